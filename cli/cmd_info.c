@@ -314,6 +314,17 @@ static void tell_parts_of_mesh(const tml_mesh_file *f)
     field_text("value_name", NULL, "?, values: %s", f->mesh.values ? f->value_name : NULL);
     field_count("creases", NULL, "?, sharp edges: %s", f->crease_count);
     field_count("corners", NULL, "?, sharp vertices: %s", f->corner_count);
+    if (f->mesh.attribute_count > 0)
+        field_open("attributes", '[');
+    for (uint32_t i = 0; i < f->mesh.attribute_count; i++) {
+        const tml_mesh_attribute *a = &f->mesh.attributes[i];
+        field_open(NULL, '{');
+        field_text("name", i ? NULL : "attributes", i ? ", %s" : "%s", a->name);
+        field_count("components", NULL, a->components > 1 ? " (%s)" : NULL, a->components);
+        field_close('{');
+    }
+    if (f->mesh.attribute_count > 0)
+        field_close('[');
     field_text("comment", "comment", "?%s", f->comment);
 }
 
@@ -343,7 +354,8 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     field_count("concave_polygons", NULL, "? (%s concave)", f->concave_count);
     field_count("crossed_polygons", NULL, "?, %s whose outline crosses itself", f->crossed_count);
     field_count("skipped", NULL, "?; %s points, lines or curves left out", f->skipped_count);
-    field_count("triangles", NULL, f->polygon_count ? "; as triangles %s" : NULL,
+    const bool is_as_it_is = f->face_count == f->mesh.triangle_count && !f->polygon_count;
+    field_count("triangles", NULL, is_as_it_is ? NULL : "; as triangles %s",
                 f->mesh.triangle_count);
     field_count("degenerate_triangles", NULL, "?; %s triangle(s) without area",
                 stats->degenerate_triangles);

@@ -647,6 +647,71 @@ static void check_float(float value)
         printf("    %a is %s, not %s\n", (double)value, ours, shortest);
 }
 
+static void keep_warning(void *user, tml_log_level level, const char *message)
+{
+    if (level == TML_LOG_WARNING)
+        snprintf(user, 512, "%s", message);
+}
+
+/* STL has floats alone: where they are too coarse for a mesh, that is told, of a mesh and of a stream of soup; other
+ * formats say nothing. */
+TEST(stl_far_from_zero_is_told)
+{
+    static const float positions[] = {0, 0, 0, 0.1f, 0, 0, 0, 0.1f, 0};
+    static const uint32_t indices[] = {0, 1, 2};
+    static const struct {
+        const char *ending;
+        double origin;
+        bool is_told;
+    } cases[] = {
+        {".stl", 4e6, true}, {".stl", -4e6, true}, {".stl", 1e4, true},  {".stl", 1000, false},
+        {".stl", 0, false},  {".ply", 4e6, false}, {".obj", 4e6, false}, {".glb", 4e6, false},
+    };
+    char message[512];
+    tml_context *tml = NULL;
+    CHECK_OK(
+        NULL,
+        tml_open(&(tml_open_desc){.threads = 1, .log = keep_warning, .log_user = message}, &tml));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char name[16];
+        const tml_mesh mesh = {.positions = positions,
+                               .indices = indices,
+                               .vertex_count = 3,
+                               .triangle_count = 1,
+                               .origin = {cases[i].origin, 0, 5}};
+        snprintf(name, sizeof name, "far%s", cases[i].ending);
+        const char *path = test_path(folder(), name);
+        message[0] = '\0';
+        CHECK_OK(tml, tml_mesh_save(tml, path, &mesh));
+        CHECK(!cases[i].is_told == !strstr(message, "STL holds floats, which are"));
+        tml_mesh_file file;
+        if (strcmp(cases[i].ending, ".stl") != 0 &&
+            CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &file))) {
+            for (int k = 0; k < 9; k++) /* what is advised does hold it */
+                CHECK_NEAR(file.mesh.origin[k % 3] + (double)file.mesh.positions[k],
+                           mesh.origin[k % 3] + (double)positions[k], 1e-6);
+            tml_mesh_file_free(tml, &file);
+        }
+        for (int is_soup = 0; is_soup < 2; is_soup++) {
+            tml_mesh_stream *stream;
+            const tml_surface_part part = {.vertex_count = 3, .triangle_count = 1};
+            const tml_mesh_stream_desc desc = {.soup = is_soup,
+                                               .origin = {cases[i].origin, 0, 5},
+                                               .parts = &part,
+                                               .part_count = 1};
+            tml_mesh piece = mesh;
+            piece.indices = is_soup ? NULL : indices;
+            message[0] = '\0';
+            if (!CHECK_OK(tml, tml_mesh_stream_open(tml, path, &desc, &stream)))
+                continue;
+            CHECK_OK(tml, tml_mesh_stream_finish(stream, tml_mesh_stream_add(stream, 0, &piece)));
+            CHECK(!cases[i].is_told == !strstr(message, "STL holds floats, which are"));
+        }
+    }
+    files_in_folder(true);
+    tml_close(tml);
+}
+
 TEST(floats_as_text_are_short_and_exact)
 {
     uint64_t state = 1;

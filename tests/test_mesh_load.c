@@ -1,5 +1,6 @@
 /* Loading meshes: each format's features and faults, in files made here; polygons cut into triangles; what was
  * saved read back; files cut short at every byte, and memory that runs out at every request. */
+#include <math.h>
 #include <sys/stat.h>
 
 #include <trommel/io.h>
@@ -23,6 +24,7 @@ static tml_status load_bytes(tml_context *tml, const char *name, const void *dat
     memcpy(copy, data, size);
     io_file file;
     tml_io_open_memory(tml, "tml_mesh_load", name, copy, size, &file);
+    file.strict = desc && desc->strict;
     tml_status status = tml_mesh_read(&file, desc, out);
     free(copy);
     return status;
@@ -442,9 +444,17 @@ TEST(ply_of_triangles_is_the_same_in_blocks)
             size = add_element(data, size);
             CHECK_STATUS(load_bytes(tml, "a.ply", data, size, NULL, &rows), status);
             const tml_mesh *a = &blocks.mesh, *b = &rows.mesh;
-            bool is_good = fault != FAULT_COORDINATE && fault != FAULT_INDEX &&
-                           fault != FAULT_NEGATIVE_INDEX && fault != FAULT_SHORT;
+            bool is_good = fault != FAULT_SHORT;
             CHECK((status == TML_OK) == is_good);
+            if (fault == FAULT_INDEX || fault == FAULT_NEGATIVE_INDEX)
+                CHECK_EQ_U64(a->triangle_count, MANY_TRIANGLES - 1);
+            if (fault == FAULT_COORDINATE)
+                CHECK_EQ_U64(a->vertex_count, MANY_VERTICES - 1);
+            if (fault == FAULT_NONE && CHECK_EQ_U64(a->attribute_count, 1)) {
+                CHECK_STR(a->attributes[0].name, "red");
+                CHECK(same_floats(a->attributes[0].data, b->attributes[0].data, a->vertex_count));
+                CHECK_NEAR(a->attributes[0].data[259], 3, 0);
+            }
             if (status)
                 CHECK(fault == FAULT_SHORT || strcmp(message, tml_last_error(tml)) == 0);
             CHECK_EQ_U64(a->vertex_count, b->vertex_count);
@@ -629,7 +639,12 @@ TEST(stl_of_many_blocks_is_welded_in_the_order_of_the_file)
             }
             /* A corner that is no number, in the last triangle. */
             memcpy(bytes + size - 6, "\xff\xff\xff\x7f", 4);
-            CHECK_STATUS(load_bytes(tml, "a", bytes, size, NULL, &file), TML_ERROR_FILE_FORMAT);
+            tml_status status = load_bytes(tml, "a", bytes, size, NULL, &file);
+            CHECK(status == (counts[i] > 1 ? TML_OK : TML_ERROR_FILE_FORMAT));
+            CHECK_EQ_U64(file.mesh.triangle_count, counts[i] - 1);
+            tml_mesh_file_free(tml, &file);
+            const tml_mesh_load_desc strict = {.strict = true};
+            CHECK_STATUS(load_bytes(tml, "a", bytes, size, &strict, &file), TML_ERROR_FILE_FORMAT);
             free(bytes);
         }
         tml_close(tml);
@@ -1112,7 +1127,8 @@ TEST(faults_are_told_with_their_place)
         const char *message;
     } cases[] = {
         {"a", "", TML_ERROR_FILE_FORMAT, "empty"},
-        {"a", "what is this?", TML_ERROR_UNSUPPORTED, "none of OBJ, PLY, STL, OFF, glTF and VTP"},
+        {"a", "what is this?", TML_ERROR_UNSUPPORTED,
+         "none of OBJ, PLY, STL, OFF, glTF, VTP and VTK"},
         {"a.obj", "nothing here", TML_ERROR_FILE_FORMAT, "no vertices"},
         {"a.obj", "v 0 0 0\nv 1 0\n", TML_ERROR_FILE_FORMAT, "line 2: has 2 numbers, needs 3"},
         {"a.obj", "v 0 0 0\nv 1 0 zero\n", TML_ERROR_FILE_FORMAT, "line 2: \"zero\" is no number"},
@@ -1126,9 +1142,6 @@ TEST(faults_are_told_with_their_place)
         {"a.obj", "v 0 0 0\nf 1 1 1/2/3/4\n", TML_ERROR_FILE_FORMAT,
          "line 2: \"1/2/3/4\" is no corner"},
         {"a.obj", "v 0 0 0\nf 1 1 99999999999\n", TML_ERROR_FILE_FORMAT, "line 2: names vertex"},
-        {"a.obj", "v 0 0 0\nvt 0 0\nf 1/1 1/1 1/2\n", TML_ERROR_FILE_FORMAT,
-         "texture coordinate 2"},
-        {"a.obj", "v 0 0 0\nvn 0 0 1\nf 1//1 1//1 1//2\n", TML_ERROR_FILE_FORMAT, "normal 2"},
         {"a.obj", "v 0 0 0\nt crease 3/1/0 0 0 0 1\n", TML_ERROR_FILE_FORMAT,
          "counts are \"3/1/0\""},
         {"a.obj", "v 0 0 0\nt crease 2/1/0 0 5 1\n", TML_ERROR_FILE_FORMAT,
@@ -1152,10 +1165,9 @@ TEST(faults_are_told_with_their_place)
          TML_ERROR_FILE_FORMAT, "it holds points"},
         {"a", "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nendloop\n",
          TML_ERROR_FILE_FORMAT, "line 6: \"endloop\" stands where vertex should"},
-        {"a",
-         "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\n"
-         "endloop\nendfacet\n",
-         TML_ERROR_FILE_FORMAT, "endsolid"},
+        {"a", "solid a\n", TML_ERROR_FILE_FORMAT, "endsolid"},
+        {"a", "solid a\nwhat is this\nendsolid\n", TML_ERROR_FILE_FORMAT,
+         "has no facets, and line 2"},
         {"a", "OFF\n3 1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n", TML_ERROR_FILE_FORMAT,
          "line 6: names vertex 3"},
         {"a", "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n", TML_ERROR_FILE_FORMAT,
@@ -1230,6 +1242,682 @@ TEST(faults_are_told_with_their_place)
     tml_close(tml);
 }
 
+/* ---- what is left out, and told ---------------------------------------------------------------- */
+
+/* Messages of the log, one after another. */
+typedef struct log_text {
+    char text[1024];
+    size_t size;
+} log_text;
+
+static void keep_log(void *user, tml_log_level level, const char *message)
+{
+    log_text *log = user;
+    if (level == TML_LOG_WARNING && log->size < sizeof log->text)
+        log->size +=
+            (size_t)snprintf(log->text + log->size, sizeof log->text - log->size, "%s\n", message);
+}
+
+static tml_context *open_logged(log_text *log)
+{
+    tml_context *tml = NULL;
+    *log = (log_text){.size = 0};
+    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                             .threads = 1,
+                                             .log = keep_log,
+                                             .log_user = log},
+                            &tml));
+    return tml;
+}
+
+/* Volume that a mesh encloses. */
+static double enclosed(const tml_mesh *mesh)
+{
+    double sum = 0;
+    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
+        const uint32_t *corners = (const uint32_t *)mesh->indices + 3 * t;
+        double p[3][3];
+        for (int c = 0; c < 3; c++)
+            for (int k = 0; k < 3; k++)
+                p[c][k] = mesh->origin[k] + (double)mesh->positions[3 * (size_t)corners[c] + k];
+        sum += p[0][0] * (p[1][1] * p[2][2] - p[1][2] * p[2][1]) +
+               p[0][1] * (p[1][2] * p[2][0] - p[1][0] * p[2][2]) +
+               p[0][2] * (p[1][0] * p[2][1] - p[1][1] * p[2][0]);
+    }
+    return sum / 6;
+}
+
+/* A file with something that is left out: word is in the one message about it, which is an error on request. word NULL:
+ * there is nothing to tell. */
+typedef struct mild_case {
+    const char *name, *text;
+    uint64_t vertices, triangles;
+    const char *word;
+} mild_case;
+
+static void check_mild(const mild_case *c, const void *data, size_t size)
+{
+    log_text log;
+    tml_context *tml = open_logged(&log);
+    tml_mesh_file file;
+    const tml_mesh_load_desc strict = {.strict = true};
+    bool is_good = CHECK_OK(tml, load_bytes(tml, c->name, data, size, NULL, &file)) &&
+                   CHECK_EQ_U64(file.mesh.vertex_count, c->vertices) &&
+                   CHECK_EQ_U64(file.mesh.triangle_count, c->triangles) &&
+                   (c->word ? CHECK(strstr(log.text, c->word)) : CHECK(log.size == 0));
+    for (uint64_t i = 0; i < 3 * file.mesh.triangle_count; i++)
+        is_good &= CHECK(indices_of(&file)[i] < file.mesh.vertex_count);
+    for (uint64_t i = 0; i < 3 * file.mesh.vertex_count; i++)
+        is_good &= CHECK(isfinite(file.mesh.positions[i]));
+    tml_mesh_file_free(tml, &file);
+    if (c->word)
+        is_good &= CHECK_STATUS(load_bytes(tml, c->name, data, size, &strict, &file),
+                                TML_ERROR_FILE_FORMAT) &&
+                   CHECK(strstr(tml_last_error(tml), c->word));
+    else
+        is_good &= CHECK_OK(tml, load_bytes(tml, c->name, data, size, &strict, &file));
+    tml_mesh_file_free(tml, &file);
+    if (!is_good)
+        test_fail(__FILE__, __LINE__, "in \"%.60s\": %s", c->text, log.text);
+    tml_close(tml);
+}
+
+#define OBJ4    "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+#define FACET   "outer loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n"
+#define PLY_TOP "ply\nformat ascii 1.0\n"
+#define PLY_XYZ "property float x\nproperty float y\nproperty float z\n"
+#define PLY4                                                                                       \
+    PLY_TOP "element vertex 4\n" PLY_XYZ                                                           \
+            "element face 2\nproperty list uchar int vertex_indices\nend_header\n"
+#define VTK_TOP(kind) "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET " kind "\n"
+#define VTK4          "POINTS 4 float\n0 0 0 1 0 0 1 1 0 0 1 0\n"
+
+TEST(one_bad_item_is_left_out_and_told)
+{
+    static const mild_case cases[] = {
+        {"a.obj", OBJ4 "f 1 2 3\nf 1 2\n", 4, 1, "line 6: a face has 2 corners"},
+        {"a.obj", OBJ4 "f 1 2 3\nf 1\nf\n", 4, 1, "2 faces of fewer than three"},
+        {"a.obj", OBJ4 "f 1 2 3\nf 1 2 2\n", 4, 1, "line 6: a face has 2 different corners"},
+        {"a.obj", OBJ4 "f 1 2 3\nf 1 2 1 2\n", 4, 3, NULL},   /* crosses itself: not repeated */
+        {"a.obj", OBJ4 "f 1 2 3 3\nf 1 1 3 4\n", 4, 2, NULL}, /* triangles as quads */
+        {"a.obj", OBJ4 "f 1 2 3\nf 1 2 9\n", 4, 1, "line 6: names vertex 9, the file has 4"},
+        {"a.obj", OBJ4 "f 1 2 3\nf 1 2 0\n", 4, 1, "line 6: names vertex 0"},
+        {"a.obj", OBJ4 "f 1 2 3\nf -1 -2 -9\n", 4, 1, "line 6: names vertex -9"},
+        {"a.obj", OBJ4 "v nan 0 0\nf 1 2 5\nf 1 2 3\nf 2 3 4\n", 4, 2, "line 5: coordinate x is"},
+        {"a.obj", OBJ4 "v 0 1e99 0\nf 1 2 3\n", 4, 1, "1 vertex without a finite position, and 0"},
+        {"a.obj", OBJ4 "v 1.#IND 0 0\nv -1.#INF 0 0\nf 1 2 3\nf 2 3 5 6\n", 4, 1, "2 vertices"},
+        {"a.obj", OBJ4 "vt 0 0\nf 1/1 2/1 3/2\n", 4, 1, "line 6: names texture coordinate 2"},
+        {"a.obj", OBJ4 "vn 0 0 1\nf 1//1 2//1 3//2\n", 4, 1, "line 6: names normal 2"},
+        {"a.obj", OBJ4 "f 1//0 2//0 3//0\nf 1/0/0 2/0/0 3/0/0\n", 4, 2, NULL},
+        {"a", PLY4 "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n2 0 1\n", 4, 1, "face 1: a face has 2"},
+        {"a", PLY4 "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 7\n", 4, 1, "names vertex 7"},
+        {"a", PLY4 "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 -2\n", 4, 1,
+         "a corner is vertex -2"},
+        {"a", PLY4 "0 0 0\n1 0 0\n0 1 0\n0 0 nan\n3 0 1 2\n3 0 1 3\n", 3, 1,
+         "1 vertex without a finite position, and 1 face that uses it, are left out (vertex 3"},
+        {"a", "OFF\n3 3 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n2 0 1\n1 0\n", 3, 1, "2 faces of fewer"},
+        {"a", "OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 1 -1\n", 3, 1, "names vertex -1"},
+        {"a",
+         "SOLID A\nFACET NORMAL 0 0 1\nOUTER LOOP\nVERTEX 0 0 0\nVERTEX 1 0 0\nVERTEX 0 1 0\n"
+         "ENDLOOP\nENDFACET\nENDSOLID A\n",
+         3, 1, NULL},
+        {"a", "Solid\nFacet Normal 0 0 1\n" FACET "EndSolid\n", 3, 1, NULL},
+        {"a", "\xef\xbb\xbfsolid \xc3\xa4 facet\nfacet normal 0 0 1\n" FACET "endsolid", 3, 1,
+         NULL},
+        {"a.stl",
+         "solid\rfacet normal 0 0 1\router loop\rvertex 0 0 0\rvertex 1 0 0\rvertex 0 1 0\r"
+         "endloop\rendfacet\rendsolid\r",
+         3, 1, NULL},
+        {"a",
+         "solid a facet normal 0 0 1 outer loop vertex 0 0 0 vertex 1 0 0 vertex 0 1 0 endloop "
+         "endfacet endsolid a solid b endsolid b",
+         3, 1, NULL},
+        {"a", "solid a\nfacet normal nan(ind) x #\n" FACET "facet\n" FACET "endsolid\n", 3, 2,
+         NULL},
+        {"a",
+         "solid a\nfacet normal -1.#IND 0 0\n" FACET "solid b\nfacet normal 0 0 1\n" FACET
+         "endsolid b\n",
+         3, 2, NULL},
+        {"a", "solid a\nfacet normal 0 0 1\n" FACET, 3, 1, "ends without endsolid"},
+        {"a", "solid a\nfacet normal 0 0 1\n" FACET "endsolid a\n\x1a", 3, 1,
+         "line 10 is the first"},
+        {"a", "solid a\ncolor 1 0 0\nfacet normal 0 0 1\n" FACET "endsolid a\n", 3, 1, "1 line is"},
+        {"a",
+         "solid a\nfacet normal 0 0 1\n" FACET
+         "facet normal 0 0 1\nouter loop\nvertex 0 nan 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\n"
+         "endfacet\nendsolid\n",
+         3, 1, "1 triangle with a corner that has no finite position"},
+        {"a.vtk", VTK_TOP("POLYDATA") VTK4 "POLYGONS 2 8\n3 0 1 2\n3 0 2 9\n", 4, 1,
+         "cell 1: names vertex 9"},
+        {"a.vtk",
+         VTK_TOP("UNSTRUCTURED_GRID") VTK4 "CELLS 2 9\n3 0 1 2\n4 0 1 2 3\nCELL_TYPES 2\n5\n10\n",
+         4, 1, "1 cell is left out"},
+#ifdef TML_GLTF
+        {"a.gltf",
+         GLTF_HEAD "\"nodes\":[{\"mesh\":0,\"skin\":0}],\"meshes\":[{\"primitives\":[{"
+                   "\"mode\":5,\"attributes\":{\"POSITION\":0}}]}]," GLTF_TAIL,
+         4, 2, "skeleton"},
+#endif
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_mild(&cases[i], cases[i].text, strlen(cases[i].text));
+}
+
+/* Most faces name vertices that are not there: that is another mesh, or none. */
+TEST(a_file_of_bad_faces_alone_is_refused)
+{
+    static const char *const texts[] = {
+        OBJ4 "f 1 2\nf 3\n",
+        OBJ4 "f 1 2 3\nf 1 2 9\nf 1 3 9\n",
+        OBJ4 "v 0 nan 0\nf 1 2 5\n",
+    };
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        CHECK_STATUS(load_text(tml, "a.obj", texts[i], &file), TML_ERROR_FILE_FORMAT);
+    CHECK_OK(tml, load_text(tml, "a.obj", OBJ4, &file)); /* no faces at all are no fault */
+    CHECK_EQ_U64(file.mesh.vertex_count, 4);
+    tml_mesh_file_free(tml, &file);
+    tml_close(tml);
+}
+
+/* Triangles know the file's faces, those that are left out counted; tags of a vertex that is gone go with it. */
+TEST(numbers_stay_those_of_the_file)
+{
+    static const char text[] =
+        "v 0 0 inf\n" OBJ4 "vt 0 0\nf 1/1 2/1 3/1\nf 2/1 3/1\nf 2/1 3/1 4/1\nf 2/1 9/1 4/1\n"
+        "f 2/1 4/1 5/1 3/1\nt crease 4/2/0 0 1 2 3 5 6\nt corner 2/2/0 0 4 7 8\n";
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    if (CHECK_OK(tml, load_text(tml, "a.obj", text, &file))) {
+        CHECK_EQ_U64(file.face_count, 5);
+        CHECK_EQ_U64(file.polygon_count, 1);
+        CHECK_EQ_U64(file.mesh.vertex_count, 4);
+        if (CHECK_EQ_U64(file.mesh.triangle_count, 3) && CHECK(file.faces != NULL)) {
+            check_triangle(&file, 0, 0, 1, 2);
+            CHECK_EQ_U64(file.faces[0], 2);
+            CHECK_EQ_U64(file.faces[1], 4);
+            CHECK_EQ_U64(file.faces[2], 4);
+        }
+        CHECK(file.mesh.uvs != NULL); /* a face that is left out needs none */
+        if (CHECK_EQ_U64(file.crease_count, 1)) {
+            CHECK_EQ_U64(file.crease_vertices[0], 1);
+            CHECK_EQ_U64(file.crease_vertices[1], 2);
+            CHECK_NEAR(file.crease_sharpness[0], 6, 0);
+        }
+        if (CHECK_EQ_U64(file.corner_count, 1)) {
+            CHECK_EQ_U64(file.corner_vertices[0], 3);
+            CHECK_NEAR(file.corner_sharpness[0], 8, 0);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* Binary STL whose count is not the bytes'. */
+TEST(stl_with_bytes_behind_or_without_a_count)
+{
+    static const struct {
+        uint32_t said, triangles, behind, read; /* read 0: refused */
+        const char *word;
+    } cases[] = {
+        {2, 2, 0, 2, NULL},
+        {2, 2, 1, 2, "1 byte is left out"},
+        {2, 2, 49, 2, "49 bytes are"},
+        {0, 2, 0, 2, "says 0 triangles, and its bytes are those of 2"},
+        {1, 2, 0, 2, "says 1 triangles"},
+        {UINT32_MAX, 2, 0, 2, "those of 2"},
+        {1, 2, 7, 1, "57 bytes are"},
+        {0, 2, 1, 0, "says 0 triangles"},
+        {3, 2, 0, 0, "says 3 triangles"}, /* cut short */
+        {3, 2, 49, 0, "says 3 triangles"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int is_solid = 0; is_solid < 2; is_solid++) {
+            writer w = {0};
+            put_stl(&w, cases[i].triangles);
+            if (is_solid)
+                memcpy(w.data, "solid of a program", 18);
+            put_number(&w, 0, TML_U64, false);
+            memset(w.data + w.size - 8, 0xe5, 8);
+            w.size = 84 + 50 * cases[i].triangles;
+            memset(w.data + w.size, 0xe5, 64);
+            w.size += cases[i].behind;
+            for (int k = 0; k < 4; k++)
+                w.data[80 + k] = (uint8_t)(cases[i].said >> 8 * k);
+            const mild_case c = {"a.stl", cases[i].word ? cases[i].word : "",
+                                 cases[i].read == 1 ? 3 : 4, cases[i].read, cases[i].word};
+            if (cases[i].read) {
+                check_mild(&c, w.data, w.size);
+                continue;
+            }
+            tml_context *tml = open_plain();
+            tml_mesh_file file;
+            CHECK_STATUS(load_bytes(tml, "a.stl", w.data, w.size, NULL, &file),
+                         TML_ERROR_FILE_FORMAT);
+            CHECK(strstr(tml_last_error(tml), cases[i].word));
+            tml_close(tml);
+        }
+}
+
+/* Lines, words and numbers as programs write them. */
+TEST(text_of_meshes_in_every_guise)
+{
+    static const mild_case cases[] = {
+        {"a.off", "OFF8 1 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n0 0 0\n0 0 0\n0 0 0\n0 0 0\n3 0 1 2\n", 8,
+         1, NULL},
+        {"a", "COFF3 1 0\n0 0 0 255 0 0 255\n1 0 0 0 255 0 255\n0 1 0 0 0 255 255\n3 0 1 2\n", 3, 1,
+         NULL},
+        {"a", "# made by hand\nOFF # yes\n# counts\n3 1 0 # none\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2", 3,
+         1, NULL},
+        {"a", "\xef\xbb\xbfOFF\r\n3 1 0\r\n0 0 0\r\n1 0 0\r\n0 1 0\r\n3 0 1 2\r\n", 3, 1, NULL},
+        {"a.off", "OFF\r3 1 0\r0 0 0\r1 0 0\r0 1 0\r3 0 1 2\r", 3, 1, NULL},
+        {"a.off", "off 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", 3, 1, NULL},
+        {"a.obj", "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3\r", 3, 1, NULL},
+        {"a.obj", "v 0 0 0\fv\nv\t1 0 0\n  v 0 1 0\nf 1 2 \\  \n 3", 3, 1, NULL},
+        {"a.obj", "v 0 0 0\nv 1 0 0\n# C:\\temp\\\nv 0 1 0\nf 1 2 3", 3, 1, NULL},
+        {"a.obj", "v 0 0 0 1\nv 1 0 0 0.5\nv 0 1 0 2\nf 1 2 3", 3, 1, NULL},
+        {"a",
+         PLY_TOP "obj_info num_cols 9\ncomment element face 9\r\nelement vertex 3\n" PLY_XYZ
+                 "element face 1\r\nproperty list int8 float64 vertex_index\nend_header\n"
+                 "0 0 0\r\n1 0 0\n0 1 0\n3 0 1 2",
+         3, 1, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_mild(&cases[i], cases[i].text, strlen(cases[i].text));
+}
+
+/* ---- colours and what else vertices have -------------------------------------------------------- */
+
+static const tml_mesh_attribute *find_attribute(const tml_mesh *mesh, const char *name)
+{
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        if (strcmp(mesh->attributes[i].name, name) == 0)
+            return &mesh->attributes[i];
+    return NULL;
+}
+
+#ifdef TML_XML
+/* clang-format off */
+static const char colored_vtp[] =
+    VTP_TOP "<Piece NumberOfPoints=\"3\" NumberOfPolys=\"1\"><PointData>"
+    VTP_ARRAY("UInt8", "color", "3") "1 2 3 0 51 255 7 8 9</DataArray>"
+    VTP_ARRAY("Float32", "velocity", "3") "1 2 3 4 5 6 7 8 9</DataArray></PointData><Points>"
+    VTP_ARRAY("Float32", "Points", "3") "0 0 0 1 0 0 0 1 0</DataArray></Points><Polys>"
+    VTP_CELLS("0 1 2", "3") "</Polys>" VTP_END;
+/* clang-format on */
+#endif
+
+TEST(colors_arrive_and_are_saved_again)
+{
+    static const struct {
+        const char *name, *text;
+        uint32_t components;
+        double second[4]; /* of the second vertex */
+    } cases[] = {
+        {"a.obj", "v 0 0 0 1 0 0\nv 1 0 0 0 0.5 1\nv 0 1 0 0 0 1\nf 1 2 3\n", 3, {0, 0.5, 1}},
+        {"a.obj", "v 0 0 0 255 0 0\nv 1 0 0 0 51 255\nv 0 1 0 0 0 1\nf 1 2 3\n", 3, {0, 0.2, 1}},
+        {"a.off",
+         "COFF\n3 1 0\n0 0 0 255 0 0 255\n1 0 0 0 51 255 102\n0 1 0 0 0 1 0\n3 0 1 2\n",
+         4,
+         {0, 0.2, 1, 0.4}},
+        {"a.off",
+         "COFF\n3 1 0\n0 0 0 1 0 0\n1 0 0 0 1 1\n0 1 0 0 0 1\n3 0 1 2\n",
+         3,
+         {0, 1 / 255.0, 1 / 255.0}},
+        {"a.off",
+         "COFF\n3 1 0\n0 0 0 1.0 0 0\n1 0 0 0 0.5 1\n0 1 0 0 0 1\n3 0 1 2\n",
+         3,
+         {0, 0.5, 1}},
+        {"a.ply",
+         PLY_TOP
+         "element vertex 3\n" PLY_XYZ
+         "property uchar red\nproperty uchar green\nproperty uchar blue\nproperty uchar alpha\n"
+         "property float heat\nproperty float vx\nproperty float vy\nproperty float vz\n"
+         "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+         "0 0 0 1 1 1 255 7 1 2 3\n1 0 0 0 51 255 102 8 4 5 6\n0 1 0 9 9 9 9 9 7 8 9\n3 0 1 2\n",
+         4,
+         {0, 0.2, 1, 0.4}},
+        {"a.ply",
+         PLY_TOP "element vertex 3\n" PLY_XYZ
+                 "property ushort red\nproperty ushort green\nproperty ushort blue\n"
+                 "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+                 "0 0 0 1 1 1\n1 0 0 0 13107 65535\n0 1 0 9 9 9\n3 0 1 2\n",
+         3,
+         {0, 0.2, 1}},
+        {"a.vtk",
+         VTK_TOP(
+             "POLYDATA") "POINTS 3 float\n0 0 0 1 0 0 0 1 0\nPOLYGONS 1 4\n3 0 1 2\nPOINT_DATA 3\n"
+                         "COLOR_SCALARS c 4\n1 0 0 1\n0 0.2 1 0.4\n0 0 0 0\nVECTORS velocity "
+                         "float\n1 2 3 4 5 6 7 8 9\n",
+         4,
+         {0, 0.2, 1, 0.4}},
+#ifdef TML_XML
+        {"a.vtp", colored_vtp, 3, {0, 0.2, 1}},
+#endif
+    };
+    static const char *const endings[] = {
+        ".ply",
+        ".obj",
+#ifdef TML_GLTF
+        ".glb",
+#endif
+#ifdef TML_XML
+        ".vtp",
+#endif
+    };
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tml_mesh_file file, again;
+        if (!CHECK_OK(tml, load_text(tml, cases[i].name, cases[i].text, &file)))
+            continue;
+        const tml_mesh_attribute *color = find_attribute(&file.mesh, "color");
+        if (CHECK(color != NULL) && CHECK_EQ_U64(color->components, cases[i].components))
+            for (uint32_t c = 0; c < color->components; c++)
+                CHECK_NEAR(color->data[color->components + c], cases[i].second[c], 1e-6);
+        for (size_t e = 0; e < sizeof endings / sizeof endings[0] && color; e++) {
+            char path[32];
+            snprintf(path, sizeof path, "colors%s", endings[e]);
+            if (!CHECK_OK(tml, tml_mesh_save(tml, path, &file.mesh)) ||
+                !CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &again)))
+                continue;
+            const tml_mesh_attribute *back = find_attribute(&again.mesh, "color");
+            const uint32_t components = e == 1 ? 3 : color->components; /* OBJ has no alpha */
+            if (CHECK(back != NULL) && CHECK_EQ_U64(back->components, components))
+                for (uint32_t c = 0; c < components; c++)
+                    CHECK_NEAR(back->data[components + c], color->data[color->components + c],
+                               e == 1 || e == 2 ? 1e-5 : 0.5 / 255 + 1e-6);
+            const tml_mesh_attribute *velocity = find_attribute(&file.mesh, "velocity");
+            back = find_attribute(&again.mesh, "velocity");
+            if (velocity && e != 1 && CHECK(back != NULL) && CHECK_EQ_U64(back->components, 3))
+                CHECK(memcmp(back->data, velocity->data, 9 * sizeof(float)) == 0);
+            tml_mesh_file_free(tml, &again);
+        }
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* More than a mesh holds, and colours of some vertices alone. */
+TEST(properties_without_room_are_told)
+{
+    char text[2048] = PLY_TOP "element vertex 3\n" PLY_XYZ, row[256] = "";
+    for (int i = 0; i < 11; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "property float p%c\n", 'a' + i);
+        strcat(row, " 5");
+    }
+    strcat(text, "property uchar red\nproperty uchar green\nproperty uchar blue\n"
+                 "element face 1\nproperty list uchar int vertex_indices\nend_header\n");
+    for (int i = 0; i < 3; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%d %d 0%s 1 2 3\n", i, i * i,
+                 row);
+    strcat(text, "3 0 1 2\n");
+    const mild_case c = {"a.ply", "", 3, 1, "left out: ph, pi, pj, pk;"};
+    log_text log;
+    tml_context *tml = open_logged(&log);
+    tml_mesh_file file;
+    if (CHECK_OK(tml, load_text(tml, c.name, text, &file))) {
+        CHECK_EQ_U64(file.mesh.attribute_count, TML_MESH_MAX_ATTRIBUTES);
+        CHECK(find_attribute(&file.mesh, "color") != NULL); /* colours come first */
+        CHECK(strstr(log.text, "what vertices have is left out: "));
+        tml_mesh_file_free(tml, &file);
+    }
+    static const char some[] = "v 0 0 0 1 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    if (CHECK_OK(tml, load_text(tml, "a.obj", some, &file))) {
+        CHECK_EQ_U64(file.mesh.attribute_count, 0);
+        CHECK(strstr(file.comment, "color left out: some vertices have none"));
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+/* ---- VTK's legacy polygons ---------------------------------------------------------------------- */
+
+static void check_vtk(const char *text, size_t size, uint64_t triangles, double area2)
+{
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    if (CHECK_OK(tml, load_bytes(tml, "a", text, size, NULL, &file))) {
+        double sum = 0;
+        CHECK_STR(file.format, "VTK");
+        CHECK_EQ_U64(file.mesh.triangle_count, triangles);
+        for (uint64_t t = 0; t < file.mesh.triangle_count; t++) {
+            const uint32_t *c = indices_of(&file) + 3 * t;
+            const float *p = file.mesh.positions, *a = p + 3 * (size_t)c[0],
+                        *b = p + 3 * (size_t)c[1], *d = p + 3 * (size_t)c[2];
+            sum += (double)((b[0] - a[0]) * (d[1] - a[1]) - (b[1] - a[1]) * (d[0] - a[0]));
+        }
+        if (!CHECK_NEAR(sum, area2, 1e-6)) /* all are wound as one */
+            test_fail(__FILE__, __LINE__, "in \"%.200s\"", text);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+TEST(vtk_of_every_kind_of_faces)
+{
+#define POLY(cells) VTK_TOP("POLYDATA") VTK4 cells
+#define GRID(cells) VTK_TOP("UNSTRUCTURED_GRID") VTK4 cells
+    static const struct {
+        const char *text;
+        uint64_t triangles;
+        double area2;
+    } cases[] = {
+        {POLY("POLYGONS 1 5\n4 0 1 2 3\n"), 2, 2},
+        {POLY("VERTICES 1 2\n1 0\nLINES 1 3\n2 0 1\nPOLYGONS 2 8\n3 0 1 2\n3 0 2 3\n"), 2, 2},
+        {POLY("TRIANGLE_STRIPS 1 5\n4 0 1 3 2\n"), 2, 2},
+        {POLY("TRIANGLE_STRIPS 1 6\n5 0 1 1 3 2\n"), 1, -1}, /* it turns at 1 */
+        {POLY("POLYGONS 2 4\nOFFSETS vtktypeint64\n0 4\nCONNECTIVITY vtktypeint64\n0 1 2 3\n"), 2,
+         2},
+        {POLY(
+             "LINES 2 2\nOFFSETS vtktypeint64\n0 2\nCONNECTIVITY vtktypeint64\n0 1\n"
+             "POLYGONS 3 6\nOFFSETS vtktypeint64\n0 3 6\nCONNECTIVITY vtktypeint64\n0 1 2 0 2 3\n"),
+         2, 2},
+        {GRID("CELLS 2 9\n3 0 1 2\n4 0 1 2 3\nCELL_TYPES 2\n5\n9\n"), 3, 3},
+        {GRID("CELLS 3 12\n4 0 1 3 2\n4 0 1 3 2\n1 0\nCELL_TYPES 3\n8\n6\n1\n"), 4, 4},
+        {GRID("CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n7\n"), 2, 2},
+        {GRID("CELLS 2 3\nOFFSETS vtktypeint64\n0 3\nCONNECTIVITY vtktypeint64\n0 1 2\nCELL_TYPES "
+              "1\n5\n"),
+         1, 1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        check_vtk(cases[i].text, strlen(cases[i].text), cases[i].triangles, cases[i].area2);
+    for (int is_new = 0; is_new < 2; is_new++) { /* binary, big-endian */
+        static const double corners[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
+        static const double old_cells[] = {4, 0, 1, 2, 3}, offsets[] = {0, 4};
+        writer w = {0};
+        put_text(&w, is_new ? "# vtk DataFile Version 5.1\n" : "# vtk DataFile Version 2.0\n");
+        put_text(&w, "t\nBINARY\nDATASET POLYDATA\nPOINTS 4 double\n");
+        for (int i = 0; i < 12; i++)
+            put_number(&w, corners[i], TML_F64, true);
+        put_text(&w, is_new ? "\nPOLYGONS 2 4\nOFFSETS vtktypeint64\n" : "\nPOLYGONS 1 5\n");
+        for (int i = 0; i < (is_new ? 2 : 5); i++)
+            put_number(&w, is_new ? offsets[i] : old_cells[i], is_new ? TML_I64 : TML_I32, true);
+        if (is_new)
+            put_text(&w, "\nCONNECTIVITY vtktypeint64\n");
+        for (int i = 1; i < 5 && is_new; i++)
+            put_number(&w, old_cells[i], TML_I64, true);
+        put_text(&w, "\n");
+        check_vtk((const char *)w.data, w.size, 2, 2);
+    }
+    /* Without polygons it is points; lists that lie are refused. */
+    static const char *const points[] = {POLY(""), POLY("VERTICES 1 2\n1 0\n"),
+                                         POLY("POLYGONS 0 0\n"),
+                                         GRID("CELLS 1 2\n1 0\nCELL_TYPES 1\n1\n")};
+    static const char *const lies[] = {
+        POLY("POLYGONS 1 5\n9 0 1 2 3\n"),
+        POLY("POLYGONS 2 5\n4 0 1 2 3\n"),
+        POLY("POLYGONS 1 5\n4 0 1 2 x\n"),
+        GRID("CELLS 1 4\n3 0 1 2\nCELL_TYPES 2\n5\n5\n"),
+        POLY("POLYGONS 2 4\nOFFSETS vtktypeint64\n0 7\nCONNECTIVITY vtktypeint64\n0 1 2 3\n"),
+        POLY("POLYGONS 2 4\nOFFSETS vtktypeint64\n1 4\nCONNECTIVITY vtktypeint64\n0 1 2 3\n")};
+    tml_context *tml = open_plain();
+    tml_mesh_file file;
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
+        CHECK_STATUS(load_text(tml, "a", points[i], &file), TML_ERROR_UNSUPPORTED);
+    for (size_t i = 0; i < sizeof lies / sizeof lies[0]; i++)
+        CHECK_STATUS(load_text(tml, "a", lies[i], &file), TML_ERROR_FILE_FORMAT);
+    tml_close(tml);
+}
+
+/* ---- glTF: what is required, sparse, or repeated ------------------------------------------------ */
+
+#define GLTF_MESH                                                                                  \
+    "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"mode\":5,\"attributes\":{"           \
+    "\"POSITION\":0}}]}],"
+TEST(gltf_extensions_that_are_required)
+{
+    NEEDS_GLTF;
+    static const struct {
+        const char *text;
+        bool is_good;
+    } cases[] = {
+        {GLTF_HEAD "\"extensionsRequired\":[\"KHR_mesh_quantization\"]," GLTF_MESH GLTF_TAIL, true},
+        {GLTF_HEAD
+         "\"extensionsRequired\":[\"KHR_materials_unlit\",\"KHR_texture_basisu\"]," GLTF_MESH
+             GLTF_TAIL,
+         true},
+        {GLTF_HEAD "\"extensionsUsed\":[\"ACME_strange\"]," GLTF_MESH GLTF_TAIL, true},
+        {GLTF_HEAD "\"extensionsRequired\":[\"ACME_strange\"]," GLTF_MESH GLTF_TAIL, false},
+        {GLTF_HEAD
+         "\"extensionsRequired\":[\"KHR_materials_unlit\",\"ACME_strange\"]," GLTF_MESH GLTF_TAIL,
+         false},
+    };
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tml_mesh_file file;
+        tml_status status = load_text(tml, "a.gltf", cases[i].text, &file);
+        CHECK(status == (cases[i].is_good ? TML_OK : TML_ERROR_UNSUPPORTED));
+        CHECK(cases[i].is_good || strstr(tml_last_error(tml), "ACME_strange"));
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
+TEST(gltf_sparse_and_instances)
+{
+    NEEDS_GLTF;
+    /* Vertex 3 becomes that of row 1, (1 0 0); the number 3 is the byte at 51. */
+    static const char sparse[] = GLTF_HEAD GLTF_MESH
+        "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\","
+        "\"sparse\":{"
+        "\"count\":1,\"indices\":{\"bufferView\":1,\"byteOffset\":3,\"componentType\":5121},"
+        "\"values\":{\"bufferView\":0,\"byteOffset\":12}}}],"
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":48,"
+        "\"byteLength\":4}],"
+        "\"buffers\":[{\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}";
+    /* All zeros but vertex 3. */
+    static const char bare[] = GLTF_HEAD GLTF_MESH
+        "\"accessors\":[{\"componentType\":5126,\"count\":4,\"type\":\"VEC3\",\"sparse\":{"
+        "\"count\":1,\"indices\":{\"bufferView\":1,\"byteOffset\":3,\"componentType\":5121},"
+        "\"values\":{\"bufferView\":0,\"byteOffset\":12}}}],"
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":48,"
+        "\"byteLength\":4}],"
+        "\"buffers\":[{\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}";
+    static const char *const bad[] = {
+        /* an element that is not there; no values; more than bytes show */
+        GLTF_HEAD GLTF_MESH
+        "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":3,\"type\":\"VEC3\","
+        "\"sparse\":{"
+        "\"count\":1,\"indices\":{\"bufferView\":1,\"byteOffset\":3,\"componentType\":5121},"
+        "\"values\":{\"bufferView\":0}}}],"
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48},{\"buffer\":0,\"byteOffset\":48,"
+        "\"byteLength\":4}],"
+        "\"buffers\":[{\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}",
+        GLTF_HEAD GLTF_MESH "\"accessors\":[{\"componentType\":5126,\"count\":3,\"type\":\"VEC3\","
+                            "\"sparse\":{\"count\":1}}]}",
+        GLTF_HEAD GLTF_MESH
+        "\"accessors\":[{\"componentType\":5126,\"count\":9007199254740992,\"type\":\"VEC3\"}]}",
+    };
+    /* Placed at rows 1 and 2, in a node that is at z = 5. */
+    static const char instances[] = GLTF_HEAD
+        "\"extensionsRequired\":[\"EXT_mesh_gpu_instancing\"],"
+        "\"nodes\":[{\"mesh\":0,\"translation\":[0,0,5],\"extensions\":{\"EXT_mesh_gpu_"
+        "instancing\":{"
+        "\"attributes\":{\"TRANSLATION\":2}}}}],"
+        "\"meshes\":[{\"primitives\":[{\"mode\":5,\"attributes\":{\"POSITION\":0}}]}],"
+        "\"accessors\":[{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"
+        "{\"bufferView\":0,\"componentType\":5126,\"count\":4,\"type\":\"VEC3\"},"
+        "{\"bufferView\":0,\"byteOffset\":12,\"componentType\":5126,\"count\":2,\"type\":\"VEC3\"}]"
+        ","
+        "\"bufferViews\":[{\"buffer\":0,\"byteLength\":48}],"
+        "\"buffers\":[{\"byteLength\":52,\"uri\":\"" GLTF_DATA "\"}]}";
+    memory_watch watch;
+    tml_context *tml = open_watched(&watch);
+    const size_t before = watch.live;
+    tml_mesh_file file;
+    if (CHECK_OK(tml, load_text(tml, "a.gltf", sparse, &file))) {
+        CHECK_NEAR(file.mesh.positions[6], 0, 0);
+        CHECK_NEAR(file.mesh.positions[7], 1, 0);
+        CHECK_NEAR(file.mesh.positions[9], 1, 0);
+        CHECK_NEAR(file.mesh.positions[10], 0, 0);
+        tml_mesh_file_free(tml, &file);
+    }
+    if (CHECK_OK(tml, load_text(tml, "a.gltf", bare, &file))) {
+        CHECK_NEAR(file.mesh.positions[3], 0, 0);
+        CHECK_NEAR(file.mesh.positions[9], 1, 0);
+        tml_mesh_file_free(tml, &file);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        tml_status status = load_text(tml, "a.gltf", bad[i], &file);
+        CHECK(status == TML_ERROR_FILE_FORMAT || status == TML_ERROR_UNSUPPORTED);
+    }
+    if (CHECK_OK(tml, load_text(tml, "a.gltf", instances, &file))) {
+        CHECK_EQ_U64(file.mesh.vertex_count, 8);
+        CHECK_NEAR(file.mesh.positions[0], 1, 0);
+        CHECK_NEAR(file.mesh.positions[2], 5, 0);
+        CHECK_NEAR(file.mesh.positions[12], 0, 0);
+        CHECK_NEAR(file.mesh.positions[13], 1, 0);
+        tml_mesh_file_free(tml, &file);
+    }
+    CHECK_EQ_U64(watch.live, before);
+    CHECK(watch.largest < 1 << 20);
+    tml_close(tml);
+}
+
+/* ---- files of other programs' reports ------------------------------------------------------------ */
+
+TEST(reports)
+{
+    static const struct {
+        const char *name, *format, *word; /* word: of the warning */
+        uint64_t triangles;
+        double volume;
+    } files[] = {
+        {"stl_capitals.stl", "STL", NULL, 12, 1},
+        {"stl_one_byte_more.stl", "STL", "1 byte is left out", 12, 1},
+        {"stl_normals_ind.stl", "STL", NULL, 12, 1},
+        {"off_glued.off", "OFF", NULL, 12, 1},
+        {"obj_two_corners.obj", "OBJ", "a face has 2 corners", 12, 1},
+        {"obj_normal_0.obj", "OBJ", NULL, 12, 1},
+        {"polygons.vtk", "VTK", NULL, 12, 1},
+#ifdef TML_GLTF
+        {"sparse.gltf", "glTF", NULL, 12,
+         11.0 / 6}, /* corner 6 at 2 2 2, by the file's diagonals */
+        {"required.gltf", "glTF", NULL, 24, 2},
+#endif
+    };
+    if (!test_full_data("reports/polygons.vtk"))
+        SKIP("TML_DATA names no collection of reports");
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char relative[64];
+        log_text log;
+        tml_context *tml = open_logged(&log);
+        tml_mesh_file file;
+        snprintf(relative, sizeof relative, "reports/%s", files[i].name);
+        const char *path = test_full_data(relative);
+        if (!CHECK(path != NULL) || !CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &file)))
+            continue;
+        CHECK_STR(file.format, files[i].format);
+        CHECK_STR(tml_mesh_format(tml, path), files[i].format);
+        CHECK_EQ_U64(file.mesh.triangle_count, files[i].triangles);
+        CHECK_NEAR(enclosed(&file.mesh), files[i].volume, 1e-6);
+        CHECK(files[i].word ? strstr(log.text, files[i].word) != NULL : log.size == 0);
+        tml_mesh_file_free(tml, &file);
+        tml_close(tml);
+    }
+}
+
 /* Small files of each format. */
 static const struct {
     const char *name, *text;
@@ -1240,6 +1928,10 @@ static const struct {
     {"a.obj", obj_text},
     {"a.ply", PLY_HEAD "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"},
     {"a.stl", stl_text},
+    {"a.vtk", VTK_TOP("UNSTRUCTURED_GRID") VTK4
+     "CELLS 2 9\n3 0 1 2\n4 0 1 2 3\nCELL_TYPES 2\n5\n9\n"
+     "POINT_DATA 4\nSCALARS heat float\nLOOKUP_TABLE default\n1 2 3 4\n"},
+    {"b.obj", OBJ4 "v nan 0 0 1 0 0\nf 1 2 5\nf 1 2 3\nf 2\nf 2 3 9\nf 2 3 4\n"},
     {"a.off", "STCOFF\n3 1 0\n0 0 0 1 1 1 0 0\n1 0 0 1 1 1 1 0\n0 1 0 1 1 1 0 1\n3 0 1 2\n"},
     {"a.gltf", GLTF_HEAD "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"mode\":5,"
                          "\"attributes\":{\"POSITION\":0},\"indices\":1}]}]," GLTF_TAIL},
@@ -1387,8 +2079,9 @@ TEST(collection)
         tml_mesh_file file;
         snprintf(relative, sizeof relative, "malformed/%s", faulty[i]);
         const char *path = test_full_data(relative);
+        const tml_mesh_load_desc strict = {.strict = true};
         if (CHECK(path != NULL))
-            CHECK_STATUS(tml_mesh_load(tml, path, NULL, &file), TML_ERROR_FILE_FORMAT);
+            CHECK_STATUS(tml_mesh_load(tml, path, &strict, &file), TML_ERROR_FILE_FORMAT);
     }
     tml_close(tml);
 }

@@ -300,7 +300,8 @@ typedef struct tml_points {
 
 /* Zeroed: positions, radii and one value of every point. */
 typedef struct tml_points_load_desc {
-    /* Attributes whose values are read, by their names in any case; at most 32 numbers a point. */
+    /* Attributes whose values are read, by their names in any case; at most 32 numbers a point. The
+     * name "*" stands for all that there is room for; those that are left out are warned of. */
     const char *const *names;
     uint32_t name_count;
     bool strict; /* as of tml_volume_load_desc */
@@ -318,6 +319,15 @@ typedef struct tml_points_load_desc {
  * BGEO: point data of up to four components (Cd: "color"). LAS: "intensity", and "color" where the format has it.
  * Colours (red green blue, r g b, PCD's packed rgb, COLOR_SCALARS) are "color" and 0 to 1: bytes are
  * divided by 255, other numbers by 65535 or 255 if any is above 255 or 1.
+ * Text: lines end in LF, CR LF or CR; columns are separated by blanks, tabs, commas or semicolons;
+ * "1,5" is a number where something else separates. The names x, y, z may have a unit behind them
+ * in brackets. Without names, the first three columns are the position, the fourth is the value,
+ * and each from the fourth on is an attribute "column N".
+ * Warnings, errors with desc.strict: a row that is no point, a point with NaN or infinity (not of
+ * PCD, where it means that nothing was seen), lines of prose before the points, and faces of a mesh
+ * whose vertices are read as points. Errors in any case: as many rows without a point as with one,
+ * a last line without an end that has too few columns, and a count that is not that of the rows.
+ * Coordinates are the file's numbers; no point format but LAS states a unit, and none is converted.
  * Release the result with tml_points_free. Errors: as tml_volume_load, and INVALID_ARGUMENT (the points have no such
  * attribute; the message lists those they have). */
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
@@ -325,7 +335,9 @@ TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *
                                                   tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
 /* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not
- * 0, radius and the value, where there are some. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in
+ * 0, radius, the value, and attributes with values, where there are some. "color" of 3 or 4
+ * components becomes bytes red, green, blue, alpha; "normal" floats nx, ny, nz; others floats NAME,
+ * or NAME_x to NAME_w. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in
  * something else), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_points_save(tml_context *tml, const char *path,
                                                   const tml_points *points);
@@ -387,15 +399,17 @@ typedef struct tml_mesh {
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
  * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
- * STL. STL holds no normals or values of vertices, OBJ no values; GLB calls values _VALUE. GLB is
- * y-up: where up is another axis, its node has the matrix that turns it there, and its vertices are
- * as they were. The other formats do not say what is up, and nothing is turned. Of the
- * formats only OBJ is given uvs. Attributes go to PLY, GLB and VTP. PLY: floats NAME, or NAME_x to
- * NAME_w; a colour becomes bytes red, green, blue, alpha. GLB: _NAME, its letters large; a colour
- * becomes COLOR_0, linear as glTF wants it. VTP: arrays, of bytes for a colour. Labels go to PLY, as
- * face properties label and other_label, those of 64 bits as int or uint, and to VTP, as cell data
- * BoundaryLabels, in their type. A label that PLY's 32 bits do not hold is UNSUPPORTED there. Quads go to PLY, OBJ and VTP. An empty mesh makes
- * a valid, empty file. Errors: FILE_ACCESS (disk
+ * STL, with a warning where floats are too coarse there for the mesh's edges. STL holds no normals
+ * or values of vertices, OBJ no values; GLB calls values _VALUE. GLB is y-up: where up is another
+ * axis, its node has the matrix that turns it there, and its vertices are as they were. The other
+ * formats do not say what is up, and nothing is turned. Of the formats only OBJ is given uvs.
+ * Attributes go to PLY, GLB and VTP, and a colour to OBJ, behind the position and without alpha.
+ * PLY: floats NAME, or NAME_x to NAME_w; a colour becomes bytes red, green, blue, alpha. GLB:
+ * _NAME, its letters large; a colour becomes COLOR_0, linear as glTF wants it. VTP: arrays, of
+ * bytes for a colour. Labels go to PLY, as face properties label and other_label, those of
+ * 64 bits as int or uint, and to VTP, as cell data BoundaryLabels, in their type. A label that PLY's
+ * 32 bits do not hold is UNSUPPORTED there. Quads go to PLY, OBJ and VTP. An empty mesh makes a
+ * valid, empty file. Errors: FILE_ACCESS (disk
  * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts or quads that the
  * format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
@@ -440,7 +454,8 @@ typedef struct tml_mesh_file {
      * Vertices have the file's order, or, where they were welded, that of the first of each.
      * Triangles have the faces' order and winding. normals are there where each vertex has just
      * one; uvs where each corner has some; origin is not 0 where coordinates are too far from 0 for
-     * floats, as in tml_points. */
+     * floats, as in tml_points. attributes are what else vertices have, at most
+     * TML_MESH_MAX_ATTRIBUTES, as tml_mesh_save writes them; a colour is "color". */
     tml_mesh mesh;
     /* The file's face, counted from 0, that a triangle is of: triangle_count; NULL: its own
      * number */
@@ -457,36 +472,52 @@ typedef struct tml_mesh_file {
     uint32_t *corner_vertices; /* corner_count: vertices that do */
     float *corner_sharpness;   /* corner_count */
     uint64_t crease_count, corner_count;
-    char format[16];     /* "OBJ", "PLY", "STL", "OFF", "glTF" */
+    char format[16];     /* "OBJ", "PLY", "STL", "OFF", "glTF", "VTP", "VTK" */
     char value_name[32]; /* of mesh.values */
     char comment[128];   /* what else a person would like to know; may be empty */
 } tml_mesh_file;
 
 /* Reads, by content:
- *   OBJ   v, vt, vn and f, polygons too, with numbers from the front or the back. Sharp edges
- *         and vertices are OpenSubdiv's tags: "t crease 2/1/0 first second sharpness" and "t
- *         corner 1/1/0 vertex sharpness", their vertices counted from 0. Materials, groups and
- *         smoothing are left out
+ *   OBJ   v, vt, vn and f, polygons too, with numbers from the front or the back; v with a colour
+ *         of three numbers behind x y z. Sharp edges and vertices are OpenSubdiv's tags: "t crease
+ *         2/1/0 first second sharpness" and "t corner 1/1/0 vertex sharpness", their vertices
+ *         counted from 0. Materials, groups and smoothing are left out
  *   PLY   ascii and binary, both byte orders, any types; lists vertex_index or vertex_indices of
  *         polygons, and tristrips; nx ny nz; s t, u v or texture_u texture_v of vertices,
  *         texcoord lists of faces; the first other property of vertices that is no colour
- *         becomes values
- *   STL   ascii and binary. The triangles' normals are not used
- *   OFF   OFF, COFF, NOFF, STOFF and their mixtures, with polygons; colours are left out.
- *         Binary, 4OFF and nOFF: UNSUPPORTED
+ *         becomes values, and all others attributes, named as those of points
+ *   STL   ascii, in letters of either case, and binary. The triangles' normals are not used.
+ *         Binary: bytes behind the last triangle are left out; a count of 0, or one that is less
+ *         than the whole triangles that the bytes are, is not believed
+ *   OFF   OFF, COFF, NOFF, STOFF and their mixtures, with polygons; counts may be glued to the
+ *         word. Colours of vertices: whole numbers of 0 to 255, or with points of 0 to 1; those of
+ *         faces are left out. Binary, 4OFF and nOFF: UNSUPPORTED
  *   glTF  2.0, .glb and .gltf with its buffers in the file or beside it: triangles, strips and
- *         fans of the default scene, placed as its nodes say (a mirrored one keeps its outside),
- *         with their normals, the first texture coordinates and _VALUE. Skins and morphs are
- *         left out. Compressed by Draco or meshoptimizer: UNSUPPORTED. There where the build
- *         found jsmn (TML_GLTF)
- *   VTP   VTK XML PolyData of one piece: polygons and strips, with the active normals and scalars;
- *         ascii, base64, raw, zlib. There where the build found expat (TML_XML)
+ *         fans of the default scene, placed as its nodes say (a mirrored one keeps its outside) and
+ *         repeated as EXT_mesh_gpu_instancing says, with their normals, the first texture
+ *         coordinates, COLOR_0 (as sRGB), _VALUE and other attributes of names that begin with _.
+ *         Sparse accessors and KHR_mesh_quantization are read. Skins and morphs are not applied.
+ *         Compressed by Draco or meshoptimizer, and other extensions that are required and might
+ *         change the shape: UNSUPPORTED. There where the build found jsmn (TML_GLTF). glTF's unit
+ *         is the metre and its up is y: coordinates are the file's
+ *   VTP   VTK XML PolyData of one piece: polygons and strips, with the active normals and scalars
+ *         and other arrays of points; ascii, base64, raw, zlib. There where the build found expat
+ *         (TML_XML)
+ *   VTK   legacy VTK: POLYGONS and TRIANGLE_STRIPS of POLYDATA, flat faces (triangle, strip,
+ *         polygon, pixel, quad) of UNSTRUCTURED_GRID; ascii and binary, versions 1 to 5.1, with
+ *         normals, texture coordinates, scalars, colours and other arrays of points. Without faces
+ *         it is no mesh, but points
+ * What cannot be part of a mesh is left out, with a warning, or an error with desc.strict: a face
+ * of fewer than three different corners (of a repeated corner one stays), a face that names a
+ * vertex which is not there, and a vertex whose coordinate is NaN, infinite or beyond float, with
+ * the faces that use it. Vertices keep their order, and faces tells the file's numbers. Normals and
+ * texture coordinates are left out where one that is named is not there.
  * Polygons are cut into triangles: strictly convex ones as a fan about their first corner (or
  * one with just two faces), others by cutting off ears (Meisters: Polygons Have Ears. 1975),
  * seen along their normal (Newell's). path is UTF-8. desc may be NULL. Release the result with
- * tml_mesh_file_free. Errors: FILE_ACCESS, FILE_FORMAT (also a coordinate that is NaN, infinite
- * or beyond float, a face of fewer than three corners, or one that names a vertex which is not
- * there; the message has line, row or byte), UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
+ * tml_mesh_file_free. Errors: FILE_ACCESS, FILE_FORMAT (also where no face would be left, or more
+ * faces name vertices that are not there than others; the message has line, row or byte),
+ * UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
                                                 const tml_mesh_load_desc *desc, tml_mesh_file *out);
 TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);

@@ -23,6 +23,12 @@ tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size)
 #    define JSMN_PARENT_LINKS /* or deep nesting takes quadratic time */
 #    include <jsmn.h>
 
+#    include "kernels/kernel.h"
+
+#    include "kernels/image.k.h"
+
+#    include "kernels/kernel_end.h"
+
 /* Numbers that glTF writes down. */
 enum {
     GLB_HEADER_SIZE = 12,
@@ -63,10 +69,27 @@ typedef struct gltf_reader {
     jsmntok_t *tokens;
     int token_count;
     gltf_list accessors, views, buffers, nodes, meshes, scenes;
-    gltf_buffer *loaded; /* one for each of buffers */
-    uint64_t placed;     /* primitives */
+    gltf_buffer *loaded;      /* one for each of buffers */
+    struct gltf_dense *dense; /* accessors that were put together, to be freed */
+    uint64_t placed;          /* primitives */
+    uint64_t skins, morphs;   /* meshes whose shape would be changed by them */
+    uint64_t color_count;     /* vertices that the property of colours has so far */
+    uint32_t color;           /* the property, once color_components is not 0 */
+    uint64_t color_components;
     uint64_t with_values;
+    uint64_t left_out; /* attributes that a mesh has no room for */
 } gltf_reader;
+
+/* An accessor's elements, put together from what is sparse. */
+typedef struct gltf_dense {
+    struct gltf_dense *next;
+    uint64_t size; /* of all of this */
+    uint8_t bytes[];
+} gltf_dense;
+
+/* Elements of an accessor without a buffer view: they are 0, and no bytes show that there are so
+ * many. */
+enum { GLTF_ZEROS_MAX = 1 << 22 };
 
 /* An accessor, checked: count rows of components numbers, all of them within the buffer. */
 typedef struct gltf_array {
@@ -360,55 +383,6 @@ static uint64_t component_size(uint64_t type)
                                                        : 0;
 }
 
-/* Finds accessor number, which must have as many components. */
-static tml_status open_array(gltf_reader *reader, uint64_t number, uint64_t components,
-                             gltf_array *out)
-{
-    static const char *const types[] = {"", "SCALAR", "VEC2", "VEC3"};
-    int object = -1, view = -1;
-    uint64_t view_number = 0, offset = 0, view_offset = 0, view_length = 0, buffer_number = 0;
-    gltf_buffer *buffer = NULL;
-    *out = (gltf_array){.components = components};
-    tml_status status = get_element(reader, &reader->accessors, number, "accessor", &object);
-    if (status != TML_OK)
-        return status;
-    int type = member(reader, object, "type");
-    int normalized = member(reader, object, "normalized");
-    if (type < 0 || !tml_io_is(text_of(reader, type), types[components]))
-        return bad_json(reader, object, "an accessor is of another type than its use asks for");
-    if (member(reader, object, "sparse") >= 0 || member(reader, object, "bufferView") < 0)
-        return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
-                            "accessor %llu is sparse or has no bufferView; save it as a plain one",
-                            (unsigned long long)number);
-    out->is_normalized = normalized >= 0 && tml_io_is(text_of(reader, normalized), "true");
-    if ((status = get_number(reader, object, "componentType", 0, &out->type)) != TML_OK ||
-        (status = get_number(reader, object, "count", 0, &out->count)) != TML_OK ||
-        (status = get_number(reader, object, "byteOffset", 0, &offset)) != TML_OK ||
-        (status = get_number(reader, object, "bufferView", 0, &view_number)) != TML_OK ||
-        (status = get_element(reader, &reader->views, view_number, "buffer view", &view)) !=
-            TML_OK ||
-        (status = get_number(reader, view, "buffer", 0, &buffer_number)) != TML_OK ||
-        (status = get_number(reader, view, "byteOffset", 0, &view_offset)) != TML_OK ||
-        (status = get_number(reader, view, "byteLength", 0, &view_length)) != TML_OK ||
-        (status = get_number(reader, view, "byteStride", 0, &out->stride)) != TML_OK ||
-        (status = load_buffer(reader, buffer_number, &buffer)) != TML_OK)
-        return status;
-    uint64_t size = components * component_size(out->type);
-    out->stride = out->stride ? out->stride : size;
-    if (size == 0 || out->stride < size)
-        return bad_json(reader, object,
-                        "an accessor's componentType or byteStride is none of glTF's");
-    if (view_offset > buffer->size || view_length > buffer->size - view_offset ||
-        offset > view_length ||
-        (out->count > 0 && (view_length - offset < size ||
-                            out->count - 1 > (view_length - offset - size) / out->stride)))
-        return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
-                            "accessor %llu of %llu elements reaches past the end of its bytes",
-                            (unsigned long long)number, (unsigned long long)out->count);
-    out->data = out->count ? buffer->data + view_offset + offset : NULL;
-    return TML_OK;
-}
-
 /* Integers that are normalised are fractions of their largest (the specification's section
  * 3.6.2.2). */
 static double array_number(const gltf_array *array, uint64_t row, uint64_t component)
@@ -432,6 +406,150 @@ static double array_number(const gltf_array *array, uint64_t row, uint64_t compo
     }
 }
 
+/* The bytes of count rows of size bytes each from offset on in a buffer view, which object, a part
+ * of that accessor, names. stride: the view's, or else rows without gaps. */
+static tml_status open_view(gltf_reader *reader, int object, uint64_t accessor, uint64_t number,
+                            uint64_t offset, uint64_t count, uint64_t size, uint64_t *stride,
+                            const uint8_t **out)
+{
+    int view = -1;
+    uint64_t view_offset = 0, view_length = 0, buffer_number = 0;
+    gltf_buffer *buffer = NULL;
+    tml_status status;
+    if ((status = get_element(reader, &reader->views, number, "buffer view", &view)) != TML_OK ||
+        (status = get_number(reader, view, "buffer", 0, &buffer_number)) != TML_OK ||
+        (status = get_number(reader, view, "byteOffset", 0, &view_offset)) != TML_OK ||
+        (status = get_number(reader, view, "byteLength", 0, &view_length)) != TML_OK ||
+        (status = get_number(reader, view, "byteStride", 0, stride)) != TML_OK ||
+        (status = load_buffer(reader, buffer_number, &buffer)) != TML_OK)
+        return status;
+    *stride = *stride ? *stride : size;
+    if (size == 0 || *stride < size)
+        return bad_json(reader, object,
+                        "an accessor's componentType or byteStride is none of glTF's");
+    if (view_offset > buffer->size || view_length > buffer->size - view_offset ||
+        offset > view_length ||
+        (count > 0 &&
+         (view_length - offset < size || count - 1 > (view_length - offset - size) / *stride)))
+        return tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
+                            "accessor %llu of %llu elements reaches past the end of its bytes",
+                            (unsigned long long)accessor, (unsigned long long)count);
+    *out = count ? buffer->data + view_offset + offset : NULL;
+    return TML_OK;
+}
+
+/* Replaces elements of bytes by those that "sparse" lists with their numbers, which ascend. */
+static tml_status apply_sparse(gltf_reader *reader, int sparse, uint64_t accessor,
+                               const gltf_array *array, uint64_t size, uint8_t *bytes)
+{
+    int at = member(reader, sparse, "indices"), values = member(reader, sparse, "values");
+    gltf_array numbers = {.components = 1};
+    uint64_t count = 0, view = 0, offset = 0, stride = 0, value_view = 0, value_offset = 0;
+    const uint8_t *data = NULL, *from = NULL;
+    tml_status status;
+    if (at < 0 || values < 0)
+        return bad_json(reader, sparse, "sparse needs indices and values");
+    if ((status = get_number(reader, sparse, "count", 0, &count)) != TML_OK ||
+        (status = get_number(reader, at, "componentType", 0, &numbers.type)) != TML_OK ||
+        (status = get_number(reader, at, "bufferView", MESH_NONE, &view)) != TML_OK ||
+        (status = get_number(reader, at, "byteOffset", 0, &offset)) != TML_OK ||
+        (status = get_number(reader, values, "bufferView", MESH_NONE, &value_view)) != TML_OK ||
+        (status = get_number(reader, values, "byteOffset", 0, &value_offset)) != TML_OK)
+        return status;
+    if (numbers.type != GLTF_UBYTE && numbers.type != GLTF_USHORT && numbers.type != GLTF_UINT)
+        return bad_json(reader, at, "indices need whole numbers without sign");
+    status = open_view(reader, at, accessor, view, offset, count, component_size(numbers.type),
+                       &numbers.stride, &data);
+    if (status == TML_OK)
+        status = open_view(reader, values, accessor, value_view, value_offset, count, size, &stride,
+                           &from);
+    numbers.data = data;
+    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
+        const uint64_t number = (uint64_t)array_number(&numbers, i, 0);
+        if (number >= array->count)
+            return bad_json(reader, at, "a sparse accessor names an element past its last");
+        memcpy(bytes + number * size, from + i * stride, size);
+    }
+    return status;
+}
+
+/* Makes the elements of an accessor that is sparse or has no buffer view. */
+static tml_status make_dense(gltf_reader *reader, int object, uint64_t accessor, gltf_array *array)
+{
+    mesh_sink *sink = reader->sink;
+    const uint64_t size = array->components * component_size(array->type);
+    const int sparse = member(reader, object, "sparse");
+    const uint64_t all = sizeof(gltf_dense) + array->count * size;
+    if (!array->data && array->count > GLTF_ZEROS_MAX)
+        return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
+                            "an accessor without a buffer view has %llu elements, needs at most "
+                            "%d; save it as a plain one",
+                            (unsigned long long)array->count, GLTF_ZEROS_MAX);
+    if (sink->memory_limit && sink->allocated + all > sink->memory_limit)
+        return tml_io_error(sink->file, TML_ERROR_OUT_OF_MEMORY,
+                            "needs %llu bytes or more, desc.memory_limit is %llu",
+                            (unsigned long long)(sink->allocated + all),
+                            (unsigned long long)sink->memory_limit);
+    gltf_dense *dense = tml_io_alloc(sink->file, all);
+    if (!dense)
+        return TML_ERROR_OUT_OF_MEMORY;
+    dense->next = reader->dense;
+    dense->size = all;
+    reader->dense = dense;
+    sink->allocated += all;
+    memset(dense->bytes, 0, (size_t)(array->count * size));
+    for (uint64_t i = 0; i < array->count && array->data; i++)
+        memcpy(dense->bytes + i * size, array->data + i * array->stride, size);
+    array->stride = size;
+    array->data = array->count ? dense->bytes : NULL;
+    return sparse >= 0 && array->count
+               ? apply_sparse(reader, sparse, accessor, array, size, dense->bytes)
+               : TML_OK;
+}
+
+static uint64_t components_of(const gltf_reader *reader, int object)
+{
+    static const char *const types[] = {"", "SCALAR", "VEC2", "VEC3", "VEC4"};
+    int type = member(reader, object, "type");
+    for (uint64_t i = 1; i < sizeof types / sizeof types[0] && type >= 0; i++)
+        if (tml_io_is(text_of(reader, type), types[i]))
+            return i;
+    return 0;
+}
+
+/* Finds accessor number, which must have as many components; 0: from 1 to 4. */
+static tml_status open_array(gltf_reader *reader, uint64_t number, uint64_t components,
+                             gltf_array *out)
+{
+    int object = -1;
+    uint64_t view = 0, offset = 0;
+    *out = (gltf_array){.components = components};
+    tml_status status = get_element(reader, &reader->accessors, number, "accessor", &object);
+    if (status != TML_OK)
+        return status;
+    const uint64_t found = components_of(reader, object);
+    int normalized = member(reader, object, "normalized");
+    if (found == 0 || (components && found != components))
+        return bad_json(reader, object, "an accessor is of another type than its use asks for");
+    out->components = found;
+    out->is_normalized = normalized >= 0 && tml_io_is(text_of(reader, normalized), "true");
+    if ((status = get_number(reader, object, "componentType", 0, &out->type)) != TML_OK ||
+        (status = get_number(reader, object, "count", 0, &out->count)) != TML_OK ||
+        (status = get_number(reader, object, "byteOffset", 0, &offset)) != TML_OK ||
+        (status = get_number(reader, object, "bufferView", MESH_NONE, &view)) != TML_OK)
+        return status;
+    const uint64_t size = found * component_size(out->type);
+    if (size == 0)
+        return bad_json(reader, object, "an accessor's componentType is none of glTF's");
+    if (member(reader, object, "bufferView") >= 0)
+        status = open_view(reader, object, number, view, offset, out->count, size, &out->stride,
+                           &out->data);
+    if (status == TML_OK &&
+        (member(reader, object, "bufferView") < 0 || member(reader, object, "sparse") >= 0))
+        status = make_dense(reader, object, number, out);
+    return status;
+}
+
 /* ---- primitives ------------------------------------------------------------------------------ */
 
 /* The placement of a mesh: the columns of a matrix, three numbers each, the last of them the
@@ -443,7 +561,8 @@ typedef struct gltf_place {
 
 /* The vertices of a primitive in the sink, which the next one may share. */
 typedef struct gltf_vertices {
-    uint64_t position, normal, uv, value; /* accessors; MESH_NONE: none */
+    uint64_t position, normal, uv, value, color;  /* accessors; MESH_NONE: none */
+    uint64_t properties[TML_MESH_MAX_ATTRIBUTES]; /* of each of the sink's, likewise */
     uint64_t count;
     uint32_t first, first_normal, first_uv; /* MESH_NONE: none */
 } gltf_vertices;
@@ -490,10 +609,98 @@ static uint32_t number_in(const mesh_array *array, size_t element)
     return count < MESH_NONE ? (uint32_t)count : MESH_NONE;
 }
 
+/* Colours are linear in a file, and coded as sRGB in a mesh; where a primitive has none, its
+ * vertices are white, if others have some. */
+static tml_status push_color(gltf_reader *reader, const gltf_array *colors, uint64_t row)
+{
+    static const double white[4] = {1, 1, 1, 1};
+    mesh_sink *sink = reader->sink;
+    tml_status status = TML_OK;
+    if (!colors->data && reader->color_components == 0)
+        return TML_OK;
+    if (reader->color_components == 0) {
+        reader->color_components = colors->components;
+        reader->color = tml_mesh_add_property(sink, "color", (uint32_t)colors->components, true, 1);
+    }
+    while (reader->color_count + 1 < mesh_vertex_count(sink) && status == TML_OK) {
+        status = tml_mesh_push_property(sink, reader->color, white);
+        reader->color_count++;
+    }
+    double numbers[4] = {1, 1, 1, 1};
+    for (uint64_t c = 0; c < colors->components && colors->data; c++) {
+        double x = fmin(fmax(array_number(colors, row, c), 0), 1); /* NaN is 0 */
+        numbers[c] = c < 3 ? (double)image_srgb_encode((float)x) : x;
+    }
+    reader->color_count++;
+    return status == TML_OK ? tml_mesh_push_property(sink, reader->color, numbers) : status;
+}
+
+/* Attributes of names that begin with _ are a program's own, as glb.c writes them: "_VELOCITY" is
+ * velocity. */
+static tml_status find_properties(gltf_reader *reader, int attributes, gltf_vertices *v)
+{
+    mesh_sink *sink = reader->sink;
+    for (int i = 0; i < TML_MESH_MAX_ATTRIBUTES; i++)
+        v->properties[i] = MESH_NONE;
+    if (attributes < 0 || reader->tokens[attributes].type != JSMN_OBJECT)
+        return TML_OK;
+    const int end = reader->tokens[attributes].end;
+    for (int key = attributes + 1; key + 1 < reader->token_count && reader->tokens[key].start < end;
+         key = skip_token(reader, key + 1)) {
+        io_span text = text_of(reader, key);
+        gltf_array array;
+        uint64_t number;
+        char name[64];
+        if (text.size < 2 || text.text[0] != '_' || tml_io_is(text, "_VALUE"))
+            continue;
+        if (!tml_io_parse_u64(text_of(reader, key + 1), &number))
+            return bad_json(reader, key, "needs the number of an accessor");
+        tml_status status = open_array(reader, number, 0, &array);
+        if (status != TML_OK)
+            return status;
+        tml_io_copy(name, sizeof name, (io_span){text.text + 1, text.size - 1});
+        for (char *at = name; *at; at++)
+            *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
+        uint32_t property = 0;
+        while (property < sink->property_count && strcmp(sink->properties[property].name, name))
+            property++;
+        if (property == sink->property_count)
+            property = tml_mesh_add_property(sink, name, (uint32_t)array.components, false, 1);
+        if (property == UINT32_MAX || sink->properties[property].is_color ||
+            sink->properties[property].components != array.components)
+            reader->left_out++;
+        else
+            v->properties[property] = number;
+    }
+    return TML_OK;
+}
+
+static tml_status push_properties(gltf_reader *reader, const gltf_vertices *v)
+{
+    mesh_sink *sink = reader->sink;
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < sink->property_count && status == TML_OK; p++) {
+        gltf_array array = {0};
+        if (v->properties[p] == MESH_NONE)
+            continue;
+        status = open_array(reader, v->properties[p], sink->properties[p].components, &array);
+        if (status == TML_OK && array.count != v->count)
+            status = tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                                  "attributes of one primitive have different counts");
+        for (uint64_t i = 0; i < v->count && status == TML_OK; i++) {
+            double numbers[4];
+            for (uint64_t c = 0; c < array.components; c++)
+                numbers[c] = array_number(&array, i, c);
+            status = tml_mesh_push_property(sink, p, numbers);
+        }
+    }
+    return status;
+}
+
 static tml_status push_vertices(gltf_reader *reader, const gltf_place *place, gltf_vertices *v)
 {
     mesh_sink *sink = reader->sink;
-    gltf_array positions = {0}, normals = {0}, uvs = {0}, values = {0};
+    gltf_array positions = {0}, normals = {0}, uvs = {0}, values = {0}, colors = {0};
     tml_status status = open_array(reader, v->position, 3, &positions);
     if (status == TML_OK && v->normal != MESH_NONE)
         status = open_array(reader, v->normal, 3, &normals);
@@ -501,11 +708,18 @@ static tml_status push_vertices(gltf_reader *reader, const gltf_place *place, gl
         status = open_array(reader, v->uv, 2, &uvs);
     if (status == TML_OK && v->value != MESH_NONE)
         status = open_array(reader, v->value, 1, &values);
+    if (status == TML_OK && v->color != MESH_NONE)
+        status = open_array(reader, v->color, 0, &colors);
     if (status != TML_OK)
         return status;
+    if (colors.components > 0 && colors.components < 3)
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                            "COLOR_0 has %llu numbers a vertex, needs 3 or 4",
+                            (unsigned long long)colors.components);
     v->count = positions.count;
+    sink->place_name = "vertex";
     if ((normals.data && normals.count != v->count) || (uvs.data && uvs.count != v->count) ||
-        (values.data && values.count != v->count))
+        (values.data && values.count != v->count) || (colors.data && colors.count != v->count))
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "attributes of one primitive have different counts");
     v->first = (uint32_t)mesh_vertex_count(sink);
@@ -528,9 +742,11 @@ static tml_status push_vertices(gltf_reader *reader, const gltf_place *place, gl
             status = tml_mesh_push_uv(sink, t);
         if (status == TML_OK && values.data)
             status = tml_mesh_push_value(sink, array_number(&values, i, 0));
+        if (status == TML_OK)
+            status = push_color(reader, &colors, i);
     }
     reader->with_values += values.data ? v->count : 0;
-    return status;
+    return status == TML_OK ? push_properties(reader, v) : status;
 }
 
 static tml_status push_triangle(mesh_sink *sink, const gltf_vertices *v, const uint64_t numbers[3],
@@ -539,19 +755,23 @@ static tml_status push_triangle(mesh_sink *sink, const gltf_vertices *v, const u
     tml_status status = TML_OK;
     for (int c = 0; c < 3 && status == TML_OK; c++) {
         uint64_t number = numbers[is_mirrored && c ? 3 - c : c];
-        if (number >= v->count)
-            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
-                                "a triangle names vertex %llu, its primitive has %llu (counted "
-                                "from 0)",
-                                (unsigned long long)number, (unsigned long long)v->count);
+        const uint64_t place = mesh_face_count(sink);
+        if (number >= v->count) {
+            tml_mesh_add_fault(sink, &sink->lost_corners, place,
+                               "names vertex %llu, its primitive has %llu (counted from 0)",
+                               (unsigned long long)number, (unsigned long long)v->count);
+            status = tml_mesh_push_corner(sink, (mesh_corner_ref){MESH_NONE, MESH_NONE, MESH_NONE},
+                                          place);
+            continue;
+        }
         uint32_t n = (uint32_t)number;
         status = tml_mesh_push_corner(
             sink,
             (mesh_corner_ref){v->first + n, v->first_uv == MESH_NONE ? MESH_NONE : v->first_uv + n,
                               v->first_normal == MESH_NONE ? MESH_NONE : v->first_normal + n},
-            0);
+            place);
     }
-    return status == TML_OK ? tml_mesh_end_face(sink, 0) : status;
+    return status == TML_OK ? tml_mesh_end_face(sink, mesh_face_count(sink)) : status;
 }
 
 /* Corners in order of triangles; indices.data NULL: 0, 1, 2 ... */
@@ -561,6 +781,7 @@ static tml_status push_triangles(gltf_reader *reader, const gltf_vertices *v,
     uint64_t count = indices->data ? indices->count : v->count;
     uint64_t triangles = mode == GLTF_TRIANGLES ? count / 3 : count < 3 ? 0 : count - 2;
     tml_status status = TML_OK;
+    reader->sink->place_name = "triangle";
     for (uint64_t t = 0; t < triangles && status == TML_OK; t++) {
         uint64_t at[3] = {3 * t, 3 * t + 1, 3 * t + 2}, numbers[3];
         if (mode == GLTF_STRIP) {
@@ -574,9 +795,30 @@ static tml_status push_triangles(gltf_reader *reader, const gltf_vertices *v,
         }
         for (int c = 0; c < 3; c++)
             numbers[c] = indices->data ? (uint64_t)array_number(indices, at[c], 0) : at[c];
+        /* Strips and fans repeat vertices on purpose, where they turn. */
+        if (mode != GLTF_TRIANGLES &&
+            (numbers[0] == numbers[1] || numbers[1] == numbers[2] || numbers[2] == numbers[0]))
+            continue;
         status = push_triangle(reader->sink, v, numbers, is_mirrored);
     }
     return status;
+}
+
+static tml_status refuse_packed(const gltf_reader *reader, const char *extension)
+{
+    return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
+                        "its meshes are compressed (%s); unpack them, for example with "
+                        "gltf-transform copy",
+                        extension);
+}
+
+/* Are the vertices of a primitive in compressed data alone? */
+static bool is_packed(const gltf_reader *reader, int primitive, uint64_t position)
+{
+    const int extensions = member(reader, primitive, "extensions");
+    return position < reader->accessors.count &&
+           member(reader, extensions, "KHR_draco_mesh_compression") >= 0 &&
+           member(reader, reader->accessors.tokens[position], "bufferView") < 0;
 }
 
 static tml_status read_primitive(gltf_reader *reader, int primitive, const gltf_place *place,
@@ -599,12 +841,20 @@ static tml_status read_primitive(gltf_reader *reader, int primitive, const gltf_
         (status = get_number(reader, attributes, "NORMAL", MESH_NONE, &v.normal)) != TML_OK ||
         (status = get_number(reader, attributes, "TEXCOORD_0", MESH_NONE, &v.uv)) != TML_OK ||
         (status = get_number(reader, attributes, "_VALUE", MESH_NONE, &v.value)) != TML_OK ||
+        (status = get_number(reader, attributes, "COLOR_0", MESH_NONE, &v.color)) != TML_OK ||
         (status = get_number(reader, primitive, "indices", MESH_NONE, &index_number)) != TML_OK)
         return status;
     if (v.position == MESH_NONE)
         return bad_json(reader, primitive, "a primitive has no POSITION");
+    if (is_packed(reader, primitive, v.position))
+        return refuse_packed(reader, "KHR_draco_mesh_compression");
+    reader->morphs += member(reader, primitive, "targets") >= 0;
+    status = find_properties(reader, attributes, &v);
+    if (status != TML_OK)
+        return status;
     if (v.position == before->position && v.normal == before->normal && v.uv == before->uv &&
-        v.value == before->value)
+        v.value == before->value && v.color == before->color &&
+        memcmp(v.properties, before->properties, sizeof v.properties) == 0)
         v = *before;
     else
         status = push_vertices(reader, place, &v);
@@ -660,6 +910,22 @@ static gltf_place combine(const gltf_place *outer, const gltf_place *inner)
     return out;
 }
 
+/* Of a translation, a rotation (a quaternion) and a scale. */
+static gltf_place place_of(const double t[3], const double q[4], const double s[3])
+{
+    const double x = q[0], y = q[1], z = q[2], w = q[3];
+    const double rotation[9] = {
+        1 - 2 * (y * y + z * z), 2 * (x * y + z * w),     2 * (x * z - y * w),
+        2 * (x * y - z * w),     1 - 2 * (x * x + z * z), 2 * (y * z + x * w),
+        2 * (x * z + y * w),     2 * (y * z - x * w),     1 - 2 * (x * x + y * y)};
+    gltf_place out = {.is_identity = false};
+    for (int i = 0; i < 9; i++)
+        out.m[i] = rotation[i] * s[i / 3];
+    for (int i = 0; i < 3; i++)
+        out.m[9 + i] = t[i];
+    return out;
+}
+
 /* A node's own matrix, or translation, rotation (a quaternion) and scale. */
 static tml_status get_place(const gltf_reader *reader, int node, gltf_place *out)
 {
@@ -681,16 +947,56 @@ static tml_status get_place(const gltf_reader *reader, int node, gltf_place *out
         out->is_identity = memcmp(out->m, identity.m, sizeof out->m) == 0;
         return TML_OK;
     }
-    double x = q[0], y = q[1], z = q[2], w = q[3];
-    const double rotation[9] = {
-        1 - 2 * (y * y + z * z), 2 * (x * y + z * w),     2 * (x * z - y * w),
-        2 * (x * y - z * w),     1 - 2 * (x * x + z * z), 2 * (y * z + x * w),
-        2 * (x * z + y * w),     2 * (y * z - x * w),     1 - 2 * (x * x + y * y)};
-    for (int i = 0; i < 9; i++)
-        out->m[i] = rotation[i] * s[i / 3];
-    memcpy(out->m + 9, t, sizeof t);
+    *out = place_of(t, q, s);
     out->is_identity = !has_t && !has_q && !has_s;
     return TML_OK;
+}
+
+/* The placements that EXT_mesh_gpu_instancing gives a node's mesh beside its own. */
+typedef struct gltf_instances {
+    gltf_array t, q, s; /* data NULL: none */
+    uint64_t count;
+    bool is_there;
+} gltf_instances;
+
+static tml_status get_instances(gltf_reader *reader, int node, gltf_instances *out)
+{
+    static const char *const names[] = {"TRANSLATION", "ROTATION", "SCALE"};
+    const int extension =
+        member(reader, member(reader, node, "extensions"), "EXT_mesh_gpu_instancing");
+    const int attributes = member(reader, extension, "attributes");
+    gltf_array *const arrays[] = {&out->t, &out->q, &out->s};
+    *out = (gltf_instances){.is_there = extension >= 0};
+    bool is_first = true;
+    for (int i = 0; i < 3; i++) {
+        uint64_t number;
+        tml_status status = get_number(reader, attributes, names[i], MESH_NONE, &number);
+        if (status == TML_OK && number != MESH_NONE)
+            status = open_array(reader, number, i == 1 ? 4 : 3, arrays[i]);
+        if (status != TML_OK)
+            return status;
+        if (number == MESH_NONE)
+            continue;
+        if (!is_first && arrays[i]->count != out->count)
+            return bad_json(reader, attributes, "the attributes of instances differ in counts");
+        out->count = arrays[i]->count;
+        is_first = false;
+    }
+    return TML_OK;
+}
+
+static gltf_place instance_place(const gltf_instances *all, uint64_t number)
+{
+    double t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
+    for (uint64_t c = 0; c < 4; c++) {
+        if (c < 3 && all->t.data)
+            t[c] = array_number(&all->t, number, c);
+        if (c < 3 && all->s.data)
+            s[c] = array_number(&all->s, number, c);
+        if (all->q.data)
+            q[c] = array_number(&all->q, number, c);
+    }
+    return place_of(t, q, s);
 }
 
 typedef struct gltf_visit {
@@ -742,8 +1048,18 @@ static tml_status visit_nodes(gltf_reader *reader, bool *is_seen, mesh_array *st
         if (status != TML_OK)
             return status;
         gltf_place place = combine(&visit.place, &own);
-        if (mesh != MESH_NONE)
+        gltf_instances instances = {.count = 0};
+        if (mesh != MESH_NONE) {
+            reader->skins += member(reader, node, "skin") >= 0;
+            status = get_instances(reader, node, &instances);
+        }
+        if (status == TML_OK && mesh != MESH_NONE && !instances.is_there)
             status = read_mesh(reader, mesh, &place);
+        for (uint64_t i = 0; i < instances.count && status == TML_OK; i++) {
+            const gltf_place own_place = instance_place(&instances, i);
+            const gltf_place instance = combine(&place, &own_place);
+            status = read_mesh(reader, mesh, &instance);
+        }
         if (status == TML_OK)
             status = push_nodes(reader, member(reader, node, "children"), &place, is_seen, stack);
     }
@@ -814,6 +1130,22 @@ static tml_status read_chunks(gltf_reader *reader, const uint8_t *data, size_t s
     return TML_OK;
 }
 
+/* Extensions that may be required: those that are applied here, and those that change no shape. */
+static bool is_known_extension(io_span name)
+{
+    static const char *const applied[] = {"KHR_mesh_quantization", "EXT_mesh_gpu_instancing"};
+    static const char *const looks[] = {"KHR_materials_", "KHR_texture_", "EXT_texture_",
+                                        "MSFT_texture_",  "KHR_lights_",  "EXT_lights_",
+                                        "KHR_xmp"};
+    for (size_t i = 0; i < sizeof applied / sizeof applied[0]; i++)
+        if (tml_io_is(name, applied[i]))
+            return true;
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++)
+        if (tml_io_starts_with(name, looks[i]))
+            return true;
+    return false;
+}
+
 static tml_status check_extensions(const gltf_reader *reader)
 {
     int version = member(reader, member(reader, 0, "asset"), "version");
@@ -823,13 +1155,20 @@ static tml_status check_extensions(const gltf_reader *reader)
                             "is no glTF 2: asset.version needs to be 2.0");
     int end = required < 0 ? 0 : reader->tokens[required].end;
     for (int i = required + 1;
-         required >= 0 && i < reader->token_count && reader->tokens[i].start < end; i++)
-        if (tml_io_is(text_of(reader, i), "KHR_draco_mesh_compression") ||
-            tml_io_is(text_of(reader, i), "EXT_meshopt_compression"))
+         required >= 0 && i < reader->token_count && reader->tokens[i].start < end; i++) {
+        const io_span name = text_of(reader, i);
+        char text[64];
+        tml_io_copy(text, sizeof text, name);
+        if (tml_io_is(name, "KHR_draco_mesh_compression") ||
+            tml_io_is(name, "EXT_meshopt_compression") ||
+            tml_io_is(name, "KHR_meshopt_compression"))
+            return refuse_packed(reader, text);
+        if (!is_known_extension(name))
             return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
-                                "its meshes are compressed (%.*s); unpack them, for example with "
-                                "gltf-transform copy",
-                                (int)text_of(reader, i).size, text_of(reader, i).text);
+                                "requires the extension %s, which is not supported here and may "
+                                "change its shape; save it without, or as OBJ or PLY",
+                                text);
+    }
     return TML_OK;
 }
 
@@ -870,6 +1209,21 @@ static tml_status read_all(gltf_reader *reader)
     tml_free(file->tml, stack.data, stack.capacity);
     reader->sink->allocated -= stack.capacity;
     tml_free(file->tml, is_seen, reader->nodes.count * sizeof *is_seen);
+    if (status == TML_OK && reader->skins + reader->morphs > 0)
+        status = tml_io_warn(file, "%llu %s bent by a skeleton or morph targets %s read unbent",
+                             (unsigned long long)(reader->skins + reader->morphs),
+                             reader->skins + reader->morphs == 1 ? "mesh" : "meshes",
+                             reader->skins + reader->morphs == 1 ? "is" : "are");
+    if (status == TML_OK && reader->left_out > 0)
+        status =
+            tml_io_warn(file,
+                        "%llu attributes of vertices are left out; a mesh holds %d, each of as "
+                        "many components everywhere",
+                        (unsigned long long)reader->left_out, TML_MESH_MAX_ATTRIBUTES);
+    if (status == TML_OK && reader->scenes.count > 1)
+        snprintf(reader->sink->comment, sizeof reader->sink->comment,
+                 "of its %llu scenes, the default one is read",
+                 (unsigned long long)reader->scenes.count);
     return status;
 }
 
@@ -886,6 +1240,12 @@ tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size)
         tml_io_block_free(sink->file, &reader.loaded[i].owned);
     }
     tml_free(sink->file->tml, reader.loaded, reader.buffers.count * sizeof *reader.loaded);
+    while (reader.dense) {
+        gltf_dense *dense = reader.dense;
+        reader.dense = dense->next;
+        sink->allocated -= dense->size;
+        tml_free(sink->file->tml, dense, dense->size);
+    }
     gltf_list *const lists[] = {&reader.accessors, &reader.views,  &reader.buffers,
                                 &reader.nodes,     &reader.meshes, &reader.scenes};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)

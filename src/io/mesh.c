@@ -242,6 +242,8 @@ tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format 
 {
     if (!format->describe)
         return format->write(tml, path, mesh, relief);
+    if (format->describe == tml_stl_describe && !(relief && relief->share))
+        tml_stl_tell_of_rounding(tml, path, mesh);
     mesh_layout layout = {0};
     mesh_box box = {0};
     tml_status status = format->describe(tml, path, mesh, &box, &layout);

@@ -118,6 +118,8 @@ TML_MUST_CHECK tml_status tml_ply_check_labels(tml_context *tml, const char *pat
                                                const tml_mesh *mesh);
 tml_status tml_ply_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
                             const mesh_box *box, mesh_layout *out);
+/* Warns where floats are too coarse for a mesh at its place: STL has no doubles, and no origin. */
+void tml_stl_tell_of_rounding(tml_context *tml, const char *path, const tml_mesh *mesh);
 tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
                             const mesh_box *box, mesh_layout *out);
 tml_status tml_glb_describe(tml_context *tml, const char *path, const tml_mesh *mesh,

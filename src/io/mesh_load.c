@@ -44,19 +44,18 @@ static bool is_gltf(const io_file *file, io_span head)
 /* OFF, with letters before it. */
 static bool is_off(const io_file *file, io_span head)
 {
-    io_text text = io_text_of(head);
-    io_span word = {head.text, 0};
+    if (tml_io_starts_with(head, "\xef\xbb\xbf"))
+        head = (io_span){head.text + 3, head.size - 3};
+    io_text text = io_text_of(head), words = text;
+    io_span word = {head.text, 0}, letters;
     while (tml_io_word(&text, &word) && word.text[0] == '#') {
         io_span comment; /* the rest of the line */
-        (void)tml_io_line(&text, &comment);
+        (void)tml_io_any_line(&text, &comment);
+        words = text;
     }
-    if (word.size < 3 || memcmp(word.text + word.size - 3, "OFF", 3) != 0)
-        return has_ending(file, ".off") && word.size > 0 && word.text[0] >= '0' &&
-               word.text[0] <= '9'; /* the word may be left out */
-    for (size_t i = 0; i + 3 < word.size; i++)
-        if (!memchr("STCN4n", word.text[i], 6))
-            return false;
-    return true;
+    return tml_off_take_word(&words, &letters) ||
+           (has_ending(file, ".off") && word.size > 0 && word.text[0] >= '0' &&
+            word.text[0] <= '9'); /* the word may be left out */
 }
 
 /* Binary, when the count of triangles agrees with the size; else by its first word, or its ending. */
@@ -64,9 +63,7 @@ static bool is_stl(const io_file *file, io_span head)
 {
     if (head.size >= 84 && file->size == 84 + 50 * (uint64_t)io_load_u32(head.text + 80, false))
         return true;
-    io_text text = io_text_of(head);
-    io_span word;
-    return has_ending(file, ".stl") || (tml_io_word(&text, &word) && tml_io_is(word, "solid"));
+    return has_ending(file, ".stl") || tml_stl_is_text(head);
 }
 
 /* VTK XML, of type PolyData or with that ending. */
@@ -82,6 +79,12 @@ static bool is_vtp(const io_file *file, io_span head)
                NULL;
 }
 
+/* Legacy VTK, if there are polygons in it. */
+static bool is_vtk(const io_file *file, io_span head)
+{
+    return tml_io_starts_with(head, "# vtk DataFile") && tml_vtk_count_cells(file, true) > 0;
+}
+
 /* There is no sign at the beginning of an OBJ file: by its ending, or a line that begins with v. */
 static bool is_obj(const io_file *file, io_span head)
 {
@@ -89,8 +92,9 @@ static bool is_obj(const io_file *file, io_span head)
     io_span line;
     if (has_ending(file, ".obj"))
         return true;
-    while (tml_io_line(&text, &line))
-        if (tml_io_starts_with(line, "v ") && !memchr(head.text, '\0', head.size))
+    while (tml_io_any_line(&text, &line))
+        if ((tml_io_starts_with(line, "v ") || tml_io_starts_with(line, "v\t")) &&
+            !memchr(head.text, '\0', head.size))
             return true;
     return false;
 }
@@ -101,6 +105,7 @@ static const mesh_format_info formats[] = {
     {"OFF", is_off, tml_mesh_read_off, NULL, "line", 0, false},
     {"STL", is_stl, tml_mesh_read_stl, tml_stl_read_triangles, "triangle", 0, true},
     {"VTP", is_vtp, NULL, tml_vtp_read, "cell", 0, false},
+    {"VTK", is_vtk, tml_mesh_read_vtk, NULL, "cell", 0, false},
     {"OBJ", is_obj, tml_mesh_read_obj, NULL, "line", 1, false},
 };
 
@@ -126,7 +131,8 @@ static const mesh_format_info *read_format(const io_file *file, tml_status *stat
         *status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "the file is empty");
     else if (!(format = find_format(file, (io_span){head, size})))
         *status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                               "the contents are none of OBJ, PLY, STL, OFF, glTF and VTP");
+                               "the contents are none of OBJ, PLY, STL, OFF, glTF, VTP and VTK "
+                               "with polygons");
     return format;
 }
 
@@ -203,6 +209,10 @@ void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file)
     free_const(tml, mesh->indices, mesh->triangle_count * 3 * sizeof(uint32_t));
     free_const(tml, mesh->uvs, mesh->uv_count * 2 * sizeof(float));
     free_const(tml, mesh->uv_indices, mesh->triangle_count * 3 * sizeof(uint32_t));
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        free_const(tml, mesh->attributes[i].data,
+                   mesh->vertex_count * mesh->attributes[i].components * sizeof(float));
+    free_const(tml, mesh->attributes, sizeof(mesh_attributes));
     tml_free(tml, file->faces, mesh->triangle_count * sizeof(uint32_t));
     tml_free(tml, file->crease_vertices, file->crease_count * 2 * sizeof(uint32_t));
     tml_free(tml, file->crease_sharpness, file->crease_count * sizeof(float));

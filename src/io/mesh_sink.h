@@ -26,6 +26,23 @@ typedef struct mesh_corner_ref {
     uint32_t vertex, uv, normal; /* MESH_NONE: has none */
 } mesh_corner_ref;
 
+/* Items of one kind that are left out: how many, and what the first is, for the one message about
+ * them. */
+typedef struct mesh_fault {
+    uint64_t count, place; /* place: of the first */
+    const char *place_name;
+    char what[80];
+} mesh_fault;
+
+/* What vertices carry beside position, normal and value. */
+typedef struct mesh_property {
+    char name[64];
+    uint32_t components; /* 1 to 4 */
+    bool is_color;
+    double scale; /* of a colour, to 0 to 1; 0: 1/65535, 1/255 or 1, as its largest number says */
+    mesh_array data; /* floats, components a vertex */
+} mesh_property;
+
 typedef struct mesh_sink {
     const io_file *file;
     uint64_t memory_limit;
@@ -42,10 +59,18 @@ typedef struct mesh_sink {
     mesh_array crease_vertices, crease_sharpness; /* 2 uint32_t, a float */
     mesh_array corner_vertices, corner_sharpness; /* uint32_t, a float */
     mesh_reach vertex_reach, uv_reach, normal_reach;
-    uint64_t allocated;     /* bytes of all arrays */
-    uint64_t bare_corners;  /* corners without a uv */
-    uint64_t polygon_count; /* faces of more than three corners */
-    uint64_t skipped_count; /* elements of the file that are no faces */
+    mesh_reach tag_reach;     /* vertices of creases and sharp corners */
+    mesh_fault short_faces;   /* of fewer than three different corners */
+    mesh_fault lost_vertices; /* without a finite position; with the faces that use them */
+    mesh_fault lost_faces;    /* triangles of a soup with such a corner */
+    mesh_fault lost_corners;  /* of faces, that name no vertex of the file */
+    mesh_property properties[TML_MESH_MAX_ATTRIBUTES];
+    uint32_t property_count;
+    mesh_array face_numbers; /* uint32_t, of the faces that are kept; empty: all are */
+    bool has_box;            /* lower and upper are those of a vertex */
+    uint64_t allocated;      /* bytes of all arrays */
+    uint64_t polygon_count;  /* faces of more than three corners */
+    uint64_t skipped_count;  /* elements of the file that are no faces */
     uint64_t
         welded_count;   /* vertices that are no part of made, because others are where they are */
     uint64_t ear_tests; /* tests spent so far on cutting ears */
@@ -70,13 +95,28 @@ static inline uint64_t mesh_face_count(const mesh_sink *sink)
  * recording OUT_OF_MEMORY. Invalidates earlier pointers into the array. */
 void *tml_mesh_append(mesh_sink *sink, mesh_array *array, const void *data, size_t size);
 
+/* Releases an array's memory. */
+void tml_mesh_drop(mesh_sink *sink, mesh_array *array);
+
 /* Each records its errors. place: where in the file the element is (place_name). */
 TML_MUST_CHECK tml_status tml_mesh_push_vertex(mesh_sink *sink, const double position[3],
                                                uint64_t place);
 TML_MUST_CHECK tml_status tml_mesh_push_normal(mesh_sink *sink, const double normal[3]);
 TML_MUST_CHECK tml_status tml_mesh_push_uv(mesh_sink *sink, const double uv[2]);
 TML_MUST_CHECK tml_status tml_mesh_push_value(mesh_sink *sink, double value);
-/* A face: its corners one by one, then its end. */
+/* Adds a property of vertices, whose number is returned; UINT32_MAX: there are as many as a mesh
+ * may have, or one of that name. */
+uint32_t tml_mesh_add_property(mesh_sink *sink, const char *name, uint32_t components,
+                               bool is_color, double scale);
+TML_MUST_CHECK tml_status tml_mesh_push_property(mesh_sink *sink, uint32_t property,
+                                                 const double *numbers);
+/* Counts an item that is left out, and keeps its place and text if it is the first. */
+void tml_mesh_add_fault(const mesh_sink *sink, mesh_fault *fault, uint64_t place,
+                        const char *format, ...) TML_FORMAT(4, 5);
+/* A face: its corners one by one, then its end. A corner of vertex MESH_NONE names no vertex of the
+ * file: the reader has added it to lost_corners. A face of fewer than three different corners, one
+ * that names a vertex which is not there, and one with a vertex that has no finite position are
+ * left out at the finish, and reported. */
 TML_MUST_CHECK tml_status tml_mesh_push_corner(mesh_sink *sink, mesh_corner_ref corner,
                                                uint64_t place);
 TML_MUST_CHECK tml_status tml_mesh_end_face(mesh_sink *sink, uint64_t place);
@@ -91,6 +131,12 @@ tml_status tml_mesh_error(const mesh_sink *sink, uint64_t place, const char *for
 /* Checks what faces name, and makes the result. */
 TML_MUST_CHECK tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out);
 void tml_mesh_sink_free(mesh_sink *sink);
+
+/* Memory of tml_mesh_file.mesh.attributes, which point to list. */
+typedef struct mesh_attributes {
+    tml_mesh_attribute list[TML_MESH_MAX_ATTRIBUTES];
+    char names[TML_MESH_MAX_ATTRIBUTES][64];
+} mesh_attributes;
 
 /* The shape of a polygon's outline. */
 typedef enum polygon_kind { POLYGON_CONVEX, POLYGON_CONCAVE, POLYGON_CROSSED } polygon_kind;
@@ -113,11 +159,20 @@ tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size);
  * empty mesh if its header names faces. False where the header is damaged or longer than head. */
 bool tml_ply_is_points(const io_file *file, io_span head);
 tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size);
+/* Is that the start of textual STL? */
+bool tml_stl_is_text(io_span head);
 /* Reads a binary STL file straight from the sink's file, in parallel. *is_done: false where the file is
  * another, faulty, or too large for that, so that tml_mesh_read_stl must tell. */
 tml_status tml_stl_read_triangles(mesh_sink *sink, bool *is_done);
+/* Takes the word OFF and the letters before it off the front; counts may be glued to it. */
+bool tml_off_take_word(io_text *words, io_span *letters);
 tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size);
+
+tml_status tml_mesh_read_vtk(mesh_sink *sink, const uint8_t *data, size_t size);
+/* How many polygons, strips and the like a legacy VTK file has, or also cells that are no flat
+ * faces; 0 where it is no such file. Vertices and lines do not count. */
+uint64_t tml_vtk_count_cells(const io_file *file, bool faces_only);
 
 /* Reads a VTP file, arrays one after another. Always done. */
 tml_status tml_vtp_read(mesh_sink *sink, bool *is_done);

@@ -377,6 +377,13 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
     tml_status status = stream->status;
     if (status == TML_OK)
         status = check_piece(stream, piece);
+    if (status == TML_OK && stream->in_place && stream->soup && mesh->triangle_count == 0 &&
+        stream->format->describe == tml_stl_describe) {
+        tml_mesh first = *piece; /* of a soup, which has no indices */
+        first.indices = NULL;
+        memcpy(first.origin, mesh->origin, sizeof first.origin);
+        tml_stl_tell_of_rounding(stream->tml, stream->path, &first);
+    }
     if (status == TML_OK)
         status = tml_mesh_check_labels(stream->tml, stream->path, stream->format, piece);
     if (status == TML_OK)

@@ -1,5 +1,6 @@
 /* Reads and writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991):
- * text, indices from 1, shared by positions and normals. There is no room for values of vertices.
+ * text, indices from 1, shared by positions and normals; colours behind positions, as programs have
+ * come to write them. There is no room for values of vertices.
  * An empty mesh is a file of comments.
  *
  * Positions without an origin and normals are the shortest decimals that read back as the same
@@ -11,8 +12,8 @@
 #include "io/mesh_sink.h"
 #include "io/number_format.h"
 
-/* "v " or "vn ", three numbers, two blanks, a line end; and "f ", twelve indices, slashes, blanks. */
-enum { OBJ_VERTEX_MAX = 3 + 3 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 4 * (3 * 20 + 3) };
+/* "v " or "vn ", six numbers, blanks, a line end; and "f ", twelve indices, slashes, blanks. */
+enum { OBJ_VERTEX_MAX = 3 + 6 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 4 * (3 * 20 + 3) };
 
 static uint8_t *put_line(uint8_t *out, const char *keyword, const float numbers[3])
 {
@@ -27,11 +28,35 @@ static uint8_t *put_line(uint8_t *out, const char *keyword, const float numbers[
     return out;
 }
 
+static const tml_mesh_attribute *find_color(const tml_mesh *mesh)
+{
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        if (tml_mesh_is_color(&mesh->attributes[i]))
+            return &mesh->attributes[i];
+    return NULL;
+}
+
+/* A vertex's colour behind its position, where most programs look for it; in place of the line's
+ * end. */
+static uint8_t *put_color(uint8_t *end, const tml_mesh_attribute *color, uint64_t vertex)
+{
+    if (!color)
+        return end;
+    end--;
+    for (uint32_t c = 0; c < 3; c++) {
+        *end++ = ' ';
+        end += tml_format_f32((char *)end, color->data[vertex * color->components + c]);
+    }
+    *end++ = '\n';
+    return end;
+}
+
 static size_t fill_vertices(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
+    const tml_mesh_attribute *color = find_color(mesh);
     uint8_t *at = out;
     for (uint64_t i = first; i < first + count; i++)
-        at = put_line(at, "v", mesh->positions + 3 * i);
+        at = put_color(put_line(at, "v", mesh->positions + 3 * i), color, i);
     return (size_t)(at - out);
 }
 
@@ -65,6 +90,7 @@ static size_t fill_placed_vertices(const tml_mesh *mesh, uint64_t first, uint64_
         }
     }
     int decimals = worthy_decimals(largest_float, largest_double);
+    const tml_mesh_attribute *color = find_color(mesh);
     uint8_t *at = out;
     for (uint64_t i = first; i < first + count; i++) {
         *at++ = 'v';
@@ -73,6 +99,7 @@ static size_t fill_placed_vertices(const tml_mesh *mesh, uint64_t first, uint64_
             at += tml_format_fixed((char *)at, mesh_placed(mesh, i, axis), decimals);
         }
         *at++ = '\n';
+        at = put_color(at, color, i);
     }
     return (size_t)(at - out);
 }
@@ -194,39 +221,61 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
 typedef struct obj_reader {
     mesh_sink *sink;
     io_text text;
-    uint64_t line; /* of the current statement */
-    bool is_empty; /* but for comments, so far */
-    char *joined;  /* a statement of several lines; room for the whole file */
+    uint64_t line;  /* of the current statement */
+    bool is_empty;  /* but for comments, so far */
+    uint32_t color; /* the property, once a vertex has one */
+    bool has_colors;
+    char *joined; /* a statement of several lines; room for the whole file */
     size_t size;
 } obj_reader;
 
-static bool is_carried_on(io_span line)
+/* Blanks may follow the backslash. */
+static bool is_carried_on(io_span *line)
 {
-    return line.size > 0 && line.text[line.size - 1] == '\\';
+    io_span trimmed = *line;
+    while (trimmed.size > 0 && strchr(" \t\f\v", trimmed.text[trimmed.size - 1]))
+        trimmed.size--;
+    if (trimmed.size == 0 || trimmed.text[trimmed.size - 1] != '\\')
+        return false;
+    *line = trimmed;
+    return true;
+}
+
+/* A line that is a comment is not carried on: it may end in a Windows folder's name. */
+static bool is_comment(io_span line)
+{
+    io_text words = io_text_of(line);
+    io_span word;
+    return tml_io_word(&words, &word) && word.text[0] == '#';
 }
 
 /* The next statement, without a comment at its end. */
 static bool next_statement(obj_reader *reader, io_span *out)
 {
     reader->line = reader->text.line;
-    if (!tml_io_line(&reader->text, out))
+    if (!tml_io_any_line(&reader->text, out))
         return false;
-    if (is_carried_on(*out)) {
+    io_span part = *out;
+    if (!is_comment(*out) && is_carried_on(&part)) {
         size_t length = 0;
-        io_span part = *out;
         for (bool more = true; more;) {
-            more = is_carried_on(part);
+            more = is_carried_on(&part);
             memcpy(reader->joined + length, part.text, part.size - more);
             length += part.size - more;
             if (more)
                 reader->joined[length++] = ' ';
-            more = more && tml_io_line(&reader->text, &part);
+            more = more && tml_io_any_line(&reader->text, &part);
         }
         *out = (io_span){reader->joined, length};
     }
-    const char *comment = out->size > 0 ? memchr(out->text, '#', out->size) : NULL;
-    if (comment)
-        out->size = (size_t)(comment - out->text);
+    const char *end = out->text + out->size, *comment = out->text;
+    while (comment < end && (comment = memchr(comment, '#', (size_t)(end - comment)))) {
+        if (comment == out->text || comment[-1] != '.') { /* "1.#IND" is a number */
+            out->size = (size_t)(comment - out->text);
+            break;
+        }
+        comment++;
+    }
     return true;
 }
 
@@ -249,7 +298,8 @@ static tml_status read_numbers(const obj_reader *reader, io_text *words, int lea
     return TML_OK;
 }
 
-/* Parses one number of a corner, which refers to one of the count elements read so far. */
+/* Parses one number of a corner, which refers to one of the count elements read so far. MESH_NONE
+ * where it names none: 0 does so on purpose in some files, and stands for no normal. */
 static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t count,
                                const char *what, uint32_t *out)
 {
@@ -257,11 +307,9 @@ static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t 
     if (!tml_io_parse_i64(word, &number))
         return bad_word(reader, word, what);
     if (number == 0 || number >= (int64_t)MESH_NONE || -number > (int64_t)count)
-        return tml_mesh_error(reader->sink, reader->line,
-                              "names %s %lld, the file has %llu until there and counts from 1, or "
-                              "-1 backwards",
-                              what, (long long)number, (unsigned long long)count);
-    *out = (uint32_t)(number > 0 ? number - 1 : (int64_t)count + number);
+        *out = MESH_NONE;
+    else
+        *out = (uint32_t)(number > 0 ? number - 1 : (int64_t)count + number);
     return TML_OK;
 }
 
@@ -280,6 +328,11 @@ static tml_status read_corner(obj_reader *reader, io_span word)
         tml_status status = TML_OK;
         if (part.size > 0 || i == 0)
             status = parse_number(reader, part, counts[i], names[i], &numbers[i]);
+        if (status == TML_OK && i == 0 && numbers[0] == MESH_NONE)
+            tml_mesh_add_fault(sink, &sink->lost_corners, reader->line,
+                               "names vertex %.*s, the file has %llu until there and counts from 1",
+                               (int)(part.size < 20 ? part.size : 20), part.text,
+                               (unsigned long long)counts[0]);
         if (status != TML_OK || !slash)
             return status == TML_OK
                        ? tml_mesh_push_corner(sink,
@@ -361,6 +414,26 @@ static tml_status read_tag(obj_reader *reader, io_text *words)
     return TML_OK;
 }
 
+/* "v x y z", after which there may be a weight, which is left out, or a colour of three numbers. */
+static tml_status read_vertex(obj_reader *reader, io_text *words)
+{
+    mesh_sink *sink = reader->sink;
+    double position[3], color[3];
+    io_span word;
+    int count = 0;
+    tml_status status = read_numbers(reader, words, 3, position);
+    if (status == TML_OK)
+        status = tml_mesh_push_vertex(sink, position, reader->line);
+    while (count < 3 && tml_io_word(words, &word) && tml_io_parse_f64(word, &color[count]))
+        count++;
+    if (status != TML_OK || count < 3)
+        return status;
+    if (!reader->has_colors)
+        reader->color = tml_mesh_add_property(sink, "color", 3, true, 0);
+    reader->has_colors = true;
+    return tml_mesh_push_property(sink, reader->color, color);
+}
+
 static tml_status read_statement(obj_reader *reader, io_span statement)
 {
     mesh_sink *sink = reader->sink;
@@ -371,10 +444,8 @@ static tml_status read_statement(obj_reader *reader, io_span statement)
     if (!tml_io_word(&words, &keyword))
         return TML_OK;
     reader->is_empty = false;
-    if (tml_io_is(keyword, "v")) {
-        status = read_numbers(reader, &words, 3, numbers);
-        return status == TML_OK ? tml_mesh_push_vertex(sink, numbers, reader->line) : status;
-    }
+    if (tml_io_is(keyword, "v"))
+        return read_vertex(reader, &words);
     if (tml_io_is(keyword, "vt")) {
         status = read_numbers(reader, &words, 1, numbers);
         return status == TML_OK ? tml_mesh_push_uv(sink, numbers) : status;

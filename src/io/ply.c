@@ -239,6 +239,17 @@ static tml_status read_vertices(point_sink *sink, io_text *text, const ply_heade
     return status;
 }
 
+/* The corners of a mesh are no point cloud that somebody meant without more ado. */
+static tml_status tell_of_faces(const point_sink *sink, const ply_header *header)
+{
+    uint64_t faces = 0;
+    for (uint32_t e = 0; e < header->element_count; e++)
+        if (strcmp(header->elements[e].name, "face") == 0 ||
+            strcmp(header->elements[e].name, "tristrips") == 0)
+            faces += header->elements[e].count;
+    return tml_points_tell_of_mesh(sink, faces, "face");
+}
+
 tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t size)
 {
     ply_header header = {0};
@@ -249,9 +260,10 @@ tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t siz
         status = check_room(sink->file, &text, &header, element);
         if (status != TML_OK)
             return status;
-        if (strcmp(element->name, "vertex") == 0)
-            return read_vertices(sink, &text, &header,
-                                 element); /* faces and the rest do not matter */
+        if (strcmp(element->name, "vertex") == 0) {
+            status = read_vertices(sink, &text, &header, element);
+            return status == TML_OK ? tell_of_faces(sink, &header) : status;
+        }
         double values[PLY_PROPERTIES_MAX];
         for (uint64_t row = 0; element->property_count > 0 && row < element->count; row++)
             if (!next_row(&text, &header, element, values))
@@ -272,6 +284,8 @@ typedef struct ply_mesh {
     bool has_vertex_uvs; /* texture coordinates are columns of the vertex table */
     bool has_wedge_uvs;  /* or a list of each face, two for each corner */
     bool has_normals;
+    ply_columns columns; /* of the vertex table, once has_columns */
+    bool has_columns;
 } ply_mesh;
 
 static int32_t position_of(const char *name, const char *const *names, int count)
@@ -282,13 +296,61 @@ static int32_t position_of(const char *name, const char *const *names, int count
     return -1;
 }
 
-static ply_columns find_columns(ply_mesh *mesh, const ply_element *vertex)
+/* Columns that are neither position, normal, texture coordinate nor value: what a mesh has room
+ * for, colours first, becomes properties of its vertices. The rest is left out, and reported. */
+static tml_status take_properties(ply_mesh *mesh, point_sink *names, ply_columns *columns)
+{
+    mesh_sink *sink = mesh->sink;
+    char left_out[256] = "";
+    size_t used = 0;
+    for (int is_other = 0; is_other < 2; is_other++) {
+        for (uint32_t i = 0; i < names->attribute_count; i++) {
+            const point_attribute *a = &names->attributes[i];
+            const bool is_value = a->components == 1 && a->columns[0] == columns->value;
+            if (a->is_color == (bool)is_other || is_value)
+                continue;
+            /* Alpha follows the colour. */
+            const point_attribute *alpha = a + 1;
+            const bool has_alpha =
+                a->is_color && !a->is_packed && a->components == 3 &&
+                i + 1 < names->attribute_count && alpha->components == 1 &&
+                (strcasecmp(alpha->name, "alpha") == 0 || strcasecmp(alpha->name, "a") == 0) &&
+                alpha->scale == a->scale;
+            const uint32_t number =
+                a->is_packed ? UINT32_MAX
+                             : tml_mesh_add_property(sink, a->name, a->components + has_alpha,
+                                                     a->is_color, a->scale);
+            if (number == UINT32_MAX && used < sizeof left_out - 40)
+                used += (size_t)snprintf(left_out + used, sizeof left_out - used, "%s%s",
+                                         used ? ", " : "", a->name);
+            if (number == UINT32_MAX)
+                continue;
+            memcpy(columns->properties[number], a->columns, sizeof a->columns);
+            if (has_alpha) {
+                columns->properties[number][3] = alpha->columns[0];
+                memmove(names->attributes + i + 1, names->attributes + i + 2,
+                        (names->attribute_count - i - 2) * sizeof *names->attributes);
+                names->attribute_count--;
+            }
+        }
+    }
+    return used ? tml_io_warn(sink->file,
+                              "what vertices have is left out: %s; a mesh holds %d such properties",
+                              left_out, TML_MESH_MAX_ATTRIBUTES)
+                : TML_OK;
+}
+
+static tml_status find_columns(ply_mesh *mesh, const ply_element *vertex)
 {
     static const char *const normals[] = {"nx", "ny", "nz"};
     static const char *const uvs[] = {"s", "t", "u", "v", "texture_u", "texture_v"};
-    ply_columns columns = {{-1, -1, -1}, {-1, -1, -1}, {-1, -1}, -1};
+    ply_columns *columns = &mesh->columns;
     point_sink names = {.file = mesh->sink->file}; /* knows what other columns are not */
     point_columns others = POINT_COLUMNS_NONE;
+    if (mesh->has_columns)
+        return TML_OK;
+    mesh->has_columns = true;
+    memset(columns, 0xff, sizeof *columns);
     for (uint32_t i = 0; i < vertex->property_count; i++) {
         const ply_property *property = &mesh->header->properties[vertex->first + i];
         int32_t normal = position_of(property->name, normals, 3);
@@ -296,25 +358,30 @@ static ply_columns find_columns(ply_mesh *mesh, const ply_element *vertex)
         if (property->list_count != TML_TYPE_NONE)
             continue;
         if (normal >= 0)
-            columns.normal[normal] = (int32_t)i;
+            columns->normal[normal] = (int32_t)i;
         else if (uv >= 0)
-            columns.uv[uv % 2] = (int32_t)i;
+            columns->uv[uv % 2] = (int32_t)i;
+        else if (strcasecmp(property->name, "radius") == 0 ||
+                 strcasecmp(property->name, "pscale") == 0)
+            tml_points_list(&names, property->name, 1, (int32_t)i, property->type);
         else
             tml_points_column(&names, &others, (int32_t)i, property->name, property->type);
     }
-    memcpy(columns.position, others.position, sizeof columns.position);
-    columns.value = others.value;
+    memcpy(columns->position, others.position, sizeof columns->position);
+    columns->value = others.value;
     memcpy(mesh->sink->value_name, names.value_name, sizeof names.value_name);
-    mesh->has_normals = columns.normal[0] >= 0 && columns.normal[1] >= 0 && columns.normal[2] >= 0;
-    mesh->has_vertex_uvs = columns.uv[0] >= 0 && columns.uv[1] >= 0 && !mesh->has_wedge_uvs;
-    return columns;
+    mesh->has_normals =
+        columns->normal[0] >= 0 && columns->normal[1] >= 0 && columns->normal[2] >= 0;
+    mesh->has_vertex_uvs = columns->uv[0] >= 0 && columns->uv[1] >= 0 && !mesh->has_wedge_uvs;
+    const tml_status status = tml_points_choose(&names); /* joins columns; none is asked for */
+    return status == TML_OK ? take_properties(mesh, &names, columns) : status;
 }
 
-static tml_status push_vertex_row(ply_mesh *mesh, const ply_columns *columns, const double *row,
-                                  uint64_t number)
+static tml_status push_vertex_row(ply_mesh *mesh, const double *row, uint64_t number)
 {
     mesh_sink *sink = mesh->sink;
-    double numbers[3];
+    const ply_columns *columns = &mesh->columns;
+    double numbers[4];
     for (int i = 0; i < 3; i++)
         numbers[i] = row[columns->position[i]];
     tml_status status = tml_mesh_push_vertex(sink, numbers, number);
@@ -327,22 +394,26 @@ static tml_status push_vertex_row(ply_mesh *mesh, const ply_columns *columns, co
             tml_mesh_push_uv(sink, (const double[2]){row[columns->uv[0]], row[columns->uv[1]]});
     if (status == TML_OK && columns->value >= 0)
         status = tml_mesh_push_value(sink, row[columns->value]);
+    for (uint32_t p = 0; p < sink->property_count && status == TML_OK; p++) {
+        for (uint32_t c = 0; c < sink->properties[p].components; c++)
+            numbers[c] = row[columns->properties[p][c]];
+        status = tml_mesh_push_property(sink, p, numbers);
+    }
     return status;
 }
 
 static tml_status read_vertex_table(ply_mesh *mesh, const ply_element *vertex)
 {
-    ply_columns columns = find_columns(mesh, vertex);
     double row[PLY_PROPERTIES_MAX];
-    tml_status status = TML_OK;
+    tml_status status = find_columns(mesh, vertex);
     mesh->sink->place_name = "vertex";
-    for (int axis = 0; axis < 3; axis++)
-        if (columns.position[axis] < 0)
+    for (int axis = 0; axis < 3 && status == TML_OK; axis++)
+        if (mesh->columns.position[axis] < 0)
             return tml_io_error(mesh->sink->file, TML_ERROR_FILE_FORMAT,
                                 "the vertices have no \"%c\"; needs x, y and z", "xyz"[axis]);
     for (uint64_t i = 0; i < vertex->count && status == TML_OK; i++)
         status = next_row(&mesh->text, mesh->header, vertex, row)
-                     ? push_vertex_row(mesh, &columns, row, i)
+                     ? push_vertex_row(mesh, row, i)
                      : fail_row(mesh->sink->file, vertex, i);
     return status;
 }
@@ -373,10 +444,11 @@ static bool next_length(ply_mesh *mesh, const ply_property *property, uint64_t *
 
 static tml_status push_list_corner(ply_mesh *mesh, double number, uint64_t row)
 {
-    if (!(number >= 0 && number < (double)MESH_NONE && number == floor(number)))
-        return tml_mesh_error(mesh->sink, row, "a corner is vertex %.17g, needs a number from 0 on",
-                              number);
-    uint32_t vertex = (uint32_t)number;
+    const bool is_good = number >= 0 && number < (double)MESH_NONE && number == floor(number);
+    if (!is_good)
+        tml_mesh_add_fault(mesh->sink, &mesh->sink->lost_corners, row,
+                           "a corner is vertex %.17g, needs a number from 0 on", number);
+    uint32_t vertex = is_good ? (uint32_t)number : MESH_NONE;
     return tml_mesh_push_corner(mesh->sink,
                                 (mesh_corner_ref){vertex, mesh->has_vertex_uvs ? vertex : MESH_NONE,
                                                   mesh->has_normals ? vertex : MESH_NONE},
@@ -463,7 +535,8 @@ static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
             run = 0;
             continue;
         }
-        if (run >= 2) {
+        /* Strips repeat vertices on purpose, where they turn. */
+        if (run >= 2 && number != before[0] && number != before[1] && before[0] != before[1]) {
             status = push_list_corner(mesh, before[0], row);
             if (status == TML_OK)
                 status = push_list_corner(mesh, before[1], row);
@@ -547,11 +620,11 @@ tml_status tml_mesh_read_ply(mesh_sink *sink, const uint8_t *data, size_t size)
                 strcmp(header.elements[e].name, "face") == 0 &&
                 list_kind(&header.properties[header.elements[e].first + i]) == PLY_LIST_UVS;
     if (status == TML_OK && is_of_triangles(&header) && !mesh.has_wedge_uvs) {
-        ply_columns columns = find_columns(&mesh, &header.elements[0]);
         bool is_done = false;
-        if (!mesh.has_vertex_uvs)
+        status = find_columns(&mesh, &header.elements[0]);
+        if (status == TML_OK && !mesh.has_vertex_uvs)
             status = tml_ply_read_triangles(
-                sink, &header, &columns,
+                sink, &header, &mesh.columns,
                 (io_span){mesh.text.at, (size_t)(mesh.text.end - mesh.text.at)}, &is_done);
         if (is_done || status != TML_OK)
             return status;

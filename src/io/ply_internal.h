@@ -30,6 +30,7 @@ typedef struct ply_header {
 /* The columns of the vertex table that a mesh is made of; -1: not there. */
 typedef struct ply_columns {
     int32_t position[3], normal[3], uv[2], value;
+    int32_t properties[TML_MESH_MAX_ATTRIBUTES][4]; /* of each of the sink's, its components */
 } ply_columns;
 
 /* Reads a binary file's vertices and triangles in blocks and in parallel, into arrays that the sink's

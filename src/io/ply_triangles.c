@@ -20,6 +20,9 @@ typedef struct triangles_job {
     bool is_big_endian;
     ply_column position[3], normal[3], value;
     float *positions, *normals, *values; /* the last two may be NULL */
+    ply_column properties[TML_MESH_MAX_ATTRIBUTES][4];
+    mesh_property *made; /* property_count, with room for all vertices */
+    uint32_t property_count;
     uint32_t *indices;
     _Atomic uint8_t *used; /* with normals: 1 for each vertex of a triangle */
     atomic_bool is_other;  /* the file is not what can be read here */
@@ -51,6 +54,13 @@ static void vertices_task(void *argument, uint32_t task)
         }
         if (job->values)
             job->values[i] = (float)load(job, row, &job->value);
+        for (uint32_t p = 0; p < job->property_count; p++) {
+            const mesh_property *made = &job->made[p];
+            float *to = (float *)(void *)made->data.data + i * made->components;
+            const double scale = made->is_color && made->scale > 0 ? made->scale : 1;
+            for (uint32_t c = 0; c < made->components; c++)
+                to[c] = (float)(scale * load(job, row, &job->properties[p][c]));
+        }
     }
     if (is_other)
         atomic_store_explicit(&job->is_other, true, memory_order_relaxed);
@@ -64,15 +74,17 @@ static void triangles_task(void *argument, uint32_t task)
     end = end < job->triangle_count ? end : job->triangle_count;
     for (uint64_t t = first; t < end && !is_other; t++) {
         const uint8_t *row = job->faces + t * TRIANGLE_ROW;
+        uint32_t before[3] = {0};
         is_other = row[0] != 3;
         for (uint64_t k = 0; k < 3; k++) {
             uint32_t vertex = io_load_u32(row + 1 + 4 * k, job->is_big_endian);
-            job->indices[3 * t + k] = vertex;
+            job->indices[3 * t + k] = before[k] = vertex;
             if (vertex >= job->vertex_count)
                 is_other = true;
             else if (job->used)
                 atomic_store_explicit(&job->used[vertex], 1, memory_order_relaxed);
         }
+        is_other |= before[0] == before[1] || before[1] == before[2] || before[2] == before[0];
     }
     if (is_other)
         atomic_store_explicit(&job->is_other, true, memory_order_relaxed);
@@ -108,6 +120,10 @@ static void place_columns(const ply_header *header, const ply_columns *columns, 
         }
         if (columns->value == i)
             job->value = here;
+        for (uint32_t p = 0; p < job->property_count; p++)
+            for (uint32_t c = 0; c < job->made[p].components; c++)
+                if (columns->properties[p][c] == i)
+                    job->properties[p][c] = here;
         job->vertex_row += tml_type_size(type);
     }
 }
@@ -139,7 +155,9 @@ tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
     triangles_job job = {.vertices = (const uint8_t *)data.text,
                          .vertex_count = vertices,
                          .triangle_count = triangles,
-                         .is_big_endian = header->encoding == POINTS_BIG_ENDIAN};
+                         .is_big_endian = header->encoding == POINTS_BIG_ENDIAN,
+                         .made = sink->properties,
+                         .property_count = sink->property_count};
     place_columns(header, columns, &job);
     *is_done = false;
     if (sink->weld == TML_WELD_ALWAYS || !has_all(columns->position) || vertices == 0 ||
@@ -150,6 +168,8 @@ tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
     bool has_normals = has_all(columns->normal), has_values = columns->value >= 0;
     uint64_t size =
         vertices * (12 + (has_normals ? 13 : 0) + (has_values ? 4 : 0)) + 12 * triangles;
+    for (uint32_t p = 0; p < sink->property_count; p++)
+        size += vertices * sink->properties[p].components * sizeof(float);
     if (sink->memory_limit && size > sink->memory_limit)
         return TML_OK;
     job.faces = job.vertices + vertices * job.vertex_row;
@@ -165,8 +185,18 @@ tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
     }
     if (has_values)
         made->values = job.values = tml_io_alloc(sink->file, 4 * vertices);
+    bool has_room = true;
+    for (uint32_t p = 0; p < sink->property_count; p++) {
+        mesh_property *property = &sink->properties[p];
+        const size_t bytes = (size_t)(vertices * property->components * sizeof(float));
+        property->data = (mesh_array){tml_io_alloc(sink->file, bytes), 0, 0};
+        has_room &= property->data.data != NULL;
+        if (property->data.data)
+            property->data.size = property->data.capacity = bytes;
+        sink->allocated += property->data.capacity;
+    }
     tml_status status = TML_ERROR_OUT_OF_MEMORY;
-    if (job.positions && job.indices && (!has_normals || (job.normals && job.used)) &&
+    if (has_room && job.positions && job.indices && (!has_normals || (job.normals && job.used)) &&
         (!has_values || job.values)) {
         if (job.used)
             memset((void *)job.used, 0, vertices);
@@ -181,6 +211,8 @@ tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
         tml_mesh_file other = {.mesh = *made};
         tml_mesh_file_free(sink->file->tml, &other);
         *made = (tml_mesh){0};
+        for (uint32_t p = 0; p < sink->property_count; p++)
+            tml_mesh_drop(sink, &sink->properties[p].data);
     }
     return status;
 }

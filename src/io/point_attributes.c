@@ -136,27 +136,55 @@ static tml_status refuse_name(const point_sink *sink, const char *name)
                         used ? list : "none");
 }
 
+/* Gives an attribute its place among a point's floats; false where there is no room. */
+static bool take_attribute(point_sink *sink, point_attribute *a)
+{
+    if (a->place >= 0)
+        return true;
+    if (sink->float_count + a->components > POINT_FLOATS_MAX)
+        return false;
+    a->place = (int32_t)sink->float_count;
+    sink->float_count += a->components;
+    return true;
+}
+
+/* All that there is room for; the rest is reported. */
+static tml_status choose_all(point_sink *sink)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < sink->attribute_count; i++)
+        if (!take_attribute(sink, &sink->attributes[i]) && used < sizeof list - 40)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                                     sink->attributes[i].name);
+    return used ? tml_io_warn(sink->file,
+                              "attributes are left out, since there is room for %d numbers a "
+                              "point: %s; name those that are needed",
+                              POINT_FLOATS_MAX, list)
+                : TML_OK;
+}
+
 tml_status tml_points_choose(point_sink *sink)
 {
     join_columns(sink);
-    for (uint32_t w = 0; w < sink->wanted_count; w++) {
+    tml_status status = TML_OK;
+    for (uint32_t w = 0; w < sink->wanted_count && status == TML_OK; w++) {
         uint32_t i = 0;
+        if (strcmp(sink->wanted[w], "*") == 0) {
+            status = choose_all(sink);
+            continue;
+        }
         while (i < sink->attribute_count &&
                strcasecmp(sink->attributes[i].name, sink->wanted[w]) != 0)
             i++;
         if (i == sink->attribute_count)
             return refuse_name(sink, sink->wanted[w]);
-        point_attribute *a = &sink->attributes[i];
-        if (a->place >= 0)
-            continue;
-        if (sink->float_count + a->components > POINT_FLOATS_MAX)
+        if (!take_attribute(sink, &sink->attributes[i]))
             return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED,
                                 "the attributes asked for have more than %d numbers a point",
                                 POINT_FLOATS_MAX);
-        a->place = (int32_t)sink->float_count;
-        sink->float_count += a->components;
     }
-    return TML_OK;
+    return status;
 }
 
 void tml_points_set(point_sink *sink, const point_attribute *a, const double *numbers)

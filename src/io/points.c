@@ -85,6 +85,16 @@ tml_status tml_points_push(point_sink *sink, const double position[3], double ra
     return TML_OK;
 }
 
+tml_status tml_points_tell_of_mesh(const point_sink *sink, uint64_t count, const char *what)
+{
+    return count == 0
+               ? TML_OK
+               : tml_io_warn(sink->file,
+                             "holds a mesh, whose vertices are read as points; its %llu %s%s left "
+                             "out",
+                             (unsigned long long)count, what, count == 1 ? " is" : "s are");
+}
+
 static void sink_drop_first(point_sink *sink)
 {
     point_block *block = sink->first;
@@ -356,7 +366,8 @@ static bool has_ending(const char *name, const char *ending)
 static bool looks_like_text(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < size && i < 1024; i++)
-        if (data[i] < 0x20 && data[i] != '\t' && data[i] != '\n' && data[i] != '\r')
+        if (data[i] < 0x20 && (data[i] < '\t' || data[i] > '\r') &&
+            !(data[i] == 0x1a && i + 1 == size)) /* DOS's end of a file */
             return false;
     return true;
 }
@@ -423,6 +434,12 @@ static tml_status read_points(const io_file *file, const tml_points_load_desc *d
     if (status == TML_OK)
         status = format->read(&sink, block.data, block.size);
     tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
+    /* PCD has NaN where a scanner saw nothing. */
+    if (status == TML_OK && sink.dropped > 0 && format->read != tml_points_read_pcd)
+        status = tml_io_warn(file, "%llu %s a coordinate that is no finite float %s left out",
+                             (unsigned long long)sink.dropped,
+                             sink.dropped == 1 ? "point with" : "points with",
+                             sink.dropped == 1 ? "is" : "are");
     if (status == TML_OK)
         status = sink_finish(&sink, out);
     if (status == TML_OK)

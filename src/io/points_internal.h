@@ -52,6 +52,11 @@ typedef struct point_columns {
 
 #define POINT_COLUMNS_NONE ((point_columns){{-1, -1, -1}, -1, -1})
 
+/* Reports that a file holds a mesh of so many faces or cells (0: it does not), of which the
+ * vertices alone are read. what: "face" or "cell". */
+TML_MUST_CHECK tml_status tml_points_tell_of_mesh(const point_sink *sink, uint64_t count,
+                                                  const char *what);
+
 /* Looks at column number index of the table, of that type (TML_TYPE_NONE: text): x, y, z, radius or
  * pscale by name. All others are listed as attributes. The first that is
  * none of these and not known for something else (normals, colours, ids) becomes the value. Call it

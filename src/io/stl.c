@@ -7,6 +7,8 @@
 #include "io/mesh_sink.h"
 
 enum { STL_TEXT = 80, STL_HEADER = STL_TEXT + 4, STL_TRIANGLE = 50 };
+/* Bytes of a file's beginning that are text in textual STL. */
+enum { STL_TEXT_LOOK = 512 };
 
 static size_t fill_triangles(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
@@ -54,19 +56,97 @@ tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *
     return TML_OK;
 }
 
+/* How far apart floats of that size are. */
+static double float_step(double size)
+{
+    return (double)nextafterf((float)size, INFINITY) - (double)(float)size;
+}
+
+void tml_stl_tell_of_rounding(tml_context *tml, const char *path, const tml_mesh *mesh)
+{
+    /* Triangles that are looked at, and edges that floats should divide into at least so many
+     * steps: a marching cubes mesh has edges that are much shorter than most. */
+    enum { LOOK_AT = 4096, STEPS_LEAST = 256 };
+    const uint64_t stride = mesh->triangle_count / LOOK_AT + 1;
+    double largest = 0, edges = 0;
+    uint64_t count = 0;
+    if (!mesh_has_origin(mesh) || mesh->quads)
+        return;
+    for (uint64_t t = 0; t < mesh->triangle_count; t += stride, count++) {
+        double square = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            const uint64_t a = mesh_corner(mesh, 3 * t), b = mesh_corner(mesh, 3 * t + 1);
+            const double edge = mesh_placed(mesh, b, axis) - mesh_placed(mesh, a, axis);
+            square += edge * edge;
+            largest = fmax(largest, fabs(mesh_placed(mesh, a, axis)));
+        }
+        edges += sqrt(square);
+    }
+    const double step = float_step(largest), edge = count ? edges / (double)count : 0;
+    if (count > 0 && step * STEPS_LEAST > edge)
+        tml_log(tml, TML_LOG_WARNING,
+                MESH_CALL ": %s: STL holds floats, which are %.2g apart at coordinates of %.7g, "
+                          "and the mesh's edges are about %.2g long: its shape and closedness "
+                          "suffer; use .ply, .obj or .glb",
+                path, step, largest, edge);
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t number)
+/* A triangle with a coordinate that is no finite float is counted as a face, and left out at the
+ * finish. */
+static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t place)
 {
     tml_status status = TML_OK;
+    int bad = 0;
+    while (bad < 9 && isfinite((float)corners[bad / 3][bad % 3]))
+        bad++;
+    if (bad < 9) {
+        const uint32_t none = 0;
+        tml_mesh_add_fault(sink, &sink->lost_faces, place,
+                           "coordinate %c is %g, needs a finite float", "xyz"[bad % 3],
+                           corners[bad / 3][bad % 3]);
+        return tml_mesh_append(sink, &sink->sizes, &none, sizeof none) ? TML_OK
+                                                                       : TML_ERROR_OUT_OF_MEMORY;
+    }
     for (int c = 0; c < 3 && status == TML_OK; c++) {
         uint32_t vertex = (uint32_t)mesh_vertex_count(sink);
-        status = tml_mesh_push_vertex(sink, corners[c], number);
+        status = tml_mesh_push_vertex(sink, corners[c], place);
         if (status == TML_OK)
             status =
-                tml_mesh_push_corner(sink, (mesh_corner_ref){vertex, MESH_NONE, MESH_NONE}, number);
+                tml_mesh_push_corner(sink, (mesh_corner_ref){vertex, MESH_NONE, MESH_NONE}, place);
     }
-    return status == TML_OK ? tml_mesh_end_face(sink, number) : status;
+    return status == TML_OK ? tml_mesh_end_face(sink, place) : status;
+}
+
+/* How many triangles a binary file has. Its count decides where the bytes hold as many; where they
+ * are whole triangles and more of them, or the count was never filled in, the bytes do, and that is
+ * reported. */
+static tml_status count_triangles(const mesh_sink *sink, uint64_t said, uint64_t size,
+                                  uint64_t *out)
+{
+    const uint64_t held = (size - STL_HEADER) / STL_TRIANGLE,
+                   rest = (size - STL_HEADER) % STL_TRIANGLE;
+    const bool is_unknown = said == 0 || said == UINT32_MAX;
+    *out = said;
+    if (said == held && rest == 0)
+        return TML_OK;
+    if (rest == 0 && (said < held || is_unknown)) {
+        *out = held;
+        return tml_io_warn(sink->file,
+                           "says %llu triangles, and its bytes are those of %llu, which are read",
+                           (unsigned long long)said, (unsigned long long)held);
+    }
+    const uint64_t behind = (held - said) * STL_TRIANGLE + rest;
+    if (said > 0 && said <= held)
+        return tml_io_warn(sink->file, "%llu %s left out behind the last triangle",
+                           (unsigned long long)behind, behind == 1 ? "byte is" : "bytes are");
+    return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                        "says %llu triangles, which are %llu bytes, and has %llu; it was cut "
+                        "short, or is no binary STL",
+                        (unsigned long long)said,
+                        (unsigned long long)(STL_HEADER + STL_TRIANGLE * said),
+                        (unsigned long long)size);
 }
 
 static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
@@ -74,14 +154,8 @@ static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
     if (size < STL_HEADER)
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "has %zu bytes, binary STL has at least %d", size, STL_HEADER);
-    uint64_t count = io_load_u32(data + STL_TEXT, false);
-    uint64_t expected = STL_HEADER + STL_TRIANGLE * count;
-    if (size != expected)
-        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
-                            "says %llu triangles, which are %llu bytes, and has %zu; it was cut "
-                            "short, or is no binary STL",
-                            (unsigned long long)count, (unsigned long long)expected, size);
-    tml_status status = TML_OK;
+    uint64_t count = 0;
+    tml_status status = count_triangles(sink, io_load_u32(data + STL_TEXT, false), size, &count);
     const uint8_t *at = data + STL_HEADER + 12; /* after the normal */
     for (uint64_t t = 0; t < count && status == TML_OK; t++, at += STL_TRIANGLE) {
         double corners[3][3];
@@ -93,11 +167,12 @@ static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
 }
 
 /* "facet normal x y z / outer loop / vertex x y z, three times / endloop / endfacet" between "solid name" and
- * "endsolid name"; several solids may follow one another. */
+ * "endsolid name", in letters of either case; several solids may follow one another. */
 typedef struct stl_text {
     mesh_sink *sink;
     io_text text;
     io_span word;
+    uint64_t strays, first_stray; /* lines that are no part of a solid */
 } stl_text;
 
 static tml_status bad_text(const stl_text *reader, const char *expected)
@@ -124,16 +199,20 @@ static tml_status expect(stl_text *reader, const char *first, const char *second
     return TML_OK;
 }
 
+/* The normal, which may be any words or none: what it says follows from the corners. */
+static tml_status skip_normal(stl_text *reader)
+{
+    enum { NORMAL_WORDS = 8 };
+    for (int i = 0; i < NORMAL_WORDS && next_word(reader); i++)
+        if (tml_io_is_any_case(reader->word, "outer"))
+            return expect(reader, "loop", NULL);
+    return bad_text(reader, "outer");
+}
+
 /* After "facet". */
 static tml_status read_facet(stl_text *reader, double corners[3][3])
 {
-    double skipped;
-    tml_status status = expect(reader, "normal", NULL);
-    for (int i = 0; i < 3 && status == TML_OK; i++)
-        if (!next_word(reader) || !tml_io_parse_f64(reader->word, &skipped))
-            return bad_text(reader, "a number of the normal");
-    if (status == TML_OK)
-        status = expect(reader, "outer", "loop");
+    tml_status status = skip_normal(reader);
     for (int c = 0; c < 3 && status == TML_OK; c++) {
         status = expect(reader, "vertex", NULL);
         for (int i = 0; i < 3 && status == TML_OK; i++)
@@ -145,34 +224,87 @@ static tml_status read_facet(stl_text *reader, double corners[3][3])
     return status == TML_OK ? expect(reader, "endfacet", NULL) : status;
 }
 
+/* Passes over the rest of a line, up to a "facet normal" in it: the name of a solid may be
+ * anything. */
+static void skip_name(stl_text *reader)
+{
+    io_text after = reader->text;
+    io_span line, word, next;
+    if (!tml_io_any_line(&after, &line))
+        return;
+    io_text words = {line.text, line.text + line.size, reader->text.line};
+    for (io_text here = words; tml_io_word(&words, &word); here = words) {
+        io_text ahead = words;
+        if (tml_io_is_any_case(word, "facet") && tml_io_word(&ahead, &next) &&
+            tml_io_is_any_case(next, "normal")) {
+            reader->text.at = here.at;
+            return;
+        }
+    }
+    reader->text = after;
+}
+
 static tml_status read_text(mesh_sink *sink, const uint8_t *data, size_t size)
 {
     stl_text reader = {.sink = sink, .text = io_text_of((io_span){(const char *)data, size})};
-    io_span line;
     tml_status status = TML_OK;
     double corners[3][3];
     bool is_inside = false;
-    for (uint64_t t = 0; status == TML_OK && next_word(&reader);) {
-        if (!is_inside) {
-            if (!tml_io_is_any_case(reader.word, "solid"))
-                return bad_text(&reader, "solid");
-            is_inside = true;
-            (void)tml_io_line(&reader.text, &line); /* the name */
-        } else if (tml_io_is_any_case(reader.word, "endsolid")) {
-            is_inside = false;
-            (void)tml_io_line(&reader.text, &line);
-        } else if (tml_io_is_any_case(reader.word, "facet")) {
+    uint64_t triangles = 0;
+    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
+        reader.text.at += 3;
+    sink->place_name = "line";
+    while (status == TML_OK && next_word(&reader)) {
+        const uint64_t line = reader.text.line;
+        if (tml_io_is_any_case(reader.word, "facet")) {
             status = read_facet(&reader, corners);
             if (status == TML_OK)
-                status = push_triangle(sink, corners, t++);
-        } else {
-            return bad_text(&reader, "facet or endsolid");
+                status = push_triangle(sink, corners, line);
+            triangles++;
+            continue;
         }
+        const bool begins = tml_io_is_any_case(reader.word, "solid");
+        if (!begins && !tml_io_is_any_case(reader.word, "endsolid") && reader.strays++ == 0)
+            reader.first_stray = line;
+        if (begins || tml_io_is_any_case(reader.word, "endsolid"))
+            is_inside = begins;
+        skip_name(&reader);
     }
-    if (status == TML_OK && is_inside)
+    if (status == TML_OK && reader.strays > 0 && triangles == 0)
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
-                            "ends without endsolid; it was cut short");
+                            "has no facets, and line %llu is no line of STL",
+                            (unsigned long long)reader.first_stray);
+    if (status == TML_OK && reader.strays > 0)
+        status = tml_io_warn(
+            sink->file, "%llu %s left out: no part of a facet (line %llu is the first)",
+            (unsigned long long)reader.strays, reader.strays == 1 ? "line is" : "lines are",
+            (unsigned long long)reader.first_stray);
+    if (status == TML_OK && is_inside && triangles == 0)
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                            "has no facets and no endsolid; it was cut short");
+    if (status == TML_OK && is_inside)
+        status = tml_io_warn(sink->file,
+                             "ends without endsolid; all of its %llu facets are read, and it may "
+                             "have been cut short behind them",
+                             (unsigned long long)triangles);
     return status;
+}
+
+/* Does it begin with "solid" in letters of either case? */
+static bool begins_with_solid(io_span all)
+{
+    if (tml_io_starts_with(all, "\xef\xbb\xbf"))
+        all = (io_span){all.text + 3, all.size - 3};
+    io_text text = io_text_of(all);
+    io_span word = {NULL, 0};
+    return tml_io_word(&text, &word) && tml_io_is_any_case(word, "solid");
+}
+
+bool tml_stl_is_text(io_span head)
+{
+    /* Binary files may begin with "solid", too, but their count or coordinates have zeros. */
+    return begins_with_solid(head) &&
+           !memchr(head.text, '\0', head.size < STL_TEXT_LOOK ? head.size : STL_TEXT_LOOK);
 }
 
 tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size)
@@ -180,7 +312,7 @@ tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size)
     bool is_binary =
         size >= STL_HEADER &&
         size == STL_HEADER + STL_TRIANGLE * (uint64_t)io_load_u32(data + STL_TEXT, false);
-    bool is_text = !is_binary && !memchr(data, '\0', size) &&
-                   tml_io_starts_with(tml_io_trim((io_span){(const char *)data, size}), "solid");
-    return is_text ? read_text(sink, data, size) : read_binary(sink, data, size);
+    return !is_binary && tml_stl_is_text((io_span){(const char *)data, size})
+               ? read_text(sink, data, size)
+               : read_binary(sink, data, size);
 }

@@ -157,6 +157,7 @@ static bool take_array(vtk_legacy *vtk, vtk_array array)
 {
     uint64_t count, size, left = vtk->file->size - vtk->offset;
     array.offset = vtk->offset;
+    memcpy(array.keyword, vtk->keyword, sizeof array.keyword);
     if (__builtin_mul_overflow(array.rows, array.columns, &count))
         return false;
     if (array.type == TML_TYPE_NONE)
@@ -199,11 +200,16 @@ static bool read_points(vtk_legacy *vtk, io_text *words)
 /* Cells of any kind: one array of ints, or from version 5.1 on offsets and connectivity. */
 static bool read_cells(vtk_legacy *vtk, io_text *words)
 {
-    vtk_array first = {.columns = 1}, second = {.type = TML_I32, .columns = 1};
+    vtk_array first = {.columns = 1, .place = VTK_OFFSETS};
+    vtk_array second = {.type = TML_I32, .columns = 1, .place = VTK_CELLS};
     if (!next_u64(words, &first.rows) || !next_u64(words, &second.rows))
         return false;
+    second.cells = first.rows;
     if (!take_line(vtk, "OFFSETS", words))
         return take_array(vtk, second);
+    first.cells = first.rows ? first.rows - 1 : 0;
+    second.cells = 0;
+    second.place = VTK_CONNECTIVITY;
     return next_type(words, &first.type, &first.is_bit) && take_array(vtk, first) &&
            take_line(vtk, "CONNECTIVITY", words) &&
            next_type(words, &second.type, &second.is_bit) && take_array(vtk, second);
@@ -211,7 +217,7 @@ static bool read_cells(vtk_legacy *vtk, io_text *words)
 
 static bool read_cell_types(vtk_legacy *vtk, io_text *words)
 {
-    vtk_array array = {.type = TML_I32, .columns = 1};
+    vtk_array array = {.type = TML_I32, .columns = 1, .place = VTK_CELL_TYPES};
     return next_u64(words, &array.rows) && take_array(vtk, array);
 }
 
@@ -356,6 +362,7 @@ tml_status tml_vtk_read(vtk_legacy *vtk)
     while (next_line(vtk, &words, &keyword)) {
         char name[41];
         tml_io_copy(name, sizeof name, keyword); /* the line's memory is used again */
+        tml_io_copy(vtk->keyword, sizeof vtk->keyword, keyword);
         if (!read_section(vtk, keyword, &words))
             return tml_io_error(vtk->file, TML_ERROR_FILE_FORMAT,
                                 "the section %s is unknown or damaged, or the file ends in it",

@@ -14,10 +14,16 @@ typedef enum vtk_place {
     VTK_POINT_DATA,
     VTK_CELL_DATA,
     VTK_POINT_COLORS, /* bytes in binary files, fractions in text */
+    VTK_CELLS,        /* counts of corners, each followed by them; up to version 4 */
+    VTK_OFFSETS,      /* of the cells' corners, one more than cells; from version 5.1 on */
+    VTK_CONNECTIVITY, /* the corners */
+    VTK_CELL_TYPES,
 } vtk_place;
 
 typedef struct vtk_array {
     char name[VTK_NAME_SIZE];
+    char keyword[24]; /* that the section begins with: POLYGONS, SCALARS ... */
+    uint64_t cells;   /* of VTK_CELLS and VTK_OFFSETS */
     vtk_place place;
     tml_type type;
     bool is_bit; /* eight in a byte where the file is binary */
@@ -35,7 +41,8 @@ typedef struct vtk_legacy {
     void (*array)(void *user, const vtk_array *array); /* called for each in the file's order */
     void *user;
 
-    vtk_place place; /* of the section at work */
+    char keyword[24]; /* of the section at work, and its place */
+    vtk_place place;
     uint64_t rows;
     char line[VTK_LINE_SIZE];
 } vtk_legacy;

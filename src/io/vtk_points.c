@@ -3,6 +3,7 @@
  * those of up to four components are attributes, and so are the colours. */
 #include <strings.h>
 
+#include "io/mesh_sink.h"
 #include "io/points_internal.h"
 #include "io/vtk_legacy.h"
 
@@ -16,6 +17,7 @@ typedef struct vtk_points {
     io_span contents;
     points_encoding encoding;
     bool has_points, has_two;
+    bool is_grid; /* UNSTRUCTURED_GRID, which has cells */
     uint64_t count;
     point_columns columns; /* 0, 1, 2: positions; from 3 on the arrays seen, in order */
     int32_t column_count;
@@ -127,11 +129,16 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
         .columns = {{0, 1, 2}, -1, -1},
         .column_count = 3,
     };
+    points.is_grid = strcasecmp(vtk.dataset, "UNSTRUCTURED_GRID") == 0;
     vtk.array = take_array;
     vtk.user = &points;
     status = tml_vtk_read(&vtk);
     if (status == TML_OK && (!points.has_points || points.has_two))
         status = tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "there is %s POINTS section",
                               points.has_two ? "more than one" : "no");
-    return status == TML_OK ? push_points(&points) : status;
+    if (status == TML_OK)
+        status = push_points(&points);
+    return status == TML_OK ? tml_points_tell_of_mesh(sink, tml_vtk_count_cells(&memory, false),
+                                                      points.is_grid ? "cell" : "face")
+                            : status;
 }
