@@ -140,7 +140,9 @@ static int convert_points(run *r)
     tml_points points;
     char text[TEXT_SIZE], count[TEXT_SIZE];
     double start = cli_now();
-    const tml_points_load_desc desc = {.strict = r->args->common.strict};
+    static const char *const all[] = {"*"};
+    const tml_points_load_desc desc = {
+        .names = all, .name_count = 1, .strict = r->args->common.strict};
     tml_status status = tml_points_load(r->tml, r->path, &desc, &points);
     add_time(r, "load", start);
     if (status != TML_OK)
@@ -207,6 +209,18 @@ static tml_status smooth(run *r, const mesh_input *in, tml_mesh *mesh, smoothed 
     return status;
 }
 
+/* STL holds nothing that vertices have, and OBJ colours alone. */
+static void warn_of_attributes(const tml_mesh *mesh, const char *output)
+{
+    const bool is_obj = path_ends_with(output, ".obj");
+    if (!is_obj && !path_ends_with(output, ".stl"))
+        return;
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
+        if (!is_obj || strcmp(mesh->attributes[i].name, "color") != 0)
+            cli_warn("%s holds no %s of vertices; use .ply, .glb or .vtp to keep it", output,
+                     mesh->attributes[i].name);
+}
+
 static int convert_mesh(run *r)
 {
     const convert_args *a = r->args;
@@ -229,6 +243,7 @@ static int convert_mesh(run *r)
         if (mesh.uvs && !path_ends_with(a->output, ".obj"))
             cli_warn("%s holds no texture coordinates of corners; use .obj to keep them",
                      a->output);
+        warn_of_attributes(&mesh, a->output);
         if (in.file.crease_count || in.file.corner_count)
             cli_warn("creases and sharp corners are left out");
         smoothed smoother = {.mapped_positions = NULL};

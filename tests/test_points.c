@@ -554,6 +554,18 @@ TEST(text_in_every_guise)
         {"1\n\nC 1e1 -2.5 +3 0.5\n1\n\nC 7 7 7 7\n", 1, {10, -2.5, 3}, 0.5, "column 5"},
         {"1\n1 2 3 is what we want\nFe 4 5 6\n", 1, {4, 5, 6}, NAN, ""},
         {"x,y,z\n", 0, {0}, NAN, ""},
+        {"1 2 3\r4 5 6\r", 2, {4, 5, 6}, NAN, ""},
+        {"# x y z\r1 2 3\r\r4 5 6", 2, {4, 5, 6}, NAN, ""},
+        {"1,5;2,5;3,5\n4,5;5;6,25\n", 2, {4.5, 5, 6.25}, NAN, ""},
+        {"X;Y;Z;Wert\n1,5;2,5;3,5;1e1\n4,5;5,5;6,5;0,5\n", 2, {4.5, 5.5, 6.5}, 0.5, "Wert"},
+        {"1,5 2,5 3,5\n4,5\t5 6,25\n", 2, {4.5, 5, 6.25}, NAN, ""},
+        {"1, 2, 3\n4, 5, 6\n", 2, {4, 5, 6}, NAN, ""},
+        {"1\t2\t3\n4\t5\t6\n", 2, {4, 5, 6}, NAN, ""},
+        {"X (m),Y (m),Z (m)\n1,2,3\n", 1, {1, 2, 3}, NAN, ""},
+        {"heat,Points:0,Points:1,Points:2\n7,1,2,3\n", 1, {1, 2, 3}, 7, "heat"},
+        {"2\n1 2 3\n4 5 6\n1\n7 8 9\n", 3, {7, 8, 9}, NAN, ""}, /* two scans */
+        {"1 2 3\f\n4 5 6\v\n", 2, {4, 5, 6}, NAN, ""},
+        {"1 2 3\r\n4 5 6\r\n\x1a", 2, {4, 5, 6}, NAN, ""},
     };
     tml_context *tml = open_context();
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -569,6 +581,173 @@ TEST(text_in_every_guise)
             good = CHECK_NEAR(points.values[points.count - 1], cases[k].value, 0.0);
         if (!good)
             printf("    in \"%s\"\n", cases[k].text);
+        tml_points_free(tml, &points);
+    }
+    tml_close(tml);
+}
+
+/* ---- what is left out, and told ---------------------------------------------------------------- */
+
+static void keep_warning(void *user, tml_log_level level, const char *message)
+{
+    if (level == TML_LOG_WARNING)
+        snprintf(user, 512, "%s", message);
+}
+
+static tml_status parse_strictly(tml_context *tml, const char *text, bool strict,
+                                 const char *const *names, uint32_t name_count, tml_points *out)
+{
+    io_file file;
+    tml_io_open_memory(tml, "tml_points_load", "test", text, strlen(text), &file);
+    file.strict = strict;
+    return tml_points_read_attributes(&file, names, name_count, out);
+}
+
+TEST(one_bad_row_is_left_out_and_told)
+{
+#define PCD_THREE                                                                                  \
+    "# .PCD v0.7\nVERSION 0.7\nFIELDS x y z\nSIZE 4 4 4\nTYPE F F F\nCOUNT 1 1 1\nWIDTH 3\n"       \
+    "HEIGHT 1\nPOINTS 3\nDATA ascii\n"
+    static const struct {
+        const char *text;
+        uint64_t count;
+        const char *word;
+    } cases[] = {
+        {"1 2 3\n1 two 3\n4 5 6\n7 8 9\n", 3, "1 row is left out (line 2, column 2 is \"two\""},
+        {"1 2 3\n4 5\n4 5 6\n#\n7\n7 8 9\n", 3, "2 rows are left out (line 2 has 2 columns"},
+        {"x,y,z,w\r\n1,2,3,4\r\n1,2,3\r\n5,6,7,8\r\n", 2, "line 3 has 3 columns, needs at least 4"},
+        {"Scan of a barn\nin two lines\n1 2 3\n", 1,
+         "2 lines are left out before the points (line 1"},
+        {"3\n1 2 3\nbad bad bad\n4 5 6\n", 2, "line 3, column 1"},
+        {"1 2 3\nnan 2 3\n", 1, "1 point with a coordinate that is no finite float is left out"},
+        {"1 2 3\n-nan(ind) 2 3\n1 1.#QNAN 3\n", 1, "2 points with a coordinate"},
+        {PCD_THREE "1 2 3\n4 x 6\n7 8 9\n", 2, "1 row is left out (point 1 is no row of numbers)"},
+        {"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty "
+         "float z\n"
+         "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 "
+         "0\n3 0 1 2\n",
+         3, "holds a mesh, whose vertices are read as points; its 1 face is left out"},
+        {"# vtk DataFile Version 3.0\nt\nASCII\nDATASET POLYDATA\nPOINTS 3 float\n0 0 0 1 0 0 0 1 "
+         "0\n"
+         "POLYGONS 1 4\n3 0 1 2\n",
+         3, "its 1 face is left out"},
+        {"# vtk DataFile Version 3.0\nt\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 float\n0 0 0 1 "
+         "0 0 0 1 "
+         "0 0 0 1\nCELLS 2 7\n4 0 1 2 3\n1 0\nCELL_TYPES 2\n10\n1\n",
+         4, "its 1 cell is left out"},
+    };
+    char message[512];
+    tml_context *tml = NULL;
+    CHECK_OK(
+        NULL,
+        tml_open(&(tml_open_desc){.threads = 1, .log = keep_warning, .log_user = message}, &tml));
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        tml_points points;
+        message[0] = '\0';
+        bool good = CHECK_OK(tml, parse_strictly(tml, cases[k].text, false, NULL, 0, &points)) &&
+                    CHECK_EQ_U64(points.count, cases[k].count) &&
+                    CHECK(strstr(message, cases[k].word));
+        tml_points_free(tml, &points);
+        good &= CHECK_STATUS(parse_strictly(tml, cases[k].text, true, NULL, 0, &points),
+                             TML_ERROR_FILE_FORMAT) &&
+                CHECK(strstr(tml_last_error(tml), cases[k].word));
+        if (!good)
+            printf("    in \"%s\": %s\n", cases[k].text, message);
+    }
+    tml_close(tml);
+}
+
+/* What is asked for beside the positions does not decide which rows are points. */
+TEST(a_missing_attribute_is_nan)
+{
+    static const char text[] = "x y z w a\n1 2 3 4 5\n4 5 6 7\n7 8 9 1 b\n7 8 9 1 6\n";
+    static const char *const all[] = {"*"};
+    char message[512] = "";
+    tml_points points;
+    tml_context *tml = NULL;
+    CHECK_OK(
+        NULL,
+        tml_open(&(tml_open_desc){.threads = 1, .log = keep_warning, .log_user = message}, &tml));
+    for (uint32_t k = 0; k < 2; k++)
+        if (CHECK_OK(tml, parse_strictly(tml, text, false, all, k, &points))) {
+            CHECK_EQ_U64(points.count, 4);
+            CHECK(!k == !strstr(message, "2 numbers of attributes missing"));
+            const float *a = points.attributes[1].values;
+            CHECK(k ? a && a[0] == 5 && isnan(a[1]) && isnan(a[2]) && a[3] == 6 : !a);
+            tml_points_free(tml, &points);
+        }
+    tml_close(tml);
+}
+
+/* "*": all attributes, as far as there is room. */
+TEST(all_attributes_at_once)
+{
+    static const char *const all[] = {"*"};
+    char message[512] = "", text[1024] = "x y z red green blue nx ny nz heat",
+         row[256] = "1 2 3 255 0 51 0 0 1 9";
+    char path[] = "/tmp/tml-points-XXXXXX.ply";
+    close(mkstemps(path, 4));
+    tml_context *tml = NULL;
+    CHECK_OK(
+        NULL,
+        tml_open(&(tml_open_desc){.threads = 1, .log = keep_warning, .log_user = message}, &tml));
+    for (int many = 0; many < 2; many++) {
+        tml_points points, back;
+        char file[2048];
+        for (int i = 0; i < 30 && many; i++) {
+            snprintf(text + strlen(text), sizeof text - strlen(text), " c%c%c", 'a' + i / 6,
+                     'f' + i % 6);
+            strcat(row, " 4");
+        }
+        snprintf(file, sizeof file, "%s\n%s\n%s\n", text, row, row);
+        if (!CHECK_OK(tml, parse_strictly(tml, file, false, all, 1, &points)))
+            continue;
+        CHECK_EQ_U64(points.attribute_count, many ? 33 : 3);
+        uint32_t numbers = 0;
+        for (uint32_t i = 0; i < points.attribute_count; i++)
+            numbers += points.attributes[i].values ? points.attributes[i].components : 0;
+        CHECK_EQ_U64(numbers, many ? 32 : 7);
+        CHECK(!many == !strstr(message, "attributes are left out"));
+        CHECK_STATUS(parse_strictly(tml, file, true, all, 1, &back),
+                     many ? TML_ERROR_FILE_FORMAT : TML_OK);
+        tml_points_free(tml, &back);
+        /* Saved, and read again: nothing is lost on the way. */
+        CHECK_OK(tml, tml_points_save(tml, path, &points));
+        const tml_points_load_desc desc = {.names = all, .name_count = 1};
+        if (CHECK_OK(tml, tml_points_load(tml, path, &desc, &back))) {
+            CHECK_EQ_U64(back.count, 2);
+            CHECK_STR(back.value_name, "heat");
+            CHECK_NEAR(back.values[1], 9, 0);
+            for (uint32_t i = 0; i < 3; i++) {
+                const char *name = (const char *const[]){"color", "normal", "heat"}[i];
+                const tml_point_attribute *a = NULL, *b = NULL;
+                for (uint32_t k = 0; k < points.attribute_count; k++)
+                    if (strcmp(points.attributes[k].name, name) == 0)
+                        a = &points.attributes[k];
+                for (uint32_t k = 0; k < back.attribute_count; k++)
+                    if (strcmp(back.attributes[k].name, name) == 0)
+                        b = &back.attributes[k];
+                if (CHECK(a && b) && CHECK_EQ_U64(a->components, b->components))
+                    for (uint32_t c = 0; c < 2 * a->components; c++)
+                        CHECK_NEAR(a->values[c], b->values[c], 1e-6);
+            }
+            tml_points_free(tml, &back);
+        }
+        tml_points_free(tml, &points);
+    }
+    remove(path);
+    tml_close(tml);
+}
+
+TEST(reports)
+{
+    const char *path = test_full_data("reports/points_cr.xyz");
+    if (!path)
+        SKIP("TML_DATA names no collection of reports");
+    tml_context *tml = open_context();
+    tml_points points;
+    if (CHECK_OK(tml, tml_points_load(tml, path, NULL, &points))) {
+        CHECK_EQ_U64(points.count, 5);
         tml_points_free(tml, &points);
     }
     tml_close(tml);
@@ -803,7 +982,11 @@ TEST(damaged_files_are_refused_with_a_reason)
         {"hello world\n", "needs x, y and z", TML_ERROR_FILE_FORMAT},
         {"1 2 3\n1 2\n", "line 2 has 2 columns", TML_ERROR_FILE_FORMAT},
         {"1 2 3\n1 two 3\n", "\"two\"", TML_ERROR_FILE_FORMAT},
-        {"1,5;2,5;3,5\n", "\"1,5\"", TML_ERROR_FILE_FORMAT},
+        {"1,5;2,5;3.5.1\n", "\"3.5.1\"", TML_ERROR_FILE_FORMAT},
+        {"1 2 3\n4 5", "line 2 has 2 columns, needs at least 3; it is the last one, has no end",
+         TML_ERROR_FILE_FORMAT},
+        {"a;b;c\n1;2;3\n", "needs x, y and z: rename three of the columns of line 1",
+         TML_ERROR_FILE_FORMAT},
         {"3\n1 2 3\n4 5 6\n", "says 3 points, the file has 2", TML_ERROR_FILE_FORMAT},
         {"2\nc\nC 1 2 3\n", "says 2 points, the file has 1", TML_ERROR_FILE_FORMAT},
         {"\x01\x02\x03", "none of PLY", TML_ERROR_FILE_FORMAT},

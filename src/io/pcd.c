@@ -25,8 +25,9 @@ typedef struct pcd_header {
     uint64_t width, height, points;
     bool has_points;
     pcd_encoding encoding;
-    uint64_t row_size;     /* bytes of a point */
-    uint64_t row_elements; /* words of a point in text */
+    uint64_t row_size;             /* bytes of a point */
+    uint64_t row_elements;         /* words of a point in text */
+    bool has_ending, ends_with_cr; /* of lines */
 } pcd_header;
 
 /* ---- the header ------------------------------------------------------------------------------ */
@@ -168,13 +169,33 @@ static tml_status check_header(const point_sink *sink, pcd_header *header)
     return TML_OK;
 }
 
+/* Lines end as the first one does: binary data may begin with what would be a line's end of another
+ * kind. */
+static bool next_line(io_text *text, pcd_header *header, io_span *line)
+{
+    if (!header->has_ending) {
+        io_text first = *text;
+        header->has_ending = tml_io_any_line(&first, line);
+        header->ends_with_cr = first.at > text->at && first.at[-1] == '\r';
+    }
+    const char *end = header->ends_with_cr && text->at < text->end
+                          ? memchr(text->at, '\r', (size_t)(text->end - text->at))
+                          : NULL;
+    if (!end)
+        return tml_io_line(text, line);
+    *line = (io_span){text->at, (size_t)(end - text->at)};
+    text->at = end + 1;
+    text->line++;
+    return true;
+}
+
 static tml_status parse_header(const point_sink *sink, io_text *text, pcd_header *header)
 {
     bool is_last = false;
     while (!is_last) {
         io_span line;
         uint64_t number = text->line;
-        if (!tml_io_line(text, &line))
+        if (!next_line(text, header, &line))
             return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "the header has no DATA line");
         if (!parse_line(header, line, &is_last))
             return tml_io_error(
@@ -202,27 +223,49 @@ static tml_status check_room(const point_sink *sink, const pcd_header *header, u
     return TML_OK;
 }
 
+/* The words of a point; *is_good: all of them are numbers. False where the file ends. */
+static bool next_row(io_text *text, const pcd_header *header, double values[PCD_FIELDS_MAX],
+                     bool *is_good)
+{
+    io_span word;
+    *is_good = true;
+    for (uint32_t i = 0; i < header->field_count; i++)
+        for (uint64_t element = 0; element < header->fields[i].elements; element++) {
+            if (!tml_io_word(text, &word))
+                return false;
+            *is_good &= tml_io_parse_f64(word, &values[i]);
+        }
+    return true;
+}
+
+/* A row with a word that is no number is left out, unless as many rows have one as have none. */
 static tml_status read_ascii(point_sink *sink, const pcd_header *header,
                              const point_columns *columns, io_text text)
 {
     /* Each element takes a digit and a blank; the very last blank may be missing. */
-    uint64_t available = (uint64_t)(text.end - text.at) + 1;
+    uint64_t available = (uint64_t)(text.end - text.at) + 1, bad = 0, first_bad = 0;
     tml_status status = check_room(sink, header, 2 * header->row_elements, available);
     double values[PCD_FIELDS_MAX];
     for (uint64_t row = 0; row < header->points && status == TML_OK; row++) {
-        for (uint32_t i = 0; i < header->field_count; i++) {
-            for (uint64_t element = 0; element < header->fields[i].elements; element++) {
-                if (!tml_points_next(&text, POINTS_TEXT, header->fields[i].type, &values[i]))
-                    return tml_io_error(
-                        sink->file, TML_ERROR_FILE_FORMAT,
-                        "point %llu of %llu is no row of numbers, or the file ends in "
-                        "it",
-                        (unsigned long long)row, (unsigned long long)header->points);
-            }
-        }
-        status = tml_points_push_row(sink, columns, values);
+        bool is_good;
+        if (!next_row(&text, header, values, &is_good))
+            return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                                "the file ends in point %llu of %llu", (unsigned long long)row,
+                                (unsigned long long)header->points);
+        if (is_good)
+            status = tml_points_push_row(sink, columns, values);
+        else
+            first_bad = bad++ ? first_bad : row;
     }
-    return status;
+    if (status != TML_OK || bad == 0)
+        return status;
+    if (2 * bad >= header->points)
+        return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
+                            "point %llu of %llu is no row of numbers",
+                            (unsigned long long)first_bad, (unsigned long long)header->points);
+    return tml_io_warn(sink->file, "%llu %s left out (point %llu is no row of numbers)",
+                       (unsigned long long)bad, bad == 1 ? "row is" : "rows are",
+                       (unsigned long long)first_bad);
 }
 
 /* Rows: element e of field i of point p lies at the sum of the fields before it, plus p rows.

@@ -273,6 +273,7 @@ static void start_element(void *user, const XML_Char *name, const XML_Char **att
             read_extent(reader, attributes, "Extent", xml->extent);
         xml->points = read_count(reader, attributes, "NumberOfPoints", 0);
         xml->polys = read_count(reader, attributes, "NumberOfPolys", 0);
+        xml->cells = read_count(reader, attributes, "NumberOfCells", 0);
         xml->strips = read_count(reader, attributes, "NumberOfStrips", 0);
         xml->verts_and_lines = read_count(reader, attributes, "NumberOfVerts", 0) +
                                read_count(reader, attributes, "NumberOfLines", 0);

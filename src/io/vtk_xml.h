@@ -32,6 +32,7 @@ typedef struct vtk_xml {
     double origin[3], spacing[3], direction[9];
     uint64_t points, polys, strips,
         verts_and_lines; /* of a PolyData's or UnstructuredGrid's last piece */
+    uint64_t cells;      /* of an UnstructuredGrid's */
     vtk_xml_array arrays[VTK_XML_ARRAYS_MAX];
     uint32_t array_count;
 } vtk_xml;

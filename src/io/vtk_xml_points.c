@@ -70,6 +70,26 @@ static double number_at(const void *user, int32_t column, uint32_t component)
                              p->at * components + (components > 1 ? component : 0));
 }
 
+/* Cells of a grid that are more than vertices and lines. */
+static uint64_t count_cells(const xml_points *p)
+{
+    enum { POLY_LINE = 4 }; /* as VTK numbers cells */
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < p->xml.array_count && p->xml.cells > 0; i++) {
+        const vtk_xml_array *array = &p->xml.arrays[i];
+        vtk_xml_values types;
+        if (strcmp(array->section, "Cells") != 0 || strcmp(array->name, "types") != 0 ||
+            tml_vtk_xml_read_values(&p->memory, array, p->xml.cells, &types) != TML_OK)
+            continue;
+        for (uint64_t k = 0; k < p->xml.cells; k++) {
+            const double type = tml_vtk_xml_value(&types, k);
+            count += type > POLY_LINE;
+        }
+        tml_io_block_free(p->sink->file, &types.block);
+    }
+    return count;
+}
+
 tml_status tml_points_read_vtk_xml(point_sink *sink, const uint8_t *data, size_t size)
 {
     xml_points *p = tml_io_alloc(sink->file, sizeof *p);
@@ -92,6 +112,10 @@ tml_status tml_points_read_vtk_xml(point_sink *sink, const uint8_t *data, size_t
     sink->expected = p->xml.points;
     for (; p->at < p->xml.points && status == TML_OK; p->at++)
         status = tml_points_push_numbers(sink, &p->columns, number_at, p);
+    if (status == TML_OK)
+        status = tml_points_tell_of_mesh(sink, p->xml.polys + p->xml.strips, "face");
+    if (status == TML_OK)
+        status = tml_points_tell_of_mesh(sink, count_cells(p), "cell");
     for (uint32_t i = 0; i < VTK_XML_ARRAYS_MAX; i++)
         tml_io_block_free(sink->file, &p->values[i].block);
     tml_free(sink->file->tml, p, sizeof *p);

@@ -38,7 +38,7 @@ points_cloudcompare.xyz
   input      101 points, XYZ
   time       # s: ...
   memory     peak #
-  output     points.ply, 2.9 KiB
+  output     points.ply, 4.2 KiB
 $ trommel convert quad.obj -o quad.glb --up y
 quad.obj
   input      4 vertices, 2 triangles, OBJ
