@@ -451,16 +451,6 @@ static int choose_isovalues(run *r)
     return CLI_OK;
 }
 
-/* Positions relative to the grid's origin where 32-bit floats would otherwise lose more than about a
- * 4000th of a step, and with it what keeps vertices apart (surface.h): map coordinates, say. */
-static bool is_far_from_origin(const tml_grid *grid)
-{
-    for (int axis = 0; axis < 3; axis++)
-        if (fabs(grid->origin[axis]) > 0x1p12 * grid->spacing[axis])
-            return true;
-    return false;
-}
-
 /* Is --region in the volume? */
 static int check_region(const run *r)
 {
@@ -491,8 +481,7 @@ static int describe_volume(run *r)
         return CLI_USAGE;
     if (!(v->slope != 0))
         return cli_error("%s: its values have slope 0; there is no surface", r->in.path);
-    if (is_far_from_origin(&v->grid))
-        memcpy(r->desc.position_origin, v->grid.origin, sizeof v->grid.origin);
+    tml_grid_position_origin(&v->grid, r->desc.position_origin);
     if (!labels->all && !labels->count)
         return choose_isovalues(r);
     r->desc.labels = labels->count ? r->labels.labels : NULL;

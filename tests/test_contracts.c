@@ -778,6 +778,14 @@ TEST(null_is_refused_by_every_call)
     tml_surface_free(tml, NULL);
     tml_surface_labels_free(NULL, &net);
     tml_surface_labels_free(tml, NULL);
+    double place[3] = {1, 1, 1};
+    tml_grid_position_origin(NULL, place);
+    CHECK(place[0] == 0 && place[1] == 0 && place[2] == 0);
+    tml_grid_position_origin(&(tml_grid){.origin = {1e9}}, NULL);
+    place[0] = 1;
+    tml_box_position_origin(NULL, place, place);
+    CHECK(place[0] == 0);
+    tml_box_position_origin(place, place, NULL);
     tml_collide_free(NULL, &pairs);
     tml_collide_free(tml, NULL);
     tml_subdivide_free(NULL, &subdivided);
@@ -816,10 +824,11 @@ static void check_header(const char *header)
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
         "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
         "tml_last_error", "tml_surface_free", "tml_surface_labels_free", "tml_collide_free",
-        "tml_subdivide_free", "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy",
-        "tml_tree_describe", "tml_tree_save_size", "tml_subdivider_destroy",
-        "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
-        "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        "tml_grid_position_origin", "tml_box_position_origin", "tml_subdivide_free",
+        "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
+        "tml_tree_save_size", "tml_subdivider_destroy", "tml_subdivider_describe",
+        "tml_meter_weights", "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl",
+        "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_image_values_name",
         "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_status_name",

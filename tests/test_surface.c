@@ -3533,6 +3533,40 @@ TEST(scratch_and_stages)
 
 /* Etiene et al.: Topology Verification for Isosurface Extraction. 2012. Cells that are hard for
  * marching cubes, resampled: at 33 samples a side the topology is that of the samples. */
+/* Where positions have to be relative to an origin of their own. */
+TEST(origins_of_what_is_far_from_0)
+{
+    static const struct {
+        tml_grid grid;
+        bool is_far;
+    } places[] = {
+        {{.spacing = {1, 1, 1}, .origin = {4096, -4096, 100}}, false},
+        {{.spacing = {1, 1, 1}, .origin = {0, -4097, 0}}, true},
+        {{.spacing = {0.1, 0.1, 0.1}, .origin = {4e6, 5e6, 100}}, true},
+        {{.spacing = {1, 1, 0.01}, .origin = {1000, 0, 0}}, false}, /* x has steps of 1 */
+        {{.spacing = {1, 1, 0.01},
+          .origin = {1000, 0, 0},
+          .direction = {0, 0, 1, 0, 1, 0, 1, 0, 0}},
+         true},
+        {{.spacing = {1, 1, 1}, .origin = {20000, 0, 0}, .direction = {-1, 0, 0, 0, 1, 0, 0, 0, 1}},
+         true},
+        {{.origin = {20000, 0, 0}}, true}, /* spacing 0 stands for 1 */
+    };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        double out[3];
+        tml_grid_position_origin(&places[i].grid, out);
+        for (int axis = 0; axis < 3; axis++)
+            CHECK(out[axis] == (places[i].is_far ? places[i].grid.origin[axis] : 0));
+    }
+    const double low[3] = {637000, 851000, 0}, high[3] = {637003, 851002.5, 9};
+    const double near[3] = {-3, 1, 2}, beside[3] = {5, 5, 5};
+    double out[3];
+    tml_box_position_origin(low, high, out);
+    CHECK(out[0] == 637002 && out[1] == 851001 && out[2] == 5);
+    tml_box_position_origin(near, beside, out);
+    CHECK(out[0] == 0 && out[1] == 0 && out[2] == 0);
+}
+
 TEST(hard_cells_resampled)
 {
     static const char *const names[] = {"03.1", "04.1", "07.1", "10.1", "13.3", "13.5"};

@@ -216,6 +216,21 @@ TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surfac
 /* Frees what the call made: parts, and the buffers that were not given to it. Zeroes the result. */
 TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 
+/* ---- far from 0 ------------------------------------------------------------------------------ */
+
+/* What a mesh's positions should be relative to (position_origin), since floats lose precision far
+ * from 0.
+ * grid   spacing, origin and direction count
+ * out    the grid's origin, if floats that count from 0 would lose about a thousandth of a step
+ *        between samples or more, as of map coordinates; else 0 0 0 */
+TML_API void tml_grid_position_origin(const tml_grid *grid, double out[3]);
+/* The same of points or vertices.
+ * lower, upper   the box around the points
+ * out            a round number near the box's middle, if the box is more than 64 times as far from 0
+ *                as it is large; else 0 0 0. tml_points_load and tml_mesh_load choose so where the
+ *                file's numbers are no floats */
+TML_API void tml_box_position_origin(const double lower[3], const double upper[3], double out[3]);
+
 /* ---- labels with shared boundaries ----------------------------------------------------------- */
 
 /* The boundaries between the labels of a volume, all from one read: a surface net, whose vertices

@@ -3,7 +3,7 @@ import matplotlib.pyplot as plt
 import trommel
 
 ct = trommel.load_volume("tests/data/volumes/ct_lung_small.mha")
-ribs = trommel.surface(ct.values, 150, **ct.geometry, caps=True, largest=True)  # from 150 HU on; in mm
+ribs = trommel.surface(ct, 150, caps=True, largest=True)  # from 150 HU on; in mm
 facts = ribs.examine()
 assert facts["components"] == 1 and facts["boundary_edges"] == 0  # it holds water
 ribs.save("ct_to_print.stl")

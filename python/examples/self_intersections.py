@@ -4,8 +4,8 @@ import numpy as np
 import trommel
 
 scan = trommel.load_volume("tests/data/volumes/ct_lung_small.mha")
-skin = trommel.surface(scan.values, 150, **scan.geometry, caps=True, largest=True)
-wall = trommel.Mesh(skin.vertices - 1.5 * skin.normals, skin.faces)  # 1.5 mm inwards
+skin = trommel.surface(scan, 150, caps=True, largest=True)
+wall = trommel.Mesh(skin.vertices - 1.5 * skin.normals, skin.faces, origin=skin.origin)  # 1.5 mm inwards
 meeting = trommel.collide(wall)
 color = np.tile([0.85, 0.85, 0.85], (wall.face_count, 1))
 color[meeting.pairs["a"]] = color[meeting.pairs["b"]] = 0.9, 0.1, 0.1

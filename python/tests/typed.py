@@ -14,7 +14,15 @@ if normals is not None:
     normals.sum()
 again: trommel.Mesh = trommel.load_mesh("a.ply", weld=True)
 surface: trommel.Mesh = trommel.field([[0.0, 0.0, 0.0]], radius=1.0).surface(caps=True)
-head = trommel.load_volume("head.nrrd")
+head = trommel.load_volume("head.nrrd", strict=True)
+skull: trommel.Mesh = trommel.surface(head, "auto")
+isovalue: float = trommel.otsu(head)
+hounsfield: np.ndarray = np.asarray(head)
+unit: str = head.unit
+survey = trommel.load_points("survey.las")
+drops = trommel.field(survey)
+colors: np.ndarray = drops.mean(np.ones((len(survey), 3)), drops.surface())
+made = trommel.Volume(volume, 0.5, slope=2)
 written: dict[str, int] = trommel.surface_to_file(b"b.ply", head.values, 3, spacing=head.spacing)
 tree = trommel.Tree(([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2]]))
 pairs = trommel.collide(tree, mesh, np.eye(4)[None], want="all").pairs["a"]
@@ -29,6 +37,7 @@ picture = trommel.expose(np.ones((4, 4, 3)), "agx", dtype=np.uint16)
 mean: float = trommel.measure_picture(picture).mean
 corner: float = trommel.measure_picture(picture, region=(0, 0, 2, 2), luminance=(1, 0, 0), mask=[[1]]).mean
 values, starts, lengths = trommel.unique([1, 1, 2])
+first_of_each = trommel.runs([1, 1, 2])[0]
 large = trommel.Kernel("bool is_large(float x) { return x > 1.0f; }")
 kept = trommel.compact([1.0, 2.0], large)
 rows, number = trommel.partition(np.arange(3), [1, 0, 1])

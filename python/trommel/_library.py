@@ -2,11 +2,15 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import os
 import pathlib
+import re
 import signal
+import sys
 import threading
+import warnings
 import weakref
 from typing import Any, Callable
 
@@ -33,8 +37,13 @@ class Error(Exception):
     and how to mend it."""
 
     def __init__(self, status: str, message: str) -> None:
-        super().__init__(f"{status}: {message}" if message else status)
+        is_said = message and isinstance(self, _CLASSES.get(status, ()))  # by the class
+        self._text = message if is_said else f"{status}: {message}" if message else status
+        super().__init__(self._text)
         self.status, self._message = status, message
+
+    def __str__(self) -> str:  # OSError's shows errno and filename, which the message has
+        return self._text
 
     def __reduce__(self) -> tuple[Any, ...]:  # for processes of a pool
         return type(self), (self.status, self._message)
@@ -53,16 +62,45 @@ class Unsupported(Error, NotImplementedError):
 
 
 class FileError(Error, OSError):
-    """FILE_ACCESS, FILE_FORMAT"""
+    """FILE_ACCESS, FILE_FORMAT. filename is the path that the call was given; errno is the system's error number, or
+    None where the system had no complaint. Of a file that is not there it is a FileNotFoundError, too, and of one that
+    may not be opened a PermissionError."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _file_error, (self.status, self._message, self.errno, self.filename)
+
+
+class _NotFound(FileError, FileNotFoundError):
+    pass
+
+
+class _NotPermitted(FileError, PermissionError):
+    pass
+
+
+class _IsFolder(FileError, IsADirectoryError):
+    pass
+
+
+_OF_SYSTEM = {errno.ENOENT: _NotFound, errno.EACCES: _NotPermitted, errno.EISDIR: _IsFolder}
+for _kind in _OF_SYSTEM.values():
+    _kind.__name__ = _kind.__qualname__ = "FileError"
 
 
 class Cancelled(Error):
     """CANCELLED by progress or Context.cancel"""
 
 
-_CLASSES = {"INVALID_ARGUMENT": InvalidArgument, "INVALID_HANDLE": InvalidArgument,
+class Warning(UserWarning):  # pylint: disable=redefined-builtin
+    """What the library leaves out or assumes. warnings.simplefilter("error", trommel.Warning) refuses it; of files
+    strict=True does."""
+
+
+_CLASSES: dict[str, type[Error]] = {"INVALID_ARGUMENT": InvalidArgument, "INVALID_HANDLE": InvalidArgument,
             "OUT_OF_MEMORY": OutOfMemory, "OUT_OF_DEVICE_MEMORY": OutOfMemory, "UNSUPPORTED": Unsupported,
             "FILE_ACCESS": FileError, "FILE_FORMAT": FileError, "CANCELLED": Cancelled}
+for _kind in (Error, Warning, FileError, *_OF_SYSTEM.values(), *_CLASSES.values()):
+    _kind.__module__ = "trommel"  # where users find them
 
 
 def _open_library(name):
@@ -128,11 +166,35 @@ class _Hook:
             return False
 
 
+class _Log:
+    """The log hook: keeps warnings, which are given when the call is over, since a filter may raise them."""
+
+    def __init__(self):
+        self.lines, self.is_silent = [], False
+
+    def __call__(self, _user, level, message):
+        if level == c.TML_LOG_WARNING and not self.is_silent:
+            self.lines.append(re.sub(r"^tml_\w+: ", "", message.decode(errors="replace")))
+
+    def warn(self):
+        lines, self.lines = self.lines, []
+        for line in lines:
+            warn(line)
+
+
+def warn(message):
+    """A trommel.Warning of the line outside of this package that made the call."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] == "trommel":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, Warning, stacklevel=level)
+
+
 class _Handle:
     """An open context. Arrays over its memory keep it; the last of them closes it. "with" waits for its turn."""
 
-    def __init__(self, pointer, hook, thunk):
-        self.pointer, self.hook, self.thunk = pointer, hook, thunk
+    def __init__(self, pointer, hook, log, thunks):
+        self.pointer, self.hook, self.log, self.thunks = pointer, hook, log, thunks
         self.lock, self.process = threading.Lock(), _process
         self.garbage = []  # work that a finaliser could not do at once
         self.counts = []  # of Buffers.count, for later calls
@@ -185,7 +247,7 @@ class Context:
     >>> context = trommel.Context("cpu", threads=1, progress=lambda stage, fraction: False)
     >>> trommel.surface([[[0.0, 1.0], [0.0, 0.0]]] * 2, 0.5, context=context)
     Traceback (most recent call last):
-    trommel._library.Cancelled: CANCELLED: tml_surface: cancelled
+    trommel.Cancelled: tml_surface: cancelled
     """
 
     engine: str
@@ -195,19 +257,20 @@ class Context:
                  progress: Callable[[str, float], object] | None = None) -> None:
         if engine not in _ENGINES:
             raise InvalidArgument("INVALID_ARGUMENT", f"engine is {engine!r}, needs one of {', '.join(_ENGINES)}")
-        hook = _Hook(progress)
-        thunk = dict(c.tml_open_desc._fields_)["progress"](hook)
-        desc = c.tml_open_desc(engine=_ENGINES[engine], threads=threads, progress=thunk,
+        hook, log, fields = _Hook(progress), _Log(), dict(c.tml_open_desc._fields_)
+        thunks = fields["progress"](hook), fields["log"](log)
+        desc = c.tml_open_desc(engine=_ENGINES[engine], threads=threads, progress=thunks[0], log=thunks[1],
                                device=None if device is None else str(device).encode())
         pointer = ctypes.c_void_p()
         status = lib.tml_open_version(c.TML_VERSION, desc, pointer)
         if status:
             raise _error(status, lib.tml_last_error(None))
-        self._handle = _Handle(pointer, hook, thunk)
+        self._handle = _Handle(pointer, hook, log, thunks)
         info = c.tml_device_info()
         lib.tml_context_describe(pointer, info)
         self.engine = next(name for name, kind in _ENGINES.items() if kind == info.engine)
         self.device = info.name.decode()
+        log.lines.clear()  # of devices that were not taken
 
     def __repr__(self) -> str:
         return f"<trommel.Context {self.engine}: {self.device}>"
@@ -246,13 +309,27 @@ class Context:
                 handle.collect()
         if interrupted:
             signal.raise_signal(signal.SIGINT)  # whose handler as a rule raises KeyboardInterrupt
+        if handle.log.lines and not status:
+            handle.log.warn()
+        handle.log.lines.clear()
         if status:
-            raise raised or _error(status, message)
+            raise raised or _error(status, message, arguments)
 
 
-def _error(status, message):
-    name = _ERRORS.get(status, str(status))
-    return _CLASSES.get(name, Error)(name, (message or b"").decode(errors="replace"))
+def _error(status, message, arguments=()):
+    name, message = _ERRORS.get(status, str(status)), (message or b"").decode(errors="replace")
+    if not name.startswith("FILE_"):
+        return _CLASSES.get(name, Error)(name, message)
+    path = next((os.fsdecode(argument) for argument in arguments if isinstance(argument, bytes)), None)
+    said = [number for number in errno.errorcode if name == "FILE_ACCESS" and os.strerror(number) in message]
+    return _file_error(name, message, max(said, key=lambda number: len(os.strerror(number)), default=None), path)
+
+
+def _file_error(name, message, number, path):
+    error = _OF_SYSTEM.get(number, FileError)(name, message)
+    error.errno, error.filename = number, path
+    error.strerror = None if number is None else os.strerror(number)
+    return error
 
 
 def context_of(context):

@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from ._types import Array, ArrayLike, Context, DTypeLike
 
 _TONES = {"srgb": c.TML_TONE_SRGB, "reinhard": c.TML_TONE_REINHARD,
-          "reinhard-extended": c.TML_TONE_REINHARD_EXTENDED, "hable": c.TML_TONE_HABLE, "aces": c.TML_TONE_ACES_FIT,
+          "reinhard-extended": c.TML_TONE_REINHARD_EXTENDED, "hable": c.TML_TONE_HABLE, "aces-fit": c.TML_TONE_ACES_FIT, "aces": c.TML_TONE_ACES_FIT,
           "agx": c.TML_TONE_AGX, "neutral": c.TML_TONE_NEUTRAL}
 _LUMINANCES = {"rec709": c.TML_LUMINANCE_REC709, "rec2020": c.TML_LUMINANCE_REC2020,
-               "acescg": c.TML_LUMINANCE_ACESCG, "max": c.TML_LUMINANCE_MAX_RGB}
+               "acescg": c.TML_LUMINANCE_ACESCG, "max-rgb": c.TML_LUMINANCE_MAX_RGB,
+               "max": c.TML_LUMINANCE_MAX_RGB}
 _METERS = {"average": c.TML_METER_AVERAGE, "centre": c.TML_METER_CENTRE, "spot": c.TML_METER_SPOT,
            "matrix": c.TML_METER_MATRIX}
 _BY = {"mean": c.TML_EXPOSE_MEAN, "median": c.TML_EXPOSE_MEDIAN, "percentile": c.TML_EXPOSE_PERCENTILE}
@@ -44,7 +45,7 @@ def _view(image, buffer, srgb, values="linear"):
 
 
 class Measurement:
-    """What measure() found: pixels, positive, zero, negative, nan, infinite, min, max, mean, deviation, log2_mean,
+    """What measure_picture() found: pixels, positive, zero, negative, nan, infinite, min, max, mean, deviation, log2_mean,
     geometric_mean; histogram of log2 luminance, whose bins are bin_width stops wide from histogram_low on."""
 
     pixels: int
@@ -68,6 +69,10 @@ class Measurement:
         for name, _ in stats._fields_:
             value = getattr(stats, name)
             setattr(self, name, np.array(value) if isinstance(value, ctypes.Array) else value)
+
+    def __repr__(self) -> str:
+        return (f"<trommel.Measurement of {self.pixels} pixels: mean {self.mean:g}, geometric mean "
+                f"{self.geometric_mean:g}, {self.min:g} to {self.max:g}>")
 
     def percentile(self, percent: float) -> float:
         """log2 luminance below which that percentage of the histogram lies."""
@@ -115,10 +120,11 @@ def _measure(context, buffers, image, srgb, luminance, meter, stats, region=None
 def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequence[float] = "rec709",
             meter: str = "average", region: Sequence[int] | None = None, mask: ArrayLike | None = None,
             floor: float = 0.0, values: str = "linear", context: Context | None = None) -> Measurement:
-    """Measures a picture of height x width (x channels): every pixel once, whatever the size.
+    """Measures a picture of height x width (x channels): every pixel once, whatever the size. In the package it is
+    called measure_picture.
 
     srgb       of integers: coded as sRGB (the default) or linear
-    luminance  "rec709", "rec2020", "acescg", "max", or the weights of red, green and blue
+    luminance  "rec709", "rec2020", "acescg", "max-rgb" (or "max"), or the weights of red, green and blue
     meter      "average", "centre", "spot", "matrix": patterns of weights
     region     (x, y, width, height): that part alone; a width or height of 0: to the picture's end
     mask       weights of 0 to 255, or True and False, in rows and columns: laid over the region, of which they have
@@ -144,7 +150,7 @@ def measure(image: ArrayLike, *, srgb: bool | None = None, luminance: str | Sequ
 def tonemap(image: ArrayLike, tone: str = "agx", *, scale: float = 1.0, white: float = 0.0, srgb: bool | None = None,
             values: str = "linear", dtype: DTypeLike = np.uint8, context: Context | None = None) -> Array:
     """The picture times scale through a tone curve: "srgb" (clipped), "reinhard", "reinhard-extended", "hable",
-    "aces", "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear.
+    "aces-fit" (or "aces"), "agx", "neutral". dtype: of the result; integers are coded as sRGB, floats are linear.
     values: what the picture holds, as in measure_picture().
 
     >>> import trommel

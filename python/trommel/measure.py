@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Sequence
 import numpy as np
 
 from ._library import TYPES, context_of, scalar_type
+from .objects import Volume
 from .streams import compact, scan
 from .surface import surface
 
@@ -14,7 +15,10 @@ if TYPE_CHECKING:
     from ._types import Array, Context
 
 
-def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequence[float] = (1.0, 1.0, 1.0),
+_UNIT = (1.0, 1.0, 1.0)
+
+
+def marching_cubes(volume: Array | Volume, level: float | None = None, *, spacing: Sequence[float] = _UNIT,
                    gradient_direction: str = "descent", step_size: int = 1, allow_degenerate: bool = True,
                    method: str = "lewiner", mask: Array | None = None,
                    context: Context | None = None) -> tuple[Array, ...]:
@@ -23,7 +27,8 @@ def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequen
     What differs: the surface is closed wherever it does not meet the border or the mask, also where samples equal
     the level, by each method; "lewiner" has the trilinear interpolant's topology. The volume is read in its own type. Normals are perpendicular to the surface
     also where the spacing differs between axes. values of a vertex that is exactly at a sample are those of the
-    eight cells there. context: as of all functions.
+    eight cells there. context: as of all functions. A trommel.Volume is taken for its physical values and its spacing;
+    its origin and direction are not, since vertices are along the volume's axes: surface() places them.
 
     >>> import numpy as np
     >>> from trommel import measure
@@ -31,6 +36,9 @@ def marching_cubes(volume: Array, level: float | None = None, *, spacing: Sequen
     >>> len(vertices) == len(normals) == len(values), faces.max() < len(vertices)
     (True, True)
     """
+    if isinstance(volume, Volume):
+        spacing = tuple(reversed(volume.spacing)) if spacing is _UNIT else spacing
+        volume = np.asarray(volume)
     if not isinstance(volume, np.ndarray) or volume.ndim != 3:
         raise ValueError("Input volume should be a 3D numpy array.")
     if min(volume.shape) < 2:

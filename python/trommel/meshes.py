@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _abi as c
 from ._library import Buffers, InvalidArgument, Owner, as_array, context_of, lib, numbers, path_of, take, wrap
+from .objects import box_origin, difference, moved, placed, relative
 from .surface import Mesh, choose
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ _RULES = {"even-odd": c.TML_TREE_RULE_EVEN_ODD, "winding": c.TML_TREE_RULE_WINDI
           "solid-angle": c.TML_TREE_RULE_SOLID_ANGLE}
 _CASTS = {"nearest": c.TML_CAST_NEAREST, "any": c.TML_CAST_ANY, "count": c.TML_CAST_COUNT, "all": c.TML_CAST_ALL}
 _CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
+_ORIGINS = b"trommel origins\n"  # at the end of a tree of Python's, after six float64: its origin, and its mesh's
 PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
 
 
@@ -30,10 +32,18 @@ def _as_mesh(mesh):
     raise InvalidArgument("INVALID_ARGUMENT", f"mesh is {type(mesh).__name__}, needs a Mesh, or vertices and faces")
 
 
+def _frame_of(mesh):
+    """An origin near a mesh, relative to which its vertices lose nothing: its own, or of one far from it another."""
+    return tuple(map(sum, zip(mesh.origin, box_origin(mesh.vertices))))
+
+
 class Tree:
     """A mesh with a hierarchy of boxes, for collide() and distance(), and for points. mesh: a Mesh, (vertices,
     faces), or anything with these. skip_broken: leave out triangles that are not finite, in place of an error. Trees
     can be pickled.
+
+    Points are Points, a Mesh, or an array of places. Positions that come out are places, too, in float64 where the mesh
+    is far from 0. origin is what the tree's own floats are relative to.
 
     >>> import trommel
     >>> tetrahedron = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
@@ -46,12 +56,18 @@ class Tree:
     [1.5, 1.7999999523162842]
     """
 
+    origin: tuple[float, float, float]
+
     def __init__(self, mesh: MeshLike, skip_broken: bool = False, context: Context | None = None) -> None:
         mesh, self.context = _as_mesh(mesh), context_of(context)
-        pointer = ctypes.c_void_p()
+        self._build(mesh, _frame_of(mesh), skip_broken)
+
+    def _build(self, mesh, origin, skip_broken=False):
+        pointer, self.origin, self._given = ctypes.c_void_p(), origin, mesh.origin
         with Buffers(self.context) as buffers:
             desc = c.tml_tree_desc(skip_broken=skip_broken)
-            desc.vertices = buffers.input(mesh.vertices, c.TML_F32 | 3 << 8, on_host=True)
+            vertices = moved(mesh.vertices, difference(mesh.origin, origin))
+            desc.vertices = buffers.input(vertices, c.TML_F32 | 3 << 8, on_host=True)
             if mesh.faces is not None:
                 desc.indices = buffers.input(mesh.faces, on_host=True)
             self.context.call("tree_create", desc, pointer)
@@ -61,43 +77,51 @@ class Tree:
         self._pointer, handle = pointer, self.context._handle
         self._owner = Owner(self.context, lambda: lib.tml_tree_destroy(handle.pointer, pointer))
 
-    def refit(self, vertices: ArrayLike) -> None:
-        """Takes new vertices, as many as before."""
-        vertices = as_array(vertices, "vertices", np.float32, 2, 3)
+    def refit(self, vertices: Any) -> None:
+        """Takes new vertices, as many as before: a Mesh's, or an array, which like the first mesh's vertices is relative
+        to that one's origin."""
+        if hasattr(vertices, "vertices"):
+            mesh = _as_mesh(vertices)
+            vertices = moved(mesh.vertices, difference(mesh.origin, self.origin))
+        else:
+            vertices = moved(as_array(vertices, "vertices", np.float64 if self._given != self.origin else np.float32, 2, 3),
+                             difference(self._given, self.origin))
         with Buffers(self.context) as buffers:
             self.context.call("tree_refit", self._pointer, buffers.input(vertices, on_host=True))
 
-    def nearest(self, points: ArrayLike, k: int = 1) -> dict[str, Array]:
+    def nearest(self, points: Any, k: int = 1) -> dict[str, Array]:
         """Of the mesh what is nearest each point (n x 3): a dict of the arrays distance, position (n x 3), triangle
         and feature (0: its face, 1 to 3: its edges, 4 to 6: its corners). k > 1: of the k nearest triangles (256 at
         most), in order; the arrays are n x k (x 3) then, and where the mesh has less than k: infinity, NaN, 2^32 - 1."""
-        rows = as_array(points, "points", np.float32, 2, 3)
+        rows = relative(points, "points", self.origin)
         if not 1 <= k <= c.TML_TREE_NEAREST_MAX:
             raise InvalidArgument("INVALID_ARGUMENT", f"k is {k}, needs 1 to {c.TML_TREE_NEAREST_MAX}")
         shape = (len(rows),) if k == 1 else (len(rows), k)
-        return self._ask(rows, k=k, distance=np.empty(shape, np.float32), position=np.empty((*shape, 3), np.float32),
-                         triangle=np.empty(shape, np.uint32), feature=np.empty(shape, np.uint8))
+        found = self._ask(rows, k=k, distance=np.empty(shape, np.float32), position=np.empty((*shape, 3), np.float32),
+                          triangle=np.empty(shape, np.uint32), feature=np.empty(shape, np.uint8))
+        found["position"] = placed(found["position"], self.origin)
+        return found
 
-    def signed_distance(self, points: ArrayLike, rule: str = "even-odd") -> Array:
+    def signed_distance(self, points: Any, rule: str = "even-odd") -> Array:
         """The distance from each point (n x 3) to the mesh, negative inside of it. rule: as inside()'s."""
-        rows = as_array(points, "points", np.float32, 2, 3)
+        rows = relative(points, "points", self.origin)
         return self._ask(rows, rule, True, distance=np.empty(len(rows), np.float32))["distance"]
 
-    def inside(self, points: ArrayLike, rule: str = "even-odd", border: bool = True) -> Array:
+    def inside(self, points: Any, rule: str = "even-odd", border: bool = True) -> Array:
         """Which points (n x 3) lie inside, exactly, of a mesh that is closed. rule: "even-odd", or "winding" (once
         or more: a point in two solids that overlap is inside); "solid-angle" takes open meshes, too (where the
         generalised winding number is 1/2 or more, in double precision). border: whether points on a triangle are."""
-        rows = as_array(points, "points", np.float32, 2, 3)
+        rows = relative(points, "points", self.origin)
         side = self._ask(rows, rule, side=np.empty(len(rows), np.uint8))["side"]
         return (side != c.TML_TREE_OUTSIDE) if border else side == c.TML_TREE_INSIDE
 
-    def cast(self, origins: ArrayLike, directions: ArrayLike, want: str = "nearest",
+    def cast(self, origins: Any, directions: ArrayLike, want: str = "nearest",
              t_max: float = np.inf) -> dict[str, Array] | Array:
         """What rays hit, exactly: from each origin (n x 3) along its direction (n x 3, of any length but 0), at t times
         that, 0 to t_max. want: "nearest", a dict of the arrays t (infinite where there is no hit), triangle (2^32 - 1
         there) and barycentric (n x 2: the weights of its second and third corner); "any", an array of bools; "count",
         how many hits each has; "all", a dict of ray, triangle and t of every hit, by ray, then t, then triangle."""
-        origins = as_array(origins, "origins", np.float32, 2, 3)
+        origins = relative(origins, "origins", self.origin)
         directions = as_array(directions, "directions", np.float32, 2, 3)
         if len(origins) != len(directions):
             raise InvalidArgument("INVALID_ARGUMENT",
@@ -144,7 +168,8 @@ class Tree:
     def __bytes__(self) -> bytes:
         data = ctypes.create_string_buffer(lib.tml_tree_save_size(self._pointer))
         self.context.call("tree_save", self._pointer, data, len(data))
-        return data.raw
+        origins = self.origin + self._given
+        return data.raw + (np.array(origins, "<f8").tobytes() + _ORIGINS if any(origins) else b"")
 
     def save(self, path: Path) -> None:
         """Writes it to a file, which takes about 50 bytes a triangle; load_tree() reads it."""
@@ -162,7 +187,11 @@ class Tree:
 
 def _tree_of(data, context=None):
     tree, pointer = Tree.__new__(Tree), ctypes.c_void_p()
-    tree.context = context_of(context)
+    tree.context, tree.origin, tree._given = context_of(context), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if data.endswith(_ORIGINS):
+        end = len(data) - len(_ORIGINS)
+        origins = tuple(np.frombuffer(data[end - 48:end], "<f8").tolist())
+        tree.origin, tree._given, data = origins[:3], origins[3:], data[:end - 48]
     tree.context.call("tree_load", data, len(data), pointer)
     tree._own(pointer)
     return tree
@@ -181,26 +210,44 @@ def load_tree(path: Path, context: Context | None = None) -> Tree:
         return _tree_of(file.read(), context)
 
 
-def _tree(mesh, context):
-    return mesh if isinstance(mesh, Tree) else Tree(mesh, context=context)
+def _trees(a, b, context):
+    """Trees of two meshes, in one frame where they may choose it: whichever comes first, what is computed is the same."""
+    if isinstance(a, Tree) and isinstance(b, Tree):
+        return a, b
+    if isinstance(a, Tree) or isinstance(b, Tree):
+        tree = a if isinstance(a, Tree) else b
+        other = _tree_in(b if tree is a else a, tree.origin, tree.context)
+        return (a, other) if tree is a else (other, b)
+    a, b, context = _as_mesh(a), _as_mesh(b), context_of(context)
+    frame = max(_frame_of(a), _frame_of(b), key=lambda origin: (sum(x * x for x in origin), origin))
+    return _tree_in(a, frame, context), _tree_in(b, frame, context)
 
 
-def _poses(poses):
-    """Matrices of 3 x 4 or 4 x 4 that take b into a's frame."""
-    if poses is None:
+def _tree_in(mesh, origin, context):
+    tree = Tree.__new__(Tree)
+    tree.context = context
+    tree._build(_as_mesh(mesh), origin)
+    return tree
+
+
+def _poses(poses, a, b):
+    """Matrices of 3 x 4 or 4 x 4 that take b into a's place, as the library has them: between the trees' own origins."""
+    if poses is None and a.origin == b.origin:
         return None, 0
-    poses = as_array(poses, "poses", np.float32)
+    poses = np.eye(4)[None] if poses is None else as_array(poses, "poses", np.float64)
     poses = poses[None] if poses.ndim == 2 else poses
     if poses.ndim != 3 or poses.shape[2] != 4 or poses.shape[1] not in (3, 4) or not len(poses):
         raise InvalidArgument("INVALID_ARGUMENT", f"poses is {poses.shape}, needs matrices of 3 x 4 or 4 x 4, one "
                               "at least")
-    poses = np.ascontiguousarray(poses[:, :3])
-    return poses, len(poses)
+    poses = np.array(poses[:, :3])
+    if any(a.origin) or any(b.origin):
+        poses[:, :, 3] += poses[:, :, :3] @ np.asarray(b.origin) - np.asarray(a.origin)
+    return np.ascontiguousarray(poses, np.float32), len(poses)
 
 
 class Contacts:
     """pairs: an array with fields a, b (triangles), pose, kind; first: where each pose's begin, and the end;
-    segments: count x 2 x 3, the ends of what each pair has in common, or None; counts: by class."""
+    segments: count x 2 x 3, the ends of what each pair has in common, in a's place, or None; counts: by class."""
 
     def __init__(self, pairs: Array, segments: Array | None, first: Array, counts: dict[str, int]) -> None:
         self.pairs, self.segments, self.first, self.counts = pairs, segments, first, counts
@@ -224,10 +271,12 @@ def collide(a: Tree | MeshLike, b: Tree | MeshLike | None = None, poses: ArrayLi
     >>> trommel.collide(flat, upright)
     <trommel.Contacts: 1 pairs in 1 poses>
     """
-    a = _tree(a, context)
-    b = None if b is None else _tree(b, a.context)
+    if b is None:
+        a = a if isinstance(a, Tree) else Tree(a, context=context)
+    else:
+        a, b = _trees(a, b, context)
     context, result = a.context, c.tml_collide_result()
-    matrices, count = _poses(poses)
+    matrices, count = _poses(poses, a, b or a)
     desc = c.tml_collide_desc(a=a._pointer, b=b and b._pointer, pose_count=count, segments=segments, want=choose(
         {"all": c.TML_COLLIDE_WANT_ALL, "count": c.TML_COLLIDE_WANT_COUNT, "first": c.TML_COLLIDE_WANT_FIRST},
         "want", want))
@@ -243,7 +292,8 @@ def collide(a: Tree | MeshLike, b: Tree | MeshLike | None = None, poses: ArrayLi
         pairs = wrap(ctypes.cast(result.pairs, ctypes.c_void_p).value, (found, 4), np.uint32, owner).view(PAIR)[:, 0]
     ends = None
     if segments:
-        ends = wrap(ctypes.cast(result.segments, ctypes.c_void_p).value, (found, 2, 3), np.float32, owner)
+        ends = placed(wrap(ctypes.cast(result.segments, ctypes.c_void_p).value, (found, 2, 3), np.float32, owner),
+                      a.origin)
     first = wrap(ctypes.cast(result.first, ctypes.c_void_p).value, (result.pose_count + 1,), np.uint64, owner)
     return Contacts(pairs, ends, first,
                     {name: result.class_counts[k] for k, name in enumerate(_CLASSES) if k})
@@ -257,8 +307,8 @@ def _of_result(context, result, free):
 
 def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = None,
              context: Context | None = None, *, limit: float = 0, tolerance: float = 0) -> dict[str, Any]:
-    """The smallest distance of two meshes: a dict of distance, point_a, point_b (in a's frame), and the triangles a
-    and b; with poses, arrays of these. limit: what is farther apart has distance inf. tolerance: how much greater than
+    """The smallest distance of two meshes: a dict of distance, point_a, point_b (places in a's frame), and the triangles
+    a and b; with poses, arrays of these. limit: what is farther apart has distance inf. tolerance: how much greater than
     the smallest a distance may be, by itself.
 
     >>> import trommel
@@ -266,16 +316,17 @@ def distance(a: Tree | MeshLike, b: Tree | MeshLike, poses: ArrayLike | None = N
     >>> float(trommel.distance(low, high)["distance"])
     3.0
     """
-    a = _tree(a, context)
-    b = _tree(b, a.context)
-    matrices, count = _poses(poses)
+    a, b = _trees(a, b, context)
+    matrices, count = _poses(poses, a, b)
     results = (c.tml_collide_distance_result * max(count, 1))()
     pointer = matrices.ctypes.data_as(ctypes.POINTER(ctypes.c_float)) if count else None
     desc = c.tml_collide_distance_desc(a=a._pointer, b=b._pointer, poses=pointer, pose_count=count, limit=limit,
                                        tolerance=tolerance)
     a.context.call("collide_distance", desc, results)
-    found = np.ctypeslib.as_array(results).copy()
-    return {name: found[name] if poses is not None else found[name][0] for name in found.dtype.names}
+    array = np.ctypeslib.as_array(results).copy()
+    found = {name: placed(array[name], a.origin) if name.startswith("point") else array[name]
+             for name in array.dtype.names}
+    return found if poses is not None else {name: values[0] for name, values in found.items()}
 
 
 _BOUNDARIES = {"smooth": c.TML_BOUNDARY_EDGE_ONLY, "corners": c.TML_BOUNDARY_EDGE_AND_CORNER,
@@ -299,9 +350,10 @@ def _sharp(data, name, columns):
     return vertices.ravel() if columns == 1 else vertices, sharpness
 
 
-def _camera(camera, size):
-    matrix = numbers(camera if camera is not None else (), 16, "camera")
-    return c.tml_subdivide_camera((ctypes.c_float * 16)(*matrix), *map(int, numbers(
+def _camera(camera, size, origin):
+    matrix = np.array(numbers(camera if camera is not None else (), 16, "camera")).reshape(4, 4)
+    matrix[:, 3] += matrix[:, :3] @ np.asarray(origin)  # from places to what vertices are relative to
+    return c.tml_subdivide_camera((ctypes.c_float * 16)(*matrix.ravel()), *map(int, numbers(
         size if size is not None else (), 2, "size")))
 
 
@@ -355,10 +407,10 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
                                                      threshold=threshold, max_depth=max_depth, budget=budget,
                                                      normals=normals)
             if split == "pixels":
-                adaptive.camera = _camera(camera, size)
+                adaptive.camera = _camera(camera, size, mesh.origin)
             context.call_on("subdivide_adaptive", pointer, adaptive, result)
     finally:
         context._handle.release(lambda: lib.tml_subdivider_destroy(context._handle.pointer, pointer))
     made = result.buffers
     return Mesh(take(context, made.positions, np.float32, 3), take(context, made.indices, np.uint32, 3),
-                take(context, made.normals, np.float32, 3), origin=mesh.origin)
+                take(context, made.normals, np.float32, 3), origin=mesh.origin, unit=mesh.unit)

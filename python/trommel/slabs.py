@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _abi as c
 from ._library import InvalidArgument, context_of, lib, path_of, scalar_type
-from .surface import NORMALS, TOPOLOGIES, UPS, boundaries_of, choose, grid_of
+from .objects import Samples, position_origin
+from .surface import NORMALS, TOPOLOGIES, UPS, boundaries_of, choose, isovalues_of
 
 if TYPE_CHECKING:
     from ._types import ArrayLike, Context, DTypeLike, Path
@@ -72,8 +73,9 @@ def _source(volume, shape, dtype):
     return tuple(map(int, shape)), np.dtype(dtype).newbyteorder("=")
 
 
-def _to_file(path, volume, shape, dtype, context, memory, stream_desc, **of_mesh):
-    """What tml_surface_slabs makes, in a file. of_mesh: its surface or boundaries."""
+def _to_file(path, volume, shape, dtype, context, memory, stream_desc, desc, **of_mesh):
+    """What tml_surface_slabs makes, in a file. of_mesh: its surface or boundaries, desc."""
+    stream_desc.origin = tuple(map(sum, zip(of_mesh.pop("base"), desc.position_origin)))
     slabs, result = _Slabs(volume, shape, dtype, context), c.tml_surface_result()
     is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
         volume.dtype.isnative
@@ -100,16 +102,18 @@ def _to_file(path, volume, shape, dtype, context, memory, stream_desc, **of_mesh
     return counts
 
 
-def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int] | None = None,
+def surface_to_file(path: Path, volume: Any, iso: float | str, *, shape: Sequence[int] | None = None,
                     dtype: DTypeLike | None = None, spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
-                    direction: ArrayLike | None = None, normals: str | None = "central",
+                    direction: ArrayLike | None = None, slope: float | None = None, intercept: float | None = None,
+                    normals: str | None = "central",
                     topology: str = "separated", caps: bool = False, flip: bool = False, soup: bool = False,
                     up: str | None = None, memory: int = 0, context: Context | None = None) -> dict[str, int]:
     """Writes the isosurface of a volume of any size to a mesh file, slab by slab: neither is ever whole in memory.
 
     path     PLY, STL, OBJ, GLB or VTP, by its ending
-    volume   an array, np.memmap among them; anything with shape, dtype and slices (zarr, h5py); or layers one by one,
-             from z = 0 on, with shape and dtype given
+    volume   a Volume; an array, np.memmap among them; anything with shape, dtype and slices (zarr, h5py); or layers one
+             by one, from z = 0 on, with shape and dtype given
+    iso      one physical isovalue; "auto", otsu's, of what is in memory
     memory   bytes that samples and a piece of the mesh may take; 0: 1 GiB
     The rest as in surface(). Returns a dict: vertices, triangles, components.
 
@@ -120,22 +124,30 @@ def surface_to_file(path: Path, volume: Any, iso: float, *, shape: Sequence[int]
     ...     trommel.surface_to_file(folder + "/ball.ply", layers, 0, shape=(32, 32, 32), dtype="f8")["components"]
     1
     """
+    samples = Samples(volume, spacing, origin, direction, slope, intercept)
+    volume = samples.values
     shape, dtype = _source(volume, shape, dtype)
     context, indices64 = context_of(context), not soup and shape[0] * shape[1] * shape[2] > 2**31
-    desc = c.tml_surface_desc(grid=grid_of(shape, spacing, origin, direction), iso=iso, soup=soup, indices64=indices64,
+    stored = isovalues_of(samples, iso, context)[1]
+    if len(stored) != 1:
+        raise InvalidArgument("INVALID_ARGUMENT", f"iso is {len(stored)} numbers, needs one")
+    desc = c.tml_surface_desc(grid=samples.grid(shape), iso=stored[0], soup=soup, indices64=indices64,
                               normals=choose(NORMALS, "normals", normals),
-                              topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip)
+                              topology=choose(TOPOLOGIES, "topology", topology), caps=caps,
+                              flip=flip != (samples.slope < 0))
+    desc.position_origin = position_origin(desc.grid)
     stream_desc = c.tml_mesh_stream_desc(normals=normals not in (None, "none"), soup=soup, indices64=indices64,
                                          up=choose(UPS, "up", up))
-    return _to_file(path, volume, shape, dtype, context, memory, stream_desc, surface=ctypes.pointer(desc))
+    return _to_file(path, volume, shape, dtype, context, memory, stream_desc, desc, base=samples.base,
+                    surface=ctypes.pointer(desc))
 
 
 def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
                    labels: ArrayLike | None = None, background: int = 0, between: ArrayLike | None = None,
                    inner: bool = False, caps: bool = False, smooth: int = 0, relaxation: float = 0.5,
                    bound: float = 1.0, quads: bool = False, spacing: ArrayLike | None = None,
-                   origin: ArrayLike | None = None, direction: ArrayLike | None = None, up: str | None = None,
-                   memory: int = 0, context: Context | None = None) -> dict[str, int]:
+                   origin: ArrayLike | None = None, direction: ArrayLike | None = None, slope: float | None = None,
+                   intercept: float | None = None, up: str | None = None, memory: int = 0, context: Context | None = None) -> dict[str, int]:
     """Writes the boundaries between the labels of a volume of any size to a mesh file, as surface_to_file() does.
 
     quads    faces of four corners, in PLY, OBJ or VTP
@@ -147,10 +159,14 @@ def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = Non
     ...     trommel.labels_to_file(folder + "/two.ply", layers, shape=(8, 8, 8), dtype="u1", quads=True)
     {'vertices': 49, 'quads': 36}
     """
+    samples = Samples(volume, spacing, origin, direction, slope, intercept)
+    volume = samples.values
+    if not samples.is_physical() or (isinstance(volume, np.ndarray) and volume.dtype.kind in "fb" and volume.ndim == 3):
+        volume = samples.labels()  # whole, in memory
     shape, dtype = _source(volume, shape, dtype)
-    desc = boundaries_of(shape, dtype, labels, between, background, grid=grid_of(shape, spacing, origin, direction),
+    desc = boundaries_of(shape, dtype, labels, between, background, grid=samples.grid(shape),
                          no_background=inner, caps=caps, smooth=smooth, relaxation=relaxation, bound=bound, quads=quads)
     stream_desc = c.tml_mesh_stream_desc(indices64=desc.indices64, quads=quads, face_label_type=scalar_type(dtype),
                                          up=choose(UPS, "up", up))
-    return _to_file(path, volume, shape, dtype, context_of(context), memory, stream_desc,
+    return _to_file(path, volume, shape, dtype, context_of(context), memory, stream_desc, desc, base=samples.base,
                     boundaries=ctypes.pointer(desc))

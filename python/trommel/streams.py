@@ -241,11 +241,22 @@ def top_k(keys: ArrayLike, k: int, smallest: bool = False, unsorted: bool = Fals
 
 
 def unique(values: ArrayLike, context: Context | None = None) -> tuple[Array, Array, Array]:
-    """Runs of equal neighbours: the first of each, where it begins, how long it is. Equal is of equal bytes, so NaN
-    equals itself. For distinct values sort first.
+    """The same as runs(), by the C library's name. It is not numpy's unique: nothing is sorted, and a value that comes
+    again later is there again.
 
     >>> import trommel
-    >>> [a.tolist() for a in trommel.unique([7, 7, 5, 7])]
+    >>> trommel.unique([3, 1, 3])[0].tolist(), trommel.unique(trommel.sort([3, 1, 3]))[0].tolist()
+    ([3, 1, 3], [1, 3])
+    """
+    return runs(values, context)
+
+
+def runs(values: ArrayLike, context: Context | None = None) -> tuple[Array, Array, Array]:
+    """Runs of equal neighbours: the value of each, where it begins, how long it is. Equal is of equal bytes, so NaN
+    equals itself. For distinct values, as numpy.unique's, sort first.
+
+    >>> import trommel
+    >>> [a.tolist() for a in trommel.runs([7, 7, 5, 7])]
     [[7, 5, 7], [0, 2, 3], [2, 1, 1]]
     """
     values = as_array(values, "values")

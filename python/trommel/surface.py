@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any, Sequence
+import operator
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import numpy as np
 
 from . import _abi as c
-from ._library import (Buffers, InvalidArgument, as_array, context_of, lib, numbers, path_of, scalar_type, take)
+from ._library import Buffers, InvalidArgument, as_array, context_of, lib, numbers, path_of, scalar_type, take, warn
+from .objects import (Points, Samples, Volume, attribute_of, attribute_structs, box_origin, check_places, difference,
+    moved, placed, position_origin, rows_of, split)
 
 if TYPE_CHECKING:
     from ._types import Array, ArrayLike, Context, Path
@@ -40,7 +43,14 @@ class Mesh:
                each triangle's cell
     parts      of a surface with several isovalues or labels: dicts with value, vertices and faces (slices)
     origin     added to vertices in double precision
+    placed     the vertices' places: with origin added, in float64 where that is not 0
     labels     integers, m x 2, or None: of surface_labels() what each triangle's normal points away from, and to
+    attributes a dict of what else vertices carry, by name: float32, n or n x 2 to 4; colors is the one called "color"
+    uvs, uv_faces    texture coordinates of a file, k x 2, and those of each triangle's corners, m x 3 (None: the
+               vertices'); or None
+    unit       of lengths, as the volume's that it is a surface of: "mm", "µm" ..., or ""
+
+    Made of places without an origin, it takes one itself where float32 would lose too much.
 
     >>> import trommel
     >>> two = trommel.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0], [1, 1, 0]], [[0, 1, 2], [1, 3, 2], [3, 4, 1]])
@@ -58,13 +68,22 @@ class Mesh:
     parts: list[dict[str, Any]]
     origin: tuple[float, float, float]
     labels: Array | None
+    attributes: dict[str, Array]
+    uvs: Array | None
+    uv_faces: Array | None
+    unit: str
 
     def __init__(self, vertices: ArrayLike, faces: ArrayLike | None = None, normals: ArrayLike | None = None,
                  values: ArrayLike | None = None, parts: Sequence[dict[str, Any]] = (),
-                 origin: ArrayLike = (0.0, 0.0, 0.0), cells: ArrayLike | None = None,
-                 labels: ArrayLike | None = None) -> None:
-        self.vertices, self.faces, self.normals, self.values = vertices, faces, normals, values
-        self.parts, self.origin, self.cells, self.labels = list(parts), origin, cells, labels
+                 origin: ArrayLike | None = None, cells: ArrayLike | None = None,
+                 labels: ArrayLike | None = None, attributes: Mapping[str, ArrayLike] | None = None,
+                 unit: str = "") -> None:
+        self.vertices, self.origin = split(vertices, "vertices", origin)
+        self.faces, self.normals, self.values = faces, normals, values
+        self.parts, self.cells, self.labels, self.unit = list(parts), cells, labels, unit
+        self.attributes = {name: attribute_of(array, name, len(self.vertices))
+                           for name, array in (attributes or {}).items()}
+        self.uvs = self.uv_faces = None
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Whatever is assigned, the arrays are of the types above."""
@@ -74,16 +93,33 @@ class Mesh:
             value = _indices(value)
         elif name == "labels" and value is not None:
             value = as_array(value, name, None, 2, 2)
+        elif name == "vertices" and "vertices" in self.__dict__:  # new ones, in the same frame
+            value, lost = as_array(value, name, np.float32, 2, 3), split(value, name)[1]
+            if any(lost):
+                warn("vertices are so far from 0 that float32 loses precision; make a Mesh of them, which takes an origin")
         elif name == "vertices" or (name in ("normals", "values") and value is not None):
             value = as_array(value, name, np.float32, *((1,) if name == "values" else (2, 3)))
         object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return f"<trommel.Mesh of {len(self.vertices)} vertices, {self.face_count} triangles>"
+        said = [f"<trommel.Mesh of {len(self.vertices)} vertices, {self.face_count} triangles"]
+        said += ["with " + ", ".join(self.attributes)] if self.attributes else []
+        said += ["origin " + ", ".join(f"{x:.10g}" for x in self.origin)] if any(self.origin) else []
+        return ", ".join(said + (["in " + self.unit] if self.unit else [])) + ">"
 
     @property
     def face_count(self) -> int:
         return len(self.vertices) // 3 if self.faces is None else len(self.faces)
+
+    @property
+    def colors(self) -> Array | None:
+        """The attribute "color": n x 3 or 4, 0 to 1, coded as sRGB as in pictures; or None."""
+        return self.attributes.get("color")
+
+    @property
+    def placed(self) -> Array:
+        """The vertices' places: with origin added, in float64 where that is not 0."""
+        return placed(self.vertices, self.origin)
 
     def _struct(self):
         struct = c.tml_mesh(vertex_count=len(self.vertices), triangle_count=self.face_count, origin=self.origin)
@@ -98,32 +134,46 @@ class Mesh:
         if self.labels is not None and len(self.labels) == self.face_count:
             struct.face_labels = self.labels.ctypes.data
             struct.face_label_type = scalar_type(self.labels.dtype)
+        structs, struct.attribute_count, kept = attribute_structs(
+            c.tml_mesh_attribute, self.attributes, len(self.vertices), c.TML_MESH_MAX_ATTRIBUTES)
+        struct.attributes = structs
+        if self.uvs is not None and (len(self.uvs) if self.uv_faces is None else len(self.uv_faces)) == (
+                len(self.vertices) if self.uv_faces is None else self.face_count):
+            uvs = as_array(self.uvs, "uvs", np.float32, 2, 2)
+            struct.uvs, struct.uv_count = uvs.ctypes.data_as(ctypes.POINTER(ctypes.c_float)), len(uvs)
+            kept.append(uvs)
+            if self.uv_faces is not None:
+                corners = as_array(self.uv_faces, "uv_faces", np.uint32, 2, 3)
+                struct.uv_indices = corners.ctypes.data_as(ctypes.POINTER(ctypes.c_uint32))
+                kept.append(corners)
+        struct.kept = kept  # what its pointers point to
         return struct
 
     def save(self, path: Path, up: str | None = None, context: Context | None = None) -> None:
-        """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending; labels to PLY and VTP. up: "x", "y", "z", "-x" ...: which axis points
-        up, for GLB."""
+        """Writes PLY, STL, OBJ, GLB or VTP, by the name's ending; labels to PLY and VTP, attributes to these and GLB,
+        texture coordinates to OBJ. up: "x", "y", "z", "-x" ...: which axis points up, for GLB."""
         struct = self._struct()
         struct.up = choose(UPS, "up", up)
         context_of(context).call("mesh_save", path_of(path), struct)
 
     def examine(self, context: Context | None = None) -> dict[str, Any]:
         """Counts and measures, as a dict: components, boundary_edges, nonmanifold_edges, euler, area, volume (NaN
-        where the mesh encloses nothing: it is open, or not wound alike), lower, upper, misoriented_edges,
+        where the mesh encloses nothing: it is open, or not wound alike), lower, upper (places), misoriented_edges,
         degenerate_triangles (without area)."""
         context, stats = context_of(context), c.tml_mesh_stats()
         with Buffers(context) as buffers:
             vertices = buffers.input(self.vertices, scalar_type(self.vertices.dtype) | 3 << 8)
             faces = self.faces if self.faces is not None else _soup_faces(self)
             context.call("mesh_examine", vertices, buffers.input(faces), False, stats)
-        return {name: tuple(value) if isinstance(value, ctypes.Array) else value
+        return {name: tuple(x + o for x, o in zip(value, self.origin)) if isinstance(value, ctypes.Array) else value
                 for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)}
 
     def clean(self, largest: bool = False, degenerate: bool = True, context: Context | None = None) -> Mesh:
         """A mesh without what surface() leaves out where asked. largest: all but the component of most triangles, of
-        each part; degenerate: triangles with two equal corners, which become one vertex. cells are not kept."""
+        each part; degenerate: triangles with two equal corners, which become one vertex. cells, labels and uvs are not
+        kept."""
         mesh = Mesh(self.vertices.copy(), self._faces().copy(), None if self.normals is None else self.normals.copy(),
-                    None if self.values is None else self.values.copy(), origin=self.origin)
+                    None if self.values is None else self.values.copy(), origin=self.origin, unit=self.unit)
         struct, arrays = mesh._struct(), c.tml_mesh_arrays()
         whole = {"value": 0.0, "vertices": slice(0, len(self.vertices)), "faces": slice(0, self.face_count)}
         parts = (c.tml_surface_part * max(len(self.parts), 1))()
@@ -135,10 +185,16 @@ class Mesh:
                 setattr(part, name + "_first", rows.start)
                 setattr(part, name + "_count", rows.stop - rows.start)
         arrays.parts, arrays.part_count = parts, len(parts)
+        structs, count, kept = attribute_structs(
+            c.tml_mesh_attribute, {name: np.array(array) for name, array in self.attributes.items()}, len(self.vertices),
+            c.TML_FIELD_MAX_ATTRIBUTES)
+        for k in range(count):
+            arrays.attributes[k].data, arrays.attributes[k].components = structs[k].data, structs[k].components
         context_of(context).call("mesh_clean", arrays, largest, degenerate)
         for name in ("vertices", "normals", "values"):
             array = getattr(mesh, name)
             setattr(mesh, name, None if array is None else array[:arrays.vertex_count])
+        mesh.attributes = {structs[k].name.decode(): kept[k][:arrays.vertex_count] for k in range(count)}
         mesh.faces = mesh.faces[:arrays.triangle_count]
         mesh.parts = _parts_of(parts, arrays.part_count) if self.parts else []
         return mesh
@@ -157,7 +213,8 @@ class Mesh:
         """
         context, faces = context_of(context), self._faces()
         mesh = Mesh(np.empty_like(self.vertices), faces, None if self.normals is None else np.empty_like(self.normals),
-                    self.values, self.parts, self.origin, self.cells, self.labels)
+                    self.values, self.parts, self.origin, self.cells, self.labels, self.attributes, self.unit)
+        mesh.uvs, mesh.uv_faces = self.uvs, self.uv_faces
         with Buffers(context) as buffers:
             desc = c.tml_mesh_smooth_desc(iterations=iterations, method=choose(_SMOOTH, "method", method),
                                           **{"lambda": step}, free_boundary=free_boundary)
@@ -183,12 +240,15 @@ class Mesh:
             mesh.point_data["Normals"] = self.normals
         if self.values is not None:
             mesh.point_data["values"] = self.values
+        for name, array in self.attributes.items():
+            mesh.point_data[name] = array
         return mesh
 
     def to_meshio(self) -> Any:
         import meshio  # pylint: disable=import-outside-toplevel
         data = {name: array for name, array in (("normals", self.normals), ("values", self.values))
                 if array is not None}
+        data.update(self.attributes)
         return meshio.Mesh(self._placed(), [("triangle", self._faces().astype(np.int64))], point_data=data)
 
     def plot(self, axes: Any = None, color: Any = "0.85", azimuth: float = -60.0, elevation: float = 30.0) -> Any:
@@ -216,7 +276,7 @@ class Mesh:
         return self.faces if self.faces is not None else _soup_faces(self)
 
     def _placed(self):
-        return self.vertices + np.asarray(self.origin) if any(self.origin) else self.vertices
+        return self.placed
 
 
 def _soup_faces(mesh):
@@ -230,64 +290,76 @@ def _indices(faces):
     return faces.astype(np.uint64 if faces.itemsize == 8 else np.uint32, copy=False)
 
 
-def otsu(volume: ArrayLike, context: Context | None = None) -> float:
-    """An isovalue to begin with: the value that best divides the samples into a low and a high class, by Otsu.
+def otsu(volume: Any, context: Context | None = None) -> float:
+    """An isovalue to begin with: the physical value that best divides the samples into a low and a high class, by Otsu.
+    volume: as of surface(), or an array of any shape.
 
     >>> import trommel
     >>> 2 < trommel.otsu([1.0, 1.5, 2.0, 8.0, 9.0]) <= 8
     True
     """
-    volume, context, histogram = as_array(volume, "volume"), context_of(context), c.tml_value_histogram()
-    context.call("value_histogram_make", volume.ctypes.data, scalar_type(volume.dtype), volume.size, histogram)
+    return _otsu(Samples(volume), context_of(context))
+
+
+def _otsu(samples, context):
+    values, given = samples.masked()
+    values, histogram = as_array(values if given is None else values[given], "volume"), c.tml_value_histogram()
+    context.call("value_histogram_make", values.ctypes.data, scalar_type(values.dtype), values.size, histogram)
     try:
         value = float(lib.tml_value_histogram_otsu(histogram))
     finally:
         lib.tml_value_histogram_free(context._handle.pointer, histogram)
     if not np.isfinite(value):
-        raise InvalidArgument("INVALID_ARGUMENT", f"otsu: none of the volume's {volume.size} samples is a finite number")
-    return value
+        raise InvalidArgument("INVALID_ARGUMENT", f"otsu: none of the volume's {values.size} samples is a finite number")
+    return samples.physical(value)
 
 
-def grid_of(shape, spacing, origin, direction):
-    """shape in z, y, x; spacing, origin and direction in x, y, z."""
-    grid = c.tml_grid(dims=tuple(reversed(shape)))
-    if spacing is not None:
-        grid.spacing = numbers(spacing, 3, "spacing", scalar=True)
-    if origin is not None:
-        grid.origin = numbers(origin, 3, "origin")
-    if direction is not None:
-        grid.direction = numbers(direction, 9, "direction")
-    return grid
+def isovalues_of(samples, iso, context):
+    """Physical isovalues as they are given, and as stored values."""
+    if isinstance(iso, str):
+        if iso != "auto":
+            raise InvalidArgument("INVALID_ARGUMENT", f"iso is {iso!r}, needs a number, several, or \"auto\" (otsu's)")
+        iso = _otsu(samples, context)
+    given = np.atleast_1d(np.asarray(iso, np.float64)).ravel()
+    return given, np.ascontiguousarray(samples.stored(given))
 
 
-def _geometry_of(volume, spacing, origin, direction):
-    """The array and geometry of a NIfTI image of nibabel's or an image of SimpleITK's."""
-    if hasattr(volume, "GetDirection") and hasattr(volume, "GetSpacing"):
-        import SimpleITK  # pylint: disable=import-outside-toplevel
-        geometry = volume.GetSpacing(), volume.GetOrigin(), volume.GetDirection()
-        return SimpleITK.GetArrayViewFromImage(volume), *geometry
-    if hasattr(volume, "affine") and hasattr(volume, "dataobj"):
-        affine = np.asarray(volume.affine, float)
-        steps = np.linalg.norm(affine[:3, :3], axis=0)
-        return np.asanyarray(volume.dataobj).T, steps, affine[:3, 3], affine[:3, :3] / steps
-    return volume, spacing, origin, direction
+def _wanted_labels(labels, dtype):
+    """Labels for the library: ascending, without repeats, negative ones modulo 2^64."""
+    try:
+        given = list(labels) if isinstance(labels, (set, frozenset, range)) else labels
+        chosen = sorted({operator.index(label) for label in np.ravel(np.asarray(given, object)).tolist()})
+    except TypeError:
+        raise InvalidArgument("INVALID_ARGUMENT", f"labels is {labels!r}, needs integers, or \"all\"") from None
+    limits = np.iinfo(dtype)
+    wrong = [label for label in chosen if not limits.min <= label <= limits.max]
+    if wrong:
+        raise InvalidArgument("INVALID_ARGUMENT", f"labels has {wrong[0]}, which no sample of {dtype} is: needs "
+                              f"{limits.min} to {limits.max}")
+    return chosen, (ctypes.c_uint64 * max(len(chosen), 1))(*(_label(label) for label in chosen))
 
 
-def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | None = None,
+def _label(label):
+    return operator.index(label) & 2**64 - 1
+
+
+def surface(volume: Any, iso: ArrayLike | str | None = None, *, labels: ArrayLike | None = None,
             spacing: ArrayLike | None = None, origin: ArrayLike | None = None, direction: ArrayLike | None = None,
-            mask: ArrayLike | None = None, attribute: ArrayLike | None = None, normals: str | None = "central",
+            slope: float | None = None, intercept: float | None = None,
+            mask: Any = None, attribute: Any = None, normals: str | None = "central",
             topology: str = "separated", caps: bool = False, flip: bool = False, soup: bool = False,
             cells: bool = False, largest: bool = False, drop_degenerate: bool = False, collapse: float = 0.0,
             context: Context | None = None) -> Mesh:
     """The isosurface of a volume as a Mesh.
 
-    volume     volume[z, y, x] of any type of numbers; of a masked array what is masked is missing; an image of
-               nibabel's or SimpleITK's brings its geometry
-    iso        an isovalue, or several; inside is volume >= iso
-    labels     instead: of an integer volume these values, each a part; "all": each value but 0
+    volume     a Volume or a Field, whole; an array[z, y, x] of any type of numbers, of which what is masked is missing;
+               an image of nibabel's or SimpleITK's
+    iso        a physical isovalue, or several; inside is volume >= iso. "auto": otsu's; of a Field None: its own
+    labels     instead: of a volume of whole numbers these, each a part; "all": each but 0
     spacing, origin, direction    in x, y, z: distances of samples, place of sample (0, 0, 0), 3 x 3 matrix
+    slope, intercept    a physical value is slope * sample + intercept. What is given here goes before the volume's own
     mask       of the volume's shape: samples that are 0 are missing, and the surface ends there
-    attribute  of the volume's shape: interpolated onto vertices, Mesh.values
+    attribute  of the volume's shape: interpolated onto vertices, Mesh.values; of a Volume its physical values
     normals    None, "forward", "central", "sobel"
     topology   of ambiguous cells: "separated", samples inside are apart across a face's diagonal; "trilinear", as the
                trilinear interpolant has it
@@ -299,61 +371,81 @@ def surface(volume: Any, iso: ArrayLike | None = None, *, labels: ArrayLike | No
     drop_degenerate    leave out triangles with two equal corners
     collapse   edges shorter than this, in the volume's units, are collapsed, so that most slivers go
 
+    The mesh has an origin where the volume is so far from 0 that vertices in float32 would lose more than about a
+    thousandth of a sample's distance.
+
     >>> import numpy as np, trommel
     >>> x = np.linspace(-1, 1, 32)
     >>> ball = 0.7 - np.sqrt(x[:, None, None]**2 + x[:, None]**2 + x**2)
     >>> trommel.surface(ball, 0).examine()["euler"]
     2
     """
-    volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
-    if np.ma.isMaskedArray(volume):
-        given = ~np.ma.getmaskarray(volume)
-        volume, mask = volume.data, given if mask is None else given & (np.asarray(mask) != 0)
-    volume = as_array(volume, "volume", None, 3)
+    if iso is None and labels is None and isinstance(volume, Field):
+        iso = volume.iso
     if (iso is None) == (labels is None):
-        raise InvalidArgument("INVALID_ARGUMENT", "surface: needs either iso or labels")
+        raise InvalidArgument("INVALID_ARGUMENT", "surface: needs either iso or labels; iso may be \"auto\"")
+    samples = Samples(volume, spacing, origin, direction, slope, intercept)
     context, result = context_of(context), c.tml_surface_result()
-    desc = c.tml_surface_desc(grid=grid_of(volume.shape, spacing, origin, direction),
+    samples.values, given = samples.masked()
+    if mask is not None:
+        marks = Samples(mask)
+        mask = as_array(marks.values, "mask")
+        if not marks.is_physical() or mask.dtype not in (bool, np.uint8):
+            mask = marks.physical(mask) != 0
+    if given is not None:
+        mask = given if mask is None else given & (mask != 0)
+    values = as_array(samples.values, "volume", None, 3) if labels is None else samples.labels()
+    desc = c.tml_surface_desc(grid=samples.grid(values.shape),
                               normals=choose(NORMALS, "normals", normals),
                               topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip, soup=soup,
                               cells=cells, largest_component=largest, drop_degenerate=drop_degenerate,
-                              collapse=collapse, indices64=volume.size > 2**31)
+                              collapse=collapse, indices64=values.size > 2**31)
+    desc.position_origin = position_origin(desc.grid)
+    wanted = None
     if labels is not None and isinstance(labels, str) and labels == "all":
         desc.all_labels = True
     elif labels is not None:
-        chosen = np.unique(np.asarray(labels))
-        if len(chosen) and chosen.dtype.kind not in "iu":
-            raise InvalidArgument("INVALID_ARGUMENT", f"labels is of {chosen.dtype}, needs integers, or \"all\"")
-        chosen = chosen.astype(np.int64).view(np.uint64)
-        desc.labels, desc.label_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(chosen)
+        wanted, chosen = _wanted_labels(labels, values.dtype)
+        desc.labels, desc.label_count = chosen, len(wanted)
     else:
-        chosen = np.atleast_1d(np.asarray(iso, np.float64))
-        desc.iso = chosen[0] if len(chosen) else np.nan
+        if given is not None and isinstance(iso, str):
+            samples.values = np.ma.array(samples.values, mask=~given)
+        wanted, chosen = isovalues_of(samples, iso, context)
+        desc.iso, desc.flip = chosen[0] if len(chosen) else np.nan, flip != (samples.slope < 0)
         if len(chosen) > 1:
             desc.isovalues, desc.isovalue_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(chosen)
     with Buffers(context) as buffers:
-        desc.volume = buffers.input(volume.reshape(-1), on_host=True)
-        for field, array in (("mask", mask), ("attribute", attribute)):
+        desc.volume = buffers.input(values.reshape(-1), on_host=True)
+        carried = None if attribute is None else Samples(attribute)
+        for field, array in (("mask", mask), ("attribute", carried and carried.values)):
             if array is None:
                 continue
             array = as_array(array, field)
-            if field == "mask":
-                array = (array if array.dtype in (bool, np.uint8) else array != 0).view(np.uint8)
-            if array.shape != volume.shape:
+            array = array.view(np.uint8) if field == "mask" else array
+            if array.shape != values.shape:
                 raise InvalidArgument("INVALID_ARGUMENT",
-                                      f"{field} is {array.shape}, needs the volume's shape {volume.shape}")
+                                      f"{field} is {array.shape}, needs the volume's shape {values.shape}")
             setattr(desc, field, buffers.input(array.reshape(-1), on_host=True))
-        return _mesh_of(context, desc, result, np.uint64 if volume.size > 2**32 else np.uint32)
+        mesh = _mesh_of(context, desc, result, np.uint64 if values.size > 2**32 else np.uint32)
+    mesh.origin, mesh.unit = tuple(map(sum, zip(samples.base, desc.position_origin))), samples.unit
+    if carried and not carried.is_physical():
+        mesh.values = carried.physical(mesh.values.astype(np.float64))
+    if labels is not None and wanted is None and any(abs(part["value"]) >= 2**53 for part in mesh.parts):
+        wanted = [label for label in np.unique(values).tolist() if label]  # which doubles do not hold
+    for part, value in zip(mesh.parts, [part["value"] for part in mesh.parts] if wanted is None else wanted):
+        part["value"] = float(value) if labels is None else int(value)
+    return mesh
 
 
 def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: int = 0,
                    between: ArrayLike | None = None, inner: bool = False, caps: bool = False, smooth: int = 0,
                    relaxation: float = 0.5, bound: float = 1.0, separate: bool = False, manifold: bool = False,
                    spacing: ArrayLike | None = None, origin: ArrayLike | None = None,
-                   direction: ArrayLike | None = None, context: Context | None = None) -> Mesh:
+                   direction: ArrayLike | None = None, slope: float | None = None, intercept: float | None = None,
+                   context: Context | None = None) -> Mesh:
     """The boundaries between a volume's labels as one Mesh that the labels on both sides share, with Mesh.labels.
 
-    volume     volume[z, y, x] of integers; an image of nibabel's or SimpleITK's brings its geometry
+    volume     as of surface(), of whole numbers or bools; labels are physical values
     labels     these alone: others count as background; None: all
     background the label of what is outside
     between    two labels: only the faces between them
@@ -363,7 +455,7 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
                its cell a vertex may go, 1: anywhere in the cell
     separate   a closed mesh for each label, with Mesh.parts; manifold: sheets of a label that touch at edges or
                corners alone are kept apart
-    spacing, origin, direction    as of surface()
+    spacing, origin, direction, slope, intercept    as of surface()
 
     >>> import numpy as np, trommel
     >>> two = np.zeros((8, 8, 8), np.uint16)
@@ -374,21 +466,22 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
     >>> [part["value"] for part in trommel.surface_labels(two, separate=True).parts]
     [7, 9]
     """
-    volume, spacing, origin, direction = _geometry_of(volume, spacing, origin, direction)
-    volume = as_array(volume, "volume", None, 3)
+    samples = Samples(volume, spacing, origin, direction, slope, intercept)
+    values = samples.labels()
     context, result = context_of(context), c.tml_surface_labels_result()
-    desc = boundaries_of(volume.shape, volume.dtype, labels, between, background, caps=caps, smooth=smooth,
-                         grid=grid_of(volume.shape, spacing, origin, direction), no_background=inner,
+    desc = boundaries_of(values.shape, values.dtype, labels, between, background, caps=caps, smooth=smooth,
+                         grid=samples.grid(values.shape), no_background=inner,
                          relaxation=relaxation, bound=bound, separate=separate, manifold=manifold)
     with Buffers(context) as buffers:
-        desc.volume = buffers.input(volume.reshape(-1), on_host=True)
+        desc.volume = buffers.input(values.reshape(-1), on_host=True)
         try:
             context.call("surface_labels", desc, result)
             mesh = Mesh(take(context, result.vertices, np.float32, 3),
                         take(context, result.indices, np.uint64 if desc.indices64 else np.uint32, 3),
-                        labels=take(context, result.face_labels, volume.dtype, 2))
+                        labels=take(context, result.face_labels, values.dtype, 2),
+                        origin=desc.position_origin, unit=samples.unit)
             for part in result.parts[:result.part_count]:
-                mesh.parts.append({"value": int(np.uint64(part.label).astype(volume.dtype)),
+                mesh.parts.append({"value": int(np.uint64(part.label).astype(values.dtype)),
                                    "vertices": slice(part.vertex_first, part.vertex_first + part.vertex_count),
                                    "faces": slice(part.face_first, part.face_first + part.face_count)})
             result.owned = 0  # the arrays own the buffers
@@ -397,19 +490,15 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
     return mesh
 
 
-def _label(label):
-    return int(label) & 2**64 - 1
-
-
 def boundaries_of(shape, dtype, labels, between, background, **fields):
     if dtype.kind not in "iu":
         raise InvalidArgument("INVALID_ARGUMENT", f"volume is of {dtype}, needs integers")
     desc = c.tml_surface_labels_desc(background=_label(background), indices64=shape[0] * shape[1] * shape[2] > 2**31,
                                      **fields)
-    if labels is not None:
-        chosen = np.unique(np.asarray(labels, dtype))
-        chosen = chosen.astype(np.int64 if dtype.kind == "i" else np.uint64).view(np.uint64)
-        desc.labels, desc.label_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_uint64)), len(chosen)
+    desc.position_origin = position_origin(desc.grid)
+    if labels is not None and not (isinstance(labels, str) and labels == "all"):
+        chosen, desc.labels = _wanted_labels(labels, dtype)
+        desc.label_count = len(chosen)
     if between is not None:
         pair = (ctypes.c_uint64 * 2)(*(_label(label) for label in between))
         desc.between = pair
@@ -437,16 +526,32 @@ def _parts_of(parts, count):
              "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)} for p in parts[:count]]
 
 
-class Field:
-    """A volume made of points: values[z, y, x], its grid, and an isovalue that suits it."""
+DEFAULT_RESOLUTION = 128  # samples along the longest side, as the command's --resolution
 
-    def __init__(self, values: Array, grid: Any, iso: float, radius: float, points: Any = ()) -> None:
-        self.values, self.iso, self.radius, self._points = values, iso, radius, points
-        self.spacing, self.origin = tuple(grid.spacing), tuple(grid.origin)
 
-    def mean(self, values: ArrayLike, positions: ArrayLike, context: Context | None = None) -> Array:
-        """Velocity, colour or whatever the points carry (one number a point, or up to 4), at positions (n x 3), such as
-        a surface's vertices: the mean of the points near, by the kernel's weights; 0 where there is none.
+class Field(Volume):
+    """A Volume made of points, with an isovalue that suits it, iso, and the points' radius.
+
+    >>> import trommel
+    >>> trommel.field([[0, 0, 0]], radius=1.0, cell=0.5)
+    <trommel.Field 13 x 13 x 13 (z, y, x) of float32, spacing 0.5 x 0.5 x 0.5 (x, y, z), iso 0.5, radius 1>
+    """
+
+    iso: float
+    radius: float
+
+    def __init__(self, values: Array, grid: Any, iso: float, radius: float, points: Any = (),
+                 base: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
+        self._local, self._base, self._points = tuple(grid.origin), base, points
+        super().__init__(values, tuple(grid.spacing), tuple(a + b for a, b in zip(base, grid.origin)))
+        self.iso, self.radius = iso, radius
+
+    def _description(self):
+        return super()._description() + f", iso {self.iso:g}, radius {self.radius:g}"
+
+    def mean(self, values: ArrayLike, positions: Any, context: Context | None = None) -> Array:
+        """Velocity, colour or whatever the points carry (one number a point, or up to 4), at the vertices of a Mesh, at
+        Points, or at places (n x 3): the mean of the points near, by the kernel's weights; 0 where there is none.
 
         >>> import numpy as np, trommel
         >>> field = trommel.field([[0, 0, 0], [1, 0, 0]], radius=1.0)
@@ -459,8 +564,9 @@ class Field:
                                   f"{len(points)} points")
         return self._at(positions, values, context)
 
-    def crowding(self, positions: ArrayLike, context: Context | None = None) -> Array:
-        """How crowded the points are at positions (n x 3): the sum of the kernel's weights, 1 at a lone point.
+    def crowding(self, positions: Any, context: Context | None = None) -> Array:
+        """How crowded the points are at the vertices of a Mesh, at Points, or at places (n x 3): the sum of the kernel's
+        weights, 1 at a lone point.
 
         >>> import trommel
         >>> trommel.field([[0, 0, 0], [5, 0, 0], [5, 0, 0]], radius=1.0).crowding([[0, 0, 0], [5, 0, 0]]).round(3).tolist()
@@ -469,13 +575,16 @@ class Field:
         return self._at(positions, None, context)
 
     def _at(self, positions, values, context):
-        context, positions = context_of(context), as_array(positions, "positions", np.float32, 2, 3)
-        out = np.empty((len(positions),) + (() if values is None else values.shape[1:]), np.float32)
+        context, (rows, own) = context_of(context), rows_of(positions, "positions")
+        if not hasattr(positions, "origin"):
+            check_places(rows + np.asarray(own), "positions", self._base)
+        out = np.empty((len(rows),) + (() if values is None else values.shape[1:]), np.float32)
         with Buffers(context) as buffers:
             desc = _field_desc(buffers, *self._points)
             desc.radius = 0.0 if desc.radii.slot else self.radius
-            desc.grid = grid_of(self.values.shape, self.spacing, self.origin, None)
-            mean = c.tml_field_mean_desc(field=ctypes.pointer(desc), positions=buffers.input(positions))
+            desc.grid = c.tml_grid(dims=tuple(reversed(self.values.shape)), spacing=self.spacing, origin=self._local)
+            mean = c.tml_field_mean_desc(field=ctypes.pointer(desc), positions=buffers.input(rows, c.TML_F32 | 3 << 8),
+                                         position_origin=difference(own, self._base))
             if values is None:
                 mean.weights = buffers.output(out)
             else:
@@ -483,31 +592,30 @@ class Field:
             context.call("field_mean", mean)
         return out
 
-    def surface(self, iso: ArrayLike | None = None, **options: Any) -> Mesh:
+    def surface(self, iso: ArrayLike | str | None = None, **options: Any) -> Mesh:
         """surface() of it, at its own isovalue where none is given."""
-        return surface(self.values, self.iso if iso is None else iso, spacing=self.spacing, origin=self.origin,
-                       **options)
+        return surface(self, self.iso if iso is None and options.get("labels") is None else iso, **options)
 
 
-def _field_desc(buffers, points, radius, radii, distance, kernel, cell=None, resolution=None, lower=None, upper=None):
-    points = as_array(points, "points", np.float32, 2, 3)
+def _field_desc(buffers, points, radius, radii, distance, kernel, cell=None, resolution=None, lower=None, upper=None,
+                base=(0.0, 0.0, 0.0)):
     desc = c.tml_field_desc(kind=c.TML_FIELD_DISTANCE if distance else c.TML_FIELD_KERNEL_SUM,
                             kernel=choose(_KERNELS, "kernel", kernel), radius=radius or 0.0,
                             resolution=resolution or 0)
-    desc.points = buffers.input(points, on_host=True)
+    desc.points = buffers.input(points, c.TML_F32 | 3 << 8, on_host=True)
     if radii is not None:
         desc.radii = buffers.input(as_array(radii, "radii", np.float32, 1), on_host=True)
     if cell is not None:
         desc.grid.spacing = (cell,) * 3
+        desc.grid.origin = difference((0.0, 0.0, 0.0), base)  # so that samples lie at multiples of it
     if lower is not None or upper is not None:
-        desc.lower = numbers(lower if lower is not None else -np.inf, 3, "lower", scalar=lower is None)
-        desc.upper = numbers(upper if upper is not None else np.inf, 3, "upper", scalar=upper is None)
+        desc.lower = difference(numbers(lower if lower is not None else -np.inf, 3, "lower", scalar=lower is None), base)
+        desc.upper = difference(numbers(upper if upper is not None else np.inf, 3, "upper", scalar=upper is None), base)
     return desc
 
 
 def _sums_of_kernels(context, buffers, points, radii, resolved):
     """A buffer of the sums of all kernels at the points themselves."""
-    points = as_array(points, "points", np.float32, 2, 3)
     reach = resolved.radius if radii is None else float(np.nanmax(radii, initial=0.0))
     every = c.tml_field_desc(points=resolved.points, radii=resolved.radii, kind=resolved.kind, kernel=resolved.kernel,
                              radius=resolved.radius)
@@ -520,7 +628,6 @@ def _sums_of_kernels(context, buffers, points, radii, resolved):
 
 def _shape(context, buffers, points, resolved):
     """Makes the kernels of a resolved desc with densities ellipsoids."""
-    points = as_array(points, "points", np.float32, 2, 3)
     resolved.points = buffers.input(points)
     shapes = c.tml_field_shapes_desc(field=ctypes.pointer(resolved), centres=buffers.output(np.empty_like(points)),
                                      densities=buffers.output(np.empty(len(points), np.float32)))
@@ -531,13 +638,14 @@ def _shape(context, buffers, points, resolved):
     resolved.radius *= 1.5  # TML_FIELD_SHAPES_REACH
 
 
-def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | None = None, distance: bool = False,
+def field(points: Any, *, radius: float | None = None, radii: ArrayLike | None = None, distance: bool = False,
           kernel: str | None = None, densities: ArrayLike | bool | None = None, anisotropic: bool = False,
           cell: float | None = None, resolution: int | None = None, lower: ArrayLike | None = None,
           upper: ArrayLike | None = None, context: Context | None = None) -> Field:
-    """The field of points (n x 3) on a grid that covers them, as a Field.
+    """The field of points on a grid that covers them, as a Field.
 
-    radius     of every point's kernel; None: from the points' distances
+    points     Points whole, or places (n x 3)
+    radius     of every point's kernel; None: the Points' radii, or else from the points' distances
     radii      one for each point
     distance   signed distance to spheres of these radii, in place of a sum of kernels
     kernel     "wendland", "poly6", "metaball", "spline"; None: the first, with densities the last
@@ -545,8 +653,9 @@ def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | 
                each the sum of the kernels of all, so that the field is about 1 inside
     anisotropic    over densities, ellipsoids that follow the surface, so that fluids have no bumps (Yu and Turk)
     cell       spacing of the grid, whose samples then lie at multiples of it
-    resolution samples along the longest side where no cell is given
-    lower, upper    a box to cover in place of all points
+    resolution samples along the longest side where no cell is given; None: 128, as the command's. 0: eight to the radius,
+               at most 512
+    lower, upper    a box of places to cover in place of all points
 
     >>> import numpy as np, trommel
     >>> points = np.random.default_rng(1).normal(size=(1000, 3))
@@ -555,24 +664,31 @@ def field(points: ArrayLike, *, radius: float | None = None, radii: ArrayLike | 
     >>> trommel.field(points, radius=0.5, densities=True).iso
     0.6
     """
-    context = context_of(context)
+    context, (rows, base) = context_of(context), rows_of(points, "points")
+    if radius is None and radii is None and isinstance(points, Points):
+        radii = points.radii
+    if not any(base):
+        base = box_origin(rows)
+        rows = moved(rows, difference((0.0, 0.0, 0.0), base))
+    if resolution is None and cell is None:
+        resolution = DEFAULT_RESOLUTION
     if anisotropic and densities is None:
         densities = True
     if kernel is None:
         kernel = "wendland" if densities is None or densities is False else "spline"
     with Buffers(context) as buffers:
-        desc = _field_desc(buffers, points, radius, radii, distance, kernel, cell, resolution, lower, upper)
+        desc = _field_desc(buffers, rows, radius, radii, distance, kernel, cell, resolution, lower, upper, base)
         resolved, iso = c.tml_field_desc(), ctypes.c_double()
         context.call("field_resolve", desc, resolved, iso)
         radius_found = resolved.radius
         if densities is True:
-            resolved.densities = _sums_of_kernels(context, buffers, points, radii, resolved)
+            resolved.densities = _sums_of_kernels(context, buffers, rows, radii, resolved)
         elif densities is not None and densities is not False:
             resolved.densities = buffers.input(as_array(densities, "densities", np.float32, 1))
         if anisotropic:
-            _shape(context, buffers, points, resolved)
+            _shape(context, buffers, rows, resolved)
         if densities is not None and densities is not False:
             context.call("field_resolve", resolved, resolved, iso)
         values = np.empty(tuple(reversed(resolved.grid.dims)), np.float32)
         context.call("field", resolved, buffers.output(values.reshape(-1)))
-    return Field(values, resolved.grid, iso.value, radius_found, (points, radius, radii, distance, kernel))
+    return Field(values, resolved.grid, iso.value, radius_found, (rows, radius, radii, distance, kernel), base)

@@ -276,12 +276,8 @@ bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
- * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the file's own numbers are
- * worth more than the precision. */
-static const double origin_ratio = 64.0;
 /* Coordinates that are floats lose nothing when they are stored, but what is computed from them does: middles of
- * edges, samples of a grid. Ten bits are left of a float at this ratio for a shape of 2^13 steps. */
+ * edges, samples of a grid. Thirteen bits are left of a float at this ratio. */
 static const double origin_ratio_of_floats = 1024.0;
 
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
@@ -292,16 +288,14 @@ void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_
         extent = fmax(extent, upper[axis] - lower[axis]);
         largest = fmax(largest, fmax(fabs(lower[axis]), fabs(upper[axis])));
     }
-    bool far_away = is_inexact ? largest > origin_ratio * extent
-                               : extent > 0.0 && largest > origin_ratio_of_floats * extent;
-    double exponent = extent > 0.0 ? floor(log10(extent)) : 0.0;
-    double step = pow(10.0, fabs(exponent)); /* a whole number: 0.001 is no exact factor, 1000 is */
-    for (int axis = 0; axis < 3; axis++) {
-        double centre = lower[axis] + 0.5 * (upper[axis] - lower[axis]);
-        double rounded = exponent < 0.0 ? round(centre * step) / step : round(centre / step) * step;
-        origin[axis] = far_away && isfinite(rounded) ? rounded + 0.0 : 0.0; /* + 0: no -0 */
-    }
+    tml_box_position_origin(lower, upper, origin);
+    bool is_fine = !is_inexact && !(extent > 0.0 && largest > origin_ratio_of_floats * extent);
+    for (int axis = 0; axis < 3 && is_fine; axis++)
+        origin[axis] = 0.0;
 }
+
+/* Positions that have lost so many bits of their shape are worth an origin. */
+static const double origin_ratio = 64.0;
 
 bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])
 {

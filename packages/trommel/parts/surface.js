@@ -11,7 +11,7 @@ const ZERO = [0, 0, 0];
 const less = (a, b) => Array.from(a, (x, k) => x - b[k]);
 /* What lies so far from 0 that floats lose the samples' distances: where the mesh's origin goes. */
 const farOrigin = ({ origin = ZERO, spacing = [1, 1, 1] }) =>
-    (Math.max(...origin.map(Math.abs)) > 2 ** 14 * Math.min(...spacing) ? origin : ZERO);
+    (Math.max(...origin.map(Math.abs)) > 2 ** 12 * Math.min(...spacing) ? origin : ZERO);
 
 /* Between a volume's physical values, which are asked for, and its stored ones. */
 function valuesOf(call, { slope = 1, intercept = 0 }) {
