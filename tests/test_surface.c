@@ -3531,8 +3531,6 @@ TEST(scratch_and_stages)
     close_context(tml);
 }
 
-/* Etiene et al.: Topology Verification for Isosurface Extraction. 2012. Cells that are hard for
- * marching cubes, resampled: at 33 samples a side the topology is that of the samples. */
 /* Where positions have to be relative to an origin of their own. */
 TEST(origins_of_what_is_far_from_0)
 {
@@ -3567,6 +3565,8 @@ TEST(origins_of_what_is_far_from_0)
     CHECK(out[0] == 0 && out[1] == 0 && out[2] == 0);
 }
 
+/* Etiene et al.: Topology Verification for Isosurface Extraction. 2012. Cells that are hard for
+ * marching cubes, resampled: at 33 samples a side the topology is that of the samples. */
 TEST(hard_cells_resampled)
 {
     static const char *const names[] = {"03.1", "04.1", "07.1", "10.1", "13.3", "13.5"};
