@@ -1875,6 +1875,42 @@ TEST(gltf_sparse_and_instances)
     tml_close(tml);
 }
 
+/* ---- far from 0 -------------------------------------------------------------------------------- */
+
+/* Coordinates of seven digits keep their thousandths in every format that has them. */
+TEST(far_meshes_keep_their_digits)
+{
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"a.obj", "v 4000000.125 0 0\nv 4000000.375 0 0\nv 4000000.125 0.25 0\nf 1 2 3\n"},
+        {"a.off", "OFF\n3 1 0\n4000000.125 0 0\n4000000.375 0 0\n4000000.125 0.25 0\n3 0 1 2\n"},
+        {"a.ply",
+         PLY_TOP "element vertex 3\nproperty double x\nproperty double y\nproperty double z\n"
+                 "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+                 "4000000.125 0 0\n4000000.375 0 0\n4000000.125 0.25 0\n3 0 1 2\n"},
+        {"a.vtk", VTK_TOP("POLYDATA") "POINTS 3 double\n4000000.125 0 0 4000000.375 0 0 "
+                                      "4000000.125 0.25 0\nPOLYGONS 1 4\n3 0 1 2\n"},
+#ifdef TML_GLTF /* two triangles of the square, a quarter as large */
+        {"a.gltf", GLTF_HEAD "\"nodes\":[{\"mesh\":0,\"translation\":[4000000.125,0,0],"
+                             "\"scale\":[0.25,0.25,1]}],\"meshes\":[{\"primitives\":[{\"mode\":5,"
+                             "\"attributes\":{\"POSITION\":0}}]}]," GLTF_TAIL},
+#endif
+    };
+    tml_context *tml = open_plain();
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        tml_mesh_file file;
+        if (!CHECK_OK(tml, load_text(tml, files[i].name, files[i].text, &file)))
+            continue;
+        const float *p = file.mesh.positions;
+        CHECK_NEAR(file.mesh.origin[0] + (double)p[0], 4000000.125, 1e-6);
+        CHECK_NEAR(file.mesh.origin[0] + (double)p[3], 4000000.375, 1e-6);
+        CHECK_NEAR(file.mesh.origin[1] + (double)p[7], 0.25, 1e-6);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_close(tml);
+}
+
 /* ---- files of other programs' reports ------------------------------------------------------------ */
 
 TEST(reports)

@@ -17,7 +17,8 @@ typedef struct vtk_points {
     io_span contents;
     points_encoding encoding;
     bool has_points, has_two;
-    bool is_grid; /* UNSTRUCTURED_GRID, which has cells */
+    bool is_grid;   /* UNSTRUCTURED_GRID, which has cells */
+    bool has_cells; /* some that may be more than vertices and lines */
     uint64_t count;
     point_columns columns; /* 0, 1, 2: positions; from 3 on the arrays seen, in order */
     int32_t column_count;
@@ -55,6 +56,9 @@ static void take_array(void *user, const vtk_array *array)
     io_text text =
         io_text_of((io_span){points->contents.text + offset, points->contents.size - offset});
     vtk_values values = {text, array->type};
+    if (array->place == VTK_CELLS || array->place == VTK_OFFSETS)
+        points->has_cells |= array->cells > 0 && strcasecmp(array->keyword, "VERTICES") != 0 &&
+                             strcasecmp(array->keyword, "LINES") != 0;
     if (array->place == VTK_POSITIONS) {
         points->has_two |= points->has_points;
         points->has_points = true;
@@ -138,7 +142,8 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
                               points.has_two ? "more than one" : "no");
     if (status == TML_OK)
         status = push_points(&points);
-    return status == TML_OK ? tml_points_tell_of_mesh(sink, tml_vtk_count_cells(&memory, false),
-                                                      points.is_grid ? "cell" : "face")
-                            : status;
+    if (status != TML_OK || !points.has_cells)
+        return status;
+    return tml_points_tell_of_mesh(sink, tml_vtk_count_cells(&memory, false),
+                                   points.is_grid ? "cell" : "face");
 }
