@@ -1354,7 +1354,7 @@ TEST(one_bad_item_is_left_out_and_told)
         {"a", PLY4 "0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 -2\n", 4, 1,
          "a corner is vertex -2"},
         {"a", PLY4 "0 0 0\n1 0 0\n0 1 0\n0 0 nan\n3 0 1 2\n3 0 1 3\n", 3, 1,
-         "1 vertex without a finite position, and 1 face that uses it, are left out (vertex 3"},
+         "1 vertex without a finite position, and 1 face with one, are left out (vertex 3"},
         {"a", "OFF\n3 3 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n2 0 1\n1 0\n", 3, 1, "2 faces of fewer"},
         {"a", "OFF\n3 2 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 0 1 -1\n", 3, 1, "names vertex -1"},
         {"a",
@@ -1379,7 +1379,8 @@ TEST(one_bad_item_is_left_out_and_told)
          "endsolid b\n",
          3, 2, NULL},
         {"a", "solid a\nfacet normal 0 0 1\n" FACET, 3, 1, "ends without endsolid"},
-        {"a", "solid a\nfacet normal 0 0 1\n" FACET "endsolid a\n\x1a", 3, 1,
+        {"a", "solid a\nfacet normal 0 0 1\n" FACET "endsolid a\n\x1a", 3, 1, NULL},
+        {"a", "solid a\nfacet normal 0 0 1\n" FACET "endsolid a\nby me\n", 3, 1,
          "line 10 is the first"},
         {"a", "solid a\ncolor 1 0 0\nfacet normal 0 0 1\n" FACET "endsolid a\n", 3, 1, "1 line is"},
         {"a",
@@ -1460,17 +1461,20 @@ TEST(stl_with_bytes_behind_or_without_a_count)
     static const struct {
         uint32_t said, triangles, behind, read; /* read 0: refused */
         const char *word;
+        uint8_t fill; /* of the bytes behind */
     } cases[] = {
-        {2, 2, 0, 2, NULL},
-        {2, 2, 1, 2, "1 byte is left out"},
-        {2, 2, 49, 2, "49 bytes are"},
-        {0, 2, 0, 2, "says 0 triangles, and its bytes are those of 2"},
-        {1, 2, 0, 2, "says 1 triangles"},
-        {UINT32_MAX, 2, 0, 2, "those of 2"},
-        {1, 2, 7, 1, "57 bytes are"},
-        {0, 2, 1, 0, "says 0 triangles"},
-        {3, 2, 0, 0, "says 3 triangles"}, /* cut short */
-        {3, 2, 49, 0, "says 3 triangles"},
+        {2, 2, 0, 2, NULL, 0},
+        {2, 2, 1, 2, "1 byte is left out", 0xe5},
+        {2, 2, 49, 2, "49 bytes are", 0xe5},
+        {0, 2, 0, 2, "says 0 triangles, and its bytes are those of 2", 0xe5},
+        {1, 2, 0, 2, "says 1 triangles", 0xe5},
+        {UINT32_MAX, 2, 0, 2, "those of 2", 0xe5},
+        {1, 2, 7, 1, "57 bytes are", 0xe5},
+        {1, 1, 50, 1, "50 bytes are", 0xff}, /* NaN */
+        {1, 1, 100, 1, "100 bytes are", 0},
+        {0, 2, 1, 0, "says 0 triangles", 0xe5},
+        {3, 2, 0, 0, "says 3 triangles", 0xe5}, /* cut short */
+        {3, 2, 49, 0, "says 3 triangles", 0xe5},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int is_solid = 0; is_solid < 2; is_solid++) {
@@ -1478,10 +1482,8 @@ TEST(stl_with_bytes_behind_or_without_a_count)
             put_stl(&w, cases[i].triangles);
             if (is_solid)
                 memcpy(w.data, "solid of a program", 18);
-            put_number(&w, 0, TML_U64, false);
-            memset(w.data + w.size - 8, 0xe5, 8);
             w.size = 84 + 50 * cases[i].triangles;
-            memset(w.data + w.size, 0xe5, 64);
+            memset(w.data + w.size, cases[i].fill, 128);
             w.size += cases[i].behind;
             for (int k = 0; k < 4; k++)
                 w.data[80 + k] = (uint8_t)(cases[i].said >> 8 * k);
@@ -1512,6 +1514,8 @@ TEST(text_of_meshes_in_every_guise)
          1, NULL},
         {"a", "\xef\xbb\xbfOFF\r\n3 1 0\r\n0 0 0\r\n1 0 0\r\n0 1 0\r\n3 0 1 2\r\n", 3, 1, NULL},
         {"a.off", "OFF\r3 1 0\r0 0 0\r1 0 0\r0 1 0\r3 0 1 2\r", 3, 1, NULL},
+        {"a.off", "OFF\n3\n1\n0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", 3, 1, NULL},
+        {"a.off", "OFF\n3\n1\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", 3, 1, NULL},
         {"a.off", "off 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n", 3, 1, NULL},
         {"a.obj", "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3\r", 3, 1, NULL},
         {"a.obj", "v 0 0 0\fv\nv\t1 0 0\n  v 0 1 0\nf 1 2 \\  \n 3", 3, 1, NULL},

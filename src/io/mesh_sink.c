@@ -518,7 +518,7 @@ static tml_status leave_out(mesh_sink *sink)
             "%llu %s without a finite position, and %llu %s, are left out (%s %llu: %s)",
             (unsigned long long)lost->count, lost->count == 1 ? "vertex" : "vertices",
             (unsigned long long)fates[FACE_LOST],
-            fates[FACE_LOST] == 1 ? "face that uses it" : "faces that use them", lost->place_name,
+            fates[FACE_LOST] == 1 ? "face with one" : "faces with one", lost->place_name,
             (unsigned long long)lost->place, lost->what);
     return status == TML_OK && lost->count > 0 ? sift_vertices(sink) : status;
 }

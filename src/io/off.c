@@ -94,8 +94,19 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
                                 "is binary OFF; save it as text, PLY or OBJ");
         }
     }
-    if (!next_count(&words, vertices) || !next_count(&words, faces))
+    /* The counts may stand in a line each, that of the edges being left out or not. */
+    bool is_good = next_count(&words, vertices), is_in_lines = false;
+    if (is_good && !next_count(&words, faces)) {
+        is_in_lines = true;
+        is_good = next_words(reader, &words) && next_count(&words, faces);
+    }
+    if (!is_good)
         return fail(reader, "needs counts of vertices, faces and edges");
+    const off_reader here = *reader;
+    uint64_t edges;
+    if (is_in_lines && !tml_io_word(&words, &word) &&
+        (!next_words(reader, &words) || !next_count(&words, &edges) || tml_io_word(&words, &word)))
+        *reader = here;
     uint64_t left = (uint64_t)(reader->text.end - reader->text.at) + 1; /* the last line's end */
     if (*vertices > left / 6 || *faces > left / 4) /* "0 0 0", "1 0", and line ends */
         return tml_mesh_error(reader->sink, reader->line,

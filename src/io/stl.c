@@ -119,19 +119,36 @@ static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t 
     return status == TML_OK ? tml_mesh_end_face(sink, place) : status;
 }
 
+/* Are records [first, end) triangles, rather than padding or what else stands behind them? */
+static bool are_triangles(const uint8_t *data, uint64_t first, uint64_t end)
+{
+    const uint8_t *at = data + STL_HEADER + first * STL_TRIANGLE;
+    for (; first < end; first++, at += STL_TRIANGLE) {
+        bool is_finite = true, is_empty = true;
+        for (int i = 0; i < STL_TRIANGLE; i++)
+            is_empty &= at[i] == 0;
+        for (int i = 3; i < 12; i++)
+            is_finite &= isfinite(io_load_f32(at + 4 * i, false));
+        if (is_empty || !is_finite)
+            return false;
+    }
+    return true;
+}
+
 /* How many triangles a binary file has. Its count decides where the bytes hold as many; where they
  * are whole triangles and more of them, or the count was never filled in, the bytes do, and that is
  * reported. */
-static tml_status count_triangles(const mesh_sink *sink, uint64_t said, uint64_t size,
+static tml_status count_triangles(const mesh_sink *sink, const uint8_t *data, uint64_t size,
                                   uint64_t *out)
 {
+    const uint64_t said = io_load_u32(data + STL_TEXT, false);
     const uint64_t held = (size - STL_HEADER) / STL_TRIANGLE,
                    rest = (size - STL_HEADER) % STL_TRIANGLE;
     const bool is_unknown = said == 0 || said == UINT32_MAX;
     *out = said;
     if (said == held && rest == 0)
         return TML_OK;
-    if (rest == 0 && (said < held || is_unknown)) {
+    if (rest == 0 && (is_unknown || (said < held && are_triangles(data, said, held)))) {
         *out = held;
         return tml_io_warn(sink->file,
                            "says %llu triangles, and its bytes are those of %llu, which are read",
@@ -155,7 +172,7 @@ static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,
                             "has %zu bytes, binary STL has at least %d", size, STL_HEADER);
     uint64_t count = 0;
-    tml_status status = count_triangles(sink, io_load_u32(data + STL_TEXT, false), size, &count);
+    tml_status status = count_triangles(sink, data, size, &count);
     const uint8_t *at = data + STL_HEADER + 12; /* after the normal */
     for (uint64_t t = 0; t < count && status == TML_OK; t++, at += STL_TRIANGLE) {
         double corners[3][3];
@@ -253,6 +270,9 @@ static tml_status read_text(mesh_sink *sink, const uint8_t *data, size_t size)
     uint64_t triangles = 0;
     if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
         reader.text.at += 3;
+    while (reader.text.end > reader.text.at &&
+           reader.text.end[-1] == '\x1a') /* DOS's end of a file */
+        reader.text.end--;
     sink->place_name = "line";
     while (status == TML_OK && next_word(&reader)) {
         const uint64_t line = reader.text.line;
