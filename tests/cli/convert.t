@@ -137,6 +137,13 @@ $ trommel convert data/volumes/dicom/oblique -o mr.ply
 trommel: convert: --output: mr.ply is not a format for a volume, which data/volumes/dicom/oblique is; a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh of it
 Try 'trommel convert --help'.
 [2]
+## Colours and what else vertices carry.
+$ printf 'v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 0 0 0 1\nf 1 2 3\n' >red.obj; trommel convert red.obj -o red.glb -q; trommel convert red.glb -o red.ply -q; trommel info red.ply | tail -1
+  attributes color (3)
+$ trommel convert red.ply -o red.stl 2>&1 >/dev/null
+trommel: convert: warning: red.stl holds no color of vertices; use .ply, .glb or .vtp to keep it
+$ printf 'v 4000000 0 0\nv 4000000.1 0 0\nv 4000000 0.1 0\nf 1 2 3\n' >far.obj; trommel convert far.obj -o far.stl 2>&1 >/dev/null
+trommel: convert: warning: far.stl: STL holds floats, which are 0.25 apart at coordinates of 4000000, and the mesh's edges are about 0.1 long: its shape and closedness suffer; use .ply, .obj or .glb
 ## Pipes.
 $ cat quad.obj | trommel convert - -o -.stl -q | trommel info -
 standard input: mesh, STL

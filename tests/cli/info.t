@@ -216,6 +216,25 @@ trommel: info: bad.nrrd: type is "fish", needs a C type's name, such as "unsigne
 $ printf 'v 0 0 0\nf 1 1 2\n' >bad.obj; trommel info bad.obj
 trommel: info: bad.obj: line 2: names vertex 2, the file has 1
 [1]
+$ printf 'v 0 0 0 1 0 0\nv 1 0 0 0 1 0\nv 0 1 0 0 0 1\nf 1 2 3\nf 1 2\n' >two.obj; trommel info two.obj
+trommel: info: warning: two.obj: 1 face of fewer than three different corners is left out (line 5: a face has 2 corners, needs at least 3)
+two.obj: mesh, OBJ
+  vertices   3
+  faces      2; as triangles 1
+  bounds     x 0 to 1, y 0 to 1, z 0 to 0
+  components 1
+  boundary   3 edges with one triangle
+  Euler      characteristic 1
+  area       0.5
+  has        normals: no, texture coordinates: 0
+  attributes color (3)
+$ trommel info two.obj --strict
+trommel: info: two.obj: 1 face of fewer than three different corners is left out (line 5: a face has 2 corners, needs at least 3)
+[1]
+$ printf '1 2 3\r4 five 6\r7 8 9\r1 1 1\r' >cr.xyz; trommel info cr.xyz | head -2
+trommel: info: warning: cr.xyz: 1 row is left out (line 2, column 2 is "five", which is no number)
+cr.xyz: points, XYZ
+  points     3
 $ printf 'Once upon a time\n' >prose.txt; trommel info prose.txt
 trommel: info: prose.txt: the points have no "x"; needs x, y and z
 [1]
