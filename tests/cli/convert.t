@@ -144,6 +144,10 @@ $ trommel convert red.ply -o red.stl 2>&1 >/dev/null
 trommel: convert: warning: red.stl holds no color of vertices; use .ply, .glb or .vtp to keep it
 $ printf 'v 4000000 0 0\nv 4000000.1 0 0\nv 4000000 0.1 0\nf 1 2 3\n' >far.obj; trommel convert far.obj -o far.stl 2>&1 >/dev/null
 trommel: convert: warning: far.stl: STL holds floats, which are 0.25 apart at coordinates of 4000000, and the mesh's edges are about 0.1 long: its shape and closedness suffer; use .ply, .obj or .glb
+$ printf 'NRRD0004\ntype: uint8\ndimension: 3\nsizes: 3 3 3\nspace dimension: 3\nspace directions: (0.1,0,0) (0,0.1,0) (0,0,0.1)\nspace origin: (4000000,5000000,100)\nencoding: ascii\n\n0 0 0 0 0 0 0 0 0 0 0 0 0 9 0 0 0 0 0 0 0 0 0 0 0 0 0\n' >far.nrrd; trommel surface far.nrrd --iso 4 -o far.stl 2>&1 >/dev/null
+trommel: surface: warning: far.stl: STL holds floats, which are 0.5 apart at coordinates of 5000000, and the mesh's edges are about 0.079 long: its shape and closedness suffer; use .ply, .obj or .glb
+$ trommel surface far.nrrd --iso 4 -o far.ply 2>&1 >/dev/null; trommel info far.ply | grep Euler
+  Euler      characteristic 2: closed, 0 handles
 ## Pipes.
 $ cat quad.obj | trommel convert - -o -.stl -q | trommel info -
 standard input: mesh, STL
