@@ -620,7 +620,7 @@ TEST(one_bad_row_is_left_out_and_told)
          "2 lines are left out before the points (line 1"},
         {"3\n1 2 3\nbad bad bad\n4 5 6\n", 2, "line 3, column 1"},
         {"1 2 3\nnan 2 3\n", 1, "1 point with a coordinate that is no finite float is left out"},
-        {"1 2 3\n-nan(ind) 2 3\n1 1.#QNAN 3\n", 1, "2 points with a coordinate"},
+        {"1 2 3\n-nan(ind) 2 3\n1 1.#QNAN 3\n1.#J 1 3\n", 1, "3 points with a coordinate"},
         {PCD_THREE "1 2 3\n4 x 6\n7 8 9\n", 2, "1 row is left out (point 1 is no row of numbers)"},
         {"ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty "
          "float z\n"

@@ -151,15 +151,16 @@ static bool is_nan_word(io_span word)
             (word.size > 4 && word.text[3] == '(' && word.text[word.size - 1] == ')'));
 }
 
-/* What Windows writes after "1.": "#INF", "#IND", "#QNAN", "#SNAN", perhaps with zeros behind. */
+/* What Windows writes after "1.": "#INF", "#IND", "#QNAN", "#SNAN", perhaps with zeros behind, or
+ * rounded as if they were digits: "#J", "#R". */
 static bool is_windows_word(io_span word, bool *is_nan)
 {
-    static const char *const names[] = {"#INF", "#IND", "#QNAN", "#SNAN"};
+    static const char *const names[] = {"#INF", "#J", "#IND", "#R", "#QNAN", "#SNAN"};
     while (word.size && word.text[word.size - 1] == '0')
         word.size--;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (tml_io_is_any_case(word, names[i])) {
-            *is_nan = i > 0;
+            *is_nan = i > 1;
             return true;
         }
     return false;
