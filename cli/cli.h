@@ -62,7 +62,8 @@ extern const cli_command cmd_surface, cmd_index, cmd_draw, cmd_collide, cmd_dist
     cmd_subdivide, cmd_exposure, cmd_mips, cmd_convert, cmd_info, cmd_devices, cmd_compact,
     cmd_scan, cmd_sort, cmd_reduce;
 
-/* What people type where a command belongs: "mesh|isosurface", and the end of a sentence about it. */
+/* What people type where a command belongs: "mesh|isosurface", and the end of a sentence about
+ * it. */
 typedef struct cli_moved {
     const char *names, *what;
 } cli_moved;
@@ -80,8 +81,8 @@ typedef struct cli_program {
     const cli_command *const *commands;      /* NULL at the end */
     const cli_moved *moved;                  /* ends with {0}; NULL: none */
     const struct tml_vulkan_kernel *kernels; /* of its commands; NULL: none */
-    /* Of a file in the place of a command: the end of a sentence "PATH is ..."; false where there is none. NULL: nothing
-     * is said of files. */
+    /* Of a file in the place of a command: the end of a sentence "PATH is ..."; false where
+     * there is none. NULL: nothing is said of files. */
     bool (*explain_file)(const char *path, char *out, size_t size);
 } cli_program;
 extern const cli_program cli_this_program;

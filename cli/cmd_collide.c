@@ -400,8 +400,8 @@ static int find_distances(run *r)
 /* B of --find inside may be points. */
 static int load_b(run *r, const char *path)
 {
-    /* Where B is as it is, its numbers become floats in A's frame: equal numbers stay equal. Where it moves, it needs a
-     * frame of its own. */
+    /* Where B is as it is, its numbers become floats in A's frame: equal numbers stay equal.
+     * Where it moves, it needs a frame of its own. */
     const bool is_moved = r->args->pose || is_posed(r->args);
     const double *origin = is_moved ? NULL : r->a.file.mesh.origin;
     if (r->args->find != FIND_INSIDE ||

@@ -412,6 +412,7 @@ const cli_command cmd_convert = {
              "Polygons are cut into triangles.",
          .examples = "  trommel convert scans/ct -o ct.nrrd\n"
                      "  trommel convert part.stl -o part.glb\n"
+                     "  trommel convert part_inches.stl --scale 25.4 -o part_mm.stl\n"
                      "  trommel convert survey.las -o survey.ply\n"
                      "  trommel convert sky.hdr -o sky.exr\n",
          .options = convert_options,

@@ -1,4 +1,5 @@
-/* What a file is that was named where another kind, or a command, belongs, and which commands take it. */
+/* What a file is that was named where another kind, or a command, belongs, and which commands
+ * take it. */
 #include <stdio.h>
 #include <string.h>
 

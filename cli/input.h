@@ -53,7 +53,8 @@ enum { INPUT_MAX_ATTRIBUTES = 8 };
 
 const char *input_parse_dims(const char *text, void *member);
 const char *input_parse_spacing(const char *text, void *member);
-/* The type and, where it says so as in ">u2", big_endian of the input_options that the member type is of. */
+/* The type and, where it says so as in ">u2", big_endian of the input_options that the member
+ * type is of. */
 const char *input_parse_type(const char *text, void *member);
 
 typedef enum input_kind {
@@ -101,8 +102,8 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 void input_name(const char *path, input *out);
 /* What the options say of a volume's file. */
 tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common);
-/* The unit that --spacing has becomes the volume's, and its origin is converted. Prints why not, and returns an exit
- * code. */
+/* The unit that --spacing has becomes the volume's, and its origin is converted. Prints why not,
+ * and returns an exit code. */
 int input_take_unit(const input_options *options, const char *path, tml_volume *volume);
 /* Tells of it as "input"; grid: the volume's, or that of the field that points make within
  * radius. */

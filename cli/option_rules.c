@@ -150,7 +150,8 @@ bool opt_is_given(const char *name)
     return i >= 0 && line.given[i];
 }
 
-/* Appends "-o NAME.ply or --png NAME.png" for what must be written; false: the terms are something else. */
+/* Appends "-o NAME.ply or --png NAME.png" for what must be written; false: the terms are
+ * something else. */
 static bool list_outputs(const char *needs, char *out)
 {
     term t;

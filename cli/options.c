@@ -171,8 +171,8 @@ static bool is_same_word(const char *a, const char *b, size_t length)
     return true;
 }
 
-/* Position of text among "none|forward|central", in any case, or of the only one that begins with it; -1: there is none.
- * *start: the choice (NULL: not wanted). */
+/* Position of text among "none|forward|central", in any case, or of the only one that begins
+ * with it; -1: there is none. *start: the choice (NULL: not wanted). */
 static int find_choice(const char *choices, const char *text, const char **start)
 {
     const size_t length = strlen(text);
@@ -536,7 +536,8 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
     return OPT_RUN;
 }
 
-/* The option that the output's name was meant for: an operand that ends as its files do and is not there. */
+/* The option that the output's name was meant for: an operand that ends as its files do and is
+ * not there. */
 static const opt *find_output_for(const opt *const *list, uint32_t count, const char *operand)
 {
     system_file info;

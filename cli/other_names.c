@@ -12,13 +12,14 @@ static const other_name table[] = {
     {"out|outfile|out-file|output-file|outputfile|outfilename|save|save-as|write|dest|destination|"
      "target|to|export|result", "output", NULL},
     {"picture|image|render|rendering|screenshot|snapshot|preview|thumbnail", "png", NULL},
-    {"decimate|decimation|reduce|reduction|ratio|target-ratio|target|target-faces|target-count|faces|"
-     "triangles|max-triangles", "simplify", NULL},
+    {"decimate|decimation|reduce|reduction|ratio|target-ratio|target|target-faces|target-count|"
+     "faces|triangles|max-triangles", "simplify", NULL},
     {"error|max-error|tolerance|epsilon", "simplify-error", NULL},
     {"smoothing|smooth-iterations|iterations|taubin|laplacian|relax|relaxation", "smooth", NULL},
-    {"voxel-size|voxelsize|voxel|pixel-size|pixelsize|pixdim|voxel-spacing|sampling|step|resolution",
-     "spacing", NULL},
-    {"cell-size|cellsize|grid|grid-size|voxel-size|voxelsize|voxel|spacing|step|h|dx", "cell", NULL},
+    {"voxel-size|voxelsize|voxel|pixel-size|pixelsize|pixdim|voxel-spacing|sampling|step|"
+     "resolution", "spacing", NULL},
+    {"cell-size|cellsize|grid|grid-size|voxel-size|voxelsize|voxel|spacing|step|h|dx", "cell",
+     NULL},
     {"shape|dim|dimensions|dimension|size|extents|nx|xyz", "dims", NULL},
     {"dtype|data-type|datatype|sample-type|scalar-type|pixel-type|bits", "type", NULL},
     {"endian|endianness|byteorder|byte-order|bigendian|be|msb|swap", "big-endian", NULL},
@@ -53,7 +54,8 @@ static const other_name table[] = {
     {"gamma|curve|tonemap|tone-map|tone-mapping|operator|filmic", "tone", NULL},
     {"depth|levels|iterations|subdivisions|level|n", "levels", NULL},
     {"sharp|crease|sharp-edges|feature-angle", "creases", NULL},
-    {"closest|nearest|clearance|gap|query|mode|distance|distances|count|first|pairs|all|any", "find", NULL},
+    {"closest|nearest|clearance|gap|query|mode|distance|distances|count|first|pairs|all|any",
+     "find", NULL},
     {"self-intersections|self-intersection|self-collision", "self", NULL},
     {"signed|sign|sdf", "inside", NULL},
     {"narrow-band|bandwidth|band-width|width", "band", NULL},
@@ -71,7 +73,8 @@ static const other_name table[] = {
     {"format|filetype|file-type|output-format|ext|extension", NULL,
      "the ending of the output's name chooses its format, such as -o NAME.stl"},
     {"compress|gzip|gz|compression|zip", NULL,
-     "outputs are not compressed; write to standard output and pipe it: -o -.ply | gzip >NAME.ply.gz"},
+     "outputs are not compressed; write to standard output and pipe it: "
+     "-o -.ply | gzip >NAME.ply.gz"},
     {"binary|ascii|text", NULL, "PLY and STL are written in binary, OBJ as text"},
     {"output|o", NULL, "the result is printed; redirect it with >NAME"},
     {"input|in|i|infile|input-file|file|filename", NULL, "name the input without an option"},

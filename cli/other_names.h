@@ -10,8 +10,8 @@ typedef struct other_name {
     const char *note;  /* then: what to do instead */
 } other_name;
 
-/* The entries that list word, in any case and with "_" for "-": the first (after: NULL), or the next one. NULL: there are
- * no more. */
+/* The entries that list word, in any case and with "_" for "-": the first (after: NULL), or the
+ * next one. NULL: there are no more. */
 const other_name *other_name_find(const other_name *after, const char *word);
 /* Is word one of "isovalue|level", in any case and with "_" for "-"? */
 bool other_name_is_among(const char *words, const char *word);

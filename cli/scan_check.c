@@ -1,5 +1,5 @@
-/* Tells a scan from particles: about points of a sample, the nearest ones are a flat patch on a surface, and a ball in what
- * fills space, which the eigenvalues of their covariance tell. */
+/* Tells a scan from particles: about points of a sample, the nearest ones are a flat patch on a
+ * surface, and a ball in what fills space, which the eigenvalues of their covariance tell. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,8 +35,8 @@ static void find_neighbours(const tml_points *points, uint64_t of, uint64_t *out
     }
 }
 
-/* The least eigenvalue of their covariance by the largest: 0 on a plane. After: Smith. Eigenvalues of a symmetric 3 x 3
- * matrix. 1961. */
+/* The least eigenvalue of their covariance by the largest: 0 on a plane. After: Smith.
+ * Eigenvalues of a symmetric 3 x 3 matrix. 1961. */
 static double find_thickness(const tml_points *points, const uint64_t *of)
 {
     double mean[3] = {0, 0, 0}, c[6] = {0, 0, 0, 0, 0, 0}; /* xx yy zz xy xz yz */
@@ -105,7 +105,8 @@ static bool has_motion(const tml_points *points)
 
 void scan_check(const char *name, const tml_points *points)
 {
-    /* Of a plane with noise of half the spacing; particles of a volume, at its boundary too, have 0.3 and more. */
+    /* Of a plane with noise of half the spacing; particles of a volume, at its boundary too,
+     * have 0.3 and more. */
     const double flat = 0.12;
     if (has_motion(points) || points->count < POINTS_LEAST)
         return;

@@ -47,8 +47,8 @@ uint64_t system_free_memory(void)
     return (uint64_t)kilobytes * 1024;
 }
 
-/* Linux counts ru_maxrss on from the program that this one replaced by exec, such as a large Python; VmHWM is of this
- * one alone. */
+/* Linux counts ru_maxrss on from the program that this one replaced by exec, such as a large
+ * Python; VmHWM is of this one alone. */
 uint64_t system_peak_memory(void)
 {
     unsigned long long kilobytes = 0;

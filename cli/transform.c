@@ -65,7 +65,8 @@ static void find_matrix(const transform_options *o, double m[12])
     transform_matrix(factors, o->rotate.values, o->translate.values, m);
 }
 
-/* The origin moves in doubles, and what is about it in floats. One that floats may as well hold becomes 0. */
+/* The origin moves in doubles, and what is about it in floats. One that floats may as well hold
+ * becomes 0. */
 static void move_positions(const double m[12], float *positions, uint64_t count, double origin[3])
 {
     const double from[3] = {origin[0], origin[1], origin[2]};

@@ -14,13 +14,14 @@ typedef struct transform_options {
 
 /* Do they move anything? */
 bool transform_is_asked(const transform_options *options);
-/* Rotation about z of that about y of that about x, of what is scaled; then the translation: 3 rows of 4. */
+/* Rotation about z of that about y of that about x, of what is scaled; then the translation: 3
+ * rows of 4. */
 void transform_matrix(const double scale[3], const double rotate[3], const double translate[3],
                       double m[12]);
 /* Why a matrix is none that can be taken, such as a factor of 0; NULL: it can. */
 const char *transform_refuse(const transform_options *options);
-/* Changes the arrays in place, whoever owns them, and the origin. A mirrored mesh gets its triangles' corners in
- * reverse, so that its outside stays outside. */
+/* Changes the arrays in place, whoever owns them, and the origin. A mirrored mesh gets its
+ * triangles' corners in reverse, so that its outside stays outside. */
 void transform_mesh(const transform_options *options, tml_mesh *mesh);
 void transform_points(const transform_options *options, tml_points *points);
 

@@ -680,7 +680,8 @@ TEST(info_describes_a_mesh)
 
 /* ---- collide --------------------------------------------------------------------------------- */
 
-/* a and b are 0.001 apart at 4,000,000, a and c meet. tests/cli/collide.t has the same in files made there. */
+/* a and b are 0.001 apart at 4,000,000, a and c meet. tests/cli/collide.t has the same in files
+ * made there. */
 TEST(collide_far_from_0_in_either_order)
 {
     static const struct {
@@ -1657,7 +1658,8 @@ static bool touch(const char *name, const char *date)
     return CHECK(system(command) == 0);
 }
 
-/* Linux keeps the largest resident memory over exec: a large program that starts this one must not count. */
+/* Linux keeps the largest resident memory over exec: a large program that starts this one must
+ * not count. */
 TEST(the_memory_peak_is_the_programs_own)
 {
     const size_t size = (size_t)600 << 20;

@@ -439,10 +439,10 @@ typedef struct tml_mesh_load_desc {
     const double *origin;
 } tml_mesh_load_desc;
 
-/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin. A
- * coordinate is only moved where that is exact, so positions + origin stays the same. Readers leave
- * positions as they are where floats hold them; that is good enough until they are computed with, or
- * compared with another file's.
+/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin.
+ * A coordinate is only moved where that is exact, so positions + origin stays the same. Readers
+ * leave positions as they are where floats hold them, which is good enough until they are computed
+ * with, or compared with another file's.
  * positions  count x 3, changed in place; those that are not finite stay
  * origin     3 numbers, changed
  * Returns: true where something moved. */

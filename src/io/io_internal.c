@@ -313,8 +313,9 @@ bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])
     }
     for (int axis = 0; axis < 3; axis++)
         extent = fmax(extent, upper[axis] - lower[axis]);
-    /* A whole number that floats hold, as far away as the positions are: as multiples of the same power of 2 the
-     * differences are exact, since they are smaller than what they come from. */
+    /* A whole number that floats hold, as far away as the positions are: as multiples of the
+     * same power of 2 the differences are exact, since they are smaller than what they come
+     * from. */
     double centre[3];
     bool moves = false;
     for (int axis = 0; axis < 3; axis++) {

@@ -169,3 +169,52 @@ $ trommel collide - - <quad.obj
 trommel: collide: "-" is named twice; standard input can be read once
 Try 'trommel collide --help'.
 [2]
+## Scaled, rotated, moved; what is mirrored keeps its outside; far from 0 nothing is lost.
+$ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvn -1 -1 -1\nvn 1 0 0\nvn 0 1 0\nvn 0 0 1\nf 1//1 3//3 2//2\nf 1//1 2//2 4//4\nf 1//1 4//4 3//3\nf 2//2 3//3 4//4\n' >tet.obj
+$ trommel convert tet.obj --scale 25.4 -o x.obj -q && grep '^v ' x.obj
+v 0 0 0
+v 25.4 0 0
+v 0 25.4 0
+v 0 0 25.4
+$ trommel convert tet.obj --scale 2,1,1 --rotate 0,0,90 --translate 10,0,0 -o x.obj -q && grep '^v' x.obj
+v 10 0 0
+v 10 2 0
+v 9 0 0
+v 10 0 1
+vn 0.6666667 -0.33333334 -0.6666667
+vn 0 1 0
+vn -1 0 0
+vn 0 0 1
+$ trommel convert tet.obj --scale=-1,1,1 -o x.obj -q && cat x.obj && trommel info x.obj | grep enclosing
+# Trommel made by trommel
+v 0 0 0
+v -1 0 0
+v 0 1 0
+v 0 0 1
+vn 0.57735026 -0.57735026 -0.57735026
+vn -1 0 0
+vn 0 1 0
+vn 0 0 1
+f 1//1 2//2 3//3
+f 1//1 4//4 2//2
+f 1//1 3//3 4//4
+f 2//2 4//4 3//3
+  area       2.3660254, enclosing 0.166666667
+$ trommel convert tet.obj --translate 4000000,5000000,100 -o x.ply -q && trommel info x.ply | grep -E 'bounds|enclosing'; trommel convert x.ply --translate=-4000000,-5000000,-100 -o y.obj -q && grep '^v ' y.obj
+  bounds     x 4000000 to 4000001, y 5000000 to 5000001, z 100 to 101
+  area       2.3660254, enclosing 0.166666667
+v 0 0 0
+v 1 0 0
+v 0 1 0
+v 0 0 1
+$ printf 'x,y,z,radius\n1,2,3,0.5\n4,5,6,1\n' >balls.csv; trommel convert balls.csv --scale 2 --rotate 90,0,0 -o x.ply -q && trommel info x.ply | grep -E 'bounds|radi'
+  bounds     x 2 to 8, y -12 to -6, z 4 to 10
+  radius     one a point; 20.7846 suggested
+$ trommel convert tet.obj --scale 1,2 -o x.obj; trommel convert tet.obj --scale 0 -o x.obj; trommel convert data/volumes/ball30_gz.nrrd --scale 2 -o x.nrrd
+trommel: convert: --scale: give one factor, or three for x, y and z, such as 25.4
+Try 'trommel convert --help'.
+trommel: convert: --scale: a factor of 0 leaves nothing; give others, such as 25.4
+Try 'trommel convert --help'.
+trommel: convert: --scale is for points or meshes; data/volumes/ball30_gz.nrrd holds a volume
+Try 'trommel convert --help'.
+[2]

@@ -178,3 +178,16 @@ Examples:
   trommel surface part.nrrd --iso 2 --flip -o thicker.ply
   trommel distance part.stl --resolution 512 --band 3 -o narrow.nrrd
   trommel distance scan.ply --inside solid-angle -o scan.nrrd
+## Far from 0 the samples, and what is made of a mesh there, are as near 0.
+$ cube() { for z in 0 1; do for y in 0 1; do printf 'v %s %s %s\nv %s %s %s\n' $1 $(($2 + y)) $z $(($1 + 1)) $(($2 + y)) $z; done; done; printf 'f 1 3 4 2\nf 5 6 8 7\nf 1 2 6 5\nf 3 7 8 4\nf 1 5 7 3\nf 2 4 8 6\n'; }; cube 0 0 >near.obj; cube 4000000 5000000 >away.obj
+$ for place in near away; do trommel distance $place.obj --cell 0.1 -o $place.nrrd -q; trommel surface $place.nrrd --iso 0.05 --flip -o x.ply -q; trommel info x.ply | grep -E 'Euler|area'; done
+  Euler      characteristic 2: closed, 0 handles
+  area       6.86584823, enclosing 1.31516651
+  Euler      characteristic 2: closed, 0 handles
+  area       6.86584824, enclosing 1.31516657
+$ for place in near away; do trommel subdivide $place.obj --levels 3 -o x.ply -q; trommel info x.ply | grep -E 'area'; trommel convert x.ply --smooth 5 -o y.ply -q; trommel info y.ply | grep -E 'area'; trommel draw $place.obj --size 64x48 -o $place.png -q; done; cmp near.png away.png && echo same
+  area       2.5509529, enclosing 0.379603365
+  area       2.56099083, enclosing 0.381896543
+  area       2.5509529, enclosing 0.379603365
+  area       2.56099086, enclosing 0.381896547
+same

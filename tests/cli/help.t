@@ -1174,6 +1174,7 @@ Messages:
 Examples:
   trommel convert scans/ct -o ct.nrrd
   trommel convert part.stl -o part.glb
+  trommel convert part_inches.stl --scale 25.4 -o part_mm.stl
   trommel convert survey.las -o survey.ply
   trommel convert sky.hdr -o sky.exr
 $ trommel devices -h
