@@ -296,6 +296,8 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
         format ? load_points(tml, path, options, &out->points) : TML_ERROR_FILE_FORMAT;
     /* Any text passes for XYZ until it is read. */
     bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
+    if (status == TML_OK && !takes_all) /* a field is made of them, in floats */
+        tml_positions_recenter(out->points.positions, out->points.count, out->points.origin);
     if (status == TML_OK)
         return input_check_points(path, &out->points, common);
     const input_kind kind = takes_all ? INPUT_NONE : input_kind_of(tml, path, options);

@@ -425,3 +425,11 @@ trommel: surface: --mask: moved.nrrd lies elsewhere than the input: it has spaci
 $ trommel surface in.nrrd --iso 100 --spacing 1 --mask in.nrrd -o x.ply >x.txt
 $ trommel surface in.nrrd --iso 100 --spacing 1 --mask moved.nrrd -o x.ply >x.txt
 trommel: surface: warning: --mask: moved.nrrd lies elsewhere than the input: it has spacing 1 x 2 x 3 and origin 11, 20, 30, the input 1 x 1 x 1 and 10, 20, 30; sample by sample it is taken as if it lay there
+## Points far from 0 whose own coordinates are floats.
+$ for place in 0 4000000; do awk -v at=$place 'BEGIN { for (i = 0; i < 1000; i++) print i % 10 + at, int(i / 10) % 10 + at, int(i / 100) }' >x.xyz; trommel surface x.xyz --radius 2 --cell 0.5 --smooth 2 -o x.ply -q; trommel info x.ply | grep -E 'Euler|area|bounds'; done
+  bounds     x -0.891192913 to 9.89119244, y -0.891192853 to 9.89119244, z -0.891192853 to 9.89119244
+  Euler      characteristic 2: closed, 0 handles
+  area       619.272947, enclosing 1201.61791
+  bounds     x 3999999.1088071 to 4000009.8911934, y 3999999.1088071 to 4000009.8911934, z -0.89119285345078 to 9.8911924362183
+  Euler      characteristic 2: closed, 0 handles
+  area       619.272949, enclosing 1201.61795
