@@ -455,15 +455,16 @@ static int choose_isovalues(run *r)
 static int check_region(const run *r)
 {
     const tml_region *region = &r->args->region;
+    const char *path = r->in.path;
     for (int axis = 0; axis < 3; axis++) {
-        const uint64_t first = region->first[axis], last = first + region->count[axis];
-        const uint64_t dim = r->in.volume.grid.dims[axis];
-        if (first >= dim || last > dim)
-            return cli_usage(
-                "--region: %c is from %" PRIu64 " up to %" PRIu64 ", and %s has samples "
-                "0 to %" PRIu64 " along it; an empty end, as in %" PRIu64 ":, is the volume's",
-                "xyz"[axis], first, region -> count[axis] ? last : dim, r -> in.path, dim - 1,
-                first < dim ? first : 0);
+        const uint64_t first = region->first[axis], dim = r->in.volume.grid.dims[axis];
+        const uint64_t last = region->count[axis] ? first + region->count[axis] : dim;
+        if (first < dim && last <= dim)
+            continue;
+        return cli_usage("--region: %c is from %" PRIu64 " up to %" PRIu64
+                         ", and %s has samples 0 to %" PRIu64
+                         " along it; an empty end, as in 0:, is the volume's",
+                         "xyz"[axis], first, last, path, dim - 1);
     }
     return CLI_OK;
 }

@@ -161,12 +161,11 @@ void opt_describe(const opt_command *command, const opt *option, char *text)
         snprintf(text + used, OPT_TEXT_SIZE - used, ")");
 }
 
-/* Equal in any case, with "_" for "-": float_packed is float-packed. */
+/* In any case, and with "_" for "-". */
 static bool is_same_word(const char *a, const char *b, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (tolower((unsigned char)a[i]) != tolower((unsigned char)b[i]) &&
-            !(a[i] == '-' && b[i] == '_'))
+        if (tolower((unsigned char)a[i]) != (b[i] == '_' ? '-' : tolower((unsigned char)b[i])))
             return false;
     return true;
 }

@@ -780,9 +780,9 @@ tet.obj
   memory     peak #
   output     x.png, 2.5 KiB
 done
-$ for tone in ACES aces-fit Reinhard re; do trommel exposure pic.png -o x.png --tone $tone >x.txt && echo $tone; done 2>&1 | grep -v ^Try
+$ for tone in ACES aces_fit Reinhard re; do trommel exposure pic.png -o x.png --tone $tone >x.txt && echo $tone; done 2>&1 | grep -v ^Try
 ACES
-aces-fit
+aces_fit
 Reinhard
 trommel: exposure: --tone: "re" is not accepted; give srgb|reinhard|reinhard-extended|hable|aces-fit|agx|neutral
 $ trommel exposure pic.png -o x.png --tone Reinhard-Ext --white 3 >x.txt && trommel exposure pic.png --percentile 50% >x.txt && echo done
