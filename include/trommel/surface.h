@@ -226,8 +226,8 @@ TML_API void tml_surface_free(tml_context *tml, tml_surface_result *result);
 TML_API void tml_grid_position_origin(const tml_grid *grid, double out[3]);
 /* The same of points or vertices.
  * lower, upper   the box around the points
- * out            a round number near the box's middle, if the box is more than 64 times as far from 0
- *                as it is large; else 0 0 0. tml_points_load and tml_mesh_load choose so where the
+ * out            a round number near the box's middle, if the box is more than 64 times as far from
+ *                0 as it is large; else 0 0 0. tml_points_load and tml_mesh_load choose so if the
  *                file's numbers are no floats */
 TML_API void tml_box_position_origin(const double lower[3], const double upper[3], double out[3]);
 
