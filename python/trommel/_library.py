@@ -170,10 +170,10 @@ class _Log:
     """The log hook: keeps warnings, which are given when the call is over, since a filter may raise them."""
 
     def __init__(self):
-        self.lines, self.is_silent = [], False
+        self.lines = []
 
     def __call__(self, _user, level, message):
-        if level == c.TML_LOG_WARNING and not self.is_silent:
+        if level == c.TML_LOG_WARNING:
             self.lines.append(re.sub(r"^tml_\w+: ", "", message.decode(errors="replace")))
 
     def warn(self):

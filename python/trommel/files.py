@@ -1,7 +1,6 @@
 """Files of volumes, points, meshes and pictures, by the library's readers."""
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 from typing import TYPE_CHECKING, Any
@@ -140,32 +139,6 @@ def load_mesh(path: Path, weld: bool | None = None, context: Context | None = No
     return made
 
 
-@contextlib.contextmanager
-def _silent(context):
-    log = context._handle.log
-    log.is_silent = True
-    try:
-        yield
-    finally:
-        log.is_silent = False
-
-
-def _names_of(context, path, strict):
-    """Names of a file's attributes, as many as a call may ask for."""
-    struct = c.tml_points()
-    owner = _owned(context, "tml_points_free", struct)
-    context.call("points_load", path_of(path), c.tml_points_load_desc(strict=strict), struct)
-    names, left, room = [], [], 32
-    for a in struct.attributes[:struct.attribute_count]:
-        (names if a.components <= room else left).append(a.name)
-        room -= a.components if a.components <= room else 0
-    if left:
-        warn(f"{os.fsdecode(path_of(path))}: attributes of more than 32 numbers a point are left out: "
-             f"{', '.join(name.decode(errors='replace') for name in left)}")
-    del owner
-    return names
-
-
 def load_points(path: Path, context: Context | None = None, *, strict: bool = False) -> Points:
     """Reads PLY, XYZ, CSV, PCD, LAS, VTK, VTU or BGEO, with all that the points carry. strict: as of load_volume.
 
@@ -177,11 +150,9 @@ def load_points(path: Path, context: Context | None = None, *, strict: bool = Fa
     ([1.0, 2.0, 3.0], [5.0, 7.0])
     """
     context, struct = context_of(context), c.tml_points()
-    names = _names_of(context, path, strict)  # all: where the reader takes "*", this is [b"*"]
-    desc = c.tml_points_load_desc(names=(ctypes.c_char_p * max(len(names), 1))(*names), name_count=len(names), strict=strict)
+    desc = c.tml_points_load_desc(names=(ctypes.c_char_p * 1)(b"*"), name_count=1, strict=strict)
     owner = _owned(context, "tml_points_free", struct)
-    with _silent(context):  # what there is to warn of was told when the names were read
-        context.call("points_load", path_of(path), desc, struct)
+    context.call("points_load", path_of(path), desc, struct)
 
     def rows(pointer, columns):
         return wrap(_address(pointer), (struct.count,) if columns == 1 else (struct.count, columns), np.float32, owner)

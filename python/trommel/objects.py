@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 import numpy as np
 
 from . import _abi as c
-from ._library import InvalidArgument, as_array, lib, numbers, warn
+from ._library import TYPES, InvalidArgument, Owner, as_array, lib, numbers, scalar_type, warn, wrap
 
 if TYPE_CHECKING:
     from ._types import Array, ArrayLike, DTypeLike
@@ -185,7 +185,7 @@ class Samples:
             grid.direction = numbers(self.direction, 9, "direction")
         return grid
 
-    def labels(self):
+    def labels(self, context):
         """The volume's labels as an array of integers: physical values, which have to be whole numbers. Files may keep
         them as floats; whoever has an array can say what its numbers are."""
         values = as_array(self.values, "volume", None, 3)
@@ -196,22 +196,15 @@ class Samples:
         if values.dtype.kind == "f" and self.is_array:
             raise InvalidArgument("INVALID_ARGUMENT", f"volume is of {values.dtype}, needs integers; where they are whole "
                                   "numbers, pass np.rint(volume).astype(int)")
-        if values.dtype.kind in "iu" and values.itemsize == 8 and values.size and \
-                max(abs(int(values.min())), abs(int(values.max()))) > 2**53:
-            raise InvalidArgument("INVALID_ARGUMENT", f"volume holds labels beyond 2^53 with slope {self.slope:g} and "
-                                  f"intercept {self.intercept:g}, which doubles do not hold; pass volume.values")
-        physical = self.physical(values.astype(np.float64))
-        whole = np.rint(physical)
-        if not np.array_equal(physical, whole):  # NaN is none, either
-            wrong = physical[(physical != whole)][0]
-            raise InvalidArgument("INVALID_ARGUMENT", f"volume is of {values.dtype} and holds {wrong:g}, needs integers, "
-                                  "or whole numbers, as labels; where these are meant, pass np.rint(volume).astype(int)")
-        low, high = (int(whole.min()), int(whole.max())) if whole.size else (0, 0)
-        if max(-low, high) > 2**53:
-            raise InvalidArgument("INVALID_ARGUMENT", "volume holds labels beyond 2^53 as floats, needs integers")
-        kinds = ([values.dtype] if values.dtype.kind in "iu" else []) + [np.dtype(name) for name in (
-            "u1 i1 u2 i2 u4 i4 u8 i8".split())]
-        return whole.astype(next(k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max))
+        made = c.tml_volume()
+        volume = c.tml_volume(data=values.ctypes.data, size=values.nbytes, type=scalar_type(values.dtype),
+                              grid=c.tml_grid(dims=tuple(reversed(values.shape))), slope=self.slope,
+                              intercept=self.intercept)
+        handle = context._handle
+        owner = Owner(context, lambda: lib.tml_volume_free(handle.pointer, made))
+        context.call("volume_labels", volume, made)
+        dtype = next(name for name, kind in TYPES.items() if kind == made.type)
+        return wrap(made.data, values.shape, dtype, owner)
 
 
 def position_origin(grid):

@@ -162,7 +162,7 @@ def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = Non
     samples = Samples(volume, spacing, origin, direction, slope, intercept)
     volume = samples.values
     if not samples.is_physical() or (isinstance(volume, np.ndarray) and volume.dtype.kind in "fb" and volume.ndim == 3):
-        volume = samples.labels()  # whole, in memory
+        volume = samples.labels(context_of(context))  # whole, in memory
     shape, dtype = _source(volume, shape, dtype)
     desc = boundaries_of(shape, dtype, labels, between, background, grid=samples.grid(shape),
                          no_background=inner, caps=caps, smooth=smooth, relaxation=relaxation, bound=bound, quads=quads)

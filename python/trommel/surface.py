@@ -336,7 +336,7 @@ def _wanted_labels(labels, dtype):
     if wrong:
         raise InvalidArgument("INVALID_ARGUMENT", f"labels has {wrong[0]}, which no sample of {dtype} is: needs "
                               f"{limits.min} to {limits.max}")
-    return chosen, (ctypes.c_uint64 * max(len(chosen), 1))(*(_label(label) for label in chosen))
+    return len(chosen), (ctypes.c_uint64 * max(len(chosen), 1))(*(_label(label) for label in chosen))
 
 
 def _label(label):
@@ -394,23 +394,23 @@ def surface(volume: Any, iso: ArrayLike | str | None = None, *, labels: ArrayLik
             mask = marks.physical(mask) != 0
     if given is not None:
         mask = given if mask is None else given & (mask != 0)
-    values = as_array(samples.values, "volume", None, 3) if labels is None else samples.labels()
+    values = as_array(samples.values, "volume", None, 3) if labels is None else samples.labels(context)
     desc = c.tml_surface_desc(grid=samples.grid(values.shape),
                               normals=choose(NORMALS, "normals", normals),
                               topology=choose(TOPOLOGIES, "topology", topology), caps=caps, flip=flip, soup=soup,
                               cells=cells, largest_component=largest, drop_degenerate=drop_degenerate,
                               collapse=collapse, indices64=values.size > 2**31)
     desc.position_origin = position_origin(desc.grid)
-    wanted = None
+    chosen = given_values = None
     if labels is not None and isinstance(labels, str) and labels == "all":
         desc.all_labels = True
     elif labels is not None:
-        wanted, chosen = _wanted_labels(labels, values.dtype)
-        desc.labels, desc.label_count = chosen, len(wanted)
+        count, desc.labels = _wanted_labels(labels, values.dtype)
+        desc.label_count = count
     else:
         if given is not None and isinstance(iso, str):
             samples.values = np.ma.array(samples.values, mask=~given)
-        wanted, chosen = isovalues_of(samples, iso, context)
+        given_values, chosen = isovalues_of(samples, iso, context)
         desc.iso, desc.flip = chosen[0] if len(chosen) else np.nan, flip != (samples.slope < 0)
         if len(chosen) > 1:
             desc.isovalues, desc.isovalue_count = chosen.ctypes.data_as(ctypes.POINTER(ctypes.c_double)), len(chosen)
@@ -426,14 +426,13 @@ def surface(volume: Any, iso: ArrayLike | str | None = None, *, labels: ArrayLik
                 raise InvalidArgument("INVALID_ARGUMENT",
                                       f"{field} is {array.shape}, needs the volume's shape {values.shape}")
             setattr(desc, field, buffers.input(array.reshape(-1), on_host=True))
-        mesh = _mesh_of(context, desc, result, np.uint64 if values.size > 2**32 else np.uint32)
+        mesh = _mesh_of(context, desc, result, np.uint64 if values.size > 2**32 else np.uint32,
+                        None if labels is None else values.dtype)
     mesh.origin, mesh.unit = tuple(map(sum, zip(samples.base, desc.position_origin))), samples.unit
     if carried and not carried.is_physical():
         mesh.values = carried.physical(mesh.values.astype(np.float64))
-    if labels is not None and wanted is None and any(abs(part["value"]) >= 2**53 for part in mesh.parts):
-        wanted = [label for label in np.unique(values).tolist() if label]  # which doubles do not hold
-    for part, value in zip(mesh.parts, [part["value"] for part in mesh.parts] if wanted is None else wanted):
-        part["value"] = float(value) if labels is None else int(value)
+    for part, value in zip(mesh.parts, [] if given_values is None else given_values):
+        part["value"] = float(value)
     return mesh
 
 
@@ -467,8 +466,8 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
     [7, 9]
     """
     samples = Samples(volume, spacing, origin, direction, slope, intercept)
-    values = samples.labels()
     context, result = context_of(context), c.tml_surface_labels_result()
+    values = samples.labels(context)
     desc = boundaries_of(values.shape, values.dtype, labels, between, background, caps=caps, smooth=smooth,
                          grid=samples.grid(values.shape), no_background=inner,
                          relaxation=relaxation, bound=bound, separate=separate, manifold=manifold)
@@ -497,15 +496,15 @@ def boundaries_of(shape, dtype, labels, between, background, **fields):
                                      **fields)
     desc.position_origin = position_origin(desc.grid)
     if labels is not None and not (isinstance(labels, str) and labels == "all"):
-        chosen, desc.labels = _wanted_labels(labels, dtype)
-        desc.label_count = len(chosen)
+        count, desc.labels = _wanted_labels(labels, dtype)
+        desc.label_count = count
     if between is not None:
         pair = (ctypes.c_uint64 * 2)(*(_label(label) for label in between))
         desc.between = pair
     return desc
 
 
-def _mesh_of(context, desc, result, cell_type):
+def _mesh_of(context, desc, result, cell_type, label_type=None):
     indices64 = desc.indices64
     try:
         context.call("surface", desc, result)
@@ -515,6 +514,8 @@ def _mesh_of(context, desc, result, cell_type):
                     take(context, result.vertex_values, np.float32),
                     cells=take(context, result.triangle_cells, cell_type))
         mesh.parts = _parts_of(result.parts, result.part_count)
+        for part, found in zip(mesh.parts, result.parts[:result.part_count] if label_type else ()):
+            part["value"] = int(np.uint64(found.label).astype(label_type))  # exact, which a double is not
         result.owned = 0  # the arrays own the buffers
     finally:
         lib.tml_surface_free(context._handle.pointer, result)
