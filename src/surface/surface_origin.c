@@ -2,8 +2,9 @@
 #include <math.h>
 #include <trommel/surface.h>
 
-/* A float that counts from 0 has a step of 2^-23 of its size or less. From this many steps of the grid on, that is more
- * than a 4000th of such a step, and what keeps vertices apart (SURFACE_CLEARANCE) is lost. */
+/* A float that counts from 0 has a step of 2^-23 of its size or less. From this many steps of the
+ * grid on, that is more than a 4000th of such a step, and what keeps vertices apart
+ * (SURFACE_CLEARANCE) is lost. */
 static const double farthest_step = 0x1p12;
 
 /* Is the direction the identity, or zeroed, which stands for it? Signs do not count. */
