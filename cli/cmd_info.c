@@ -6,6 +6,7 @@
 
 #include "fields.h"
 #include "input.h"
+#include "labels.h"
 #include "mesh_input.h"
 #include "picture_buffer.h"
 #include "progress.h"
@@ -88,15 +89,51 @@ static void tell_grid(const tml_grid *grid, const char *unit)
                    d[4], d[7], d[2], d[5], d[8]);
 }
 
-static void tell_values(const tml_volume *v, const tml_value_histogram *h, bool ascii)
+/* The least and greatest of integers, with all their digits, which doubles do not hold from 2^53 on. */
+static void whole_range(const tml_volume *v, const tml_value_histogram *h, uint64_t range[2])
+{
+    const bool is_signed = tml_type_is_signed(v->type);
+    const uint64_t *samples = v->data;
+    if (tml_type_size(v->type) < 8) {
+        range[0] = (uint64_t)(int64_t)h->lower;
+        range[1] = (uint64_t)(int64_t)h->upper;
+        return;
+    }
+    range[0] = range[1] = samples[0];
+    for (uint64_t i = 1; i < input_sample_count(v); i++) {
+        const uint64_t x = samples[i];
+        if (is_signed ? (int64_t)x < (int64_t)range[0] : x < range[0])
+            range[0] = x;
+        if (is_signed ? (int64_t)x > (int64_t)range[1] : x > range[1])
+            range[1] = x;
+    }
+}
+
+static void tell_range(const tml_volume *v, const tml_value_histogram *h)
 {
     double lower, upper;
+    char text[2][TEXT_SIZE];
+    const bool is_some = h->lower <= h->upper;
     physical_range(v, h, &lower, &upper);
+    if (is_some && tml_volume_has_labels(v)) {
+        uint64_t range[2];
+        whole_range(v, h, range);
+        for (int i = 0; i < 2; i++)
+            labels_text(text[i], TEXT_SIZE, range[i], tml_type_is_signed(v->type));
+        field_literal("min", "values", "%s", text[0]);
+        field_literal("max", NULL, " to %s", text[1]);
+        return;
+    }
+    field_number("min", "values", is_some ? "%.8g" : NULL, lower);
+    field_number("max", NULL, is_some ? " to %.8g" : NULL, upper);
+}
+
+static void tell_values(const tml_volume *v, const tml_value_histogram *h, bool ascii)
+{
     bool is_some = h->lower <= h->upper, is_scaled = v->slope != 1 || v->intercept != 0;
     if (!is_some)
         field_line("values", "none that is a number");
-    field_number("min", "values", is_some ? "%.8g" : NULL, lower);
-    field_number("max", NULL, is_some ? " to %.8g" : NULL, upper);
+    tell_range(v, h);
     field_number("mean", NULL, is_some ? ", mean %.6g" : NULL, to_physical(v, h->mean));
     field_number("slope", NULL, is_some && is_scaled ? " (%g x sample" : NULL, v->slope);
     field_number("intercept", NULL, is_some && is_scaled ? " %+g)" : NULL, v->intercept);

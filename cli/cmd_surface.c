@@ -492,7 +492,7 @@ static int describe_volume(run *r)
     return code;
 }
 
-/* Labels are physical values, as info tells them. What is no label already is made one in memory. */
+/* Labels are physical values, as info tells them. Where samples are none as they are, makes them. */
 static int make_labels(run *r)
 {
     const tml_type type = r->in.volume.type;

@@ -210,6 +210,15 @@ static void take_label(label_set *set, uint64_t label)
     out->other_count++;
 }
 
+/* Is there nothing more to find? */
+static bool is_done(const label_set *set)
+{
+    bool has_all = true;
+    for (uint32_t i = 0; i < set->chosen->count; i++)
+        has_all = has_all && set->out->is_there[i];
+    return has_all && set->out->has_more;
+}
+
 tml_status labels_find(tml_context *tml, const tml_volume *volume, const tml_region *region,
                        const label_list *chosen, labels_found *out)
 {
@@ -230,7 +239,7 @@ tml_status labels_find(tml_context *tml, const tml_volume *volume, const tml_reg
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a table of labels");
     memset(set.slots, 0, SET_SIZE * sizeof *set.slots);
     bool is_begun = false;
-    for (uint64_t z = first[2]; z < end[2]; z++)
+    for (uint64_t z = first[2]; z < end[2] && !is_done(&set); z++)
         for (uint64_t y = first[1]; y < end[1]; y++) {
             const unsigned char *row = (const unsigned char *)volume->data +
                                        (z * volume->grid.dims[1] + y) * volume->grid.dims[0] * size;

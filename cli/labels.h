@@ -6,7 +6,7 @@
 
 #include "options.h"
 
-/* As given; then chosen for a volume's type: ascending, without repeats, as desc.labels has them. */
+/* As given; then chosen for a volume's type: ascending, without repeats, as desc.labels. */
 typedef struct label_list {
     bool all;
     uint32_t count;
@@ -16,11 +16,14 @@ typedef struct label_list {
 
 /* opt_parse_fn: "all", or whole numbers with commas between. */
 const char *labels_parse(const char *text, void *member);
-/* The list for a volume of this type. Prints a label that is no value of it, and returns an exit code. */
+/* The list for a volume of this type. Prints a label that is no value of it. Returns an exit
+ * code. */
 int labels_choose(const label_list *given, tml_type type, label_list *out);
-/* A label that counts as background beside the chosen ones: 0, or the least above it that is none of them. */
+/* A label that counts as background beside the chosen ones: 0, or the least above 0 that is none of
+ * them. */
 uint64_t labels_background(const label_list *chosen);
-/* Makes labels of a volume's physical values, in place, where its samples are none. is_made: were they? */
+/* Makes labels of a volume's physical values, in place, where its samples are none as they are.
+ * is_made: were they made? */
 tml_status labels_make(tml_context *tml, tml_volume *volume, bool *is_made);
 
 enum { LABELS_NAMED = 6 };

@@ -2527,6 +2527,10 @@ TEST(labels_of_64_bits_are_exact)
     snprintf(in, sizeof in, "%s --dims 12,6,6 --type u64", in_folder("ids_12x6x6_u64.raw"));
     snprintf(signed_in, sizeof signed_in, "%s --dims 12,6,6 --type i64",
              in_folder("signed_12x6x6_i64.raw"));
+    EXPECT(0, "info %s --json", in);
+    CHECK(strstr(out, "\"min\": 0,") && strstr(out, "\"max\": 720575940621234568,"));
+    EXPECT(0, "info %s", signed_in);
+    CHECK(strstr(out, "-3 to 2, mean"));
     EXPECT(0, "surface %s --labels 720575940621234568 -o %s --json", in, in_folder("one.obj"));
     CHECK(strstr(out, "\"value\": 720575940621234568,"));
     const double triangles = json_get("triangles");

@@ -121,14 +121,14 @@ TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
 
 /* Are the samples labels as they are: integers, without slope and intercept? */
 TML_API bool tml_volume_has_labels(const tml_volume *volume);
-/* Makes a volume of labels, integers that are the physical values of volume (slope * sample + intercept), for
- * tml_surface and tml_surface_labels.
+/* Makes a volume of labels, for tml_surface and tml_surface_labels: integers that are the physical
+ * values of volume (slope * sample + intercept).
  * volume  any scalar type; its samples may be the caller's own
- * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where these
+ * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where they
  *         are labels as they are; else i32, or where a label needs it i64, or u64
  * Floats are labels where all are whole numbers. The log gets a warning where a float is beyond the
- * numbers that its type has all of (2^24 for f32). With a slope, what is as near to a whole number as
- * rounding the slope to 32 bits leaves it is that number.
+ * numbers that its type has all of (2^24 for f32). With a slope, a value that is as near to a whole
+ * number as rounding the slope to 32 bits leaves it is that number.
  * Release the result with tml_volume_free. The same for any number of threads.
  * Errors: INVALID_ARGUMENT (the first sample that is no whole number), UNSUPPORTED (a sample beyond
  * 2^53 with a slope; labels that fit no integer type), OUT_OF_MEMORY; *out is zeroed then. */

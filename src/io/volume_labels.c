@@ -94,8 +94,8 @@ static double physical_at(const labels_job *job, uint64_t i)
     return v->slope * (job->is_float ? float_at(v, i) : value_of(integer_at(v, i))) + v->intercept;
 }
 
-/* The label of sample i. A slope that a file has in 32 bits, such as 0.1, is not quite what was meant: values as near to
- * a whole number as its rounding are that number. */
+/* The label of sample i. A slope that a file has in 32 bits, such as 0.1, is not quite what was
+ * meant: a value as near to a whole number as the slope's rounding is that number. */
 static fault label_at(const labels_job *job, uint64_t i, whole *out)
 {
     const tml_volume *v = job->volume;
