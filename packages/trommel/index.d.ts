@@ -303,8 +303,10 @@ export interface SurfaceOptions {
 }
 
 export interface SurfacePart {
-    /** The isovalue or label, physical; labels from 2^53 on as bigint, exactly. */
-    value: number | bigint;
+    /** The isovalue, physical, or the number nearest to the label. */
+    value: number;
+    /** Of labels but 0: with all digits. */
+    label?: bigint;
     vertexFirst: number;
     vertexCount: number;
     triangleFirst: number;

@@ -179,13 +179,10 @@ extend(Inside, class {
         this.m._free(partsAt);
         const parts = Array.from({ length: numbers.length / 6 }, (_, i) => {
             const [value, vertexFirst, vertexCount, triangleFirst, triangleCount] = numbers.subarray(6 * i);
-            /* A label beyond 2^53 is a BigInt, with all its digits. */
-            if (Math.abs(value) > Number.MAX_SAFE_INTEGER && bits[6 * i + 5])
-                return {
-                    value: value < 0 ? BigInt.asIntN(64, bits[6 * i + 5]) : bits[6 * i + 5],
-                    vertexFirst, vertexCount, triangleFirst, triangleCount,
-                };
-            return { value, vertexFirst, vertexCount, triangleFirst, triangleCount };
+            const part = { value, vertexFirst, vertexCount, triangleFirst, triangleCount };
+            if (bits[6 * i + 5]) // all digits of a label, which a number does not hold beyond 2^53
+                part.label = value < 0 ? BigInt.asIntN(64, bits[6 * i + 5]) : bits[6 * i + 5];
+            return part;
         });
         const stageNumbers = this.copyOut(this.reply('stages'), 'f64', 2 * this.reply('stage_count'));
         const stages = Array.from({ length: stageNumbers.length / 2 }, (_, i) => (

@@ -56,6 +56,21 @@ export default async function (t) {
         }
     });
 
+    await t.test('labels of 64 bits keep all their digits', async ({ assert }) => {
+        const library = await Trommel.create(null, { threads: 1 });
+        const ids = [720575940621234567n, 720575940621234568n], data = new BigUint64Array(64);
+        data[21] = ids[0];
+        data[22] = ids[1];
+        const all = library.surface({ data, dims: [4, 4, 4] }, { allLabels: true });
+        assert.deepEqual(all.parts.map(part => part.label), ids);
+        const one = library.surface({ data, dims: [4, 4, 4] }, { labels: [ids[1]] });
+        assert.deepEqual(one.parts.map(part => part.label), [ids[1]]);
+        assert.equal(one.parts[0].triangleCount, all.parts[1].triangleCount);
+        const low = BigInt64Array.from(data, id => -id);
+        assert.deepEqual(library.surface({ data: low, dims: [4, 4, 4] }, { allLabels: true }).parts.map(part => part.label),
+            [-ids[1], -ids[0]]);
+    });
+
     await t.test('each part does what the whole does, and says what it lacks', async ({ assert, root }) => {
         const n = 24, data = Float32Array.from({ length: n ** 3 }, (_, i) =>
             9 - Math.hypot(i % n - 11.5, Math.floor(i / n) % n - 11.5, Math.floor(i / n / n) - 11.5));
