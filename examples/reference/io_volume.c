@@ -56,6 +56,22 @@ static void histogram(tml_context *tml)
     tml_value_histogram_free(tml, &values);
 }
 
+/* Labels that a file keeps as floats, or by a slope: as integers, which surfaces of labels take. */
+static void labels(tml_context *tml)
+{
+    uint8_t samples[8] = {0, 2, 4, 2};
+    const tml_volume half = {.data = samples,
+                             .size = sizeof samples,
+                             .type = TML_U8,
+                             .grid = {.dims = {2, 2, 2}, .spacing = {1, 1, 1}},
+                             .slope = 0.5};
+    tml_volume made;
+    CHECK(!tml_volume_has_labels(&half));
+    MUST(tml_volume_labels(tml, &half, &made));
+    CHECK(made.type == TML_I32 && ((const int32_t *)made.data)[2] == 2);
+    tml_volume_free(tml, &made);
+}
+
 /* ---- layer by layer ------------------------------------------------------------------------ */
 
 /* A volume of any size: its header at once, its layers when they are needed. */
@@ -119,5 +135,5 @@ int main(void)
 {
     return run_examples(
         &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){load, load_raw, histogram, stream, stream_mapped, bricks, NULL});
+        (example *const[]){load, load_raw, histogram, labels, stream, stream_mapped, bricks, NULL});
 }
