@@ -317,10 +317,14 @@ def test_labels_alone_are_closed_and_enclose_their_samples():
     assert [part["value"] for part in mesh.parts] == [1, 2, 3]
     facts = mesh.examine()
     assert facts["boundary_edges"] == facts["nonmanifold_edges"] == 0
-    assert facts["volume"] == pytest.approx(np.count_nonzero(volume))
+    # Sheets that touch are moved apart, which takes a little of this noise.
+    assert facts["volume"] == pytest.approx(np.count_nonzero(volume), rel=2e-3)
+    alone = trommel.surface_labels(volume, separate=True).examine()
+    assert alone["volume"] == pytest.approx(np.count_nonzero(volume))
     for part in mesh.parts:
         own = trommel.Mesh(mesh.vertices[part["vertices"]], mesh.faces[part["faces"]] - part["vertices"].start)
-        assert own.examine()["volume"] == pytest.approx(np.count_nonzero(volume == part["value"]))
+        assert own.examine()["volume"] == pytest.approx(np.count_nonzero(volume == part["value"]), rel=2e-3)
+        assert len(np.unique(own.vertices, axis=0)) == len(own.vertices)  # a manifold by place, too
         assert (mesh.labels[part["faces"], 0] == part["value"]).all()
 
 
@@ -335,10 +339,12 @@ def test_labels_are_chosen_smoothed_and_saved(tmp_path):
     one = trommel.surface_labels(volume, labels=[-1], background=-2)
     assert set(map(tuple, one.labels.tolist())) == {(-1, -2)}
     for name in ("atlas.ply", "atlas.vtp"):
-        (whole.save if name.endswith("vtp") else trommel.surface_labels(volume.astype(np.int16)).save)(tmp_path / name)
-        assert trommel.load_mesh(tmp_path / name).face_count > 0
-    with pytest.raises(trommel.Unsupported, match="64 bits"):
-        whole.save(tmp_path / "wide.ply")
+        whole.save(tmp_path / name)  # of int64 that fit in PLY's 32 bits
+        assert trommel.load_mesh(tmp_path / name).face_count == whole.face_count
+    ids = trommel.surface_labels(np.where(volume > 0, 720575940621234567, 0), background=0)
+    with pytest.raises(trommel.Unsupported, match="720575940621234567 needs 64 bits"):
+        ids.save(tmp_path / "wide.ply")
+    ids.save(tmp_path / "wide.vtp")
     with pytest.raises(trommel.InvalidArgument, match="integers"):
         trommel.surface_labels(volume.astype(float))
     with pytest.raises(trommel.InvalidArgument, match="desc.bound"):
