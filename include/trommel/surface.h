@@ -249,7 +249,7 @@ TML_API void tml_box_position_origin(const double lower[3], const double upper[3
  *              cells along each axis from its cell's middle, and 1/1024 of a cell from its sides, so
  *              that no two meet. In whole steps of 2^-13 cells, so that every engine and any number
  *              of threads give the same bytes. 16 iterations change an organ's volume by about 0.5 %;
- *              a ball of a radius of 3 samples keeps 98 %
+ *              a ball of a radius of 3 samples keeps 98 %, and what is one sample thick wanes
  *   caps       as though one layer of background lay around the samples, at no distance: vertices of
  *              cells that reach into it are on the border samples and stay in their plane
  *   labels     a face has those of its two samples. Its normal points from the first to the second,
