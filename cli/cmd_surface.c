@@ -194,7 +194,7 @@ static const opt surface_options[] = {
          "or above (default: Otsu's method for volumes, half a lone point's height for points)"},
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
      .parse = labels_parse, .offset = offsetof(surface_args, labels),
-     .help = "surfaces of these stored values of an integer volume instead, a part each"},
+     .help = "surfaces of these labels instead, a part each: whole numbers, as info tells the values"},
     {OPT_CUSTOM, "smooth", .excludes = "soup|index", .argument = "N", .parse = parse_smooth,
      .offset = offsetof(surface_args, smooth),
      .help =

@@ -124,9 +124,9 @@ Which surface:
                             Otsu's method for volumes, half a lone point's height
                             for points; not with --labels)
       --labels all|N[,N...]
-                            surfaces of these stored values of an integer volume
-                            instead, a part each (for volumes; not with --iso,
-                            --topology, --debug-cells)
+                            surfaces of these labels instead, a part each: whole
+                            numbers, as info tells the values (for volumes; not with
+                            --iso, --topology, --debug-cells)
       --smooth N            smooth the mesh N times (10 to 30, say) by Taubin's two
                             steps: what is large stays as large, boundaries stay,
                             and normals follow the triangles. Of points by a
