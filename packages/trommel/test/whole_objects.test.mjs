@@ -86,10 +86,10 @@ export default async function (t) {
         const small = { ...grid, data: Uint8Array.from(physical, (x, i) => (x > 0 ? 1 + Number(i % SIDE > 5) : 0)) };
         const expected = trommel.surface(small, { allLabels: true });
         const all = trommel.surface({ ...grid, data }, { allLabels: true });
-        assert.deepEqual(all.parts.map(part => part.value), ids);
+        assert.deepEqual(all.parts.map(part => part.label), ids);
         assert.deepEqual(all.positions, expected.positions);
         const one = trommel.surface({ ...grid, data }, { labels: [ids[1]] });
-        assert.deepEqual(one.parts.map(part => part.value), [ids[1]]);
+        assert.deepEqual(one.parts.map(part => part.label), [ids[1]]);
         assert.deepEqual(one.indices, trommel.surface(small, { labels: [2] }).indices);
         const halved = { ...small, data: small.data.map(x => 2 * x), slope: 0.5 };
         assert.deepEqual(trommel.surface(halved, { allLabels: true }).parts.map(part => part.value), [1, 2]);
