@@ -365,14 +365,14 @@ static void tell_parts_of_mesh(const tml_mesh_file *f)
     field_text("comment", "comment", "?%s", f->comment);
 }
 
-/* What keeps the mesh from being one closed surface. */
-static const char *why_not_closed(const tml_mesh_stats *stats, uint64_t crowded)
+/* What keeps the mesh from enclosing something, or from being a manifold; "": nothing. */
+static const char *why_not_closed(const tml_mesh_stats *stats)
 {
-    return stats->boundary_edges      ? "it has a boundary"
-           : stats->misoriented_edges ? "its triangles are not wound alike"
-           : crowded && !isnan(stats->volume)
-               ? "it has no boundary, but touches itself along edges"
-               : "more than two triangles meet at edges, as where labels share walls";
+    return stats->boundary_edges      ? ": it has a boundary"
+           : stats->misoriented_edges ? ": its triangles are not wound alike"
+           : isnan(stats->volume)     ? ": more than two triangles meet at edges"
+           : stats->nonmanifold_edges ? ", but no manifold: it touches itself along edges"
+                                      : "";
 }
 
 static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
@@ -380,7 +380,7 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     const tml_mesh_file *f = &in->file;
     json *j = fields_json();
     const uint64_t crowded = stats->nonmanifold_edges - stats->misoriented_edges;
-    const bool is_closed = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
+    const bool is_manifold = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
     const double *origin = f->mesh.origin; /* far from 0 a millimetre is the eleventh digit */
     const int digits = origin[0] != 0 || origin[1] != 0 || origin[2] != 0 ? 14 : 9;
     tell_file(in->path, "mesh", f->format);
@@ -413,11 +413,11 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     field_count(NULL, NULL, "?; %s edge(s) with more than two", crowded);
     field_count("misoriented_edges", NULL, "?; %s edge(s) with two wound against each other",
                 stats->misoriented_edges);
-    field_flag("closed", "closed", f->face_count ? "%s" : NULL, is_closed);
-    if (f->face_count && !is_closed)
-        field_line(NULL, ": %s", why_not_closed(stats, crowded));
+    field_flag("closed", "closed", f->face_count ? "%s" : NULL, !isnan(stats->volume));
+    if (f->face_count)
+        field_line(NULL, "%s", why_not_closed(stats));
     field_integer("euler", "Euler", "characteristic %s", stats->euler);
-    if (is_closed && stats->components == 1)
+    if (is_manifold && stats->components == 1)
         field_integer(NULL, NULL, ": closed, %s handle(s)", (2 - stats->euler) / 2);
     field_number("area", "area", "%.9g", stats->area);
     field_number("volume", NULL, f->face_count && !isnan(stats->volume) ? ", enclosing %.9g" : NULL,

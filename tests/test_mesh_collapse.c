@@ -176,14 +176,16 @@ static void check_volume(tml_context *tml, float (*value)(int x, int y, int z), 
     CHECK_EQ_U64(after.nonmanifold_edges, before.nonmanifold_edges);
     CHECK_EQ_I64(after.euler, before.euler);
     CHECK_NEAR(after.area, before.area, 0.02 * before.area);
-    CHECK_NEAR(after.volume, before.volume, 0.002 * before.area);
+    CHECK(isnan(after.volume) == isnan(before.volume)); /* only what is closed encloses one */
+    if (!isnan(before.volume))
+        CHECK_NEAR(after.volume, before.volume, 0.002 * before.area);
     CHECK(share < (value == ball ? 0.15 : value == gyroid ? 0.25 : 0.75) * share_before);
     if (value == gyroid)
         CHECK(turned_before == 0 && turned == 0);
     check_parts(&m);
-    for (uint64_t v = 0; v < m.arrays.vertex_count && !caps;
-         v++) /* the attribute is the volume itself */
-        CHECK_NEAR((double)m.values[v], v < m.parts[0].vertex_count ? -0.2 : 0.15, 1e-5);
+    /* The attribute is the volume itself, of samples within 1; vertices may be 2^-10 of a cell off. */
+    for (uint64_t v = 0; v < m.arrays.vertex_count && !caps; v++)
+        CHECK_NEAR((double)m.values[v], v < m.parts[0].vertex_count ? -0.2 : 0.15, 1.0 / 1024);
     free_mesh(&m);
 }
 

@@ -156,6 +156,7 @@ standard input: mesh, STL
   bounds     x 0 to 1, y 0 to 1, z 0 to 0
   components 1
   boundary   4 edges with one triangle
+  closed     no: it has a boundary
   Euler      characteristic 1
   area       1
   has        normals: no, texture coordinates: 0

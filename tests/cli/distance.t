@@ -12,6 +12,7 @@ solid.nrrd
   isovalue   0
   cells      1,000, 8 of them crossed
   mesh       6 vertices, 8 triangles, 1 component
+  closed     yes; area 6.91468, enclosing 1.32943
   time       # s: ...
   speed      #/s in
   memory     peak #

@@ -160,9 +160,11 @@ Which surface:
       --flip                inside is below the isovalue: reverse the orientation of
                             triangles and normals
       --largest             keep each part's component with the most triangles
-      --drop-degenerate     leave out triangles with two equal corners; what is
+      --drop-degenerate     leave out triangles with two equal corners, which there
+                            are where 32-bit floats do not tell neighbouring
+                            vertices apart: axes of more than 8192 samples; what is
                             closed stays closed, but edges of four triangles may
-                            arise where samples equal the isovalue
+                            arise
       --collapse S          collapse edges shorter than this share of the samples'
                             spacing (0.4, say), so that most slivers go; what is
                             closed and a manifold stays so (not with --soup,
@@ -201,10 +203,11 @@ Output:
                             number; vertices that stay keep their place, normal and
                             values, and where labels meet they all stay, so that for
                             labels --simplify-error is better; what is closed stays
-                            closed, but edges of more than two triangles may arise,
-                            and small parts go (needs --output or --png; not with
-                            --separate, --quads, --soup, --cells, --indices64,
-                            --slabs, --index, --iso V,V..., --iso A:B:N)
+                            closed, triangles have an area, edges of four triangles
+                            are cut apart, and small parts go (needs --output or
+                            --png; not with --separate, --quads, --soup, --cells,
+                            --indices64, --slabs, --index, --iso V,V..., --iso
+                            A:B:N)
       --simplify-error E    as few triangles as leave the surface about where it
                             was: E, in the input's units, bounds the mean over the
                             planes that a vertex stands for, and single points lie
@@ -1105,8 +1108,8 @@ Meshes (for meshes):
                             number; vertices that stay keep their place, normal and
                             values, and where labels meet they all stay, so that for
                             labels --simplify-error is better; what is closed stays
-                            closed, but edges of more than two triangles may arise,
-                            and small parts go (for meshes)
+                            closed, triangles have an area, edges of four triangles
+                            are cut apart, and small parts go (for meshes)
       --simplify-error E    as few triangles as leave the surface about where it
                             was: E, in the input's units, bounds the mean over the
                             planes that a vertex stands for, and single points lie

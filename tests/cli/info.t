@@ -102,6 +102,7 @@ cube.obj: mesh, OBJ
   bounds     x 0 to 1, y 0 to 1, z 0 to 1
   components 1
   boundary   none
+  closed     yes
   Euler      characteristic 2: closed, 0 handles
   area       6, enclosing 1
   has        normals: no, texture coordinates: 0, sharp edges: 1
@@ -121,12 +122,15 @@ $ trommel info cube.obj --json
   "crossed_polygons": 0,
   "skipped": 0,
   "triangles": 12,
+  "degenerate_triangles": 0,
   "origin": [0, 0, 0],
   "lower": [0, 0, 0],
   "upper": [1, 1, 1],
   "components": 1,
   "boundary_edges": 0,
   "nonmanifold_edges": 0,
+  "misoriented_edges": 0,
+  "closed": true,
   "euler": 2,
   "area": 6,
   "volume": 0.9999999999999999,
@@ -137,6 +141,51 @@ $ trommel info cube.obj --json
   "corners": 0,
   "comment": ""
 }
+## Why a mesh is not closed: open, wound unlike, walls that several share; and two bodies that touch along an edge.
+$ printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\n' >open.obj; trommel info open.obj | tail -n +6
+  boundary   3 edges with one triangle
+  closed     no: it has a boundary
+  Euler      characteristic 1
+  area       1.5
+  has        normals: no, texture coordinates: 0
+$ (cat open.obj; echo f 2 4 3) >twisted.obj; trommel info twisted.obj | tail -n +6
+  boundary   none; 3 edges with two wound against each other
+  closed     no: its triangles are not wound alike
+  Euler      characteristic 2
+  area       2.3660254
+  has        normals: no, texture coordinates: 0
+$ (cat open.obj; echo v 1 1 1; echo f 2 3 4; echo f 2 3 5; echo f 3 4 5; echo f 4 2 5) >wall.obj; trommel info wall.obj | tail -n +6
+  boundary   none; 3 edges with more than two
+  closed     no: more than two triangles meet at edges
+  Euler      characteristic 3
+  area       4.96410162
+  has        normals: no, texture coordinates: 0
+$ (cat open.obj; echo v -1 0 0; echo v 0 -1 0; echo f 2 3 4; echo f 1 6 5; echo f 1 5 4; echo f 1 4 6; echo f 5 6 4) >touch.obj; trommel info touch.obj | tail -n +6
+  boundary   none; 1 edge with more than two
+  closed     yes, but no manifold: it touches itself along edges
+  Euler      characteristic 3
+  area       4.73205081, enclosing 0.333333333
+  has        normals: no, texture coordinates: 0
+## Welding an STL by place flattens a triangle, of which nothing is left: the mesh is closed all the same.
+$ (cat open.obj; echo v 1 0 0; echo f 5 3 4; echo f 2 5 4; echo f 2 3 5) >flat.obj; trommel convert flat.obj -o flat.stl -q; trommel info flat.stl
+flat.stl: mesh, STL
+  vertices   4 (14 more lay at the same places)
+  faces      6; 2 triangles without area
+  bounds     x 0 to 1, y 0 to 1, z 0 to 1
+  components 1
+  boundary   none
+  closed     yes
+  Euler      characteristic 2: closed, 0 handles
+  area       2.3660254, enclosing 0.166666667
+  has        normals: no, texture coordinates: 0
+$ trommel info open.obj --json | grep -E 'edges|closed|area|volume|degenerate'
+  "degenerate_triangles": 0,
+  "boundary_edges": 3,
+  "nonmanifold_edges": 0,
+  "misoriented_edges": 0,
+  "closed": false,
+  "area": 1.5,
+  "volume": null,
 $ trommel info data/pictures/old-rle_551x276.hdr
 old-rle_551x276.hdr: picture, Radiance
   picture    551 x 276, 3 x f32, Radiance

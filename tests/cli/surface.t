@@ -5,6 +5,7 @@ fuel_crop.nii.gz
   isovalue   30
   cells      62,496, 3,423 of them crossed
   mesh       3,416 vertices, 6,770 triangles, 10 components
+  closed     no; area 2280.66
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -27,6 +28,7 @@ fuel_crop.nii.gz
   isovalue   63.5 (Otsu's method)
   cells      62,496, 2,399 of them crossed
   mesh       2,422 vertices, 4,834 triangles, 1 component
+  closed     no; area 1620.28
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -49,16 +51,19 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
   "iso_origin": "given",
   "cells": 62496,
   "active_cells": 3423,
-  "vertices": 2969,
-  "triangles": 5912,
+  "vertices": 3152,
+  "triangles": 6278,
   "components": 1,
+  "closed": false,
+  "area": 2166.9590729382744,
+  "volume": null,
   "parts": [
     {
       "value": 30,
       "vertex_first": 0,
-      "vertices": 2969,
+      "vertices": 3152,
       "triangle_first": 0,
-      "triangles": 5912
+      "triangles": 6278
     }
   ],
   "stages": [
@@ -96,7 +101,7 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
   "outputs": [
     {
       "file": "fuel.ply",
-      "bytes": 148373
+      "bytes": 157523
     }
   ],
   "surface_seconds": #,
@@ -111,6 +116,7 @@ brain1_label.nrrd
   label      1, 3
   cells      1,560,600, 5,087 of them crossed
   mesh       5,094 vertices, 10,188 triangles, 2 components
+  closed     yes; area 6606.9, enclosing 16099.2
            1 5,094 vertices, 10,188 triangles
            3 0 vertices, 0 triangles
   time       # s: ...
@@ -122,6 +128,7 @@ brain1_label.nrrd
   input      256 x 256 x 25 of i32, NRRD, spacing 0.78125 x 0.78125 x 6.5
   cells      1,560,600, 5,087 of them crossed
   mesh       5,087 vertices, 10,188 triangles, 2 components
+  closed     yes; area 5540.48, enclosing 15543.9
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -132,7 +139,8 @@ brain.ply: mesh, PLY
   faces      10,188
   bounds     x 26.6427994 to 63.1883621, y -20.2410698 to 34.3044281, z -10.3244629 to 36.2935181
   components 2
-  boundary   none; 7 edges with more than two, or with two wound against each other
+  boundary   none; 7 edges with more than two
+  closed     yes, but no manifold: it touches itself along edges
   Euler      characteristic 0
   area       6375.53607
   has        normals: no, texture coordinates: 0
@@ -142,6 +150,7 @@ brain1_label.nrrd
   label      1
   cells      1,560,600, 5,096 of them crossed
   mesh       5,096 vertices, 10,188 triangles, 2 components
+  closed     yes; area 5540.48, enclosing 15543.9
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -153,6 +162,7 @@ brain_1.ply: mesh, PLY
   bounds     x 26.6427994 to 63.1883621, y -20.2410698 to 34.3044281, z -10.3244629 to 36.2935181
   components 2
   boundary   none
+  closed     yes
   Euler      characteristic 2
   area       6375.2292, enclosing 16272.9032
   has        normals: no, texture coordinates: 0
@@ -183,6 +193,9 @@ trommel: surface: warning: --labels: 3 has no surface: no sample of data/volumes
   "vertices": 5094,
   "triangles": 10188,
   "components": 2,
+  "closed": true,
+  "area": 6606.903292117149,
+  "volume": 16099.2431640625,
   "parts": [
     {
       "value": 1,
@@ -252,6 +265,7 @@ dam_break_4732.vtk
   isovalue   0.5 (half a lone point's height)
   cells      115,101, 8,990 of them crossed
   mesh       8,992 vertices, 17,976 triangles, 2 components
+  closed     yes; area 24.0304, enclosing 2.28997
   time       # s: ...
   memory     peak #
   output     water.ply, 439 KiB
@@ -261,6 +275,7 @@ dam_break_4732.vtk
   isovalue   0 (the spheres' surface)
   cells      103,194, 9,815 of them crossed
   mesh       10,012 vertices, 20,068 triangles, 6 components
+  closed     yes; area 22.9865, enclosing 0.999569
   time       # s: ...
   memory     peak #
   output     water.ply, 490 KiB
@@ -312,7 +327,7 @@ none_1.ply: mesh, PLY
   components 0
   boundary   none
   Euler      characteristic 0
-  area       0, enclosing 0
+  area       0
   has        normals: no, texture coordinates: 0
 ## Options that are not for what the input turns out to be.
 $ trommel surface data/dam_break_4732.vtk --frame 3 -o x.ply
@@ -433,3 +448,72 @@ $ for place in 0 4000000; do awk -v at=$place 'BEGIN { for (i = 0; i < 1000; i++
   bounds     x 3999999.1088071 to 4000009.8911934, y 3999999.1088071 to 4000009.8911934, z -0.89119285345078 to 9.8911924362183
   Euler      characteristic 2: closed, 0 handles
   area       619.272949, enclosing 1201.61795
+## A whole isovalue of whole samples: every triangle has an area, and what is in an STL is a closed manifold by place.
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps -o whole.stl -q; trommel info whole.stl
+whole.stl: mesh, STL
+  vertices   3,448 (17,120 more lay at the same places)
+  faces      6,856
+  bounds     x -26.1499996 to 32, y -12.2142859 to 13.2142859, z -13.2142859 to 12.1999998
+  components 10
+  boundary   none
+  closed     yes
+  Euler      characteristic 20
+  area       2319.333, enclosing 4461.9113
+  has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --simplify 0.1 -o few.stl -q; trommel info few.stl
+few.stl: mesh, STL
+  vertices   361 (1,685 more lay at the same places)
+  faces      682
+  bounds     x -26.1499996 to 32, y -12.2142859 to 13.2142859, z -13.2142859 to 12.1999998
+  components 10
+  boundary   none
+  closed     yes
+  Euler      characteristic 20
+  area       2279.20795, enclosing 4257.17249
+  has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/ct_lung_small.mha --iso=-500 --caps --topology trilinear -o lung.stl -q; trommel info lung.stl
+lung.stl: mesh, STL
+  vertices   49,227 (244,899 more lay at the same places)
+  faces      98,042
+  bounds     x -152.460999 to 0.531000018, y -148.985992 to 61.3779984, z -1432 to -1117
+  components 118
+  boundary   none
+  closed     yes
+  Euler      characteristic 206
+  area       442288.536, enclosing 6056939.26
+  has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/ct_lung_small.mha --iso=-500 --caps --simplify 0.1 -o lung.stl -q; trommel info lung.stl
+lung.stl: mesh, STL
+  vertices   5,016 (24,354 more lay at the same places)
+  faces      9,790
+  bounds     x -152.460999 to 0.531000018, y -148.985992 to 61.3779984, z -1432 to -1117
+  components 73
+  boundary   none
+  closed     yes
+  Euler      characteristic 121
+  area       442090.935, enclosing 6056723.52
+  has        normals: no, texture coordinates: 0
+$ trommel surface data/volumes/ct_lung_small.mha --iso=-500 --caps --collapse 0.4 -o lung.stl -q; trommel info lung.stl
+lung.stl: mesh, STL
+  vertices   42,531 (211,083 more lay at the same places)
+  faces      84,538
+  bounds     x -152.460999 to 0.531000018, y -148.985992 to 61.3779984, z -1432 to -1117
+  components 146
+  boundary   none
+  closed     yes
+  Euler      characteristic 262
+  area       441357.927, enclosing 6055677.44
+  has        normals: no, texture coordinates: 0
+## The same in slabs.
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --slabs 3 -o slabs.stl | grep closed; cmp whole.stl slabs.stl && echo same
+  closed     yes; area 2319.33, enclosing 4461.91
+same
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --slabs 3 -o slabs.ply | grep closed
+  closed     yes; area 2319.33, enclosing 4461.91
+$ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --largest -o largest.ply | grep -E 'mesh|closed'; trommel info largest.ply | grep -E 'vertices|closed|area'
+  mesh       3,184 vertices, 6,364 triangles, 1 component
+  closed     yes; area 2205.63, enclosing 4432.82
+  vertices   3,184
+  closed     yes
+  Euler      characteristic 2: closed, 0 handles
+  area       2205.63381, enclosing 4432.81877
