@@ -12,7 +12,7 @@
 #include <trommel/core.h>
 
 /* Twice a triangle's area over its longest edge's square. */
-static const double least_shape = 0x1p-20, nudge = 0x1p-8;
+static const double least_shape = 0x1p-20, nudge = 0x1p-10;
 
 enum {
     ROUNDS = 8, /* what is moved may make its neighbours flat */
@@ -157,10 +157,26 @@ static void merge(mend *m, uint32_t a, uint32_t b)
     }
 }
 
+/* Do labels meet at a vertex? It then stays where it is. */
+static bool is_where_labels_meet(const mend *m, uint32_t vertex)
+{
+    const uint8_t *labels = m->mesh->face_labels;
+    const size_t row = labels ? 2 * tml_type_size(m->mesh->face_label_type) : 0;
+    uint32_t corner = m->first[vertex];
+    do {
+        if (labels && memcmp(labels + corner / 3 * row, labels + m->first[vertex] / 3 * row, row))
+            return true;
+        corner = m->next[corner];
+    } while (corner != m->first[vertex]);
+    return false;
+}
+
 /* Moves the corner off the opposite edge, to the side that gives the triangle its neighbours'
  * normal. */
 static void move_off(mend *m, uint32_t corner)
 {
+    if (is_where_labels_meet(m, m->indices[corner]))
+        return;
     const uint32_t vertex = m->indices[corner];
     double a[3], b[3], along[3], sum[3] = {0, 0, 0}, side[3];
     point_of(m, m->indices[after(corner, 1)], a);

@@ -7,7 +7,7 @@
 /* Mends a mesh in place. Its arrays, and those of attributes (which are the mesh's), must be from
  * tml_alloc in their exact sizes; they are replaced where a length changes. Indices have 32 bits.
  *   flat    of a triangle flatter than 2^-20 of its longest edge, that edge is flipped, which moves
- *           nothing; where it cannot be flipped, the third corner moves off it by 2^-8 of it
+ *           nothing; where it cannot be flipped, the third corner moves off it by 2^-10 of it
  *   fins    two triangles of the same corners, on an edge that others have, too, are removed
  *   edges   of an edge of four triangles and more, each two that enclose a wedge get an edge of their
  *           own: all but one are cut at a vertex just inside the wedge. Not with texture coordinates

@@ -186,6 +186,25 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     return tml_mesh_stream_add(s->out, piece->part, &mesh);
 }
 
+/* Of a mesh in files little is in memory at a time. */
+static void measure_edited(slabs *s, const tml_mesh_arrays *mesh)
+{
+    enum { TRIANGLES = 1 << 16 };
+    const size_t size = mesh->indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
+    for (uint64_t first = 0; first < mesh->triangle_count; first += TRIANGLES) {
+        const uint64_t left = mesh->triangle_count - first;
+        s->edited.vertices = 0; /* each of these pieces has all of them */
+        measures_add(s->tml, &s->edited,
+                     &(tml_mesh){.positions = mesh->positions,
+                                 .indices = (const char *)mesh->indices + 3 * size * first,
+                                 .indices64 = mesh->indices64,
+                                 .vertex_count = mesh->vertex_count,
+                                 .triangle_count = left < TRIANGLES ? left : TRIANGLES});
+        if (mesh->let_go)
+            mesh->let_go(mesh->user);
+    }
+}
+
 /* The filters look at the whole mesh, which by then lies in files. */
 static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 {
@@ -198,12 +217,7 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
     result->triangle_count = mesh->triangle_count;
     result->components = mesh->components;
     if (status == TML_OK && mesh->part_count <= 1)
-        measures_add(s->tml, &s->edited,
-                     &(tml_mesh){.positions = mesh->positions,
-                                 .indices = mesh->indices,
-                                 .indices64 = mesh->indices64,
-                                 .vertex_count = mesh->vertex_count,
-                                 .triangle_count = mesh->triangle_count});
+        measure_edited(s, mesh);
     tml_surface_part end = {0}; /* of the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
         const tml_surface_part of = result->parts[p];

@@ -311,6 +311,25 @@ def test_labels_share_their_boundaries(dtype):
     assert np.isfinite(middle).all() and len(np.unique(mesh.faces)) == len(mesh.vertices)
 
 
+def test_whole_isovalues_keep_triangles_whole_and_open_meshes_enclose_nothing():
+    x = np.arange(24) - 11.5
+    distance = 8 - np.sqrt(x[:, None, None] ** 2 + (x[:, None] + 0.2) ** 2 + x**2)
+    ball = np.clip(128 + 20 * distance, 0, 255).round().astype(np.uint8)
+    for options in ({}, {"topology": "trilinear"}, {"collapse": 0.4}):
+        mesh = trommel.surface(ball, 128, **options)
+        facts = mesh.examine()
+        assert facts["boundary_edges"] == facts["nonmanifold_edges"] == facts["degenerate_triangles"] == 0
+        assert facts["volume"] == pytest.approx(4 / 3 * np.pi * 8**3, rel=0.02)
+        assert len(np.unique(mesh.vertices, axis=0)) == len(mesh.vertices)
+    for origin in (0, 100):  # the number of an open mesh would depend on its place
+        facts = trommel.surface(ball[:, :, :12], 128, origin=(origin, 0, 0)).examine()
+        assert np.isnan(facts["volume"]) and facts["boundary_edges"] and facts["area"] > 0
+    shared = np.zeros((8, 8, 8), np.uint8)
+    shared[2:5, 2:5, 2:5] = 1
+    shared[5:7, 2:5, 2:5] = 2
+    assert np.isnan(trommel.surface_labels(shared).examine()["volume"])
+
+
 def test_labels_alone_are_closed_and_enclose_their_samples():
     volume = np.pad(atlas(), 1)
     mesh = trommel.surface_labels(volume, separate=True, manifold=True)
