@@ -9,8 +9,8 @@
 
 #include <trommel/core.h>
 
-/* Triangles that are told of: some 20 ns each. */
-enum { MOST = 1 << 22 };
+/* Triangles at most, of some 20 ns each: what is told of them should not be noticed. */
+enum { MOST = 1 << 20 };
 
 struct waiting_triangle {
     uint64_t vertices[3];
@@ -29,19 +29,21 @@ static uint64_t mix(uint64_t x)
 /* By place, where corners have no numbers. */
 static uint64_t key_of(const float p[3])
 {
-    uint64_t key = 0;
-    for (int k = 0; k < 3; k++) {
-        const float x = p[k] + 0.0f; /* -0 is 0 */
-        uint32_t bits;
-        memcpy(&bits, &x, sizeof bits);
-        key = mix(key + bits + 0x9e3779b97f4a7c15u);
-    }
-    return key;
+    float place[3];
+    uint32_t bits[3];
+    for (int k = 0; k < 3; k++)
+        place[k] = p[k] + 0.0f; /* -0 is 0 */
+    memcpy(bits, place, sizeof bits);
+    return mix(bits[0] * 0x9e3779b97f4a7c15u + bits[1] * 0x632be59bd9b4e019u +
+               bits[2] * 0xd6e8feb86659fd93u);
 }
 
+/* Its reverse has the negative. */
 static uint64_t hash_of(uint64_t a, uint64_t b)
 {
-    return mix(a * 0x9e3779b97f4a7c15u + mix(b + 0x632be59bd9b4e019u));
+    const uint64_t low = a < b ? a : b, high = a < b ? b : a;
+    const uint64_t hash = mix(low * 0x9e3779b97f4a7c15u + high * 0x632be59bd9b4e019u);
+    return a == b ? 0 : a < b ? hash : -hash;
 }
 
 static void add_triangle(measures *m, const uint64_t keys[3], const float *const p[3])
@@ -64,7 +66,7 @@ static void add_triangle(measures *m, const uint64_t keys[3], const float *const
     m->area += 0.5 * sqrt(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
     m->six_volumes += at[0][0] * normal[0] + at[0][1] * normal[1] + at[0][2] * normal[2];
     for (int c = 0; c < 3; c++)
-        m->balance += hash_of(keys[c], keys[(c + 1) % 3]) - hash_of(keys[(c + 1) % 3], keys[c]);
+        m->balance += hash_of(keys[c], keys[(c + 1) % 3]);
 }
 
 static void wait_for_next(tml_context *tml, measures *m, const waiting_triangle *triangle)
@@ -85,8 +87,14 @@ static void wait_for_next(tml_context *tml, measures *m, const waiting_triangle 
     m->waiting[m->waiting_count++] = *triangle;
 }
 
-/* Adds the triangle if the piece has the vertices that are not below m->vertices. */
-static bool complete(measures *m, const tml_mesh *piece, waiting_triangle *triangle)
+static uint64_t index_at(const tml_mesh *mesh, uint64_t i)
+{
+    return mesh->indices64 ? ((const uint64_t *)mesh->indices)[i]
+                           : ((const uint32_t *)mesh->indices)[i];
+}
+
+/* Adds a triangle that waited, if the piece has its other vertices. */
+static bool complete(measures *m, const tml_mesh *piece, const waiting_triangle *triangle)
 {
     const float *corners[3];
     for (int c = 0; c < 3; c++) {
@@ -98,6 +106,18 @@ static bool complete(measures *m, const tml_mesh *piece, waiting_triangle *trian
     }
     add_triangle(m, triangle->vertices, corners);
     return true;
+}
+
+/* Puts a triangle aside that has a vertex of the next piece. */
+static void put_aside(tml_context *tml, measures *m, const tml_mesh *piece,
+                      const uint64_t vertices[3])
+{
+    waiting_triangle triangle = {.vertices = {vertices[0], vertices[1], vertices[2]}};
+    for (int c = 0; c < 3; c++)
+        if (vertices[c] - m->vertices < piece->vertex_count)
+            memcpy(triangle.positions[c], piece->positions + 3 * (vertices[c] - m->vertices),
+                   3 * sizeof(float));
+    wait_for_next(tml, m, &triangle);
 }
 
 static void add_soup(measures *m, const tml_mesh *piece)
@@ -118,18 +138,19 @@ static void add_indexed(tml_context *tml, measures *m, const tml_mesh *piece)
         if (!complete(m, piece, &m->waiting[i]))
             m->waiting[m->waiting_count++] = m->waiting[i];
     for (uint64_t t = 0; t < piece->triangle_count && !m->is_off; t++) {
-        waiting_triangle triangle = {.vertices = {0}};
-        for (uint64_t c = 0; c < 3; c++)
-            triangle.vertices[c] = piece->indices64 ? ((const uint64_t *)piece->indices)[3 * t + c]
-                                                    : ((const uint32_t *)piece->indices)[3 * t + c];
-        if (complete(m, piece, &triangle))
-            continue;
-        for (int c = 0; c < 3; c++) {
-            const uint64_t v = triangle.vertices[c] - m->vertices;
-            if (v < piece->vertex_count)
-                memcpy(triangle.positions[c], piece->positions + 3 * v, 3 * sizeof(float));
+        uint64_t vertices[3];
+        const float *corners[3];
+        bool is_whole = true;
+        for (uint64_t c = 0; c < 3; c++) {
+            vertices[c] = index_at(piece, 3 * t + c);
+            const uint64_t v = vertices[c] - m->vertices;
+            is_whole &= v < piece->vertex_count;
+            corners[c] = piece->positions + (v < piece->vertex_count ? 3 * v : 0);
         }
-        wait_for_next(tml, m, &triangle);
+        if (is_whole)
+            add_triangle(m, vertices, corners);
+        else
+            put_aside(tml, m, piece, vertices);
     }
     m->vertices += piece->vertex_count;
 }
