@@ -491,7 +491,7 @@ lung.stl: mesh, STL
   boundary   none
   closed     yes
   Euler      characteristic 121
-  area       442090.935, enclosing 6056723.52
+  area       442091.617, enclosing 6056723.66
   has        normals: no, texture coordinates: 0
 $ trommel surface data/volumes/ct_lung_small.mha --iso=-500 --caps --collapse 0.4 -o lung.stl -q; trommel info lung.stl
 lung.stl: mesh, STL
