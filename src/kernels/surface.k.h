@@ -99,8 +99,8 @@ FUNCTION(float) surface_smooth9(float corners, float edges, float centre)
 
 /* How far a cap's vertex moves along an axis across its edge, in cells. It lies on a sample of the
  * border. Where that sample is also the first or last one of another axis, on the box's edge, two
- * caps have a vertex there: each moves into its cap, by a quarter of the clearance (moved by half of
- * it, three vertices could lie on one line). */
+ * caps have a vertex there: each moves into its cap, by a quarter of the clearance (moved by half
+ * of it, three vertices could lie on one line). */
 FUNCTION(float) surface_cap_shift(bool is_first, bool is_last)
 {
     return (is_first ? 0.25f * SURFACE_CLEARANCE : 0.0f) -

@@ -238,8 +238,8 @@ static void count_bin(uint64_t *bin, uint64_t count, tml_mesh_stats *out)
     }
 }
 
-/* The half-edge that starts at a corner. Of a triangle that has a vertex twice: none, which is from a
- * vertex to itself. */
+/* The half-edge that starts at a corner. Of a triangle that has a vertex twice: none, which is from
+ * a vertex to itself. */
 typedef struct half_edge {
     uint64_t low, high, up;
 } half_edge;
