@@ -321,7 +321,8 @@ static double crossing_place(const mc_input *input, uint64_t a, uint64_t b)
         t = isinf(length) ? 0.5f : (iso - pf) / length;
     }
     }
-    /* 64-bit samples that differ may be equal in double: 0 / 0 counts as 0. Vertices keep clear of samples. */
+    /* 64-bit samples that differ may be equal in double: 0 / 0 counts as 0. Vertices keep clear of
+     * samples. */
     return !(t > clearance) ? clearance : t > 1 - clearance ? 1 - clearance : t;
 }
 

@@ -515,8 +515,8 @@ typedef struct tml_mesh_stats {
 
 /* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
  * counts components and leaves the rest 0: it takes 4 bytes a vertex (8 from 2^32 vertices on),
- * all of it 8 bytes a vertex and 24 a triangle. A triangle that has a vertex twice is no face and has
- * no edges. Computed in double. The same numbers whatever the number of threads. Errors:
+ * all of it 8 bytes a vertex and 24 a triangle. A triangle that has a vertex twice is no face and
+ * has no edges. Computed in double. The same numbers whatever the number of threads. Errors:
  * INVALID_ARGUMENT (which triangle has an index out of range), INVALID_HANDLE, OUT_OF_MEMORY,
  * CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
