@@ -441,11 +441,12 @@ static int end_frame(run *r, measured *f)
     const exposure_args *a = r->args;
     char path[PATH_SIZE];
     int code = cli_fail(r->tml, tml_buffer_read(r->tml, r->state, f->state));
+    bool has_floats = f->picture.type == TML_F16 || f->picture.type == TML_F32;
     if (code == CLI_OK && f->state[TML_EXPOSURE_COUNTED] == 0.0f)
-        cli_warn("%s: no pixel is positive, so that none counts, and the exposure %s%s", f->path,
-                 r->is_sequence ? "stays what it was" : "is 1",
-                 a->values ? ""
-                           : "; if it holds logarithms, say which: --values log2, ln or log10");
+        cli_warn("%s: no pixel is positive, so that there is nothing to expose by%s", f->path,
+                 has_floats && !a->values
+                     ? "; if it holds logarithms, say which: --values log2, ln or log10"
+                     : "");
     if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
         code = save_picture(r, f, path);
     if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))

@@ -120,13 +120,16 @@ static tml_status colours_run(tml_context *tml, const tml_image *image, const tm
 }
 
 static void colours_compare(tml_context *tml, const colours *c, uint32_t channels, GLuint texture,
-                            const uint32_t *words, const tml_buffer out[4])
+                            tml_image_values values, const uint32_t *words, const tml_buffer out[4])
 {
     static colours_results in_place, by_buffer;
     static float held[4 * COLOURS_TEXELS];
     const tml_gl_image lent = {texture, c->internal};
-    tml_image image = {
-        .width = COLOURS_WIDTH, .height = COLOURS_HEIGHT, .channels = channels, .gl = &lent};
+    tml_image image = {.width = COLOURS_WIDTH,
+                       .height = COLOURS_HEIGHT,
+                       .channels = channels,
+                       .values = values,
+                       .gl = &lent};
     uint64_t texels;
     tml_mip_level(COLOURS_WIDTH, COLOURS_HEIGHT, 32, NULL, NULL, &texels);
     for (int held_in_buffer = 0; held_in_buffer < 2; held_in_buffer++) {
@@ -189,9 +192,12 @@ TEST(textures_are_pictures)
             fetch_colours(texture, words);
             int32_t before[STATES], after[STATES];
             state_take(before);
-            colours_compare(tml, c, TML_MIN_OF(c->components, 3u), texture, words, out);
+            colours_compare(tml, c, TML_MIN_OF(c->components, 3u), texture, TML_IMAGE_LINEAR, words,
+                            out);
             if (c->components == 4 || i == 0)
-                colours_compare(tml, c, i ? 4 : 2, texture, words, out);
+                colours_compare(tml, c, i ? 4 : 2, texture, TML_IMAGE_LINEAR, words, out);
+            if (i < 2) /* floats */
+                colours_compare(tml, c, i ? 4 : 3, texture, TML_IMAGE_LN, words, out);
             state_take(after);
             CHECK(memcmp(before, after, sizeof before) == 0);
             CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);

@@ -82,6 +82,12 @@ if package refusal "core;io" "" || package refusal "" ""; then
     fail "io is found without its libraries"
 fi
 grep -q 'component io needs what was not found: ZLIB' refusal || { cat refusal; fail "io does not say why"; }
+rm -rf core/build
+if cmake -S core -B core/build -DTrommel_DIR="$(realpath "$build")" -Dcomponents=core >refusal 2>&1; then
+    fail "a build's folder is taken for an installation"
+fi
+tr -s '\n ' ' ' <refusal | grep -q "is the folder of a build: install it (cmake --install" ||
+    { cat refusal; fail "a build's folder does not say what to do"; }
 quietly package log core ""
 quietly package log core io
 quietly cmake --build core/build

@@ -3453,6 +3453,10 @@ TEST(sizes_that_wrap_are_refused)
     CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "tml_surface_cells: region on axis 1") != NULL);
     desc = s.desc;
+    desc.field = &(tml_field_desc){.radius = 1.0};
+    CHECK_STATUS(tml_surface_cells(tml, &desc, cells), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "make the volume by tml_field") != NULL);
+    desc = s.desc;
     CHECK_OK(tml, tml_surface_cells(tml, &desc, cells));
     tml_surface_desc enqueued = s.desc;
     tml_surface_enqueue_desc enqueue = {.surface = &enqueued, .iso_index = UINT64_MAX};

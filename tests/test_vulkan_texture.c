@@ -138,6 +138,7 @@ static void measure_both(tml_context *tml, const char *name, const texture *t, u
     tml_image_measure_desc desc = {.image = {.width = t->image.width,
                                              .height = t->image.height,
                                              .channels = channels,
+                                             .values = masked ? TML_IMAGE_LN : TML_IMAGE_LINEAR,
                                              .vulkan = &t->lent},
                                    .region = {part[0], part[1], part[2], part[3]},
                                    .stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL),
@@ -150,7 +151,8 @@ static void measure_both(tml_context *tml, const char *name, const texture *t, u
         .buffer = buffer_of_texture(tml, t, channels, part[0], part[1], part[2], part[3]),
         .width = part[2],
         .height = part[3],
-        .channels = channels};
+        .channels = channels,
+        .values = masked ? TML_IMAGE_LN : TML_IMAGE_LINEAR};
     desc.region.x = desc.region.y = 0;
     CHECK_OK(tml, tml_image_measure(tml, &desc));
     CHECK_OK(tml, tml_buffer_read(tml, desc.stats, words[1]));

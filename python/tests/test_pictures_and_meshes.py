@@ -41,6 +41,22 @@ def test_mips_of_any_size(dtype):
     assert all((m == 100).all() and m.dtype == dtype for m in chain)
 
 
+@pytest.mark.parametrize("values, log", [("log2", np.log2), ("ln", np.log), ("log10", np.log10)])
+def test_pictures_of_logarithms_are_as_the_linear_ones(values, log):
+    linear = np.random.default_rng(5).uniform(0.001, 0.9, (13, 17, 3)).astype(np.float32)
+    logs = log(linear)
+    a, b = trommel.measure_picture(logs, values=values), trommel.measure_picture(linear)
+    assert a.positive == b.positive and abs(a.log2_mean - b.log2_mean) < 1e-4
+    assert np.abs(trommel.expose(logs, values=values).astype(int) - trommel.expose(linear)).max() <= 1
+    assert np.abs(trommel.tonemap(logs, values=values).astype(int) - trommel.tonemap(linear)).max() <= 1
+    for one, other in zip(trommel.mips(logs, values=values), trommel.mips(linear)):
+        np.testing.assert_allclose(one, other, rtol=1e-4)
+    with pytest.warns(RuntimeWarning, match="no pixel .* is positive.*values='log2'"):
+        trommel.expose(logs)
+    with pytest.raises(trommel.InvalidArgument, match="values is log2"):
+        trommel.measure_picture(np.zeros((2, 2), np.uint8), values="log2")
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float16])
 @pytest.mark.parametrize("shape", [(37, 53, 3), (64, 8), (5, 1, 4)])
 def test_mips_of_logarithms(dtype, shape):

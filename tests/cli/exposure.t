@@ -164,3 +164,10 @@ trommel: exposure: data/volumes/fuel_crop.nii.gz is a volume, and not a picture;
 [1]
 $ ls x*
 x0.pfm
+
+## A target of log luminance: metered as linear values it has nothing to expose by.
+$ printf 'Pf\n1 1\n-1.0\n\0\0\220\300' >log.pfm
+$ trommel exposure log.pfm --backend cpu
+$ trommel exposure log.pfm --backend cpu --values log2
+$ trommel exposure data/pictures/basn2c16.png --backend cpu --values log2
+$ trommel exposure log.pfm --backend cpu --values log2 --gl-path float_packed

@@ -121,3 +121,9 @@ trommel: mips: missing.png: cannot be opened: No such file or directory
 $ ls x*
 ls: cannot access 'x*': No such file or directory
 [2]
+
+## Of logarithms, levels are linear, but with --log.
+$ printf 'Pf\n2 1\n-1.0\n\0\0\220\300\0\0\0\300' >log.pfm
+$ trommel mips log.pfm --values log2 -o linear.pfm --backend cpu && od -An -tf4 -j11 linear_1.pfm
+$ trommel mips log.pfm --values log2 --log -o logs.pfm --backend cpu && od -An -tf4 -j11 logs_1.pfm
+$ trommel mips log.pfm --values log2 --sheet x.png
