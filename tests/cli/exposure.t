@@ -89,6 +89,7 @@ $ trommel exposure a.pfm --backend cpu --json
   "outputs": []
 }
 $ trommel exposure nan.pfm --backend cpu
+trommel: exposure: warning: nan.pfm: no pixel is positive, so that there is nothing to expose by; if it holds logarithms, say which: --values log2, ln or log10
 nan.pfm
   picture    1 x 1, 1 x f32, PFM
   pixels     1, 100 % NaN
@@ -164,10 +165,33 @@ trommel: exposure: data/volumes/fuel_crop.nii.gz is a volume, and not a picture;
 [1]
 $ ls x*
 x0.pfm
-
 ## A target of log luminance: metered as linear values it has nothing to expose by.
 $ printf 'Pf\n1 1\n-1.0\n\0\0\220\300' >log.pfm
 $ trommel exposure log.pfm --backend cpu
+trommel: exposure: warning: log.pfm: no pixel is positive, so that there is nothing to expose by; if it holds logarithms, say which: --values log2, ln or log10
+log.pfm
+  picture    1 x 1, 1 x f32, PFM
+  pixels     1, 100 % negative
+  luminance  -4.5 to -4.5, mean -4.5, standard deviation 0 (rec709)
+  exposure   x 1, +0.000 stops: no pixel has a logarithm to be exposed by
+  histogram  |                                                                | -16 to +16 stops
+  time       # s: ...
+  memory     peak #
 $ trommel exposure log.pfm --backend cpu --values log2
+log.pfm
+  picture    1 x 1, 1 x f32, PFM
+  pixels     1, 100 % positive
+  luminance  0.0441942 to 0.0441942, mean 0.0441942, standard deviation 0 (rec709)
+  log mean   0.0441942, -4.5000 stops; median 0.04615, -4.438 stops
+  percentile 1 %: -4.50, 5 %: -4.49, 50 %: -4.44, 95 %: -4.38, 99 %: -4.38 stops
+  exposure   x 4.0729, +2.026 stops: the average of -4.500 stops becomes 0.18
+  EV100      -1.500, if a luminance of 1 is 1 cd/m2
+  histogram  |                       @                                        | -16 to +16 stops
+  time       # s: ...
+  memory     peak #
 $ trommel exposure data/pictures/basn2c16.png --backend cpu --values log2
-$ trommel exposure log.pfm --backend cpu --values log2 --gl-path float_packed
+trommel: exposure: --values is for pictures of floats; data/pictures/basn2c16.png holds a picture of integers
+Try 'trommel exposure --help'.
+[2]
+$ trommel exposure a.pfm --backend cpu --tone reinhard_extended -o a.png --quiet; ls a.png
+a.png

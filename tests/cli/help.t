@@ -729,6 +729,10 @@ Measuring:
                             default: 0)
       --linear              PNG and JPEG hold linear values (default: sRGB, unless
                             the file says otherwise; for pictures of integers)
+      --values linear|log2|ln|log10
+                            what a picture of floats holds: linear values, or
+                            logarithms, as a pass leaves them that meters by log
+                            luminance (for pictures of floats; default: linear)
 
 Exposure:
       --by mean|median      the average is this of the logarithms (not with --ev100,
@@ -847,6 +851,11 @@ Levels:
       --linear              PNG and JPEG hold linear values, normals say (default:
                             sRGB, unless the file says otherwise; for pictures of
                             integers)
+      --values linear|log2|ln|log10
+                            what a picture of floats holds: linear values, or
+                            logarithms, as a pass leaves them that meters by log
+                            luminance. Levels are linear, but with --log (for
+                            pictures of floats; default: linear)
 
 Output:
   -o, --output FILE         name.png: writes name_0.png, name_1.png ..., level 0
@@ -1468,6 +1477,9 @@ from level 1 on, of log2 of Rec. 709 luminance, of 2^\-16 at least: for local ex
 .TP
 \fB\-\-linear\fR
 PNG and JPEG hold linear values, normals say (default: sRGB, unless the file says otherwise; for pictures of integers)
+.TP
+\fB\-\-values\fR \fIlinear|log2|ln|log10\fR
+what a picture of floats holds: linear values, or logarithms, as a pass leaves them that meters by log luminance. Levels are linear, but with \-\-log (for pictures of floats; default: linear)
 .SS Output
 .TP
 \fB\-o\fR, \fB\-\-output\fR \fIFILE\fR

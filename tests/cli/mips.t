@@ -121,9 +121,23 @@ trommel: mips: missing.png: cannot be opened: No such file or directory
 $ ls x*
 ls: cannot access 'x*': No such file or directory
 [2]
-
 ## Of logarithms, levels are linear, but with --log.
 $ printf 'Pf\n2 1\n-1.0\n\0\0\220\300\0\0\0\300' >log.pfm
-$ trommel mips log.pfm --values log2 -o linear.pfm --backend cpu && od -An -tf4 -j11 linear_1.pfm
-$ trommel mips log.pfm --values log2 --log -o logs.pfm --backend cpu && od -An -tf4 -j11 logs_1.pfm
+$ trommel mips log.pfm --values log2 -o linear.pfm --backend cpu && od -An -tf4 -j12 linear_1.pfm
+log.pfm
+  picture    2 x 1, 1 x f32, PFM
+  level 1    linear_1.pfm, 1 x 1, 1 x f32, 16 bytes
+  time       # s: ...
+  memory     peak #
+      0.14709708
+$ trommel mips log.pfm --values log2 --log -o logs.pfm --backend cpu && od -An -tf4 -j12 logs_1.pfm
+log.pfm
+  picture    2 x 1, 1 x f32, PFM
+  level 1    logs_1.pfm, 1 x 1, 1 x f32, 16 bytes
+  time       # s: ...
+  memory     peak #
+           -3.25
 $ trommel mips log.pfm --values log2 --sheet x.png
+trommel: mips: --sheet shows the picture, too, and with --values only the levels are linear; write these: -o x.exr
+Try 'trommel mips --help'.
+[2]
