@@ -70,6 +70,12 @@ const calls = {
             return { kind: "volume", name, ...volume, range: [lower, upper], suggested: iso };
         }
         const points = t.loadPoints(content, plain);
+        // Far from 0 floats lose what is between the points: the page has them from their first one.
+        const first = points.positions.slice(0, 3);
+        if (first.some((x) => Math.abs(x) > 1024))
+            Object.assign(points, {
+                positions: points.positions.map((x, k) => x - first[k % 3]), origin: points.origin.map((x, k) => x + first[k]),
+            });
         const resolved = t.resolveField({ points: points.positions });
         return { kind: "points", name, ...points, ...extent(points.positions), radius: resolved.radius };
     },
@@ -78,11 +84,11 @@ const calls = {
         const content = new Uint8Array(bytes);
         return isExr(content) ? loadExr(content) : (await trommel).loadPicture(content, name);
     },
-    // The mesh of what the page shows, as a file: {bytes, vertexCount, triangleCount}.
-    async save({ volume, field, surface, format }) {
+    // The mesh of what the page shows, moved by at, as a file: {bytes, vertexCount, triangleCount}.
+    async save({ volume, field, at = [0, 0, 0], surface, format }) {
         const t = await trommel;
         const mesh = t.surface(volume ?? { field }, surface);
-        const bytes = t.saveMesh(mesh, format);
+        const bytes = t.saveMesh({ ...mesh, origin: mesh.origin.map((x, k) => x + at[k]) }, format);
         return { bytes, vertexCount: mesh.vertexCount, triangleCount: mesh.triangleCount };
     },
 };

@@ -737,7 +737,7 @@ class SurfacePanel {
             return { volume: { data, type, dims, spacing, origin, direction } };
         }
         if (source.kind === "points")
-            return { field: this.pointField() };
+            return { field: this.pointField(), at: source.origin };
         const { positions } = await (this.isOnDevice ? this.flood.state() : this.worker.floodState());
         return { field: { ...FLOOD_FIELD, points: positions, grid: this.fieldGrid() } };
     }
@@ -1146,6 +1146,7 @@ function pointSource(points) {
         iso: 0.5,
         dot: 0.004,
         cloud: { count, positions, radii, radius },
+        origin: points.origin,
         place: (at) => at.map((x, k) => x + points.origin[k]),
         box,
         model: fitted(...box, /las|laz|vtk/i.test(points.format) ? Z_UP : Y_UP),

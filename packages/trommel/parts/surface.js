@@ -130,10 +130,19 @@ extend(Inside, class {
         return at;
     }
 
+    /* Where the mesh of a field begins: where its points do, or, if these are far from there, where its grid does. */
+    fieldOrigin(field, moved) {
+        const points = cloudOf(field)?.positions ?? field.points;
+        if (!(points instanceof Float32Array) || !points.subarray(0, 3).some(x => Math.abs(x) > 1024))
+            return moved;
+        const grid = field.grid?.dims ? field.grid : field.dims ? field : this.trommel.resolveField(field).grid;
+        return farOrigin({ ...grid, origin: less(grid.origin ?? ZERO, moved) }).map((x, k) => x + moved[k]);
+    }
+
     surfaceOnDevice(source, options) {
         const values = valuesOf('surface', source ?? {}), { field } = source ?? {}, isLabels = options.allLabels || options.labels;
         const moved = field ? originOf(field) : ZERO;
-        const origin = options.positionOrigin ?? (field ? moved : farOrigin(source ?? {}));
+        const origin = options.positionOrigin ?? (field ? this.fieldOrigin(field, moved) : farOrigin(source ?? {}));
         return this.withSource('surface', source, options, fields => {
             this.scope(() => {
                 const request = {
