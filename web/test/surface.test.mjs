@@ -123,6 +123,31 @@ export default async function (t) {
         assert.deepEqual(await page.locator("#alerts .message").allTextContents(), []);
     });
 
+    await t.test("a dropped volume shows its physical values, by a negative slope, too", async ({ open, assert }) => {
+        const page = await openPanel(open), side = 32, header = new DataView(new ArrayBuffer(352));
+        header.setInt32(0, 348, true);
+        [3, side, side, side, 1, 1, 1, 1].forEach((n, k) => header.setInt16(40 + 2 * k, n, true));
+        header.setInt16(70, 2, true), header.setInt16(72, 8, true); // u8
+        [1, 1, 1, 1, 0, 0, 0, 0, 352, -0.5, 100].forEach((x, k) => header.setFloat32(76 + 4 * k, x, true));
+        [..."n+1"].forEach((c, k) => header.setUint8(344 + k, c.charCodeAt(0)));
+        // Physical values are 100 - stored / 2: half of the ball's, less 27.5.
+        const stored = ballVolume(side).subarray(-(side ** 3)).map((x) => 255 - x);
+        await drop(page, ".stage", ["ball.nii", Buffer.concat([Buffer.from(header.buffer), Buffer.from(stored)])]);
+        await page.getByText("ball.nii: 32 × 32 × 32").waitFor({ timeout: 30 * SECONDS });
+        await surfaceIsThere(page);
+        await flip(page, "Turn");
+        await stillness(page);
+        const told = page.locator(".panel-surface .pick p");
+        await page.mouse.click(270, 300);
+        await told.waitFor({ timeout: 60 * SECONDS });
+        const text = await told.innerText();
+        const [, place, value] = /\((.*)\)\ncell .*, value (.*)$/.exec(text) ?? assert.fail(text);
+        assert.ok(Number(value) >= -27.5 && Number(value) <= 100, text);
+        const radius = Math.hypot(...place.split(", ").map((x) => Number(x) - (side - 1) / 2));
+        const wanted = (255 - 2 * (Number(value) + 27.5)) * side / 400;
+        assert.ok(Math.abs(radius - wanted) < 0.3, `${radius} against ${wanted}`);
+    });
+
     await t.test("what moves halts for a click that meets it", async ({ open, shot, assert }) => {
         const page = await openPanel(open), told = page.locator(".panel-surface .pick p");
         // Beside the surface there is nothing; it goes on.
