@@ -133,15 +133,16 @@ typedef struct tml_gl_memory {
 TML_API TML_MUST_CHECK tml_status tml_gl_texture(tml_context *tml, tml_buffer buffer,
                                                  tml_gl_memory *out);
 
-/* GLSL to look up buffers in shaders of your own, to put between their "#version 300 es" with precisions
- * and the rest: tml_word(words, i), tml_float, tml_vec2 to tml_vec4, tml_uvec2 to tml_uvec4,
- * tml_count(words), with words a usampler2D of the texture that tml_gl_texture gives; of lent textures
- * below "#define TML_ANY_ROWS". On the float tier the functions take a highp sampler2D, the texture's
- * width and height as a vec2, and i as a float, below "precision highp float". There is no tml_uvec, and
- * there are tml_bytes, pack_float (a float to the four bytes of its bits, each 0 to 255) and unpack_float
- * (back): to draw a packed float into RGBA8, write pack_float(x) / 255.0; of a texel fetched from RGBA8,
- * take unpack_float(floor(255.0 * texel + 0.5)).
- * The context's until tml_close. NULL: another engine, or no memory; tml_last_error tells. */
+/* GLSL to look up buffers in shaders of your own, to put between their "#version 300 es" with
+ * precisions and the rest: tml_word(words, i), tml_float, tml_vec2 to tml_vec4, tml_uvec2 to
+ * tml_uvec4, tml_count(words), with words a usampler2D of the texture that tml_gl_texture gives;
+ * of lent textures below "#define TML_ANY_ROWS". On the float tier the functions take a highp
+ * sampler2D, the texture's width and height as a vec2, and i as a float, below "precision highp
+ * float". There is no tml_uvec, and there are tml_bytes, pack_float (a float to the four bytes of
+ * its bits, each 0 to 255) and unpack_float (back). To draw a packed float into RGBA8, write
+ * pack_float(x) / 255.0; of a texel fetched from RGBA8, take unpack_float(floor(255.0 * texel +
+ * 0.5)). The context's until tml_close. NULL: another engine, or no memory; tml_last_error tells.
+ */
 TML_API const char *tml_gl_glsl(tml_context *tml);
 
 /* A texture of yours with colours: float or normalised, as a sampler2D fetches them.
@@ -173,15 +174,15 @@ typedef struct tml_gl_transfer_desc {
         first; /* its scalar with which the first element begins; a multiple of those of a word */
 } tml_gl_transfer_desc;
 
-/* A transfer has no length on the device: of a buffer that a call has filled in part, such as the out of
- * tml_compact, export writes the texels past the count, too, with what the buffer held there. Clear the
- * buffer before the call (tml_buffer_write, tml_map), or have your shader stop at the count (tml_count of
- * tml_gl_glsl).
- * Import: numbers of a texture to a buffer; floats keep their bits in f32 where the device hands them
- * through. Export: the other way; components that the buffer has not are 0, alpha 1. Enqueue only. On
- * the float tier the texture must be set to GL_NEAREST and, for floats, WebGL 1 must have
- * OES_texture_float. Errors: INVALID_ARGUMENT, INVALID_HANDLE, UNSUPPORTED (other engines; a texture
- * that cannot be drawn to), OUT_OF_MEMORY, DEVICE_LOST. */
+/* Import: numbers of a texture to a buffer; floats keep their bits in f32 where the device hands
+ * them through. Export: the other way; components that the buffer has not are 0, alpha 1. Enqueue
+ * only. A transfer has no length on the device: of a buffer that a call has filled in part, such
+ * as the out of tml_compact, export writes the texels past the count, too, with what the buffer
+ * held there. Clear the buffer before the call (tml_buffer_write, tml_map), or have your shader
+ * stop at the count (tml_count of tml_gl_glsl). On the float tier the texture must be set to
+ * GL_NEAREST and, for floats, WebGL 1 must have OES_texture_float. Errors: INVALID_ARGUMENT,
+ * INVALID_HANDLE, UNSUPPORTED (other engines; a texture that cannot be drawn to), OUT_OF_MEMORY,
+ * DEVICE_LOST. */
 TML_API TML_MUST_CHECK tml_status tml_gl_import(tml_context *tml, const tml_gl_transfer_desc *desc);
 TML_API TML_MUST_CHECK tml_status tml_gl_export(tml_context *tml, const tml_gl_transfer_desc *desc);
 

@@ -320,8 +320,9 @@ typedef struct tml_image_mips_desc {
     float weights[3];        /* CUSTOM */
     float floor;             /* 2^-100 to 2^127; 0: 2^-16 */
     /* The chain: u8, u16, f16 or f32 with in's channels and no gaps; tml_mip_level tells its size.
-     * srgb as in's; linear, whatever in's values are. last_alone: width * height of that level. Averages are of linear light and of unpremultiplied alpha; levels come from the
-     * ones above in float, not from what was rounded to u8. NaN spreads; fix the picture first. */
+     * srgb as in's; linear, whatever in's values are. last_alone: width * height of that level.
+     * Averages are of linear light and of unpremultiplied alpha; levels come from the ones above in
+     * float, not from what was rounded to u8. NaN spreads; fix the picture first. */
     tml_buffer out;
     tml_buffer scratch; /* optional */
 } tml_image_mips_desc;

@@ -13,10 +13,10 @@
  * .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3
  * and the same for 2 and 4; uvec2 uvec3 uvec4, made by UVEC2(x, y) ..., without sums.
  *
- * A kernel's name is that of a C function, too: one that the C library has, such as finite or remainder, is a
- * conflict. Begin yours with a word of your own. On OpenGL ES index no array of vectors by a variable (vec4 a[3];
- * a[i]), but by constants or by a loop from constant to constant: NVIDIA's compiler gets it wrong. Arrays of
- * scalars may be indexed by anything.
+ * A kernel's name is that of a C function, too: one that the C library has, such as finite or
+ * remainder, is a conflict. Begin yours with a word of your own. On OpenGL ES index no array of
+ * vectors by a variable (vec4 a[3]; a[i]), but by constants or by a loop from constant to constant:
+ * NVIDIA's compiler gets it wrong. Arrays of scalars may be indexed by anything.
  *
  * Parameters, at most six, of which at most four are arrays, each a plain "type name":
  *   float, int, uint, vec2, vec3, vec4,  the next input array's element. float also takes f16
@@ -57,9 +57,10 @@
  *     })
  *     ... .in = {edges, points} ...
  *
- * What needs more than four arrays goes in two maps. A ray's hit, for example: the first map takes the hit's
- * triangle, the indices and the vertices and writes the normal; the second takes the normal with t and the
- * ray's direction. (Or two arrays become one: f32x4 with t as the direction's w.)
+ * What needs more than four arrays goes in two maps. A ray's hit, for example: the first map takes
+ * the hit's triangle, the indices and the vertices and writes the normal; the second takes the
+ * normal with t and the ray's direction. (Or two arrays become one: f32x4 with t as the direction's
+ * w.)
  *
  * More numbers than tml_params holds come in the same way, from a buffer that tml_buffer_write renews.
  *

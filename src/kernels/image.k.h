@@ -145,8 +145,8 @@ FUNCTION(uint) image_magnitude(float x)
 #define IMAGE_LN     2u
 #define IMAGE_LOG10  3u
 
-/* The linear value of a logarithm: 0 below 2^-100, infinite from 2^128 on, NaN of NaN. The product with log2 of
- * the base is rounded to a float: that is the error for large logarithms. */
+/* The linear value of a logarithm: 0 below 2^-100, infinite from 2^128 on, NaN of NaN. The product
+ * with log2 of the base is rounded to a float: that is the error for large logarithms. */
 FUNCTION(float) image_of_log(float x, uint values)
 {
     uint factor =

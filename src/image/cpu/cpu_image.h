@@ -34,7 +34,8 @@ void cpu_image_bind(const tml_context *tml, const image_view *view, cpu_image *o
 void cpu_image_decode(const cpu_image *image, uint64_t y, uint64_t x, size_t count, float *out);
 void cpu_image_encode(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                       const float *in);
-/* The pixels as interleaved floats: in place if the view has linear floats, else decoded into space. */
+/* The pixels as interleaved floats: in place if the view has linear floats, else decoded into
+ * space. */
 const float *cpu_image_floats(const cpu_image *image, uint64_t y, uint64_t x, size_t count,
                               float *space);
 
