@@ -80,6 +80,28 @@ static void expose(tml_context *tml)
     CHECK(fabsf(exposure[TML_EXPOSURE_SCALE] - 0.18f / 2) < 1e-6f);
 }
 
+/* A target into which a pass wrote log2 of luminance; and what says that no pixel counted. */
+static void expose_logarithms(tml_context *tml)
+{
+    const tml_buffer stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL);
+    const tml_buffer state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL);
+    tml_image target = {.buffer = buffer_of(tml, TML_F32, 2, (float[]){-5, -4}),
+                        .width = 2,
+                        .height = 1,
+                        .channels = 1};
+    float exposure[TML_EXPOSURE_WORDS];
+    for (int is_told = 0; is_told < 2; is_told++) {
+        target.values = is_told ? TML_IMAGE_LOG2 : TML_IMAGE_LINEAR;
+        MUST(tml_image_measure(tml, &(tml_image_measure_desc){.image = target, .stats = stats}));
+        MUST(tml_image_expose(
+            tml, &(tml_image_expose_desc){.stats = stats, .reset = true, .state = state}));
+        MUST(tml_buffer_read(tml, state, exposure));
+        CHECK(exposure[TML_EXPOSURE_COUNTED] == (float)is_told);
+    }
+    CHECK(exposure[TML_EXPOSURE_AVERAGE] == -4.5f);
+    CHECK(!strcmp(tml_image_values_name(target.values), "log2"));
+}
+
 /* A tone curve, from linear floats to the bytes of a screen. */
 static void tonemap(tml_context *tml)
 {
@@ -136,6 +158,6 @@ static void log_level(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){measure, percentile, stats_words, meter, expose, tonemap,
-                                           mips, log_level, NULL});
+                        (example *const[]){measure, percentile, stats_words, meter, expose,
+                                           expose_logarithms, tonemap, mips, log_level, NULL});
 }
