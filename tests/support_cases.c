@@ -865,7 +865,7 @@ static int usage(const char *program)
             "  --coverage  fail when a method that an engine offers is reached by no case\n"
             "  --software N  only every Nth case on software drivers\n"
             "  --engine E  only on cpu, vulkan or gl\n"
-            "  --gl-path P  on OpenGL ES, force a path: integer, float, float_packed or packed\n"
+            "  --gl-path P  on OpenGL ES, force a path: integer, float, float-packed or packed\n"
             "  --pass-items N  on Vulkan, elements of a pass\n"
             "  OP          only operations whose name contains it; may be given several times\n"
             "  -o 'CASE'   one case, by its name; may be given several times\n",

@@ -887,7 +887,7 @@ export class Trommel {
         try {
             inside.scope(() => inside.call('open', {
                 engine: gl !== null, threads, exact_counts: options.exactCounts,
-                path: inside.stackText(options.path?.replace('-', '_')),
+                path: inside.stackText(options.path?.replace('_', '-')),
             }));
         } catch (error) {
             if (gl)
@@ -896,7 +896,7 @@ export class Trommel {
             throw error;
         }
         inside.tml = inside.reply('tml');
-        inside.path = inside.reply('path') ? inside.text('path').replace('path ', '').replace('_', '-') : null;
+        inside.path = inside.reply('path') ? inside.text('path').replace('path ', '') : null;
         inside.tests = treeOf(module);
         const name = inside.text('name'), running = inside.reply('threads');
         inside.device = Object.freeze({
