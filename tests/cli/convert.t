@@ -116,8 +116,8 @@ ls: cannot access 'x*': No such file or directory
 $ trommel info data/volumes/dicom/oblique
 oblique: volume, DICOM
   samples    64 x 64 x 4 = 16,384 of i16, 32 KiB
-  spacing    2.34375 x 2.34375 x 4
-  origin     -136.268, -50.1227, 36.6436
+  spacing    2.34375 x 2.34375 x 4 mm
+  origin     -136.268, -50.1227, 36.6436 mm
   axes       x (0.60883, 0.790737, 0.063724)  y (-0.142762, 0.188227, -0.971694)  z (-0.78035, 0.582499, 0.227485)
   space      left-posterior-superior
   values     0 to 1537, mean 369.976
@@ -126,8 +126,8 @@ oblique: volume, DICOM
 $ trommel convert data/volumes/dicom/oblique/003.dcm -o mr.mha -q; trommel info mr.mha
 mr.mha: volume, MetaImage
   samples    64 x 64 x 4 = 16,384 of i16, 32 KiB
-  spacing    2.34375 x 2.34375 x 4
-  origin     -136.268, -50.1227, 36.6436
+  spacing    2.34375 x 2.34375 x 4 mm
+  origin     -136.268, -50.1227, 36.6436 mm
   axes       x (0.60883, 0.790737, 0.063724)  y (-0.142762, 0.188227, -0.971694)  z (-0.78035, 0.582499, 0.227485)
   space      left-posterior-superior
   values     0 to 1537, mean 369.976

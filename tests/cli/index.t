@@ -1,6 +1,6 @@
 $ trommel index data/volumes/fuel_crop.nii.gz -o fuel.tmx
 fuel_crop.nii.gz
-  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1 mm
   bricks     72 of 64 x 4 x 4 samples
   samples    0 to 255
   time       # s: ...
@@ -19,7 +19,7 @@ $ trommel index data/volumes/fuel_crop.nii.gz -o fuel.tmx --json
     "type": "u8",
     "format": "NIfTI-1",
     "spacing": [1, 1, 1],
-    "unit": ""
+    "unit": "mm"
   },
   "bricks": 72,
   "open_bricks": 0,

@@ -2,8 +2,8 @@
 $ trommel info data/volumes/fuel_crop.nii.gz
 fuel_crop.nii.gz: volume, NIfTI-1
   samples    64 x 33 x 32 = 67,584 of u8, 66 KiB
-  spacing    1 x 1 x 1
-  origin     -31, -16, -16
+  spacing    1 x 1 x 1 mm
+  origin     -31, -16, -16 mm
   space      right-anterior-superior
   comment    NRRD i2nii v1.0.0707
   values     0 to 255, mean 7.54343
@@ -22,7 +22,7 @@ $ trommel info data/volumes/fuel_crop.nii.gz --json | sed 's/"bins": .*/"bins": 
   "volumes": 1,
   "frame": 0,
   "spacing": [1, 1, 1],
-  "unit": "",
+  "unit": "mm",
   "origin": [-31, -16, -16],
   "direction": [1, 0, 0, 0, 1, 0, 0, 0, 1],
   "space": "right-anterior-superior",
@@ -44,8 +44,8 @@ $ trommel info data/volumes/fuel_crop.nii.gz --json | sed 's/"bins": .*/"bins": 
 $ trommel info data/volumes/anatomical_be_int16.nii
 anatomical_be_int16.nii: volume, NIfTI-1
   samples    33 x 41 x 25 = 33,825 of i16, 66 KiB
-  spacing    2 x 2 x 2
-  origin     32, -40, -16
+  spacing    2 x 2 x 2 mm
+  origin     32, -40, -16 mm
   axes       x (-1, 0, 0)  y (0, 1, 0)  z (0, 0, 1)
   space      right-anterior-superior
   comment    spm - 3D normalized
@@ -273,6 +273,7 @@ two.obj: mesh, OBJ
   bounds     x 0 to 1, y 0 to 1, z 0 to 0
   components 1
   boundary   3 edges with one triangle
+  closed     no: it has a boundary
   Euler      characteristic 1
   area       0.5
   has        normals: no, texture coordinates: 0
@@ -358,6 +359,7 @@ dots_f32_lzw_3.tif
   isovalue   100
   cells      10,212, 365 of them crossed
   mesh       451 vertices, 722 triangles, 3 components
+  closed     no; area 0.666718 cm^2
   time       # s: ...
   speed      #/s in
   memory     peak #

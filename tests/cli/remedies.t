@@ -151,13 +151,13 @@ $ trommel surface atlas.nrrd --labels all --simplify 0.5 -o x.ply 2>&1 | head -1
 trommel: surface: --simplify makes one mesh: name one label, or give --smooth
 done
 $ trommel surface ball.nrrd --labels 1,2 -o x.ply 2>&1 | head -1; trommel info ball.nrrd | grep -c -i values
-trommel: surface: the surface is empty, nothing was written; choose other values (trommel info shows what the file holds)
+trommel: surface: warning: --labels: 1, 2: no sample of ball.nrrd has these labels
 1
 $ trommel surface ball.nrrd --iso 128 --index tet.obj -o x.ply 2>&1 | head -1; trommel index ball.nrrd -o ball.tmx -q && trommel surface ball.nrrd --iso 128 --index ball.tmx -o x.ply -q 2>&1 | head -1
 trommel: surface: tet.obj: is no index of bricks; make one with "trommel index"
 ## Points.
 $ trommel surface p.xyz -o x.ply --attribute speed 2>&1 | head -1; trommel surface p.xyz -o x.ply --attribute 'column 4' -q && echo done
-trommel: surface: p.xyz: the points have no attribute "speed"; they have column 4
+trommel: surface: p.xyz: the points have no attribute "speed"; they have column 4, column 5, column 6, column 7
 done
 $ trommel surface p.xyz -o x.stl --attribute 'column 4' 2>&1 | head -1; trommel surface p.xyz -o x.vtp --attribute 'column 4' -q && echo done
 trommel: surface: --attribute: x.stl holds none; use .ply, .glb or .vtp
@@ -239,7 +239,7 @@ trommel: exposure: --bits: .png has no channels of 32 bits; give 8 or 16
 done
 ## Memory.
 $ trommel convert p.xyz --memory 1K -o x.ply 2>&1 | head -1; trommel convert p.xyz --memory 1M -o x.ply -q && echo done
-trommel: convert: p.xyz: needs 1616 bytes, --memory is 1024
+trommel: convert: p.xyz: needs 3232 bytes, --memory is 1024
 done
 $ trommel surface p.xyz --cell 0.3 --radius 2 --memory 100K --png x.png 2>&1 | grep field; trommel surface p.xyz --cell 0.3 --radius 2 --memory 100K -o x.ply -q && trommel surface p.xyz --cell 2 --radius 2 --memory 100K --png x.png -q && trommel surface p.xyz --cell 0.3 --radius 2 --memory 100M --png x.png -q && echo done
 trommel: surface: a field of 79 x 302 x 86 samples, 0.3 apart, needs 601 KiB of memory, more than 100 KiB; give a larger --cell, narrower --bounds or more --memory, or give --output in the place of --png, so that it goes in slabs

@@ -1,18 +1,18 @@
 ## A volume, with an isovalue, with several, and with Otsu's.
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 -o fuel.ply
 fuel_crop.nii.gz
-  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1 mm
   isovalue   30
   cells      62,496, 3,423 of them crossed
   mesh       3,416 vertices, 6,770 triangles, 10 components
-  closed     no; area 2280.66
+  closed     no; area 2280.66 mm^2
   time       # s: ...
   speed      #/s in
   memory     peak #
   output     fuel.ply, 166 KiB
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30,60 --caps -o fuel.stl
 fuel_crop.nii.gz
-  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1 mm
   isovalue   30, 60
   cells      62,496, 5,962 of them crossed
   mesh       5,952 vertices, 11,876 triangles, 11 components
@@ -24,11 +24,11 @@ fuel_crop.nii.gz
   output     fuel.stl, 580 KiB
 $ trommel surface data/volumes/fuel_crop.nii.gz --png fuel.png --size 64x48
 fuel_crop.nii.gz
-  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1
+  input      64 x 33 x 32 of u8, NIfTI-1, spacing 1 x 1 x 1 mm
   isovalue   63.5 (Otsu's method)
   cells      62,496, 2,399 of them crossed
   mesh       2,422 vertices, 4,834 triangles, 1 component
-  closed     no; area 1620.28
+  closed     no; area 1620.28 mm^2
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -45,7 +45,7 @@ $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --largest --drop-degene
     "type": "u8",
     "format": "NIfTI-1",
     "spacing": [1, 1, 1],
-    "unit": ""
+    "unit": "mm"
   },
   "iso": 30,
   "iso_origin": "given",
@@ -128,7 +128,7 @@ brain1_label.nrrd
   input      256 x 256 x 25 of i32, NRRD, spacing 0.78125 x 0.78125 x 6.5
   cells      1,560,600, 5,087 of them crossed
   mesh       5,087 vertices, 10,188 triangles, 2 components
-  closed     yes; area 5540.48, enclosing 15543.9
+  closed     yes; area 6375.54, enclosing 16273
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -142,7 +142,7 @@ brain.ply: mesh, PLY
   boundary   none; 7 edges with more than two
   closed     yes, but no manifold: it touches itself along edges
   Euler      characteristic 0
-  area       6375.53607
+  area       6375.53607, enclosing 16272.9574
   has        normals: no, texture coordinates: 0
 $ trommel surface data/volumes/brain1_label.nrrd --labels all --smooth 4 --separate -o brain_%d.ply
 brain1_label.nrrd
@@ -150,7 +150,7 @@ brain1_label.nrrd
   label      1
   cells      1,560,600, 5,096 of them crossed
   mesh       5,096 vertices, 10,188 triangles, 2 components
-  closed     yes; area 5540.48, enclosing 15543.9
+  closed     yes; area 6375.23, enclosing 16272.9
   time       # s: ...
   speed      #/s in
   memory     peak #
@@ -445,9 +445,9 @@ $ for place in 0 4000000; do awk -v at=$place 'BEGIN { for (i = 0; i < 1000; i++
   bounds     x -0.891192913 to 9.89119244, y -0.891192853 to 9.89119244, z -0.891192853 to 9.89119244
   Euler      characteristic 2: closed, 0 handles
   area       619.272947, enclosing 1201.61791
-  bounds     x 3999999.1088071 to 4000009.8911934, y 3999999.1088071 to 4000009.8911934, z -0.89119285345078 to 9.8911924362183
+  bounds     x 3999999.1088071 to 4000009.8911934, y 3999999.1088071 to 4000009.8911934, z -0.89119291305542 to 9.8911933898926
   Euler      characteristic 2: closed, 0 handles
-  area       619.272949, enclosing 1201.61795
+  area       619.27295, enclosing 1201.61798
 ## A whole isovalue of whole samples: every triangle has an area, and what is in an STL is a closed manifold by place.
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps -o whole.stl -q; trommel info whole.stl
 whole.stl: mesh, STL
@@ -506,13 +506,13 @@ lung.stl: mesh, STL
   has        normals: no, texture coordinates: 0
 ## The same in slabs.
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --slabs 3 -o slabs.stl | grep closed; cmp whole.stl slabs.stl && echo same
-  closed     yes; area 2319.33, enclosing 4461.91
+  closed     yes; area 2319.33 mm^2, enclosing 4461.91 mm^3
 same
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --slabs 3 -o slabs.ply | grep closed
-  closed     yes; area 2319.33, enclosing 4461.91
+  closed     yes; area 2319.33 mm^2, enclosing 4461.91 mm^3
 $ trommel surface data/volumes/fuel_crop.nii.gz --iso 30 --caps --largest -o largest.ply | grep -E 'mesh|closed'; trommel info largest.ply | grep -E 'vertices|closed|area'
   mesh       3,184 vertices, 6,364 triangles, 1 component
-  closed     yes; area 2205.63, enclosing 4432.82
+  closed     yes; area 2205.63 mm^2, enclosing 4432.82 mm^3
   vertices   3,184
   closed     yes
   Euler      characteristic 2: closed, 0 handles

@@ -643,10 +643,10 @@ trommel: surface: --backend: "cuda" is not accepted; give auto|cpu|vulkan|gl
 trommel: surface: https://example.org/ball.nrrd is an address; download it, for instance with curl -LO, and name the file
 $ for values in '--spacing 2' '--spacing 0.5mm,0.5mm,1mm' '--spacing 500um,0.5mm,0.1cm' '--simplify 10%' '--collapse 40%' '--iso auto' '--normals SOBEL'; do trommel surface ball.nrrd -o x.ply $values | grep -E '^  (input|simplified)'; done
   input      30 x 30 x 30 of i16, NRRD, spacing 2 x 2 x 2
-  input      30 x 30 x 30 of i16, NRRD, spacing 0.5 x 0.5 x 1
-  input      30 x 30 x 30 of i16, NRRD, spacing 500 x 500 x 1000
+  input      30 x 30 x 30 of i16, NRRD, spacing 0.5 x 0.5 x 1 mm
+  input      30 x 30 x 30 of i16, NRRD, spacing 500 x 500 x 1000 µm
   input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
-  simplified 409 vertices, 778 triangles of 7,784, moved by about 0.528
+  simplified 409 vertices, 770 triangles of 7,784, moved by about 0.528
   input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
   input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
   input      30 x 30 x 30 of i16, NRRD, spacing 1 x 1 x 1
@@ -726,7 +726,7 @@ $ trommel sort tet.stl -o x.npy
 trommel: sort: tet.stl is a mesh, and not an array (NPY); 'trommel convert tet.stl --simplify 10% -o tet.glb' leaves a tenth of its triangles
 [1]
 $ trommel rays tet.stl --rays p.xyz
-trommel: rays: p.xyz: the points have no attribute "normal"; they have column 4; a ray needs a direction: columns nx, ny and nz, or three that --direction names
+trommel: rays: p.xyz: the points have no attribute "normal"; they have column 4, column 5, column 6, column 7; a ray needs a direction: columns nx, ny and nz, or three that --direction names
 [1]
 ## Of a 4-D file the summary says which volume it is of; and what has one value has no surface.
 $ { printf '\134\001\000\000'; head -c 36 /dev/zero; printf '\004\000\003\000\003\000\003\000\005\000\001\000\001\000\001\000'; head -c 14 /dev/zero; printf '\002\000\010\000'; head -c 2 /dev/zero; for i in 1 2 3 4 5 6 7 8; do printf '\000\000\200\077'; done; printf '\000\000\260\103'; head -c 232 /dev/zero; printf 'n+1\000'; head -c 4 /dev/zero; head -c 27 /dev/zero; for i in 1 2 3 4; do printf 'abcdefghijklmnopqrstuvwxyz{'; done; } >four.nii
