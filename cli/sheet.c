@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_PIXELS = 16384, LEAST_ROOM = 128, GAP = 4, PIXEL = 4 };
+enum { MOST_PIXELS = 16384, LEAST_PIXELS = 128, GAP = 4, PIXEL = 4 };
 static const uint8_t between[PIXEL] = {70, 70, 70, 255};
 
 /* How often side fits into room. */
@@ -28,10 +28,13 @@ tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tile
         room[0] = tiles[i].width > room[0] ? tiles[i].width : room[0];
         room[1] = tiles[i].height > room[1] ? tiles[i].height : room[1];
     }
-    uint64_t larger = room[0] > room[1] ? room[0] : room[1];
-    for (int a = 0; a < 2 && larger < LEAST_ROOM; a++)
-        room[a] *= (LEAST_ROOM + larger - 1) / larger;
-    uint64_t width = columns * (room[0] + GAP) - GAP, height = rows * (room[1] + GAP) - GAP;
+    uint64_t enlarged = 1, width, height;
+    do { /* a sheet of a few pixels shows nothing */
+        width = columns * (enlarged * room[0] + GAP) - GAP;
+        height = rows * (enlarged * room[1] + GAP) - GAP;
+    } while (width < LEAST_PIXELS && height < LEAST_PIXELS && enlarged++);
+    room[0] *= enlarged;
+    room[1] *= enlarged;
     if (width > MOST_PIXELS || height > MOST_PIXELS)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "a sheet would be %llu x %llu pixels, at most %d along a side",

@@ -119,6 +119,7 @@ const word words_table[] = {
     {"desc.out", "the output"},
     {"desc.out.buffer", "the output"},
     {"desc.out.channels", "the output's number of channels"},
+    {"desc.out.values", "what the output's values are"},
     {"desc.method", "--method"},
     {"desc.levels", "--levels"},
     {"desc.filter", "--filter"},

@@ -328,11 +328,12 @@ static void GL_APIENTRY hear_debug(GLenum source, GLenum type, GLuint id, GLenum
                                    GLsizei length, const GLchar *message, const void *user)
 {
     (void)source;
-    (void)type;
     (void)id;
     (void)length;
     (void)user;
-    if (severity != GL_DEBUG_SEVERITY_NOTIFICATION_KHR && !debug_message[0])
+    /* Advice about speed is no fault: a driver compiles a shader again for another state. */
+    if (severity != GL_DEBUG_SEVERITY_NOTIFICATION_KHR && type != GL_DEBUG_TYPE_PERFORMANCE_KHR &&
+        !debug_message[0])
         snprintf(debug_message, sizeof debug_message, "%s", message);
 }
 static inline void debug_begin(void)

@@ -1869,7 +1869,10 @@ static void check_log_picture(tml_context *tml, tml_image_values values, tml_typ
     const tml_image_stats *a = &got.stats, *b = &expected.stats;
     CHECK(a->positive == b->positive && a->zero == b->zero && a->negative == 0 &&
           a->nan == b->nan && a->infinite == b->infinite && a->log_weight == b->log_weight);
-    CHECK(a->log2_mean == b->log2_mean && a->min == b->min && a->max == b->max);
+    /* A GPU may contract the formula's products and sums: a unit or two of a float's last place. */
+    NEAR(a->log2_mean, b->log2_mean, 1e-6 * fabs(b->log2_mean) + 1e-9);
+    NEAR(a->min, b->min, 0x1p-21 * fabs((double)b->min));
+    NEAR(a->max, b->max, 0x1p-21 * fabs((double)b->max));
     CHECK(memcmp(a->histogram, b->histogram, sizeof a->histogram) == 0);
     CHECK(a->positive > LOG_PIXELS / 2 && fabs(a->log2_mean) < 12.0);
     NEAR(a->mean, b->mean, 1e-4 * fabs(b->mean));

@@ -36,11 +36,19 @@ static bool same_files(const char *one, const char *many)
     return test_same_files(in_folder(one), in_folder(many));
 }
 
-/* What the summary counts, as JSON: cells, vertices, triangles, components, parts. */
+/* What the summary counts, as JSON: cells, vertices, triangles, components, parts. Not whether the mesh is closed, its
+ * area and volume, which shares do not tell. */
 static char *counts_of_summary(void)
 {
+    static const char *const measures[] = {"  \"closed\": ", "  \"area\": ", "  \"volume\": "};
     char *from = strstr(printed, "\"active_cells\""), *to = strstr(printed, "\"stages\"");
-    return CHECK(from && to) ? strndup(from, (size_t)(to - from)) : strdup("");
+    char *counts = CHECK(from && to) ? strndup(from, (size_t)(to - from)) : strdup("");
+    for (int i = 0; i < 3; i++) {
+        char *line = strstr(counts, measures[i]), *end = line ? strchr(line, '\n') : NULL;
+        if (end)
+            memmove(line, end + 1, strlen(end + 1) + 1);
+    }
+    return counts;
 }
 
 /* The same command, by one process and by several. words: with %s for the input's path. */

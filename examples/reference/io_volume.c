@@ -44,6 +44,27 @@ static void load_raw(tml_context *tml)
     remove(path);
 }
 
+/* Samples that stand for other values, as the scanner's units: as these values. */
+static void physical(tml_context *tml)
+{
+    const char *path = "reference_physical.nrrd";
+    uint8_t samples[8] = {0, 2, 4, 2};
+    const tml_volume stored = {.data = samples,
+                               .size = sizeof samples,
+                               .type = TML_U8,
+                               .grid = {.dims = {2, 2, 2}, .spacing = {1, 1, 1}},
+                               .slope = 0.5,
+                               .intercept = -1024};
+    tml_volume volume;
+    MUST(tml_volume_save(tml, path, &stored));
+    MUST(tml_volume_load(tml, path, NULL, &volume));
+    MUST(tml_volume_make_physical(tml, &volume));
+    CHECK(volume.type == TML_F32 && volume.slope == 1 && volume.intercept == 0);
+    CHECK(((const float *)volume.data)[2] == -1022);
+    tml_volume_free(tml, &volume);
+    remove(path);
+}
+
 /* How often each value occurs, and the value that best divides low from high: a first isovalue. */
 static void histogram(tml_context *tml)
 {
@@ -133,7 +154,7 @@ static void bricks(tml_context *tml)
 
 int main(void)
 {
-    return run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){load, load_raw, histogram, labels, stream, stream_mapped, bricks, NULL});
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){load, load_raw, physical, histogram, labels, stream,
+                                           stream_mapped, bricks, NULL});
 }

@@ -123,6 +123,23 @@ static void region_with_caps(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
+/* A survey's coordinates have seven digits and more: positions become relative to an origin in doubles. */
+static void far_from_0(tml_context *tml)
+{
+    (void)tml;
+    const tml_grid survey = {
+        .dims = {3, 3, 3}, .spacing = {0.5, 0.5, 0.5}, .origin = {637000.25, 851000.5, 120}};
+    tml_surface_desc desc = {.grid = survey};
+    tml_grid_position_origin(&survey, desc.position_origin); /* positions are small numbers */
+    CHECK(desc.position_origin[0] == 637000.25);
+    tml_grid_position_origin(&grid, desc.position_origin); /* and here they need no origin */
+    CHECK(desc.position_origin[0] == 0);
+    const double lower[3] = {637000, 851000, 100}, upper[3] = {637010, 851010, 110};
+    double origin[3];
+    tml_box_position_origin(lower, upper, origin); /* the same of points or vertices within a box */
+    CHECK(fabs(origin[0] - 637005) <= 5 && fabs(origin[1] - 851005) <= 5);
+}
+
 /* Is a mesh closed, and what does it enclose? */
 static void examine(tml_context *tml)
 {
@@ -324,7 +341,7 @@ int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){surface, topology, isovalues, labels, shared_boundaries,
-                                           region_with_caps, examine, stages, ranges, cells,
-                                           enqueue, slabs, components_of_shares, clean, collapse,
-                                           smooth, NULL});
+                                           region_with_caps, far_from_0, examine, stages, ranges,
+                                           cells, enqueue, slabs, components_of_shares, clean,
+                                           collapse, smooth, NULL});
 }
