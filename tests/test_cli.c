@@ -2177,15 +2177,15 @@ TEST(mips_are_files_a_level)
     CHECK(is_json(out) && json_get_last("width") == 2 && json_get_last("height") == 1);
     CHECK(exists("two_1.hdr") && !exists("two_2.hdr"));
     CHECK(err[0] == '\0');
-    /* Three levels of 5 x 3, 2 x 1 and 1 x 1, enlarged to at most 45 x 27, so that the sheet has 128 pixels, with gaps
+    /* Three levels of 5 x 3, 2 x 1 and 1 x 1, enlarged to at most 40 x 24, so that the sheet has 128 pixels, with gaps
      * of 4; the mean is 0.18. */
     EXPECT(0, "mips %s --sheet %s --backend cpu", in_folder("ramp.pfm"), in_folder("levels.png"));
     tml_context *tml = NULL;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
     if (CHECK_OK(tml, tml_picture_load(tml, in_folder("levels.png"), 0, &p))) {
         const uint8_t *rgba = p.data;
-        uint64_t last = p.channels * (uint64_t)(49 + 49);
-        CHECK(p.width == 143 && p.height == 27 && rgba[0] == 0);
+        uint64_t last = p.channels * (uint64_t)(44 + 44);
+        CHECK(p.width == 128 && p.height == 24 && rgba[0] == 0);
         CHECK(rgba[last] == 118 && rgba[last + 1] == 118); /* 0.18 in sRGB */
         tml_picture_free(tml, &p);
     }

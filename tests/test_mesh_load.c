@@ -1638,6 +1638,7 @@ TEST(colors_arrive_and_are_saved_again)
             if (velocity && e != 1 && CHECK(back != NULL) && CHECK_EQ_U64(back->components, 3))
                 CHECK(memcmp(back->data, velocity->data, 9 * sizeof(float)) == 0);
             tml_mesh_file_free(tml, &again);
+            remove(path);
         }
         tml_mesh_file_free(tml, &file);
     }

@@ -151,7 +151,7 @@ $ trommel surface atlas.nrrd --labels all --simplify 0.5 -o x.ply 2>&1 | head -1
 trommel: surface: --simplify makes one mesh: name one label, or give --smooth
 done
 $ trommel surface ball.nrrd --labels 1,2 -o x.ply 2>&1 | tail -1; trommel info ball.nrrd | grep -c -i values
-trommel: surface: warning: --labels: 1, 2: no sample of ball.nrrd has these labels
+trommel: surface: the surface is empty, nothing was written; choose other labels: the volume has 257
 1
 $ trommel surface ball.nrrd --iso 128 --index tet.obj -o x.ply 2>&1 | head -1; trommel index ball.nrrd -o ball.tmx -q && trommel surface ball.nrrd --iso 128 --index ball.tmx -o x.ply -q 2>&1 | head -1
 trommel: surface: tet.obj: is no index of bricks; make one with "trommel index"
