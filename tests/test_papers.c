@@ -33,7 +33,7 @@ static const char *say(const char *before, const char *arguments, int *code)
 }
 
 /* Of 3 x 3 pixels blits see four: a bright one in the corner that they drop is in the mean by area alone. Row by
- * row 3 x 3 and 1 x 1 texels, the latter enlarged to 3 x 3, with gaps of 4. */
+ * row 3 x 3 and 1 x 1 texels, enlarged to 63 x 63, so that the sheet has 128 pixels, with gaps of 4. */
 TEST(sheets_show_what_blits_drop)
 {
     const char *program = getenv("TML_PAPERS");
@@ -57,9 +57,9 @@ TEST(sheets_show_what_blits_drop)
     tml_picture sheet;
     if (CHECK_OK(tml, tml_picture_load(tml, "corner.png", 0, &sheet))) {
         const uint8_t *rgba = sheet.data;
-        CHECK(sheet.width == 10 && sheet.height == 10);
-        CHECK_EQ_U64(rgba[sheet.channels * 7], 0);
-        CHECK_EQ_U64(rgba[sheet.channels * (10 * 7 + 7)], 118); /* 0.18 in sRGB */
+        CHECK(sheet.width == 130 && sheet.height == 130);
+        CHECK_EQ_U64(rgba[sheet.channels * 67], 0);
+        CHECK_EQ_U64(rgba[sheet.channels * (130 * 67 + 67)], 118); /* 0.18 in sRGB */
         tml_picture_free(tml, &sheet);
     }
     tml_close(tml);
