@@ -112,7 +112,8 @@ bool tml_io_starts_with(io_span span, const char *prefix)
 void tml_io_copy(char *out, size_t size, io_span span)
 {
     size_t length = span.size < size ? span.size : size - 1;
-    memcpy(out, span.text, length);
+    if (length)
+        memcpy(out, span.text, length);
     out[length] = '\0';
 }
 

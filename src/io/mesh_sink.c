@@ -365,7 +365,9 @@ static tml_status sift_faces(mesh_sink *sink, uint64_t fates[4])
     uint64_t kept = 0;
     for (uint64_t face = 0; face < faces; face++) {
         const uint32_t size = sizes[face], number = (uint32_t)face;
-        const uint32_t *corners = (const uint32_t *)(const void *)sink->corners.data + from;
+        /* Faces without a corner may be all that there are. */
+        const uint32_t *corners =
+            size ? (const uint32_t *)(const void *)sink->corners.data + from : NULL;
         const face_fate fate = fate_of(sink, corners, size, vertices);
         fates[fate]++;
         if (fate == FACE_KEPT) {

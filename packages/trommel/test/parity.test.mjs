@@ -248,7 +248,7 @@ const CHECKS = {
     },
     surfaces(assert, told) {
         assert.deepEqual(told.onDevice, { same: [true, true, true], isDestroyed: true, count: 128,
-            keys: ['indices', 'normals', 'positions', 'triangleCount', 'vertexCount'] });
+            keys: ['indices', 'normals', 'origin', 'positions', 'triangleCount', 'vertexCount'] });
         const at = (mesh, v) => mesh.positions.slice(3 * v, 3 * v + 3);
         const close = (mesh, v, expected, what) => at(mesh, v).forEach((x, k) => near(assert, x, expected[k], 1e-6, what));
         const beta = (5 / 8 - (3 / 8) ** 2) / 4; // Loop's, of valence 4: cos(pi / 2) = 0
