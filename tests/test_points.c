@@ -755,6 +755,25 @@ TEST(reports)
 
 /* ---- the finish ------------------------------------------------------------------------------ */
 
+TEST(a_number_with_a_zero_byte_is_none)
+{
+    static const char row[] = "1,5;2,5;3\n", bad[] = "1\0"
+                                                     "2,5;2,5;3\n";
+    enum { ROWS = 200 }; /* past what tells the format, which is text alone */
+    char text[ROWS * sizeof row + 64] = "x;y;z\n";
+    for (int i = 0; i < ROWS; i++)
+        strcat(text, row);
+    size_t size = strlen(text);
+    memcpy(text + size, bad, sizeof bad - 1);
+    tml_context *tml = open_context();
+    tml_points points;
+    if (CHECK_OK(tml, parse(tml, text, size + sizeof bad - 1, &points))) {
+        CHECK_EQ_U64(points.count, ROWS);
+        tml_points_free(tml, &points);
+    }
+    tml_close(tml);
+}
+
 TEST(points_without_a_place_are_dropped_and_counted)
 {
     const char *text = "1 2 3 1\nnan 0 0 2\n0 inf 0 3\n0 0 -Infinity 4\n1e39 0 0 5\n4 5 6 nan\n7,";

@@ -113,7 +113,7 @@ static bool parse_number(io_span field, double *out)
     if (field.size >= sizeof copy || !is_comma_number(field))
         return false;
     tml_io_copy(copy, sizeof copy, field);
-    *strchr(copy, ',') = '.';
+    *(char *)memchr(copy, ',', field.size) = '.'; /* behind a zero byte, too */
     return tml_io_parse_f64((io_span){copy, field.size}, out);
 }
 
