@@ -194,7 +194,8 @@ static const opt surface_options[] = {
          "or above (default: Otsu's method for volumes, half a lone point's height for points)"},
     {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
      .parse = labels_parse, .offset = offsetof(surface_args, labels),
-     .help = "surfaces of these labels instead, a part each: whole numbers, as info tells the values"},
+     .help =
+         "surfaces of these labels instead, a part each: whole numbers, as info tells the values"},
     {OPT_CUSTOM, "smooth", .excludes = "soup|index", .argument = "N", .parse = parse_smooth,
      .offset = offsetof(surface_args, smooth),
      .help =
@@ -416,9 +417,9 @@ static int refuse_no_number(const run *r)
 }
 
 /* Is the inside where samples are low? So it is with a negative slope, and with --flip. */
-static bool is_inside_low(const run *r)
+static bool is_inside_low(const run *r, const tml_volume *volume)
 {
-    return r->args->flip != (r->in.volume.slope < 0);
+    return r->args->flip != (volume->slope < 0);
 }
 
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
@@ -447,7 +448,7 @@ static int choose_isovalues(run *r)
         r->isovalues[i] = (iso->values[i] - v->intercept) / v->slope;
     r->desc.isovalues = r->isovalues;
     r->desc.isovalue_count = iso->count ? iso->count : 1;
-    r->desc.flip = is_inside_low(r);
+    r->desc.flip = is_inside_low(r, v);
     return CLI_OK;
 }
 
@@ -538,7 +539,7 @@ static int make_inside_high(run *r)
 {
     tml_volume *v = &r->in.volume;
     double sign = r->args->flip ? -1 : 1;
-    if (!r->args->caps || !is_inside_low(r))
+    if (!r->args->caps || !is_inside_low(r, v))
         return CLI_OK;
     v->slope *= sign;
     v->intercept *= sign;
@@ -1435,7 +1436,7 @@ static int choose_slabs(run *r, const char *path)
     bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
     if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
         return CLI_OK; /* loaded whole, with what there is to say about it */
-    if (a->caps && a->flip != (r->slabs.info[0].slope < 0)) { /* make_inside_high needs it all */
+    if (a->caps && is_inside_low(r, &r->slabs.info[0])) { /* make_inside_high needs it all */
         slabs_close(&r->slabs);
         return is_asked
                    ? refuse_slabs(r, "leave out --caps, which would close the wrong side where "

@@ -6,25 +6,9 @@
 #include "test.h"
 
 #include "made_files.h"
+#include "warnings.h"
 
 #include "io/picture_internal.h"
-
-static char warnings[4096];
-
-static void keep_warning(void *user, tml_log_level level, const char *message)
-{
-    (void)user;
-    if (level == TML_LOG_WARNING)
-        snprintf(warnings + strlen(warnings), sizeof warnings - strlen(warnings), "%s\n", message);
-}
-
-static tml_context *open_kept(void)
-{
-    tml_context *tml = NULL;
-    tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = 1, .log = keep_warning};
-    CHECK_OK(tml, tml_open(&desc, &tml));
-    return tml;
-}
 
 static uint8_t bytes[8192];
 static size_t size;

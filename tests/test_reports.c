@@ -6,25 +6,10 @@
 
 #include "contexts.h"
 #include "folder.h"
+#include "warnings.h"
 
 enum { TEXT = 1 << 16 };
-static char warnings[TEXT], err[TEXT], out[TEXT];
-
-static void keep_warning(void *user, tml_log_level level, const char *message)
-{
-    (void)user;
-    size_t used = strlen(warnings);
-    if (level == TML_LOG_WARNING)
-        snprintf(warnings + used, sizeof warnings - used, "%s\n", message);
-}
-
-static tml_context *open_context(void)
-{
-    tml_context *tml = NULL;
-    warnings[0] = '\0';
-    CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .log = keep_warning}, &tml));
-    return tml;
-}
+static char err[TEXT], out[TEXT];
 
 static const char *report(const char *name)
 {
@@ -75,7 +60,7 @@ static double physical(const tml_volume *v, uint64_t i)
 
 static void check_volume(const volume_row *r)
 {
-    tml_context *tml = open_context();
+    tml_context *tml = open_kept();
     tml_volume v;
     bool good = CHECK_OK(tml, tml_volume_load(tml, report(r->name), &r->desc, &v));
     if (good) {
@@ -123,7 +108,7 @@ TEST(images_in_several_files_are_whole_or_refused)
     static const char *const names[] = {"ome_files/c0.ome.tif", "ome_files/c1.ome.tif"};
     NEED_REPORTS();
     for (uint32_t c = 0; c < 2; c++) {
-        tml_context *tml = open_context();
+        tml_context *tml = open_kept();
         tml_volume v;
         tml_status status = tml_volume_load(tml, report(names[c]), NULL, &v);
         if (status != TML_OK) {
@@ -142,7 +127,7 @@ TEST(images_in_several_files_are_whole_or_refused)
 TEST(a_pointer_is_not_called_gzip)
 {
     NEED_REPORTS();
-    tml_context *tml = open_context();
+    tml_context *tml = open_kept();
     tml_volume v;
     CHECK(tml_volume_load(tml, report("pointer.nii.gz"), NULL, &v) != TML_OK);
     CHECK(!strstr(tml_last_error(tml), "compressed with gzip"));
@@ -153,7 +138,7 @@ TEST(a_pointer_is_not_called_gzip)
 TEST(no_sample_comes_out_of_old_memory)
 {
     NEED_REPORTS();
-    tml_context *tml = open_context();
+    tml_context *tml = open_kept();
     tml_volume v;
     tml_picture p;
     if (tml_volume_load(tml, report("deflate_strip_longer_than_its_rows.tif"), NULL, &v) ==
@@ -204,7 +189,7 @@ TEST(meshes_are_the_cube)
     };
     NEED_REPORTS();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        tml_context *tml = open_context();
+        tml_context *tml = open_kept();
         tml_mesh_file file;
         bool good = CHECK_OK(tml, tml_mesh_load(tml, report(rows[i].name), NULL, &file));
         if (good) {
@@ -222,7 +207,7 @@ TEST(meshes_are_the_cube)
 TEST(what_gltf_requires_is_known_or_refused)
 {
     NEED_REPORTS();
-    tml_context *tml = open_context();
+    tml_context *tml = open_kept();
     tml_mesh_file file;
     if (tml_mesh_load(tml, report("required.gltf"), NULL, &file) == TML_OK) {
         CHECK_EQ_U64(file.mesh.triangle_count, 24);
@@ -237,7 +222,7 @@ TEST(what_gltf_requires_is_known_or_refused)
 TEST(points_end_their_lines_in_cr)
 {
     NEED_REPORTS();
-    tml_context *tml = open_context();
+    tml_context *tml = open_kept();
     tml_points points;
     if (CHECK_OK(tml, tml_points_load(tml, report("points_cr.xyz"), NULL, &points))) {
         CHECK_EQ_U64(points.count, 5);
@@ -263,7 +248,7 @@ static double red(const tml_picture *p, uint32_t x, uint32_t y)
 TEST(pictures_have_their_samples)
 {
     NEED_REPORTS();
-    tml_context *tml = open_context();
+    tml_context *tml = open_kept();
     tml_picture p;
     if (CHECK_OK(tml, tml_picture_load(tml, report("crlf.pfm"), 0, &p))) {
         for (uint32_t x = 0; x < 4; x++)

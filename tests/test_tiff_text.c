@@ -8,6 +8,7 @@
 #include "folder.h"
 #include "made_files.h"
 #include "memory_watch.h"
+#include "warnings.h"
 
 #include "volume_check.h"
 
@@ -108,27 +109,6 @@ static size_t make(const made_file *made)
 static void write_made(const char *name, const made_file *made)
 {
     write_file(name, bytes, make(made));
-}
-
-/* ---- contexts whose warnings are kept -------------------------------------------------------- */
-
-static char warnings[4096];
-
-static void keep_warning(void *user, tml_log_level level, const char *message)
-{
-    (void)user;
-    if (level == TML_LOG_WARNING)
-        snprintf(warnings + strlen(warnings), sizeof warnings - strlen(warnings), "%s\n", message);
-}
-
-static tml_context *open_kept(void)
-{
-    tml_context *tml = NULL;
-    warnings[0] = '\0';
-    tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = 1, .log = keep_warning};
-    CHECK_OK(tml, tml_open(&desc, &tml));
-    warnings[0] = '\0';
-    return tml;
 }
 
 static tml_status load_made(tml_context *tml, const made_file *made, uint32_t frame,
