@@ -11,7 +11,7 @@ cd "$work/tree"
 
 fail() { echo "FAIL $*"; cat "$work/out" "$work/notes" 2>/dev/null; exit 1; }
 
-for tool in basename cat chmod cp date env expr gzip grep head mkdir mktemp rm sed sh sort tail tar tr; do
+for tool in awk basename cat chmod cp date env expr gzip grep head mkdir mktemp rm sed sh sort tail tar tr; do
     ln -s "$(command -v $tool)" "$work/bin/$tool"
 done
 for tool in apt-config git make; do

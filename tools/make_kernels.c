@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,7 @@ typedef struct parsed_kernel {
     tml_kernel kernel;
     kernel_place place;
     packed_form forms[VK_KERNEL_FORMS];
+    bool is_large; /* compiled without optimisation, too */
 } parsed_kernel;
 
 /* The text of a library. Two source files may give different libraries one name. */
@@ -355,14 +357,12 @@ static void await_compiler(void)
         exit(EXIT_FAILURE); /* it has printed why */
 }
 
-/* Compiles everything, on all processors. */
-static void run_compilers(const char *glslc, work *works, size_t count)
+/* On all processors. */
+static void run_compilers(const char *glslc, work *w)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN), running = 0;
-    for (size_t i = 0; i < count;)
-        if (!start_compiler(glslc, &works[i]))
-            i++;
-        else if (++running >= processors)
+    while (start_compiler(glslc, w))
+        if (++running >= processors)
             await_compiler(), running--;
     for (; running; running--)
         await_compiler();
@@ -386,33 +386,44 @@ static bool has_form(const tml_kernel *kernel, int form)
     return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));
 }
 
-static void compile(const kernel_list *list, const char *symbol, const char *glslc)
+/* Larger optimised maps are compiled without optimisation, too, in the hope of a smaller module: of a large function that
+ * is called in several places the optimiser makes copies, and drivers make their own. */
+enum { LARGE_MAP = 64 * 1024 };
+
+static void compile(kernel_list *list, const char *symbol, const char *glslc)
 {
     size_t most = list->count * VK_KERNEL_FORMS;
-    work works[2] = {{.level = "-O", .names = allocate((most + 1) * sizeof(char *))},
-                     {.level = "-O0", .names = allocate((most + 1) * sizeof(char *))}};
+    work optimised = {.level = "-O", .names = allocate((most + 1) * sizeof(char *))};
+    work plain = {.level = "-O0", .names = allocate((most + 1) * sizeof(char *))};
     for (size_t i = 0; i < list->count; i++)
-        for (int form = 0; form < VK_KERNEL_FORMS; form++) {
-            if (!has_form(&list->items[i].kernel, form))
-                continue;
-            const char *name = name_of(symbol, i, form, ".comp");
-            write_shader(&list->items[i], form, name);
-            works[0].names[works[0].count++] = name;
-            if (form == 0) {
-                name = name_of(symbol, i, form, ".plain.comp");
+        for (int form = 0; form < VK_KERNEL_FORMS; form++)
+            if (has_form(&list->items[i].kernel, form)) {
+                const char *name = name_of(symbol, i, form, ".comp");
                 write_shader(&list->items[i], form, name);
-                works[1].names[works[1].count++] = name;
+                optimised.names[optimised.count++] = name;
             }
+    run_compilers(glslc, &optimised);
+    for (size_t i = 0; i < list->count; i++) {
+        struct stat module;
+        const char *path = name_of(symbol, i, 0, ".comp.spv");
+        if (stat(path, &module) != 0)
+            fail(path, strerror(errno));
+        list->items[i].is_large = module.st_size > LARGE_MAP;
+        if (list->items[i].is_large) {
+            const char *name = name_of(symbol, i, 0, ".plain.comp");
+            write_shader(&list->items[i], 0, name);
+            plain.names[plain.count++] = name;
         }
-    run_compilers(glslc, works, 2);
+    }
+    run_compilers(glslc, &plain);
 }
 
 /* Packs one form's module. */
-static packed_form pack_form(size_t number, int form, const char *symbol)
+static packed_form pack_form(const kernel_list *list, size_t number, int form, const char *symbol)
 {
     size_t size, plain_size;
     void *code = read_file(name_of(symbol, number, form, ".comp.spv"), &size);
-    if (form == 0) { /* a map: copies of large functions, of which drivers make their own */
+    if (form == 0 && list->items[number].is_large) {
         void *plain = read_file(name_of(symbol, number, form, ".plain.comp.spv"), &plain_size);
         if (size > 2 * plain_size) {
             code = plain;
@@ -499,7 +510,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < list.count; i++)
         for (int form = 0; form < VK_KERNEL_FORMS; form++)
             if (has_form(&list.items[i].kernel, form)) {
-                list.items[i].forms[form] = pack_form(i, form, symbol);
+                list.items[i].forms[form] = pack_form(&list, i, form, symbol);
                 write_form(out, &list, i, form);
             }
     for (size_t i = 0; i < list.count; i++)
