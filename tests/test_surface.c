@@ -3063,7 +3063,7 @@ TEST(samples_at_the_isovalue_keep_triangles_whole)
                 s.desc.grid.spacing[0] = 0.7;
                 s.desc.grid.spacing[1] = 0.7;
                 s.desc.grid.spacing[2] = 1.3;
-                if (is_turn((uint64_t)(4 * shape + option) + k, 3))
+                if (is_turn((uint64_t)(4 * shape + option) + k, 9))
                     check_clear(&s, names[shape]);
             }
             free_scene(&s);
