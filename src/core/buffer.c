@@ -9,12 +9,20 @@
 
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
 {
-    uint32_t temporary = buffer.slot - TML_TEMPORARY_FIRST;
-    if (buffer.slot == 0 || (buffer.slot >= tml->slot_count && temporary >= TML_TEMPORARIES))
+    const uint32_t temporary = buffer.slot - TML_TEMPORARY_FIRST,
+                   array = buffer.slot - TML_ARRAY_FIRST;
+    const tml_slot *slot = NULL;
+    if (buffer.slot == 0)
         return NULL;
-    tml_slot *slot = temporary < TML_TEMPORARIES ? (tml_slot *)&tml->temporaries[temporary]
-                                                 : tml_slot_at(tml, buffer.slot);
-    return slot->generation == buffer.generation && (slot->generation & 1) ? slot : NULL;
+    if (buffer.slot < tml->slot_count)
+        slot = tml_slot_at(tml, buffer.slot);
+    else if (temporary < TML_TEMPORARIES)
+        slot = &tml->temporaries[temporary].slot;
+    else if (array < tml->array_count)
+        slot = &tml->arrays[array / TML_ARRAY_PAGE][array % TML_ARRAY_PAGE].slot;
+    return slot && slot->generation == buffer.generation && (slot->generation & 1)
+               ? (tml_slot *)slot
+               : NULL;
 }
 
 /* First generation of a slot: even, and unlikely to be another context's, so that a foreign handle is

@@ -140,6 +140,9 @@ static tml_status scratch_resize(tml_context *tml, const char *call, size_t size
 
 tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out)
 {
+    if (tml->scratch_held)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: takes the arena, which the program of streams that runs has", call);
     tml_status status = size > tml->scratch_size ? scratch_resize(tml, call, size) : TML_OK;
     *out = tml->scratch;
     tml->scratch_used |= size > 0;
@@ -527,6 +530,21 @@ tml_status tml_open_testing(const tml_open_desc *desc, const tml_testing *testin
     return open_version(TML_VERSION, desc, testing, out);
 }
 
+/* Frees what programs of streams keep. */
+static void programs_free(tml_context *tml)
+{
+    for (uint32_t i = 0; i < TML_ARRAY_PAGES; i++)
+        tml_free(tml, tml->arrays[i], TML_ARRAY_PAGE * sizeof *tml->arrays[i]);
+    while (tml->programs) {
+        tml_program_memory *memory = tml->programs;
+        tml->programs = memory->next;
+        tml_free(tml, memory->steps.memory, memory->steps.room);
+        tml_free(tml, memory->descs.memory, memory->descs.room);
+        tml_free(tml, memory->lives.memory, memory->lives.room);
+        tml_free(tml, memory, sizeof *memory);
+    }
+}
+
 void tml_close(tml_context *tml)
 {
     if (!tml || TML_ENTER(tml) != TML_OK)
@@ -536,6 +554,7 @@ void tml_close(tml_context *tml)
     for (uint32_t i = 0; i < tml->page_count; i++)
         tml_free(tml, tml->pages[i], TML_SLOT_PAGE * sizeof *tml->pages[i]);
     tml_free(tml, tml->pages, tml->page_capacity * sizeof *tml->pages);
+    programs_free(tml);
     tml_scratch_release(tml);
     tml_memory_release(tml);
     tml_reads_close(tml);

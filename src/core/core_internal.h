@@ -30,6 +30,9 @@ enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
 /* Buffers of one call alone (stream_temporary), and the slot number of the first one's handle. */
 enum { TML_TEMPORARIES = 24 };
 #define TML_TEMPORARY_FIRST (UINT32_MAX - TML_TEMPORARIES)
+/* Likewise the arrays of programs of streams (stream/program.h), which are kept in pages. */
+enum { TML_ARRAY_PAGE = 64, TML_ARRAY_PAGES = 64 };
+#define TML_ARRAY_FIRST (TML_TEMPORARY_FIRST - TML_ARRAY_PAGE * TML_ARRAY_PAGES)
 /* Bytes of an error message, its final 0 included. */
 enum { TML_MESSAGE = 768 };
 
@@ -44,6 +47,23 @@ struct tml_slot {
     bool on_host; /* the caller's memory stays on the host; the engine computes on a device */
     char label[32];
 };
+
+/* A buffer without memory of its own, which the engine's lay places in scratch. */
+enum { TML_RECORD_WORDS = 10 };
+typedef struct tml_temporary {
+    tml_slot slot;                     /* first, so that the engine finds record by the slot */
+    uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps one of each buffer */
+} tml_temporary;
+
+/* Memory of a program of streams, which is kept for the next one. */
+typedef struct tml_growing {
+    void *memory;
+    size_t size, room; /* bytes used, bytes allocated */
+} tml_growing;
+typedef struct tml_program_memory {
+    struct tml_program_memory *next;
+    tml_growing steps, descs, lives;
+} tml_program_memory;
 
 /* A read without a wait. The engine takes memory when a read needs more than capacity, and keeps it. */
 struct tml_reading {
@@ -85,13 +105,18 @@ struct tml_context {
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
     uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
-    tml_slot temporaries[TML_TEMPORARIES];
+    tml_temporary temporaries[TML_TEMPORARIES];
+    tml_temporary *arrays[TML_ARRAY_PAGES]; /* pages, made when they are first needed */
+    uint32_t array_count, array_generation; /* arrays in use; generation of the latest program's */
+    tml_program_memory *programs;           /* not in use */
+    struct program *recorder;               /* stream operations become its steps; NULL: they run */
     tml_reading reads[TML_MAX_READS];
     tml_kept_block kept[TML_KEPT_BLOCKS];
     uint32_t kept_next; /* the oldest of them */
     void *scratch;
     size_t scratch_size;
     bool scratch_used; /* tml_scratch returned the arena since this flag was cleared */
+    bool scratch_held; /* a program whose arrays are in the arena runs */
     char error[TML_MESSAGE];
     tml_status error_status; /* status recorded with error */
 };

@@ -3,7 +3,7 @@
 
 #include "stream/stream_parts.h"
 
-STREAM_OP_FLOAT(compact, "no compaction");
+STREAM_OP_FLOAT(compact, tml_compact_desc, "no compaction");
 
 /* ---- checks --------------------------------------------------------------------------------- */
 

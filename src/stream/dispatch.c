@@ -1,5 +1,6 @@
 /* What every stream operation does before the engine: check common fields, replace zeros by defaults, find
  * scratch, call the engine's run(). See stream_internal.h. */
+#include "stream/program.h"
 #include "stream/stream_internal.h"
 
 #include <stdio.h>
@@ -23,6 +24,12 @@ uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer)
 {
     const tml_slot *slot = tml_slot_of(tml, buffer);
     return slot ? slot->count : 0;
+}
+
+/* A temporary that has no memory yet has no address. */
+static uint64_t address_of(const tml_context *tml, const tml_slot *slot)
+{
+    return slot->memory ? tml->engine->address(slot) : 0;
 }
 
 /* ---- checks --------------------------------------------------------------------------------- */
@@ -160,7 +167,7 @@ tml_status stream_check_kernel(tml_context *tml, const char *call, const char *f
                              "%s: %s is %s, needs what parameter %u of %s takes: %s", call, name,
                              tml_type_name(element), p, kernel->name,
                              is_words ? "elements of a multiple of 4 bytes" : tml_type_name(param));
-        if (is_words && tml->engine->address(tml_slot_of(tml, in[next])) % sizeof(uint32_t) != 0)
+        if (is_words && address_of(tml, tml_slot_of(tml, in[next])) % sizeof(uint32_t) != 0)
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: %s begins at an address that is no multiple of 4, needs one for "
                              "parameter %u of %s, which takes words",
@@ -194,11 +201,19 @@ bool stream_is_words(const tml_kernel *kernel, uint32_t input)
     return false;
 }
 
+/* Is it an array of a program, which overlaps itself alone? Its address is not known yet. */
+static bool is_array(tml_buffer buffer)
+{
+    return buffer.slot - TML_ARRAY_FIRST < TML_ARRAY_PAGE * TML_ARRAY_PAGES;
+}
+
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b)
 {
     const tml_slot *x = tml_slot_of(tml, a);
     const tml_slot *y = tml_slot_of(tml, b);
-    return x && y && (x == y || tml->engine->address(x) == tml->engine->address(y));
+    if (!x || !y || x == y || is_array(a) || is_array(b))
+        return x && x == y;
+    return tml->engine->address(x) == tml->engine->address(y);
 }
 
 bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
@@ -207,8 +222,8 @@ bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
     const tml_slot *y = tml_slot_of(tml, b);
     if (!x || !y || x->size == 0 || y->size == 0)
         return false;
-    if (x == y)
-        return true;
+    if (x == y || is_array(a) || is_array(b))
+        return x == y;
     uint64_t first = tml->engine->address(x), second = tml->engine->address(y);
     return first < second + y->size && second < first + x->size;
 }
@@ -278,8 +293,7 @@ tml_status stream_choose_method(tml_context *tml, const char *call, const stream
     return TML_OK;
 }
 
-/* The caller's scratch buffer from its first aligned address on, for need bytes at least, or the arena. */
-static tml_status take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
+tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size)
 {
     *memory = NULL;
@@ -324,7 +338,7 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
     tml_status status = stream_begin_op(tml, call, op, what, desc);
     size_t size = !status && op->scratch_size ? op->scratch_size(tml, desc) : 0;
     if (!status)
-        status = take_scratch(tml, call, scratch, size, &memory, &size);
+        status = stream_take_scratch(tml, call, scratch, size, &memory, &size);
     return status ? status : op->run(tml, desc, memory, size);
 }
 
@@ -338,7 +352,8 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
 tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
                       tml_buffer scratch)
 {
-    return stream_run_op(tml, call, part_of(tml, op), op->without, desc, scratch);
+    return tml->recorder ? program_record(tml->recorder, op, desc)
+                         : stream_run_op(tml, call, part_of(tml, op), op->without, desc, scratch);
 }
 
 size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc)
@@ -351,21 +366,20 @@ size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *de
 tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, uint64_t count)
 {
     size_t size = tml_type_size(type), most = SIZE_MAX / 16; /* more is OUT_OF_MEMORY */
-    tml->temporaries[number] =
-        (tml_slot){.generation = 1,
-                   .type = type,
-                   .count = count,
-                   .element_size = size,
-                   .size = count < most / size ? (size_t)count * size : most};
+    tml_slot *slot = &tml->temporaries[number].slot;
+    *slot = (tml_slot){.generation = 1,
+                       .type = type,
+                       .count = count,
+                       .element_size = size,
+                       .size = count < most / size ? (size_t)count * size : most};
     if (tml->engine->lay) /* an address of its own that is none: scratch sizes may depend on it */
-        tml->engine->lay(tml, &tml->temporaries[number],
-                         (void *)(uintptr_t)(TML_ALIGNMENT * (number + 1)));
+        tml->engine->lay(tml, slot, (void *)(uintptr_t)(TML_ALIGNMENT * (number + 1)));
     return (tml_buffer){TML_TEMPORARY_FIRST + number, 1};
 }
 
 tml_buffer stream_alias(tml_context *tml, uint32_t number, tml_buffer of, tml_type type)
 {
-    tml_slot *slot = &tml->temporaries[number];
+    tml_slot *slot = &tml->temporaries[number].slot;
     const size_t size = tml_type_size(type);
     *slot = *tml_slot_of(tml, of);
     slot->generation = 1;
@@ -381,7 +395,7 @@ tml_buffer stream_alias(tml_context *tml, uint32_t number, tml_buffer of, tml_ty
 void stream_temporaries_end(tml_context *tml)
 {
     for (uint32_t t = TML_TEMPORARIES; t-- > 0;) {
-        tml_slot *slot = &tml->temporaries[t];
+        tml_slot *slot = &tml->temporaries[t].slot;
         if (!tml->engine->lay && slot->memory && !slot->lent)
             tml->engine->buffer_destroy(tml, slot);
         *slot = (tml_slot){0};
@@ -391,7 +405,7 @@ void stream_temporaries_end(tml_context *tml)
 /* Bytes of scratch that the temporaries take, before what the operations take. */
 static size_t temporary_size(const tml_context *tml, uint32_t number)
 {
-    const tml_slot *slot = &tml->temporaries[number];
+    const tml_slot *slot = &tml->temporaries[number].slot;
     return tml->engine->lay && !slot->lent ? TML_ALIGN_UP(slot->size, (size_t)256) : 0;
 }
 
@@ -407,7 +421,7 @@ static tml_status lay_temporaries(tml_context *tml, unsigned char *scratch)
 {
     tml_status status = TML_OK;
     for (uint32_t t = 0; t < TML_TEMPORARIES && !status; t++) {
-        tml_slot *slot = &tml->temporaries[t];
+        tml_slot *slot = &tml->temporaries[t].slot;
         const tml_buffer_desc desc = {.type = slot->type, .count = slot->count};
         if (slot->size == 0 || slot->lent)
             continue;
@@ -472,7 +486,7 @@ tml_status stream_run_steps(tml_context *tml, const char *call, const stream_ste
                             steps[s].op ? steps[s].op->without : "no such step", steps[s].desc);
     if (!status) {
         size = steps_scratch_size(tml, steps, count);
-        status = take_scratch(tml, call, scratch, size, &memory, &size);
+        status = stream_take_scratch(tml, call, scratch, size, &memory, &size);
     }
     if (!status)
         status = lay_temporaries(tml, memory);

@@ -1,7 +1,7 @@
 /* tml_expand: any number of outputs for each source element. Checks, defaults and dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP_FLOAT(expand, "no expansion");
+STREAM_OP_FLOAT(expand, tml_expand_desc, "no expansion");
 
 static const char call[] = "tml_expand";
 

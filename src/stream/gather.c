@@ -2,8 +2,8 @@
  * dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP(gather, "no gathers");
-STREAM_OP(scatter, "no scatters");
+STREAM_OP(gather, tml_gather_desc, "no gathers");
+STREAM_OP(scatter, tml_scatter_desc, "no scatters");
 
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
 {

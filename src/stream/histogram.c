@@ -22,7 +22,7 @@ TML_KERNEL(uint, histogram_even, (float given, tml_params p), {
 })
 #include <trommel/kernel_end.h>
 
-STREAM_OP(histogram, "no histograms");
+STREAM_OP(histogram, tml_histogram_resolved, "no histograms");
 
 #ifdef TML_VULKAN
 extern const tml_vulkan_kernel stream_own_kernels[]; /* made by the build */

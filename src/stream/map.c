@@ -1,7 +1,7 @@
 /* tml_map: one output for each element of the inputs. Checks, defaults and dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP_FLOAT(map, "no maps");
+STREAM_OP_FLOAT(map, tml_map_desc, "no maps");
 
 static const char call[] = "tml_map";
 

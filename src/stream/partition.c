@@ -1,7 +1,7 @@
 /* tml_partition: the kept elements, then the rejected ones, each in order. */
 #include "stream/stream_parts.h"
 
-STREAM_OP(partition, "no partitions");
+STREAM_OP(partition, tml_partition_desc, "no partitions");
 
 static tml_status partition(tml_context *tml, const tml_partition_desc *desc)
 {

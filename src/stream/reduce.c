@@ -1,7 +1,7 @@
 /* tml_reduce: checks, defaults and dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP_FLOAT(reduce, "no reductions");
+STREAM_OP_FLOAT(reduce, tml_reduce_desc, "no reductions");
 
 /* The result types that a fold of type allows: scalars, or vectors of as many components. */
 static void fold_out_types(tml_fold fold, tml_type type, tml_type out[3])

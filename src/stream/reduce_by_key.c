@@ -1,13 +1,8 @@
 /* tml_reduce_by_key: tml_unique finds the runs, and tml_reduce_segments folds them, as many as unique
  * counted on the device. Checks and these two steps. */
-#include "stream/stream_internal.h"
+#include "stream/program.h"
 
 static const char call[] = "tml_reduce_by_key";
-
-typedef struct by_key {
-    tml_unique_desc unique;
-    tml_reduce_segments_desc reduce;
-} by_key;
 
 static tml_status check_buffers(tml_context *tml, const tml_reduce_by_key_desc *d)
 {
@@ -32,46 +27,49 @@ static tml_status check_buffers(tml_context *tml, const tml_reduce_by_key_desc *
     return status ? status : stream_check_count(tml, call, "count", d->count, bound);
 }
 
-static tml_status resolve(tml_context *tml, const tml_reduce_by_key_desc *desc, by_key *out)
+static tml_status check(tml_context *tml, tml_reduce_by_key_desc *d)
+{
+    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
+    if (!status)
+        status = check_buffers(tml, d);
+    const stream_field outputs[] = {{"out_keys", d->out_keys},
+                                    {"starts", d->starts},
+                                    {"out", d->out},
+                                    {"count", d->count},
+                                    {"scratch", d->scratch}};
+    const stream_input inputs[] = {
+        {"keys", d->keys, 0}, {"values", d->values, 0}, {"length.device", d->length.device, 0}};
+    return status ? status
+                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
+                                        TML_ARRAY_SIZE(inputs));
+}
+
+static program record(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
     tml_reduce_by_key_desc d = *desc;
-    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d.keys), &d.length);
-    if (!status)
-        status = check_buffers(tml, &d);
-    enum { OUT_KEYS, STARTS, OUT, COUNT, SCRATCH, OUTPUTS };
-    const stream_field outputs[OUTPUTS] = {[OUT_KEYS] = {"out_keys", d.out_keys},
-                                           [STARTS] = {"starts", d.starts},
-                                           [OUT] = {"out", d.out},
-                                           [COUNT] = {"count", d.count},
-                                           [SCRATCH] = {"scratch", d.scratch}};
-    const stream_input inputs[] = {
-        {"keys", d.keys, 0}, {"values", d.values, 0}, {"length.device", d.length.device, 0}};
-    if (!status)
-        status = stream_check_memory(tml, call, outputs, OUTPUTS, inputs, TML_ARRAY_SIZE(inputs));
+    program p = program_begin(tml, call);
+    if (!p.status)
+        p.status = check(tml, &d);
     tml_length runs = tml_length_of(d.length.count);
     runs.device = d.count;
-    *out = (by_key){.unique = {.in = d.keys,
-                               .length = d.length,
-                               .values = d.out_keys,
-                               .starts = d.starts,
-                               .count = d.count},
-                    .reduce = {.fold = d.fold,
-                               .in = d.values,
-                               .out = d.out,
-                               .starts = d.starts,
-                               .count = runs,
-                               .length = d.length}};
-    return status;
+    program_unique(&p, &(tml_unique_desc){.in = d.keys,
+                                          .length = d.length,
+                                          .values = d.out_keys,
+                                          .starts = d.starts,
+                                          .count = d.count});
+    program_reduce_segments(&p, &(tml_reduce_segments_desc){.fold = d.fold,
+                                                            .in = d.values,
+                                                            .out = d.out,
+                                                            .starts = d.starts,
+                                                            .count = runs,
+                                                            .length = d.length});
+    return p;
 }
 
 static tml_status reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
-    by_key d;
-    tml_status status = resolve(tml, desc, &d);
-    const stream_step steps[] = {{.op = &stream_unique, .desc = &d.unique},
-                                 {.op = &stream_reduce_segments, .desc = &d.reduce}};
-    return status ? status
-                  : stream_run_steps(tml, call, steps, TML_ARRAY_SIZE(steps), desc->scratch);
+    program p = record(tml, desc);
+    return program_run(&p, desc->scratch);
 }
 
 tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
@@ -80,21 +78,12 @@ tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *des
     return status ? status : tml_leave(tml, reduce_by_key(tml, desc));
 }
 
-static size_t by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)
-{
-    by_key d;
-    const stream_step steps[] = {{.op = &stream_unique, .desc = &d.unique},
-                                 {.op = &stream_reduce_segments, .desc = &d.reduce}};
-    return resolve(tml, desc, &d) == TML_OK
-               ? stream_steps_scratch_size(tml, steps, TML_ARRAY_SIZE(steps))
-               : 0;
-}
-
 size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = by_key_scratch_size(tml, desc);
+    program p = record(tml, desc);
+    size_t size = program_scratch_size(&p);
     (void)tml_leave(tml, TML_OK);
     return size;
 }

@@ -1,7 +1,7 @@
 /* tml_scan: checks, defaults and dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP(scan, "no scans");
+STREAM_OP(scan, tml_scan_resolved, "no scans");
 
 static const tml_type in_types[] = {TML_U8,  TML_U16, TML_U32, TML_U64,      TML_I32,
                                     TML_I64, TML_F32, TML_F64, TML_TYPE_NONE};

@@ -1,7 +1,7 @@
 /* tml_search: the places of queries in a sorted stream. Checks, defaults and dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP(search, "no searches");
+STREAM_OP(search, tml_search_resolved, "no searches");
 
 static const char call[] = "tml_search";
 

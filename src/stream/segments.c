@@ -1,8 +1,8 @@
 /* tml_reduce_segments and tml_scan_segments: checks and dispatch; what segments are given by. */
 #include "stream/stream_parts.h"
 
-STREAM_OP(reduce_segments, "no reductions of segments");
-STREAM_OP(scan_segments, "no scans of segments");
+STREAM_OP(reduce_segments, tml_reduce_segments_desc, "no reductions of segments");
+STREAM_OP(scan_segments, tml_scan_segments_desc, "no scans of segments");
 
 /* n segments have n + 1 offsets, so one offset is the least. */
 static tml_status check_offsets(tml_context *tml, const char *call, tml_buffer offsets)

@@ -2,8 +2,8 @@
 #include "core/scalars.h"
 #include "stream/stream_parts.h"
 
-STREAM_OP(sort, "no sorting");
-STREAM_OP(sort_segments, "no sorting of segments");
+STREAM_OP(sort, tml_sort_resolved, "no sorting");
+STREAM_OP(sort_segments, tml_sort_resolved, "no sorting of segments");
 
 static const char call[] = "tml_sort";
 

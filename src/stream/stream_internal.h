@@ -14,6 +14,7 @@
 /* An operation: the engines' parts, each given the desc beside its name. */
 typedef struct stream_op {
     const char *without; /* what an engine that has no part lacks, in words: "no maps" */
+    size_t desc_size;    /* bytes of the resolved desc */
     const tml_engine_op *parts[PART_COUNT];
 } stream_op;
 extern const stream_op stream_map, /* tml_map_desc */
@@ -117,6 +118,10 @@ tml_status stream_choose_method(tml_context *tml, const char *call, const stream
 /* Runs a checked desc. scratch is desc->scratch; no buffer: the context's arena. */
 tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
                       tml_buffer scratch);
+/* *memory: scratch from its first aligned address on or, if that is no buffer, the context's arena: at least need bytes,
+ * *size of them. */
+tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
+                               void **memory, size_t *size);
 /* Bytes that stream_run needs in desc->scratch; 0 if the operation is unsupported. */
 size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc);
 /* The same for a program's part. op: NULL if the engine has none; the message then says what ("no mip

@@ -1,20 +1,13 @@
 /* tml_top_k: the engine finds the k elements, unsorted; tml_sort sorts them in place; tml_gather fetches what
  * moves along. Checks, defaults, and these steps. */
-#include <stdio.h>
+#include <string.h>
 
+#include "stream/program.h"
 #include "stream/stream_parts.h"
 
-STREAM_OP(top_k, "no top k");
+STREAM_OP(top_k, tml_top_k_resolved, "no top k");
 
 static const char call[] = "tml_top_k";
-
-typedef struct top_k {
-    tml_top_k_resolved find;
-    tml_sort_resolved sort;
-    tml_gather_desc gather;
-    stream_step steps[3];
-    size_t step_count;
-} top_k;
 
 /* The elements that the first of the outputs has. */
 static uint64_t room_of(const tml_context *tml, const tml_top_k_desc *d)
@@ -73,67 +66,52 @@ static tml_status check(tml_context *tml, tml_top_k_desc *d)
     return status ? status : check_overlaps(tml, d);
 }
 
-/* Gives what the steps need, and the caller has not given, temporaries. */
-static void add_temporaries(tml_context *tml, tml_top_k_desc *d)
+/* Gives what the steps need, and the caller has not given, arrays. */
+static void add_arrays(program *p, tml_top_k_desc *d)
 {
-    enum { VALUES, INDICES, COUNT };
     bool sorts = !d->unsorted && d->k.count > 1, gathers = !tml_buffer_is_none(d->payloads[0].in);
     bool is_counted = !tml_buffer_is_none(d->k.device) || !tml_buffer_is_none(d->length.device);
     if (gathers && tml_buffer_is_none(d->indices))
-        d->indices = stream_temporary(tml, INDICES,
-                                      d->length.count > UINT32_MAX ? TML_U64 : TML_U32, d->k.count);
+        d->indices = program_array(p, d->length.count > UINT32_MAX ? TML_U64 : TML_U32, d->k.count);
     sorts = sorts && !(tml_buffer_is_none(d->indices) && tml_buffer_is_none(d->values));
     if (sorts && tml_buffer_is_none(d->values))
-        d->values = stream_temporary(tml, VALUES, tml_slot_of(tml, d->keys)->type, d->k.count);
+        d->values = program_array(p, tml_slot_of(p->tml, d->keys)->type, d->k.count);
     if (is_counted && (sorts || gathers) && tml_buffer_is_none(d->count))
-        d->count = stream_temporary(tml, COUNT, TML_U64, 1);
+        d->count = program_array(p, TML_U64, 1);
 }
 
-static void add_step(top_k *t, const stream_op *op, const void *desc)
+static program record(tml_context *tml, const tml_top_k_desc *desc)
 {
-    t->steps[t->step_count++] = (stream_step){.op = op, .desc = desc};
-}
-
-static tml_status resolve(tml_context *tml, const tml_top_k_desc *desc, top_k *t)
-{
-    *t = (top_k){.find.desc = *desc};
-    tml_top_k_desc *d = &t->find.desc;
-    tml_status status = check(tml, d);
-    if (status)
-        return status;
-    const tml_slot *keys = tml_slot_of(tml, d->keys);
-    stream_sort_flips(keys, !d->smallest, &t->find.flip, &t->find.real_flip);
-    add_temporaries(tml, d);
+    program p = program_begin(tml, call);
+    tml_top_k_resolved find = {.desc = *desc};
+    tml_top_k_desc *d = &find.desc;
+    if (!p.status)
+        p.status = check(tml, d);
+    if (p.status)
+        return p;
+    stream_sort_flips(tml_slot_of(tml, d->keys), !d->smallest, &find.flip, &find.real_flip);
+    add_arrays(&p, d);
     tml_length results = tml_length_of(d->k.count);
     if (!tml_buffer_is_none(d->k.device) || !tml_buffer_is_none(d->length.device))
         results.device = d->count;
-    add_step(t, &stream_top_k, &t->find);
-    if (!d->unsorted && d->k.count > 1 && !tml_buffer_is_none(d->values)) {
-        t->sort.desc = (tml_sort_desc){.keys = d->values,
-                                       .length = results,
-                                       .descending = !d->smallest,
-                                       .bit_count = 8 * (uint32_t)keys->element_size,
-                                       .sorted = d->values,
-                                       .payloads = {{d->indices, d->indices}}};
-        status = stream_complete_sort(tml, call, &t->sort);
-        add_step(t, &stream_sort, &t->sort);
-    }
-    if (!tml_buffer_is_none(d->payloads[0].in)) {
-        t->gather = (tml_gather_desc){.indices = d->indices, .length = results};
-        for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++)
-            t->gather.payloads[p] = d->payloads[p];
-        add_step(t, &stream_gather, &t->gather);
-    }
-    if (status)
-        stream_temporaries_end(tml);
-    return status;
+    (void)program_record(&p, &stream_top_k, &find);
+    if (!d->unsorted && d->k.count > 1 && !tml_buffer_is_none(d->values))
+        program_sort(&p, &(tml_sort_desc){.keys = d->values,
+                                          .length = results,
+                                          .descending = !d->smallest,
+                                          .sorted = d->values,
+                                          .payloads = {{d->indices, d->indices}}});
+    tml_gather_desc gather = {.indices = d->indices, .length = results};
+    memcpy(gather.payloads, d->payloads, sizeof gather.payloads);
+    if (!tml_buffer_is_none(d->payloads[0].in))
+        program_gather(&p, &gather);
+    return p;
 }
 
 static tml_status find_top_k(tml_context *tml, const tml_top_k_desc *desc)
 {
-    top_k t;
-    tml_status status = resolve(tml, desc, &t);
-    return status ? status : stream_run_steps(tml, call, t.steps, t.step_count, desc->scratch);
+    program p = record(tml, desc);
+    return program_run(&p, desc->scratch);
 }
 
 tml_status tml_top_k(tml_context *tml, const tml_top_k_desc *desc)
@@ -142,18 +120,12 @@ tml_status tml_top_k(tml_context *tml, const tml_top_k_desc *desc)
     return status ? status : tml_leave(tml, find_top_k(tml, desc));
 }
 
-static size_t top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc)
-{
-    top_k t;
-    return resolve(tml, desc, &t) == TML_OK ? stream_steps_scratch_size(tml, t.steps, t.step_count)
-                                            : 0;
-}
-
 size_t tml_top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = top_k_scratch_size(tml, desc);
+    program p = record(tml, desc);
+    size_t size = program_scratch_size(&p);
     (void)tml_leave(tml, TML_OK);
     return size;
 }

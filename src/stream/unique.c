@@ -1,7 +1,7 @@
 /* tml_unique: one element of each run of equal neighbours. Checks, defaults and dispatch. */
 #include "stream/stream_parts.h"
 
-STREAM_OP(unique, "no runs of equal elements");
+STREAM_OP(unique, tml_unique_desc, "no runs of equal elements");
 
 static const char call[] = "tml_unique";
 

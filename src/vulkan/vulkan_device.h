@@ -78,7 +78,6 @@ struct vk_device {
 
     vk_memory memory;
     vk_buffer *arena;                       /* the memory of tml->scratch */
-    vk_buffer temporaries[TML_TEMPORARIES]; /* of tml->temporaries: addresses in scratch */
     bool arena_recorded;                    /* a command buffer of the caller addresses it */
     vk_buffer *retired;   /* outgrown arenas that a command buffer of the caller addresses */
     vk_buffer *discarded; /* to be freed when their last batch has completed */

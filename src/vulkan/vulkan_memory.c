@@ -582,8 +582,17 @@ vk_address vk_address_of(const tml_context *tml, tml_buffer buffer)
 
 void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch)
 {
-    vk_buffer *buffer = &vk_device_of(tml)->temporaries[slot - tml->temporaries];
-    *buffer = (vk_buffer){.address = (vk_address)(uintptr_t)scratch, .size = slot->size};
+    vk_buffer *buffer = (vk_buffer *)(void *)((tml_temporary *)(void *)slot)->record;
+    const vk_buffer *arena = vk_device_of(tml)->arena;
+    const vk_address address = (vk_address)(uintptr_t)scratch;
+    _Static_assert(sizeof *buffer <= sizeof(uint64_t[TML_RECORD_WORDS]), "a record has room");
+    *buffer = (vk_buffer){.address = address, .size = slot->size};
+    if (arena && address - arena->address < arena->size) {
+        const VkDeviceSize at = address - arena->address;
+        buffer->handle = arena->handle;
+        buffer->offset = arena->offset + at;
+        buffer->host = arena->host ? (unsigned char *)arena->host + at : NULL;
+    }
     slot->memory = buffer;
 }
 
@@ -741,8 +750,14 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
     tml_status status = vk_commands(tml, VK_WORK_OTHER, &commands);
     if (status != TML_OK)
         return status;
-    const VkBufferCopy region = {from->offset + from_offset, to->offset + to_offset, size};
-    device->fn.CmdCopyBuffer(commands, from->handle, to->handle, 1, &region);
+    VkBuffer handles[2] = {from->handle, to->handle};
+    VkBufferCopy region = {from->offset + from_offset, to->offset + to_offset, size};
+    /* An array of a program in the caller's scratch has an address alone. */
+    if (!from->handle && vk_find_buffer(tml, from->address, &handles[0], &region.srcOffset))
+        region.srcOffset += from_offset;
+    if (!to->handle && vk_find_buffer(tml, to->address, &handles[1], &region.dstOffset))
+        region.dstOffset += to_offset;
+    device->fn.CmdCopyBuffer(commands, handles[0], handles[1], 1, &region);
     return TML_OK;
 }
 

@@ -1,0 +1,122 @@
+/* Programs of streams: stream operations that one call runs one after another, and arrays between them.
+ *
+ *     program p = program_begin(tml, "tml_mesh_smooth");
+ *     tml_buffer keys = program_array(&p, TML_U32, count);
+ *     program_map(&p, &(tml_map_desc){.kernel = TML_USE(corner), .in = {indices}, .out = keys});
+ *     program_sort(&p, &(tml_sort_desc){.keys = keys, .sorted = keys, .payloads = {{rings, rings}}});
+ *     return program_run(&p, desc->scratch);
+ *
+ * Nothing runs before program_run: program_map and its like check their desc as tml_map does, and record it as a step.
+ * The first failure makes the program's status sticky: later steps are not recorded, and program_run returns it. No step
+ * runs unless the engine supports them all and has scratch for them.
+ *
+ * Arrays are buffers of the program alone. An array lives from the first step that has its handle to the last one, and
+ * shares scratch with arrays and operations that do not live meanwhile. (An engine whose scratch is no memory makes and
+ * destroys buffers.) Its contents are undefined before the first step that writes it.
+ *
+ * A public call that is itself a program (tml_top_k) is a step like any other: while it is recorded, its program becomes
+ * part of the outer one. So a function of a room may add steps to its caller's program.
+ *
+ * After: Levien and others: Vello, vello/src/recording.rs (a recording apart from the engine that runs it). */
+#ifndef TML_PROGRAM_H
+#define TML_PROGRAM_H
+
+#include "stream/stream_internal.h"
+
+typedef struct program {
+    tml_context *tml;
+    const char *call;  /* names the program in messages */
+    tml_status status; /* of the first failure */
+    struct tml_program_memory *memory;
+    struct program *outer; /* the program that this one is part of, or NULL */
+    uint32_t first_array;  /* the number of its first array among the context's */
+    uint32_t loop;         /* the loop that is open, or PROGRAM_NO_LOOP */
+    bool waits;            /* it has a step on the host */
+    bool is_stopped;
+} program;
+
+/* Begins a program. It ends with program_run, program_enqueue or program_scratch_size, one of which must be called. */
+program program_begin(tml_context *tml, const char *call);
+
+/* An array of count elements, for the descs of this program's steps. Its data may be read and written by its steps on the
+ * host (tml_buffer_read, tml_buffer_write). */
+tml_buffer program_array(program *p, tml_type type, uint64_t count);
+/* The memory of a buffer that is no array, as elements of another type, the last of which may reach past its end; whole
+ * words do not reach past its memory's. */
+tml_buffer program_view(program *p, tml_buffer of, tml_type type);
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* program_map(p, desc) and so on: each records the public call of its name. desc.scratch stays zeroed. */
+#define PROGRAM_OPERATIONS(X)                                                                      \
+    X(map)                                                                                         \
+    X(reduce)                                                                                      \
+    X(histogram)                                                                                   \
+    X(scan)                                                                                        \
+    X(compact)                                                                                     \
+    X(partition)                                                                                   \
+    X(sort)                                                                                        \
+    X(top_k)                                                                                       \
+    X(gather)                                                                                      \
+    X(scatter)                                                                                     \
+    X(search)                                                                                      \
+    X(expand)                                                                                      \
+    X(unique)                                                                                      \
+    X(reduce_segments)                                                                             \
+    X(reduce_by_key)                                                                               \
+    X(scan_segments)
+#define PROGRAM_DECLARE(name) void program_##name(program *p, const tml_##name##_desc *desc);
+PROGRAM_OPERATIONS(PROGRAM_DECLARE)
+#undef PROGRAM_DECLARE
+
+/* Writes words of the host's, a multiple of 4 bytes, to the first elements of a buffer. The words are copied now. */
+void program_put(program *p, tml_buffer to, const void *words, size_t size);
+
+/* A program's part for an engine (engine.h), given desc, which stays the caller's until the program ends. op: NULL if the
+ * engine has none; the message then says what it is without ("no fields"). The arrays that desc names in its size bytes
+ * live up to this step; others need program_use. */
+void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc,
+                  size_t size);
+/* The latest step reads or writes an array. */
+void program_use(program *p, tml_buffer array);
+
+/* A step on the host, which makes the program one that waits. It may read and write buffers and the arrays that uses
+ * names, and must not run stream operations: the program has the arena. */
+typedef tml_status program_host_fn(program *p, void *user);
+enum { PROGRAM_HOST_USES = 8 };
+typedef struct program_host_desc {
+    program_host_fn *run;
+    void *user;
+    tml_buffer uses[PROGRAM_HOST_USES]; /* arrays */
+} program_host_desc;
+void program_host(program *p, const program_host_desc *desc);
+/* For a step on the host: the steps after it do not run. No failure. */
+void program_stop(program *p);
+/* A step on the host that reads all elements of a buffer to out. */
+void program_read(program *p, tml_buffer from, void *out);
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+/* The steps up to program_loop_end run so many times. stage: reported to the context's progress hook after each round,
+ * which may cancel; NULL: not reported. An array that a step of the loop has lives through all rounds. Loops do not nest. */
+void program_repeat(program *p, uint32_t times, const char *stage);
+/* The steps up to program_loop_end run while count, one u32 or u64, is not 0, at most so many times. Only an engine on the
+ * host reads count between rounds. On a device all rounds are enqueued, so the steps must be ones that do nothing for an
+ * empty stream (their length is count), and what follows must not depend on how many rounds ran. */
+void program_until_empty(program *p, uint32_t most, tml_buffer count);
+void program_loop_end(program *p);
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* Runs the program with the caller's scratch or, if that is no buffer, the context's arena. A program that waits returns
+ * when its last step on the host has run, and is refused while a command buffer is recorded. */
+tml_status program_run(program *p, tml_buffer scratch);
+/* The same for a call that must not wait: refuses a program that does. */
+tml_status program_enqueue(program *p, tml_buffer scratch);
+/* Bytes that program_run requires of the caller's scratch; 0 if the program failed or needs none. */
+size_t program_scratch_size(program *p);
+
+/* Records an operation with a resolved desc (dispatch.c, for stream_run). */
+tml_status program_record(program *p, const stream_op *op, const void *desc);
+
+#endif

@@ -1,0 +1,442 @@
+/* Programs of streams (src/stream/program.h): what runs, where arrays lie, and what is refused, on every device that there is. */
+#include "test.h"
+
+#include "contexts.h"
+
+#include "stream/program.h"
+
+enum { COUNT = 5000 };
+
+static uint64_t allocations;
+
+#include <trommel/kernel_begin.h>
+TML_KERNEL(uint, number, (tml_index i), { return U(i); })
+TML_KERNEL(uint, twice, (uint x), { return 2u * x; })
+TML_KERNEL(uint, add, (uint x, uint y), { return x + y; })
+TML_KERNEL(bool, is_even, (uint x), { return x % 2u == 0u; })
+TML_KERNEL(uint, half, (uint x), { return x / 2u; })
+TML_KERNEL(uint, one_more, (uint x), { return x + 1u; })
+#include <trommel/kernel_end.h>
+
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel test_program_kernels[]; /* made by the build */
+#endif
+
+static void on_every_device(void (*test)(tml_context *tml))
+{
+    enum { DEVICES = 16 };
+    tml_device_info infos[DEVICES];
+    uint32_t count = tml_devices(infos, DEVICES);
+    for (uint32_t d = 0; d < count && d < DEVICES; d++) {
+        tml_context *tml;
+        char device[16];
+        snprintf(device, sizeof device, "%u", d);
+        if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = infos[d].engine,
+                                                      .device = device,
+                                                      .allocator = {counted_alloc, counted_free,
+                                                                    &allocations}},
+                                     &tml)))
+            continue;
+#ifdef TML_VULKAN
+        if (tml->engine->learn)
+            tml->engine->learn(tml, test_program_kernels);
+#endif
+        test(tml);
+        tml_close(tml);
+    }
+}
+
+/* out[i] = 2^rounds i, through as many arrays. */
+static program doublings(tml_context *tml, uint32_t rounds, uint64_t count, tml_buffer out)
+{
+    program p = program_begin(tml, "doublings");
+    tml_buffer from = program_array(&p, TML_U32, count);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = from});
+    for (uint32_t r = 1; r < rounds; r++) {
+        tml_buffer to = program_array(&p, TML_U32, count);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {from}, .out = to});
+        from = to;
+    }
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {from}, .out = out});
+    return p;
+}
+
+static void check_doublings(tml_context *tml, uint32_t rounds, tml_buffer out)
+{
+    static uint32_t got[COUNT];
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (!CHECK_EQ_U64(got[i], (uint64_t)i << rounds))
+            return;
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+static void arrays_share(tml_context *tml)
+{
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
+    enum { ROUNDS = 12, SIZE = (4 * COUNT + 255) / 256 * 256 };
+    program p = doublings(tml, ROUNDS, COUNT, out);
+    size_t size = program_scratch_size(&p);
+    if (tml->engine->lay) /* a step's input and output, and what maps take */
+        CHECK(size >= 2 * SIZE && size < 3 * SIZE);
+    else
+        CHECK_EQ_U64(size, 0);
+    p = doublings(tml, ROUNDS, COUNT, out);
+    CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+    check_doublings(tml, ROUNDS, out);
+    CHECK_EQ_U64(tml->array_count, 0);
+}
+TEST(arrays_share_scratch_with_those_that_do_not_live)
+{
+    on_every_device(arrays_share);
+}
+
+/* An array in the middle dies, and a small and a large one look for its place. */
+static void gaps_are_filled(tml_context *tml)
+{
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
+    for (int is_run = 0; is_run < 2; is_run++) {
+        program p = program_begin(tml, "gaps");
+        tml_buffer a[5];
+        for (int i = 0; i < 5; i++)
+            a[i] = program_array(&p, TML_U32, i == 3 ? COUNT / 2 : COUNT);
+        for (int i = 0; i < 3; i++)
+            program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = a[i]});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add), .in = {a[0], a[1]}, .out = a[0]});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(number),
+                                        .length = tml_length_of(COUNT / 2),
+                                        .out = a[3]}); /* in place of a[1] */
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice),
+                                        .in = {a[3]},
+                                        .length = tml_length_of(COUNT / 2),
+                                        .out = a[3]});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[2]}, .out = a[4]});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add), .in = {a[0], a[4]}, .out = out});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add),
+                                        .in = {out, a[2]},
+                                        .length = tml_length_of(COUNT / 2),
+                                        .out = out});
+        if (is_run)
+            CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+        else if (tml->engine->lay)
+            CHECK(program_scratch_size(&p) < 4 * 4 * COUNT); /* of 4.5, and what maps take */
+        else
+            CHECK_EQ_U64(program_scratch_size(&p), 0);
+    }
+    static uint32_t got[COUNT];
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    for (uint32_t i = 0; i < COUNT; i++)
+        if (!CHECK_EQ_U64(got[i], i < COUNT / 2 ? 5 * i : 4 * i))
+            return;
+}
+TEST(gaps_between_arrays_are_filled)
+{
+    on_every_device(gaps_are_filled);
+}
+
+static void scratch_of_the_caller(tml_context *tml)
+{
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
+    program p = doublings(tml, 3, COUNT, out);
+    size_t size = program_scratch_size(&p);
+    if (size == 0)
+        return;
+    tml_buffer scratch = buffer_of(tml, TML_U8, size, NULL);
+    tml_buffer small = buffer_of(tml, TML_U8, size / 2, NULL);
+    uint32_t read[COUNT];
+    p = doublings(tml, 3, COUNT, out);
+    CHECK_EQ_U64(program_run(&p, small), TML_ERROR_SCRATCH_TOO_SMALL);
+    p = doublings(tml, 3, COUNT, out);
+    CHECK_OK(tml, program_run(&p, scratch));
+    check_doublings(tml, 3, out);
+    p = program_begin(tml, "read");
+    tml_buffer array = program_array(&p, TML_U32, COUNT);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = array});
+    program_read(&p, array, read);
+    CHECK_OK(tml, program_run(&p, scratch));
+    CHECK_EQ_U64(read[COUNT - 1], COUNT - 1);
+    CHECK_EQ_U64(tml_reserved(tml), 0);
+}
+TEST(programs_run_in_scratch_of_the_caller)
+{
+    on_every_device(scratch_of_the_caller);
+}
+
+static void steady_state(tml_context *tml)
+{
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
+    uint64_t before = 0;
+    for (int i = 0; i < 6; i++) {
+        before = i == 3 ? allocations : before;
+        program p = doublings(tml, 100, COUNT, out);
+        CHECK_OK(tml, program_enqueue(&p, (tml_buffer){0, 0}));
+        CHECK_OK(tml, tml_sync(tml));
+    }
+    if (tml->engine->lay)
+        CHECK_EQ_U64(allocations - before, 0);
+}
+TEST(the_steady_state_allocates_nothing)
+{
+    on_every_device(steady_state);
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void first_failure_stays(tml_context *tml)
+{
+    static const uint32_t zeros[COUNT];
+    static uint32_t got[COUNT];
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, zeros), none = {0, 0};
+    program p = program_begin(tml, "failing");
+    tml_buffer array = program_array(&p, TML_U32, COUNT);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = out});
+    program_scan(&p, &(tml_scan_desc){.in = array, .out = none});
+    CHECK_EQ_U64(p.status, TML_ERROR_INVALID_HANDLE);
+    program_map(&p, &(tml_map_desc){0});
+    program_sort(&p, &(tml_sort_desc){.keys = none});
+    CHECK_EQ_U64(program_run(&p, none), TML_ERROR_INVALID_HANDLE);
+    CHECK(strstr(tml_last_error(tml), "tml_scan: desc.out") != NULL);
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    CHECK_EQ_U64(got[7], 0);
+    /* An array is no buffer any more. */
+    CHECK_EQ_U64(tml_scan(tml, &(tml_scan_desc){.in = array, .out = out}),
+                 TML_ERROR_INVALID_HANDLE);
+    p = program_begin(tml, "other");
+    CHECK(program_array(&p, TML_U32, COUNT).generation != array.generation);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
+    CHECK_EQ_U64(program_run(&p, none), TML_ERROR_INVALID_HANDLE);
+    CHECK_EQ_U64(tml->array_count, 0);
+}
+TEST(the_first_failure_stays)
+{
+    on_every_device(first_failure_stays);
+}
+
+static tml_status fails(program *p, void *user)
+{
+    (void)user;
+    return tml_error(p->tml, TML_ERROR_CANCELLED, "the host's step fails");
+}
+
+static tml_status sorts(program *p, void *user)
+{
+    const tml_buffer *buffer = user;
+    return tml_sort(p->tml, &(tml_sort_desc){.keys = *buffer, .sorted = *buffer});
+}
+
+static void steps_on_the_host_fail(tml_context *tml)
+{
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
+    program p = doublings(tml, 2, COUNT, out);
+    program_host(&p, &(program_host_desc){.run = fails});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = out});
+    CHECK_EQ_U64(program_run(&p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
+    check_doublings(tml, 2, out);
+    if (!tml->engine->lay)
+        return;
+    p = doublings(tml, 2, COUNT, out);
+    program_host(&p, &(program_host_desc){.run = sorts, .user = &out});
+    CHECK_EQ_U64(program_run(&p, (tml_buffer){0, 0}), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "takes the arena") != NULL);
+}
+TEST(steps_on_the_host_fail_and_do_not_take_the_arena)
+{
+    on_every_device(steps_on_the_host_fail);
+}
+
+/* ---- steps on the host ----------------------------------------------------------------------- */
+
+typedef struct halt {
+    tml_buffer array;
+    uint32_t seen;
+    bool stops;
+} halt;
+
+static tml_status look(program *p, void *user)
+{
+    halt *h = user;
+    if (h->stops)
+        program_stop(p);
+    return tml_buffer_read_range(p->tml, h->array, 7, 1, &h->seen);
+}
+
+static program with_a_host(tml_context *tml, halt *h, tml_buffer out)
+{
+    const uint32_t words[3] = {30, 40, 50};
+    program p = program_begin(tml, "with a host");
+    h->array = program_array(&p, TML_U32, COUNT);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = h->array});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {h->array}, .out = h->array});
+    program_put(&p, h->array, words, sizeof words);
+    program_host(&p, &(program_host_desc){.run = look, .user = h, .uses = {h->array}});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {h->array}, .out = out});
+    return p;
+}
+
+static void host_steps(tml_context *tml)
+{
+    static const uint32_t zeros[COUNT];
+    static uint32_t got[COUNT];
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, zeros), none = {0, 0};
+    halt h = {.stops = true};
+    program p = with_a_host(tml, &h, out);
+    CHECK_OK(tml, program_run(&p, none));
+    CHECK_EQ_U64(h.seen, 14);
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    CHECK_EQ_U64(got[7], 0);
+    h = (halt){.stops = false};
+    p = with_a_host(tml, &h, out);
+    CHECK_EQ_U64(program_enqueue(&p, none), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "with a host: has a step on the host") != NULL);
+    CHECK_EQ_U64(h.seen, 0);
+    p = with_a_host(tml, &h, out);
+    CHECK_OK(tml, program_run(&p, none));
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    CHECK(got[0] == 31 && got[1] == 41 && got[2] == 51 && got[3] == 7 && got[7] == 15);
+}
+TEST(steps_on_the_host_see_arrays_and_may_stop)
+{
+    on_every_device(host_steps);
+}
+
+/* ---- calls that are programs ----------------------------------------------------------------- */
+
+static void parts(tml_context *tml)
+{
+    uint32_t values[10], got = 0;
+    tml_buffer best = buffer_of(tml, TML_U32, 10, NULL), count = buffer_of(tml, TML_U32, 1, NULL);
+    program p = program_begin(tml, "parts");
+    tml_buffer keys = program_array(&p, TML_U32, COUNT);
+    tml_buffer other = program_array(&p, TML_U32, COUNT);
+    tml_buffer moved = program_array(&p, TML_U32, 10);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = keys});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {keys}, .out = other});
+    program_top_k(&p, &(tml_top_k_desc){.keys = keys, .payloads = {{other, moved}}});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {moved}, .out = best});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {keys}, .out = keys});
+    tml_buffer starts = program_array(&p, TML_U32, COUNT);
+    tml_buffer sums = program_array(&p, TML_U64, COUNT);
+    program_reduce_by_key(
+        &p, &(tml_reduce_by_key_desc){
+                .keys = keys, .values = other, .starts = starts, .out = sums, .count = count});
+    uint64_t sum[COUNT];
+    program_read(&p, sums, sum);
+    CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+    CHECK_OK(tml, tml_buffer_read(tml, best, values));
+    CHECK_OK(tml, tml_buffer_read(tml, count, &got));
+    for (uint32_t i = 0; i < 10; i++)
+        CHECK_EQ_U64(values[i], COUNT - 1 - i);
+    CHECK_EQ_U64(got, COUNT / 2);
+    CHECK_EQ_U64(sum[100], 2 * (200 + 201));
+    CHECK(tml->recorder == NULL);
+}
+TEST(calls_that_are_programs_are_parts)
+{
+    on_every_device(parts);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static void repeats(tml_context *tml)
+{
+    for (uint32_t times = 0; times < 5; times++) {
+        uint32_t got[COUNT];
+        program p = program_begin(tml, "repeats");
+        tml_buffer a = program_array(&p, TML_U32, COUNT), b = program_array(&p, TML_U32, COUNT);
+        tml_buffer last = program_array(&p, TML_U32, COUNT);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = a});
+        program_repeat(&p, times, NULL);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a}, .out = b});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {b}, .out = a});
+        program_loop_end(&p);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {a}, .out = last});
+        program_read(&p, last, got);
+        CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+        for (uint32_t i = 0; i < COUNT; i += 499)
+            CHECK_EQ_U64(got[i], ((uint64_t)i << times) + (1u << times));
+    }
+}
+TEST(loops_repeat)
+{
+    on_every_device(repeats);
+}
+
+/* Halves even numbers and drops odd ones, until none is left. In all, 2^k i makes k + 1 rounds. */
+static void until_empty(tml_context *tml)
+{
+    static const uint32_t mosts[] = {0, 1, 3, 20};
+    static const uint32_t start[] = {4096, 3, 8, 5, 2, 96};
+    for (size_t m = 0; m < TML_ARRAY_SIZE(mosts); m++) {
+        uint32_t left = 0, rounds = 0, zero = 0, is_begun = 6;
+        tml_buffer count = buffer_of(tml, TML_U32, 1, &is_begun);
+        tml_buffer round = buffer_of(tml, TML_U32, 1, &zero);
+        tml_buffer from = buffer_of(tml, TML_U32, 6, start);
+        const tml_length length = {.count = 6, .device = count};
+        program p = program_begin(tml, "until empty");
+        tml_buffer stream = program_array(&p, TML_U32, 6), kept = program_array(&p, TML_U32, 6);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {from}, .out = stream});
+        program_map(&p,
+                    &(tml_map_desc){.kernel = TML_USE(add), .in = {stream, stream}, .out = stream});
+        program_until_empty(&p, mosts[m], count);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more),
+                                        .in = {round},
+                                        .length = {.count = 1, .device = count},
+                                        .out = round});
+        program_compact(&p,
+                        &(tml_compact_desc){.keep = {.kernel = TML_USE(is_even), .in = {stream}},
+                                            .payloads = {{stream, kept}},
+                                            .length = length,
+                                            .count = count});
+        program_map(&p,
+                    &(tml_map_desc){
+                        .kernel = TML_USE(half), .in = {kept}, .length = length, .out = stream});
+        program_loop_end(&p);
+        CHECK_OK(tml, program_enqueue(&p, (tml_buffer){0, 0}));
+        CHECK_OK(tml, tml_buffer_read(tml, count, &left));
+        CHECK_OK(tml, tml_buffer_read(tml, round, &rounds));
+        /* Evens are 4096, 2, 8, 4, 2, 96 after the rounding: 12, 1, 3, 2, 1 and 5 times. */
+        static const uint32_t lefts[] = {6, 6, 3, 0}, all[] = {0, 1, 3, 13};
+        CHECK_EQ_U64(left, lefts[m]);
+        CHECK_EQ_U64(rounds, all[m]);
+        tml_buffer_destroy(tml, count);
+    }
+}
+TEST(loops_end_with_their_stream)
+{
+    on_every_device(until_empty);
+}
+
+static bool stops_at_half(void *user, const char *stage, double fraction)
+{
+    *(int *)user += strcmp(stage, "turns") == 0;
+    return fraction < 0.5;
+}
+
+TEST(loops_report_and_are_cancelled)
+{
+    int calls = 0;
+    uint32_t got = 0;
+    tml_context *tml;
+    if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU,
+                                                  .progress = stops_at_half,
+                                                  .progress_user = &calls},
+                                 &tml)))
+        return;
+    tml_buffer out = buffer_of(tml, TML_U32, 1, &got);
+    program p = program_begin(tml, "cancelled");
+    program_repeat(&p, 10, "turns");
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = out});
+    program_loop_end(&p);
+    CHECK_EQ_U64(program_run(&p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
+    CHECK_OK(tml, tml_buffer_read(tml, out, &got));
+    CHECK_EQ_U64(got, 5);
+    CHECK_EQ_U64((uint64_t)calls, 5);
+    tml_close(tml);
+}
+
+int main(int argc, char **argv)
+{
+    return test_main(argc, argv);
+}
