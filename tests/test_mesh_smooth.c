@@ -470,7 +470,7 @@ TEST(progress_cancels)
                                              .progress_user = &fraction},
                             &tml));
     CHECK_EQ_I64(smooth(tml, &sample, &c, got, NULL), TML_ERROR_CANCELLED);
-    CHECK_NEAR(fraction, 0.5, 0);
+    CHECK_NEAR(fraction, 0.5, 0.02); /* a round of two steps ends in between */
     tml_close(tml);
 }
 

@@ -6,8 +6,7 @@
 
 #include <trommel/stream.h>
 
-#include "core/call.h"
-#include "stream/stream_internal.h"
+#include "stream/program.h"
 #include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
@@ -69,15 +68,8 @@ typedef struct smoothing {
     uint32_t index_words;
     double steps[2]; /* of an iteration */
     uint32_t step_count;
-    tml_buffer keys, rings, numbers, firsts, shares, spare, worst;
+    tml_buffer keys, rings, worst, firsts, shares; /* arrays of the program */
 } smoothing;
-
-static tml_status make(const smoothing *s, tml_type type, uint64_t count, const char *label,
-                       tml_buffer *out)
-{
-    return tml_buffer_create(s->tml,
-                             &(tml_buffer_desc){.type = type, .count = count, .label = label}, out);
-}
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -158,21 +150,17 @@ static tml_status check_buffers(smoothing *s)
 
 /* ---- rings ----------------------------------------------------------------------------------- */
 
-static tml_status check_corners(const smoothing *s)
+/* A step on the host: refuses a mesh that has a corner of the largest number. */
+static tml_status check_corners(program *p, void *user)
 {
+    const smoothing *s = user;
     uint64_t worst = 0;
     uint32_t key = 0;
-    tml_status status =
-        tml_reduce(s->tml, &(tml_reduce_desc){.fold = TML_FOLD_ARGMAX,
-                                              .in = s->keys,
-                                              .length = tml_length_of(3 * s->triangle_count),
-                                              .out = s->worst});
+    tml_status status = tml_buffer_read(p->tml, s->worst, &worst);
     if (status == TML_OK)
-        status = tml_buffer_read(s->tml, s->worst, &worst);
-    if (status == TML_OK && s->triangle_count)
-        status = tml_buffer_read_range(s->tml, s->keys, worst, 1, &key);
+        status = tml_buffer_read_range(p->tml, s->keys, worst, 1, &key);
     if (status == TML_OK && key == UINT32_MAX)
-        return tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT,
+        return tml_error(p->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.indices: triangle %" PRIu64
                          " has an index that is not below %" PRIu64
                          ", or a vertex that is not finite and within 2^100",
@@ -181,57 +169,44 @@ static tml_status check_corners(const smoothing *s)
 }
 
 /* Sorts the corners by their vertices. */
-static tml_status make_rings(smoothing *s)
+static void add_rings(program *p, smoothing *s)
 {
-    tml_context *tml = s->tml;
     const uint64_t corners = 3 * s->triangle_count;
     const tml_length length = tml_length_of(corners);
     uint32_t bits = 1;
     while (bits < 32 && s->vertex_count >> bits)
         bits++;
-    tml_status status = make(s, TML_U32, corners, "corners' vertices", &s->keys);
-    if (status == TML_OK)
-        status = make(s, TML_VEC(TML_U32, 2), corners, "rings", &s->rings);
-    if (status == TML_OK)
-        status = make(s, TML_U64, 1, "worst corner", &s->worst);
-    if (status == TML_OK)
-        status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(smooth_corner),
-                                 .params = {.u = {(uint32_t)s->vertex_count, s->index_words}},
-                                 .in = {s->desc->indices, s->desc->vertices},
-                                 .length = length,
-                                 .out = s->keys,
-                                 .also = {s->rings}});
-    if (status == TML_OK)
-        status = check_corners(s);
-    if (status == TML_OK)
-        status = tml_sort(tml, &(tml_sort_desc){.keys = s->keys,
-                                                .length = length,
-                                                .bit_count = bits,
-                                                .sorted = s->keys,
-                                                .payloads = {{s->rings, s->rings}}});
-    if (status == TML_OK)
-        status = make(s, TML_U32, s->vertex_count + 1, "vertices' numbers", &s->numbers);
-    if (status == TML_OK)
-        status = make(s, TML_U32, s->vertex_count + 1, "rings' first corners", &s->firsts);
-    if (status == TML_OK)
-        status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(mesh_number),
-                                              .length = {.count = s->vertex_count + 1},
-                                              .out = s->numbers});
-    if (status == TML_OK)
-        status = tml_search(tml, &(tml_search_desc){.sorted = s->keys,
-                                                    .sorted_length = length,
-                                                    .queries = s->numbers,
-                                                    .out = s->firsts});
-    tml_buffer_destroy(tml, s->keys);
-    tml_buffer_destroy(tml, s->numbers);
-    s->keys = s->numbers = (tml_buffer){0, 0};
-    return status;
+    s->keys = program_array(p, TML_U32, corners);
+    s->rings = program_array(p, TML_VEC(TML_U32, 2), corners);
+    s->worst = program_array(p, TML_U64, 1);
+    s->firsts = program_array(p, TML_U32, s->vertex_count + 1);
+    tml_buffer numbers = program_array(p, TML_U32, s->vertex_count + 1);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(smooth_corner),
+                                   .params = {.u = {(uint32_t)s->vertex_count, s->index_words}},
+                                   .in = {s->desc->indices, s->desc->vertices},
+                                   .length = length,
+                                   .out = s->keys,
+                                   .also = {s->rings}});
+    program_reduce(p,
+                   &(tml_reduce_desc){
+                       .fold = TML_FOLD_ARGMAX, .in = s->keys, .length = length, .out = s->worst});
+    if (corners > 0)
+        program_host(
+            p, &(program_host_desc){.run = check_corners, .user = s, .uses = {s->keys, s->worst}});
+    program_sort(p, &(tml_sort_desc){.keys = s->keys,
+                                     .length = length,
+                                     .bit_count = bits,
+                                     .sorted = s->keys,
+                                     .payloads = {{s->rings, s->rings}}});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(mesh_number), .out = numbers});
+    program_search(
+        p, &(tml_search_desc){
+               .sorted = s->keys, .sorted_length = length, .queries = numbers, .out = s->firsts});
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static tml_status find_shares(smoothing *s)
+static void add_shares(program *p, smoothing *s)
 {
     const tml_buffer weights = s->desc->weights;
     tml_map_desc map = {.kernel = TML_USE(mesh_unweighted),
@@ -242,64 +217,68 @@ static tml_status find_shares(smoothing *s)
         map.kernel = TML_USE(mesh_weighted);
         memcpy(map.in, (const tml_buffer[]){weights, s->firsts, s->rings}, 3 * sizeof weights);
     }
-    tml_status status = make(s, TML_F32, s->vertex_count, "vertices' shares", &s->shares);
-    map.out = s->shares;
-    return status ? status : tml_map(s->tml, &map);
+    map.out = s->shares = program_array(p, TML_F32, s->vertex_count);
+    program_map(p, &map);
 }
 
-static tml_status copy(const smoothing *s, tml_buffer from, tml_buffer to)
+static void add_copy(program *p, tml_buffer from, tml_buffer to)
 {
-    return tml_map(s->tml,
-                   &(tml_map_desc){.kernel = TML_USE(smooth_copy), .in = {from}, .out = to});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(smooth_copy), .in = {from}, .out = to});
+}
+
+static void add_step(program *p, const smoothing *s, uint32_t number, tml_buffer from,
+                     tml_buffer to)
+{
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(mesh_step),
+                                   .params = {.f = {(float)s->steps[number % s->step_count]}},
+                                   .in = {s->shares, s->firsts, s->rings, from},
+                                   .length = {.count = s->vertex_count},
+                                   .out = to});
 }
 
 /* Steps go to and fro between out and the spare, and end in out. */
-static tml_status take_steps(smoothing *s)
+static void add_steps(program *p, const smoothing *s)
 {
-    tml_context *tml = s->tml;
     const tml_buffer vertices = s->desc->vertices, out = s->desc->out;
+    const tml_buffer spare = program_array(p, TML_VEC(TML_F32, 3), s->vertex_count);
     const uint32_t count = s->step_count * s->desc->iterations;
-    const bool is_in_place = stream_same(tml, vertices, out);
-    tml_buffer from = vertices;
-    tml_status status = TML_OK;
+    const bool is_in_place = stream_same(p->tml, vertices, out);
+    if (count == 0 && !is_in_place)
+        add_copy(p, vertices, out);
     if (count == 0)
-        return is_in_place ? TML_OK : copy(s, vertices, out);
-    if (count > 1 || is_in_place)
-        status = make(s, TML_VEC(TML_F32, 3), s->vertex_count, "positions", &s->spare);
-    if (status == TML_OK && is_in_place && count % 2) {
-        status = copy(s, vertices, s->spare);
-        from = s->spare;
+        return;
+    if (count % 2 == 0) {
+        add_step(p, s, 0, vertices, spare);
+        add_step(p, s, 1, spare, out);
+    } else if (is_in_place) {
+        add_copy(p, vertices, spare);
+        add_step(p, s, 0, spare, out);
+    } else {
+        add_step(p, s, 0, vertices, out);
     }
-    for (uint32_t i = 0; i < count && status == TML_OK; i++) {
-        const tml_buffer to = (count - i) % 2 ? out : s->spare;
-        if (!tml_progress(tml, "smooth", (double)i / count))
-            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(mesh_step),
-                                              .params = {.f = {(float)s->steps[i % s->step_count]}},
-                                              .in = {s->shares, s->firsts, s->rings, from},
-                                              .length = {.count = s->vertex_count},
-                                              .out = to});
-        from = to;
-    }
-    return status;
+    program_repeat(p, (count - 1) / 2, "smooth");
+    add_step(p, s, 0, out, spare);
+    add_step(p, s, 1, spare, out);
+    program_loop_end(p);
 }
 
 static tml_status run(smoothing *s)
 {
     const tml_mesh_smooth_desc *desc = s->desc;
     const bool moves = !tml_buffer_is_none(desc->out);
-    tml_status status = make_rings(s);
-    if (status == TML_OK && moves && desc->iterations)
-        status = find_shares(s);
-    if (status == TML_OK && moves)
-        status = take_steps(s);
-    if (status == TML_OK && !tml_buffer_is_none(desc->normals))
-        status = tml_map(
-            s->tml, &(tml_map_desc){.kernel = TML_USE(mesh_vertex_normal),
+    program p = program_begin(s->tml, call);
+    add_rings(&p, s);
+    if (moves && desc->iterations)
+        add_shares(&p, s);
+    if (moves)
+        add_steps(&p, s);
+    if (!tml_buffer_is_none(desc->normals))
+        program_map(&p,
+                    &(tml_map_desc){.kernel = TML_USE(mesh_vertex_normal),
                                     .in = {s->firsts, s->rings, moves ? desc->out : desc->vertices},
                                     .length = {.count = s->vertex_count},
                                     .out = desc->normals});
-    return status;
+    return program_run(&p, (tml_buffer){0, 0});
 }
 
 static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
@@ -311,9 +290,7 @@ static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
                    .step_count = desc->method == TML_SMOOTH_TAUBIN ? 2 : 1};
     if (tml->engine->tier)
         return tml_refuse(tml, call, "no smoothing of meshes");
-    tml_status status = tml_refuse_recording(tml, call, NULL);
-    if (status == TML_OK)
-        status = check_number(&s);
+    tml_status status = check_number(&s);
     if (status == TML_OK)
         status = check_buffers(&s);
     if (status == TML_OK && s.vertex_count == 0 && s.triangle_count)
@@ -325,11 +302,7 @@ static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
     if (tml->engine->learn)
         tml->engine->learn(tml, surface_own_kernels);
 #endif
-    status = run(&s);
-    const tml_buffer buffers[] = {s.keys, s.rings, s.numbers, s.firsts, s.shares, s.spare, s.worst};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
-        tml_buffer_destroy(tml, buffers[i]);
-    return status;
+    return run(&s);
 }
 
 tml_status tml_mesh_smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
