@@ -6,7 +6,6 @@
 #endif
 
 #include "field/field_internal.h"
-#include "stream/stream_internal.h"
 
 #include "kernels/real64_host.h"
 
@@ -62,19 +61,6 @@ extern const tml_vulkan_kernel field_own_kernels[]; /* made by the build */
 /* The kernels count the words of the points in 32 bits, and the field's shaders the samples of a side. */
 static const uint64_t most_points = (uint64_t)1 << 30, most_samples = (uint64_t)1 << 28;
 
-enum {
-    STEPS = 5
-}; /* the plan's words, a point's bin, the sort, the bins' first points, and what the call goes on with */
-
-/* The steps' descs. */
-typedef struct binning {
-    stream_put_desc put;
-    tml_map_desc bins;
-    tml_sort_resolved sort;
-    tml_map_desc firsts;
-    stream_step steps[STEPS];
-} binning;
-
 bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
 {
     const tml_slot *points = tml_slot_of(tml, desc->points), *radii = tml_slot_of(tml, desc->radii),
@@ -85,24 +71,6 @@ bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
     return !tml->engine->is_host && field_parts_of[tml->engine->part].field && is_small &&
            !points->on_host && tml_buffer_is_none(desc->shapes[0]) && desc->radius > 0.0 &&
            !(radii && radii->on_host) && !(densities && densities->on_host);
-}
-
-/* Temporaries for what stays within the call. The plan's own arrays are among them, unless it has buffers. */
-static void take_temporaries(tml_context *tml, field_plan *plan, uint64_t room, bool has_densities,
-                             tml_buffer *bins, tml_buffer *records)
-{
-    enum { BINS, RECORDS, POINTS, STARTS, WORDS, BRICKS, DENSITIES };
-    const tml_type record = TML_VEC(TML_U32, 4);
-    *bins = stream_temporary(tml, BINS, TML_U32, room);
-    *records = stream_temporary(tml, RECORDS, record, room);
-    if (!tml_buffer_is_none(plan->device.points))
-        return;
-    plan->device.points = stream_temporary(tml, POINTS, record, room);
-    plan->device.starts = stream_temporary(tml, STARTS, TML_U32, plan->bin_count + 1);
-    plan->device.words = stream_temporary(tml, WORDS, TML_U32, FIELD_PLAN_WORDS);
-    plan->device.bricks = stream_temporary(tml, BRICKS, TML_U32, 1 + plan->device.brick_room);
-    if (has_densities)
-        plan->device.densities = stream_temporary(tml, DENSITIES, TML_F32, room);
 }
 
 /* The number of bits that hold n. */
@@ -124,141 +92,136 @@ void field_learn(tml_context *tml)
 #endif
 }
 
-stream_put_desc field_put_plan(const field_plan *plan, tml_buffer words)
+void field_put_plan(program *p, const field_plan *plan, tml_buffer words)
 {
     const uint32_t used = FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * plan->level_count;
-    return (stream_put_desc){words, plan->words, used * sizeof *plan->words};
+    program_put(p, words, plan->words, used * sizeof *plan->words);
 }
 
-tml_map_desc field_map_bins(const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
-                            tml_buffer records)
+void field_find_bins(program *p, const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
+                     tml_buffer records)
 {
     const bool has_radii = !tml_buffer_is_none(resolved->radii);
-    return (tml_map_desc){
-        .kernel = TML_USE(field_bin_point),
-        .in = {resolved->points, words, has_radii ? resolved->radii : resolved->points},
-        .out = bins,
-        .also = {records},
-        .length = resolved->length};
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(field_bin_point),
+                                   .in = {resolved->points, words,
+                                          has_radii ? resolved->radii : resolved->points},
+                                   .out = bins,
+                                   .also = {records},
+                                   .length = resolved->length});
 }
 
-tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                           tml_buffer bins, uint64_t bin_count, tml_sort_resolved *sort)
+void field_sort_bins(program *p, const tml_field_desc *resolved, tml_buffer bins,
+                     uint64_t bin_count, const tml_sort_desc *payloads)
 {
-    sort->desc.keys = sort->desc.sorted = bins;
-    sort->desc.length = resolved->length;
-    sort->desc.bit_count = bits_of(bin_count);
-    return stream_complete_sort(tml, call, sort);
+    tml_sort_desc sort = *payloads;
+    sort.keys = sort.sorted = bins;
+    sort.length = resolved->length;
+    sort.bit_count = bits_of(bin_count);
+    program_sort(p, &sort);
 }
 
-tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
-                              tml_buffer head, uint32_t head_count, uint64_t bin_count,
-                              tml_buffer out)
+void field_find_firsts(program *p, const tml_field_desc *resolved, tml_buffer sorted,
+                       tml_buffer head, uint32_t head_count, uint64_t bin_count, tml_buffer out)
 {
     const tml_length length = resolved->length;
-    const tml_slot *counter = tml_slot_of(tml, length.device);
+    const tml_slot *counter = tml_slot_of(p->tml, length.device);
     const uint32_t words = counter ? (uint32_t)(counter->element_size / sizeof(uint32_t)) : 0;
-    return (tml_map_desc){.kernel = TML_USE(field_bin_first),
-                          .params.u = {(uint32_t)length.count, words,
-                                       words * (uint32_t)length.device_index, head_count},
-                          .in = {sorted, counter ? length.device : sorted, head},
-                          .out = out,
-                          .length = {.count = head_count + bin_count + 1, .exact = true}};
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(field_bin_first),
+                                   .params.u = {(uint32_t)length.count, words,
+                                                words * (uint32_t)length.device_index, head_count},
+                                   .in = {sorted, counter ? length.device : sorted, head},
+                                   .out = out,
+                                   .length = tml_length_of(head_count + bin_count + 1)});
 }
 
-/* Makes all steps but the last. On failure the temporaries are ended. */
-static tml_status make_steps(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                             field_plan *plan, binning *b)
+static uint64_t room_of(const tml_field_desc *resolved)
 {
-    tml_buffer bins, records;
-    field_learn(tml);
-    const bool has_densities = FIELD_HAS_WEIGHTS && !tml_buffer_is_none(resolved->densities);
-    take_temporaries(tml, plan, TML_MAX_OF(resolved->length.count, (uint64_t)1), has_densities,
-                     &bins, &records);
-    b->put = field_put_plan(plan, plan->device.words);
-    b->bins = field_map_bins(resolved, plan->device.words, bins, records);
-    b->sort.desc = (tml_sort_desc){.payloads = {{records, plan->device.points}}};
-    if (has_densities)
-        b->sort.desc.payloads[1] = (tml_payload){resolved->densities, plan->device.densities};
-    tml_status status = field_sort_bins(tml, call, resolved, bins, plan->bin_count, &b->sort);
-    b->firsts =
-        field_map_firsts(tml, resolved, bins, bins, 0, plan->bin_count, plan->device.starts);
-    const stream_step steps[STEPS] = {{.desc = &b->put, .program = &stream_put},
-                                      {.op = &stream_map, .desc = &b->bins},
-                                      {.op = &stream_sort, .desc = &b->sort},
-                                      {.op = &stream_map, .desc = &b->firsts}};
-    memcpy(b->steps, steps, sizeof steps);
+    return TML_MAX_OF(resolved->length.count, (uint64_t)1);
+}
+
+static bool has_densities(const tml_field_desc *resolved)
+{
+    return FIELD_HAS_WEIGHTS && !tml_buffer_is_none(resolved->densities);
+}
+
+/* Bins the points into the plan's device buffers. */
+static void add_bins(program *p, const tml_field_desc *resolved, field_plan *plan)
+{
+    tml_buffer bins = program_array(p, TML_U32, room_of(resolved));
+    tml_buffer records = program_array(p, TML_VEC(TML_U32, 4), room_of(resolved));
+    tml_sort_desc sort = {.payloads = {{records, plan->device.points}}};
+    if (has_densities(resolved))
+        sort.payloads[1] = (tml_payload){resolved->densities, plan->device.densities};
+    field_learn(p->tml);
+    field_put_plan(p, plan, plan->device.words);
+    field_find_bins(p, resolved, plan->device.words, bins, records);
+    field_sort_bins(p, resolved, bins, plan->bin_count, &sort);
+    field_find_firsts(p, resolved, bins, bins, 0, plan->bin_count, plan->device.starts);
     plan->point_count = resolved->length.count;
-    if (status != TML_OK)
-        stream_temporaries_end(tml);
-    return status;
 }
 
-/* A call on its way: its plan and its steps. */
-typedef struct device_call {
-    field_plan plan;
-    binning binning;
-} device_call;
-
-static tml_status begin(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                        field_plan **plan, const tml_engine_op *program, const void *desc,
-                        device_call *c)
+/* Bins, and then the part: on desc or, if that is NULL, on the plan itself, which is made in own. */
+static program record(tml_context *tml, const char *call, const tml_field_desc *resolved,
+                      field_plan *own, field_plan **plan, const tml_engine_op *part,
+                      const void *desc)
 {
-    field_plan_begin(resolved, &c->plan);
-    field_plan_known(resolved, &c->plan);
+    program p = program_begin(tml, call);
+    field_plan_begin(resolved, own);
+    field_plan_known(resolved, own);
+    own->device.points = program_array(&p, TML_VEC(TML_U32, 4), room_of(resolved));
+    own->device.starts = program_array(&p, TML_U32, own->bin_count + 1);
+    own->device.words = program_array(&p, TML_U32, FIELD_PLAN_WORDS);
+    own->device.bricks = program_array(&p, TML_U32, 1 + own->device.brick_room);
+    if (has_densities(resolved))
+        own->device.densities = program_array(&p, TML_F32, room_of(resolved));
     if (plan)
-        *plan = &c->plan;
-    tml_status status = make_steps(tml, call, resolved, &c->plan, &c->binning);
-    c->binning.steps[STEPS - 1] = (stream_step){.desc = desc ? desc : &c->plan, .program = program};
-    return status;
+        *plan = own;
+    add_bins(&p, resolved, own);
+    program_part(&p, part, "no fields", desc ? desc : own);
+    const tml_buffer used[] = {own->device.points, own->device.starts, own->device.words,
+                               own->device.bricks, own->device.densities};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(used); i++)
+        program_use(&p, used[i]);
+    return p;
 }
 
 tml_status field_run_after(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                           tml_buffer out, field_plan **plan, const tml_engine_op *program,
+                           tml_buffer out, field_plan **plan, const tml_engine_op *part,
                            const void *desc)
 {
-    device_call c;
-    tml_status status = begin(tml, call, resolved, plan, program, desc, &c);
-    c.plan.out = out;
-    if (status == TML_OK)
-        status = stream_run_steps(tml, call, c.binning.steps, STEPS, (tml_buffer){0, 0});
-    return status;
+    field_plan own;
+    program p = record(tml, call, resolved, &own, plan, part, desc);
+    own.out = out;
+    return program_enqueue(&p, (tml_buffer){0, 0});
 }
 
 size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                                 field_plan **plan, const tml_engine_op *program, const void *desc)
+                                 field_plan **plan, const tml_engine_op *part, const void *desc)
 {
-    device_call c;
-    tml_status status = begin(tml, call, resolved, plan, program, desc, &c);
-    return status == TML_OK ? stream_steps_scratch_size(tml, c.binning.steps, STEPS) : 0;
+    field_plan own;
+    program p = record(tml, call, resolved, &own, plan, part, desc);
+    return program_scratch_size(&p);
 }
 
-static tml_status make_buffer(tml_context *tml, tml_type type, uint64_t count, const char *label,
-                              tml_buffer *out)
+static void make_buffer(program *p, tml_type type, uint64_t count, const char *label,
+                        tml_buffer *out)
 {
-    return tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .label = label},
-                             out);
+    if (!p->status)
+        p->status = tml_buffer_create(
+            p->tml, &(tml_buffer_desc){.type = type, .count = count, .label = label}, out);
 }
 
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan)
 {
-    binning b;
-    uint64_t room = TML_MAX_OF(resolved->length.count, (uint64_t)1);
+    const uint64_t room = room_of(resolved);
     field_plan_known(resolved, plan);
-    tml_status status =
-        make_buffer(tml, TML_VEC(TML_U32, 4), room, "field points", &plan->device.points);
-    if (status == TML_OK && !tml_buffer_is_none(resolved->densities))
-        status = make_buffer(tml, TML_F32, room, "field densities", &plan->device.densities);
-    if (status == TML_OK)
-        status = make_buffer(tml, TML_U32, plan->bin_count + 1, "field bins", &plan->device.starts);
-    if (status == TML_OK)
-        status = make_buffer(tml, TML_U32, FIELD_PLAN_WORDS, "field plan", &plan->device.words);
-    if (status == TML_OK)
-        status = make_buffer(tml, TML_U32, 1 + plan->device.brick_room, "field bricks",
-                             &plan->device.bricks);
-    if (status == TML_OK)
-        status = make_steps(tml, "tml_field", resolved, plan, &b);
-    if (status == TML_OK)
-        status = stream_run_steps(tml, "tml_field", b.steps, STEPS - 1, (tml_buffer){0, 0});
-    return status;
+    program p = program_begin(tml, "tml_field");
+    make_buffer(&p, TML_VEC(TML_U32, 4), room, "field points", &plan->device.points);
+    if (has_densities(resolved))
+        make_buffer(&p, TML_F32, room, "field densities", &plan->device.densities);
+    make_buffer(&p, TML_U32, plan->bin_count + 1, "field bins", &plan->device.starts);
+    make_buffer(&p, TML_U32, FIELD_PLAN_WORDS, "field plan", &plan->device.words);
+    make_buffer(&p, TML_U32, 1 + plan->device.brick_room, "field bricks", &plan->device.bricks);
+    add_bins(&p, resolved, plan);
+    return program_enqueue(&p, (tml_buffer){0, 0});
 }

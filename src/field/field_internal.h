@@ -15,7 +15,7 @@
 #define TML_FIELD_INTERNAL_H
 
 #include "field/field_slabs.h"
-#include "stream/stream_internal.h"
+#include "stream/program.h"
 
 enum {
     FIELD_MAX_LEVELS = 8,     /* the last level also takes every smaller radius */
@@ -151,17 +151,18 @@ void field_plan_known(const tml_field_desc *resolved, field_plan *plan);
  * buffers and of scratch. */
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan);
 
-/* Steps of binning, of a resolved desc with a radius: the plan's words; of each point its bin, after all others for none, and
- * its record; a sort of bin_count bins, beside the payloads that *sort has; head's words and then, of each bin, and of the end,
- * the first point. */
-stream_put_desc field_put_plan(const field_plan *plan, tml_buffer words);
-tml_map_desc field_map_bins(const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
-                            tml_buffer records);
-tml_status field_sort_bins(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                           tml_buffer bins, uint64_t bin_count, tml_sort_resolved *sort);
-tml_map_desc field_map_firsts(tml_context *tml, const tml_field_desc *resolved, tml_buffer sorted,
-                              tml_buffer head, uint32_t head_count, uint64_t bin_count,
-                              tml_buffer out);
+/* Steps of binning, of a resolved desc with a radius. Each adds one to a program.
+ *   field_put_plan     words: the plan's
+ *   field_find_bins    bins, records: each point's; a point without a bin has the one after all others
+ *   field_sort_bins    sorts by bins, of which there are bin_count; payloads: a desc that has what moves along
+ *   field_find_firsts  out: the words of head, and then the first sorted point of each bin, and the end */
+void field_put_plan(program *p, const field_plan *plan, tml_buffer words);
+void field_find_bins(program *p, const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
+                     tml_buffer records);
+void field_sort_bins(program *p, const tml_field_desc *resolved, tml_buffer bins,
+                     uint64_t bin_count, const tml_sort_desc *payloads);
+void field_find_firsts(program *p, const tml_field_desc *resolved, tml_buffer sorted,
+                       tml_buffer head, uint32_t head_count, uint64_t bin_count, tml_buffer out);
 /* Are tml_field_mean_desc.weights, and tml_field_desc.densities and shapes, part of this build? The one for JavaScript, which
  * has no room for them, counts every byte. */
 #ifdef TML_WEB

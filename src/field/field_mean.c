@@ -5,7 +5,6 @@
 
 #include "core/call.h"
 #include "field/field_internal.h"
-#include "stream/stream_internal.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -119,10 +118,11 @@ typedef struct mean_level {
     uint64_t cells[3], first_cell;
 } mean_level;
 
-/* Arrays of a call: temporaries, or buffers where they outlive it. */
+/* Arrays of a call: the program's, or buffers where they outlive it. */
 enum {
-    BINS,    /* u32: each point's bin, then its cell, sorted */
-    RECORDS, /* u32x4: each point's record, then f32x4: as the kernels read it */
+    BINS,     /* u32: each point's bin, then its cell, sorted */
+    RECORDS,  /* u32x4: each point's record */
+    READABLE, /* f32x4: as the kernels read it */
     BIN_PLAN,
     HEAD,
     ORDER,  /* u32: the desc's number of each point, cell by cell */
@@ -132,7 +132,6 @@ enum {
     QUADS = ROWS + MAX_GROUPS, /* of means, before they are taken apart */
     ARRAYS = QUADS + MAX_QUADS,
 };
-_Static_assert((int)ARRAYS <= (int)TML_TEMPORARIES, "more temporaries than there are");
 
 struct field_means {
     tml_field_desc field; /* resolved, with a radius; what lay on the host copied */
@@ -308,17 +307,6 @@ static void fill_head(field_means *means, const double origin[3], double step)
 
 /* ---- arrays ------------------------------------------------------------------------------------ */
 
-static tml_status make_buffer(tml_context *tml, field_means *means, tml_type type, uint64_t count,
-                              const void *data, tml_buffer *out)
-{
-    const tml_buffer_desc desc = {
-        .type = type, .count = count, .data = data, .label = "field mean"};
-    tml_status status = tml_buffer_create(tml, &desc, out);
-    if (status == TML_OK)
-        means->owned[means->owned_count++] = *out;
-    return status;
-}
-
 /* Destroys all buffers from number first on. */
 static void destroy_buffers(tml_context *tml, field_means *means, uint32_t first)
 {
@@ -341,13 +329,17 @@ static tml_status copy_to_device(tml_context *tml, field_means *means, tml_buffe
     return status;
 }
 
-static tml_status make_array(tml_context *tml, field_means *means, uint32_t number, bool is_kept,
-                             tml_type type, uint64_t count)
+static void make_array(program *p, field_means *means, uint32_t number, bool is_kept, tml_type type,
+                       uint64_t count)
 {
-    if (is_kept)
-        return make_buffer(tml, means, type, count, NULL, &means->arrays[number]);
-    means->arrays[number] = stream_temporary(tml, number, type, TML_MAX_OF(count, (uint64_t)1));
-    return TML_OK;
+    tml_buffer *array = &means->arrays[number];
+    if (!is_kept)
+        *array = program_array(p, type, TML_MAX_OF(count, (uint64_t)1));
+    else if (!p->status)
+        p->status = tml_buffer_create(
+            p->tml, &(tml_buffer_desc){.type = type, .count = count, .label = "field mean"}, array);
+    if (is_kept && !p->status)
+        means->owned[means->owned_count++] = *array;
 }
 
 static uint32_t width_of(const tml_context *tml, tml_buffer values)
@@ -356,113 +348,73 @@ static uint32_t width_of(const tml_context *tml, tml_buffer values)
 }
 
 /* Makes all arrays but the quads. is_kept: those that the means are found from as buffers. */
-static tml_status make_arrays(tml_context *tml, field_means *means, bool is_kept)
+static void make_arrays(program *p, field_means *means, bool is_kept)
 {
-    const tml_type record = TML_VEC(TML_U32, 4);
     const uint64_t points = means->field.length.count;
-    tml_status status = TML_OK;
-    for (uint32_t g = 0; g < means->group_count && !status; g++) {
+    for (uint32_t g = 0; g < means->group_count; g++) {
         const mean_group *group = &means->groups[g];
         if (group->count == 1)
-            status =
-                make_array(tml, means, ROWS + g, is_kept, value_types[group->width[0] - 1], points);
+            make_array(p, means, ROWS + g, is_kept, value_types[group->width[0] - 1], points);
         else
-            status = make_array(tml, means, ROWS + g, is_kept, TML_U32, 4 * group->quads * points);
+            make_array(p, means, ROWS + g, is_kept, TML_U32, 4 * group->quads * points);
     }
-    if (!status)
-        status = make_array(tml, means, POINTS, is_kept, record, points);
-    if (!status)
-        status = make_array(tml, means, WORDS, is_kept, TML_U32,
-                            means->head_count + means->cell_count + 1);
-    if (!status)
-        status = make_array(tml, means, BINS, false, TML_U32, points);
-    if (!status)
-        status = make_array(tml, means, RECORDS, false, record, points);
-    if (!status)
-        status = make_array(tml, means, BIN_PLAN, false, TML_U32, FIELD_PLAN_WORDS);
-    if (!status)
-        status = make_array(tml, means, HEAD, false, TML_U32, means->head_count);
-    return status ? status : make_array(tml, means, ORDER, false, TML_U32, points);
+    make_array(p, means, POINTS, is_kept, value_types[3], points);
+    make_array(p, means, WORDS, is_kept, TML_U32, means->head_count + means->cell_count + 1);
+    make_array(p, means, BINS, false, TML_U32, points);
+    make_array(p, means, RECORDS, false, TML_VEC(TML_U32, 4), points);
+    make_array(p, means, READABLE, false, value_types[3], points);
+    make_array(p, means, BIN_PLAN, false, TML_U32, FIELD_PLAN_WORDS);
+    make_array(p, means, HEAD, false, TML_U32, means->head_count);
+    make_array(p, means, ORDER, false, TML_U32, points);
 }
 
 /* ---- steps ------------------------------------------------------------------------------------- */
 
-/* At most one for each attribute to order its values, one a group for its means, one to take an attribute's apart, and one
- * for the weights. */
-enum { FIRST_STEPS = 7, MAX_STEPS = FIRST_STEPS + 2 * TML_FIELD_MAX_ATTRIBUTES + MAX_GROUPS };
-typedef struct mean_steps {
-    stream_step steps[MAX_STEPS];
-    uint32_t count;
-    stream_put_desc bin_plan, head;
-    tml_sort_resolved sort;
-    tml_gather_desc gathers[MAX_GROUPS];
-    tml_map_desc maps[MAX_STEPS];
-    uint32_t map_count;
-} mean_steps;
-
-static void add_step(mean_steps *s, const stream_op *op, const tml_engine_op *program,
-                     const void *desc)
-{
-    s->steps[s->count++] = (stream_step){.op = op, .program = program, .desc = desc};
-}
-
-static void add_map(mean_steps *s, const tml_map_desc *desc)
-{
-    s->maps[s->map_count] = *desc;
-    add_step(s, &stream_map, NULL, &s->maps[s->map_count++]);
-}
-
 /* Orders a group's values by cells. */
-static void add_rows(const tml_context *tml, const field_means *means, uint32_t g, mean_steps *s)
+static void add_rows(program *p, const field_means *means, uint32_t g)
 {
     const mean_group *group = &means->groups[g];
     const tml_buffer rows = means->arrays[ROWS + g];
     const tml_length length = means->field.length;
     if (group->count == 1) {
-        s->gathers[g] = (tml_gather_desc){.indices = means->arrays[ORDER],
+        program_gather(p,
+                       &(tml_gather_desc){.indices = means->arrays[ORDER],
                                           .length = length,
-                                          .payloads = {{means->values[group->number[0]], rows}}};
-        add_step(s, &stream_gather, NULL, &s->gathers[g]);
+                                          .payloads = {{means->values[group->number[0]], rows}}});
         return;
     }
     const uint32_t width = 4 * group->quads;
     for (uint32_t i = 0; i < group->count; i++) {
         const tml_buffer values = means->values[group->number[i]];
-        add_map(s, &(tml_map_desc){.kernel = TML_USE(field_mean_rows),
-                                   .params.u = {width, 4 * group->quad[i] + group->first[i],
-                                                width_of(tml, values),
-                                                means->head_count + (uint32_t)means->cell_count},
-                                   .in = {rows, means->arrays[ORDER], values, means->arrays[WORDS]},
-                                   .out = rows,
-                                   .length = {.count = length.count * width, .exact = true}});
+        program_map(
+            p, &(tml_map_desc){.kernel = TML_USE(field_mean_rows),
+                               .params.u = {width, 4 * group->quad[i] + group->first[i],
+                                            width_of(p->tml, values),
+                                            means->head_count + (uint32_t)means->cell_count},
+                               .in = {rows, means->arrays[ORDER], values, means->arrays[WORDS]},
+                               .out = rows,
+                               .length = tml_length_of(length.count * width)});
     }
 }
 
 /* Points and values, cell by cell. */
-static tml_status add_points(tml_context *tml, field_means *means, const char *name, mean_steps *s)
+static void add_points(program *p, field_means *means)
 {
     const tml_field_desc *field = &means->field;
     const tml_buffer *a = means->arrays;
-    s->bin_plan = field_put_plan(&means->plan, a[BIN_PLAN]);
-    s->head = (stream_put_desc){a[HEAD], means->head, means->head_count * sizeof *means->head};
-    add_step(s, NULL, &stream_put, &s->bin_plan);
-    add_step(s, NULL, &stream_put, &s->head);
-    const tml_map_desc bins = field_map_bins(field, a[BIN_PLAN], a[BINS], a[RECORDS]);
-    add_map(s, &bins);
-    add_map(s, &(tml_map_desc){.kernel = TML_USE(field_mean_cells),
-                               .in = {a[BINS], a[RECORDS], a[HEAD]},
-                               .out = a[BINS],
-                               .also = {a[RECORDS]},
-                               .length = field->length});
-    s->sort.desc = (tml_sort_desc){.payloads = {{a[RECORDS], a[POINTS]}}, .indices = a[ORDER]};
-    tml_status status = field_sort_bins(tml, name, field, a[BINS], means->cell_count, &s->sort);
-    add_step(s, &stream_sort, NULL, &s->sort);
-    const tml_map_desc words = field_map_firsts(tml, field, a[BINS], a[HEAD], means->head_count,
-                                                means->cell_count, a[WORDS]);
-    add_map(s, &words);
+    field_put_plan(p, &means->plan, a[BIN_PLAN]);
+    program_put(p, a[HEAD], means->head, means->head_count * sizeof *means->head);
+    field_find_bins(p, field, a[BIN_PLAN], a[BINS], a[RECORDS]);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(field_mean_cells),
+                                   .in = {a[BINS], a[RECORDS], a[HEAD]},
+                                   .out = a[BINS],
+                                   .also = {a[READABLE]},
+                                   .length = field->length});
+    field_sort_bins(p, field, a[BINS], means->cell_count,
+                    &(tml_sort_desc){.payloads = {{a[READABLE], a[POINTS]}}, .indices = a[ORDER]});
+    field_find_firsts(p, field, a[BINS], a[HEAD], means->head_count, means->cell_count, a[WORDS]);
     for (uint32_t g = 0; g < means->group_count; g++)
-        add_rows(tml, means, g, s);
-    return status;
+        add_rows(p, means, g);
 }
 
 /* ---- the means ------------------------------------------------------------------------------- */
@@ -494,23 +446,23 @@ static const tml_buffer *own_out(const mean_group *group, uint32_t quad, const t
     return NULL;
 }
 
-static void add_parts(const mean_group *group, const tml_buffer *quads, tml_length length,
-                      const tml_buffer *outs, mean_steps *s)
+static void add_parts(program *p, const mean_group *group, const tml_buffer *quads,
+                      tml_length length, const tml_buffer *outs)
 {
     static const tml_kernel *const parts[] = {TML_USE(field_part_1), TML_USE(field_part_2),
                                               TML_USE(field_part_3)};
     for (uint32_t i = 0; i < group->count; i++)
         if (!own_out(group, group->quad[i], outs))
-            add_map(s, &(tml_map_desc){.kernel = parts[group->width[i] - 1],
-                                       .params.u = {group->first[i]},
-                                       .in = {quads[group->quad[i]]},
-                                       .length = length,
-                                       .out = outs[group->number[i]]});
+            program_map(p, &(tml_map_desc){.kernel = parts[group->width[i] - 1],
+                                           .params.u = {group->first[i]},
+                                           .in = {quads[group->quad[i]]},
+                                           .length = length,
+                                           .out = outs[group->number[i]]});
 }
 
 /* The means of a group. Quads of several groups share their arrays. */
-static void add_means(const field_means *means, uint32_t g, tml_buffer positions, tml_length length,
-                      const tml_buffer *outs, mean_steps *s)
+static void add_means(program *p, const field_means *means, uint32_t g, tml_buffer positions,
+                      tml_length length, const tml_buffer *outs)
 {
     static const tml_kernel *const ones[] = {TML_USE(field_mean_1), TML_USE(field_mean_2),
                                              TML_USE(field_mean_3), TML_USE(field_mean_4)};
@@ -523,31 +475,28 @@ static void add_means(const field_means *means, uint32_t g, tml_buffer positions
         const tml_buffer *own = own_out(group, q, outs);
         quads[q] = own ? *own : a[QUADS + q];
     }
-    add_map(s, &(tml_map_desc){.kernel = group->count == 1 ? ones[group->width[0] - 1]
-                                                           : several[group->quads - 1],
-                               .in = {positions, a[WORDS], a[POINTS], a[ROWS + g]},
-                               .length = length,
-                               .out = quads[0],
-                               .also = {quads[1], quads[2], quads[3]}});
-    add_parts(group, quads, length, outs, s);
+    program_map(p, &(tml_map_desc){.kernel = group->count == 1 ? ones[group->width[0] - 1]
+                                                               : several[group->quads - 1],
+                                   .in = {positions, a[WORDS], a[POINTS], a[ROWS + g]},
+                                   .length = length,
+                                   .out = quads[0],
+                                   .also = {quads[1], quads[2], quads[3]}});
+    add_parts(p, group, quads, length, outs);
 }
 
 /* Makes the quads that the means need. */
-static tml_status add_all_means(tml_context *tml, field_means *means, bool is_kept,
-                                tml_buffer positions, tml_length length, const tml_buffer *outs,
-                                mean_steps *s)
+static void add_all_means(program *p, field_means *means, bool is_kept, tml_buffer positions,
+                          tml_length length, const tml_buffer *outs)
 {
     bool is_made[MAX_QUADS] = {false};
-    tml_status status = TML_OK;
     for (uint32_t g = 0; g < means->group_count; g++)
-        for (uint32_t q = 0; q < means->groups[g].quads && !status; q++)
+        for (uint32_t q = 0; q < means->groups[g].quads; q++)
             if (!own_out(&means->groups[g], q, outs) && !is_made[q]) {
                 is_made[q] = true;
-                status = make_array(tml, means, QUADS + q, is_kept, value_types[3], length.count);
+                make_array(p, means, QUADS + q, is_kept, value_types[3], length.count);
             }
     for (uint32_t g = 0; g < means->group_count; g++)
-        add_means(means, g, positions, length, outs, s);
-    return status;
+        add_means(p, means, g, positions, length, outs);
 }
 
 /* ---- means for other programs ------------------------------------------------------------------ */
@@ -603,18 +552,15 @@ tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
                               field_means **out)
 {
     field_means *means = *out = tml_alloc(tml, sizeof **out);
-    mean_steps s = {.count = 0};
     if (!means)
         return no_memory(tml, sizeof *means);
     tml_status status = begin(tml, resolved, origin, values, count, false, means);
-    if (!status)
-        status = make_arrays(tml, means, true);
-    if (!status)
-        status = add_points(tml, means, call, &s);
-    if (!status)
-        return stream_run_steps(tml, call, s.steps, s.count, (tml_buffer){0, 0});
-    stream_temporaries_end(tml);
-    return status;
+    if (status)
+        return status;
+    program p = program_begin(tml, call);
+    make_arrays(&p, means, true);
+    add_points(&p, means);
+    return program_enqueue(&p, (tml_buffer){0, 0});
 }
 
 tml_status field_means_at(tml_context *tml, field_means *means, tml_buffer positions,
@@ -622,12 +568,10 @@ tml_status field_means_at(tml_context *tml, field_means *means, tml_buffer posit
 {
     const uint32_t owned = means->owned_count;
     const tml_length length = {.count = stream_count_of(tml, positions), .exact = true};
-    mean_steps s = {.count = 0};
-    tml_status status = TML_OK;
+    program p = program_begin(tml, call);
     if (length.count > 0)
-        status = add_all_means(tml, means, true, positions, length, outs, &s);
-    if (!status && s.count > 0)
-        status = stream_run_steps(tml, call, s.steps, s.count, (tml_buffer){0, 0});
+        add_all_means(&p, means, true, positions, length, outs);
+    tml_status status = program_enqueue(&p, (tml_buffer){0, 0});
     destroy_buffers(tml, means, owned);
     return status;
 }
@@ -654,27 +598,24 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
             outs[count++] = desc->attributes[i].out;
         }
     field_means means;
-    mean_steps s = {.count = 0};
     tml_status status = begin(tml, resolved, desc->position_origin, values, count,
                               FIELD_HAS_WEIGHTS && desc->without_step, &means);
-    if (!status)
-        status = make_arrays(tml, &means, false);
-    if (!status)
-        status = add_points(tml, &means, call, &s);
-    if (!status)
-        status = add_all_means(tml, &means, false, desc->positions, length, outs, &s);
-    if (!status && FIELD_HAS_WEIGHTS && !tml_buffer_is_none(desc->weights))
-        add_map(&s,
-                &(tml_map_desc){.kernel = field_weights_kernel,
+    program p = program_begin(tml, call);
+    if (status)
+        p.status = status;
+    make_arrays(&p, &means, false);
+    add_points(&p, &means);
+    add_all_means(&p, &means, false, desc->positions, length, outs);
+    if (FIELD_HAS_WEIGHTS && !tml_buffer_is_none(desc->weights))
+        program_map(
+            &p, &(tml_map_desc){.kernel = field_weights_kernel,
                                 .in = {desc->positions, means.arrays[WORDS], means.arrays[POINTS]},
                                 .length = length,
                                 .out = desc->weights});
-    if (status)
-        stream_temporaries_end(tml);
-    else if (size)
-        *size = stream_steps_scratch_size(tml, s.steps, s.count);
+    if (size)
+        *size = program_scratch_size(&p);
     else
-        status = stream_run_steps(tml, call, s.steps, s.count, (tml_buffer){0, 0});
+        status = program_enqueue(&p, (tml_buffer){0, 0});
     destroy_buffers(tml, &means, 0);
     return status;
 }
@@ -684,19 +625,16 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
 {
     static const double no_origin[3] = {0, 0, 0};
     field_means means;
-    mean_steps s = {.count = 0};
     tml_status status = begin(tml, resolved, no_origin, NULL, 0, true, &means);
-    if (!status)
-        status = make_arrays(tml, &means, false);
-    if (!status)
-        status = add_points(tml, &means, name_of_call, &s);
+    program p = program_begin(tml, name_of_call);
+    if (status)
+        p.status = status;
+    make_arrays(&p, &means, false);
+    add_points(&p, &means);
     map->in[1] = means.arrays[WORDS];
     map->in[2] = means.arrays[POINTS];
-    add_map(&s, map);
-    if (status)
-        stream_temporaries_end(tml);
-    else
-        status = stream_run_steps(tml, name_of_call, s.steps, s.count, (tml_buffer){0, 0});
+    program_map(&p, map);
+    status = program_enqueue(&p, (tml_buffer){0, 0});
     destroy_buffers(tml, &means, 0);
     return status;
 }

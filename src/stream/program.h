@@ -73,11 +73,9 @@ PROGRAM_OPERATIONS(PROGRAM_DECLARE)
 void program_put(program *p, tml_buffer to, const void *words, size_t size);
 
 /* A program's part for an engine (engine.h), given desc, which stays the caller's until the program ends. op: NULL if the
- * engine has none; the message then says what it is without ("no fields"). The arrays that desc names in its size bytes
- * live up to this step; others need program_use. */
-void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc,
-                  size_t size);
-/* The latest step reads or writes an array. */
+ * engine has none; the message then says what it is without ("no fields"). program_use names its arrays. */
+void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc);
+/* The latest step reads or writes an array. No array: nothing. */
 void program_use(program *p, tml_buffer array);
 
 /* A step on the host, which makes the program one that waits. It may read and write buffers and the arrays that uses
