@@ -177,7 +177,7 @@ static program record(tml_context *tml, const char *call, const tml_field_desc *
     if (plan)
         *plan = own;
     add_bins(&p, resolved, own);
-    program_part(&p, part, "no fields", desc ? desc : own);
+    program_part(&p, part, "no fields", desc ? desc : own, 0);
     const tml_buffer used[] = {own->device.points, own->device.starts, own->device.words,
                                own->device.bricks, own->device.densities};
     for (size_t i = 0; i < TML_ARRAY_SIZE(used); i++)

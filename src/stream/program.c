@@ -284,10 +284,12 @@ void program_put(program *p, tml_buffer to, const void *words, size_t size)
         memcpy(copy + sizeof desc, words, size);
 }
 
-void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc)
+void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc,
+                  size_t size)
 {
-    (void)record(p, &(step){.kind = OPERATION, .lent = desc, .op = op, .without = without}, desc, 0,
-                 0);
+    const step s = {
+        .kind = OPERATION, .lent = size > 0 ? NULL : desc, .op = op, .without = without};
+    (void)record(p, &s, desc, size, 0);
 }
 
 void program_host(program *p, const program_host_desc *desc)

@@ -72,9 +72,11 @@ PROGRAM_OPERATIONS(PROGRAM_DECLARE)
 /* Writes words of the host's, a multiple of 4 bytes, to the first elements of a buffer. The words are copied now. */
 void program_put(program *p, tml_buffer to, const void *words, size_t size);
 
-/* A program's part for an engine (engine.h), given desc, which stays the caller's until the program ends. op: NULL if the
- * engine has none; the message then says what it is without ("no fields"). program_use names its arrays. */
-void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc);
+/* A program's part for an engine (engine.h). op: NULL if the engine has none; the message then says what it is without
+ * ("no fields"). desc: size bytes, which are copied, and whose arrays are found as those of a stream operation; or, with a
+ * size of 0, what stays the caller's until the program ends, and then program_use names the arrays. */
+void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc,
+                  size_t size);
 /* The latest step reads or writes an array. No array: nothing. */
 void program_use(program *p, tml_buffer array);
 

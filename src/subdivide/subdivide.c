@@ -477,9 +477,6 @@ TML_API void tml_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider
         tml_buffer_destroy(tml, subdivider->values[v].base);
         tml_buffer_destroy(tml, subdivider->values[v].sources);
     }
-    for (uint32_t n = 0; n < 4; n++)
-        for (uint32_t k = 0; k < TML_ARRAY_SIZE(subdivider->values_spare[n]); k++)
-            tml_buffer_destroy(tml, subdivider->values_spare[n][k].buffer);
     tml_buffer_destroy(tml, subdivider->turns);
     tml_buffer_destroy(tml, subdivider->triangle_origins);
     tml_free(tml, subdivider, sizeof *subdivider);

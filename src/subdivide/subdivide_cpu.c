@@ -10,6 +10,7 @@
  * later one arose in the middle of an edge and has six neighbours, or four on a boundary, whose
  * half-edges follow from the edge's two. A half-edge that leaves a vertex is replaced, level by
  * level, by that of the child at this corner, so its number in the parent takes a few shifts. */
+#include "stream/program.h"
 #include "subdivide/subdivide_internal.h"
 
 #include "kernels/kernel.h"
@@ -442,49 +443,67 @@ static tml_status values_job(tml_subdivider *subdivider, uint32_t t, uint32_t pa
     return status;
 }
 
-tml_status subdivide_cpu_values(tml_subdivider *subdivider, uint32_t v, uint32_t parent, bool limit,
-                                tml_buffer values, tml_buffer out)
+static tml_status cpu_values(const subdivide_cpu_desc *d)
 {
     static const tml_task_fn tasks[4] = {task_1, task_2, task_3, task_4};
+    const subdivide_values *values = &d->subdivider->values[d->which];
     child_job job;
-    tml_status status =
-        values_job(subdivider, subdivider->values[v].topology, parent, values, out, &job);
+    tml_status status = values_job(d->subdivider, values->topology, d->parent, d->in, d->out, &job);
     if (status != TML_OK)
         return status;
-    job.limit = limit;
-    uint32_t inner_blocks = limit ? 0 : blocks_of(job.levels[parent].triangle_count);
-    tml_parallel_for(subdivider->tml, job.old_blocks + job.edge_blocks + inner_blocks,
-                     tasks[subdivider->values[v].components - 1], &job);
-    return finish(subdivider->tml);
+    job.limit = d->task == SUBDIVIDE_CPU_LIMITS;
+    uint32_t inner_blocks = job.limit ? 0 : blocks_of(job.levels[d->parent].triangle_count);
+    tml_parallel_for(d->subdivider->tml, job.old_blocks + job.edge_blocks + inner_blocks,
+                     tasks[values->components - 1], &job);
+    return finish(d->subdivider->tml);
 }
 
-tml_status subdivide_cpu_normals(tml_subdivider *subdivider, uint32_t parent, tml_buffer positions,
-                                 tml_buffer out)
+static tml_status cpu_normals(const subdivide_cpu_desc *d)
 {
     child_job job;
-    tml_status status = values_job(subdivider, 0, parent, positions, out, &job);
+    tml_status status = values_job(d->subdivider, 0, d->parent, d->in, d->out, &job);
     if (status == TML_OK)
-        status = host_words(subdivider->tml, subdivider->turns, &job.turns);
+        status = host_words(d->subdivider->tml, d->subdivider->turns, &job.turns);
     if (status != TML_OK)
         return status;
-    tml_parallel_for(subdivider->tml, job.old_blocks + job.edge_blocks, normals_task, &job);
-    return finish(subdivider->tml);
+    tml_parallel_for(d->subdivider->tml, job.old_blocks + job.edge_blocks, normals_task, &job);
+    return finish(d->subdivider->tml);
 }
 
-tml_status subdivide_cpu_triangles(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
-                                   tml_buffer out)
+static tml_status cpu_triangles(const subdivide_cpu_desc *d)
 {
-    tml_context *tml = subdivider->tml;
+    tml_context *tml = d->subdivider->tml;
     child_job job;
-    tml_status status = host_levels(tml, &subdivider->topologies[t], parent, &job);
+    tml_status status = host_levels(tml, &d->subdivider->topologies[d->which], d->parent, &job);
     void *memory = NULL;
     if (status == TML_OK)
-        status = host_memory(tml, out, &memory);
+        status = host_memory(tml, d->out, &memory);
     if (status != TML_OK)
         return status;
     job.triangles = memory;
-    tml_parallel_for(tml, blocks_of(job.levels[parent].triangle_count), triangles_task, &job);
+    tml_parallel_for(tml, blocks_of(job.levels[d->parent].triangle_count), triangles_task, &job);
     return finish(tml);
+}
+
+static tml_status cpu_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
+{
+    static tml_status (*const tasks[])(const subdivide_cpu_desc *) = {cpu_values, cpu_values,
+                                                                      cpu_normals, cpu_triangles};
+    (void)tml;
+    (void)scratch;
+    (void)scratch_size;
+    return tasks[((const subdivide_cpu_desc *)desc)->task](desc);
+}
+
+bool subdivide_cpu_add(program *p, const subdivide_cpu_desc *d)
+{
+    static const tml_engine_op op = {.run = cpu_run};
+    const bool is_of_values = d->task != SUBDIVIDE_CPU_TRIANGLES;
+    if (!subdivide_cpu_takes(d->subdivider,
+                             is_of_values ? d->subdivider->values[d->which].topology : d->which))
+        return false;
+    program_part(p, &op, "", d, sizeof *d);
+    return true;
 }
 
 #include "kernels/kernel_end.h"

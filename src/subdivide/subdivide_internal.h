@@ -107,9 +107,8 @@ struct tml_subdivider {
      * topology 1 + c. */
     uint32_t attribute_slots[TML_SUBDIVIDE_MAX_ATTRIBUTES];
     uint32_t channel_slots[TML_SUBDIVIDE_MAX_CHANNELS];
-    tml_buffer turns;                   /* f32x2, [n]: cosine and sine of 2 pi / n */
-    tml_buffer triangle_origins;        /* u32, 1 a triangle: the input's; absent: the same */
-    subdivide_spare values_spare[4][3]; /* [components - 1]: level l at [l % 2]; normals */
+    tml_buffer turns;            /* f32x2, [n]: cosine and sine of 2 pi / n */
+    tml_buffer triangle_origins; /* u32, 1 a triangle: the input's; absent: the same */
     /* Of subdivide_adaptive.c; NULL before its first call. */
     struct subdivide_adaptive *adaptive, *enqueued;
 };
@@ -159,18 +158,26 @@ void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *ada
 /* Do the functions below apply to topology number t? On the CPU engine, unless it is
  * LOOP_LINEAR. */
 bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t);
-/* values: number v at level parent + 1. out: the same refined to level parent + 2, or with limit
- * moved to their limits. Reads the half-edges of levels up to parent alone. Equal bit for bit to
- * subdivide_child_kernels and subdivide_limit_kernels. */
-tml_status subdivide_cpu_values(tml_subdivider *subdivider, uint32_t v, uint32_t parent, bool limit,
-                                tml_buffer values, tml_buffer out);
-/* Normals of the limit surface at the vertices of level parent + 1, from the positions of that
- * level. Equal bit for bit to subdivide_vertex_normal and subdivide_child_normal. */
-tml_status subdivide_cpu_normals(tml_subdivider *subdivider, uint32_t parent, tml_buffer positions,
-                                 tml_buffer out);
-/* The triangles of level parent + 2, from the half-edges of level parent. */
-tml_status subdivide_cpu_triangles(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
-                                   tml_buffer out);
+/* A step of a program on the CPU engine. Equal bit for bit to the kernels of the streams that it stands for. */
+typedef enum subdivide_cpu_task {
+    /* in: values number which at level parent + 1. out: the same refined to level parent + 2. Reads
+     * the half-edges of levels up to parent alone. */
+    SUBDIVIDE_CPU_VALUES,
+    SUBDIVIDE_CPU_LIMITS, /* likewise, but out: moved to their limits */
+    /* in: the positions of level parent + 1. out: normals of the limit surface at its vertices */
+    SUBDIVIDE_CPU_NORMALS,
+    /* out: the triangles of level parent + 2 in topology which, from the half-edges of level parent */
+    SUBDIVIDE_CPU_TRIANGLES,
+} subdivide_cpu_task;
+typedef struct subdivide_cpu_desc {
+    tml_subdivider *subdivider;
+    subdivide_cpu_task task;
+    uint32_t which, parent;
+    tml_buffer in, out;
+} subdivide_cpu_desc;
+struct program;
+/* Adds the step, or returns false where subdivide_cpu_takes does. */
+bool subdivide_cpu_add(struct program *p, const subdivide_cpu_desc *desc);
 
 /* ---- kernels (subdivide_kernels.c) ----------------------------------------------------------- */
 

@@ -3,9 +3,7 @@
  * A level's topology is computed from the one before by arithmetic alone, and each vertex gathers
  * its value from its one-ring. The last level needs no half-edges: its triangles, limits and
  * normals come from those of the level before it, so most of the memory is the result. */
-#include <string.h>
-
-#include "core/call.h"
+#include "stream/program.h"
 #include "subdivide/subdivide_internal.h"
 #include "subdivide/subdivide_kernels.h"
 
@@ -55,22 +53,6 @@ static tml_params params_of(const subdivide_level *level, uint32_t flags)
         .u = {(uint32_t)level->vertex_count, (uint32_t)level->edge_count, flags, 0}};
 }
 
-/* Maps count elements. A map of none is left out, since a count of 0 means all of in[0] to
- * tml_map. */
-static tml_status map(tml_context *tml, const tml_kernel *kernel, const subdivide_level *level,
-                      uint32_t flags, const tml_buffer in[TML_MAX_INPUTS], uint64_t count,
-                      tml_buffer out)
-{
-    if (count == 0)
-        return TML_OK;
-    tml_map_desc desc = {.kernel = kernel,
-                         .params = params_of(level, flags),
-                         .length = {.count = count},
-                         .out = out};
-    memcpy(desc.in, in, sizeof desc.in);
-    return tml_map(tml, &desc);
-}
-
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 void subdivide_level_destroy(tml_context *tml, subdivide_level *level)
@@ -81,189 +63,166 @@ void subdivide_level_destroy(tml_context *tml, subdivide_level *level)
     *level = (subdivide_level){.vertex_count = 0};
 }
 
-static tml_status make_level(tml_context *tml, const subdivide_level *from, uint32_t flags,
-                             subdivide_level *out)
+static void make_buffer(program *p, tml_type type, uint64_t count, const char *label,
+                        tml_buffer *out)
+{
+    if (p->status == TML_OK)
+        p->status = tml_buffer_create(
+            p->tml, &(tml_buffer_desc){.type = type, .count = count, .label = label}, out);
+}
+
+static void add_level(program *p, const subdivide_level *from, uint32_t flags, subdivide_level *out)
 {
     const tml_type record = TML_VEC(TML_U32, 4);
+    const tml_params params = params_of(from, flags);
     *out = next_counts(from);
-    tml_status status = tml_buffer_create(tml,
-                                          &(tml_buffer_desc){.type = record,
-                                                             .count = 3 * out->triangle_count,
-                                                             .label = "half-edges of a level"},
-                                          &out->halves);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml,
-                                   &(tml_buffer_desc){.type = record,
-                                                      .count = out->vertex_count,
-                                                      .label = "vertices of a level"},
-                                   &out->vertices);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml,
-                                   &(tml_buffer_desc){.type = TML_U32,
-                                                      .count = out->edge_count,
-                                                      .label = "edges of a level"},
-                                   &out->firsts);
-    if (status == TML_OK)
-        status = map(tml, TML_USE(subdiv_child_half), from, flags,
-                     (const tml_buffer[TML_MAX_INPUTS]){from->halves}, 3 * out->triangle_count,
-                     out->halves);
-    if (status == TML_OK)
-        status = map(tml, TML_USE(subdiv_child_vertex), from, flags,
-                     (const tml_buffer[TML_MAX_INPUTS]){from->vertices, from->halves, from->firsts},
-                     out->vertex_count, out->vertices);
-    if (status == TML_OK)
-        status = map(tml, TML_USE(subdiv_child_first), from, flags,
-                     (const tml_buffer[TML_MAX_INPUTS]){from->halves, from->firsts},
-                     out->edge_count, out->firsts);
-    if (status != TML_OK)
-        subdivide_level_destroy(tml, out);
-    return status;
+    make_buffer(p, record, 3 * out->triangle_count, "half-edges of a level", &out->halves);
+    make_buffer(p, record, out->vertex_count, "vertices of a level", &out->vertices);
+    make_buffer(p, TML_U32, out->edge_count, "edges of a level", &out->firsts);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_half),
+                                   .params = params,
+                                   .in = {from->halves},
+                                   .out = out->halves});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_vertex),
+                                   .params = params,
+                                   .in = {from->vertices, from->halves, from->firsts},
+                                   .out = out->vertices});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_first),
+                                   .params = params,
+                                   .in = {from->halves, from->firsts},
+                                   .out = out->firsts});
 }
 
 /* Makes the half-edges that a call needs in every topology: up to level levels - 1, or where
  * subdivide_cpu.c applies and neither limits nor normals are wanted up to levels - 2. */
 static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, bool has_limits)
 {
+    uint32_t before[SUBDIVIDE_TOPOLOGIES];
+    program p = program_begin(subdivider->tml, call);
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         subdivide_topology *topology = &subdivider->topologies[t];
         bool is_short = subdivide_cpu_takes(subdivider, t) && !has_limits;
         uint32_t skipped = is_short ? 2 : 1, level = levels > skipped ? levels - skipped : 0;
-        while (topology->level_count <= level) {
-            tml_status status =
-                make_level(subdivider->tml, &topology->levels[topology->level_count - 1],
-                           topology->flags, &topology->levels[topology->level_count]);
-            if (status != TML_OK)
-                return status;
-            topology->level_count++;
-        }
+        before[t] = topology->level_count;
+        for (; topology->level_count <= level; topology->level_count++)
+            add_level(&p, &topology->levels[topology->level_count - 1], topology->flags,
+                      &topology->levels[topology->level_count]);
     }
-    return TML_OK;
+    tml_status status = program_enqueue(&p, (tml_buffer){0, 0});
+    for (uint32_t t = 0; t < subdivider->topology_count && status != TML_OK; t++)
+        while (subdivider->topologies[t].level_count > before[t])
+            subdivide_level_destroy(
+                subdivider->tml,
+                &subdivider->topologies[t].levels[--subdivider->topologies[t].level_count]);
+    return status;
+}
+
+/* The level from which the last one is made. */
+static const subdivide_level *parent_of(const subdivide_topology *topology, uint32_t levels)
+{
+    return &topology->levels[levels ? levels - 1 : 0];
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Values number v at a level below the last: the base, or the spare that refine_values wrote. */
-static tml_buffer refined_values(const tml_subdivider *subdivider, uint32_t v, uint32_t level)
+/* Refines values number v to level levels: to out or, with has_limits, to an array, from which limits
+ * are computed. Returns the one. */
+static tml_buffer add_refined(program *p, tml_subdivider *subdivider, uint32_t v, uint32_t levels,
+                              bool has_limits, tml_buffer out)
 {
     const subdivide_values *values = &subdivider->values[v];
-    if (level == 0)
-        return values->base;
-    return subdivider->values_spare[values->components - 1][level % 2].buffer;
-}
-
-/* Refines values number v to level levels, which is at least 1. The last level's values go to out
- * or, with to_spare, to a spare buffer, from which the caller computes limits. *last: the one that
- * was written. */
-static tml_status refine_values(tml_subdivider *subdivider, uint32_t v, uint32_t levels,
-                                bool to_spare, tml_buffer out, tml_buffer *last)
-{
-    const subdivide_values *values = &subdivider->values[v];
-    subdivide_topology *topology = &subdivider->topologies[values->topology];
-    tml_type type = subdivide_value_type(values->components);
+    const subdivide_topology *topology = &subdivider->topologies[values->topology];
     subdivide_level after = next_counts(&topology->levels[0]); /* level l + 1 may have no table */
-    for (uint32_t l = 0; l < levels; l++, after = next_counts(&after)) {
+    tml_buffer from = values->base, to = out;
+    for (uint32_t l = 0; l < levels; l++, after = next_counts(&after), from = to) {
         const subdivide_level *level = &topology->levels[l];
-        uint64_t count = after.vertex_count;
-        bool is_last = l + 1 == levels;
-        *last = out;
-        if (!is_last || to_spare) {
-            tml_status status = subdivide_spare_get(
-                subdivider, &subdivider->values_spare[values->components - 1][(l + 1) % 2], type,
-                count, last);
-            if (status != TML_OK)
-                return status;
-        }
-        tml_buffer from = refined_values(subdivider, v, l);
-        tml_status status =
-            l > 0 && subdivide_cpu_takes(subdivider, values->topology)
-                ? subdivide_cpu_values(subdivider, v, l - 1, false, from, *last)
-                : map(subdivider->tml, subdivide_child_kernels[values->components - 1], level,
-                      topology->flags,
-                      (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices,
-                                                         level->firsts, from},
-                      count, *last);
-        if (status != TML_OK)
-            return status;
+        to = out;
+        if (l + 1 < levels || has_limits)
+            to = program_array(p, subdivide_value_type(values->components), after.vertex_count);
+        const subdivide_cpu_desc task = {subdivider,      SUBDIVIDE_CPU_VALUES, v,
+                                         .parent = l - 1, .in = from,           .out = to};
+        if (l == 0 || !subdivide_cpu_add(p, &task))
+            program_map(p,
+                        &(tml_map_desc){.kernel = subdivide_child_kernels[values->components - 1],
+                                        .params = params_of(level, topology->flags),
+                                        .in = {level->halves, level->vertices, level->firsts, from},
+                                        .length = tml_length_of(after.vertex_count),
+                                        .out = to});
     }
-    return TML_OK;
+    return from;
 }
 
 /* Normals of the limit surface at the vertices of the last level. positions: refined to that level,
  * not moved to the limit. */
-static tml_status make_normals(tml_subdivider *subdivider, uint32_t levels, tml_buffer positions,
-                               tml_buffer out)
+static void add_normals(program *p, tml_subdivider *subdivider, uint32_t levels,
+                        tml_buffer positions, tml_buffer out)
 {
     const subdivide_topology *topology = &subdivider->topologies[0];
-    const subdivide_level *level = &topology->levels[levels ? levels - 1 : 0];
-    tml_context *tml = subdivider->tml;
-    const tml_buffer around[TML_MAX_INPUTS] = {level->halves, level->vertices, positions,
-                                               subdivider->turns};
-    if (levels == 0)
-        return map(tml, subdivide_vertex_normal, level, topology->flags, around,
-                   level->vertex_count, out);
-    if (subdivide_cpu_takes(subdivider, 0))
-        return subdivide_cpu_normals(subdivider, levels - 1, positions, out);
-    tml_buffer kept;
-    tml_status status = subdivide_spare_get(subdivider, &subdivider->values_spare[2][2],
-                                            TML_VEC(TML_F32, 3), level->vertex_count, &kept);
-    if (status == TML_OK)
-        status = map(tml, subdivide_vertex_normal, level, topology->flags | LOOP_REFINED, around,
-                     level->vertex_count, kept);
-    if (status == TML_OK)
-        status =
-            map(tml, subdivide_child_normal, level, topology->flags,
-                (const tml_buffer[TML_MAX_INPUTS]){kept, level->halves, level->firsts, positions},
-                level->vertex_count + level->edge_count, out);
-    return status;
+    const subdivide_level *level = parent_of(topology, levels);
+    const subdivide_cpu_desc task = {subdivider, SUBDIVIDE_CPU_NORMALS, .parent = levels - 1,
+                                     .in = positions, .out = out};
+    if (levels > 0 && subdivide_cpu_add(p, &task))
+        return;
+    tml_buffer kept = levels ? program_array(p, TML_VEC(TML_F32, 3), level->vertex_count) : out;
+    program_map(p, &(tml_map_desc){
+                       .kernel = subdivide_vertex_normal,
+                       .params = params_of(level, topology->flags | (levels ? LOOP_REFINED : 0)),
+                       .in = {level->halves, level->vertices, positions, subdivider->turns},
+                       .length = tml_length_of(level->vertex_count),
+                       .out = kept});
+    if (levels)
+        program_map(
+            p, &(tml_map_desc){.kernel = subdivide_child_normal,
+                               .params = params_of(level, topology->flags),
+                               .in = {kept, level->halves, level->firsts, positions},
+                               .length = tml_length_of(level->vertex_count + level->edge_count),
+                               .out = out});
 }
 
-/* Writes values number v of level 0 to out, unchanged or moved to their limits. */
-static tml_status settle_values(tml_subdivider *subdivider, uint32_t v, bool limit, tml_buffer out)
+static void add_values(program *p, tml_subdivider *subdivider,
+                       const tml_subdivide_uniform_desc *desc, uint32_t v,
+                       const tml_subdivide_buffers *buffers)
 {
     const subdivide_values *values = &subdivider->values[v];
     const subdivide_topology *topology = &subdivider->topologies[values->topology];
-    const subdivide_level *level = &topology->levels[0];
-    uint32_t flags = topology->flags | (limit ? 0 : LOOP_LINEAR); /* LINEAR: values stay */
-    return map(subdivider->tml, subdivide_settle_kernels[values->components - 1], level, flags,
-               (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices, values->base},
-               level->vertex_count, out);
+    const subdivide_level *level = parent_of(topology, desc->levels);
+    const tml_buffer out = subdivide_output_of(subdivider, buffers, v);
+    const tml_buffer refined = add_refined(p, subdivider, v, desc->levels, desc->limit, out);
+    const subdivide_cpu_desc task = {
+        subdivider, SUBDIVIDE_CPU_LIMITS, v, .parent = desc->levels - 1, .in = refined, .out = out};
+    if (desc->levels == 0) /* LINEAR: values stay */
+        program_map(p,
+                    &(tml_map_desc){.kernel = subdivide_settle_kernels[values->components - 1],
+                                    .params = params_of(level, topology->flags |
+                                                                   (desc->limit ? 0 : LOOP_LINEAR)),
+                                    .in = {level->halves, level->vertices, values->base},
+                                    .length = tml_length_of(level->vertex_count),
+                                    .out = out});
+    else if (desc->limit && !subdivide_cpu_add(p, &task))
+        program_map(
+            p, &(tml_map_desc){.kernel = subdivide_limit_kernels[values->components - 1],
+                               .params = params_of(level, topology->flags),
+                               .in = {level->halves, level->vertices, level->firsts, refined},
+                               .length = tml_length_of(level->vertex_count + level->edge_count),
+                               .out = out});
+    if (v == 0 && desc->normals)
+        add_normals(p, subdivider, desc->levels, refined, buffers->normals);
 }
 
-static tml_status make_values(tml_subdivider *subdivider, const tml_subdivide_uniform_desc *desc,
-                              uint32_t v, const tml_subdivide_buffers *buffers)
+static void add_triangles(program *p, tml_subdivider *subdivider, uint32_t levels, uint32_t t,
+                          tml_buffer out)
 {
-    const subdivide_values *values = &subdivider->values[v];
-    const subdivide_topology *topology = &subdivider->topologies[values->topology];
-    tml_buffer out = subdivide_output_of(subdivider, buffers, v), last = values->base;
-    tml_status status = desc->levels == 0
-                            ? settle_values(subdivider, v, desc->limit, out)
-                            : refine_values(subdivider, v, desc->levels, desc->limit, out, &last);
-    if (status == TML_OK && desc->levels > 0 && desc->limit) {
-        const subdivide_level *level = &topology->levels[desc->levels - 1];
-        status = subdivide_cpu_takes(subdivider, values->topology)
-                     ? subdivide_cpu_values(subdivider, v, desc->levels - 1, true, last, out)
-                     : map(subdivider->tml, subdivide_limit_kernels[values->components - 1], level,
-                           topology->flags,
-                           (const tml_buffer[TML_MAX_INPUTS]){level->halves, level->vertices,
-                                                              level->firsts, last},
-                           level->vertex_count + level->edge_count, out);
-    }
-    if (status == TML_OK && v == 0 && desc->normals)
-        status = make_normals(subdivider, desc->levels, last, buffers->normals);
-    return status;
-}
-
-static tml_status make_triangles(tml_subdivider *subdivider, uint32_t levels, uint32_t t,
-                                 tml_buffer out)
-{
-    const subdivide_topology *topology = &subdivider->topologies[t];
-    const subdivide_level *level = &topology->levels[levels ? levels - 1 : 0];
-    if (levels > 1 && subdivide_cpu_takes(subdivider, t))
-        return subdivide_cpu_triangles(subdivider, t, levels - 2, out);
-    return map(subdivider->tml,
-               levels ? TML_USE(subdiv_child_triangle) : TML_USE(subdiv_own_triangle), level, 0,
-               (const tml_buffer[TML_MAX_INPUTS]){level->halves},
-               levels ? 4 * level->triangle_count : level->triangle_count, out);
+    const subdivide_level *level = parent_of(&subdivider->topologies[t], levels);
+    const subdivide_cpu_desc task = {subdivider, SUBDIVIDE_CPU_TRIANGLES, t, .parent = levels - 2,
+                                     .out = out};
+    if (levels < 2 || !subdivide_cpu_add(p, &task))
+        program_map(
+            p, &(tml_map_desc){.kernel = levels ? TML_USE(subdiv_child_triangle)
+                                                : TML_USE(subdiv_own_triangle),
+                               .params = params_of(level, 0),
+                               .in = {level->halves},
+                               .length = tml_length_of((levels ? 4 : 1) * level->triangle_count),
+                               .out = out});
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -339,11 +298,15 @@ static tml_status uniform(tml_subdivider *subdivider, const tml_subdivide_unifor
     if (status != TML_OK)
         return status;
     status = ensure_levels(subdivider, desc->levels, desc->limit || desc->normals);
-    for (uint32_t t = 0; status == TML_OK && t < subdivider->topology_count; t++)
-        status = make_triangles(subdivider, desc->levels, t,
-                                subdivide_indices_of(subdivider, &outputs.buffers, t));
-    for (uint32_t v = 0; status == TML_OK && v < subdivider->value_count; v++)
-        status = make_values(subdivider, desc, v, &outputs.buffers);
+    program p = program_begin(subdivider->tml, call);
+    if (status != TML_OK)
+        p.status = status;
+    for (uint32_t t = 0; t < subdivider->topology_count; t++)
+        add_triangles(&p, subdivider, desc->levels, t,
+                      subdivide_indices_of(subdivider, &outputs.buffers, t));
+    for (uint32_t v = 0; v < subdivider->value_count; v++)
+        add_values(&p, subdivider, desc, v, &outputs.buffers);
+    status = program_enqueue(&p, (tml_buffer){0, 0});
     if (status != TML_OK) {
         subdivide_buffers_destroy(subdivider->tml, &outputs.created);
         return status;
