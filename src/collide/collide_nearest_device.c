@@ -17,7 +17,6 @@
 #include "kernels/collide_nearest.k.h"
 /* Uses all. */
 #include "kernels/collide_nearest_stream.k.h"
-#include "stream/stream_internal.h"
 
 #include "collide_nearest_library.h"
 
@@ -71,17 +70,9 @@ TML_KERNEL(uint, collide_pack_features, (tml_words features, tml_index word), {
            tml_word(features, at + 2u) << 16u | tml_word(features, at + 3u) << 24u;
 })
 
-typedef struct nearest_run {
-    tml_context *tml;
-    const tml_tree_nearest_desc *desc;
-    uint64_t count;
-    points_order order;
-    tml_buffer plan, total;
-    tml_buffer distances, positions, triangles, features; /* in order */
-    tml_buffer unpacked, packed, sides;
-} nearest_run;
+static const char call[] = "tml_tree_nearest";
 
-tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *tree,
+tml_status points_plan_make(tml_context *tml, const char *name, const tml_tree *tree,
                             const uint32_t *more, uint64_t more_count, tml_buffer *out)
 {
     const uint64_t slots = tree->level_count[0], before = COLLIDE_PLAN_WORDS + slots;
@@ -89,7 +80,7 @@ tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *
     uint32_t *words = tml_alloc_array(tml, count, sizeof *words);
     if (!words)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a plan of %zu words",
-                         call, (size_t)count);
+                         name, (size_t)count);
     points_plan(tree, words);
     memcpy(words + COLLIDE_PLAN_WORDS, tree->ids, (size_t)slots * sizeof *words);
     if (more_count > 0)
@@ -100,158 +91,126 @@ tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *
 }
 
 /* The tree's plan, which stays on the device until the tree changes. */
-static tml_status plan_find(nearest_run *run)
+static tml_status plan_find(tml_context *tml, tml_tree *tree)
 {
-    tml_tree *tree = run->desc->tree;
     tml_status status = TML_OK;
     if (!tree->has_plan || tree->stale_again) {
-        tml_buffer_destroy(run->tml, tree->device_plan);
+        tml_buffer_destroy(tml, tree->device_plan);
         tree->device_plan = (tml_buffer){0, 0};
-        status = points_plan_make(run->tml, "tml_tree_nearest", tree, NULL, 0, &tree->device_plan);
+        status = points_plan_make(tml, call, tree, NULL, 0, &tree->device_plan);
         tree->has_plan = status == TML_OK;
     }
-    run->plan = tree->device_plan;
     return status;
 }
 
-static tml_status buffers_make(nearest_run *run)
+typedef struct nearest_run {
+    const tml_tree_nearest_desc *desc;
+    uint64_t count;
+    tml_buffer left_over_count, packed; /* arrays of the program */
+    uint32_t left_over;
+} nearest_run;
+
+/* A step on the host: ends the program if there are points for the host. */
+static tml_status stop_if_left_over(program *p, void *user)
 {
-    struct {
-        tml_buffer *buffer;
-        tml_type type;
-        uint64_t count;
-        const char *label;
-    } wants[] = {{&run->total, TML_U32, 1, "points left over"},
-                 {&run->distances, TML_F32, run->count, "distances in order"},
-                 {&run->positions, TML_VEC(TML_F32, 3), run->count, "nearest points in order"},
-                 {&run->triangles, TML_U32, run->count, "triangles in order"},
-                 {&run->features, TML_U32, run->count, "features in order"},
-                 {&run->unpacked, TML_U32, (run->count + 3) / 4 * 4, "features"},
-                 {&run->packed, TML_U32, (run->count + 3) / 4, "features"},
-                 {&run->sides, TML_U8, run->count, "sides"}};
-    tml_status status = plan_find(run);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(wants) && status == TML_OK; i++) {
-        bool is_of_features = wants[i].buffer == &run->unpacked || wants[i].buffer == &run->packed;
-        if ((is_of_features && tml_buffer_is_none(run->desc->features)) ||
-            (wants[i].buffer == &run->sides &&
-             !(run->desc->is_signed && tml_buffer_is_none(run->desc->sides))))
-            continue;
-        status = points_make(run->tml, wants[i].type, wants[i].count, NULL, wants[i].label,
-                             wants[i].buffer);
-    }
+    nearest_run *run = user;
+    tml_status status = tml_buffer_read(p->tml, run->left_over_count, &run->left_over);
+    if (run->left_over > 0)
+        program_stop(p);
     return status;
 }
 
-static tml_map_desc walk_of(const nearest_run *run)
+/* A step on the host: features are bytes, which no kernel writes. */
+static tml_status put_features(program *p, void *user)
 {
-    return (tml_map_desc){.kernel = TML_USE(collide_nearest_of),
-                          .in = {run->order.points, {0, 0}, {0, 0}, run->plan},
-                          .length = tml_length_of(run->count),
-                          .out = run->distances,
-                          .also = {run->positions, run->triangles, run->features}};
+    const nearest_run *run = user;
+    const uint64_t words = (run->count + 3) / 4;
+    uint32_t *packed = tml_alloc_array(p->tml, words, sizeof *packed);
+    if (!packed)
+        return tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for the features of %zu points", call, (size_t)run->count);
+    tml_status status = tml_buffer_read(p->tml, run->packed, packed);
+    if (status == TML_OK)
+        status = tml_buffer_write(p->tml, run->desc->features, 0, run->count, packed);
+    tml_free(p->tml, packed, (size_t)words * sizeof *packed);
+    return status;
 }
 
-static tml_status walk_enqueue(nearest_run *run)
+/* The walk, as it stands in the order of points; and whether it leaves points over. */
+static tml_map_desc add_walk(program *p, nearest_run *run, tml_buffer plan, points_order order)
+{
+    tml_map_desc walk = {.kernel = TML_USE(collide_nearest_of),
+                         .in = {order.points, {0, 0}, {0, 0}, plan},
+                         .out = program_array(p, TML_F32, run->count),
+                         .also = {program_array(p, TML_VEC(TML_F32, 3), run->count),
+                                  program_array(p, TML_U32, run->count),
+                                  program_array(p, TML_U32, run->count)}};
+    run->left_over_count = program_array(p, TML_U32, 1);
+    if (!p->status)
+        p->status = collide_device_tree(p->tml, run->desc->tree, &walk.in[1], &walk.in[2]);
+    program_map(p, &walk);
+    program_compact(p, &(tml_compact_desc){
+                           .keep = {.kernel = TML_USE(collide_is_left_over), .in = {walk.also[1]}},
+                           .count = run->left_over_count});
+    program_host(p, &(program_host_desc){
+                        .run = stop_if_left_over, .user = run, .uses = {run->left_over_count}});
+    return walk;
+}
+
+static void add_outputs(program *p, nearest_run *run, const tml_map_desc *walk, points_order order,
+                        tml_buffer sides)
 {
     const tml_tree_nearest_desc *desc = run->desc;
-    tml_status status =
-        points_order_enqueue(run->tml, desc->points, run->count, run->plan, &run->order);
-    tml_map_desc map = walk_of(run);
-    if (status == TML_OK)
-        status = collide_device_tree(run->tml, desc->tree, &map.in[1], &map.in[2]);
-    if (status == TML_OK)
-        status = tml_map(run->tml, &map);
-    if (status == TML_OK)
-        status = tml_compact(run->tml,
-                             &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_left_over),
-                                                          .in = {run->triangles}},
-                                                 .length = tml_length_of(run->count),
-                                                 .count = run->total});
-    return status;
-}
-
-static tml_status outputs_enqueue(nearest_run *run)
-{
-    const tml_tree_nearest_desc *desc = run->desc;
-    const tml_payload payloads[] = {{run->distances, desc->distances},
-                                    {run->positions, desc->positions},
-                                    {run->triangles, desc->triangles},
-                                    {run->features, run->unpacked}};
-    tml_scatter_desc scatter = {.indices = run->order.indices, .length = tml_length_of(run->count)};
+    const uint64_t words = (run->count + 3) / 4;
+    const bool has_features = !tml_buffer_is_none(desc->features);
+    tml_buffer unpacked = program_array(p, TML_U32, 4 * words);
+    run->packed = program_array(p, TML_U32, words);
+    const tml_payload payloads[] = {{walk->out, desc->distances},
+                                    {walk->also[0], desc->positions},
+                                    {walk->also[1], desc->triangles},
+                                    {walk->also[2], has_features ? unpacked : (tml_buffer){0, 0}}};
+    tml_scatter_desc scatter = {.indices = order.indices};
     for (uint32_t i = 0, to = 0; i < TML_ARRAY_SIZE(payloads); i++)
         if (!tml_buffer_is_none(payloads[i].out))
             scatter.payloads[to++] = payloads[i];
-    tml_status status = tml_scatter(run->tml, &scatter);
-    if (status == TML_OK && desc->is_signed && !tml_buffer_is_none(desc->distances))
-        status = tml_map(
-            run->tml,
-            &(tml_map_desc){
-                .kernel = TML_USE(collide_sign_distance),
-                .in = {desc->distances, tml_buffer_is_none(desc->sides) ? run->sides : desc->sides},
-                .length = tml_length_of(run->count),
-                .out = desc->distances});
-    return status;
-}
-
-/* Features are bytes, which no kernel writes: by way of the host. */
-static tml_status put_features(nearest_run *run)
-{
-    if (tml_buffer_is_none(run->desc->features))
-        return TML_OK;
-    const uint64_t words = (run->count + 3) / 4;
-    uint32_t *packed = tml_alloc_array(run->tml, words, sizeof *packed);
-    if (!packed)
-        return tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_tree_nearest: no memory for the features of %zu points",
-                         (size_t)run->count);
-    tml_status status = tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_pack_features),
-                                                          .in = {run->unpacked},
-                                                          .length = tml_length_of(words),
-                                                          .out = run->packed});
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->packed, packed);
-    if (status == TML_OK)
-        status = tml_buffer_write(run->tml, run->desc->features, 0, run->count, packed);
-    tml_free(run->tml, packed, (size_t)words * sizeof *packed);
-    return status;
-}
-
-static tml_status run_all(nearest_run *run, bool *is_told)
-{
-    uint32_t left_over = 0;
-    tml_status status = buffers_make(run);
-    if (status == TML_OK)
-        status = walk_enqueue(run);
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->total, &left_over);
-    *is_told = left_over == 0;
-    if (status != TML_OK || !*is_told)
-        return status;
-    tml_tree_nearest_desc sides = *run->desc;
-    if (!tml_buffer_is_none(run->sides))
-        sides.sides = run->sides;
-    if (!tml_buffer_is_none(sides.sides))
-        status = points_sides_on_device(run->tml, &sides, run->count);
-    if (status == TML_OK)
-        status = outputs_enqueue(run);
-    return status == TML_OK ? put_features(run) : status;
+    program_scatter(p, &scatter);
+    if (desc->is_signed && !tml_buffer_is_none(desc->distances))
+        program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_sign_distance),
+                                       .in = {desc->distances, sides},
+                                       .length = tml_length_of(run->count),
+                                       .out = desc->distances});
+    if (!has_features)
+        return;
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_pack_features),
+                                   .in = {unpacked},
+                                   .out = run->packed});
+    program_host(p, &(program_host_desc){.run = put_features, .user = run, .uses = {run->packed}});
 }
 
 tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
                                     uint64_t count, bool *is_told)
 {
-    nearest_run run = {.tml = tml, .desc = desc, .count = count};
-    tml_map_desc map = walk_of(&run);
+    nearest_run run = {.desc = desc, .count = count};
+    points_sides sides = {.desc = desc, .count = count, .out = desc->sides};
     *is_told = false;
     collide_learn(tml);
-    if (!stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
+    if (!stream_supports_op(tml, stream_map.parts[tml->engine->part],
+                            &(tml_map_desc){.kernel = TML_USE(collide_nearest_of)}))
         return TML_OK;
-    tml_status status = run_all(&run, is_told);
-    const tml_buffer made[] = {run.total,    run.distances, run.positions, run.triangles,
-                               run.features, run.unpacked,  run.packed,    run.sides};
-    for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
-        tml_buffer_destroy(tml, made[i]);
-    points_order_destroy(tml, &run.order);
+    tml_status status = plan_find(tml, desc->tree);
+    if (status != TML_OK)
+        return status;
+    program p = program_begin(tml, call);
+    const points_order order = points_add_order(&p, desc->points, count, desc->tree->device_plan);
+    const tml_map_desc walk = add_walk(&p, &run, desc->tree->device_plan, order);
+    if (desc->is_signed && tml_buffer_is_none(sides.out))
+        sides.out = program_array(&p, TML_U8, count);
+    if (!tml_buffer_is_none(sides.out))
+        points_add_sides(&p, &sides, desc->tree->device_plan, order);
+    add_outputs(&p, &run, &walk, order, sides.out);
+    status = program_run(&p, (tml_buffer){0, 0});
+    *is_told = run.left_over == 0;
+    points_sides_end(tml, &sides);
     return status;
 }
 

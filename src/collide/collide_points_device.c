@@ -40,11 +40,11 @@ TML_KERNEL_WITH(collide_points, uint, collide_find_side,
 TML_KERNEL_WITH(collide_points, bool, collide_is_side_unsure, (uint side),
                 { return side == COLLIDE_SIDE_UNSURE; })
 
-/* Is a point inside? Unsure ones are looked up in the ascending list of u[0] of them. */
+/* Is a point inside? Unsure ones are looked up in the ascending list of count of them. */
 TML_KERNEL_WITH(collide_points, bool, collide_is_inside,
-                (uint side, tml_words unsure, tml_words settled, tml_index i, tml_params p), {
+                (uint side, tml_words unsure, tml_words settled, tml_words count, tml_index i), {
                     uint first = 0u;
-                    uint end = p.u[0];
+                    uint end = tml_word(count, 0u);
                     if (side != COLLIDE_SIDE_UNSURE)
                         return side == COLLIDE_INSIDE;
                     while (first < end) {
@@ -92,196 +92,141 @@ void points_plan(const tml_tree *tree, uint32_t *plan)
                    "room for all levels");
 }
 
-tml_status points_order_enqueue(tml_context *tml, tml_buffer points, uint64_t count,
-                                tml_buffer plan, points_order *order)
+points_order points_add_order(program *p, tml_buffer points, uint64_t count, tml_buffer plan)
 {
-    tml_status status = points_make(tml, TML_U32, count, NULL, "points' codes", &order->codes);
-    if (status == TML_OK)
-        status = points_make(tml, TML_U32, count, NULL, "order of points", &order->indices);
-    if (status == TML_OK)
-        status =
-            points_make(tml, TML_VEC(TML_F32, 3), count, NULL, "points in order", &order->points);
-    if (status == TML_OK)
-        status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_point_code),
-                                              .params = {.u = {ORDER_BITS}},
-                                              .in = {points, plan},
-                                              .length = tml_length_of(count),
-                                              .out = order->codes});
-    if (status == TML_OK)
-        status = tml_sort(tml, &(tml_sort_desc){.keys = order->codes,
-                                                .bit_count = 3 * ORDER_BITS,
-                                                .length = tml_length_of(count),
-                                                .payloads = {{points, order->points}},
-                                                .indices = order->indices});
-    return status;
-}
-
-void points_order_destroy(tml_context *tml, points_order *order)
-{
-    tml_buffer_destroy(tml, order->codes);
-    tml_buffer_destroy(tml, order->indices);
-    tml_buffer_destroy(tml, order->points);
-}
-
-typedef struct sides_run {
-    tml_context *tml;
-    const tml_tree_nearest_desc *desc;
-    uint64_t count;
-    points_order order;
-    tml_buffer plan, in_order, raw; /* a side a point, in order and in the stream's */
-    tml_buffer unsure, at, total;   /* which of them are to be settled, and where they are */
-    tml_buffer settled;
-    /* The same here. */
-    uint32_t unsure_count;
-    uint32_t *numbers, *sides;
-    float *points;
-    size_t size; /* bytes from numbers on */
-} sides_run;
-
-static tml_status buffers_make(sides_run *run)
-{
-    uint32_t plan[COLLIDE_PLAN_WORDS];
-    points_plan(run->desc->tree, plan);
-    tml_status status =
-        points_make(run->tml, TML_U32, COLLIDE_PLAN_WORDS, plan, "tree plan", &run->plan);
-    if (status == TML_OK)
-        status = points_make(run->tml, TML_U32, run->count, NULL, "sides in order", &run->in_order);
-    if (status == TML_OK)
-        status = points_make(run->tml, TML_U32, run->count, NULL, "sides", &run->raw);
-    if (status == TML_OK)
-        status = points_make(run->tml, TML_U32, run->count, NULL, "unsure points", &run->unsure);
-    if (status == TML_OK)
-        status =
-            points_make(run->tml, TML_VEC(TML_F32, 3), run->count, NULL, "unsure points", &run->at);
-    if (status == TML_OK)
-        status = points_make(run->tml, TML_U32, 1, NULL, "unsure points", &run->total);
-    return status;
-}
-
-/* Enqueues the walk, and the list of what it is unsure of. */
-static tml_status sides_enqueue(sides_run *run)
-{
-    tml_status status =
-        points_order_enqueue(run->tml, run->desc->points, run->count, run->plan, &run->order);
-    tml_map_desc map = {.kernel = TML_USE(collide_find_side),
-                        .params = {.u = {run->desc->rule == TML_TREE_RULE_WINDING}},
-                        .in = {run->order.points, {0, 0}, {0, 0}, run->plan},
-                        .length = tml_length_of(run->count),
-                        .out = run->in_order};
-    if (status == TML_OK)
-        status = collide_device_tree(run->tml, run->desc->tree, &map.in[1], &map.in[2]);
-    if (status == TML_OK)
-        status = tml_map(run->tml, &map);
-    if (status == TML_OK)
-        status =
-            tml_scatter(run->tml, &(tml_scatter_desc){.indices = run->order.indices,
-                                                      .length = tml_length_of(run->count),
-                                                      .payloads = {{run->in_order, run->raw}}});
-    if (status == TML_OK)
-        status = tml_compact(run->tml,
-                             &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_side_unsure),
-                                                          .in = {run->raw}},
-                                                 .payloads = {{run->desc->points, run->at}},
-                                                 .length = tml_length_of(run->count),
-                                                 .indices = run->unsure,
-                                                 .count = run->total});
-    return status;
+    const points_order order = {.indices = program_array(p, TML_U32, count),
+                                .points = program_array(p, TML_VEC(TML_F32, 3), count)};
+    tml_buffer codes = program_array(p, TML_U32, count);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_point_code),
+                                   .params = {.u = {ORDER_BITS}},
+                                   .in = {points, plan},
+                                   .length = tml_length_of(count),
+                                   .out = codes});
+    program_sort(p, &(tml_sort_desc){.keys = codes,
+                                     .bit_count = 3 * ORDER_BITS,
+                                     .payloads = {{points, order.points}},
+                                     .indices = order.indices});
+    return order;
 }
 
 enum { SETTLE_A_TASK = 256 };
 
 static void settle_task(void *argument, uint32_t task)
 {
-    const sides_run *run = argument;
+    const points_sides *s = argument;
     const points_loops *loops = points_loops_for_processor();
-    uint32_t first = task * SETTLE_A_TASK, left = run->unsure_count - first;
+    uint32_t first = task * SETTLE_A_TASK, left = s->unsure_count - first;
     uint32_t end = first + (left < SETTLE_A_TASK ? left : SETTLE_A_TASK);
     for (uint32_t i = first; i < end; i++)
-        run->sides[i] =
-            points_side_of(loops, run->desc->tree, run->desc->rule, run->points + 3 * (uint64_t)i);
+        s->sides[i] =
+            points_side_of(loops, s->desc->tree, s->desc->rule, s->points + 3 * (uint64_t)i);
 }
 
-static tml_status settle(sides_run *run)
+/* A step on the host: settles what the kernel is unsure of. */
+static tml_status settle(program *p, void *user)
 {
-    uint32_t count = run->unsure_count;
-    run->size = (size_t)count * 5 * sizeof(uint32_t);
-    run->numbers = tml_alloc_array(run->tml, count, 5 * sizeof(uint32_t));
-    if (!run->numbers)
-        return tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY,
+    points_sides *s = user;
+    tml_status status = tml_buffer_read(p->tml, s->total, &s->unsure_count);
+    const uint32_t count = s->unsure_count;
+    if (status != TML_OK || count == 0)
+        return status;
+    s->size = (size_t)count * 5 * sizeof(uint32_t);
+    s->numbers = tml_alloc_array(p->tml, count, 5 * sizeof(uint32_t));
+    if (!s->numbers)
+        return tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_tree_nearest: no memory for %u points to settle", count);
-    run->sides = run->numbers + count;
-    run->points = (float *)(void *)(run->sides + count);
-    tml_status status = tml_buffer_read_range(run->tml, run->unsure, 0, count, run->numbers);
+    s->sides = s->numbers + count;
+    s->points = (float *)(void *)(s->sides + count);
+    status = tml_buffer_read_range(p->tml, s->unsure, 0, count, s->numbers);
     if (status == TML_OK)
-        status = tml_buffer_read_range(run->tml, run->at, 0, count, run->points);
-    if (status == TML_OK) {
-        tml_parallel_for(run->tml, TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, run);
-        status = points_make(run->tml, TML_U32, count, run->sides, "settled points", &run->settled);
-    }
-    return status;
+        status = tml_buffer_read_range(p->tml, s->at, 0, count, s->points);
+    if (status != TML_OK)
+        return status;
+    tml_parallel_for(p->tml, TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, s);
+    return tml_buffer_write(p->tml, s->settled, 0, count, s->sides);
 }
 
-/* Writes the points on the mesh, which the kernel of a bool cannot: a few one by one, many by way of the host. */
-static tml_status put_points_on(sides_run *run)
+/* A step on the host: writes the points on the mesh, which the kernel of a bool cannot: a few one by one, many by way of
+ * the host. */
+static tml_status put_points_on(program *p, void *user)
 {
     enum { FEW = 64 };
+    const points_sides *s = user;
     const uint8_t on = TML_TREE_ON;
     uint32_t on_count = 0;
     uint8_t *all = NULL;
     tml_status status = TML_OK;
-    for (uint32_t i = 0; i < run->unsure_count; i++)
-        on_count += run->sides[i] == TML_TREE_ON;
+    for (uint32_t i = 0; i < s->unsure_count; i++)
+        on_count += s->sides[i] == TML_TREE_ON;
     if (on_count > FEW) {
-        all = tml_alloc_array(run->tml, run->count, 1);
+        all = tml_alloc_array(p->tml, s->count, 1);
         if (!all)
-            return tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY,
+            return tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY,
                              "tml_tree_nearest: no memory for the sides of %zu points",
-                             (size_t)run->count);
-        status = tml_buffer_read_range(run->tml, run->desc->sides, 0, run->count, all);
+                             (size_t)s->count);
+        status = tml_buffer_read_range(p->tml, s->out, 0, s->count, all);
     }
-    for (uint32_t i = 0; i < run->unsure_count && status == TML_OK; i++)
-        if (run->sides[i] == TML_TREE_ON && all)
-            all[run->numbers[i]] = on;
-        else if (run->sides[i] == TML_TREE_ON)
-            status = tml_buffer_write(run->tml, run->desc->sides, run->numbers[i], 1, &on);
+    for (uint32_t i = 0; i < s->unsure_count && status == TML_OK; i++)
+        if (s->sides[i] == TML_TREE_ON && all)
+            all[s->numbers[i]] = on;
+        else if (s->sides[i] == TML_TREE_ON)
+            status = tml_buffer_write(p->tml, s->out, s->numbers[i], 1, &on);
     if (status == TML_OK && all)
-        status = tml_buffer_write(run->tml, run->desc->sides, 0, run->count, all);
-    tml_free(run->tml, all, all ? (size_t)run->count : 0);
+        status = tml_buffer_write(p->tml, s->out, 0, s->count, all);
+    tml_free(p->tml, all, all ? (size_t)s->count : 0);
     return status;
 }
 
-static tml_status sides_run_all(sides_run *run)
+void points_add_sides(program *p, points_sides *s, tml_buffer plan, points_order order)
 {
-    tml_status status = buffers_make(run);
-    if (status == TML_OK)
-        status = sides_enqueue(run);
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->total, &run->unsure_count);
-    if (status == TML_OK && run->unsure_count > 0)
-        status = settle(run);
-    if (status == TML_OK)
-        status = tml_map(run->tml,
-                         &(tml_map_desc){.kernel = TML_USE(collide_is_inside),
-                                         .params = {.u = {run->unsure_count}},
-                                         .in = {run->raw, run->unsure,
-                                                run->unsure_count ? run->settled : run->unsure},
-                                         .length = tml_length_of(run->count),
-                                         .out = run->desc->sides});
-    return status == TML_OK ? put_points_on(run) : status;
+    tml_buffer boxes = {0, 0}, triangles = {0, 0};
+    tml_buffer in_order = program_array(p, TML_U32, s->count);
+    tml_buffer raw = program_array(p, TML_U32, s->count);
+    s->unsure = program_array(p, TML_U32, s->count);
+    s->at = program_array(p, TML_VEC(TML_F32, 3), s->count);
+    s->total = program_array(p, TML_U32, 1);
+    s->settled = program_array(p, TML_U32, s->count);
+    if (!p->status)
+        p->status = collide_device_tree(p->tml, s->desc->tree, &boxes, &triangles);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_find_side),
+                                   .params = {.u = {s->desc->rule == TML_TREE_RULE_WINDING}},
+                                   .in = {order.points, boxes, triangles, plan},
+                                   .out = in_order});
+    program_scatter(p,
+                    &(tml_scatter_desc){.indices = order.indices, .payloads = {{in_order, raw}}});
+    program_compact(
+        p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_side_unsure), .in = {raw}},
+                               .payloads = {{s->desc->points, s->at}},
+                               .length = tml_length_of(s->count),
+                               .indices = s->unsure,
+                               .count = s->total});
+    program_host(p, &(program_host_desc){.run = settle,
+                                         .user = s,
+                                         .uses = {s->total, s->unsure, s->at, s->settled}});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_is_inside),
+                                   .in = {raw, s->unsure, s->settled, s->total},
+                                   .out = s->out});
+    program_host(p, &(program_host_desc){.run = put_points_on, .user = s, .uses = {s->out}});
+}
+
+void points_sides_end(tml_context *tml, points_sides *s)
+{
+    tml_free(tml, s->numbers, s->size);
 }
 
 tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
                                   uint64_t count)
 {
-    sides_run run = {.tml = tml, .desc = desc, .count = count};
+    uint32_t words[COLLIDE_PLAN_WORDS];
+    points_sides s = {.desc = desc, .count = count, .out = desc->sides};
     collide_learn(tml);
-    tml_status status = sides_run_all(&run);
-    const tml_buffer made[] = {run.plan, run.in_order, run.raw,    run.unsure,
-                               run.at,   run.total,    run.settled};
-    for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
-        tml_buffer_destroy(tml, made[i]);
-    points_order_destroy(tml, &run.order);
-    tml_free(tml, run.numbers, run.size);
+    points_plan(desc->tree, words);
+    program p = program_begin(tml, "tml_tree_nearest");
+    tml_buffer plan = program_array(&p, TML_U32, COLLIDE_PLAN_WORDS);
+    program_put(&p, plan, words, sizeof words);
+    points_add_sides(&p, &s, plan, points_add_order(&p, desc->points, count, plan));
+    tml_status status = program_run(&p, (tml_buffer){0, 0});
+    points_sides_end(tml, &s);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #define COLLIDE_POINTS_DEVICE_H
 
 #include "collide/collide_points.h"
+#include "stream/program.h"
 
 /* Fewer points the host answers faster than a device; more do not fit its indices and lists. */
 enum { POINTS_LEAST = 1024, POINTS_MOST = 1 << 27 };
@@ -31,12 +32,26 @@ void points_plan(const tml_tree *tree, uint32_t *plan);
 tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *tree,
                             const uint32_t *more, uint64_t more_count, tml_buffer *out);
 
-/* Points along a curve through the tree's box, and where they stand in their stream. */
+/* Points along a curve through the tree's box, and where they stand in their stream: arrays of a program. */
 typedef struct points_order {
-    tml_buffer codes, indices, points;
+    tml_buffer indices, points;
 } points_order;
-tml_status points_order_enqueue(tml_context *tml, tml_buffer points, uint64_t count,
-                                tml_buffer plan, points_order *order);
-void points_order_destroy(tml_context *tml, points_order *order);
+points_order points_add_order(program *p, tml_buffer points, uint64_t count, tml_buffer plan);
+
+/* Finds the sides of points. points_sides_end frees what it takes, when the program has ended. */
+typedef struct points_sides {
+    const tml_tree_nearest_desc *desc;
+    uint64_t count;
+    tml_buffer out; /* u8: the sides */
+    /* Arrays: which points are to be settled, where they are, how many; and their sides. */
+    tml_buffer unsure, at, total, settled;
+    /* The same on the host. */
+    uint32_t unsure_count;
+    uint32_t *numbers, *sides;
+    float *points;
+    size_t size; /* bytes from numbers on */
+} points_sides;
+void points_add_sides(program *p, points_sides *s, tml_buffer plan, points_order order);
+void points_sides_end(tml_context *tml, points_sides *s);
 
 #endif
