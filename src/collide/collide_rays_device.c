@@ -5,7 +5,7 @@
 
 #include "collide/collide_cast.h"
 #include "kernels/kernel.h"
-#include "stream/stream_internal.h"
+#include "stream/program.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_cast.k.h"
@@ -417,11 +417,6 @@ static uint64_t tree_vectors(const tml_tree *tree)
     return node_vectors(tree) + (uint64_t)COLLIDE_RAYS_SLOT * tree->level_count[0];
 }
 
-static bool is_recording(const tml_context *tml)
-{
-    return tml->engine->is_recording && tml->engine->is_recording(tml);
-}
-
 /* Makes what all calls need of the tree on the device. */
 static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer in[3])
 {
@@ -432,7 +427,7 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
                              call);
         memset(tree->rays, 0, sizeof *tree->rays);
     }
-    if (is_recording(tml) && tml_buffer_is_none(tree->rays->buffers[TREE]))
+    if (tml_is_recording(tml) && tml_buffer_is_none(tree->rays->buffers[TREE]))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: the tree has no arrays for rays yet, and none are made while "
                          "recording; ask %s_scratch_size before",
@@ -457,7 +452,7 @@ static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_buffer in[3] = {{0, 0}};
     tml_status status = tree_make(tml, call, tree, in);
-    bool is_again = tree->stale_again || (is_recording(tml) && tree->build);
+    bool is_again = tree->stale_again || (tml_is_recording(tml) && tree->build);
     if (status != TML_OK || (tree->rays->is_packed && !is_again))
         return status;
     status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_pack_tree),
@@ -466,105 +461,47 @@ static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
                                           .in = {in[0], in[1], in[2]},
                                           .length = tml_length_of(tree_vectors(tree)),
                                           .out = tree->rays->buffers[TREE]});
-    tree->rays->is_packed |= status == TML_OK && !is_recording(tml);
+    tree->rays->is_packed |= status == TML_OK && !tml_is_recording(tml);
     return status;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Arrays of a call, in scratch: rays, what is found of each, and those that floats are unsure of, or all; blocks of triangles
- * that these may hit; and where all hits are wanted, these. */
-enum {
-    POSED_FROM,
-    POSED_WAY,
-    FROM,
-    WAY,
-    SLOPE,
-    ANSWERS,
-    LISTED,
-    BLOCKS,
-    SLOTS,
-    SLOTS_FROM,
-    SLOTS_WAY,
-    SLOTS_RAY,
-    SLOTS_T,
-    SLOTS_COUNT,
-    T,
-    LISTED_ANSWERS,
-    LISTED_T,
-    LISTED_COUNT,
-    NEEDED,
-    NOTED,
-    HIT_RAY = T,
-    HIT_TRIANGLE,
-    HIT_T,
-    HIT_PLACE,
-    HIT_COUNT,
-};
-_Static_assert((int)HIT_COUNT < (int)TML_TEMPORARIES && (int)NOTED < (int)TML_TEMPORARIES,
-               "arrays are temporaries");
-
-enum { STEPS_MOST = 18 };
-
-/* One call, resolved into steps. */
+/* One call as a program. */
 typedef struct rays_run {
-    tml_context *tml;
-    const char *call;
+    program p;
     const tml_tree_cast_desc *desc; /* its length resolved */
     tml_buffer tree, unsure, unsure_count;
     uint32_t want;
     tml_params params; /* as kernels have them */
     uint64_t count;    /* rays, at most */
     uint64_t blocks;   /* with room */
+    /* Rays and what is found of each; blocks of triangles that rays may hit. */
     tml_buffer from, way, slope, answers, slots, slots_ray, slots_t, slots_count;
-    stream_step steps[STEPS_MOST];
-    union {
-        tml_map_desc map;
-        tml_compact_desc compact;
-        tml_expand_desc expand;
-        tml_scatter_desc scatter;
-    } descs[STEPS_MOST];
-    uint32_t step_count;
-    tml_status status;
 } rays_run;
 
-static const tml_method methods[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
-                                     TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-
-static tml_buffer array(rays_run *run, int which, tml_type type, uint64_t count)
+static tml_buffer array(rays_run *run, tml_type type, uint64_t count)
 {
-    return stream_temporary(run->tml, (uint32_t)which, type, TML_MAX_OF(count, (uint64_t)1));
-}
-
-static void *add(rays_run *run, const stream_op *op)
-{
-    void *desc = &run->descs[run->step_count];
-    run->steps[run->step_count++] = (stream_step){.op = op, .desc = desc};
-    return desc;
+    return program_array(&run->p, type, TML_MAX_OF(count, (uint64_t)1));
 }
 
 /* Steps over all rays, unless they have a length. Maps without parameters have the run's. */
 static void add_map(rays_run *run, tml_map_desc desc)
 {
-    tml_map_desc *map = add(run, &stream_map);
-    *map = desc;
-    if (!map->length.count)
-        map->length = run->desc->length;
-    if (!map->params.u[3])
-        map->params = run->params;
+    if (!desc.length.count)
+        desc.length = run->desc->length;
+    if (!desc.params.u[3])
+        desc.params = run->params;
+    program_map(&run->p, &desc);
 }
 
 static void add_expand(rays_run *run, tml_expand_desc desc)
 {
-    tml_expand_desc *expand = add(run, &stream_expand);
-    *expand = desc;
-    if (!expand->length.count)
-        expand->length = run->desc->length;
-    if (!expand->params.u[3])
-        expand->params = run->params;
-    if (run->status == TML_OK)
-        run->status = stream_choose_method(run->tml, run->call, &stream_expand, expand,
-                                           &expand->method, methods);
+    if (!desc.length.count)
+        desc.length = run->desc->length;
+    if (!desc.params.u[3])
+        desc.params = run->params;
+    program_expand(&run->p, &desc);
 }
 
 /* The list of rays without an answer. */
@@ -572,20 +509,11 @@ static void add_unsure(rays_run *run, tml_buffer answers, tml_buffer list, tml_b
 {
     if (tml_buffer_is_none(list) && tml_buffer_is_none(count))
         return;
-    tml_compact_desc *compact = add(run, &stream_compact);
-    *compact =
-        (tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_ray_unsure), .in = {answers}},
-                           .length = run->desc->length,
-                           .indices = list,
-                           .count = count};
-    if (run->status == TML_OK)
-        run->status = stream_choose_method(run->tml, run->call, &stream_compact, compact,
-                                           &compact->method, methods);
-}
-
-static void add_scatter(rays_run *run, tml_scatter_desc desc)
-{
-    *(tml_scatter_desc *)add(run, &stream_scatter) = desc;
+    program_compact(&run->p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_ray_unsure),
+                                                          .in = {answers}},
+                                                 .length = run->desc->length,
+                                                 .indices = list,
+                                                 .count = count});
 }
 
 /* The rays, in the tree's frame. */
@@ -596,14 +524,14 @@ static void add_rays(rays_run *run)
     tml_buffer origins = d->origins, directions = d->directions;
     bool has_limits = !tml_buffer_is_none(d->limits);
     bool has_pose_of = !tml_buffer_is_none(d->pose_of);
-    run->from = array(run, FROM, vec4_type, run->count);
-    run->way = array(run, WAY, vec4_type, run->count);
-    run->slope = array(run, SLOPE, TML_VEC(TML_F32, 2), run->count);
-    run->answers = array(run, ANSWERS, TML_U32, run->count);
+    run->from = array(run, vec4_type, run->count);
+    run->way = array(run, vec4_type, run->count);
+    run->slope = array(run, TML_VEC(TML_F32, 2), run->count);
+    run->answers = array(run, TML_U32, run->count);
     if (!tml_buffer_is_none(d->poses)) {
-        uint32_t poses = (uint32_t)(stream_count_of(run->tml, d->poses) / 3);
-        origins = array(run, POSED_FROM, vec3_type, run->count);
-        directions = array(run, POSED_WAY, vec3_type, run->count);
+        uint32_t poses = (uint32_t)(stream_count_of(run->p.tml, d->poses) / 3);
+        origins = array(run, vec3_type, run->count);
+        directions = array(run, vec3_type, run->count);
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_pose_ray),
                                     .params = {.u = {poses, has_pose_of, 0, 1}},
                                     .in = {d->origins, d->directions, d->poses,
@@ -626,18 +554,18 @@ static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_bu
                        tml_buffer found, uint64_t room, const tml_kernel *settle)
 {
     const tml_type vec4_type = TML_VEC(TML_F32, 4), uvec4_type = TML_VEC(TML_U32, 4);
-    tml_buffer from = array(run, SLOTS_FROM, vec4_type, room);
-    tml_buffer way = array(run, SLOTS_WAY, vec4_type, room);
-    tml_buffer blocks = array(run, BLOCKS, TML_U32, run->count);
+    tml_buffer from = array(run, vec4_type, room);
+    tml_buffer way = array(run, vec4_type, room);
+    tml_buffer blocks = array(run, TML_U32, run->count);
     run->blocks = room;
-    run->slots = array(run, SLOTS, uvec4_type, room);
-    run->slots_ray = array(run, SLOTS_RAY, TML_U32, room);
-    run->slots_t = array(run, SLOTS_T, uvec4_type, room);
-    run->slots_count = array(run, SLOTS_COUNT, TML_U32, 1);
+    run->slots = array(run, uvec4_type, room);
+    run->slots_ray = array(run, TML_U32, room);
+    run->slots_t = array(run, uvec4_type, room);
+    run->slots_count = array(run, TML_U32, 1);
     const tml_length slots = {.count = room, .device = run->slots_count, .exact = true};
     tml_buffer noted = list;
     if (!tml_buffer_is_none(needed)) {
-        noted = array(run, NOTED, TML_U32, run->count);
+        noted = array(run, TML_U32, run->count);
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_note_needed),
                                     .in = {list, needed},
                                     .length = listed,
@@ -692,12 +620,12 @@ static void add_one(rays_run *run)
     add_rays(run);
     tml_buffer answers = run->answers, from = run->from, way = run->way;
     tml_buffer t =
-        !is_nearest || !tml_buffer_is_none(d->t) ? d->t : array(run, T, TML_F32, run->count);
-    tml_buffer list = array(run, LISTED, TML_U32, run->count);
-    tml_buffer listed_answers = array(run, LISTED_ANSWERS, TML_U32, run->count);
-    tml_buffer listed_t = array(run, LISTED_T, TML_F32, run->count);
-    tml_buffer listed_count = array(run, LISTED_COUNT, TML_U32, 1);
-    tml_buffer needed = array(run, NEEDED, TML_VEC(TML_U32, 4), run->count);
+        !is_nearest || !tml_buffer_is_none(d->t) ? d->t : array(run, TML_F32, run->count);
+    tml_buffer list = array(run, TML_U32, run->count);
+    tml_buffer listed_answers = array(run, TML_U32, run->count);
+    tml_buffer listed_t = array(run, TML_F32, run->count);
+    tml_buffer listed_count = array(run, TML_U32, 1);
+    tml_buffer needed = array(run, TML_VEC(TML_U32, 4), run->count);
     const tml_length listed = {.count = run->count, .device = listed_count, .exact = true};
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_follow_ray),
                                 .in = {from, way, run->slope, run->tree},
@@ -720,13 +648,11 @@ static void add_one(rays_run *run)
                            .length = listed,
                            .out = listed_answers,
                            .also = {listed_t}});
-    add_scatter(
-        run, is_nearest ? (tml_scatter_desc){.indices = list,
-                                             .length = listed,
-                                             .payloads = {{listed_answers, answers}, {listed_t, t}}}
-                        : (tml_scatter_desc){.indices = list,
-                                             .length = listed,
-                                             .payloads = {{listed_answers, answers}}});
+    tml_scatter_desc scatter = {
+        .indices = list, .length = listed, .payloads = {{listed_answers, answers}}};
+    if (is_nearest)
+        scatter.payloads[1] = (tml_payload){listed_t, t};
+    program_scatter(&run->p, &scatter);
     add_unsure(run, answers, run->unsure, run->unsure_count);
     if (is_nearest && !tml_buffer_is_none(d->triangles))
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_hit_triangle),
@@ -744,14 +670,14 @@ static void add_one(rays_run *run)
 static void add_all(rays_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
-    const uint64_t room = cast_hit_room(run->tml, d), hits = room + COLLIDE_RAYS_LISTED_MOST;
+    const uint64_t room = cast_hit_room(run->p.tml, d), hits = room + COLLIDE_RAYS_LISTED_MOST;
     add_rays(run);
-    tml_buffer list = array(run, LISTED, TML_U32, run->count);
-    tml_buffer hit_ray = array(run, HIT_RAY, TML_U32, hits);
-    tml_buffer hit_triangle = array(run, HIT_TRIANGLE, TML_U32, hits);
-    tml_buffer hit_t = array(run, HIT_T, TML_F32, hits);
-    tml_buffer hit_place = array(run, HIT_PLACE, TML_U32, hits);
-    tml_buffer hit_count = array(run, HIT_COUNT, TML_U32, 1);
+    tml_buffer list = array(run, TML_U32, run->count);
+    tml_buffer hit_ray = array(run, TML_U32, hits);
+    tml_buffer hit_triangle = array(run, TML_U32, hits);
+    tml_buffer hit_t = array(run, TML_F32, hits);
+    tml_buffer hit_place = array(run, TML_U32, hits);
+    tml_buffer hit_count = array(run, TML_U32, 1);
     const tml_length found = {.count = hits, .device = hit_count, .exact = true};
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = list});
     add_blocks(run, list, d->length, (tml_buffer){0, 0}, run->answers, run->count + hits / 2,
@@ -775,7 +701,7 @@ static void add_all(rays_run *run)
     for (int i = 0, given = 0; i < 3; i++)
         if (!tml_buffer_is_none(outputs[i].out))
             scatter.payloads[given++] = outputs[i];
-    add_scatter(run, scatter);
+    program_scatter(&run->p, &scatter);
     const tml_params counting = {.u = {(uint32_t)run->blocks, 0, 0, 1}};
     if (!tml_buffer_is_none(d->total))
         add_expand(run, (tml_expand_desc){.count_kernel = TML_USE(collide_total_hits),
@@ -793,8 +719,8 @@ static void add_all(rays_run *run)
     add_counts(run, (tml_buffer){0, 0});
 }
 
-/* Fills run's steps. The tree has its arrays. */
-static void plan(rays_run *run)
+/* Records the steps. The tree has its arrays. */
+static void add_steps(rays_run *run)
 {
     const tml_tree *tree = run->desc->tree;
     uint32_t children = tree->levels ? tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1] : 0;
@@ -803,7 +729,7 @@ static void plan(rays_run *run)
     run->params = (tml_params){
         .u = {run->want, first_leaf(tree), (1u << children) - 1, (uint32_t)node_vectors(tree)}};
     run->count = run->desc->length.count;
-    if (cast_hit_room(run->tml, run->desc) > 0)
+    if (cast_hit_room(run->p.tml, run->desc) > 0)
         add_all(run);
     else
         add_one(run);
@@ -817,41 +743,46 @@ static bool fits(const tml_context *tml, const tml_tree_cast_desc *desc)
            cast_hit_room(tml, desc) <= RAYS_MOST;
 }
 
-static tml_status prepare(rays_run *run)
+static tml_status prepare(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
-    if (run->tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_refuse(run->tml, run->call, "no rays in a frame; use tml_tree_cast, or Vulkan");
-    if (!fits(run->tml, run->desc))
-        return tml_error(run->tml, TML_ERROR_UNSUPPORTED,
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_refuse(tml, call, "no rays in a frame; use tml_tree_cast, or Vulkan");
+    if (!fits(tml, desc))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: more than 2^27 rays or hits, or than 2^32 words of a tree, are more "
                          "than a device counts; use tml_tree_cast",
-                         run->call);
-    collide_learn(run->tml);
-    tml_status status = pack(run->tml, run->call, run->desc->tree);
-    if (status == TML_OK)
-        plan(run);
-    if (status == TML_OK && run->status != TML_OK)
-        stream_temporaries_end(run->tml);
-    return status == TML_OK ? run->status : status;
+                         call);
+    collide_learn(tml);
+    return pack(tml, call, desc->tree);
+}
+
+static program rays_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                           tml_buffer unsure, tml_buffer unsure_count)
+{
+    tml_status status = prepare(tml, call, desc);
+    rays_run run = {.p = program_begin(tml, call),
+                    .desc = desc,
+                    .unsure = unsure,
+                    .unsure_count = unsure_count};
+    if (status != TML_OK)
+        run.p.status = status;
+    else
+        add_steps(&run);
+    return run.p;
 }
 
 tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                         tml_buffer unsure, tml_buffer unsure_count)
 {
-    rays_run run = {
-        .tml = tml, .call = call, .desc = desc, .unsure = unsure, .unsure_count = unsure_count};
-    tml_status status = prepare(&run);
-    return status == TML_OK
-               ? stream_run_steps(tml, call, run.steps, run.step_count, (tml_buffer){0, 0})
-               : status;
+    program p = rays_record(tml, call, desc, unsure, unsure_count);
+    return program_enqueue(&p, (tml_buffer){0, 0});
 }
 
 size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                          tml_buffer unsure, tml_buffer unsure_count)
 {
-    rays_run run = {
-        .tml = tml, .call = call, .desc = desc, .unsure = unsure, .unsure_count = unsure_count};
-    return prepare(&run) == TML_OK ? stream_steps_scratch_size(tml, run.steps, run.step_count) : 0;
+    program p = rays_record(tml, call, desc, unsure, unsure_count);
+    return program_scratch_size(&p);
 }
 
 tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count)

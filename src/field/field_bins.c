@@ -161,9 +161,9 @@ static void add_bins(program *p, const tml_field_desc *resolved, field_plan *pla
 }
 
 /* Bins, and then the part: on desc or, if that is NULL, on the plan itself, which is made in own. */
-static program record(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                      field_plan *own, field_plan **plan, const tml_engine_op *part,
-                      const void *desc)
+static program field_record(tml_context *tml, const char *call, const tml_field_desc *resolved,
+                            field_plan *own, field_plan **plan, const tml_engine_op *part,
+                            const void *desc)
 {
     program p = program_begin(tml, call);
     field_plan_begin(resolved, own);
@@ -190,7 +190,7 @@ tml_status field_run_after(tml_context *tml, const char *call, const tml_field_d
                            const void *desc)
 {
     field_plan own;
-    program p = record(tml, call, resolved, &own, plan, part, desc);
+    program p = field_record(tml, call, resolved, &own, plan, part, desc);
     own.out = out;
     return program_enqueue(&p, (tml_buffer){0, 0});
 }
@@ -199,7 +199,7 @@ size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_f
                                  field_plan **plan, const tml_engine_op *part, const void *desc)
 {
     field_plan own;
-    program p = record(tml, call, resolved, &own, plan, part, desc);
+    program p = field_record(tml, call, resolved, &own, plan, part, desc);
     return program_scratch_size(&p);
 }
 

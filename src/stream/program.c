@@ -14,51 +14,58 @@
 
 #include <string.h>
 
-enum { NONE = UINT32_MAX, ARRAY_ALIGNMENT = 256 };
+enum { PROGRAM_NONE = UINT32_MAX, ARRAY_ALIGNMENT = 256 };
 #define SIZE_MOST (SIZE_MAX / 4) /* more is out of memory */
 
-typedef enum step_kind { OPERATION, PUT, HOST, READ, LOOP, LOOP_END } step_kind;
+typedef enum program_step_kind {
+    STEP_OPERATION,
+    STEP_PUT,
+    STEP_HOST,
+    STEP_READ,
+    STEP_LOOP,
+    STEP_LOOP_END
+} program_step_kind;
 
-typedef struct step {
-    step_kind kind;
-    uint32_t first_array; /* of those that begin to live here, which life.next lists; or NONE */
+typedef struct program_step {
+    program_step_kind kind;
+    uint32_t first_array; /* of those that begin to live here, in a list; or PROGRAM_NONE */
     size_t desc;          /* where its desc begins among the program's */
     const void *lent;     /* the desc of a program's part */
     const tml_engine_op *op;
     const char *without;
     size_t scratch, scratch_size; /* the operation's own */
-} step;
+} program_step;
 
 /* The descs of steps that are no operations. */
-typedef struct put_desc {
+typedef struct program_put_step {
     tml_buffer to;
     size_t size; /* bytes, which follow */
-} put_desc;
-typedef struct read_desc {
+} program_put_step;
+typedef struct program_read_step {
     tml_buffer from;
     void *out;
-} read_desc;
-typedef struct loop_desc {
+} program_read_step;
+typedef struct program_loop {
     uint32_t most, end; /* rounds; the step that ends it */
     uint32_t round;     /* while it runs */
     tml_buffer count;   /* or none */
     const char *stage;  /* or NULL */
-} loop_desc;
-typedef struct loop_end_desc {
+} program_loop;
+typedef struct program_loop_end_step {
     uint32_t begin;
-} loop_end_desc;
+} program_loop_end_step;
 
 /* An array's life. */
-typedef struct life {
-    uint32_t first, last; /* steps; NONE: no step has it */
+typedef struct array_life {
+    uint32_t first, last; /* steps; PROGRAM_NONE: no step has it */
     uint32_t next;        /* of those that begin at the same step, or that are placed above it */
     size_t at, size;      /* bytes of scratch */
-} life;
+} array_life;
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Room for size more bytes, which keep all before them; NULL: there is none. */
-static void *grow(program *p, tml_growing *g, size_t size)
+static void *grow_memory(program *p, tml_growing *g, size_t size)
 {
     if (g->room - g->size < size) {
         const size_t room = TML_MAX_OF(2 * g->room, g->size + size + 1024);
@@ -79,34 +86,34 @@ static void *grow(program *p, tml_growing *g, size_t size)
     return bytes;
 }
 
-static uint32_t step_count(const program *p)
+static uint32_t steps_of(const program *p)
 {
-    return p->memory ? (uint32_t)(p->memory->steps.size / sizeof(step)) : 0;
+    return p->memory ? (uint32_t)(p->memory->steps.size / sizeof(program_step)) : 0;
 }
 
-static step *step_at(const program *p, uint32_t number)
+static program_step *step_at(const program *p, uint32_t number)
 {
-    return (step *)p->memory->steps.memory + number;
+    return (program_step *)p->memory->steps.memory + number;
 }
 
-static const void *desc_of(const program *p, const step *s)
+static const void *desc_of(const program *p, const program_step *s)
 {
     return s->lent ? s->lent : (const unsigned char *)p->memory->descs.memory + s->desc;
 }
 
-static loop_desc *loop_at(const program *p, uint32_t number)
+static program_loop *loop_at(const program *p, uint32_t number)
 {
-    return (loop_desc *)desc_of(p, step_at(p, number));
+    return (program_loop *)desc_of(p, step_at(p, number));
 }
 
-static uint32_t life_count(const program *p)
+static uint32_t lives_of(const program *p)
 {
-    return p->memory ? (uint32_t)(p->memory->lives.size / sizeof(life)) : 0;
+    return p->memory ? (uint32_t)(p->memory->lives.size / sizeof(array_life)) : 0;
 }
 
-static life *life_at(const program *p, uint32_t number)
+static array_life *life_at(const program *p, uint32_t number)
 {
-    return (life *)p->memory->lives.memory + number;
+    return (array_life *)p->memory->lives.memory + number;
 }
 
 static tml_slot *slot_at(const program *p, uint32_t number)
@@ -123,7 +130,7 @@ program program_begin(tml_context *tml, const char *call)
         part.outer = outer;
         return part;
     }
-    program p = {.tml = tml, .call = call, .first_array = tml->array_count, .loop = NONE};
+    program p = {.tml = tml, .call = call, .first_array = tml->array_count, .loop = PROGRAM_NONE};
     p.memory = tml->programs;
     if (p.memory) {
         tml->programs = p.memory->next;
@@ -141,10 +148,10 @@ program program_begin(tml_context *tml, const char *call)
 }
 
 /* Ends a program: its arrays are no buffers any more. */
-static tml_status end(program *p)
+static tml_status end_program(program *p)
 {
     if (p->memory) {
-        for (uint32_t i = 0; i < life_count(p); i++)
+        for (uint32_t i = 0; i < lives_of(p); i++)
             *slot_at(p, i) = (tml_slot){0};
         p->tml->array_count = p->first_array;
         p->memory->next = p->tml->programs;
@@ -173,10 +180,10 @@ static tml_slot *take_slot(program *p, tml_buffer *out)
                               number - p->first_array);
         return NULL;
     }
-    life *l = grow(p, &p->memory->lives, sizeof *l);
+    array_life *l = grow_memory(p, &p->memory->lives, sizeof *l);
     if (!l)
         return NULL;
-    *l = (life){.first = NONE, .last = NONE, .next = NONE};
+    *l = (array_life){.first = PROGRAM_NONE, .last = PROGRAM_NONE, .next = PROGRAM_NONE};
     tml->array_count++;
     *out = (tml_buffer){TML_ARRAY_FIRST + number, tml->array_generation};
     return slot_at(p, number - p->first_array);
@@ -220,30 +227,31 @@ tml_buffer program_view(program *p, tml_buffer of, tml_type type)
 void program_use(program *p, tml_buffer array)
 {
     const uint32_t number = array.slot - TML_ARRAY_FIRST - p->first_array;
-    if (p->status || step_count(p) == 0 || number >= life_count(p) ||
+    if (p->status || steps_of(p) == 0 || number >= lives_of(p) ||
         array.generation != slot_at(p, number)->generation || slot_at(p, number)->lent)
         return;
-    life *l = life_at(p, number);
-    l->last = step_count(p) - 1;
+    array_life *l = life_at(p, number);
+    l->last = steps_of(p) - 1;
     l->first = TML_MIN_OF(l->first, l->last);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Records a step with a copy of its desc, and finds the arrays that it has. extra: bytes after the desc. NULL: failed. */
-static void *record(program *p, const step *made, const void *desc, size_t size, size_t extra)
+static void *record_step(program *p, const program_step *made, const void *desc, size_t size,
+                         size_t extra)
 {
     if (p->status)
         return NULL;
-    step *s = grow(p, &p->memory->steps, sizeof *s);
+    program_step *s = grow_memory(p, &p->memory->steps, sizeof *s);
     if (!s)
         return NULL;
     *s = *made;
-    s->first_array = NONE;
+    s->first_array = PROGRAM_NONE;
     s->desc = p->memory->descs.size;
     unsigned char *copy = NULL;
     if (!s->lent) {
-        copy = grow(p, &p->memory->descs, TML_ALIGN_UP(size + extra, (size_t)16));
+        copy = grow_memory(p, &p->memory->descs, TML_ALIGN_UP(size + extra, (size_t)16));
         if (!copy)
             return NULL;
         memcpy(copy, desc, size);
@@ -258,9 +266,9 @@ static void *record(program *p, const step *made, const void *desc, size_t size,
 
 tml_status program_record(program *p, const stream_op *op, const void *desc)
 {
-    const step s = {
-        .kind = OPERATION, .op = op->parts[p->tml->engine->part], .without = op->without};
-    (void)record(p, &s, desc, op->desc_size, 0);
+    const program_step s = {
+        .kind = STEP_OPERATION, .op = op->parts[p->tml->engine->part], .without = op->without};
+    (void)record_step(p, &s, desc, op->desc_size, 0);
     return p->status;
 }
 
@@ -278,8 +286,9 @@ PROGRAM_OPERATIONS(PROGRAM_DEFINE)
 
 void program_put(program *p, tml_buffer to, const void *words, size_t size)
 {
-    const put_desc desc = {to, size};
-    unsigned char *copy = record(p, &(step){.kind = PUT}, &desc, sizeof desc, size);
+    const program_put_step desc = {to, size};
+    unsigned char *copy =
+        record_step(p, &(program_step){.kind = STEP_PUT}, &desc, sizeof desc, size);
     if (copy)
         memcpy(copy + sizeof desc, words, size);
 }
@@ -287,22 +296,22 @@ void program_put(program *p, tml_buffer to, const void *words, size_t size)
 void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc,
                   size_t size)
 {
-    const step s = {
-        .kind = OPERATION, .lent = size > 0 ? NULL : desc, .op = op, .without = without};
-    (void)record(p, &s, desc, size, 0);
+    const program_step s = {
+        .kind = STEP_OPERATION, .lent = size > 0 ? NULL : desc, .op = op, .without = without};
+    (void)record_step(p, &s, desc, size, 0);
 }
 
 void program_host(program *p, const program_host_desc *desc)
 {
     p->waits = true;
-    (void)record(p, &(step){.kind = HOST}, desc, sizeof *desc, 0);
+    (void)record_step(p, &(program_step){.kind = STEP_HOST}, desc, sizeof *desc, 0);
 }
 
 void program_read(program *p, tml_buffer from, void *out)
 {
-    const read_desc desc = {from, out};
+    const program_read_step desc = {from, out};
     p->waits = true;
-    (void)record(p, &(step){.kind = READ}, &desc, sizeof desc, 0);
+    (void)record_step(p, &(program_step){.kind = STEP_READ}, &desc, sizeof desc, 0);
 }
 
 void program_stop(program *p)
@@ -312,35 +321,36 @@ void program_stop(program *p)
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static void begin_loop(program *p, const loop_desc *desc)
+static void begin_loop(program *p, const program_loop *desc)
 {
-    assert(p->loop == NONE);
-    p->loop = step_count(p);
-    (void)record(p, &(step){.kind = LOOP}, desc, sizeof *desc, 0);
+    assert(p->loop == PROGRAM_NONE);
+    p->loop = steps_of(p);
+    (void)record_step(p, &(program_step){.kind = STEP_LOOP}, desc, sizeof *desc, 0);
 }
 
 void program_repeat(program *p, uint32_t times, const char *stage)
 {
-    begin_loop(p, &(loop_desc){.most = times, .stage = stage});
+    begin_loop(p, &(program_loop){.most = times, .stage = stage});
 }
 
 void program_until_empty(program *p, uint32_t most, tml_buffer count)
 {
     if (!p->status)
         p->status = tml_check_buffer(p->tml, p->call, "count", count, stream_count_types, 1);
-    begin_loop(p, &(loop_desc){.most = most, .count = count});
+    begin_loop(p, &(program_loop){.most = most, .count = count});
 }
 
 void program_loop_end(program *p)
 {
-    const uint32_t begin = p->loop, last = step_count(p);
-    p->loop = NONE;
-    if (!record(p, &(step){.kind = LOOP_END}, &(loop_end_desc){begin}, sizeof(loop_end_desc), 0))
+    const uint32_t begin = p->loop, last = steps_of(p);
+    p->loop = PROGRAM_NONE;
+    if (!record_step(p, &(program_step){.kind = STEP_LOOP_END}, &(program_loop_end_step){begin},
+                     sizeof(program_loop_end_step), 0))
         return;
     loop_at(p, begin)->end = last;
-    for (uint32_t i = 0; i < life_count(p); i++) {
-        life *l = life_at(p, i);
-        if (l->first == NONE || l->last < begin)
+    for (uint32_t i = 0; i < lives_of(p); i++) {
+        array_life *l = life_at(p, i);
+        if (l->first == PROGRAM_NONE || l->last < begin)
             continue;
         l->first = TML_MIN_OF(l->first, begin);
         l->last = last;
@@ -351,9 +361,9 @@ void program_loop_end(program *p)
 
 static void list_arrays(program *p)
 {
-    for (uint32_t i = life_count(p); i-- > 0;) {
-        life *l = life_at(p, i);
-        if (l->first == NONE)
+    for (uint32_t i = lives_of(p); i-- > 0;) {
+        array_life *l = life_at(p, i);
+        if (l->first == PROGRAM_NONE)
             continue;
         l->next = step_at(p, l->first)->first_array;
         step_at(p, l->first)->first_array = i;
@@ -367,8 +377,8 @@ static size_t find_gap(const program *p, uint32_t number, size_t size, uint32_t 
 {
     size_t at = 0;
     *link = live;
-    for (uint32_t i = *live; i != NONE; i = **link) {
-        life *l = life_at(p, i);
+    for (uint32_t i = *live; i != PROGRAM_NONE; i = **link) {
+        array_life *l = life_at(p, i);
         if (l->last < number) {
             **link = l->next;
             continue;
@@ -382,15 +392,15 @@ static size_t find_gap(const program *p, uint32_t number, size_t size, uint32_t 
 }
 
 /* Places arrays and the operations' own scratch, and returns the bytes of all. */
-static size_t place(program *p)
+static size_t place_all(program *p)
 {
     const bool is_in_scratch = p->tml->engine->lay != NULL;
-    uint32_t live = NONE, *link;
+    uint32_t live = PROGRAM_NONE, *link;
     size_t size = 0;
-    for (uint32_t number = 0; number < step_count(p); number++) {
-        step *s = step_at(p, number);
-        for (uint32_t i = s->first_array, next; i != NONE && is_in_scratch; i = next) {
-            life *l = life_at(p, i);
+    for (uint32_t number = 0; number < steps_of(p); number++) {
+        program_step *s = step_at(p, number);
+        for (uint32_t i = s->first_array, next; i != PROGRAM_NONE && is_in_scratch; i = next) {
+            array_life *l = life_at(p, i);
             next = l->next;
             l->size =
                 TML_ALIGN_UP(TML_MAX_OF(slot_at(p, i)->size, (size_t)1), (size_t)ARRAY_ALIGNMENT);
@@ -399,7 +409,7 @@ static size_t place(program *p)
             *link = i;
             size = TML_MAX_OF(size, TML_MIN_OF(l->at, SIZE_MOST) + l->size);
         }
-        if (s->kind != OPERATION)
+        if (s->kind != STEP_OPERATION)
             continue;
         s->scratch_size = stream_supports_op(p->tml, s->op, desc_of(p, s)) && s->op->scratch_size
                               ? s->op->scratch_size(p->tml, desc_of(p, s))
@@ -414,7 +424,7 @@ static size_t place(program *p)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static tml_status put(program *p, const put_desc *desc)
+static tml_status run_put(program *p, const program_put_step *desc)
 {
     tml_slot *to = tml_slot_of(p->tml, desc->to);
     const void *words = desc + 1;
@@ -423,7 +433,7 @@ static tml_status put(program *p, const put_desc *desc)
 }
 
 /* Does a loop's stream have no elements, as far as that is known without a wait? */
-static bool is_empty(const program *p, const loop_desc *loop)
+static bool is_loop_empty(const program *p, const program_loop *loop)
 {
     uint64_t count = 1;
     if (p->tml->engine->is_host && !tml_buffer_is_none(loop->count) &&
@@ -435,13 +445,13 @@ static bool is_empty(const program *p, const loop_desc *loop)
 /* Begins a round of the loop at step begin, or leaves the loop. Returns the step that was taken. */
 static uint32_t begin_round(const program *p, uint32_t begin)
 {
-    loop_desc *loop = loop_at(p, begin);
-    return loop->round++ < loop->most && !is_empty(p, loop) ? begin : loop->end;
+    program_loop *loop = loop_at(p, begin);
+    return loop->round++ < loop->most && !is_loop_empty(p, loop) ? begin : loop->end;
 }
 
 static uint32_t end_round(program *p, uint32_t begin)
 {
-    const loop_desc *loop = loop_at(p, begin);
+    const program_loop *loop = loop_at(p, begin);
     if (loop->stage && !tml_progress(p->tml, loop->stage, (double)loop->round / loop->most)) {
         p->status = tml_error(p->tml, TML_ERROR_CANCELLED, "%s: cancelled", p->call);
         return loop->end;
@@ -450,41 +460,41 @@ static uint32_t end_round(program *p, uint32_t begin)
 }
 
 /* Takes a step and returns it or, at a loop's ends, the one after which the program goes on. */
-static uint32_t take(program *p, uint32_t number, unsigned char *memory)
+static uint32_t run_step(program *p, uint32_t number, unsigned char *memory)
 {
     tml_context *tml = p->tml;
-    const step *s = step_at(p, number);
+    const program_step *s = step_at(p, number);
     const void *desc = desc_of(p, s);
     const program_host_desc *host = desc;
-    const read_desc *read = desc;
+    const program_read_step *read = desc;
     switch (s->kind) {
-    case OPERATION:
+    case STEP_OPERATION:
         p->status =
             s->op->run(tml, desc, s->scratch_size ? memory + s->scratch : NULL, s->scratch_size);
         break;
-    case PUT:
-        p->status = put(p, desc);
+    case STEP_PUT:
+        p->status = run_put(p, desc);
         break;
-    case HOST:
+    case STEP_HOST:
         p->status = host->run(p, host->user);
         break;
-    case READ:
+    case STEP_READ:
         p->status = tml_buffer_read(tml, read->from, read->out);
         break;
-    case LOOP:
+    case STEP_LOOP:
         loop_at(p, number)->round = 0;
         return begin_round(p, number);
-    case LOOP_END:
-        return end_round(p, ((const loop_end_desc *)desc)->begin);
+    case STEP_LOOP_END:
+        return end_round(p, ((const program_loop_end_step *)desc)->begin);
     }
     return number;
 }
 
 /* Where scratch is no memory, arrays are buffers from their first step to their last one. */
-static tml_status make_arrays(program *p, uint32_t number)
+static tml_status create_arrays(program *p, uint32_t number)
 {
     tml_status status = TML_OK;
-    for (uint32_t i = step_at(p, number)->first_array; i != NONE && !status;
+    for (uint32_t i = step_at(p, number)->first_array; i != PROGRAM_NONE && !status;
          i = life_at(p, i)->next) {
         tml_slot *slot = slot_at(p, i);
         const tml_buffer_desc desc = {.type = slot->type, .count = slot->count};
@@ -497,7 +507,7 @@ static tml_status make_arrays(program *p, uint32_t number)
 /* The last first: a pool, where the latest is found first, gives each its own again. */
 static void destroy_arrays(program *p, uint32_t number)
 {
-    for (uint32_t i = life_count(p); i-- > 0;)
+    for (uint32_t i = lives_of(p); i-- > 0;)
         if (life_at(p, i)->last <= number && slot_at(p, i)->memory && !slot_at(p, i)->lent)
             p->tml->engine->buffer_destroy(p->tml, slot_at(p, i));
 }
@@ -505,22 +515,22 @@ static void destroy_arrays(program *p, uint32_t number)
 static void run_steps(program *p, unsigned char *memory)
 {
     const bool is_in_scratch = p->tml->engine->lay != NULL;
-    for (uint32_t i = 0; i < life_count(p) && is_in_scratch; i++)
-        if (life_at(p, i)->first != NONE)
+    for (uint32_t i = 0; i < lives_of(p) && is_in_scratch; i++)
+        if (life_at(p, i)->first != PROGRAM_NONE)
             p->tml->engine->lay(p->tml, slot_at(p, i), memory + life_at(p, i)->at);
-    for (uint32_t number = 0; number < step_count(p) && !p->status && !p->is_stopped; number++) {
+    for (uint32_t number = 0; number < steps_of(p) && !p->status && !p->is_stopped; number++) {
         if (!is_in_scratch)
-            p->status = make_arrays(p, number);
+            p->status = create_arrays(p, number);
         if (!p->status)
-            number = take(p, number, memory);
+            number = run_step(p, number, memory);
         if (!is_in_scratch)
             destroy_arrays(p, number);
     }
     if (!is_in_scratch)
-        destroy_arrays(p, NONE - 1);
+        destroy_arrays(p, PROGRAM_NONE - 1);
 }
 
-static void run(program *p, tml_buffer scratch)
+static void run_program(program *p, tml_buffer scratch)
 {
     tml_context *tml = p->tml;
     void *memory = NULL;
@@ -528,14 +538,14 @@ static void run(program *p, tml_buffer scratch)
     const size_t arena = tml->scratch_size;
     if (p->waits && !p->status)
         p->status = tml_refuse_recording(tml, p->call, NULL);
-    for (uint32_t i = 0; i < step_count(p) && !p->status; i++) {
-        const step *s = step_at(p, i);
-        if (s->kind == OPERATION)
+    for (uint32_t i = 0; i < steps_of(p) && !p->status; i++) {
+        const program_step *s = step_at(p, i);
+        if (s->kind == STEP_OPERATION)
             p->status = stream_begin_op(tml, p->call, s->op, s->without, desc_of(p, s));
     }
     if (!p->status) {
         list_arrays(p);
-        size = place(p);
+        size = place_all(p);
         p->status = stream_take_scratch(tml, p->call, scratch, size, &memory, &size);
     }
     if (p->status)
@@ -556,8 +566,8 @@ tml_status program_run(program *p, tml_buffer scratch)
         p->outer->waits |= p->waits;
         return p->status;
     }
-    run(p, scratch);
-    return end(p);
+    run_program(p, scratch);
+    return end_program(p);
 }
 
 tml_status program_enqueue(program *p, tml_buffer scratch)
@@ -574,8 +584,8 @@ size_t program_scratch_size(program *p)
     size_t size = 0;
     if (!p->status) {
         list_arrays(p);
-        size = place(p);
+        size = place_all(p);
     }
-    (void)end(p);
+    (void)end_program(p);
     return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
 }

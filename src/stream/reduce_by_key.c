@@ -44,7 +44,7 @@ static tml_status check(tml_context *tml, tml_reduce_by_key_desc *d)
                                         TML_ARRAY_SIZE(inputs));
 }
 
-static program record(tml_context *tml, const tml_reduce_by_key_desc *desc)
+static program by_key_record(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
     tml_reduce_by_key_desc d = *desc;
     program p = program_begin(tml, call);
@@ -68,7 +68,7 @@ static program record(tml_context *tml, const tml_reduce_by_key_desc *desc)
 
 static tml_status reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
-    program p = record(tml, desc);
+    program p = by_key_record(tml, desc);
     return program_run(&p, desc->scratch);
 }
 
@@ -82,7 +82,7 @@ size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    program p = record(tml, desc);
+    program p = by_key_record(tml, desc);
     size_t size = program_scratch_size(&p);
     (void)tml_leave(tml, TML_OK);
     return size;

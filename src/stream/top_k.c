@@ -80,7 +80,7 @@ static void add_arrays(program *p, tml_top_k_desc *d)
         d->count = program_array(p, TML_U64, 1);
 }
 
-static program record(tml_context *tml, const tml_top_k_desc *desc)
+static program top_k_record(tml_context *tml, const tml_top_k_desc *desc)
 {
     program p = program_begin(tml, call);
     tml_top_k_resolved find = {.desc = *desc};
@@ -110,7 +110,7 @@ static program record(tml_context *tml, const tml_top_k_desc *desc)
 
 static tml_status find_top_k(tml_context *tml, const tml_top_k_desc *desc)
 {
-    program p = record(tml, desc);
+    program p = top_k_record(tml, desc);
     return program_run(&p, desc->scratch);
 }
 
@@ -124,7 +124,7 @@ size_t tml_top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    program p = record(tml, desc);
+    program p = top_k_record(tml, desc);
     size_t size = program_scratch_size(&p);
     (void)tml_leave(tml, TML_OK);
     return size;
