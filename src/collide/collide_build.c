@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "collide/collide_internal.h"
-#include "core/call.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
@@ -24,6 +23,7 @@
 #include "kernels/mesh.k.h"
 /* Uses the formulas above. */
 #include "kernels/collide_build.k.h"
+#include "stream/program.h"
 
 #include "collide_build_library.h"
 
@@ -194,10 +194,7 @@ struct collide_build {
     tml_buffer mesh_ids, mesh_corners;
     /* slots, as tml_tree has them */
     tml_buffer ids, corners;
-    /* of leaves; the boxes while they are fitted; samples of them */
-    tml_buffer lows, highs, normals, ranges, boxes, samples;
-    /* of a build: middles and orders along three axes; which triangle is on which side */
-    tml_buffer middles, orders[2], items, halves, sides, axes;
+    tml_buffer samples; /* of boxes */
 };
 
 typedef struct buffer_want {
@@ -274,19 +271,12 @@ tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *
 static tml_status fit_buffers(tml_context *tml, const char *call, tml_tree *tree)
 {
     struct collide_build *build = tree->build;
-    uint64_t leaves = tree->level_count[1], slots = tree->level_count[0],
-             words = collide_box_words(tree);
-    const tml_type vec3_type = TML_VEC(TML_F32, 3), uvec3_type = TML_VEC(TML_U32, 3);
+    const uint64_t slots = tree->level_count[0];
     const buffer_want wants[] = {
         {&build->ids, TML_U32, slots, tree->ids, "tree ids"},
-        {&build->corners, uvec3_type, slots, tree->corners, "tree corners"},
-        {&build->lows, vec3_type, leaves, NULL, "leaves' low corners"},
-        {&build->highs, vec3_type, leaves, NULL, "leaves' high corners"},
-        {&build->normals, vec3_type, leaves, NULL, "slabs' normals"},
-        {&build->ranges, TML_VEC(TML_F32, 2), leaves, NULL, "slabs' ranges"},
-        {&build->boxes, TML_F32, words, NULL, "boxes being fitted"},
+        {&build->corners, TML_VEC(TML_U32, 3), slots, tree->corners, "tree corners"},
         {&build->samples, TML_F32, (uint64_t)SAMPLE_WORDS * tree->levels, NULL, "boxes sampled"},
-        {&tree->device_boxes, TML_F32, words, NULL, "tree boxes"},
+        {&tree->device_boxes, TML_F32, collide_box_words(tree), NULL, "tree boxes"},
         {&tree->device_triangles, TML_U32, 9 * slots, NULL, "tree triangles"}};
     return buffers_make(tml, call, wants, TML_ARRAY_SIZE(wants));
 }
@@ -319,124 +309,95 @@ static tml_status mesh_buffers(tml_context *tml, const char *call, tml_tree *tre
     return status;
 }
 
-static tml_status build_buffers(tml_context *tml, const char *call, tml_tree *tree)
-{
-    struct collide_build *build = tree->build;
-    const uint64_t n = tree->count;
-    const uint32_t axes[4] = {0, (uint32_t)n, (uint32_t)(2 * n), (uint32_t)(3 * n)};
-    const buffer_want wants[] = {{&build->middles, TML_F32, 3 * n, NULL, "middles"},
-                                 {&build->orders[0], TML_U32, 3 * n, NULL, "orders"},
-                                 {&build->orders[1], TML_U32, 3 * n, NULL, "orders"},
-                                 {&build->items, TML_U32, n, NULL, "triangles of ranges"},
-                                 {&build->halves, TML_U32, n, NULL, "their sides"},
-                                 {&build->sides, TML_U32, n, NULL, "triangles' sides"},
-                                 {&build->axes, TML_U32, 4, axes, "axes"}};
-    tml_status status = mesh_buffers(tml, call, tree);
-    return status == TML_OK ? buffers_make(tml, call, wants, TML_ARRAY_SIZE(wants)) : status;
-}
-
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* Enqueues the fit of triangles and boxes to vertices, under the slots on the device. */
-static tml_status fit_enqueue(tml_context *tml, tml_tree *tree, tml_buffer vertices)
-{
-    struct collide_build *build = tree->build;
-    const uint32_t leaves = tree->level_count[1];
-    const tml_buffer boxes[2] = {tree->device_boxes, build->boxes};
-    uint32_t to = (tree->levels - 1) % 2; /* the last level is fitted into the tree's */
-    tml_status status =
-        tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_triangle_word),
-                                     .in = {build->corners, vertices},
-                                     .length = tml_length_of(9 * (uint64_t)tree->level_count[0]),
-                                     .out = tree->device_triangles});
-    if (status == TML_OK)
-        status =
-            tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_fit_leaf),
-                                         .in = {tree->device_triangles},
-                                         .length = tml_length_of(leaves),
-                                         .out = build->lows,
-                                         .also = {build->highs, build->normals, build->ranges}});
-    if (status == TML_OK)
-        status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(collide_leaf_word),
-                                 .params.u = {leaves, COLLIDE_BOX_WORDS * tree->group_count},
-                                 .in = {build->lows, build->highs, build->normals, build->ranges},
-                                 .length = tml_length_of(collide_box_words(tree)),
-                                 .out = boxes[to]});
-    for (uint32_t level = 2; level <= tree->levels && status == TML_OK; level++, to = !to)
-        status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(collide_fit_word),
-                                 .params.u = {COLLIDE_BOX_WORDS * tree->level_group[level],
-                                              tree->level_count[level],
-                                              COLLIDE_BOX_WORDS * tree->level_group[level - 1]},
-                                 .in = {boxes[to], boxes[to]},
-                                 .length = tml_length_of(collide_box_words(tree)),
-                                 .out = boxes[!to]});
-    if (status == TML_OK)
-        status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(collide_sample_word),
-                                 .params.u = {leaves, COLLIDE_SAMPLES},
-                                 .in = {tree->device_boxes},
-                                 .length = tml_length_of((uint64_t)SAMPLE_WORDS * tree->levels),
-                                 .out = build->samples});
-    return status;
-}
-
-/* Enqueues a step: all ranges, of which there are count, are halved. */
-static tml_status halve_enqueue(tml_context *tml, const tml_tree *tree, uint32_t count, int from)
+/* Adds the fit of triangles and boxes to vertices, under the slots on the device. */
+static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
 {
     const struct collide_build *build = tree->build;
-    const uint32_t n = tree->count;
-    const tml_buffer order = build->orders[from];
-    tml_status status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_halve),
-                                                     .params.u = {n / count, n % count, n},
-                                                     .in = {order, build->middles},
-                                                     .length = tml_length_of(n),
-                                                     .out = build->items,
-                                                     .also = {build->halves}});
-    if (status == TML_OK)
-        status = tml_scatter(tml, &(tml_scatter_desc){.indices = build->items,
-                                                      .payloads = {{build->halves, build->sides}}});
-    if (status == TML_OK)
-        status =
-            tml_partition(tml, &(tml_partition_desc){.keep = {.kernel = TML_USE(collide_is_left),
-                                                              .in = {order, build->sides}},
-                                                     .payloads = {{order, build->orders[!from]}},
-                                                     .length = tml_length_of(3 * (uint64_t)n)});
-    return status;
+    const uint32_t leaves = tree->level_count[1];
+    const tml_type vec3_type = TML_VEC(TML_F32, 3);
+    const tml_buffer lows = program_array(p, vec3_type, leaves);
+    const tml_buffer highs = program_array(p, vec3_type, leaves);
+    const tml_buffer normals = program_array(p, vec3_type, leaves);
+    const tml_buffer ranges = program_array(p, TML_VEC(TML_F32, 2), leaves);
+    const tml_buffer boxes[2] = {tree->device_boxes,
+                                 program_array(p, TML_F32, collide_box_words(tree))};
+    uint32_t to = (tree->levels - 1) % 2; /* the last level is fitted into the tree's */
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_triangle_word),
+                                   .in = {build->corners, vertices},
+                                   .out = tree->device_triangles});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_fit_leaf),
+                                   .in = {tree->device_triangles},
+                                   .out = lows,
+                                   .also = {highs, normals, ranges}});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_leaf_word),
+                                   .params.u = {leaves, COLLIDE_BOX_WORDS * tree->group_count},
+                                   .in = {lows, highs, normals, ranges},
+                                   .out = boxes[to]});
+    for (uint32_t level = 2; level <= tree->levels; level++, to = !to)
+        program_map(p,
+                    &(tml_map_desc){.kernel = TML_USE(collide_fit_word),
+                                    .params.u = {COLLIDE_BOX_WORDS * tree->level_group[level],
+                                                 tree->level_count[level],
+                                                 COLLIDE_BOX_WORDS * tree->level_group[level - 1]},
+                                    .in = {boxes[to], boxes[to]},
+                                    .out = boxes[!to]});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_sample_word),
+                                   .params.u = {leaves, COLLIDE_SAMPLES},
+                                   .in = {tree->device_boxes},
+                                   .out = build->samples});
 }
 
-/* Enqueues orders and slots, for these vertices. */
-static tml_status slots_enqueue(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+/* Adds a step: all ranges, of which there are count, are halved. Returns the orders of the halves. */
+static tml_buffer add_halving(program *p, uint32_t n, uint32_t count, tml_buffer middles,
+                              tml_buffer order)
 {
-    struct collide_build *build = tree->build;
+    const tml_buffer items = program_array(p, TML_U32, n), halves = program_array(p, TML_U32, n);
+    const tml_buffer sides = program_array(p, TML_U32, n);
+    const tml_buffer halved = program_array(p, TML_U32, 3 * (uint64_t)n);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_halve),
+                                   .params.u = {n / count, n % count, n},
+                                   .in = {order, middles},
+                                   .out = items,
+                                   .also = {halves}});
+    program_scatter(p, &(tml_scatter_desc){.indices = items, .payloads = {{halves, sides}}});
+    program_partition(
+        p, &(tml_partition_desc){.keep = {.kernel = TML_USE(collide_is_left), .in = {order, sides}},
+                                 .payloads = {{order, halved}}});
+    return halved;
+}
+
+/* Adds orders and slots, for these vertices. */
+static void add_slots(program *p, const tml_tree *tree, tml_buffer vertices)
+{
+    const struct collide_build *build = tree->build;
     const uint32_t leaves = tree->level_count[1], n = tree->count;
-    int from = 0;
-    tml_status status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_middle),
-                                                     .params.u = {n},
-                                                     .in = {build->mesh_corners, vertices},
-                                                     .length = tml_length_of(3 * (uint64_t)n),
-                                                     .out = build->middles,
-                                                     .also = {build->orders[0]}});
-    if (leaves > 1 && status == TML_OK) {
-        status =
-            tml_sort(tml, &(tml_sort_desc){.keys = build->middles,
-                                           .offsets = build->axes,
-                                           .payloads = {{build->orders[0], build->orders[1]}}});
-        from = 1;
+    const uint32_t ends[4] = {0, n, 2 * n, 3 * n}; /* of the three orders */
+    const tml_buffer middles = program_array(p, TML_F32, 3 * (uint64_t)n);
+    const tml_buffer axes = program_array(p, TML_U32, 4);
+    const tml_buffer sorted = program_array(p, TML_U32, 3 * (uint64_t)n);
+    tml_buffer order = program_array(p, TML_U32, 3 * (uint64_t)n);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_middle),
+                                   .params.u = {n},
+                                   .in = {build->mesh_corners, vertices},
+                                   .out = middles,
+                                   .also = {order}});
+    if (leaves > 1) {
+        program_put(p, axes, ends, sizeof ends);
+        program_sort(
+            p, &(tml_sort_desc){.keys = middles, .offsets = axes, .payloads = {{order, sorted}}});
+        order = sorted;
     }
     uint32_t depth = 0;
-    for (; 1u << depth < leaves && status == TML_OK; depth++, from = !from)
-        status = halve_enqueue(tml, tree, 1u << depth, from);
-    if (status == TML_OK)
-        status = tml_map(
-            tml, &(tml_map_desc){.kernel = TML_USE(collide_slot),
-                                 .params.u = {n / leaves, n % leaves, depth},
-                                 .in = {build->orders[from], build->mesh_ids, build->mesh_corners},
-                                 .length = tml_length_of(tree->level_count[0]),
-                                 .out = build->ids,
-                                 .also = {build->corners}});
-    return status;
+    for (; 1u << depth < leaves; depth++)
+        order = add_halving(p, n, 1u << depth, middles, order);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_slot),
+                                   .params.u = {n / leaves, n % leaves, depth},
+                                   .in = {order, build->mesh_ids, build->mesh_corners},
+                                   .length = tml_length_of(tree->level_count[0]),
+                                   .out = build->ids,
+                                   .also = {build->corners}});
 }
 
 static tml_status check_defined(tml_context *tml, const char *call, const tml_tree *tree)
@@ -456,7 +417,7 @@ static tml_status buffers_of_all(tml_context *tml, const char *call, tml_tree *t
     if (status == TML_OK)
         status = fit_buffers(tml, call, tree);
     if (status == TML_OK && is_build)
-        status = build_buffers(tml, call, tree);
+        status = mesh_buffers(tml, call, tree);
     if (status != TML_OK && !tree->stale) { /* what was made holds nothing yet */
         tml_buffer_destroy(tml, tree->device_boxes);
         tml_buffer_destroy(tml, tree->device_triangles);
@@ -491,10 +452,11 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
         COLLIDE_UNDEFINED | (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
     collide_rays_age(tree);
     tree->has_plan = false;
+    program p = program_begin(tml, call);
     if (is_build)
-        status = slots_enqueue(tml, tree, vertices);
-    if (status == TML_OK)
-        status = fit_enqueue(tml, tree, vertices);
+        add_slots(&p, tree, vertices);
+    add_fit(&p, tree, vertices);
+    status = program_enqueue(&p, (tml_buffer){0, 0});
     if (status != TML_OK)
         return status;
     tree->stale &= ~(uint32_t)COLLIDE_UNDEFINED;
@@ -524,35 +486,28 @@ static tml_status mesh_list(tml_context *tml, const tml_tree_desc *desc, tml_tre
     struct collide_build *build = tree->build;
     const uint64_t n = tree->triangle_count;
     const tml_type uvec3_type = TML_VEC(TML_U32, 3);
-    tml_buffer corners = {0, 0}, usable = {0, 0}, total = {0, 0};
     const buffer_want wants[] = {{&build->mesh_ids, TML_U32, n, NULL, "mesh triangles"},
-                                 {&build->mesh_corners, uvec3_type, n, NULL, "mesh corners"},
-                                 {&corners, uvec3_type, n, NULL, "corners of all triangles"},
-                                 {&usable, TML_U32, n, NULL, "usable triangles"},
-                                 {&total, TML_U32, 1, NULL, "how many are usable"}};
+                                 {&build->mesh_corners, uvec3_type, n, NULL, "mesh corners"}};
     tml_status status = buffers_make(tml, "tml_tree_create", wants, TML_ARRAY_SIZE(wants));
-    if (status == TML_OK)
-        status = tml_map(
-            tml,
-            &(tml_map_desc){.kernel = TML_USE(collide_mesh_triangle),
+    if (status != TML_OK)
+        return status;
+    program p = program_begin(tml, "tml_tree_create");
+    const tml_buffer corners = program_array(&p, uvec3_type, n);
+    const tml_buffer usable = program_array(&p, TML_U32, n);
+    const tml_buffer total = program_array(&p, TML_U32, 1);
+    program_map(
+        &p, &(tml_map_desc){.kernel = TML_USE(collide_mesh_triangle),
                             .params.u = {(uint32_t)tree->vertex_count, index_words},
                             .in = {index_words ? desc->indices : desc->vertices, desc->vertices},
-                            .length = tml_length_of(n),
                             .out = corners,
                             .also = {usable}});
-    if (status == TML_OK)
-        status = tml_compact(
-            tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_usable), .in = {usable}},
-                                     .payloads = {{corners, build->mesh_corners}},
-                                     .length = tml_length_of(n),
-                                     .indices = build->mesh_ids,
-                                     .count = total});
-    if (status == TML_OK)
-        status = tml_buffer_read(tml, total, &tree->count);
-    tml_buffer_destroy(tml, corners);
-    tml_buffer_destroy(tml, usable);
-    tml_buffer_destroy(tml, total);
-    return status;
+    program_compact(
+        &p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_usable), .in = {usable}},
+                                .payloads = {{corners, build->mesh_corners}},
+                                .indices = build->mesh_ids,
+                                .count = total});
+    program_read(&p, total, &tree->count);
+    return program_run(&p, (tml_buffer){0, 0});
 }
 
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
