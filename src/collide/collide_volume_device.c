@@ -23,7 +23,6 @@
 #include "kernels/collide_volume.k.h"
 /* Uses these. */
 #include "kernels/collide_cut.k.h"
-#include "stream/stream_internal.h"
 
 #include "collide_volume_library.h"
 
@@ -232,7 +231,7 @@ TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told
  * that the host tells sides of, a part of all; most crossings, on average, of which those after a line's fourth follow it
  * anew. */
 enum {
-    BLOCKS_A_ROUND = 15 << 10, /* whose arrays share blocks of memory that stay */
+    BLOCKS_A_ROUND = 15 << 10,
     LARGE_MOST = 1 << 22,
     UNSURE_PART = 4,
     CROSSINGS_A_LINE = 32,
@@ -244,6 +243,7 @@ enum {
     LARGE_EDGE = COLLIDE_GRID_EDGE * COLLIDE_GRID_PARTS,
 };
 
+enum { KEPT_MOST = 9 };
 typedef struct volume_run {
     tml_context *tml;
     const tml_tree_distance_grid_desc *desc;
@@ -251,33 +251,54 @@ typedef struct volume_run {
     uint32_t dims[3];
     uint64_t samples, lines, large_blocks;
     float band;
+    tml_status status; /* of the first failure */
+    /* Buffers, which outlive the programs that fill them. */
+    tml_buffer kept[KEPT_MOST];
+    uint32_t kept_count;
     tml_buffer plan, boxes, triangles;
-    tml_buffer counts, is_unsure, first_four, firsts, unsure, crossings, bounds, told;
-    tml_buffer near_large, near, cuts, parts[4];  /* near blocks, and what they look into */
-    tml_buffer slots, distances, places;          /* of a round's samples */
-    tml_buffer more, more_distances, more_places; /* of those with more triangles */
-    tml_buffer totals[5]; /* crossings, unsure lines, large and near blocks, samples with more */
+    tml_buffer counts, is_unsure, first_four, firsts, unsure; /* of lines */
+    tml_buffer near_large, near;                              /* near blocks */
     uint32_t crossing_count, unsure_count, large_count, near_count;
     uint32_t *list; /* of unsure lines */
     uint32_t *sides;
 } volume_run;
 
-static tml_status make(volume_run *run, tml_type type, uint64_t count, const char *label,
-                       tml_buffer *out)
+static tml_buffer keep(volume_run *run, tml_type type, uint64_t count, const void *data,
+                       const char *label)
 {
-    return points_make(run->tml, type, count, NULL, label, out);
+    tml_buffer made = {0, 0};
+    if (run->status == TML_OK)
+        run->status = points_make(run->tml, type, count, data, label, &made);
+    if (run->status == TML_OK)
+        run->kept[run->kept_count++] = made;
+    return made;
 }
 
 static const char call[] = "tml_tree_distance_grid";
 
-static tml_status plan_make(volume_run *run)
+static program begin(const volume_run *run)
+{
+    program p = program_begin(run->tml, call);
+    if (run->status != TML_OK)
+        p.status = run->status;
+    return p;
+}
+
+static void finish(volume_run *run, program *p)
+{
+    run->status = program_run(p, (tml_buffer){0, 0});
+}
+
+static void plan_make(volume_run *run)
 {
     uint64_t coordinates = (uint64_t)run->dims[0] + run->dims[1] + run->dims[2];
     uint64_t count = COLLIDE_GRID_WORDS + coordinates;
     uint32_t *words = tml_alloc_array(run->tml, count, sizeof *words);
-    if (!words)
-        return tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu words", call,
-                         (size_t)count);
+    if (!words) {
+        run->status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu words",
+                                call, (size_t)count);
+        return;
+    }
     memcpy(words + COLLIDE_GRID_DIMS, run->dims, sizeof run->dims);
     words[COLLIDE_GRID_WINDING] = run->desc->rule == TML_TREE_RULE_WINDING;
     memcpy(words + COLLIDE_GRID_BAND, &run->band, sizeof run->band);
@@ -286,63 +307,33 @@ static tml_status plan_make(volume_run *run)
     memcpy(words + COLLIDE_GRID_WORDS, run->at[0], (size_t)coordinates * sizeof *words);
     run->large_blocks = (uint64_t)words[COLLIDE_GRID_BLOCKS] * words[COLLIDE_GRID_BLOCKS + 1] *
                         TML_CEIL_DIV(run->dims[2], LARGE_EDGE);
-    tml_status status = points_plan_make(run->tml, call, run->desc->tree, words, count, &run->plan);
+    run->status = points_plan_make(run->tml, call, run->desc->tree, words, count, &run->plan);
     tml_free(run->tml, words, (size_t)count * sizeof *words);
-    return status;
 }
 
-static tml_status buffers_make(volume_run *run)
+/* Counts crossings, and lists the lines whose sides the host tells. */
+static void lines_count(volume_run *run)
 {
-    tml_status status = plan_make(run);
-    if (status == TML_OK)
-        status = collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(run->totals) && status == TML_OK; i++)
-        status = make(run, TML_U32, 1, "totals of a volume", &run->totals[i]);
-    if (status == TML_OK)
-        status = make(run, TML_U32, run->large_blocks, "large near blocks", &run->near_large);
-    if (status != TML_OK || !run->desc->is_signed)
-        return status;
-    status = make(run, TML_U32, run->lines, "crossings of lines", &run->counts);
-    if (status == TML_OK)
-        status = make(run, TML_U32, run->lines, "unsure lines", &run->is_unsure);
-    if (status == TML_OK)
-        status = make(run, TML_VEC(TML_U32, 4), run->lines, "first crossings", &run->first_four);
-    if (status == TML_OK)
-        status = make(run, TML_U32, run->lines, "first crossings", &run->firsts);
-    if (status == TML_OK)
-        status = make(run, TML_U32, run->lines, "unsure lines", &run->unsure);
-    if (status == TML_OK)
-        status = make(run, TML_VEC(TML_U32, 2), run->lines, "crossings of lines", &run->bounds);
-    return status;
-}
-
-/* Enqueues the counts of crossings, and the list of lines whose sides the host tells. */
-static tml_status lines_enqueue(volume_run *run)
-{
-    tml_length length = tml_length_of(run->lines);
-    tml_status status =
-        tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
-                                          .in = {run->boxes, run->triangles, run->plan},
-                                          .length = length,
-                                          .out = run->counts,
-                                          .also = {run->is_unsure, run->first_four}});
-    if (status == TML_OK)
-        status = tml_scan(run->tml, &(tml_scan_desc){.in = run->counts,
-                                                     .length = length,
-                                                     .out = run->firsts,
-                                                     .total = run->totals[0]});
-    if (status == TML_OK)
-        status = tml_compact(run->tml,
-                             &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_unsure_line),
-                                                          .in = {run->is_unsure}},
-                                                 .length = length,
-                                                 .indices = run->unsure,
-                                                 .count = run->totals[1]});
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->totals[0], &run->crossing_count);
-    if (status == TML_OK)
-        status = tml_buffer_read(run->tml, run->totals[1], &run->unsure_count);
-    return status;
+    run->counts = keep(run, TML_U32, run->lines, NULL, "crossings of lines");
+    run->is_unsure = keep(run, TML_U32, run->lines, NULL, "unsure lines");
+    run->first_four = keep(run, TML_VEC(TML_U32, 4), run->lines, NULL, "first crossings");
+    run->firsts = keep(run, TML_U32, run->lines, NULL, "first crossings");
+    run->unsure = keep(run, TML_U32, run->lines, NULL, "unsure lines");
+    program p = begin(run);
+    const tml_buffer crossings = program_array(&p, TML_U32, 1);
+    const tml_buffer unsure = program_array(&p, TML_U32, 1);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
+                                    .in = {run->boxes, run->triangles, run->plan},
+                                    .out = run->counts,
+                                    .also = {run->is_unsure, run->first_four}});
+    program_scan(&p, &(tml_scan_desc){.in = run->counts, .out = run->firsts, .total = crossings});
+    program_compact(&p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_unsure_line),
+                                                     .in = {run->is_unsure}},
+                                            .indices = run->unsure,
+                                            .count = unsure});
+    program_read(&p, crossings, &run->crossing_count);
+    program_read(&p, unsure, &run->unsure_count);
+    finish(run, &p);
 }
 
 static void tell_task(void *argument, uint32_t task)
@@ -367,237 +358,191 @@ static void tell_task(void *argument, uint32_t task)
 }
 
 /* Tells the sides of the unsure lines. */
-static tml_status lines_tell(volume_run *run)
+static tml_buffer lines_tell(volume_run *run)
 {
     const uint64_t count = run->unsure_count, words = TML_CEIL_DIV(run->dims[0], 16u);
+    tml_buffer told = {0, 0};
     if (count == 0)
-        return make(run, TML_U32, 1, "sides of lines", &run->told);
+        return keep(run, TML_U32, 1, NULL, "sides of lines");
     run->list = tml_alloc_array(run->tml, count, sizeof *run->list);
     run->sides = tml_alloc_array(run->tml, count * run->dims[0], sizeof *run->sides);
-    tml_status status = TML_OK;
     if (!run->list || !run->sides)
-        status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu lines", call,
-                           (size_t)count);
-    if (status == TML_OK)
-        status = tml_buffer_read_range(run->tml, run->unsure, 0, count, run->list);
-    if (status == TML_OK) {
+        run->status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu lines",
+                                call, (size_t)count);
+    if (run->status == TML_OK)
+        run->status = tml_buffer_read_range(run->tml, run->unsure, 0, count, run->list);
+    if (run->status == TML_OK) {
         tml_parallel_for(run->tml, (uint32_t)count, tell_task, run);
         for (uint64_t i = 1; i < count; i++)
             memmove(run->sides + i * words, run->sides + i * run->dims[0],
                     (size_t)words * sizeof *run->sides);
-        status =
-            points_make(run->tml, TML_U32, count * words, run->sides, "sides of lines", &run->told);
+        told = keep(run, TML_U32, count * words, run->sides, "sides of lines");
     }
     if (run->list)
         tml_free(run->tml, run->list, (size_t)count * sizeof *run->list);
     if (run->sides)
         tml_free(run->tml, run->sides, (size_t)count * run->dims[0] * sizeof *run->sides);
-    return status;
+    return told;
 }
 
-static tml_status sides_enqueue(volume_run *run)
+static void sides_fill(volume_run *run)
 {
-    tml_length length = tml_length_of(run->lines);
-    tml_status status = lines_tell(run);
-    if (status == TML_OK)
-        status =
-            make(run, TML_U32, TML_MAX_OF(run->crossing_count, 1u), "crossings", &run->crossings);
-    if (status == TML_OK)
-        status = tml_expand(
-            run->tml,
-            &(tml_expand_desc){.counts = run->counts,
+    const tml_buffer told = lines_tell(run);
+    program p = begin(run);
+    const tml_buffer crossings = program_array(&p, TML_U32, TML_MAX_OF(run->crossing_count, 1u));
+    const tml_buffer bounds = program_array(&p, TML_VEC(TML_U32, 2), run->lines);
+    program_expand(
+        &p, &(tml_expand_desc){.counts = run->counts,
                                .emit_kernel = TML_USE(collide_line_crossing),
                                .in = {run->first_four, run->boxes, run->triangles, run->plan},
-                               .length = length,
-                               .out = run->crossings});
-    if (status == TML_OK)
-        status = tml_map(
-            run->tml, &(tml_map_desc){.kernel = TML_USE(collide_line_crossings),
-                                      .params = {.u = {run->unsure_count}},
-                                      .in = {run->firsts, run->counts, run->is_unsure, run->unsure},
-                                      .length = length,
-                                      .out = run->bounds});
-    if (status == TML_OK)
-        status = tml_map(run->tml,
-                         &(tml_map_desc){.kernel = TML_USE(collide_fill_sides),
-                                         .params = {.u = {TML_CEIL_DIV(run->dims[0], 16u)}},
-                                         .in = {run->bounds, run->crossings, run->told, run->plan},
-                                         .length = tml_length_of(run->samples),
-                                         .out = run->desc->out});
-    return status;
+                               .out = crossings});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_line_crossings),
+                                    .params = {.u = {run->unsure_count}},
+                                    .in = {run->firsts, run->counts, run->is_unsure, run->unsure},
+                                    .out = bounds});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_fill_sides),
+                                    .params = {.u = {TML_CEIL_DIV(run->dims[0], 16u)}},
+                                    .in = {bounds, crossings, told, run->plan},
+                                    .length = tml_length_of(run->samples),
+                                    .out = run->desc->out});
+    finish(run, &p);
 }
 
-/* Lists what a kernel tells near among so many blocks, and reads how many these are. */
-static tml_status near_list(volume_run *run, const tml_map_desc *tell, tml_buffer list,
-                            tml_buffer total, uint32_t *count)
+static void band_fill(volume_run *run)
 {
+    program p = begin(run);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_fill_band),
+                                    .params = {.f = {run->band}},
+                                    .length = tml_length_of(run->samples),
+                                    .out = run->desc->out});
+    finish(run, &p);
+}
+
+/* Lists what a kernel tells near among so many blocks, and returns how many these are. */
+static uint32_t near_list(volume_run *run, const tml_map_desc *tell, uint64_t blocks,
+                          tml_buffer list)
+{
+    program p = begin(run);
     tml_map_desc map = *tell;
-    tml_status status = make(run, TML_U32, map.length.count, "near blocks", &map.out);
-    if (status == TML_OK)
-        status = tml_map(run->tml, &map);
-    if (status == TML_OK)
-        status = tml_compact(
-            run->tml,
-            &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_told_near), .in = {map.out}},
-                                .length = map.length,
+    uint32_t count = 0;
+    map.out = program_array(&p, TML_U32, blocks);
+    const tml_buffer total = program_array(&p, TML_U32, 1);
+    program_map(&p, &map);
+    program_compact(
+        &p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_told_near), .in = {map.out}},
                                 .indices = list,
                                 .count = total});
-    tml_buffer_destroy(run->tml, map.out);
-    return status == TML_OK ? tml_buffer_read(run->tml, total, count) : status;
+    program_read(&p, total, &count);
+    finish(run, &p);
+    return count;
 }
 
 /* Lists the near blocks: in run->near their places among those of the large ones in run->near_large. */
-static tml_status blocks_list(volume_run *run)
+static void blocks_list(volume_run *run)
 {
-    tml_status status = near_list(run,
-                                  &(tml_map_desc){.kernel = TML_USE(collide_near_large),
-                                                  .in = {run->boxes, run->triangles, run->plan},
-                                                  .length = tml_length_of(run->large_blocks)},
-                                  run->near_large, run->totals[2], &run->large_count);
-    if (status != TML_OK || run->large_count == 0 || run->large_count > LARGE_MOST)
-        return status;
+    run->near_large = keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");
+    run->large_count = near_list(run,
+                                 &(tml_map_desc){.kernel = TML_USE(collide_near_large),
+                                                 .in = {run->boxes, run->triangles, run->plan}},
+                                 run->large_blocks, run->near_large);
+    if (run->large_count == 0 || run->large_count > LARGE_MOST)
+        return;
     const uint64_t blocks = (uint64_t)BLOCKS_A_LARGE * run->large_count;
-    status = make(run, TML_U32, blocks, "near blocks", &run->near);
-    if (status == TML_OK)
-        status = near_list(
-            run,
-            &(tml_map_desc){.kernel = TML_USE(collide_near_block),
-                            .in = {run->near_large, run->boxes, run->triangles, run->plan},
-                            .length = tml_length_of(blocks)},
-            run->near, run->totals[3], &run->near_count);
-    return status;
+    run->near = keep(run, TML_U32, blocks, NULL, "near blocks");
+    run->near_count =
+        near_list(run,
+                  &(tml_map_desc){.kernel = TML_USE(collide_near_block),
+                                  .in = {run->near_large, run->boxes, run->triangles, run->plan}},
+                  blocks, run->near);
 }
 
-static tml_map_desc look_up_of(const volume_run *run, uint32_t blocks)
+/* Distances take their signs, and their places in out. */
+static void add_distances(program *p, tml_buffer distances, tml_buffer places, tml_length length,
+                          tml_buffer out)
 {
-    return (tml_map_desc){.kernel = TML_USE(collide_look_up),
-                          .in = {run->slots, run->cuts, run->triangles, run->plan},
-                          .length = tml_length_of((uint64_t)SAMPLES_A_BLOCK * blocks),
-                          .out = run->distances,
-                          .also = {run->places, run->more}};
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
+                                   .in = {distances, places, out},
+                                   .length = length,
+                                   .out = distances});
+    program_scatter(p, &(tml_scatter_desc){
+                           .indices = places, .length = length, .payloads = {{distances, out}}});
 }
 
-static tml_status round_make(volume_run *run, uint32_t blocks)
+/* The distances of near blocks from first on. */
+static void round_run(volume_run *run, uint32_t first, uint32_t blocks)
 {
+    const tml_type vector = TML_VEC(TML_U32, 4);
     const uint64_t samples = (uint64_t)SAMPLES_A_BLOCK * blocks;
-    const struct {
-        tml_buffer *buffer;
-        tml_type type;
-        uint64_t count;
-        const char *label;
-    } wants[] = {
-        {&run->parts[0], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
-        {&run->parts[1], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
-        {&run->parts[2], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
-        {&run->parts[3], TML_VEC(TML_U32, 4), blocks, "nodes near blocks"},
-        {&run->cuts, TML_VEC(TML_U32, 4), (uint64_t)blocks * COLLIDE_CUT / 4, "nodes near blocks"},
-        {&run->slots, TML_VEC(TML_U32, 4), samples, "triangles near samples"},
-        {&run->distances, TML_F32, samples, "distances of near samples"},
-        {&run->places, TML_U32, samples, "places of near samples"},
-        {&run->more, TML_U32, samples, "near samples with more"},
-        {&run->more_distances, TML_F32, samples, "distances of near samples"},
-        {&run->more_places, TML_U32, samples, "places of near samples"}};
-    tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(wants) && status == TML_OK; i++)
-        status = make(run, wants[i].type, wants[i].count, wants[i].label, wants[i].buffer);
-    return status;
+    program p = begin(run);
+    tml_buffer parts[4]; /* of the nodes near blocks */
+    for (int i = 0; i < 4; i++)
+        parts[i] = program_array(&p, vector, blocks);
+    const tml_buffer cuts = program_array(&p, vector, (uint64_t)blocks * COLLIDE_CUT / 4);
+    const tml_buffer slots = program_array(&p, vector, samples); /* triangles near samples */
+    const tml_buffer distances = program_array(&p, TML_F32, samples);
+    const tml_buffer places = program_array(&p, TML_U32, samples);
+    const tml_buffer more = program_array(&p, TML_U32, samples); /* not all are listed */
+    const tml_buffer more_distances = program_array(&p, TML_F32, samples);
+    const tml_buffer more_places = program_array(&p, TML_U32, samples);
+    const tml_buffer more_count = program_array(&p, TML_U32, 1);
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_cut_block),
+                                    .params = {.u = {first}},
+                                    .in = {run->near, run->near_large, run->boxes, run->plan},
+                                    .out = parts[0],
+                                    .also = {parts[1], parts[2], parts[3]}});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_join_cut),
+                                    .in = {parts[0], parts[1], parts[2], parts[3]},
+                                    .out = cuts});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_list_nearest),
+                                    .in = {cuts, run->boxes, run->triangles, run->plan},
+                                    .out = slots});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_look_up),
+                                    .in = {slots, cuts, run->triangles, run->plan},
+                                    .out = distances,
+                                    .also = {places, more}});
+    add_distances(&p, distances, places, tml_length_of(samples), run->desc->out);
+    program_expand(&p, &(tml_expand_desc){.counts = more,
+                                          .emit_kernel = TML_USE(collide_look_up_more),
+                                          .in = {cuts, run->boxes, run->triangles, run->plan},
+                                          .out = more_distances,
+                                          .also = {more_places},
+                                          .total = more_count});
+    add_distances(&p, more_distances, more_places,
+                  (tml_length){.count = samples, .device = more_count, .exact = true},
+                  run->desc->out);
+    finish(run, &p);
 }
 
-/* Enqueues that distances take their signs, and their places. */
-static tml_status distances_put(volume_run *run, tml_buffer distances, tml_buffer places,
-                                tml_length length)
+static void distances_find(volume_run *run)
 {
-    tml_status status = tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
-                                                          .in = {distances, places, run->desc->out},
-                                                          .length = length,
-                                                          .out = distances});
-    if (status == TML_OK)
-        status =
-            tml_scatter(run->tml, &(tml_scatter_desc){.indices = places,
-                                                      .length = length,
-                                                      .payloads = {{distances, run->desc->out}}});
-    return status;
-}
-
-/* Enqueues the distances of near blocks from first on. */
-static tml_status round_enqueue(volume_run *run, uint32_t first, uint32_t blocks)
-{
-    const tml_buffer *parts = run->parts;
-    tml_status status =
-        tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_cut_block),
-                                          .params = {.u = {first}},
-                                          .in = {run->near, run->near_large, run->boxes, run->plan},
-                                          .length = tml_length_of(blocks),
-                                          .out = parts[0],
-                                          .also = {parts[1], parts[2], parts[3]}});
-    if (status == TML_OK)
-        status = tml_map(
-            run->tml, &(tml_map_desc){.kernel = TML_USE(collide_join_cut),
-                                      .in = {parts[0], parts[1], parts[2], parts[3]},
-                                      .length = tml_length_of((uint64_t)blocks * COLLIDE_CUT / 4),
-                                      .out = run->cuts});
-    const tml_map_desc map = look_up_of(run, blocks);
-    if (status == TML_OK)
-        status = tml_map(run->tml,
-                         &(tml_map_desc){.kernel = TML_USE(collide_list_nearest),
-                                         .in = {run->cuts, run->boxes, run->triangles, run->plan},
-                                         .length = map.length,
-                                         .out = run->slots});
-    if (status == TML_OK)
-        status = tml_map(run->tml, &map);
-    if (status == TML_OK)
-        status = distances_put(run, run->distances, run->places, map.length);
-    if (status == TML_OK)
-        status = tml_expand(
-            run->tml, &(tml_expand_desc){.counts = run->more,
-                                         .emit_kernel = TML_USE(collide_look_up_more),
-                                         .in = {run->cuts, run->boxes, run->triangles, run->plan},
-                                         .length = map.length,
-                                         .out = run->more_distances,
-                                         .also = {run->more_places},
-                                         .total = run->totals[4]});
-    if (status == TML_OK)
-        status = distances_put(
-            run, run->more_distances, run->more_places,
-            (tml_length){.count = map.length.count, .device = run->totals[4], .exact = true});
-    return status;
-}
-
-static tml_status distances_enqueue(volume_run *run)
-{
-    uint32_t room = TML_MIN_OF(run->near_count, (uint32_t)BLOCKS_A_ROUND);
-    if (room == 0)
-        return TML_OK;
-    tml_status status = round_make(run, room);
-    for (uint32_t first = 0; first < run->near_count && status == TML_OK; first += room) {
-        if (!tml_progress(run->tml, "distances", (double)first / (double)run->near_count))
-            return tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-        status = round_enqueue(run, first, TML_MIN_OF(run->near_count - first, room));
+    for (uint32_t first = 0; first < run->near_count && run->status == TML_OK;
+         first += BLOCKS_A_ROUND) {
+        if (tml_progress(run->tml, "distances", (double)first / (double)run->near_count))
+            round_run(run, first, TML_MIN_OF(run->near_count - first, (uint32_t)BLOCKS_A_ROUND));
+        else
+            run->status = tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
     }
-    return status;
 }
 
-static tml_status run_all(volume_run *run, bool *is_told)
+static void run_all(volume_run *run, bool *is_told)
 {
-    tml_status status = buffers_make(run);
-    if (status == TML_OK)
-        status = blocks_list(run);
-    if (status == TML_OK && run->desc->is_signed)
-        status = lines_enqueue(run);
+    plan_make(run);
+    if (run->status == TML_OK)
+        run->status = collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles);
+    blocks_list(run);
+    if (run->desc->is_signed)
+        lines_count(run);
     *is_told = run->large_count <= LARGE_MOST && run->unsure_count <= run->lines / UNSURE_PART &&
                run->crossing_count <= run->lines * CROSSINGS_A_LINE;
-    if (status != TML_OK || !*is_told)
-        return status;
+    if (run->status != TML_OK || !*is_told)
+        return;
     if (run->desc->is_signed)
-        status = sides_enqueue(run);
+        sides_fill(run);
     else
-        status = tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(collide_fill_band),
-                                                   .params = {.f = {run->band}},
-                                                   .length = tml_length_of(run->samples),
-                                                   .out = run->desc->out});
-    if (status == TML_OK)
-        status = distances_enqueue(run);
-    return status == TML_OK ? tml_sync(run->tml) : status;
+        band_fill(run);
+    distances_find(run);
+    if (run->status == TML_OK)
+        run->status = tml_sync(run->tml);
 }
 
 /* May devices compute with these coordinates? */
@@ -619,25 +564,19 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
     }
     run.lines = run.samples / run.dims[0];
     run.band = desc->band > 0 ? desc->band : INFINITY;
-    tml_map_desc map = look_up_of(&run, 1);
     *is_told = false;
     collide_learn(tml);
     if (run.samples < POINTS_LEAST || run.samples > MOST_SAMPLES ||
         desc->rule == TML_TREE_RULE_SOLID_ANGLE || !points_run_on_device(tml, desc->tree) ||
         !is_usual(at[0], (uint64_t)run.dims[0] + run.dims[1] + run.dims[2]) ||
-        !stream_supports_op(tml, stream_map.parts[tml->engine->part], &map))
+        !stream_supports_op(tml, stream_map.parts[tml->engine->part],
+                            &(tml_map_desc){.kernel = TML_USE(collide_look_up)}))
         return TML_OK;
-    tml_status status = run_all(&run, is_told);
-    const tml_buffer made[] = {run.plan,           run.counts,      run.is_unsure, run.first_four,
-                               run.firsts,         run.unsure,      run.crossings, run.bounds,
-                               run.told,           run.near_large,  run.near,      run.cuts,
-                               run.parts[0],       run.parts[1],    run.parts[2],  run.parts[3],
-                               run.slots,          run.distances,   run.places,    run.more,
-                               run.more_distances, run.more_places, run.totals[0], run.totals[1],
-                               run.totals[2],      run.totals[3],   run.totals[4]};
-    for (uint32_t i = 0; i < TML_ARRAY_SIZE(made); i++)
-        tml_buffer_destroy(tml, made[i]);
-    return status;
+    run_all(&run, is_told);
+    tml_buffer_destroy(tml, run.plan);
+    for (uint32_t i = 0; i < run.kept_count; i++)
+        tml_buffer_destroy(tml, run.kept[i]);
+    return run.status;
 }
 
 #include "kernels/kernel_end.h"
