@@ -1,7 +1,7 @@
 /* Rows of trommel-bench, printed as they are made. */
 #include "bench_report.h"
 
-#include "../cli/progress.h"
+#include "../cli/report/progress.h"
 
 #include <math.h>
 #include <stdarg.h>

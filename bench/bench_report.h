@@ -6,7 +6,7 @@
 #include "bench_run.h"
 
 #include "../cli/cli.h"
-#include "../cli/fields.h"
+#include "../cli/report/fields.h"
 
 /* Each command's argument struct starts with one of these. */
 typedef struct bench_args {

@@ -3,7 +3,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
-#include "options.h"
+#include "options/options.h"
 #include "speeds.h"
 
 #include <trommel/trommel.h>

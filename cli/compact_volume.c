@@ -4,12 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "fields.h"
 #include "input.h"
-#include "progress.h"
-#include "report.h"
+#include "report/fields.h"
+#include "report/progress.h"
+#include "report/report.h"
+#include "report/text.h"
 #include "stream_kernels.h"
-#include "text.h"
 
 typedef struct volume_run {
     tml_context *tml;

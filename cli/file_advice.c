@@ -6,8 +6,8 @@
 #include "file_advice.h"
 #include "files.h"
 #include "input.h"
+#include "report/text.h"
 #include "system.h"
-#include "text.h"
 
 /* By input_kind. */
 static const char *const names[] = {

@@ -3,7 +3,7 @@
 #ifndef CLI_FILES_H
 #define CLI_FILES_H
 
-#include "options.h"
+#include "options/options.h"
 
 /* Is an output of the command, by whatever name, also an input, which would be lost, or another
  * output? Operands are inputs; options say what they are (OPT_INPUT, OPT_OUTPUT). Of a sequence,

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "frames.h"
-#include "progress.h"
 #include "ranks.h"
+#include "report/progress.h"
 #include "system.h"
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "fields.h"
 #include "file_advice.h"
 #include "files.h"
 #include "input.h"
 #include "other_names.h"
+#include "report/fields.h"
 #include "standard_files.h"
 #include "system.h"
 

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "cli.h"
-#include "fields.h"
 #include "files.h"
 #include "inside.h"
-#include "text.h"
-#include "text_file.h"
+#include "report/fields.h"
+#include "report/text.h"
+#include "report/text_file.h"
 
 static const char *const side_names[] = {"outside", "inside", "on"};
 

@@ -5,7 +5,7 @@
 #include <trommel/collide.h>
 #include <trommel/io.h>
 
-#include "report.h"
+#include "report/report.h"
 
 typedef struct inside {
     uint8_t *sides; /* a tml_tree_side for each point */

@@ -4,7 +4,7 @@
 
 #include <trommel/io.h>
 
-#include "options.h"
+#include "options/options.h"
 
 /* As given; then chosen for a volume's type: ascending, without repeats, as desc.labels. */
 typedef struct label_list {

@@ -10,15 +10,15 @@
 #include <time.h>
 
 #include "cli.h"
-#include "fields.h"
 #include "files.h"
+#include "options/words.h"
 #include "other_names.h"
 #include "pipeline_cache.h"
-#include "progress.h"
 #include "ranks.h"
+#include "report/fields.h"
+#include "report/progress.h"
 #include "standard_files.h"
 #include "system.h"
-#include "words.h"
 
 #ifdef TML_GL
 #    include <trommel/gl.h>

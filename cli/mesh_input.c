@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields.h"
 #include "file_advice.h"
 #include "mesh_input.h"
+#include "report/fields.h"
+#include "report/text.h"
 #include "system.h"
-#include "text.h"
 
 static void warn(const mesh_input *in)
 {

@@ -6,7 +6,7 @@
 #include <trommel/surface.h>
 
 #include "cli.h"
-#include "report.h"
+#include "report/report.h"
 
 typedef struct mesh_input {
     const char *path;

@@ -11,7 +11,7 @@
 #include <trommel/surface.h>
 
 #include "cli.h"
-#include "fields.h"
+#include "report/fields.h"
 
 const char *simplify_parse(const char *text, void *member)
 {

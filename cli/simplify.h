@@ -7,7 +7,7 @@
 
 #include <trommel/io.h>
 
-#include "options.h"
+#include "options/options.h"
 
 /* What is asked for. Zeroed: nothing. Where both are given, what is reached first ends it. */
 typedef struct simplify_goal {

@@ -7,7 +7,7 @@
 #include "file_advice.h"
 #include "files.h"
 #include "ranks.h"
-#include "report.h"
+#include "report/report.h"
 #include "shares.h"
 #include "slabs.h"
 #include "stream_kernels.h"

@@ -7,7 +7,7 @@
 #include <trommel/surface.h>
 
 #include "input.h"
-#include "measures.h"
+#include "report/measures.h"
 
 enum { SLABS_SOURCES = 3 }; /* tml_surface_source */
 

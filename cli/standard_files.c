@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "fields.h"
 #include "ranks.h"
+#include "report/fields.h"
 #include "standard_files.h"
 #include "system.h"
 

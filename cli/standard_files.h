@@ -5,7 +5,7 @@
 #ifndef CLI_STANDARD_FILES_H
 #define CLI_STANDARD_FILES_H
 
-#include "options.h"
+#include "options/options.h"
 
 /* Of an output's value: is it standard output? */
 bool standard_is_output(const char *value);

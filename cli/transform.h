@@ -4,7 +4,7 @@
 
 #include <trommel/io.h>
 
-#include "options.h"
+#include "options/options.h"
 
 typedef struct transform_options {
     opt_numbers scale;     /* one or three factors */

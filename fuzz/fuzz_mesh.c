@@ -2,7 +2,7 @@
  * vertices, texture coordinates and faces that are there, at finite places. */
 #include <stdlib.h>
 
-#include "io/mesh_sink.h"
+#include "io/meshes/mesh_sink.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

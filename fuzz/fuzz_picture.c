@@ -2,7 +2,7 @@
  * size says, in a picture that can be shown. */
 #include <stdlib.h>
 
-#include "io/picture_internal.h"
+#include "io/pictures/picture_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

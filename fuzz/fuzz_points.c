@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "io/points_internal.h"
+#include "io/points/points_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "io/volume_internal.h"
+#include "io/volumes/volume_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

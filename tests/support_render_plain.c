@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "../cli/color.h"
-#include "../cli/render_look.h"
+#include "../cli/draw/color.h"
+#include "../cli/draw/render_look.h"
 
 enum { SLICES = 3, STEPS = 6 };
 static const float half_pi = 1.57079632679f;

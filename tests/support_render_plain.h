@@ -2,7 +2,7 @@
 #ifndef TESTS_SUPPORT_RENDER_PLAIN_H
 #define TESTS_SUPPORT_RENDER_PLAIN_H
 
-#include "../cli/render_internal.h"
+#include "../cli/draw/render_internal.h"
 
 /* What raster_draw does, triangle by triangle and sample by sample. */
 void plain_draw(const raster_target *target, const tml_mesh *mesh, const raster_vertex *vertices);

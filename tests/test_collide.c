@@ -2,8 +2,8 @@
 #include <trommel/trommel.h>
 
 #include "collide/collide_internal.h"
-#include "collide/exact.h"
 #include "core/simd.h"
+#include "exact/exact.h"
 #include "test.h"
 
 #include "memory_watch.h"
@@ -13,7 +13,7 @@
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
 /* Follows it. */
-#include "collide/collide_slab.h"
+#include "tree/collide_slab.h"
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include <trommel/trommel.h>
 
 #include "collide/collide_internal.h"
-#include "collide/exact.h"
+#include "exact/exact.h"
 #include "test.h"
 
 #include "contexts.h"

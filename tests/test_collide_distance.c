@@ -2,8 +2,8 @@
  * the width. */
 #include "test.h"
 
-#include "collide/exact.h"
 #include "collide/triangle_distance.h"
+#include "exact/exact.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"

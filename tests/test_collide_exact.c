@@ -1,4 +1,4 @@
-/* How two triangles meet (collide/exact.h), and what floats tell of it (kernels/collide_triangles.k.h).
+/* How two triangles meet (exact/exact.h), and what floats tell of it (kernels/collide_triangles.k.h).
  *
  * The reference is another method with other formulas, in integers: convex sets are apart if and only
  * if their projections on one of finitely many axes are, so vertices on a small grid are projected on all
@@ -10,8 +10,8 @@
 
 #include "test.h"
 
-#include "collide/exact.h"
-#include "collide/exact_signs.h"
+#include "exact/exact.h"
+#include "exact/exact_signs.h"
 
 #include "kernels/kernel.h"
 

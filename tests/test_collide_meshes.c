@@ -4,8 +4,8 @@
 
 #include <trommel/collide.h>
 
-#include "collide/exact.h"
 #include "collide_meshes.h"
+#include "exact/exact.h"
 
 static int find_file(const char *name)
 {

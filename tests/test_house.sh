@@ -54,14 +54,14 @@ while read -r kind file target; do
 done <"$links"
 # Cells have the same colours in the command and on the page.
 palette() { grep -oE "$1[0-9]+, [0-9]+, [0-9]+" "$2" | head -6 | tr -dc '0-9,\n'; }
-[ "$(palette '\{' cli/cells.c | sort -u | wc -l)" = 6 ] && [ "$(palette '\{' cli/cells.c)" = "$(palette '\[' web/lib/cell_colors.js)" ] ||
-    { echo "FAIL the colours of cli/cells.c and web/lib/cell_colors.js differ"; offences=1; }
+[ "$(palette '\{' cli/draw/cells.c | sort -u | wc -l)" = 6 ] && [ "$(palette '\{' cli/draw/cells.c)" = "$(palette '\[' web/lib/cell_colors.js)" ] ||
+    { echo "FAIL the colours of cli/draw/cells.c and web/lib/cell_colors.js differ"; offences=1; }
 # "make help" shows each target that says what it is for.
 targets=$(grep -c '^[^	#][^:=]*:[^=].*## ' Makefile)
 [ "$(make -s help | grep -c '^  make ')" = "$targets" ] ||
     { echo "FAIL make help does not show all $targets targets"; offences=1; }
 fields=$({
-    grep -hoE 'json_[a-z]+\([^"]*, "[a-z_0-9]+"|(field_[a-z]+|tell_share)\("[a-z_0-9]+"' cli/*.c bench/*.c |
+    grep -hoE 'json_[a-z]+\([^"]*, "[a-z_0-9]+"|(field_[a-z]+|tell_share)\("[a-z_0-9]+"' cli/*.c cli/*/*.c bench/*.c |
         grep -vE 'field_(line|heading)'
     grep -hoE '(BENCH_COLUMN\(|\.key = )"[a-z_0-9]+"' bench/*.[ch]
 } | sed 's/.*"\(.*\)"/\1/' | sort -u)
@@ -109,7 +109,7 @@ check_terms() {
 }
 printf '{OPT_FLAG, "png"}, {OPT_FLAG, "view", .needs = "png|pgn", .excludes = "view=*,*"}' >"$links"
 check_terms "$links" | grep -q 'FAIL .* --pgn,' || { echo "FAIL a misspelt condition is not found"; offences=1; }
-conditions=$(check_terms cli/*.[ch] bench/*.[ch])
+conditions=$(check_terms cli/*.[ch] cli/*/*.[ch] bench/*.[ch])
 case $conditions in *FAIL*) offences=1 && echo "$conditions" ;; esac
 [ "${conditions##*terms }" -gt 50 ] || { echo "FAIL the conditions of options were not found: $conditions"; offences=1; }
 awk '/^```c$/ { is_code = 1; next } /^```/ { is_code = 0 } is_code' README.md >"$links"
@@ -133,14 +133,17 @@ function room_of(path) {
 function base(path) { sub(/.*\//, "", path); return path }
 function top(room) { sub(/\/.*/, "", room); return room }
 function is_engine(room) { return room ~ /^(cpu|vulkan|gl|gl\/device|gl_float)$/ }
-function is_program(room) { return top(room) ~ /^(surface|field|image|collide|subdivide)$/ }
+function is_program(room) { return top(room) ~ /^(surface|labels|mesh|field|image|tree|collide|subdivide)$/ }
+# Rooms that were one, and still know the internals of one another.
+function were_one(from, to) { return (from " " to) ~ /^(tree|collide|exact) (tree|collide|exact)$|^(surface|labels|mesh) (surface|labels|mesh)$/ }
 # May a file of the room know what is in the other room?
 function may(from, to,   engine) {
-    if (from == to) return 1
+    if (from == to || were_one(top(from), top(to))) return 1
     if (is_engine(from))
         return to ~ /^(core|kernels|gpu)$/ || (from ~ /^gl/ && to == "gl/device" )
     if (!is_program(from)) {
-        if (from == "gpu" || from == "io") return to == "kernels"
+        if (top(from) == "io") return top(to) ~ /^(io|kernels)$/
+        if (from == "gpu" || from == "exact") return to == "kernels"
         return from == "stream" && to == "core"
     }
     if (to ~ /^(core|stream|kernels)$/) return 1
@@ -180,6 +183,7 @@ END {
         to = name in path ? room_of(path[name]) : generated(name)
         if (to == "") offends(pair[1], "\"" pair[2] "\", which is in no room")
         else if (from == to) continue
+        else if (were_one(top(from), top(to))) continue
         else if (is_program(to) && top(to) != top(from) && is_program(from)) {
             if (name !~ /_slabs\.h$/) offends(pair[1], "\"" pair[2] "\"")
         } else if (!may(from, to)) offends(pair[1], "\"" pair[2] "\"")
@@ -197,6 +201,7 @@ END {
         to = name in path ? room_of(path[name]) : generated(name)
         if (to == "" || (file == "core/context.c" && is_engine(to))) continue
         if (from == "stream" && is_engine(to) && pair[2] ~ /_op_/) continue
+        if (were_one(top(from), top(to))) continue
         if (is_program(from) && is_program(to) && top(to) != top(from)) {
             if (pair[2] !~ /^tml_/ && !(pair[2] in published)) offends(file, pair[2] " of " name)
         } else if (!may(from, to) && !(file ~ /_parts\.c$/ && top(to) == from))

@@ -6,7 +6,7 @@
 
 #include <trommel/trommel.h>
 
-#include "surface/mesh_internal.h"
+#include "mesh/mesh_internal.h"
 
 static uint64_t random_state;
 

@@ -6,7 +6,7 @@
 #include <trommel/io.h>
 #include <trommel/surface.h>
 
-#include "io/mesh_sink.h"
+#include "io/meshes/mesh_sink.h"
 #include "test.h"
 
 #include "contexts.h"

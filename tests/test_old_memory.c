@@ -13,10 +13,10 @@
 #include "made_files.h"
 
 #include "core/platform.h"
-#include "io/mesh_sink.h"
-#include "io/picture_internal.h"
-#include "io/points_internal.h"
-#include "io/volume_internal.h"
+#include "io/meshes/mesh_sink.h"
+#include "io/pictures/picture_internal.h"
+#include "io/points/points_internal.h"
+#include "io/volumes/volume_internal.h"
 
 enum {
     FILES_MOST = 4096,

@@ -8,7 +8,7 @@
 #include "made_files.h"
 #include "warnings.h"
 
-#include "io/picture_internal.h"
+#include "io/pictures/picture_internal.h"
 
 static uint8_t bytes[8192];
 static size_t size;

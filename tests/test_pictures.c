@@ -7,7 +7,7 @@
 #include <dirent.h>
 #include <zlib.h>
 
-#include "io/picture_internal.h"
+#include "io/pictures/picture_internal.h"
 #include "test.h"
 
 #include "memory_watch.h"

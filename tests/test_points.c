@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "core/platform.h"
-#include "io/lzf.h"
-#include "io/points_internal.h"
+#include "io/points/lzf.h"
+#include "io/points/points_internal.h"
 #include "low_bytes.h"
 #include "test.h"
 

@@ -3,9 +3,9 @@
  * where a ray meets an edge, a corner or a plane. */
 #include <trommel/trommel.h>
 
-#include "collide/collide_points.h"
 #include "core/simd.h"
 #include "test.h"
+#include "tree/collide_points.h"
 
 #include "integer_mesh.h"
 

@@ -3,9 +3,9 @@
  * 2^46 before, so that no ray meets an edge or a corner. */
 #include <trommel/trommel.h>
 
-#include "collide/collide_cast.h"
 #include "core/simd.h"
 #include "test.h"
+#include "tree/collide_cast.h"
 
 #include "integer_mesh.h"
 #include "kernels/kernel.h"

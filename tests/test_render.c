@@ -3,13 +3,13 @@
 #include "test.h"
 
 /* The renderer belongs to the program, which has no library to link with. */
-#include "../cli/clip.c"
-#include "../cli/color.c"
-#include "../cli/picture_frame.c"
-#include "../cli/raster.c"
-#include "../cli/render.c"
-#include "../cli/render_light.c"
-#include "../cli/render_shade.c"
+#include "../cli/draw/clip.c"
+#include "../cli/draw/color.c"
+#include "../cli/draw/picture_frame.c"
+#include "../cli/draw/raster.c"
+#include "../cli/draw/render.c"
+#include "../cli/draw/render_light.c"
+#include "../cli/draw/render_shade.c"
 #include "support_render_plain.h"
 
 static tml_context *open_with(uint32_t threads)

@@ -14,7 +14,7 @@
 #endif
 #include <sys/stat.h>
 
-#include "io/volume_internal.h"
+#include "io/volumes/volume_internal.h"
 #include "test.h"
 
 #include "folder.h"

@@ -7,7 +7,7 @@
 
 #include "memory_watch.h"
 
-#include "io/points_internal.h"
+#include "io/points/points_internal.h"
 #include "volume_check.h"
 #include "warned.h"
 

@@ -2,7 +2,7 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "../cli/words.c"
+#include "../cli/options/words.c"
 #include "test.h"
 
 static const char *said(const char *message)
@@ -61,7 +61,7 @@ static int check_line(const char *path, int number, const char *line)
             continue; /* the name is put in when the program runs */
         found++;
         if (!is_known(at, length))
-            test_fail(path, number, "%.*s has no row in cli/words.c", (int)length, at);
+            test_fail(path, number, "%.*s has no row in cli/options/words.c", (int)length, at);
     }
     return found;
 }

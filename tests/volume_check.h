@@ -5,7 +5,7 @@
 
 #include <dirent.h>
 
-#include "io/volume_internal.h"
+#include "io/volumes/volume_internal.h"
 
 typedef struct volume_check {
     const char *path, *format;

@@ -3,8 +3,8 @@
 
 #include "papers.h"
 
-#include "../../cli/color.h"
-#include "../../cli/sheet.h"
+#include "../../cli/draw/color.h"
+#include "../../cli/draw/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../cli.h"
-#include "../ranks.h"
+#include "cli.h"
+#include "ranks.h"
 
 enum { MESSAGE_SIZE = 4096, TAG_FAILED = 1, TAG_DATA = 2, PATH_SIZE = 4096 };
 /* MPI counts with int. */

@@ -12,9 +12,9 @@ extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
 #endif
 
 #include "collide/collide_internal.h"
-#include "collide/exact.h"
 #include "core/call.h"
 #include "core/matrix.h"
+#include "exact/exact.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"

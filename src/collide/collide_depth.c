@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "collide/collide_depth.h"
-#include "collide/exact.h"
 #include "core/simd.h"
+#include "exact/exact.h"
 
 enum {
     TASKS_A_THREAD = 32,   /* enough to balance the load */

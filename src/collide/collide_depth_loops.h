@@ -5,13 +5,14 @@
 #include <math.h>
 
 #include "collide/collide_depth.h"
-#include "collide/collide_lanes.h"
+#include "tree/collide_lanes.h"
+
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
 /* Uses the formulas above. */
-#include "collide/collide_slab.h"
+#include "tree/collide_slab.h"
 
 /* A file that compares volumes defines both: what else a pair of nodes must pass before it is input of
  * step, and whether slabs are asked. */

@@ -129,7 +129,8 @@ void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
 /* The length of a box's diagonal. box: low x, y, z, high x, y, z, stride floats apart. */
 double collide_diagonal(const float *box, uint32_t stride);
 
-/* Makes the room's kernels known to the engine. */
+/* Make the kernels of trees, and of pairs of them, known to the engine. */
+void tree_learn(tml_context *tml);
 void collide_learn(tml_context *tml);
 
 /* A pose, prepared for descents. matrix moves b's vertices into a's frame. inverse moves a's boxes

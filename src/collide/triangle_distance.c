@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "collide/exact.h"
+#include "exact/exact.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide_nearest.k.h"

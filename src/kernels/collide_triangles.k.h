@@ -1,5 +1,5 @@
 /* Triangle intersection in floats: COLLIDE_NO, COLLIDE_CROSSING or COLLIDE_UNSURE. Exact arithmetic decides
- * the unsure pairs (collide/exact.h, which also defines "crossing").
+ * the unsure pairs (exact/exact.h, which also defines "crossing").
  *
  * Error bound. Let u = 2^-23, the relative rounding error of any device in any rounding mode. Every sign
  * needed here is that of a determinant of three vertex differences, or of a dot product of two. Each term

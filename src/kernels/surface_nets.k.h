@@ -1,4 +1,4 @@
-/* Label boundaries as a surface net (src/surface/surface_nets.h): where vertices are, on every engine; and, for devices, the
+/* Label boundaries as a surface net (src/labels/surface_nets.h): where vertices are, on every engine; and, for devices, the
  * net from its volume on.
  *
  * Bits of a row stand in words of 32. Its first sample is bit 0 or, behind a layer of background, bit 32, so that words of

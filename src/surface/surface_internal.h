@@ -263,7 +263,7 @@ surface_limits surface_limits_of(tml_type type, double iso);
 surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part);
 
 /* Sets the bounding boxes of the parts, whose labels ascend. With all_labels it makes the parts.
- * samples: the whole volume. src/surface/surface_labels.c. Errors: OUT_OF_MEMORY, UNSUPPORTED (more
+ * samples: the whole volume. src/labels/surface_labels.c. Errors: OUT_OF_MEMORY, UNSUPPORTED (more
  * labels than part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 

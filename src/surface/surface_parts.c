@@ -1,5 +1,5 @@
 /* The engines' parts for surfaces, and who takes the steps of surface nets on the host. */
-#include "surface/surface_nets.h"
+#include "labels/surface_nets.h"
 
 extern const tml_engine_op cpu_op_surface, vk_op_surface, gl_op_surface, gl_op_float_surface;
 extern const nets_steps cpu_nets_steps;

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "labels/surface_nets.h"
 #include "stream/stream_internal.h"
 #include "surface/slab_components.h"
 #include "surface/soup_carry.h"
-#include "surface/surface_nets.h"
 #include "surface/surface_space.h"
 
 enum { SOURCES = 3 }; /* tml_surface_source */

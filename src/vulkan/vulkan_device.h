@@ -6,7 +6,7 @@
 
 enum {
     VK_BATCHES = 8,          /* command buffers in flight */
-    VK_OWN_KERNELS = 6,      /* lists of the library's and programs' kernels */
+    VK_OWN_KERNELS = 10,     /* lists of the library's and programs' kernels */
     VK_TABLES = 2,           /* of programs (vk_table) */
     VK_BATCH_OPS = 64,       /* dispatches and copies after which a batch is submitted */
     VK_STAGE_SIZE = 8 << 20, /* bytes of each half of the staging ring */
@@ -77,8 +77,8 @@ struct vk_device {
     uint64_t timestamp_mask;
 
     vk_memory memory;
-    vk_buffer *arena;                       /* the memory of tml->scratch */
-    bool arena_recorded;                    /* a command buffer of the caller addresses it */
+    vk_buffer *arena;     /* the memory of tml->scratch */
+    bool arena_recorded;  /* a command buffer of the caller addresses it */
     vk_buffer *retired;   /* outgrown arenas that a command buffer of the caller addresses */
     vk_buffer *discarded; /* to be freed when their last batch has completed */
 

@@ -1,4 +1,4 @@
-// Colours of cells by their number of triangles, 0 to 5: those of the command's --debug-cells (cli/cells.c).
+// Colours of cells by their number of triangles, 0 to 5: those of the command's --debug-cells (cli/draw/cells.c).
 export const CELL_COLORS = [
     [0, 0, 0],
     [40, 80, 220],

@@ -316,7 +316,7 @@ export default async function (t) {
         const shares = await page.$$eval(".legend li", (items) => items.map((item) => Number(/: ([0-9.]+) %$/.exec(item.textContent)[1])));
         assert.equal(shares.length, 5);
         assert.ok(Math.abs(shares.reduce((a, b) => a + b) - 100) < 0.3 && shares[0] > 0, `${shares}`);
-        const table = /colors\[\]\[PIXEL\] = \{([^;]*)\};/.exec(await readFile(join(root, "cli/cells.c"), "utf8"))[1];
+        const table = /colors\[\]\[PIXEL\] = \{([^;]*)\};/.exec(await readFile(join(root, "cli/draw/cells.c"), "utf8"))[1];
         const command = [...table.matchAll(/\{(\d+), (\d+), (\d+), 255\}/g)].map((color) => color.slice(1).map(Number));
         const colors = await page.$$eval(".legend i", (items) => items.map((item) => getComputedStyle(item).backgroundColor.match(/\d+/g).map(Number)));
         assert.deepEqual(colors, command.slice(1, 6));

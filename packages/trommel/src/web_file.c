@@ -1,9 +1,9 @@
 /* Files of volumes, pictures and points for JavaScript. */
 #include <trommel/io.h>
 
-#include "io/picture_internal.h"
-#include "io/points_internal.h"
-#include "io/volume_internal.h"
+#include "io/pictures/picture_internal.h"
+#include "io/points/points_internal.h"
+#include "io/volumes/volume_internal.h"
 #include "web.h"
 
 static tml_volume loaded_volume;

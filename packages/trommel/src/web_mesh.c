@@ -2,7 +2,7 @@
 #include <trommel/io.h>
 
 #include "io/io_system.h"
-#include "io/mesh_sink.h"
+#include "io/meshes/mesh_sink.h"
 #include "web.h"
 
 EMSCRIPTEN_KEEPALIVE int web_mesh_examine(tml_context *tml)

@@ -1,0 +1,1842 @@
+/* trommel surface: the mesh of an isosurface, from a volume or from points, and its picture. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "draw/cells.h"
+#include "draw/color.h"
+#include "draw/picture_buffer.h"
+#include "draw/picture_options.h"
+#include "files.h"
+#include "frames.h"
+#include "input.h"
+#include "labels.h"
+#include "ranks.h"
+#include "report/fields.h"
+#include "report/progress.h"
+#include "report/summary.h"
+#include "report/text.h"
+#include "scan_check.h"
+#include "slabs.h"
+#include "stream_kernels.h"
+#include "system.h"
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* Shared boundaries, and how often they are smoothed. */
+typedef struct smoothing {
+    bool is_asked;
+    uint32_t iterations;
+} smoothing;
+
+/* --field density: a sum of kernels over densities; anisotropic: of ellipsoids. */
+enum { DENSITY = TML_FIELD_DISTANCE + 1, ANISOTROPIC };
+
+/* Spacing of a field's samples: a length, or a share of the radius. */
+typedef struct cell_size {
+    double size;
+    bool is_in_radii;
+} cell_size;
+
+typedef struct surface_args {
+    cli_common common;
+    input_options input;
+    const char *output, *png, *debug_cells, *cells;
+    uint32_t cells_by;
+    opt_numbers iso;
+    label_list labels;
+    smoothing smooth;
+    bool separate, quads; /* of labels' boundaries */
+    tml_region region;
+    const char *mask, *attribute;
+    uint32_t normals;  /* tml_normals */
+    uint32_t topology; /* tml_topology */
+    bool soup, caps, flip, indices64, drop_degenerate, largest;
+    double collapse;
+    simplify_goal simplify;
+    uint32_t points_kind; /* tml_field_kind, DENSITY or ANISOTROPIC */
+    uint32_t kernel;      /* tml_field_kernel */
+    double radius;
+    cell_size cell;
+    uint64_t resolution;
+    double bounds[2][3]; /* both 0: the points' own */
+    picture_options picture;
+    float color[3];
+    uint64_t slab_layers;
+    const char *index;
+    frame_range frames;
+    bool resume;
+} surface_args;
+
+static const char *parse_smooth(const char *text, void *member)
+{
+    smoothing *smooth = member;
+    double number;
+    if (!opt_number(text, &number) || !(number >= 0 && number <= 1000) || number != floor(number))
+        return "a whole number of iterations, 0 to 1000";
+    *smooth = (smoothing){true, (uint32_t)number};
+    return NULL;
+}
+
+/* "0.02", or "0.25r". */
+static const char *parse_cell(const char *text, void *member)
+{
+    cell_size *cell = member;
+    char number[OPT_TEXT_SIZE];
+    size_t length = strlen(text);
+    cell->is_in_radii = length > 1 && length < sizeof number && text[length - 1] == 'r';
+    snprintf(number, sizeof number, "%.*s", (int)(length - cell->is_in_radii), text);
+    if (length >= sizeof number || !opt_number(number, &cell->size) || !(cell->size >= 0) ||
+        !isfinite(cell->size) || (cell->is_in_radii && !(cell->size > 0 && cell->size <= 1)))
+        return "a length such as 0.02, or a share of the radius, at most 1, such as 0.25r";
+    return NULL;
+}
+
+/* "0:64,10:,:" : the samples from the first up to, not including, the second number. */
+static const char *parse_region(const char *text, void *member)
+{
+    tml_region *region = member;
+    uint64_t first[3], last[3];
+    if (!opt_ranges(text, 3, first, last))
+        return "three ranges of samples such as 0:64,10:,:";
+    for (int axis = 0; axis < 3; axis++) {
+        region->first[axis] = first[axis];
+        region->count[axis] = last[axis] == UINT64_MAX ? 0 : last[axis] - first[axis];
+    }
+    return NULL;
+}
+
+/* "A:B:N": N values from A to B, evenly spaced. */
+static bool parse_steps(const char *text, opt_numbers *list)
+{
+    double ends[3];
+    if (!strchr(text, ':')) {
+        if (list->count == OPT_MAX_NUMBERS)
+            return false;
+        return opt_number(text, &list->values[list->count++]);
+    }
+    if (opt_numbers_split(text, ':', ends, 3) != 3 || ends[2] != floor(ends[2]) || ends[2] < 2 ||
+        ends[2] > OPT_MAX_NUMBERS - list->count)
+        return false;
+    for (uint32_t i = 0, last = (uint32_t)ends[2] - 1; i <= last; i++) {
+        double t = (double)i / last;
+        list->values[list->count++] = i == last ? ends[1] : ends[0] + t * (ends[1] - ends[0]);
+    }
+    return true;
+}
+
+static const char *parse_isovalues(const char *text, void *member)
+{
+    static const char expected[] =
+        "numbers that differ, at most 64, such as 0.1,0.5, or A:B:N for N "
+        "evenly spaced ones from A to B, such as 0.1:0.5:5, or auto";
+    opt_numbers *list = member;
+    char item[OPT_TEXT_SIZE];
+    list->count = 0;
+    if (strcmp(text, "auto") == 0 || strcmp(text, "otsu") == 0)
+        return NULL; /* as without the option */
+    if (strchr(text, '%'))
+        return "values and not percentages, such as 300, as the file has them ('" CLI_PROGRAM
+               " info' shows from where to where they run), or auto";
+    for (const char *at = text;;) {
+        size_t length = strcspn(at, ",");
+        if (length >= sizeof item)
+            return expected;
+        memcpy(item, at, length);
+        item[length] = '\0';
+        if (!parse_steps(item, list))
+            return expected;
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    for (uint32_t i = 0; i < list->count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (list->values[i] == list->values[k])
+                return expected;
+    return NULL;
+}
+
+/* "-1:1,0:2.5,:" : lengths in the points' units; an empty end is the points' own. */
+static const char *parse_bounds(const char *text, void *member)
+{
+    static const char expected[] = "three ranges of coordinates such as -1:1,0:2.5,:";
+    double(*bounds)[3] = member;
+    char end[64];
+    for (int i = 0; i < 6; i++) {
+        size_t length = strcspn(text, ":,");
+        if (length >= sizeof end || text[length] != ":,:,:"[i])
+            return expected;
+        memcpy(end, text, length);
+        end[length] = '\0';
+        double *value = &bounds[i % 2][i / 2];
+        *value = i % 2 ? INFINITY : -INFINITY;
+        if (length && !opt_number(end, value))
+            return expected;
+        text += length + 1;
+    }
+    for (int a = 0; a < 3; a++)
+        if (!(bounds[0][a] < bounds[1][a]))
+            return "three ranges of coordinates, the smaller first, such as -1:1,0:2.5,:";
+    return NULL;
+}
+
+static const opt surface_options[] = {
+    {OPT_SECTION, .help = "Which surface"},
+    {OPT_CUSTOM, "iso", .brief = "isovalues; by default one is chosen",
+     .argument = "V[,V...]|A:B:N", .parse = parse_isovalues, .offset = offsetof(surface_args, iso),
+     .help =
+         "isovalues in the file's physical units, A:B:N for N evenly spaced ones; inside is at "
+         "or above (default: Otsu's method for volumes, half a lone point's height for points)"},
+    {OPT_CUSTOM, "labels", .applies = OPT_VOLUME, .excludes = "iso", .argument = "all|N[,N...]",
+     .parse = labels_parse, .offset = offsetof(surface_args, labels),
+     .help =
+         "surfaces of these labels instead, a part each: whole numbers, as info tells the values"},
+    {OPT_CUSTOM, "smooth", .excludes = "soup|index", .argument = "N", .parse = parse_smooth,
+     .offset = offsetof(surface_args, smooth),
+     .help =
+         "smooth the mesh N times (10 to 30, say) by Taubin's two steps: what is large stays as "
+         "large, boundaries stay, and normals follow the triangles. Of points by a Laplacian, "
+         "where they are crowded, so that drops stay. With --labels: one mesh of all "
+         "labels' boundaries, shared by the labels on both sides and smoothed N times within its "
+         "cells (16, say; 0: as they are); .ply and .vtp have both labels of each triangle. Other "
+         "labels than the named ones are background, and so is 0"},
+    {OPT_FLAG, "separate", .applies = OPT_VOLUME, .needs = "labels",
+     .excludes = "soup|slabs|index|simplify|simplify-error",
+     .offset = offsetof(surface_args, separate),
+     .help =
+         "each label as a closed manifold mesh of its own, at the places of the shared ones (see "
+         "--smooth), and one to a file where the output's name has %d or %04d, which becomes the "
+         "label; of a sequence it is the frame's number"},
+    {OPT_FLAG, "quads", .applies = OPT_VOLUME, .needs = "labels",
+     .excludes = "soup|index|png|simplify|simplify-error", .offset = offsetof(surface_args, quads),
+     .help = "the labels' boundaries (see --smooth) in quads, in .ply, .obj or .vtp"},
+    {OPT_CUSTOM, "region", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_region,
+     .offset = offsetof(surface_args, region),
+     .help = "only samples X0 up to, not including, X1 and so on; an empty end is the volume's"},
+    {OPT_INPUT, "mask", .applies = OPT_VOLUME, .argument = "FILE",
+     .offset = offsetof(surface_args, mask), .endings = CLI_VOLUMES,
+     .help = "a volume of the same size; where it is 0, samples count as missing"},
+    {OPT_CHOICE, "topology", .choices = "separated|trilinear", .fallback = "separated",
+     .excludes = "labels", .offset = offsetof(surface_args, topology),
+     .help =
+         "where a cell's corners do not tell its topology: samples inside, across a face's "
+         "diagonal, are apart, or all is as the trilinear interpolant has it, tunnels included"},
+    {OPT_FLAG, "caps", .offset = offsetof(surface_args, caps),
+     .help = "close the surface where it leaves the volume"},
+    {OPT_FLAG, "flip", .offset = offsetof(surface_args, flip),
+     .help = "inside is below the isovalue: reverse the orientation of triangles and normals"},
+    {OPT_FLAG, "largest", .brief = "keep only the largest component",
+     .offset = offsetof(surface_args, largest),
+     .help = "keep each part's component with the most triangles"},
+    {OPT_FLAG, "drop-degenerate", .offset = offsetof(surface_args, drop_degenerate),
+     .help =
+         "leave out triangles with two equal corners, which there are where 32-bit floats do not "
+         "tell neighbouring vertices apart: axes of more than 8192 samples; what is closed stays "
+         "closed, but edges of four triangles may arise"},
+    {OPT_NUMBER, "collapse", .excludes = "soup|slabs|index", .argument = "S", .least = 0, .most = 1,
+     .fallback = "0", .offset = offsetof(surface_args, collapse),
+     .help = "collapse edges shorter than this share of the samples' spacing (0.4, say), so that "
+             "most slivers go; what is closed and a manifold stays so"},
+
+    {OPT_SECTION, .help = "Output"},
+    {OPT_OUTPUT, "output", 'o', .brief = "", .argument = "FILE",
+     .offset = offsetof(surface_args, output), .endings = ".ply .stl .obj .glb .vtp",
+     .help = "the mesh: .ply .stl .obj .glb .vtp"},
+    {OPT_OUTPUT, "png", .brief = "", .argument = "FILE", .offset = offsetof(surface_args, png),
+     .endings = ".png", .help = "a picture of it"},
+    {OPT_OUTPUT, "debug-cells", .applies = OPT_VOLUME, .excludes = "labels|iso=*,*|iso=*:*",
+     .argument = "FILE", .offset = offsetof(surface_args, debug_cells), .endings = ".png",
+     .help =
+         "a picture of the triangles of each cell, slice beside slice: 0 to 5 (or more) are black, "
+         "blue, green, yellow, orange, red; of the samples alone, without what --caps adds or "
+         "--largest drops"},
+    {OPT_CHOICE, "by", .applies = OPT_VOLUME, .needs = "debug-cells", .choices = "triangles|place",
+     .fallback = "triangles", .offset = offsetof(surface_args, cells_by),
+     .help =
+         "colours of that picture; place: x in red, y in green, z in blue, of the cells that have "
+         "triangles, which are also shown side by side, as compaction leaves them"},
+    {OPT_OUTPUT, "cells", .applies = OPT_VOLUME, .needs = "output|png", .argument = "FILE.npy",
+     .offset = offsetof(surface_args, cells), .endings = ".npy",
+     .help = "the number of each triangle's cell: that of its lowest sample, x + nx (y + ny z)"},
+    {OPT_CHOICE, "normals", .brief = "how normals are computed",
+     .choices = "none|forward|central|sobel", .fallback = "central",
+     .offset = offsetof(surface_args, normals), .help = "how normals follow from the samples"},
+    {OPT_INPUT, "attribute", .applies = OPT_VOLUME | OPT_POINTS, .needs = "output|png",
+     .argument = "FILE|NAME[,NAME...]", .offset = offsetof(surface_args, attribute),
+     .endings = CLI_VOLUMES,
+     .help =
+         "a volume of the same size whose values are put on the vertices; of points the names of "
+         "what they carry, as info lists them, such as velocity,color: its mean by the kernel"},
+    {OPT_FLAG, "soup", .needs = "output|png", .offset = offsetof(surface_args, soup),
+     .help = "three vertices for each triangle, no indices"},
+    {OPT_FLAG, "indices64", .needs = "output", .excludes = "soup",
+     .offset = offsetof(surface_args, indices64),
+     .help = "64-bit indices, for more than 2^32 vertices"},
+    SIMPLIFY_OPTIONS(surface_args, simplify, .needs = "output|png",
+                     .excludes = "soup|cells|indices64|slabs|index|iso=*,*|iso=*:*"),
+
+    INPUT_OPTIONS(surface_args),
+
+    {OPT_SECTION, .help = "Volumes larger than memory"},
+    {OPT_COUNT, "slabs", .argument = "LAYERS", .least = 0, .most = 1e9, .fallback = "0",
+     .offset = offsetof(surface_args, slab_layers),
+     .help =
+         "read, work and write in slabs of this many layers (of points: of their field), for the "
+         "same mesh; 0: where a volume needs more than --memory, or half of what is free, and "
+         "where that is faster: on the CPU, a raw volume or a compressed one"},
+    {OPT_INPUT, "index", .applies = OPT_VOLUME, .argument = "FILE",
+     .offset = offsetof(surface_args, index), .endings = ".tmx",
+     .help = "what '" CLI_PROGRAM " index' made of the volume: bricks that the surface does not "
+             "cross are not read, where samples are raw and in one file"},
+
+    {OPT_SECTION, .help = "Sequences"},
+    FRAMES_OPTION(surface_args, frames),
+    {OPT_FLAG, "resume", .offset = offsetof(surface_args, resume),
+     .help = "leave frames alone whose outputs are there and newer than their inputs; whether "
+             "other options made them is not looked at"},
+
+    {OPT_SECTION, .help = "Field", .applies = OPT_POINTS},
+    {OPT_CHOICE, "field", .choices = "sum|distance|density|anisotropic", .fallback = "sum",
+     .offset = offsetof(surface_args, points_kind),
+     .help =
+         "sum of a kernel around each point, distance to spheres around them, or density as "
+         "smoothed particle hydrodynamics has it: a sum of cubic splines, each divided by "
+         "those of all points at its own, about 1 inside, with the surface at 0.6; anisotropic: "
+         "a density of ellipsoids that follow the surface, so that it has no bumps"},
+    {OPT_CHOICE, "kernel", .excludes = "field=density|field=anisotropic",
+     .choices = "wendland|poly6|metaball", .fallback = "wendland",
+     .offset = offsetof(surface_args, kernel), .help = "shape of the kernel"},
+    {OPT_NUMBER, "radius", .brief = "of points: reach of each", .argument = "R", .least = 0,
+     .most = INFINITY, .fallback = "0", .offset = offsetof(surface_args, radius),
+     .help = "reach of a point; 0: the file's, or from the points' median spacing"},
+    {OPT_CUSTOM, "cell", .excludes = "resolution",
+     .brief = "of points: spacing of the field's samples", .argument = "L|Sr", .parse = parse_cell,
+     .offset = offsetof(surface_args, cell),
+     .help = "spacing of the field's samples in the points' units, or as a share of the radius, as "
+             "0.25r, on a lattice through 0 that all frames of a sequence share, so that what "
+             "stands still does not flicker; a half to an eighth of the radius (default: from "
+             "--resolution)"},
+    {OPT_CUSTOM, "bounds", .argument = "X0:X1,Y0:Y1,Z0:Z1", .parse = parse_bounds,
+     .offset = offsetof(surface_args, bounds),
+     .help = "the field's box in the points' units; an empty end is the points' own; --caps closes "
+             "what it cuts"},
+    {OPT_COUNT, "resolution", .brief = "of points: samples along the field's longest side",
+     .argument = "N", .least = 2, .most = 16384, .fallback = "128",
+     .offset = offsetof(surface_args, resolution),
+     .help = "samples along the field's longest side"},
+
+    PICTURE_OPTIONS(surface_args),
+    {OPT_CUSTOM, "color", .excludes = "attribute|iso=*,*|iso=*:*|labels=all|labels=*,*",
+     .argument = "RRGGBB", .parse = picture_parse_color, .fallback = "d9c7a8",
+     .offset = offsetof(surface_args, color),
+     .help = "of the surface; several parts and attributes bring their own"},
+    {0},
+};
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+typedef struct run {
+    tml_context *tml;
+    const surface_args *args;
+    input in;
+    tml_volume mask, attribute;
+    /* What the points carry, and its means at the vertices. */
+    tml_buffer carried[INPUT_MAX_ATTRIBUTES], means[INPUT_MAX_ATTRIBUTES];
+    tml_mesh_attribute attributes[INPUT_MAX_ATTRIBUTES];
+    uint32_t attribute_count;
+    void *mask_bytes; /* the mask where its file has no bytes; mask_size of them */
+    size_t mask_size;
+    tml_surface_desc desc;
+    tml_field_desc field;
+    tml_field_desc shaped;             /* of ellipsoids in the place of its balls; else zeroed */
+    label_list labels;                 /* as the volume's type has them */
+    double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
+    double range_lower, range_upper;   /* physical; lower > upper: not known */
+    tml_surface_result result;
+    tml_surface_labels_result net; /* of labels' boundaries: the result is a view of it */
+    tml_mesh mesh;
+    summary summary;
+    slabs slabs;
+    bool in_slabs, may_be_slabs;
+    const tml_team *team; /* shares the work; NULL: this process has all of it */
+    bool is_frame;        /* of a sequence, in which a surface may well be empty */
+    bool is_first;
+} run;
+
+/* A mask volume as bytes that are 0 or not. */
+static int make_mask(run *r)
+{
+    if (!r->args->mask)
+        return CLI_OK;
+    int code = input_load_like(r->tml, "mask", r->args->mask, &r->in.volume, &r->mask);
+    if (code != CLI_OK)
+        return code;
+    uint64_t count = input_sample_count(&r->mask);
+    const void *bytes = r->mask.data;
+    tml_status status = TML_OK;
+    if (tml_type_size(r->mask.type) > 1) {
+        r->mask_size = count;
+        r->mask_bytes = tml_alloc_array(r->tml, count, 1);
+        if (!r->mask_bytes)
+            return cli_error("no memory for a mask of %" PRIu64 " bytes", count);
+        bytes = r->mask_bytes;
+        status = cli_map(r->tml, stream_nonzero(r->mask.type), r->mask.type, count, r->mask.data,
+                         TML_U8, r->mask_bytes);
+    }
+    if (status == TML_OK)
+        status = cli_lend_input(r->tml, TML_U8, count, bytes, "mask", &r->desc.mask);
+    return cli_fail(r->tml, status);
+}
+
+static int make_attribute(run *r)
+{
+    if (!r->args->attribute)
+        return CLI_OK;
+    if (r->args->output && path_ends_with(r->args->output, ".stl .obj")) {
+        if (!r->args->png)
+            return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", r->args->output);
+        cli_warn("--attribute: %s holds none; .ply, .glb and .vtp do", r->args->output);
+    }
+    int code =
+        input_load_like(r->tml, "attribute", r->args->attribute, &r->in.volume, &r->attribute);
+    if (code != CLI_OK)
+        return code;
+    return cli_fail(r->tml,
+                    cli_lend_input(r->tml, r->attribute.type, input_sample_count(&r->attribute),
+                                   r->attribute.data, "attribute", &r->desc.attribute));
+}
+
+static int refuse_no_number(const run *r)
+{
+    return cli_error("%s: no sample is a finite number, so there is no surface", r->in.path);
+}
+
+/* Is the inside where samples are low? So it is with a negative slope, and with --flip. */
+static bool is_inside_low(const run *r, const tml_volume *volume)
+{
+    return r->args->flip != (volume->slope < 0);
+}
+
+/* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
+static int choose_isovalues(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    const opt_numbers *iso = &r->args->iso;
+    r->summary.origin = "given";
+    r->desc.iso = r->isovalues[0];
+    if (iso->count == 0) {
+        tml_value_histogram h;
+        double start = cli_now();
+        tml_status status =
+            tml_value_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+        if (status != TML_OK)
+            return cli_fail(r->tml, status);
+        bool is_empty = h.lower > h.upper;
+        r->isovalues[0] = tml_value_histogram_otsu(&h);
+        tml_value_histogram_free(r->tml, &h);
+        if (is_empty)
+            return refuse_no_number(r);
+        r->summary.origin = "Otsu's method";
+        report_add_stage(&r->summary.report, "isovalue", cli_now() - start);
+    }
+    for (uint32_t i = 0; i < iso->count; i++)
+        r->isovalues[i] = (iso->values[i] - v->intercept) / v->slope;
+    r->desc.isovalues = r->isovalues;
+    r->desc.isovalue_count = iso->count ? iso->count : 1;
+    r->desc.flip = is_inside_low(r, v);
+    return CLI_OK;
+}
+
+/* Is --region in the volume? */
+static int check_region(const run *r)
+{
+    const tml_region *region = &r->args->region;
+    const char *path = r->in.path;
+    for (int axis = 0; axis < 3; axis++) {
+        const uint64_t first = region->first[axis], dim = r->in.volume.grid.dims[axis];
+        const uint64_t last = region->count[axis] ? first + region->count[axis] : dim;
+        if (first < dim && last <= dim)
+            continue;
+        return cli_usage("--region: %c is from %" PRIu64 " up to %" PRIu64
+                         ", and %s has samples 0 to %" PRIu64
+                         " along it; an empty end, as in 0:, is the volume's",
+                         "xyz"[axis], first, last, path, dim - 1);
+    }
+    return CLI_OK;
+}
+
+/* What the file says of itself, and the isovalues or labels. */
+static int describe_volume(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    const label_list *labels = &r->args->labels;
+    r->summary.grid = r->desc.grid = v->grid;
+    r->summary.slope = v->slope;
+    r->summary.intercept = v->intercept;
+    r->summary.bytes_in = input_sample_count(v) * tml_type_size(v->type);
+    if (check_region(r) != CLI_OK)
+        return CLI_USAGE;
+    if (!(v->slope != 0))
+        return cli_error("%s: its values have slope 0; there is no surface", r->in.path);
+    tml_grid_position_origin(&v->grid, r->desc.position_origin);
+    if (!labels->all && !labels->count)
+        return choose_isovalues(r);
+    r->desc.labels = labels->count ? r->labels.labels : NULL;
+    r->desc.all_labels = labels->all;
+    int code = labels_choose(labels, v->type, &r->labels);
+    r->desc.label_count = r->labels.count;
+    return code;
+}
+
+/* Labels are physical values, as info tells them. Where samples are none as they are, makes them. */
+static int make_labels(run *r)
+{
+    const tml_type type = r->in.volume.type;
+    bool is_made = false;
+    if (!r->args->labels.all && !r->args->labels.count)
+        return CLI_OK;
+    tml_status status = labels_make(r->tml, &r->in.volume, &is_made);
+    r->in.file_type = is_made ? type : TML_TYPE_NONE;
+    return cli_fail(r->tml, status);
+}
+
+/* Looks for the chosen labels in the volume, and tells of those that are not there. */
+static int find_labels(run *r)
+{
+    const tml_type type = r->in.volume.type;
+    labels_found *found = &r->summary.found;
+    char missing[512] = "", text[TEXT_SIZE];
+    uint32_t count = 0;
+    if (!r->labels.count || r->summary.has_found)
+        return CLI_OK;
+    tml_status status = labels_find(r->tml, &r->in.volume, &r->args->region, &r->labels, found);
+    r->summary.has_found = status == TML_OK;
+    for (uint32_t i = 0; i < r->labels.count && status == TML_OK; i++) {
+        const size_t used = strlen(missing);
+        if (found->is_there[i])
+            continue;
+        labels_text(text, sizeof text, r->labels.labels[i], tml_type_is_signed(type));
+        if (used + strlen(text) + 8 < sizeof missing)
+            snprintf(missing + used, sizeof missing - used, "%s%s", count ? ", " : "", text);
+        count++;
+    }
+    if (count && cli_is_strict())
+        return cli_error("--labels: %s: no sample of %s has %s", missing, r->in.path,
+                         count == 1 ? "this label" : "these labels");
+    if (count)
+        cli_warn("--labels: %s: no sample of %s has %s", missing, r->in.path,
+                 count == 1 ? "this label" : "these labels");
+    return cli_fail(r->tml, status);
+}
+
+/* The walls of caps close what is high in the samples: makes that the inside. */
+static int make_inside_high(run *r)
+{
+    tml_volume *v = &r->in.volume;
+    double sign = r->args->flip ? -1 : 1;
+    if (!r->args->caps || !is_inside_low(r, v))
+        return CLI_OK;
+    v->slope *= sign;
+    v->intercept *= sign;
+    int code = cli_fail(r->tml, tml_volume_make_physical(r->tml, v));
+    v->slope = sign;
+    return code;
+}
+
+/* The same where the volume was never whole: of labels without a surface. */
+static void tell_empty_labels(run *r)
+{
+    char text[TEXT_SIZE];
+    for (uint32_t p = 0; p < r->result.part_count && !r->summary.has_found; p++)
+        if (r->labels.count && r->result.parts[p].triangle_count == 0)
+            cli_warn("--labels: %s has no surface: no sample of %s has this label, or all have",
+                     labels_text(text, sizeof text, r->result.parts[p].label,
+                                 tml_type_is_signed(r->in.volume.type)),
+                     r->in.path);
+}
+
+static int prepare_volume(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    int code = make_labels(r);
+    if (code == CLI_OK)
+        code = make_inside_high(r);
+    if (code == CLI_OK)
+        code = describe_volume(r);
+    if (code == CLI_OK)
+        code = find_labels(r);
+    if (code == CLI_OK)
+        code = cli_fail(r->tml, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data,
+                                               "volume", &r->desc.volume));
+    if (code == CLI_OK)
+        code = make_mask(r);
+    return code == CLI_OK ? make_attribute(r) : code;
+}
+
+/* The lattice goes through the file's 0, wherever its points are counted from. */
+static void choose_grid(const surface_args *a, const tml_points *p, tml_field_desc *field)
+{
+    if (!(a->cell.size > 0))
+        field->resolution = (uint32_t)a->resolution;
+    for (int axis = 0; axis < 3; axis++) {
+        double lower = a->bounds[0][axis], upper = a->bounds[1][axis];
+        bool is_given = lower != 0 || upper != 0;
+        field->grid.spacing[axis] = a->cell.size;
+        field->grid.origin[axis] = -p->origin[axis];
+        field->lower[axis] = is_given ? lower - p->origin[axis] : 0;
+        field->upper[axis] = is_given ? upper - p->origin[axis] : 0;
+    }
+}
+
+/* A cell that is a share of the radius: of the one that is given, or of the largest or the median spacing's. */
+static tml_status choose_cell(tml_context *tml, const surface_args *a, tml_field_desc *field)
+{
+    tml_field_desc any = *field, resolved;
+    for (int axis = 0; axis < 3; axis++)
+        any.grid.spacing[axis] = 0;
+    any.resolution = 0;
+    tml_status status = field->radius > 0 ? TML_OK : tml_field_resolve(tml, &any, &resolved, NULL);
+    if (status != TML_OK)
+        return status;
+    const double radius = field->radius > 0 ? field->radius : resolved.radius;
+    field->radius = radius;
+    for (int axis = 0; axis < 3; axis++)
+        field->grid.spacing[axis] = a->cell.size * radius;
+    return TML_OK;
+}
+
+/* How crowded the points are: at each the sum of kernels. out: f32, one a point, made here. */
+static tml_status sum_kernels(run *r, const tml_field_desc *field, bool without_step,
+                              tml_buffer *out)
+{
+    const tml_points *p = &r->in.points;
+    const tml_buffer_desc sums = {.type = TML_F32, .count = p->count, .label = "crowding"};
+    tml_field_mean_desc desc = {.field = field, .without_step = without_step};
+    tml_status status = tml_buffer_create(r->tml, &sums, out);
+    if (status == TML_OK)
+        status = cli_lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points",
+                          &desc.positions);
+    desc.weights = *out;
+    if (status == TML_OK)
+        status = tml_field_mean(r->tml, &desc);
+    tml_buffer_destroy(r->tml, desc.positions);
+    return status;
+}
+
+/* The densities of a resolved field, and the isovalue that goes with them. Within bounds, points outside count that
+ * are near those that reach in. */
+static tml_status find_densities(run *r)
+{
+    double start = cli_now();
+    tml_field_desc all = r->field;
+    all.grid = (tml_grid){.dims = {0}};
+    for (int axis = 0; axis < 3; axis++) {
+        const double lower = r->args->bounds[0][axis], upper = r->args->bounds[1][axis];
+        const bool is_given = lower != 0 || upper != 0;
+        const double origin = r->in.points.origin[axis];
+        all.lower[axis] = is_given ? lower - origin - all.radius : 0;
+        all.upper[axis] = is_given ? upper - origin + all.radius : 0;
+        all.grid.origin[axis] = -origin;
+        all.grid.spacing[axis] =
+            all.radius / 7.9; /* bins, of 8, are then just wider than kernels */
+    }
+    tml_status status = tml_field_resolve(r->tml, &all, &all, NULL);
+    if (status == TML_OK)
+        status = sum_kernels(r, &all, true, &r->field.densities);
+    if (status == TML_OK)
+        status = tml_field_resolve(r->tml, &r->field, &r->field, &r->isovalues[0]);
+    report_add_stage(&r->summary.report, "densities", cli_now() - start);
+    return status;
+}
+
+/* The field of ellipsoids, on the grid of the one of balls. */
+static tml_status find_shapes(run *r)
+{
+    const double start = cli_now();
+    const tml_points *p = &r->in.points;
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
+    tml_field_desc *shaped = &r->shaped, balls = r->field;
+    const struct {
+        tml_type type;
+        const char *label;
+        tml_buffer *out;
+    } arrays[] = {{vec3, "centres", &shaped->points},
+                  {TML_F32, "densities", &shaped->densities},
+                  {vec3, "shapes", &shaped->shapes[0]},
+                  {vec3, "shapes", &shaped->shapes[1]}};
+    *shaped = r->field;
+    shaped->points = shaped->densities = (tml_buffer){0, 0};
+    shaped->radius *= TML_FIELD_SHAPES_REACH;
+    tml_status status = cli_lend(r->tml, vec3, p->count, p->positions, "points", &balls.points);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == TML_OK; i++)
+        status = tml_buffer_create(
+            r->tml,
+            &(tml_buffer_desc){.type = arrays[i].type, .count = p->count, .label = arrays[i].label},
+            arrays[i].out);
+    if (status == TML_OK)
+        status = tml_field_shapes(
+            r->tml, &(tml_field_shapes_desc){.field = &balls,
+                                             .centres = shaped->points,
+                                             .densities = shaped->densities,
+                                             .shapes = {shaped->shapes[0], shaped->shapes[1]}});
+    tml_buffer_destroy(r->tml, balls.points);
+    report_add_stage(&r->summary.report, "shapes", cli_now() - start);
+    return status;
+}
+
+static int prepare_points(run *r)
+{
+    const surface_args *a = r->args;
+    const tml_points *p = &r->in.points;
+    if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
+        return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
+    if (a->points_kind == ANISOTROPIC && p->radii && a->radius == 0)
+        return cli_usage("--field anisotropic: the points have radii of their own; give them one "
+                         "by --radius");
+    tml_field_desc field = {.radius = a->radius,
+                            .kind = (tml_field_kind)a->points_kind,
+                            .kernel = (tml_field_kernel)a->kernel};
+    const bool is_shaped = a->points_kind == ANISOTROPIC;
+    const bool is_density = a->points_kind == DENSITY || is_shaped;
+    if (is_density) {
+        field.kind = TML_FIELD_KERNEL_SUM;
+        field.kernel = TML_FIELD_CUBIC_SPLINE;
+    }
+    choose_grid(a, p, &field);
+    tml_status status = cli_lend_input(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions,
+                                       "points", &r->field.points);
+    field.points = r->field.points;
+    if (status == TML_OK && p->radii && a->radius == 0) {
+        status = cli_lend_input(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
+        field.radii = r->field.radii;
+    }
+    double start = cli_now();
+    if (status == TML_OK && a->cell.is_in_radii)
+        status = choose_cell(r->tml, a, &field);
+    if (status == TML_OK)
+        status = tml_field_resolve(r->tml, &field, &r->field, &r->isovalues[0]);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    report_add_stage(&r->summary.report, "spacing", cli_now() - start);
+    if (is_density)
+        status = find_densities(r);
+    if (status == TML_OK && is_shaped)
+        status = find_shapes(r);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
+        tml_log(r->tml, TML_LOG_WARNING,
+                "each frame gets a radius of its own, this one %g; to keep the surface steady, "
+                "give all the same --radius",
+                r->field.radius);
+    if (r->is_first)
+        scan_check(text_file_name(r->in.path), p);
+    r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
+    if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
+        r->summary.origin = "the spheres' surface";
+    if (!a->iso.count && is_density)
+        r->summary.origin = "a share of the density inside";
+    for (uint32_t i = 0; i < a->iso.count; i++)
+        r->isovalues[i] = a->iso.values[i];
+    r->summary.grid = r->field.grid;
+    r->summary.radius = r->field.radius;
+    r->summary.slope = 1;
+    r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
+    r->desc.field = is_shaped ? &r->shaped : &r->field;
+    r->desc.isovalues = r->isovalues;
+    r->desc.isovalue_count = a->iso.count ? a->iso.count : 1;
+    r->desc.flip = a->flip;
+    return CLI_OK;
+}
+
+static int load_input(run *r, const char *path)
+{
+    double start = cli_now();
+    input_options options = r->args->input;
+    options.attributes = r->args->attribute;
+    int code = input_load(r->tml, path, &options, &r->args->common, false, &r->in);
+    r->summary.in = &r->in;
+    report_add_stage(&r->summary.report, "load", cli_now() - start);
+    if (code != CLI_OK)
+        return code;
+    return r->in.is_points ? prepare_points(r) : prepare_volume(r);
+}
+
+static void count_cells(run *r)
+{
+    r->summary.cells = 1;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t dim = r->summary.grid.dims[axis];
+        uint64_t first = r->desc.region.first[axis], count = r->desc.region.count[axis];
+        uint64_t samples = first >= dim ? 0 : dim - first;
+        samples = count && count < samples ? count : samples;
+        r->summary.cells *= samples > 1 ? samples - 1 : 0;
+    }
+}
+
+/* Nothing found: says what the samples hold, which is what the user needs to choose again. */
+static int explain_empty(run *r)
+{
+    const tml_volume *v = &r->in.volume;
+    tml_value_histogram h;
+    if (r->summary.cells == 0)
+        return cli_error("%s: has %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         " samples; a surface needs two along each axis, of the region too%s",
+                         r->in.path, r->summary.grid.dims[0], r->summary.grid.dims[1],
+                         r->summary.grid.dims[2],
+                         strcmp(v->format, "TIFF") == 0 && r->summary.grid.dims[2] == 1
+                             ? "; where it is a slice of several, name their folder"
+                             : "");
+    if (r->summary.has_found && r->summary.found.other_count) {
+        char others[SUMMARY_LABELS];
+        return cli_error("the surface is empty, nothing was written; choose other labels: the "
+                         "volume has %s",
+                         summary_other_labels(&r->summary, others));
+    }
+    if (r->in.is_points || r->args->labels.all || r->args->labels.count)
+        return cli_error("the surface is empty, nothing was written; choose other "
+                         "values (" CLI_PROGRAM " info shows what the file holds)");
+    tml_status status =
+        tml_value_histogram_make(r->tml, v->data, v->type, input_sample_count(v), &h);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    static const tml_region whole;
+    if (h.lower > h.upper) {
+        tml_value_histogram_free(r->tml, &h);
+        return refuse_no_number(r);
+    }
+    bool hides = r->args->mask || memcmp(&r->args->region, &whole, sizeof whole) != 0;
+    double a = v->slope * h.lower + v->intercept, b = v->slope * h.upper + v->intercept;
+    tml_value_histogram_free(r->tml, &h);
+    if (a == b)
+        return cli_error(
+            "%s: all samples are %g: there is no surface%s", r->in.path, a,
+            v->frame_count > 1 ? " in this volume of several; --frame chooses another one" : "");
+    return cli_error("the surface is empty, nothing was written; the values run from %g to %g, "
+                     "so choose --iso between them%s",
+                     fmin(a, b), fmax(a, b),
+                     hides ? ", where --mask and --region hide nothing" : "");
+}
+
+static void choose_surface(run *r)
+{
+    const surface_args *a = r->args;
+    r->desc.region = a->region;
+    r->desc.normals = (tml_normals)a->normals;
+    r->desc.topology = (tml_topology)a->topology;
+    r->desc.soup = a->soup;
+    r->desc.cells = a->cells != NULL;
+    r->desc.caps = a->caps;
+    r->desc.indices64 = a->indices64;
+    r->desc.drop_degenerate = a->drop_degenerate;
+    r->desc.largest_component = a->largest;
+    const double *steps = r->summary.grid.spacing;
+    r->desc.collapse = a->collapse * fmin(steps[0], fmin(steps[1], steps[2]));
+    count_cells(r);
+}
+
+static void add_stages(run *r)
+{
+    double known = 0;
+    for (uint32_t i = 0; i < r->result.stage_count; i++) {
+        report_add_stage(&r->summary.report, r->result.stages[i].name, r->result.stages[i].seconds);
+        known += r->result.stages[i].seconds;
+    }
+    report_add_stage(&r->summary.report, "other", fmax(r->summary.surface_seconds - known, 0));
+}
+
+/* Are the labels' boundaries shared? */
+static bool makes_net(const surface_args *a)
+{
+    return (a->smooth.is_asked || a->separate || a->quads) && (a->labels.all || a->labels.count);
+}
+
+/* Of separate meshes, one a label. */
+static tml_status list_parts(run *r)
+{
+    const tml_surface_labels_result *net = &r->net;
+    const bool is_signed = tml_type_is_signed(r->in.volume.type);
+    tml_surface_part *parts = tml_alloc_array(r->tml, net->part_count, sizeof *parts);
+    if (!parts)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " parts",
+                         net->part_count);
+    for (uint64_t p = 0; p < net->part_count; p++) {
+        const tml_surface_label_part *from = &net->parts[p];
+        parts[p] =
+            (tml_surface_part){is_signed ? (double)(int64_t)from->label : (double)from->label,
+                               from->vertex_first,
+                               from->vertex_count,
+                               from->face_first,
+                               from->face_count,
+                               from->label};
+    }
+    r->result.parts = parts;
+    r->result.part_count = (uint32_t)net->part_count;
+    return TML_OK;
+}
+
+static tml_surface_labels_desc describe_boundaries(const run *r)
+{
+    const surface_args *a = r->args;
+    return (tml_surface_labels_desc){.volume = r->desc.volume,
+                                     .grid = r->desc.grid,
+                                     .region = a->region,
+                                     .background = labels_background(&r->labels),
+                                     .labels = r->desc.labels,
+                                     .label_count = r->desc.label_count,
+                                     .caps = a->caps,
+                                     .separate = a->separate,
+                                     .manifold = a->separate,
+                                     .smooth = a->smooth.iterations,
+                                     .quads = a->quads,
+                                     .indices64 = a->indices64,
+                                     .position_origin = {r->desc.position_origin[0],
+                                                         r->desc.position_origin[1],
+                                                         r->desc.position_origin[2]}};
+}
+
+/* The labels' boundaries, shared as a mesh of one part, or separate. */
+static tml_status extract_boundaries(run *r)
+{
+    const surface_args *a = r->args;
+    tml_surface_labels_result *net = &r->net;
+    const tml_surface_labels_desc desc = describe_boundaries(r);
+    tml_status status = tml_surface_labels(r->tml, &desc, net);
+    if (status != TML_OK)
+        return status;
+    r->result = (tml_surface_result){.vertices = net->vertices,
+                                     .indices = net->indices,
+                                     .vertex_count = net->vertex_count,
+                                     .triangle_count = net->face_count,
+                                     .active_cells = net->vertex_count,
+                                     .scratch_size = net->scratch_size,
+                                     .stage_count = net->stage_count};
+    memcpy(r->result.stages, net->stages, sizeof net->stages);
+    r->summary.is_quads = a->quads;
+    return net->part_count ? list_parts(r) : TML_OK;
+}
+
+/* From how crowded points are, as the sum of kernels at each, to how much is smoothed there: nothing at one alone, all
+ * where half as much is near as at the median. */
+static tml_status weigh(tml_context *tml, uint64_t count, tml_buffer sums)
+{
+    const tml_buffer_desc desc = {.type = TML_F32, .count = count, .label = "crowding"};
+    tml_buffer sorted = {0};
+    float median = 0, *sum = NULL;
+    void *mapped = NULL;
+    tml_status status = tml_buffer_create(tml, &desc, &sorted);
+    if (status == TML_OK)
+        status = tml_sort(tml, &(tml_sort_desc){.keys = sums, .sorted = sorted});
+    if (status == TML_OK)
+        status = tml_buffer_read_range(tml, sorted, count / 2, 1, &median);
+    tml_buffer_destroy(tml, sorted);
+    if (status == TML_OK)
+        status = tml_buffer_map(tml, sums, &mapped);
+    if (status != TML_OK)
+        return status;
+    const float half = (median - 1) / 2;
+    sum = mapped;
+    for (uint64_t i = 0; i < count; i++) {
+        float x = half > 0 ? fminf(fmaxf((sum[i] - 1) / half, 0), 1) : 0;
+        sum[i] = x * x * x * (x * (x * 6 - 15) + 10);
+    }
+    tml_buffer_unmap(tml, sums);
+    return TML_OK;
+}
+
+/* The same at the vertices. out: f32, one a vertex, made here. */
+static tml_status weigh_vertices(run *r, tml_buffer *out)
+{
+    tml_context *tml = r->tml;
+    const tml_buffer_desc weights = {
+        .type = TML_F32, .count = r->result.vertex_count, .label = "weights"};
+    tml_field_mean_desc desc = {.field = &r->field};
+    tml_buffer made = {0};
+    tml_status status = sum_kernels(r, &r->field, false, &made);
+    if (status == TML_OK)
+        status = weigh(tml, r->in.points.count, made);
+    if (status == TML_OK)
+        status = tml_buffer_create(tml, &weights, out);
+    desc.positions = r->result.vertices;
+    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
+    desc.attributes[0] = (tml_field_attribute){made, *out};
+    if (status == TML_OK)
+        status = tml_field_mean(tml, &desc);
+    tml_buffer_destroy(tml, made);
+    return status;
+}
+
+static tml_status smooth(run *r)
+{
+    double start = cli_now();
+    tml_mesh_smooth_desc desc = {.vertices = r->result.vertices,
+                                 .indices = r->result.indices,
+                                 .iterations = r->args->smooth.iterations,
+                                 .out = r->result.vertices,
+                                 .normals = r->result.vertex_normals};
+    tml_status status = TML_OK;
+    if (r->in.is_points && r->result.vertex_count) {
+        desc.method = TML_SMOOTH_LAPLACIAN;
+        status = weigh_vertices(r, &desc.weights);
+    }
+    if (status == TML_OK)
+        status = tml_mesh_smooth(r->tml, &desc);
+    tml_buffer_destroy(r->tml, desc.weights);
+    report_add_stage(&r->summary.report, "smooth", cli_now() - start);
+    return status;
+}
+
+static int extract(run *r)
+{
+    choose_surface(r);
+    double start = cli_now();
+    tml_status status =
+        r->args->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)r->args->cells_by) : TML_OK;
+    if (status == TML_OK && makes_net(r->args))
+        status = extract_boundaries(r);
+    else if (status == TML_OK)
+        status = tml_surface(r->tml, &r->desc, &r->result);
+    r->summary.surface_seconds = cli_now() - start;
+    r->summary.result = &r->result;
+    if (status == TML_OK)
+        add_stages(r);
+    if (status == TML_OK && !makes_net(r->args) && r->args->smooth.iterations)
+        status = smooth(r);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    bool may_be_empty = r->is_frame && r->summary.cells;
+    return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
+}
+
+static tml_type attribute_type(uint32_t components)
+{
+    return components > 1 ? TML_VEC(TML_F32, components) : TML_F32;
+}
+
+/* What the points carry. */
+static tml_status lend_carried(run *r)
+{
+    const tml_points *p = &r->in.points;
+    tml_status status = TML_OK;
+    for (uint32_t i = 0; i < p->attribute_count && status == TML_OK; i++) {
+        const tml_point_attribute *from = &p->attributes[i];
+        uint32_t n = r->attribute_count;
+        if (!from->values)
+            continue;
+        r->attributes[n] = (tml_mesh_attribute){.name = from->name, .components = from->components};
+        r->attribute_count++;
+        status = cli_lend_input(r->tml, attribute_type(from->components), p->count, from->values,
+                                from->name, &r->carried[n]);
+    }
+    return status;
+}
+
+/* Its means at the vertices. */
+static int find_means(run *r)
+{
+    tml_field_mean_desc desc = {.field = &r->field, .positions = r->result.vertices};
+    double start = cli_now();
+    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
+    tml_status status = lend_carried(r);
+    for (uint32_t i = 0; i < r->attribute_count && status == TML_OK; i++) {
+        status = tml_buffer_create(
+            r->tml,
+            &(tml_buffer_desc){.type = attribute_type(r->attributes[i].components),
+                               .count = r->result.vertex_count,
+                               .label = "means"},
+            &r->means[i]);
+        desc.attributes[i] = (tml_field_attribute){r->carried[i], r->means[i]};
+    }
+    if (status == TML_OK && r->attribute_count) {
+        status = tml_field_mean(r->tml, &desc);
+        report_add_stage(&r->summary.report, "attributes", cli_now() - start);
+    }
+    return cli_fail(r->tml, status);
+}
+
+static int count_components(run *r)
+{
+    tml_mesh_stats stats;
+    if (r->args->soup || r->args->quads || (r->args->common.quiet && !r->args->common.json))
+        return CLI_OK;
+    double start = cli_now();
+    tml_status status =
+        tml_mesh_examine(r->tml, r->result.vertices, r->result.indices, true, &stats);
+    report_add_stage(&r->summary.report, "components", cli_now() - start);
+    r->summary.has_components = status == TML_OK;
+    r->summary.components = stats.components;
+    return cli_fail(r->tml, status);
+}
+
+/* ---- output ---------------------------------------------------------------------------------- */
+
+/* Host memory of a result's array; NULL for one that the settings leave out. */
+static tml_status map_if_any(tml_context *tml, bool is_wanted, tml_buffer buffer, void **out)
+{
+    static float nothing[3]; /* an array without elements is one nevertheless */
+    *out = NULL;
+    tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(tml, buffer, out);
+    if (is_wanted && !*out)
+        *out = nothing;
+    return status;
+}
+
+static int map_mesh(run *r)
+{
+    void *positions, *normals, *values, *indices, *labels = NULL;
+    tml_type label_type = TML_TYPE_NONE;
+    const double *origin = r->in.is_points ? r->in.points.origin : r->desc.position_origin;
+    tml_status status = map_if_any(r->tml, true, r->result.vertices, &positions);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE && !makes_net(r->args),
+                            r->result.vertex_normals, &normals);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, r->args->attribute && !r->in.is_points, r->result.vertex_values,
+                            &values);
+    for (uint32_t i = 0; i < r->attribute_count && status == TML_OK; i++) {
+        void *means;
+        status = map_if_any(r->tml, true, r->means[i], &means);
+        r->attributes[i].data = means;
+    }
+    if (status == TML_OK)
+        status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
+    if (status == TML_OK)
+        status = map_if_any(r->tml, false, r->net.face_labels, &labels);
+    if (status != TML_OK)
+        return cli_fail(r->tml, status);
+    tml_buffer_describe(r->tml, r->net.face_labels, &label_type, NULL);
+    float *value = values;
+    const tml_volume *v = &r->attribute;
+    for (uint64_t i = 0; value && i < r->result.vertex_count; i++)
+        value[i] = (float)(v->slope * (double)value[i] + v->intercept);
+    r->mesh = (tml_mesh){.positions = positions,
+                         .normals = normals,
+                         .values = values,
+                         .indices = indices,
+                         .vertex_count = r->result.vertex_count,
+                         .triangle_count = r->result.triangle_count,
+                         .indices64 = r->args->indices64,
+                         .comment = "made by " CLI_PROGRAM,
+                         .up = picture_up(r->args->picture.up, ""),
+                         .attributes = r->attributes,
+                         .attribute_count = r->attribute_count,
+                         .face_labels = labels,
+                         .face_label_type = tml_type_scalar(label_type),
+                         .quads = r->args->quads};
+    memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
+    return CLI_OK;
+}
+
+static void unmap_mesh(run *r)
+{
+    const tml_buffer buffers[] = {r->result.vertices, r->result.vertex_normals,
+                                  r->result.vertex_values, r->result.indices, r->net.face_labels};
+    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
+        if (!tml_buffer_is_none(buffers[i]))
+            tml_buffer_unmap(r->tml, buffers[i]);
+    for (uint32_t i = 0; i < r->attribute_count; i++)
+        if (!tml_buffer_is_none(r->means[i]))
+            tml_buffer_unmap(r->tml, r->means[i]);
+}
+
+/* A label's mesh. indices: room for those of the largest one. */
+static tml_status save_label(run *r, const tml_surface_label_part *part, void *indices)
+{
+    char path[FRAME_PATH];
+    tml_mesh mesh = r->mesh;
+    const uint64_t corners = mesh.quads ? 4 : 3, first = corners * part->face_first;
+    for (uint64_t i = 0; i < corners * part->face_count; i++) {
+        if (mesh.indices64)
+            ((uint64_t *)indices)[i] =
+                ((const uint64_t *)mesh.indices)[first + i] - part->vertex_first;
+        else
+            ((uint32_t *)indices)[i] =
+                ((const uint32_t *)mesh.indices)[first + i] - (uint32_t)part->vertex_first;
+    }
+    mesh.indices = indices;
+    mesh.positions += 3 * part->vertex_first;
+    mesh.face_labels = (const uint8_t *)mesh.face_labels +
+                       2 * part->face_first * tml_type_size(mesh.face_label_type);
+    mesh.vertex_count = part->vertex_count;
+    mesh.triangle_count = part->face_count;
+    if (!path_label(r->args->output, part->label, tml_type_is_signed(mesh.face_label_type), path,
+                    sizeof path))
+        return tml_error(r->tml, TML_ERROR_INVALID_ARGUMENT, "%s: is longer than %d bytes",
+                         r->args->output, FRAME_PATH - 1);
+    return tml_mesh_save(r->tml, path, &mesh);
+}
+
+/* Each label's mesh in a file of its own. */
+static tml_status save_labels(run *r)
+{
+    const tml_surface_labels_result *net = &r->net;
+    uint64_t most = 0;
+    for (uint64_t p = 0; p < net->part_count; p++)
+        most = net->parts[p].face_count > most ? net->parts[p].face_count : most;
+    const size_t row =
+        (r->mesh.quads ? 4 : 3) * (r->mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
+    void *indices = tml_alloc_array(r->tml, most + 1, row);
+    if (!indices)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " faces", most);
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < net->part_count && status == TML_OK; p++)
+        status = save_label(r, &net->parts[p], indices);
+    tml_free(r->tml, indices, (most + 1) * row);
+    r->summary.labels = net->parts;
+    r->summary.label_files = r->args->output;
+    return status;
+}
+
+static int save_mesh(run *r)
+{
+    const surface_args *a = r->args;
+    if (!a->output)
+        return CLI_OK;
+    const bool is_by_label = a->separate && path_is_numbered(a->output);
+    double start = cli_now();
+    tml_status status = is_by_label ? save_labels(r) : tml_mesh_save(r->tml, a->output, &r->mesh);
+    report_add_stage(&r->summary.report, "save", cli_now() - start);
+    if (!is_by_label)
+        report_add_output(&r->summary.report, a->output);
+    return cli_fail(r->tml, status);
+}
+
+/* Sizes of vectors, or numbers, one a vertex. */
+static void fill_sizes(const tml_mesh_attribute *a, uint64_t count, float *out)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        double squares = 0;
+        for (uint32_t c = 0; c < a->components; c++)
+            squares += pow((double)a->data[i * a->components + c], 2);
+        out[i] = a->components == 1 ? a->data[i] : (float)sqrt(squares);
+    }
+}
+
+/* Triangles have the mean colour of their corners. */
+static void fill_colors(const tml_mesh *mesh, const tml_mesh_attribute *a, uint8_t *out)
+{
+    const uint32_t *narrow = mesh->indices;
+    const uint64_t *wide = mesh->indices;
+    for (uint64_t t = 0; t < mesh->triangle_count; t++)
+        for (uint64_t c = 0; c < 3; c++) {
+            float sum = 0;
+            for (uint64_t k = 3 * t; k < 3 * t + 3; k++) {
+                uint64_t v = !mesh->indices ? k : mesh->indices64 ? wide[k] : narrow[k];
+                sum += a->data[v * a->components + c];
+            }
+            out[3 * t + c] = (uint8_t)(fminf(fmaxf(sum / 3, 0), 1) * 255 + 0.5f);
+        }
+}
+
+/* The picture of a mesh with attributes: its colours, or else the size of the first. */
+static tml_status draw_attributes(run *r, render_desc *desc)
+{
+    const surface_args *a = r->args;
+    tml_mesh mesh = r->mesh;
+    const tml_mesh_attribute *shown = &mesh.attributes[0];
+    bool is_color = false;
+    for (uint32_t i = 0; i < mesh.attribute_count && !is_color; i++) {
+        const tml_mesh_attribute *at = &mesh.attributes[i];
+        is_color = strcmp(at->name, "color") == 0 && at->components >= 3;
+        shown = is_color ? at : shown;
+    }
+    size_t size = is_color ? 3 * mesh.triangle_count : mesh.vertex_count * sizeof(float);
+    void *memory = tml_alloc(r->tml, size + 1);
+    if (!memory)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    if (is_color)
+        fill_colors(&mesh, shown, memory);
+    else
+        fill_sizes(shown, mesh.vertex_count, memory);
+    desc->triangle_colors = is_color ? memory : NULL;
+    mesh.values = is_color ? NULL : memory;
+    desc->color_by_value = !is_color;
+    tml_status status = picture_save(r->tml, &mesh, desc, &a->picture, a->png);
+    tml_free(r->tml, memory, size + 1);
+    return status;
+}
+
+/* Triangles in the colour of a part with their first label's number. */
+static tml_status draw_labels(run *r, render_desc *desc)
+{
+    const size_t size = 3 * r->mesh.triangle_count,
+                 label_size = tml_type_size(r->mesh.face_label_type);
+    const uint8_t *labels = r->mesh.face_labels;
+    uint8_t *colors = tml_alloc(r->tml, size + 1);
+    if (!colors)
+        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", size);
+    for (uint64_t t = 0; t < r->mesh.triangle_count; t++) {
+        uint64_t label = 0;
+        memcpy(&label, labels + 2 * t * label_size, label_size);
+        const tml_vec3 color = color_of_part((uint32_t)((label - 1) % 4096)); /* keeps hues apart */
+        const float linear[3] = {color.x, color.y, color.z};
+        for (int c = 0; c < 3; c++)
+            colors[3 * t + (uint64_t)c] = (uint8_t)(color_to_srgb(linear[c]) * 255 + 0.5f);
+    }
+    desc->triangle_colors = colors;
+    tml_status status = picture_save(r->tml, &r->mesh, desc, &r->args->picture, r->args->png);
+    tml_free(r->tml, colors, size + 1);
+    return status;
+}
+
+static int save_picture(run *r)
+{
+    const surface_args *a = r->args;
+    if (!a->png)
+        return CLI_OK;
+    double start = cli_now();
+    render_desc desc = {.parts = r->result.parts,
+                        .part_count = r->result.part_count,
+                        .color_by_value = r->mesh.values != NULL};
+    memcpy(desc.color, a->color, sizeof desc.color);
+    tml_status status = r->attribute_count ? draw_attributes(r, &desc)
+                        : r->mesh.face_labels
+                            ? draw_labels(r, &desc)
+                            : picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
+    report_add_stage(&r->summary.report, "picture", cli_now() - start);
+    report_add_output(&r->summary.report, a->png);
+    return cli_fail(r->tml, status);
+}
+
+static int save_cells(run *r)
+{
+    tml_array array = {.type = TML_U32, .count = r->result.triangle_count};
+    tml_buffer cells = r->result.triangle_cells;
+    void *data = NULL;
+    if (!r->args->cells)
+        return CLI_OK;
+    tml_buffer_describe(r->tml, cells, &array.type, NULL);
+    array.size = array.count * tml_type_size(array.type);
+    tml_status status = map_if_any(r->tml, true, cells, &data);
+    array.data = data;
+    if (status == TML_OK)
+        status = tml_array_save(r->tml, r->args->cells, &array);
+    if (!tml_buffer_is_none(cells))
+        tml_buffer_unmap(r->tml, cells);
+    report_add_output(&r->summary.report, r->args->cells);
+    return cli_fail(r->tml, status);
+}
+
+static int save_cells_picture(run *r)
+{
+    if (!r->args->debug_cells)
+        return CLI_OK;
+    tml_surface_desc desc = r->desc;
+    uint64_t *counts = r->summary.cell_counts, triangles = 0;
+    desc.iso = r->isovalues[0];
+    r->summary.cells_by = (cells_by)r->args->cells_by;
+    tml_status status =
+        cells_save(r->tml, r->args->debug_cells, &desc, (cells_by)r->args->cells_by, counts);
+    for (uint64_t k = 1; k < CELL_COUNTS; k++)
+        triangles += k * counts[k];
+    report_add_output(&r->summary.report, r->args->debug_cells);
+    bool is_whole =
+        !desc.caps && !desc.drop_degenerate && !desc.largest_component && !(desc.collapse > 0);
+    if (status == TML_OK && is_whole && triangles != r->result.triangle_count)
+        status = tml_error(r->tml, TML_ERROR_INTERNAL,
+                           "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
+                           r->result.triangle_count);
+    return cli_fail(r->tml, status);
+}
+
+static int write_outputs(run *r)
+{
+    int code = map_mesh(r);
+    if (code == CLI_OK && simplify_is_asked(&r->args->simplify)) {
+        double start = cli_now();
+        code = cli_fail(r->tml,
+                        simplify_mesh(r->tml, &r->args->simplify, &r->mesh, &r->summary.simple));
+        report_add_stage(&r->summary.report, "simplify", cli_now() - start);
+        r->mesh = r->summary.simple.mesh;
+    }
+    if (code == CLI_OK && r->result.part_count <= 1 &&
+        (!r->args->common.quiet || r->args->common.json)) {
+        measures_add(r->tml, &r->summary.measures, &r->mesh);
+        measures_end(r->tml, &r->summary.measures);
+    } else
+        r->summary.measures.is_off = true;
+    if (code == CLI_OK)
+        code = save_mesh(r);
+    if (code == CLI_OK)
+        code = save_picture(r);
+    unmap_mesh(r);
+    if (code == CLI_OK)
+        code = save_cells(r);
+    return code == CLI_OK ? save_cells_picture(r) : code;
+}
+
+/* ---- in slabs -------------------------------------------------------------------------------- */
+
+/* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are none. */
+static const char *what_needs_all(const run *r)
+{
+    const surface_args *a = r->args;
+    return !a->output && a->png                  ? "give --output in the place of --png"
+           : !a->output                          ? "give --output"
+           : a->png                              ? "leave out --png"
+           : a->debug_cells                      ? "leave out --debug-cells"
+           : a->cells                            ? "leave out --cells"
+           : a->smooth.is_asked && !makes_net(a) ? "leave out --smooth, or give --labels"
+           : a->collapse > 0                     ? "leave out --collapse"
+           : a->separate                         ? "leave out --separate"
+           : a->labels.all && !makes_net(a)      ? "name the labels, or give --smooth"
+           : simplify_is_asked(&a->simplify)     ? "leave out --simplify and --simplify-error"
+           : a->soup && (a->largest || a->drop_degenerate)
+               ? "leave out --soup, or --largest and --drop-degenerate"
+           : a->common.backend == TML_ENGINE_GL                    ? "use --backend cpu or vulkan"
+           : r->in.is_points && a->common.backend > TML_ENGINE_CPU ? "use --backend cpu for points"
+           : r->in.is_points && a->index ? "leave out --index, which is for volumes"
+                                         : NULL;
+}
+
+static int refuse_slabs(const run *r, const char *obstacle)
+{
+    return cli_usage("%s: in slabs there is never a whole volume or mesh; %s",
+                     ranks_count() > 1 ? "several processes"
+                     : r->args->index  ? "--index"
+                                       : "--slabs",
+                     obstacle);
+}
+
+/* Several processes write a regular file. */
+static bool can_be_shared(const char *output)
+{
+    system_file info;
+    return !system_examine(output, &info) || info.is_regular;
+}
+
+/* What samples are that are no labels as they are: "f64, slope 0.5, intercept 0". */
+static char *text_samples_of(const tml_volume *v, char text[TEXT_SIZE])
+{
+    snprintf(text, TEXT_SIZE, "%s, slope %g, intercept %g", tml_type_name(v->type), v->slope,
+             v->intercept);
+    return text;
+}
+
+/* Opens the volume for slabs where they are asked for, where it needs more memory than it may take, or where they
+ * may be faster (prefer_slabs). */
+static int choose_slabs(run *r, const char *path)
+{
+    const surface_args *a = r->args;
+    const char *obstacle = what_needs_all(r);
+    bool is_asked = a->slab_layers || a->index || ranks_count() > 1;
+    uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
+    const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    const bool needs_iso =
+        !a->iso.count && !a->labels.count && !a->labels.all && !input_is_named_like_points(path);
+    if (is_asked && (obstacle || needs_iso))
+        return refuse_slabs(r, obstacle ? obstacle : "give --iso");
+    if (ranks_count() > 1 || (!obstacle && !needs_iso && can_be_shared(a->output)))
+        r->team = ranks_job();
+    bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
+    if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
+        return CLI_OK; /* loaded whole, with what there is to say about it */
+    if (a->caps && is_inside_low(r, &r->slabs.info[0])) { /* make_inside_high needs it all */
+        slabs_close(&r->slabs);
+        return is_asked
+                   ? refuse_slabs(r, "leave out --caps, which would close the wrong side where "
+                                     "the inside is low in the samples")
+                   : CLI_OK;
+    }
+    if ((a->labels.all || a->labels.count) && !tml_volume_has_labels(&r->slabs.info[0])) {
+        char text[TEXT_SIZE];
+        if (is_asked)
+            return cli_error(
+                "%s: labels are made of its samples (%s) in memory, and in slabs it is "
+                "never whole; leave out --slabs, --index and other processes, or "
+                "store labels as integers without a slope",
+                path, text_samples_of(&r->slabs.info[0], text));
+        slabs_close(&r->slabs);
+        r->team = NULL;
+        return CLI_OK;
+    }
+    r->in_slabs = is_asked || r->team ||
+                  (limit && !needs_iso &&
+                   slabs_size(&r->slabs, a->mask != NULL, a->attribute != NULL) > limit);
+    r->may_be_slabs = !r->in_slabs;
+    int code = CLI_OK;
+    if (a->mask)
+        code = slabs_open_like(&r->slabs, TML_SURFACE_MASK, "mask", a->mask);
+    if (code == CLI_OK && a->attribute)
+        code = slabs_open_like(&r->slabs, TML_SURFACE_ATTRIBUTE, "attribute", a->attribute);
+    return code;
+}
+
+/* On the CPU, a mesh that can be written while its volume is read is done sooner, in a fraction of the memory. So is one
+ * whose volume is inflated meanwhile. */
+static void prefer_slabs(run *r)
+{
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    const surface_args *a = r->args;
+    bool is_chosen = a->iso.count || a->labels.count;
+    r->in_slabs = r->may_be_slabs && !makes_net(a) && device.engine == TML_ENGINE_CPU &&
+                  (slabs_can_map(&r->slabs) ||
+                   (is_chosen && tml_volume_stream_inflates(r->slabs.streams[0])));
+    r->may_be_slabs = r->in_slabs;
+    if (!r->in_slabs)
+        slabs_close(&r->slabs);
+}
+
+static int extract_slabs(run *r, const double origin[3])
+{
+    const surface_args *a = r->args;
+    /* The other half of --memory is for files, threads and the program. A slab has work for every thread; more memory
+     * makes nothing faster. */
+    const uint64_t least = 64 << 20, a_thread = 16 << 20;
+    uint64_t memory = a->common.memory / 2;
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    uint64_t enough = device.threads * a_thread > least ? device.threads * a_thread : least;
+    if (r->may_be_slabs && (memory == 0 || memory > enough))
+        memory = enough;
+    slabs_options options = {.memory = memory,
+                             .layers = a->slab_layers,
+                             .index = a->index,
+                             .path = r->in.path,
+                             .output = a->output,
+                             .up = picture_up(a->picture.up, ""),
+                             .largest = a->largest,
+                             .drop_degenerate = a->drop_degenerate,
+                             .may_be_empty = r->is_frame,
+                             .is_asked = !r->may_be_slabs,
+                             .team = r->team,
+                             .components =
+                                 !a->soup && !a->quads && (!a->common.quiet || a->common.json),
+                             .attributes = r->attributes,
+                             .carried = r->carried,
+                             .attribute_count = r->attribute_count};
+    memcpy(options.origin, origin, sizeof options.origin);
+    const tml_surface_labels_desc net = describe_boundaries(r);
+    if (makes_net(a))
+        options.boundaries = &net;
+    double start = cli_now();
+    int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
+    r->summary.surface_seconds = cli_now() - start;
+    if (r->slabs.is_empty && code == CLI_OK)
+        return code;
+    tell_empty_labels(r);
+    r->summary.is_quads = a->quads;
+    r->summary.has_components = options.components;
+    r->summary.components = r->result.components;
+    r->summary.measures = r->slabs.measures;
+    if (makes_net(a)) { /* as of the whole, which has no parts */
+        tml_surface_result counts = r->result;
+        tml_surface_free(r->tml, &r->result);
+        counts.parts = NULL;
+        counts.part_count = 0;
+        counts.seams = NULL;
+        r->result = counts;
+    }
+    add_stages(r);
+    report_add_output(&r->summary.report, a->output);
+    return code;
+}
+
+static int run_volume_slabs(run *r)
+{
+    const surface_args *a = r->args;
+    int code = input_take_unit(&a->input, r->in.path, &r->slabs.info[0]);
+    if (code != CLI_OK)
+        return code;
+    r->in.volume = r->slabs.info[0];
+    r->in.volume.data = (void *)(uintptr_t)r->slabs.mapped[0]; /* read by Otsu's method */
+    r->summary.in = &r->in;
+    r->summary.result = &r->result;
+    code = describe_volume(r);
+    if (code == CLI_OK && r->may_be_slabs && r->in.volume.data)
+        code = find_labels(r);
+    r->in.volume.data = NULL; /* the slabs' */
+    if (code != CLI_OK)
+        return code;
+    choose_surface(r);
+    if (r->summary.cells == 0 && !a->caps)
+        return explain_empty(r);
+    return extract_slabs(r, r->desc.position_origin);
+}
+
+/* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in slabs, or the message
+ * tells the size. */
+static int choose_field_slabs(run *r, bool *in_slabs)
+{
+    const surface_args *a = r->args;
+    const uint64_t *dims = r->field.grid.dims;
+    uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
+    double bytes =
+        0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] * (double)r->desc.isovalue_count;
+    char needed[TEXT_SIZE], taken[TEXT_SIZE];
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    *in_slabs = device.engine == TML_ENGINE_CPU && limit && bytes > (double)limit;
+    const char *obstacle = *in_slabs ? what_needs_all(r) : NULL;
+    if (!obstacle)
+        return CLI_OK;
+    return cli_error("a field of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, %g apart, needs "
+                     "%s of memory, more than %s; give a larger --cell, narrower --bounds or more "
+                     "--memory, or %s, so that it goes in slabs",
+                     dims[0], dims[1], dims[2], r->field.grid.spacing[0],
+                     text_bytes(needed, (uint64_t)bytes), text_bytes(taken, limit), obstacle);
+}
+
+/* Points in slabs, where that is asked for: their field is evaluated as it is needed. */
+static int run_point_slabs(run *r)
+{
+    const char *obstacle = what_needs_all(r);
+    if (!r->in.is_points)
+        return cli_error("%s (several processes take a volume layer by layer)", r->slabs.why);
+    if (obstacle)
+        return refuse_slabs(r, obstacle);
+    slabs_of_field(&r->field.grid, &r->slabs);
+    choose_surface(r);
+    r->summary.result = &r->result;
+    tml_status status = lend_carried(r);
+    return status == TML_OK ? extract_slabs(r, r->in.points.origin) : cli_fail(r->tml, status);
+}
+
+static void release(run *r)
+{
+    slabs_close(&r->slabs);
+    simplify_free(r->tml, &r->summary.simple);
+    tml_surface_free(r->tml, &r->result);
+    tml_surface_labels_free(r->tml, &r->net);
+    tml_buffer_destroy(r->tml, r->desc.volume);
+    tml_buffer_destroy(r->tml, r->desc.mask);
+    tml_buffer_destroy(r->tml, r->desc.attribute);
+    for (uint32_t i = 0; i < r->attribute_count; i++) {
+        tml_buffer_destroy(r->tml, r->carried[i]);
+        tml_buffer_destroy(r->tml, r->means[i]);
+    }
+    tml_buffer_destroy(r->tml, r->field.points);
+    tml_buffer_destroy(r->tml, r->field.radii);
+    tml_buffer_destroy(r->tml, r->field.densities);
+    tml_buffer_destroy(r->tml, r->shaped.points);
+    tml_buffer_destroy(r->tml, r->shaped.densities);
+    tml_buffer_destroy(r->tml, r->shaped.shapes[0]);
+    tml_buffer_destroy(r->tml, r->shaped.shapes[1]);
+    tml_volume_free(r->tml, &r->mask);
+    tml_free(r->tml, r->mask_bytes, r->mask_size);
+    tml_volume_free(r->tml, &r->attribute);
+    input_free(r->tml, &r->in);
+}
+
+/* Do points go the way of several processes, which one that is alone goes too where it can? */
+static bool has_share(const run *r)
+{
+    return r->team && !what_needs_all(r);
+}
+
+/* One file: from its name to the files that it becomes. */
+static int run_file(run *r, char *path)
+{
+    if (r->in_slabs) {
+        input_name(path, &r->in);
+        r->in.frame = r->args->input.frame;
+        int code = run_volume_slabs(r);
+        if (code != CLI_OK || !r->slabs.is_empty)
+            return code;
+        slabs_close(&r->slabs); /* and all of it once more, to say what the samples are */
+        tml_surface_free(r->tml, &r->result);
+    }
+    int code = load_input(r, path);
+    bool in_slabs = ranks_count() > 1 ||
+                    (r->in.is_points && (r->args->slab_layers || r->args->index || has_share(r)));
+    if (code == CLI_OK && r->in.is_points && !in_slabs)
+        code = choose_field_slabs(r, &in_slabs);
+    if (code == CLI_OK && in_slabs)
+        return run_point_slabs(r);
+    if (code == CLI_OK)
+        code = extract(r);
+    if (code == CLI_OK)
+        code = find_means(r);
+    if (code == CLI_OK)
+        code = count_components(r);
+    return code == CLI_OK ? write_outputs(r) : code;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------- */
+
+/* What the frames share. */
+typedef struct job {
+    const surface_args *args;
+    bool is_sequence;
+    uint32_t frame_count;
+    tml_context *tml; /* of the latest frame; the next one's, too, where it can be */
+    bool is_for_slabs;
+    uint32_t done, skipped;
+} job;
+
+enum { FRAME_FILES = 7 };
+
+/* The arguments of one frame, whose files have its number. */
+static int number_files(surface_args *a, uint32_t number, bool is_sequence,
+                        char (*paths)[FRAME_PATH])
+{
+    const char **files[FRAME_FILES] = {&a->output, &a->mask,  &a->attribute,  &a->index,
+                                       &a->png,    &a->cells, &a->debug_cells};
+    const bool is_by_label = a->separate && !is_sequence;
+    for (int i = is_by_label; i < FRAME_FILES; i++) {
+        if (!*files[i] || !path_is_numbered(*files[i]))
+            continue;
+        if (!path_number(*files[i], number, paths[i], FRAME_PATH))
+            return cli_error("%s: is longer than %d bytes", *files[i], FRAME_PATH - 1);
+        *files[i] = paths[i];
+    }
+    return CLI_OK;
+}
+
+/* Frames that are there already. */
+static bool skips(job *j, const surface_args *a, const frame *f)
+{
+    const char *const inputs[] = {f->path, a->mask, a->attribute, a->index};
+    const char *const outputs[] = {a->output, a->png, a->debug_cells, a->cells};
+    if (!a->resume || !frames_is_done(inputs, 4, outputs, 4))
+        return false;
+    field_open(NULL, '{');
+    field_count("frame", NULL, NULL, f->number);
+    field_text("file", NULL, NULL, f->path);
+    field_flag("skipped", NULL, NULL, true);
+    field_close('{');
+    j->skipped++;
+    return true;
+}
+
+/* Of so many files, by the size of one. */
+static cli_work estimate(const char *path, uint32_t files)
+{
+    const speeds *s = speeds_here();
+    double bytes = cli_file_size(path) * files;
+    return input_is_named_like_points(path) ? (cli_work){s->points * bytes, 0.15, bytes}
+                                            : (cli_work){s->volume * bytes, 0, bytes};
+}
+
+/* Opens a context unless the frame before left the right one. */
+static int open_context(job *j, const char *path, bool in_slabs)
+{
+    cli_common common = j->args->common;
+    if (j->tml && j->is_for_slabs == in_slabs)
+        return CLI_OK;
+    if (j->tml)
+        cli_close(j->tml);
+    const bool is_for_cpu = in_slabs || j->args->topology != TML_TOPOLOGY_SEPARATED;
+    if (is_for_cpu && common.backend == TML_ENGINE_AUTO) /* the best one may not take them */
+        common.backend = TML_ENGINE_CPU;
+    j->is_for_slabs = in_slabs;
+    const cli_work work = estimate(path, j->frame_count);
+    j->tml = cli_open(&common, &work);
+    return j->tml ? CLI_OK : CLI_FAILED;
+}
+
+/* A frame_fn. */
+static int run_frame(void *user, const frame *f, uint32_t index)
+{
+    static char paths[FRAME_FILES][FRAME_PATH];
+    job *j = user;
+    surface_args args = *j->args;
+    int code = number_files(&args, f->number, j->is_sequence, paths);
+    if (code != CLI_OK || skips(j, &args, f))
+        return code;
+    run r = {.args = &args, .is_frame = j->is_sequence, .is_first = index == 0};
+    code = choose_slabs(&r, f->path);
+    if (code == CLI_OK)
+        code = open_context(j, f->path, r.in_slabs || r.team || args.slab_layers || args.index);
+    if (code != CLI_OK) {
+        slabs_close(&r.slabs);
+        return code;
+    }
+    r.tml = j->tml;
+    code = input_check_options(r.tml, f->path, &args.input);
+    if (code == CLI_OK && r.may_be_slabs)
+        prefer_slabs(&r);
+    if (code == CLI_OK)
+        code = run_file(&r, f->path);
+    progress_clear();
+    if (code == CLI_OK) {
+        summary_tell(&r.summary, j->is_sequence ? f : NULL, j->done == 0);
+        j->done++;
+    }
+    release(&r);
+    return code;
+}
+
+/* NULL: nothing that is given. */
+static const char *what_net_excludes(const surface_args *a)
+{
+    return a->mask                             ? "--mask"
+           : a->flip                           ? "--flip"
+           : a->largest                        ? "--largest"
+           : a->drop_degenerate                ? "--drop-degenerate"
+           : a->collapse > 0                   ? "--collapse"
+           : a->cells                          ? "--cells"
+           : a->attribute                      ? "--attribute"
+           : a->normals != TML_NORMALS_CENTRAL ? "--normals"
+                                               : NULL;
+}
+
+static int surface_run(void *args, char **operands, uint32_t operand_count)
+{
+    const surface_args *a = args;
+    frames f;
+    const char *other = what_net_excludes(a);
+    if (simplify_is_asked(&a->simplify) && (a->labels.all || a->labels.count > 1) && !makes_net(a))
+        return cli_usage("--simplify makes one mesh: name one label, or give --smooth");
+    if (makes_net(a) && other)
+        return cli_usage("--%s of --labels and %s exclude each other; leave one of them out",
+                         a->separate ? "separate"
+                         : a->quads  ? "quads"
+                                     : "smooth",
+                         other);
+    int code = frames_find(operands, operand_count, &a->frames, &f);
+    if (code != CLI_OK)
+        return code;
+    job j = {.args = a, .is_sequence = f.is_sequence, .frame_count = f.count};
+    if (f.is_sequence)
+        field_open("frames", '[');
+    code = frames_run(&f, run_frame, &j);
+    if (f.is_sequence)
+        field_close('[');
+    if (code == CLI_OK && j.skipped)
+        field_heading("%" PRIu32 " frame%s there already", j.skipped,
+                      j.skipped == 1 ? " was" : "s were");
+    if (j.tml)
+        cli_close(j.tml);
+    frames_free(&f);
+    return code;
+}
+
+const cli_command cmd_surface = {
+    .options =
+        {.name = "surface",
+         .operands = "IN...",
+         .endings = CLI_VOLUMES " " CLI_POINTS,
+         .summary = "Makes the mesh of an isosurface from a volume or from points",
+         .about =
+             "IN is a volume (NRRD, NIfTI-1/2, MetaImage, MRC/CCP4, NPY, VTK, TIFF, DICOM, "
+             "of these two also a folder of slices, headerless samples) or points (PLY, XYZ, PCD, "
+             "LAS, VTK, VTU, BGEO), found by content; "
+             "either may be gzipped where its format allows.\n\n"
+             "Isovalues are physical: where a file has slope and intercept, they are applied. "
+             "Outputs are written beside their targets and renamed when complete.\n\n"
+             "Several inputs, or one named with %04d, are frames of a sequence, each a surface of "
+             "its own with its number in the outputs' names (and in those of --mask, --attribute "
+             "and --index, where they have %04d). Give --iso, and of points --cell and --radius: "
+             "otherwise each frame chooses its own. A frame without a surface becomes an empty "
+             "mesh; one that fails ends the run, and --resume goes on.",
+         .examples = "  trommel surface head.nii.gz --iso 300 -o skull.ply --png skull.png\n"
+                     "  trommel surface engine_256x256x128_uint8.raw.gz -o engine.glb\n"
+                     "  trommel surface particles.vtk --attribute velocity -o water.vtp\n"
+                     "  trommel surface atlas.nrrd --labels all -o organs.vtp\n"
+                     "  trommel surface atlas.nrrd --labels all --smooth 16 -o organs.ply\n"
+                     "  trommel surface atlas.nrrd --labels all --separate -o organ_%d.stl\n"
+                     "  trommel surface frame_%04d.ply --radius 0.1 --cell 0.02 -o water_%04d.ply "
+                     "--resume\n",
+         .options = surface_options,
+         .needs = "output|png|debug-cells"},
+    .args_size = sizeof(surface_args),
+    .run = surface_run,
+    .takes_ranks = true,
+};

@@ -1,8 +1,0 @@
-/* Points against a tree, for AVX2; the build gives this file that flag. */
-#if defined(__x86_64__)
-#    define COLLIDE_AVX2
-#    define POINTS_SET points_loops_avx2
-#    include "collide/collide_points_loops.h"
-#else
-typedef int points_avx2_is_for_x86_64;
-#endif

@@ -1,3 +1,0 @@
-/* Points against a tree, for any processor. */
-#define POINTS_SET points_loops_plain
-#include "collide/collide_points_loops.h"

@@ -1,0 +1,274 @@
+/* Pictures: which format a file is, memory that grows with what is decoded, orientation, saving. */
+#include <inttypes.h>
+#include <strings.h>
+
+#include "io/pictures/picture_internal.h"
+#include "kernels/kernel.h"
+#include "kernels/kernel_end.h"
+
+static const picture_format *const formats[] = {
+    &tml_picture_png, &tml_picture_jpeg, &tml_picture_exr, &tml_picture_radiance, &tml_picture_pfm};
+
+enum {
+    FORMAT_COUNT = sizeof formats / sizeof formats[0],
+    /* What a byte of a compressed picture usually becomes at most. That much is allocated before anything
+     * was decoded; pictures that are still larger grow twofold, row by row. */
+    USUAL_RATIO = 64,
+    LEAST_ROOM = 1 << 20,
+};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+tml_status tml_picture_begin(picture_reader *reader, tml_type type, uint32_t channels,
+                             uint64_t width, uint64_t height, uint64_t stored)
+{
+    uint64_t pixel_size = tml_type_size(type) * channels, total = 0;
+    bool fits = width <= UINT32_MAX && height <= UINT32_MAX &&
+                !__builtin_mul_overflow(pixel_size * width, height, &total) && total <= PTRDIFF_MAX;
+    if (!fits || width == 0 || height == 0)
+        return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
+                            "is %" PRIu64 " x %" PRIu64
+                            " pixels; needs at least 1 and at most what an "
+                            "address space holds",
+                            width, height);
+    if (reader->memory_limit && total > reader->memory_limit)
+        return tml_io_error(reader->file, TML_ERROR_OUT_OF_MEMORY,
+                            "its %" PRIu64 " x %" PRIu64 " pixels take %" PRIu64
+                            " bytes, the limit is %" PRIu64,
+                            width, height, total, reader->memory_limit);
+    tml_picture *p = &reader->picture;
+    p->type = type;
+    p->channels = channels;
+    p->width = p->full_width = (uint32_t)width;
+    p->height = p->full_height = (uint32_t)height;
+    reader->row_size = (size_t)(pixel_size * width);
+    uint64_t room = stored > UINT64_MAX / USUAL_RATIO ? UINT64_MAX : stored * USUAL_RATIO;
+    room = room < LEAST_ROOM ? LEAST_ROOM : room;
+    uint64_t rows = room / reader->row_size; /* none, if a single row is that long */
+    rows = rows < height ? rows : height;
+    if (rows == 0)
+        return TML_OK;
+    p->data = tml_io_alloc(reader->file, rows * reader->row_size);
+    p->size = p->data ? (size_t)(rows * reader->row_size) : 0;
+    return p->data ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
+}
+
+uint8_t *tml_picture_rows(picture_reader *reader, uint32_t first, uint32_t count)
+{
+    tml_picture *p = &reader->picture;
+    uint64_t needed = ((uint64_t)first + count) * reader->row_size;
+    uint64_t total = (uint64_t)p->height * reader->row_size;
+    if (tml_is_cancelled(reader->file->tml)) {
+        tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
+        return NULL;
+    }
+    if (needed > p->size) {
+        uint64_t size = 2 * (uint64_t)p->size;
+        size = size < needed ? needed : size > total ? total : size;
+        uint8_t *data = tml_io_alloc(reader->file, size);
+        if (!data)
+            return NULL;
+        if (p->data)
+            memcpy(data, p->data, (size_t)first * reader->row_size);
+        tml_free(reader->file->tml, p->data, p->size);
+        p->data = data;
+        p->size = (size_t)size;
+    }
+    return (uint8_t *)p->data + (size_t)first * reader->row_size;
+}
+
+tml_status tml_picture_orient(picture_reader *reader, picture_orientation how)
+{
+    tml_picture *p = &reader->picture;
+    if (!how.is_transposed && !how.flips_x && !how.flips_y)
+        return TML_OK;
+    uint8_t *turned = tml_io_alloc(reader->file, p->size);
+    if (!turned)
+        return TML_ERROR_OUT_OF_MEMORY;
+    const uint8_t *from = p->data;
+    size_t pixel_size = tml_type_size(p->type) * p->channels;
+    uint32_t width = how.is_transposed ? p->height : p->width;
+    uint32_t height = how.is_transposed ? p->width : p->height;
+    for (uint32_t r = 0; r < p->height; r++)
+        for (uint32_t c = 0; c < p->width; c++, from += pixel_size) {
+            uint32_t x = how.is_transposed ? r : c, y = how.is_transposed ? c : r;
+            x = how.flips_x ? width - 1 - x : x;
+            y = how.flips_y ? height - 1 - y : y;
+            memcpy(turned + ((size_t)y * width + x) * pixel_size, from, pixel_size);
+        }
+    tml_free(reader->file->tml, p->data, p->size);
+    p->data = turned;
+    p->width = p->full_width = width;
+    p->height = p->full_height = height;
+    return TML_OK;
+}
+
+void tml_picture_printable(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static const picture_format *find_format(io_span head)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i]->detect(head))
+            return formats[i];
+    return NULL;
+}
+
+static tml_status load(const io_file *file, uint64_t memory_limit, tml_picture *out)
+{
+    io_block block;
+    tml_status status = tml_io_read_all(file, &block);
+    if (status != TML_OK)
+        return status;
+    picture_reader reader = {.file = file,
+                             .bytes = {(const char *)block.data, block.size},
+                             .memory_limit = memory_limit};
+    const picture_format *format = find_format(reader.bytes);
+    if (!format) {
+        tml_io_block_free(file, &block);
+        if (file->size == 0)
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT, "the file is empty");
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "is none of the picture formats known here (Radiance, PFM, PNG, JPEG, "
+                            "OpenEXR)");
+    }
+    status = format->read(&reader);
+    tml_io_block_free(file, &block);
+    if (status != TML_OK) {
+        tml_free(file->tml, reader.picture.data, reader.picture.size);
+        return status;
+    }
+    *out = reader.picture;
+    snprintf(out->format, sizeof out->format, "%s", format->name);
+    return TML_OK;
+}
+
+static const char load_call[] = "tml_picture_load";
+
+tml_status tml_picture_load(tml_context *tml, const char *path, uint64_t memory_limit,
+                            tml_picture *out)
+{
+    memset(out, 0, sizeof *out);
+    io_file file;
+    tml_status status = tml_io_open(tml, load_call, path, &file);
+    if (status != TML_OK)
+        return status;
+    status = load(&file, memory_limit, out);
+    tml_io_close(&file);
+    return status;
+}
+
+tml_status tml_picture_load_memory(tml_context *tml, const char *name, const void *data,
+                                   size_t size, uint64_t memory_limit, tml_picture *out)
+{
+    memset(out, 0, sizeof *out);
+    io_file file;
+    tml_io_open_memory(tml, load_call, name, data, size, &file);
+    return load(&file, memory_limit, out);
+}
+
+void tml_picture_free(tml_context *tml, tml_picture *picture)
+{
+    if (!picture)
+        return;
+    tml_free(tml, picture->data, picture->size);
+    memset(picture, 0, sizeof *picture);
+}
+
+const char *tml_picture_format(tml_context *tml, const char *path)
+{
+    io_file file;
+    uint8_t head[PICTURE_HEAD_SIZE];
+    if (tml_io_open(tml, "tml_picture_format", path, &file) != TML_OK)
+        return NULL;
+    size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
+    const picture_format *format = NULL;
+    if (tml_io_read(&file, 0, head, size) == TML_OK)
+        format = find_format((io_span){(const char *)head, size});
+    tml_io_close(&file);
+    return format ? format->name : NULL;
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+void tml_picture_floats(const tml_picture *picture, uint32_t y, float *out)
+{
+    size_t count = (size_t)picture->width * picture->channels;
+    if (picture->type == TML_F32) {
+        memcpy(out, (const float *)picture->data + y * count, count * sizeof *out);
+        return;
+    }
+    const uint16_t *halves = (const uint16_t *)picture->data + y * count;
+    for (size_t i = 0; i < count; i++)
+        out[i] = tml_half_to_float(halves[i]);
+}
+
+/* What can be written, by the name's ending. */
+static const struct picture_writer {
+    const char *ending;
+    bool is_float, has_alpha;
+    tml_status (*write)(io_writer *writer, const tml_picture *picture);
+} writers[] = {{".png", false, true, tml_picture_write_png},
+               {".pfm", true, false, tml_picture_write_pfm},
+               {".hdr", true, false, tml_picture_write_radiance},
+               {".exr", true, true, tml_picture_write_exr}};
+
+static const struct picture_writer *writer_of(const char *path)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    for (size_t i = 0; dot && i < sizeof writers / sizeof writers[0]; i++)
+        if (strcasecmp(dot, writers[i].ending) == 0)
+            return &writers[i];
+    return NULL;
+}
+
+tml_status tml_picture_save(tml_context *tml, const char *path, const tml_picture *picture)
+{
+    static const char call[] = "tml_picture_save";
+    const uint32_t largest = 1u << 30; /* so that a row's bytes and a PNG's limits are kept */
+    tml_type type = picture->type;
+    bool is_integer = type == TML_U8 || type == TML_U16;
+    bool is_float = type == TML_F16 || type == TML_F32;
+    uint64_t size = (uint64_t)tml_type_size(type) * picture->channels;
+    bool fits = picture->width && picture->height && picture->width < largest &&
+                picture->height < largest &&
+                !__builtin_mul_overflow(size * picture->width, picture->height, &size);
+    if (!fits || size > picture->size || !picture->data || !(is_integer || is_float) ||
+        picture->channels < 1 || picture->channels > 4)
+        return tml_error(
+            tml, TML_ERROR_INVALID_ARGUMENT,
+            "%s: the picture has %" PRIu32 " x %" PRIu32 " pixels of %" PRIu32
+            " x %s in %zu bytes; needs 1 to %" PRIu32
+            " pixels each way, of 1 to 4 x u8, u16, f16 or f32, and the bytes for them",
+            call, picture->width, picture->height, picture->channels, tml_type_name(type),
+            picture->size, largest - 1);
+    const struct picture_writer *format = writer_of(path);
+    if (!format)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s: the name's ending is not one that can be written (expected .png, "
+                         ".pfm, .hdr or .exr)",
+                         call, path ? path : "NULL");
+    if (format->is_float != is_float)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s: pixels are %s, this format holds %s; %s", call, path,
+                         tml_type_name(type), is_float ? "u8 and u16" : "floats",
+                         is_float ? "tone-map them first" : "write .png");
+    if (!format->has_alpha && picture->channels != 1 && picture->channels != 3)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s: the picture has %" PRIu32
+                         " channels; this format holds 1 or 3, and no "
+                         "alpha",
+                         call, path, picture->channels);
+    io_writer writer;
+    tml_status status = tml_io_create(tml, call, path, 0, &writer);
+    if (status != TML_OK)
+        return status;
+    status = format->write(&writer, picture);
+    return tml_io_finish(&writer, status);
+}

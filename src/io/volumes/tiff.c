@@ -1,0 +1,530 @@
+/* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel;
+ * or the files of a folder are, in natural order, each of one page. What ImageJ and OME write
+ * into the first page's description (tiff_text.c) gives the spacing, and divides pages into
+ * layers, channels and times; OME also says which page is which layer (tiff_planes.c). Pages
+ * that are smaller pictures of others, or masks, are passed over. */
+#include <inttypes.h>
+
+#include "io/volumes/tiff_internal.h"
+
+static bool is_tiff(io_span head, const char *path)
+{
+    (void)path;
+    return head.size >= 4 &&
+           (memcmp(head.text, "II*\0", 4) == 0 || memcmp(head.text, "MM\0*", 4) == 0 ||
+            memcmp(head.text, "II+\0", 4) == 0 || memcmp(head.text, "MM\0+", 4) == 0);
+}
+
+#ifndef TML_TIFF
+
+static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                        volume_header *out)
+{
+    (void)head, (void)desc, (void)out;
+    return tml_io_error(
+        file, TML_ERROR_UNSUPPORTED,
+        "is TIFF, and this library was built without libtiff (TML_TIFF); save it as "
+        "NRRD or raw samples");
+}
+
+#else
+
+enum { METAMORPH_TAG = 33629 /* UIC2 */, ZEISS_TAG = 34412 };
+
+/* ---- libtiff over an io_file ----------------------------------------------------------------- */
+
+static tmsize_t read_proc(thandle_t handle, void *out, tmsize_t size)
+{
+    tiff_reader *reader = handle;
+    uint64_t left = reader->offset < reader->file->size ? reader->file->size - reader->offset : 0;
+    uint64_t count = left < (uint64_t)size ? left : (uint64_t)size;
+    if (tml_io_read_quietly(reader->file, reader->offset, out, (size_t)count) != 0)
+        return -1;
+    reader->offset += count;
+    return (tmsize_t)count;
+}
+
+static tmsize_t write_proc(thandle_t handle, void *data, tmsize_t size)
+{
+    (void)handle, (void)data, (void)size;
+    return -1;
+}
+
+static toff_t seek_proc(thandle_t handle, toff_t offset, int whence)
+{
+    tiff_reader *reader = handle;
+    reader->offset = offset + (whence == SEEK_CUR   ? reader->offset
+                               : whence == SEEK_END ? reader->file->size
+                                                    : 0);
+    return reader->offset;
+}
+
+static int close_proc(thandle_t handle)
+{
+    (void)handle;
+    return 0;
+}
+
+static toff_t size_proc(thandle_t handle)
+{
+    const tiff_reader *reader = handle;
+    return reader->file->size;
+}
+
+/* Keeps the first message; nothing goes to stderr. */
+static int keep_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
+{
+    tiff_reader *reader = user;
+    (void)tiff, (void)module;
+    if (!reader->message[0])
+        vsnprintf(reader->message, sizeof reader->message, format, args);
+    return 1;
+}
+
+/* libjpeg warns where data are missing, whose samples it makes up; libtiff, where a JPEG picture
+ * is smaller than its strip, of which it then leaves the rest as it was. Where libtiff does not
+ * believe the sizes of strips, it takes what the rows need from wherever they begin. */
+static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
+                        va_list args)
+{
+    tiff_reader *reader = user;
+    (void)tiff;
+    reader->has_wrong_sizes |= strstr(format, "StripByteCounts") != NULL;
+    if ((!module || strcmp(module, "JPEGLib") != 0) && strncmp(format, "Improper JPEG", 13) != 0)
+        return 1;
+    if (!reader->is_incomplete)
+        vsnprintf(reader->message, sizeof reader->message, format, args);
+    reader->is_incomplete = true;
+    return 1;
+}
+
+tml_status tml_tiff_fail(const tiff_reader *reader, const char *what)
+{
+    return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT, "%s: %s", what,
+                        reader->message[0] ? reader->message : "it is damaged or was cut short");
+}
+
+tml_status tml_tiff_open(const io_file *file, tiff_reader *out)
+{
+    /* Lists of tags and stored strips, which libtiff takes from malloc, are parts of the file. */
+    const uint64_t extra = 64 << 20;
+    *out = (tiff_reader){.file = file};
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (!options)
+        return tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory to read TIFF with");
+    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, out);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, drop_warning, out);
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)(file->size + extra));
+    out->tiff = TIFFClientOpenExt(file->path, "rm", out, read_proc, write_proc, seek_proc,
+                                  close_proc, size_proc, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    return out->tiff ? TML_OK : tml_tiff_fail(out, "the first page cannot be read");
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
+
+static bool is_layer(const tiff_reader *reader)
+{
+    uint32_t kind = 0;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_SUBFILETYPE, &kind);
+    return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
+}
+
+tml_status tml_tiff_next_layer(tiff_reader *reader, bool is_first, bool *has)
+{
+    *has = is_first;
+    while (!*has || !is_layer(reader)) {
+        reader->message[0] = '\0';
+        *has = TIFFReadDirectory(reader->tiff) == 1;
+        if (!*has)
+            return reader->message[0] ? tml_tiff_fail(reader, "a page cannot be read") : TML_OK;
+    }
+    return TML_OK;
+}
+
+static tml_type type_of(uint16_t bits, uint16_t format)
+{
+    static const tml_type types[3][4] = {{TML_U8, TML_U16, TML_U32, TML_U64},
+                                         {TML_I8, TML_I16, TML_I32, TML_I64},
+                                         {TML_TYPE_NONE, TML_F16, TML_F32, TML_F64}};
+    int size = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : bits == 64 ? 3 : -1;
+    int kind = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID ? 0
+               : format == SAMPLEFORMAT_INT                               ? 1
+               : format == SAMPLEFORMAT_IEEEFP                            ? 2
+                                                                          : -1;
+    return size < 0 || kind < 0 ? TML_TYPE_NONE : types[kind][size];
+}
+
+tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *out)
+{
+    TIFF *tiff = reader->tiff;
+    uint16_t samples = 1, bits = 1, format = SAMPLEFORMAT_UINT;
+    uint16_t colours = PHOTOMETRIC_MINISBLACK, compression = COMPRESSION_NONE;
+    *out = (tiff_page){0};
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &out->width);
+    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &out->height);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+    out->has_format = TIFFGetField(tiff, TIFFTAG_SAMPLEFORMAT, &format) == 1;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+    TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &colours);
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &out->orientation);
+    out->type = type_of(bits, format);
+    out->has_palette = colours == PHOTOMETRIC_PALETTE;
+    bool is_grey =
+        colours == PHOTOMETRIC_MINISBLACK || colours == PHOTOMETRIC_MINISWHITE || out->has_palette;
+    if (samples != 1 || !is_grey || out->type == TML_TYPE_NONE)
+        return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
+                            "page %" PRIu64 " has %u samples a pixel of %u bits%s, needs one grey "
+                            "sample of 8, 16, 32 or 64 bits; convert it to grey",
+                            number, samples, bits, is_grey ? "" : " in colours");
+    if (!TIFFIsCODECConfigured(compression))
+        return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
+                            "page %" PRIu64 " has compression %u, which this libtiff does not "
+                            "decode; convert it with \"tiffcp -c zip\"",
+                            number, compression);
+#    ifdef TIFFTAG_DEFLATE_SUBCODEC
+    /* With libdeflate libtiff accepts data that are more than a strip holds, and then has not
+     * written the strip's end: samples would be old memory. zlib stops where the strip is full. */
+    if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
+        TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
+#    endif
+    if (out->width == 0 || out->height == 0 ||
+        TIFFScanlineSize64(tiff) != out->width * tml_type_size(out->type))
+        return tml_tiff_fail(reader, "a page's size is wrong");
+    return TML_OK;
+}
+
+tml_status tml_tiff_alike(const tiff_reader *reader, uint64_t number, const tiff_page *page,
+                          const tiff_page *first)
+{
+    if (tiff_is_alike(page, first))
+        return TML_OK;
+    return tml_io_error(reader->file, TML_ERROR_UNSUPPORTED,
+                        "page %" PRIu64 " has %" PRIu32 " x %" PRIu32
+                        " samples of %s, needs %" PRIu32 " x %" PRIu32
+                        " of %s as the first; divide it with tiffsplit",
+                        number, page->width, page->height, tml_type_name(page->type), first->width,
+                        first->height, tml_type_name(first->type));
+}
+
+/* Counts the layers and checks that all are like the first. */
+static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint64_t *count)
+{
+    bool has = true;
+    tml_status status = TML_OK;
+    for (*count = 1; status == TML_OK; ++*count) {
+        tiff_page page = {0};
+        status = tml_tiff_next_layer(reader, false, &has);
+        if (status != TML_OK || !has)
+            break;
+        status = tml_tiff_page(reader, *count, &page);
+        if (status == TML_OK)
+            status = tml_tiff_alike(reader, *count, &page, first);
+        if (status == TML_OK && tml_is_cancelled(reader->file->tml))
+            status = tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
+    }
+    return status;
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
+
+/* A slice has one page, like that of the first file. */
+static tml_status check_slice(const io_file *file, const char *first_name, const tiff_page *first)
+{
+    tiff_reader reader;
+    tiff_page page = {0};
+    bool has = true;
+    tml_status status = tml_tiff_open(file, &reader);
+    if (status != TML_OK)
+        return status;
+    status = tml_tiff_next_layer(&reader, true, &has);
+    if (status == TML_OK)
+        status =
+            has ? tml_tiff_page(&reader, 0, &page) : tml_tiff_fail(&reader, "no page is a layer");
+    if (status == TML_OK && !tiff_is_alike(&page, first))
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "has %" PRIu32 " x %" PRIu32 " samples of %s, needs %" PRIu32
+                              " x %" PRIu32 " of %s as %s, the first of its folder; put the slices "
+                              "of one stack into a folder of their own",
+                              page.width, page.height, tml_type_name(page.type), first->width,
+                              first->height, tml_type_name(first->type), first_name);
+    if (status == TML_OK)
+        status = tml_tiff_next_layer(&reader, false, &has);
+    if (status == TML_OK && has)
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "has several pages, of a folder needs one a file; name the file "
+                              "itself, which is a stack");
+    TIFFClose(reader.tiff);
+    return status;
+}
+
+/* Makes the files of the folder the layers, and tells what one may not have meant. */
+static tml_status take_slices(const io_file *file, const tiff_page *first, volume_header *out)
+{
+    const io_folder *slices = out->slices;
+    char *comment = out->volume.comment;
+    int64_t step = slices->count > 1 ? tml_number_step(slices->names[0], slices->names[1]) : 0;
+    tml_status status = TML_OK;
+    if (slices->left_out)
+        snprintf(comment, sizeof out->volume.comment, "files left out, which are not TIFF: %zu",
+                 slices->left_out);
+    for (size_t i = 0; i < slices->count && status == TML_OK; i++) {
+        const char *name = slices->names[i];
+        io_file slice;
+        status = tml_io_open_beside(file, name, &slice);
+        if (status != TML_OK)
+            break;
+        status = check_slice(&slice, slices->names[0], first);
+        tml_io_close(&slice);
+        if (tml_is_cancelled(file->tml))
+            status = tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
+        if (i && step && tml_number_step(slices->names[i - 1], name) != step) {
+            snprintf(comment, sizeof out->volume.comment, "numbers are missing before %s", name);
+            step = 0;
+        }
+    }
+    if (status != TML_OK)
+        return status;
+    out->encoding = VOLUME_TIFF;
+    return tml_volume_list(file, slices->names[0], sizeof slices->names[0], slices->count, out);
+}
+
+/* ---- the format ------------------------------------------------------------------------------ */
+
+/* ImageJ's stacks of over 4 GiB have one page, behind whose samples the others' lie. */
+static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume_header *out)
+{
+    uint16_t compression = COMPRESSION_NONE;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_COMPRESSION, &compression);
+    if (images < 2 || compression != COMPRESSION_NONE || TIFFIsTiled(reader->tiff) ||
+        TIFFNumberOfStrips(reader->tiff) != 1)
+        return false;
+    out->encoding = VOLUME_RAW;
+    out->offset = TIFFGetStrileOffset(reader->tiff, 0);
+    out->big_endian = TIFFIsBigEndian(reader->tiff);
+    return true;
+}
+
+/* The files of a folder, or the pages of a file. *images: how many it says it has; how many
+ * there are. */
+static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint64_t *images,
+                              volume_header *out)
+{
+    uint64_t pages = 0;
+    if (out->slices) {
+        *images = out->slices->count;
+        return take_slices(reader->file, first, out);
+    }
+    out->encoding = VOLUME_TIFF;
+    bool follows = follow_first_page(reader, *images, out);
+    tml_status status = count_layers(reader, first, &pages);
+    if (!follows || pages > 1) { /* text, which libtiff owns, is gone with the first page */
+        out->encoding = VOLUME_TIFF;
+        out->offset = 0;
+        *images = pages;
+    }
+    return status;
+}
+
+/* ---- stacks ---------------------------------------------------------------------------------- */
+
+/* What a file says that holds samples alone: the OME document beside it, or in a TIFF file
+ * beside it. */
+static tml_status read_metadata_file(const io_file *file, tiff_text *text)
+{
+    char name[VOLUME_NAME_SIZE];
+    io_file other;
+    io_block block = {NULL, 0};
+    snprintf(name, sizeof name, "%s", text->metadata_file);
+    if (!*name || (!file->memory && !tml_io_has_beside(file, name)))
+        return tml_io_error(
+            file, TML_ERROR_FILE_ACCESS,
+            "says that \"%s\" has its OME description; put that file into its folder", name);
+    tml_status status = tml_io_open_beside(file, name, &other);
+    if (status != TML_OK)
+        return status;
+    char head[4] = {0};
+    const uint64_t most = 256 << 20;
+    status = tml_io_read(&other, 0, head, other.size < 4 ? (size_t)other.size : 4);
+    tml_tiff_text_free(file, text);
+    if (status == TML_OK && is_tiff((io_span){head, sizeof head}, name)) {
+        tiff_reader reader;
+        const char *description = NULL;
+        status = tml_tiff_open(&other, &reader);
+        if (status == TML_OK) {
+            TIFFGetField(reader.tiff, TIFFTAG_IMAGEDESCRIPTION, &description);
+            status = tml_tiff_text_read(file, description, text);
+            tiff_close(&reader);
+        }
+    } else if (status == TML_OK) {
+        if (other.size >= most)
+            status = tml_io_error(&other, TML_ERROR_UNSUPPORTED,
+                                  "is over %" PRIu64 " bytes long, no OME description", most);
+        block.size = (size_t)other.size + 1;
+        block.data = status == TML_OK ? tml_io_alloc(&other, block.size) : NULL;
+        if (status == TML_OK)
+            status = block.data ? tml_io_read(&other, 0, block.data, (size_t)other.size)
+                                : TML_ERROR_OUT_OF_MEMORY;
+        if (status == TML_OK) {
+            block.data[other.size] = '\0';
+            status = tml_tiff_text_read(file, (const char *)block.data, text);
+        }
+        if (block.data)
+            tml_io_block_free(&other, &block);
+    }
+    if (status == TML_OK && (text->kind != TIFF_OME || text->has_no_data))
+        status = tml_io_error(&other, TML_ERROR_FILE_FORMAT,
+                              "has no OME description of an image, which %s needs", file->path);
+    tml_io_close(&other);
+    return status;
+}
+
+/* Are the planes in several files, of which a folder may hold all? */
+static bool names_files(const tiff_text *text)
+{
+    return text->name_count > 1 || (text->name_count == 1 && text->has_own_plane);
+}
+
+/* Samples without a format of their own have OME's type. */
+static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
+                              const tiff_text *text, volume_header *out)
+{
+    tml_status status = TML_OK;
+    out->volume.type = page->type;
+    if (text->kind == TIFF_OME && text->type && text->type != page->type) {
+        bool is_free = !page->has_format && tml_type_size(text->type) == tml_type_size(page->type);
+        if (is_free)
+            out->volume.type = text->type;
+        else
+            status = tml_io_warn(reader->file, "its OME description says %s, but its pages have %s",
+                                 tml_type_name(text->type), tml_type_name(page->type));
+    }
+    if (status == TML_OK && text->kind == TIFF_OME && text->width && text->height &&
+        (text->width != page->width || text->height != page->height))
+        status = tml_io_warn(reader->file,
+                             "its OME description says %" PRIu64 " x %" PRIu64
+                             " samples a layer, but its pages have %" PRIu32 " x %" PRIu32,
+                             text->width, text->height, page->width, page->height);
+    return status;
+}
+
+/* Layers in the order of pages, or of the files of a folder. */
+static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
+                                const tml_volume_load_desc *desc, tiff_text *text,
+                                volume_header *out)
+{
+    const io_file *file = reader->file;
+    uint64_t images = text->images, needed;
+    tml_status status = find_images(reader, page, &images, out);
+    if (status != TML_OK)
+        return status;
+    bool is_huge = __builtin_mul_overflow(text->layers, text->before, &needed) ||
+                   __builtin_mul_overflow(needed, text->after, &needed);
+    if (out->slices && (is_huge || needed != images)) { /* a slice says what its stack once was */
+        text->layers = needed = images;
+        text->before = text->after = 1;
+        is_huge = false;
+    }
+    if (is_huge || (needed != images && needed != 1))
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "its description says %" PRIu64 " layers in %" PRIu64
+                            " frames, but it has %" PRIu64 " pages",
+                            text->layers, text->before * text->after, images);
+    if (needed != images)
+        text->layers = images;
+    out->volume.grid.dims[2] = text->layers;
+    if (page->has_palette && text->kind == TIFF_PLAIN && images == 1)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is a picture in colours, by a table; convert it to grey");
+    return tml_volume_layout(file, (uint64_t)page->width * page->height, text->before, text->after,
+                             desc->frame, out);
+}
+
+static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc *desc,
+                                const tiff_page *page, tiff_text *text, volume_header *out)
+{
+    const io_file *file = reader->file;
+    tml_status status = choose_type(reader, page, text, out);
+    if (status != TML_OK)
+        return status;
+    out->volume.grid.dims[0] = page->width;
+    out->volume.grid.dims[1] = page->height;
+    if (!tml_type_is_float(page->type)) { /* ImageJ calibrates no floats */
+        out->volume.slope = text->slope;
+        out->volume.intercept = text->intercept;
+    }
+    bool is_alone = tml_tiff_resolution(reader, text, out);
+    if (text->kind == TIFF_OME && (!out->slices || names_files(text))) {
+        out->slices = NULL;
+        status = tml_tiff_planes(reader, page, text, desc, out);
+    } else {
+        status = lay_out_pages(reader, page, desc, text, out);
+    }
+    if (status == TML_OK && page->orientation != ORIENTATION_TOPLEFT)
+        status = tml_io_warn(file,
+                             "says that its rows or columns do not begin at the top left "
+                             "(orientation %u), which is not applied: layers may be mirrored",
+                             page->orientation);
+    if (status == TML_OK && reader->has_wrong_sizes)
+        status =
+            tml_io_warn(file, "says wrong sizes of its strips, or none; those that its rows need "
+                              "are taken");
+    if (status == TML_OK && page->has_palette && text->kind == TIFF_PLAIN)
+        status = tml_io_warn(file, "has a table of colours, which is left out: samples are the "
+                                   "numbers in it, such as labels or grey values");
+    return status == TML_OK ? tml_tiff_spacing(file, desc, is_alone, text, out) : status;
+}
+
+static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc *desc,
+                                 volume_header *out)
+{
+    const io_file *file = reader->file;
+    tiff_page page = {0};
+    tiff_text text = {0};
+    bool has = true;
+    const char *description = NULL;
+    tml_status status = tml_tiff_next_layer(reader, true, &has);
+    if (status == TML_OK)
+        status =
+            has ? tml_tiff_page(reader, 0, &page) : tml_tiff_fail(reader, "no page is a layer");
+    if (status != TML_OK)
+        return status;
+    if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* of whose planes one has a page */
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is a MetaMorph stack (.stk), needs a page for each layer; save it as "
+                            "TIFF, for example in ImageJ");
+    if (TIFFFindField(reader->tiff, ZEISS_TAG, TIFF_ANY)) {
+        status = tml_io_warn(file, "is a Zeiss LSM file, whose spacing is not read; give "
+                                   "desc.spacing, or save it as TIFF in ImageJ");
+        if (status != TML_OK)
+            return status;
+    }
+    TIFFGetField(reader->tiff, TIFFTAG_IMAGEDESCRIPTION, &description);
+    status = tml_tiff_text_read(file, description, &text);
+    if (status == TML_OK && text.has_no_data)
+        status = read_metadata_file(file, &text);
+    if (status == TML_OK)
+        status = describe_page(reader, desc, &page, &text, out);
+    tml_tiff_text_free(file, &text);
+    return status;
+}
+
+static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                        volume_header *out)
+{
+    tiff_reader reader;
+    (void)head;
+    tml_status status = tml_volume_not_gzip(file);
+    if (status == TML_OK)
+        status = tml_tiff_open(file, &reader);
+    if (status != TML_OK)
+        return status;
+    status = describe_stack(&reader, desc, out);
+    TIFFClose(reader.tiff);
+    return status;
+}
+
+#endif
+
+const volume_format tml_volume_tiff = {"TIFF", is_tiff, parse};

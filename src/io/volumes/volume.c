@@ -1,0 +1,684 @@
+/* Volumes: finds a file's format, helps the formats to interpret headers, saves. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "io/io_system.h"
+#include "io/volumes/dicom.h"
+#include "io/volumes/volume_internal.h"
+
+/* Formats that contents alone identify come before those that also need the name. */
+static const volume_format *const formats[] = {
+    &tml_volume_nrrd,     &tml_volume_npy,   &tml_volume_nifti, &tml_volume_mrc, &tml_volume_vtk,
+    &tml_volume_vti,      &tml_volume_dicom, &tml_volume_tiff, /* a DICOM file may begin as TIFF */
+    &tml_volume_metaimage};
+
+enum { FORMAT_COUNT = sizeof formats / sizeof formats[0] };
+
+const double tml_volume_identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/* ---- helpers for the formats ----------------------------------------------------------------- */
+
+tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t channels,
+                             uint64_t volumes, uint32_t frame, volume_header *out)
+{
+    const uint64_t *dims = out->volume.grid.dims;
+    const uint64_t factors[] = {dims[0], dims[1], dims[2], channels, volumes};
+    uint64_t samples = 1, bytes;
+    bool fits = true;
+    for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+        if (factors[i] == 0)
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "a size is 0 (%" PRIu64 " x %" PRIu64 " x %" PRIu64 ", %" PRIu64
+                                " volumes); a volume needs at least one sample",
+                                dims[0], dims[1], dims[2], channels * volumes);
+        fits = fits && !__builtin_mul_overflow(samples, factors[i], &samples);
+    }
+    fits = fits && !__builtin_mul_overflow(samples, tml_type_size(out->volume.type), &bytes);
+    if (!fits || bytes > INT64_MAX)
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "sizes %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                            " are more than an address space holds",
+                            dims[0], dims[1], dims[2]);
+    if (frame >= channels * volumes)
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
+                            "desc.frame is %" PRIu32 ", needs less than %" PRIu64
+                            ", the volumes in the file",
+                            frame, channels * volumes);
+    uint64_t voxels = dims[0] * dims[1] * dims[2];
+    out->volume.frame_count = channels * volumes;
+    out->samples = samples;
+    out->first = frame / channels * channels * voxels + frame % channels * inner;
+    out->run = channels == 1 ? voxels : inner;
+    out->runs = voxels / out->run;
+    out->stride = inner * channels;
+    return TML_OK;
+}
+
+static double column_length(const double columns[9], int axis)
+{
+    return hypot(hypot(columns[axis], columns[3 + axis]), columns[6 + axis]);
+}
+
+/* Gives axes that have no direction one, where the caller gives their spacing, which is what the
+ * message below asks for: the normal of the two others, or x, y and z if more than one has none. */
+static tml_status mend_columns(const io_file *file, const tml_volume_load_desc *desc,
+                               double columns[9])
+{
+    int lost = -1, count = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        double length = column_length(columns, axis);
+        if (desc->spacing[axis] == 0 || (length > 0 && isfinite(length)))
+            continue;
+        lost = axis;
+        count++;
+    }
+    if (count == 0)
+        return TML_OK;
+    if (count > 1) {
+        memcpy(columns, tml_volume_identity, sizeof tml_volume_identity);
+        return tml_io_warn(file, "its axes have no directions; taken along x, y and z");
+    }
+    int a = (lost + 1) % 3, b = (lost + 2) % 3;
+    for (int row = 0; row < 3; row++) {
+        int p = (row + 1) % 3, q = (row + 2) % 3;
+        columns[3 * row + lost] =
+            columns[3 * p + a] * columns[3 * q + b] - columns[3 * q + a] * columns[3 * p + b];
+    }
+    return tml_io_warn(file, "its axis %d has no direction; taken as the normal of the two others",
+                       lost);
+}
+
+tml_status tml_volume_axes(const io_file *file, const double columns[9], const double scale[3],
+                           const tml_volume_load_desc *desc, volume_header *out)
+{
+    tml_grid *grid = &out->volume.grid;
+    double *d = grid->direction, mended[9];
+    memcpy(mended, columns, sizeof mended);
+    tml_status status = mend_columns(file, desc, mended);
+    if (status != TML_OK)
+        return status;
+    for (int axis = 0; axis < 3; axis++) {
+        bool given = desc->spacing[axis] != 0;
+        double column[3], length = 0;
+        for (int row = 0; row < 3; row++) {
+            column[row] = mended[3 * row + axis] * (given ? 1 : scale[axis]);
+            length = hypot(length, column[row]);
+        }
+        if (!(length > 0 && isfinite(length)))
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "the step along axis %d is (%g, %g, %g), needs a finite length "
+                                "above 0; give desc.spacing",
+                                axis, column[0], column[1], column[2]);
+        for (int row = 0; row < 3; row++)
+            d[3 * row + axis] = column[row] / length;
+        grid->spacing[axis] = given ? desc->spacing[axis] : length;
+        if (!isfinite(grid->origin[axis]))
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "origin[%d] is %g, needs a finite number; mend the header", axis,
+                                grid->origin[axis]);
+    }
+    double determinant = d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
+                         d[2] * (d[3] * d[7] - d[4] * d[6]);
+    const double flat = 1e-6; /* well below any shear in use, well above what rounding leaves */
+    if (!(fabs(determinant) > flat))
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                            "its three axis directions lie in one plane; mend the header");
+    return TML_OK;
+}
+
+/* Lists names for a person. */
+static void name_arrays(const volume_arrays *arrays, char *out, size_t size)
+{
+    size_t length = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < arrays->count && length < size; i++)
+        length +=
+            (size_t)snprintf(out + length, size - length, "%s%s%s", i ? ", " : "",
+                             arrays->array[i].name, arrays->array[i].on_cells ? " (on cells)" : "");
+}
+
+static int compare_arrays(const void *a, const void *b)
+{
+    const volume_array *x = a, *y = b;
+    int order = x->on_cells - y->on_cells;
+    order = order ? order : y->is_active - x->is_active;
+    return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The grid of a grid's cells: samples at their centres. */
+static void move_to_cells(tml_grid *grid)
+{
+    double half[3];
+    for (int axis = 0; axis < 3; axis++) {
+        half[axis] = grid->dims[axis] > 1 ? 0.5 * grid->spacing[axis] : 0;
+        grid->dims[axis] -= grid->dims[axis] > 1;
+    }
+    for (int row = 0; row < 3; row++)
+        for (int axis = 0; axis < 3; axis++)
+            grid->origin[row] += grid->direction[3 * row + axis] * half[axis];
+}
+
+tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
+                             const tml_volume_load_desc *desc, volume_header *out)
+{
+    char names[512];
+    uint64_t frame = desc->frame, total = 0;
+    const volume_array *array = NULL;
+    bool has_active = false;
+    for (uint32_t i = 0; i < arrays->count; i++)
+        has_active |= arrays->array[i].is_active;
+    for (uint32_t i = 0; i < arrays->count && !has_active; i++) /* on cells they come last anyway */
+        arrays->array[i].is_active = arrays->array[i].components == 1;
+    qsort(arrays->array, arrays->count, sizeof *arrays->array, compare_arrays);
+    name_arrays(arrays, names, sizeof names);
+    for (uint32_t i = 0; i < arrays->count; i++) {
+        uint64_t components = arrays->array[i].components;
+        if (!array && frame < components)
+            array = &arrays->array[i];
+        else if (!array)
+            frame -= components;
+        if (__builtin_add_overflow(total, components, &total))
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "its arrays have %" PRIu64 " components and more", components);
+    }
+    if (total == 0)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "has no array of numbers on its points or cells");
+    if (!array)
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
+                            "desc.frame is %" PRIu32 ", needs less than %" PRIu64
+                            ", the components of its arrays: %s",
+                            desc->frame, total, names);
+    if (array->on_cells)
+        move_to_cells(&out->volume.grid);
+    for (int axis = 0; axis < 3; axis++)
+        if (!isfinite(out->volume.grid.origin[axis]))
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "its first sample lies at %g on axis %d",
+                                out->volume.grid.origin[axis], axis);
+    out->volume.type = array->type;
+    out->offset = array->offset;
+    out->end = array->end;
+    out->encoding = array->encoding;
+    out->coding = array->coding;
+    out->is_fraction = array->is_fraction;
+    snprintf(out->volume.comment, sizeof out->volume.comment, "%s%s%s", names,
+             arrays->count > 1 ? "; this is " : "", arrays->count > 1 ? array->name : "");
+    tml_status status = tml_volume_layout(file, 1, array->components, 1, (uint32_t)frame, out);
+    out->volume.frame_count = total;
+    if (status == TML_OK && array->tuples != VOLUME_TUPLES_UNSAID &&
+        array->tuples != out->samples / array->components)
+        status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                              "array %s has %" PRIu64 " values, needs %" PRIu64
+                              ", one for each of the grid's %s",
+                              array->name, array->tuples, out->samples / array->components,
+                              array->on_cells ? "cells" : "points");
+    return status;
+}
+
+bool tml_volume_parse_reals(io_span text, double *out, size_t count)
+{
+    io_text words = io_text_of(text);
+    io_span word;
+    for (size_t i = 0; i < count; i++)
+        if (!tml_io_word(&words, &word) || !tml_io_parse_f64(word, &out[i]))
+            return false;
+    return !tml_io_word(&words, &word);
+}
+
+bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count)
+{
+    io_text words = io_text_of(text);
+    io_span word;
+    for (size_t i = 0; i < count; i++)
+        if (!tml_io_word(&words, &word) || !tml_io_parse_u64(word, &out[i]))
+            return false;
+    return !tml_io_word(&words, &word);
+}
+
+tml_status tml_volume_not_gzip(const io_file *file)
+{
+    uint8_t magic[3] = {0};
+    size_t size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
+    tml_status status = tml_io_read(file, 0, magic, size);
+    if (status == TML_OK && tml_io_is_gzip(magic, size))
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                              "is a gzip file, in which this format is not read; gunzip it first");
+    return status;
+}
+
+bool tml_volume_name_ends(const char *path, const char *ending)
+{
+    size_t length = strlen(path), size = strlen(ending);
+    if (length >= 3 && strcasecmp(path + length - 3, ".gz") == 0)
+        length -= 3;
+    return length >= size && strncasecmp(path + length - size, ending, size) == 0;
+}
+
+tml_status tml_volume_list(const io_file *file, const char *names, size_t stride, size_t count,
+                           volume_header *out)
+{
+    size_t size = 0, used = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = names + i * stride;
+        size_t length = strlen(name);
+        if (name[strcspn(name, "\r\n")] || tml_io_trim((io_span){name, length}).size != length)
+            return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                                "is of a series with a file whose name begins or ends with a "
+                                "blank, or has a line break; rename it");
+        size += length + 1;
+    }
+    out->list.data = tml_io_alloc(file, size);
+    if (!out->list.data)
+        return TML_ERROR_OUT_OF_MEMORY;
+    out->list.size = size;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(names + i * stride);
+        memcpy(out->list.data + used, names + i * stride, length);
+        out->list.data[used + length] = '\n';
+        used += length + 1;
+    }
+    out->names = (io_span){(const char *)out->list.data, size};
+    out->source = VOLUME_LIST;
+    out->file_count = count;
+    return TML_OK;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+static const volume_format *find_format(io_span head, const char *path)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (formats[i]->detect(head, path))
+            return formats[i];
+    return NULL;
+}
+
+/* Kinds of files that have volumes and are not read, with the way out. */
+/* wrapped: head is what the file holds in gzip. */
+static const char *other_kind(io_span head, bool wrapped)
+{
+    const uint32_t analyze_size = 348;
+    if (wrapped && tml_io_is_gzip(head.text, head.size))
+        return "is gzip of gzip; gunzip it once";
+    if (tml_io_starts_with(head, "PK\3\4"))
+        return "is a zip file, as NPZ is; unzip it and name one of the files in it";
+    if (tml_io_starts_with(head, "\x89HDF\r\n"))
+        return "is HDF5, which is not read; save one array of it with h5py and numpy.save";
+    if (tml_io_starts_with(head, "CDF\1") || tml_io_starts_with(head, "CDF\2"))
+        return "is NetCDF, as MINC 1 is, which is not read; save one array of it with numpy.save";
+    if (head.size == analyze_size && (io_load_u32(head.text, false) == analyze_size ||
+                                      io_load_u32(head.text, true) == analyze_size))
+        return "is the header of ANALYZE 7.5, which does not say how the volume lies; convert it "
+               "to "
+               "NIfTI with nibabel";
+    return NULL;
+}
+
+/* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
+ * file is gzip. On failure there is nothing to free. */
+static tml_status describe(const io_file *file, const io_folder *slices,
+                           const tml_volume_load_desc *desc, bool *wrapped, io_block *block,
+                           volume_header *header)
+{
+    for (int i = 0; i < 3; i++)
+        if (!(desc->spacing[i] >= 0 && isfinite(desc->spacing[i])))
+            return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
+                                "desc.spacing[%d] is %g, needs a length above 0, or 0 for the "
+                                "file's own",
+                                i, desc->spacing[i]);
+    uint8_t magic[3] = {0};
+    size_t magic_size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
+    tml_status status = tml_io_read(file, 0, magic, magic_size);
+    if (status == TML_OK && file->memory) /* files are checked where they are opened */
+        status = tml_io_check_stand_in(file);
+    if (status != TML_OK)
+        return status;
+    *wrapped = tml_io_is_gzip(magic, magic_size);
+    status = tml_io_read_head(file, VOLUME_HEAD_SIZE, block);
+    if (status != TML_OK)
+        return status;
+
+    io_span head = {(const char *)block->data, block->size};
+    *header = (volume_header){
+        .volume = {.slope = 1}, .file_count = 1, .axis = {0, 1, 2}, .source = VOLUME_ATTACHED};
+    header->slices = slices && slices->count ? slices : NULL;
+    const volume_format *format = find_format(head, file->path);
+    const char *other;
+    tml_volume_load_desc named = *desc;
+    if (format && (desc->dims[0] || desc->type))
+        status = tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
+                              "desc.dims and desc.type are for raw files, but this is %s, which "
+                              "says its own; leave them 0",
+                              format->name);
+    else if (format)
+        status = format->parse(file, head, desc, header);
+    else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
+        status = tml_volume_raw_parse(file, *wrapped, &named, header);
+    else if ((other = other_kind(head, *wrapped)))
+        status = tml_io_error(file, TML_ERROR_UNSUPPORTED, "%s", other);
+    else if (*wrapped)
+        status =
+            tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                         "is gzip of none of the volume formats known here; for headerless "
+                         "samples give desc.dims and desc.type, which unzips them as it reads, "
+                         "and of points or a mesh gunzip the file");
+    else
+        status = tml_io_error(
+            file, TML_ERROR_FILE_FORMAT,
+            file->size == 0 ? "the file is empty"
+                            : "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
+                              "MRC, NPY, VTK, VTI, TIFF, DICOM); for headerless samples give "
+                              "desc.dims and desc.type");
+    if (header->list.data) {
+        tml_io_block_free(file, block);
+        *block = header->list;
+    }
+    if (header->encoding == VOLUME_TEXT || header->encoding == VOLUME_TIFF ||
+        header->encoding == VOLUME_DICOM) /* become samples here */
+        header->big_endian = IO_HOST_IS_BIG_ENDIAN;
+    if (status == TML_OK && header->volume.format[0] == '\0')
+        snprintf(header->volume.format, sizeof header->volume.format, "%s",
+                 format ? format->name : "raw");
+    if (status != TML_OK)
+        tml_io_block_free(file, block);
+    return status;
+}
+
+/* Loads an open file. */
+static tml_status load(const io_file *file, const io_folder *slices,
+                       const tml_volume_load_desc *desc, tml_volume *out)
+{
+    bool wrapped = false;
+    io_block block;
+    volume_header header;
+    tml_status status = describe(file, slices, desc, &wrapped, &block, &header);
+    if (status != TML_OK)
+        return status;
+    status = tml_volume_read(file, wrapped, desc, &header);
+    tml_io_block_free(file, &block);
+    if (status == TML_OK)
+        *out = header.volume;
+    return status;
+}
+
+static bool is_named_like_slice(const char *name)
+{
+    static const char *const endings[] = {".tif", ".tiff", ".dcm", ".ima"};
+    bool is = !strchr(name, '.');
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        is = is || tml_volume_name_ends(name, endings[i]);
+    return is;
+}
+
+/* Keeps of a folder's files those that are TIFF, unless a DICOM file is among them. */
+static tml_status sort_out(tml_context *tml, const char *call, const char *path, io_folder *files,
+                           size_t *tiffs, size_t *dicoms)
+{
+    const char *first[2] = {NULL, NULL};
+    tml_status status = TML_OK;
+    *tiffs = *dicoms = 0;
+    for (size_t i = 0; i < files->count && status == TML_OK; i++) {
+        io_file file;
+        char head[DICOM_HEAD_SIZE];
+        status = tml_folder_open(tml, call, path, files->names[i], &file);
+        if (status != TML_OK)
+            break;
+        size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
+        status = tml_io_read(&file, 0, head, size);
+        const io_span span = {head, size};
+        bool is_dicom = status == TML_OK && tml_dicom_is(span);
+        bool is_tiff = status == TML_OK && !is_dicom && tml_volume_tiff.detect(span, file.path);
+        if (status == TML_OK && tml_io_is_pointer(span) && is_named_like_slice(files->names[i]))
+            status = tml_io_check_stand_in(&file); /* a slice would be missing */
+        tml_io_close(&file);
+        if ((is_dicom && !(*dicoms)++) || (is_tiff && !*tiffs))
+            first[is_dicom] = files->names[i];
+        if (first[0] && first[1])
+            return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                             "%s: %s: holds TIFF and DICOM, as %s and %s; put the slices of one "
+                             "stack into a folder of their own",
+                             call, path, first[0], first[1]);
+        if (is_tiff && i != (*tiffs)++)
+            memmove(files->names[*tiffs - 1], files->names[i], sizeof files->names[i]);
+        if (is_tiff && *tiffs == 1)
+            first[0] = files->names[0];
+        if (tml_is_cancelled(tml))
+            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: %s: cancelled", call, path);
+    }
+    return status;
+}
+
+/* Opens a file of a folder's one DICOM series, or the first of its TIFF slices, which *slices then has. */
+static tml_status open_folder(tml_context *tml, const char *call, const char *path,
+                              io_folder *slices, io_file *out)
+{
+    size_t tiffs, dicoms;
+    tml_status status = tml_folder_list(tml, call, path, slices);
+    if (status == TML_OK)
+        status = sort_out(tml, call, path, slices, &tiffs, &dicoms);
+    if (status != TML_OK)
+        return status;
+    if (!tiffs && !dicoms)
+        return tml_error(tml, TML_ERROR_FILE_ACCESS,
+                         "%s: %s: is a folder without TIFF or DICOM pictures; pass a regular "
+                         "file, or a folder with TIFF slices or a DICOM series",
+                         call, path);
+    if (dicoms)
+        status = tml_dicom_open_folder(tml, call, path, slices, out);
+    else
+        status = tml_folder_open(tml, call, path, slices->names[0], out);
+    slices->left_out = slices->count - tiffs;
+    slices->count = tiffs;
+    return status;
+}
+
+/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder as open_folder. */
+static tml_status open_volume(tml_context *tml, const char *call, const char *path,
+                              io_folder *slices, io_file *out)
+{
+    char header_name[VOLUME_NAME_SIZE];
+    io_file header;
+    *slices = (io_folder){0};
+    bool is_folder = path && tml_io_path_kind(path) == IO_KIND_FOLDER;
+    tml_status status =
+        is_folder ? open_folder(tml, call, path, slices, out) : tml_io_open(tml, call, path, out);
+    if (status != TML_OK)
+        tml_folder_free(tml, slices);
+    if (status != TML_OK || !tml_nifti_header_beside(out, header_name))
+        return status;
+    status = tml_io_open_beside(out, header_name, &header);
+    tml_io_close(out);
+    if (status == TML_OK)
+        *out = header;
+    return status;
+}
+
+/* Of a gzip file, the format is that of what it holds. */
+const char *tml_volume_format(tml_context *tml, const char *path)
+{
+    io_file file;
+    io_folder slices;
+    io_block head = {0};
+    uint8_t magic[3];
+    const char *name = NULL;
+    tml_volume_load_desc named = {.type = TML_TYPE_NONE};
+    if (open_volume(tml, "tml_volume_format", path, &slices, &file) != TML_OK)
+        return NULL;
+    tml_folder_free(tml, &slices);
+    if (tml_io_read_head(&file, VOLUME_HEAD_SIZE, &head) == TML_OK) {
+        const volume_format *format =
+            find_format((io_span){(const char *)head.data, head.size}, file.path);
+        name = format ? format->name : tml_volume_raw_from_name(file.path, &named) ? "raw" : NULL;
+    } else if (file.size >= sizeof magic && tml_io_read(&file, 0, magic, sizeof magic) == TML_OK &&
+               tml_io_is_gzip(magic, sizeof magic)) {
+        name = "gzip";
+    }
+    tml_io_block_free(&file, &head);
+    tml_io_close(&file);
+    return name;
+}
+
+static const char load_call[] = "tml_volume_load";
+
+tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_load_desc *desc,
+                           tml_volume *out)
+{
+    static const tml_volume_load_desc defaults;
+    memset(out, 0, sizeof *out);
+    io_file file;
+    io_folder slices;
+    tml_status status = open_volume(tml, load_call, path, &slices, &file);
+    if (status != TML_OK)
+        return status;
+    file.strict = desc && desc->strict;
+    status = load(&file, &slices, desc ? desc : &defaults, out);
+    tml_folder_free(tml, &slices);
+    tml_io_close(&file);
+    return status;
+}
+
+tml_status tml_volume_stream_open(tml_context *tml, const char *path,
+                                  const tml_volume_load_desc *desc, tml_volume *info,
+                                  tml_volume_stream **out)
+{
+    static const tml_volume_load_desc defaults;
+    memset(info, 0, sizeof *info);
+    *out = NULL;
+    io_file file;
+    io_folder slices;
+    bool wrapped = false;
+    io_block block;
+    volume_header header;
+    tml_status status = open_volume(tml, "tml_volume_stream_open", path, &slices, &file);
+    if (status != TML_OK)
+        return status;
+    file.strict = desc && desc->strict;
+    status = describe(&file, &slices, desc ? desc : &defaults, &wrapped, &block, &header);
+    tml_folder_free(tml, &slices);
+    header.slices = NULL;
+    if (status != TML_OK) {
+        tml_io_close(&file);
+        return status;
+    }
+    status = tml_volume_stream_begin(&file, wrapped, &block, &header, out);
+    if (status == TML_OK) {
+        *info = header.volume;
+        return TML_OK;
+    }
+    tml_io_block_free(&file, &block);
+    tml_io_close(&file);
+    return status;
+}
+
+tml_status tml_volume_load_memory(tml_context *tml, const char *name, const void *data, size_t size,
+                                  const tml_volume_load_desc *desc, tml_volume *out)
+{
+    static const tml_volume_load_desc defaults;
+    memset(out, 0, sizeof *out);
+    io_file file;
+    tml_io_open_memory(tml, load_call, name, data, size, &file);
+    file.strict = desc && desc->strict;
+    return load(&file, NULL, desc ? desc : &defaults, out);
+}
+
+void tml_volume_free(tml_context *tml, tml_volume *volume)
+{
+    if (!volume)
+        return;
+    tml_free(tml, volume->data, volume->size);
+    memset(volume, 0, sizeof *volume);
+}
+
+/* ---- saving ---------------------------------------------------------------------------------- */
+
+/* Samples in little-endian order, which the machine's may not be. */
+static void write_little_endian(io_writer *writer, const tml_volume *volume)
+{
+    const size_t size = tml_type_size(volume->type);
+    uint64_t block[512];
+    for (size_t at = 0, count; at < volume->size; at += count) {
+        count = volume->size - at < sizeof block ? volume->size - at : sizeof block;
+        memcpy(block, (const uint8_t *)volume->data + at, count);
+        tml_io_to_host(block, size, count / size, false); /* the way there is the way back */
+        tml_io_write(writer, block, count);
+    }
+}
+
+/* Tells what a volume means beyond its samples and the format cannot hold. */
+static void tell_loss(tml_context *tml, const char *path, const tml_volume *volume, bool has_all,
+                      bool has_place)
+{
+    const tml_grid *grid = &volume->grid;
+    bool is_scaled = volume->slope != 0 && (volume->slope != 1 || volume->intercept != 0);
+    bool is_placed = false;
+    for (int i = 0; i < 3; i++)
+        is_placed |= grid->origin[i] != 0 || (grid->spacing[i] != 0 && grid->spacing[i] != 1);
+    for (int i = 0; i < 9; i++)
+        is_placed |= grid->direction[i] != 0 && grid->direction[i] != tml_volume_identity[i];
+    if (has_all)
+        return;
+    if (is_scaled)
+        tml_log(tml, TML_LOG_WARNING,
+                "tml_volume_save: %s: holds the samples as they are, but not that values are %g x "
+                "sample %+g; .nrrd does",
+                path, volume->slope, volume->intercept);
+    if (volume->unit[0] && !(has_place && tml_metaimage_unit(volume->unit)))
+        tml_log(tml, TML_LOG_WARNING,
+                "tml_volume_save: %s: does not hold the unit of lengths, %s; .nrrd does", path,
+                volume->unit);
+    if (is_placed && !has_place)
+        tml_log(tml, TML_LOG_WARNING,
+                "tml_volume_save: %s: does not hold spacing, origin and directions; .nrrd and .mha "
+                "do",
+                path);
+}
+
+tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume *volume)
+{
+    static const char call[] = "tml_volume_save";
+    const uint64_t *dims = volume->grid.dims;
+    uint64_t size = tml_type_size(volume->type);
+    bool fits = tml_type_components(volume->type) == 1;
+    for (int i = 0; i < 3; i++)
+        fits = fits && !__builtin_mul_overflow(size, dims[i], &size);
+    if (!fits || size != volume->size || (size && !volume->data))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: volume has %zu bytes, needs %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                         " samples of a scalar type (%s)",
+                         call, volume->size, dims[0], dims[1], dims[2],
+                         tml_type_name(volume->type));
+    bool is_nrrd = path && tml_volume_name_ends(path, ".nrrd");
+    bool is_npy = path && tml_volume_name_ends(path, ".npy");
+    bool is_mha = path && tml_volume_name_ends(path, ".mha");
+    bool is_gz = path && strlen(path) > 3 && strcasecmp(path + strlen(path) - 3, ".gz") == 0;
+    if (is_gz || !path || (!is_nrrd && !is_npy && !is_mha && !tml_volume_name_ends(path, ".raw")))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s: the name's ending is not one that can be written (expected "
+                         ".nrrd, .mha, .npy or .raw)",
+                         call, path ? path : "NULL");
+    if ((is_nrrd || is_mha) && volume->type == TML_F16)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s: %s has no 16-bit float; write .npy or .raw", call, path,
+                         is_nrrd ? "NRRD" : "MetaImage");
+
+    tell_loss(tml, path, volume, is_nrrd, is_mha);
+    io_writer writer;
+    const uint64_t header_most = 1024; /* of NRRD and NPY headers; for the message on a full disk */
+    tml_status status = tml_io_create(tml, call, path, size + header_most, &writer);
+    if (status != TML_OK)
+        return status;
+    if (is_nrrd)
+        tml_nrrd_write_header(&writer, volume);
+    else if (is_mha)
+        tml_metaimage_write_header(&writer, volume);
+    else if (is_npy)
+        tml_npy_write_header(&writer, volume->type, (uint64_t[]){dims[2], dims[1], dims[0]}, 3);
+    if (IO_HOST_IS_BIG_ENDIAN && !is_nrrd && !is_mha && !is_npy)
+        write_little_endian(&writer, volume);
+    else
+        tml_io_write(&writer, volume->data, volume->size);
+    return tml_io_finish(&writer, TML_OK);
+}

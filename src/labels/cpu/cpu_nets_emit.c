@@ -1,0 +1,33 @@
+/* Surface nets of labels: the faces, each with its two labels. */
+#include "labels/cpu/cpu_nets.h"
+
+/* The normal points from the first label, as nets_is_first says, to the other. */
+CPU_INLINE void emit_face(void *user, const nets_face *face)
+{
+    const nets_plan *plan = user;
+    const bool is_first = nets_is_first(plan, face->label[0], face->label[1]);
+    const bool reverse = is_first == plan->flip_winding;
+    uint64_t corner[4];
+    for (int k = 0; k < 4; k++) /* keeping the diagonals */
+        corner[reverse ? (4 - k) % 4 : k] = face->corner[k];
+    nets_write_face(plan, face->number, corner, nets_is_cut_other_way(plan, face->corner),
+                    face->label[!is_first], face->label[is_first]);
+}
+
+CPU_INSTANTIATE(CPU_FLAT void, emit_layer_level, (nets_plan * plan, uint64_t z),
+                nets_visit_faces(plan, &plan->kept, z, emit_face, plan))
+
+static void emit_task(void *argument, uint32_t index)
+{
+    static void (*const levels[TML_SIMD_LEVELS])(nets_plan *, uint64_t) =
+        CPU_EACH_LEVEL(emit_layer_level);
+    nets_plan *plan = argument;
+    if (!tml_is_cancelled(plan->tml))
+        levels[tml_simd_level()](plan, plan->face_layers[0] + plan->first_layer + index);
+}
+
+tml_status cpu_nets_emit(nets_plan *plan)
+{
+    return nets_run_layers(plan, "faces", 0, 1, plan->face_layers[1] - plan->face_layers[0],
+                           emit_task);
+}

@@ -1,0 +1,784 @@
+/* Rays against a tree: checks, what the loops are unsure of, and the outputs.
+ *
+ * A triangle is met if the ray's line, moved by (e, e^2, e^3), e infinitely small, passes through its interior: if the
+ * determinants of the direction and each edge's ends, seen from the origin, have one sign. Where a determinant is 0, the
+ * first component of direction x edge that is not has the sign that moving gives it. After: Edelsbrunner, Muecke:
+ * Simulation of Simplicity. 1990. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <trommel/kernel_math.h>
+
+#include "core/simd.h"
+#include "exact/exact_signs.h"
+#include "stream/stream_internal.h"
+#include "tree/collide_cast.h"
+#include "tree/collide_order.h"
+
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
+
+static const cast_loops *loops_for_processor(void)
+{
+#if defined(__x86_64__)
+    if (tml_simd_level() >= TML_SIMD_AVX2)
+        return &cast_loops_avx2;
+#endif
+    return &cast_loops_plain;
+}
+
+/* ---- a ray ----------------------------------------------------------------------------------- */
+
+/* A difference from the origin, a product with it and the quotient here are off by less than 2^-21 of themselves in all.
+ * A direction below 2^-100 along an axis enters later than told, and leaves perhaps never; one above 2^100 enters as soon
+ * as told or later. */
+static void set_axis(cast_ray *ray, uint32_t k)
+{
+    const float least = 0x1p-100f, most = 0x1p100f;
+    float way = fabsf(ray->direction[k]), slow = 1.0f / fminf(fmaxf(way, least), most);
+    bool is_back = ray->direction[k] < 0.0f;
+    float enter = way > most ? 0.0f : slow * (1.0f - 0x1p-21f);
+    float leave = way < least ? INFINITY : slow * (1.0f + 0x1p-21f);
+    if (way == 0.0f)
+        enter = INFINITY;
+    ray->enter[k] = is_back ? -enter : enter;
+    ray->leave[k] = is_back ? -leave : leave;
+    ray->plane[k] = COLLIDE_WIDTH * k + (is_back ? COLLIDE_HIGH_WORDS : 0);
+}
+
+/* False: it hits nothing. */
+static bool ray_begin(cast_ray *ray, const float limits[2])
+{
+    uint32_t z = 0;
+    for (uint32_t k = 0; k < 3; k++) {
+        if (!isfinite(ray->origin[k]) || !isfinite(ray->direction[k]))
+            return false;
+        if (fabsf(ray->direction[k]) > fabsf(ray->direction[z]))
+            z = k;
+    }
+    if (ray->direction[z] == 0.0f || !(limits[0] <= limits[1]) || ray->tree->levels == 0)
+        return false;
+    ray->t_min = limits[0] > 0.0f ? limits[0] : 0.0f;
+    ray->t_max = ray->t_far = fminf(limits[1], CAST_T_MAX);
+    for (uint32_t k = 0; k < 3; k++)
+        set_axis(ray, k);
+    ray->axis = z;
+    ray->slope_x = ray->direction[(z + 1) % 3] / ray->direction[z];
+    ray->slope_y = ray->direction[(z + 2) % 3] / ray->direction[z];
+    ray->best = UINT64_MAX;
+    return ray->t_min <= ray->t_max;
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+/* Points of an exact_points: a triangle's corners, then these. */
+enum { ORIGIN = 3, DIRECTION, ZERO };
+
+static void load_exactly(exact_points *points, const cast_ray *ray, const float triangle[9])
+{
+    float others[9] = {0};
+    memcpy(others, ray->origin, sizeof ray->origin);
+    memcpy(others + 3, ray->direction, sizeof ray->direction);
+    exact_points_load(points, triangle, others);
+}
+
+/* The sign of an edge, from corner i to the next. 0: it lies along the ray. */
+static int edge_sign(exact_points *points, int i)
+{
+    const exact_vector way = {ZERO, DIRECTION};
+    int next = (i + 1) % 3;
+    int sign = exact_volume(points, (exact_vector[]){way, {ORIGIN, i}, {ORIGIN, next}});
+    for (int axis = 0; axis < 3 && sign == 0; axis++)
+        sign = exact_cross(points, axis, way, (exact_vector){i, next});
+    return sign;
+}
+
+static bool passes_through(exact_points *points)
+{
+    int sign = edge_sign(points, 0);
+    return sign != 0 && edge_sign(points, 1) == sign && edge_sign(points, 2) == sign;
+}
+
+/* Moves a hit from a place of a heap of count, whose largest is the first, down to where it belongs. */
+static void sift(uint64_t *hits, uint64_t count, uint64_t at, uint64_t moving)
+{
+    for (uint64_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
+        child += child + 1 < count && hits[child + 1] > hits[child];
+        if (hits[child] <= moving)
+            break;
+        hits[at] = hits[child];
+        at = child;
+    }
+    hits[at] = moving;
+}
+
+static void make_heap(uint64_t *hits, uint64_t count)
+{
+    for (uint64_t start = count / 2; start-- > 0;)
+        sift(hits, count, start, hits[start]);
+}
+
+/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232, Heapsort. 1964. */
+static void sort_hits(uint64_t *hits, uint64_t count)
+{
+    make_heap(hits, count);
+    for (uint64_t sorted = count; sorted > 1; sorted--) {
+        uint64_t moving = hits[sorted - 1];
+        hits[sorted - 1] = hits[0];
+        sift(hits, sorted - 1, 0, moving);
+    }
+}
+
+/* Keeps a hit if it is one of the first that there is room for. */
+static void keep_hit(cast_ray *ray, uint64_t hit)
+{
+    if (ray->count < ray->room) {
+        ray->hits[ray->count] = hit;
+        return;
+    }
+    if (ray->count == ray->room)
+        make_heap(ray->hits, ray->room);
+    if (hit < ray->hits[0])
+        sift(ray->hits, ray->room, 0, hit);
+}
+
+static void take(cast_ray *ray, uint32_t slot, float t)
+{
+    uint32_t id = ray->tree->ids[slot];
+    uint64_t hit = (uint64_t)tml_float_bits(t) << 32 | id;
+    if (ray->want != TML_CAST_NEAREST) {
+        if (ray->hits)
+            keep_hit(ray, hit);
+        ray->count++;
+        ray->is_over = ray->want == TML_CAST_ANY;
+    } else if (hit < ray->best) {
+        ray->best = hit;
+        ray->slot = slot;
+        ray->t_far = t;
+    }
+}
+
+typedef struct triangle_t {
+    double t, error;
+} triangle_t;
+
+/* 2^-76 more, so that 2^-49 of it covers coordinates that were taken for 0, below 2^-126. */
+static double farthest(const double v[3])
+{
+    return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) + 0x1p-76;
+}
+
+static double dot(const double u[3], const double v[3])
+{
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+}
+
+/* Where the ray meets the triangle's plane; error is infinite or NaN where that is not known. Determinants are sums of
+ * six products, each off by less than 2^-49 of the factors' farthest coordinates: 3 differences, 2 products and 3 sums
+ * are rounded, by 2^-53 each. */
+static triangle_t estimate_t(const cast_ray *ray, const float at[9])
+{
+    double u[3], v[3], from[3], way[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = (double)at[3 + k] - (double)at[k];
+        v[k] = (double)at[6 + k] - (double)at[k];
+        from[k] = (double)at[k] - (double)ray->origin[k];
+        way[k] = (double)ray->direction[k];
+    }
+    double normal[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                        u[0] * v[1] - u[1] * v[0]};
+    double size = farthest(u) * farthest(v) * 6 * 0x1p-49, n = dot(normal, from);
+    double m = dot(normal, way), n_error = size * farthest(from), m_error = size * farthest(way);
+    double t = n / m, certain = fabs(m) - m_error;
+    double error = (n_error + fabs(t) * m_error) / certain + fabs(t) * 0x1p-51;
+    return (triangle_t){t, certain > 0 ? error : (double)INFINITY};
+}
+
+static void take_exactly(cast_ray *ray, uint32_t slot, exact_points *points)
+{
+    static const exact_vector n[3] = {{0, 1}, {0, 2}, {ORIGIN, 0}};
+    static const exact_vector m[3] = {{0, 1}, {0, 2}, {ZERO, DIRECTION}};
+    if (exact_quotient_order(points, n, m, ray->t_min) >= 0 &&
+        exact_quotient_order(points, n, m, ray->t_max) <= 0)
+        take(ray, slot, exact_quotient_round(points, n, m));
+}
+
+void cast_take(cast_ray *ray, uint32_t slot, bool is_sure)
+{
+    float triangle[9];
+    exact_points points;
+    bool is_loaded = false;
+    collide_triangle(ray->tree, slot, triangle);
+    if (!is_sure) {
+        load_exactly(&points, ray, triangle);
+        is_loaded = true;
+        if (!passes_through(&points))
+            return;
+    }
+    triangle_t t = estimate_t(ray, triangle);
+    double low = t.t - t.error, high = t.t + t.error;
+    if (high < (double)ray->t_min || low > (double)ray->t_max || (float)low > ray->t_far)
+        return;
+    if (low > (double)ray->t_min && high < (double)ray->t_max && (float)low == (float)high) {
+        take(ray, slot, (float)low);
+        return;
+    }
+    if (!is_loaded)
+        load_exactly(&points, ray, triangle);
+    take_exactly(ray, slot, &points);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+typedef struct cast_job {
+    const char *call;
+    const tml_tree_cast_desc *desc;
+    void *scratch; /* or NULL */
+    const cast_loops *loops;
+    const float *origins, *directions, *limits, *poses; /* like what follows, NULL if not given */
+    const uint32_t *pose_of;
+    uint8_t *hits;
+    uint32_t *counts, *rays, *triangles;
+    float *t, *barycentrics;
+    _Atomic uint64_t total;
+    uint64_t count, pose_count;
+    collide_rounds rounds;
+    uint64_t
+        *first; /* ALL: hits of rays before each; while they are counted, at one further, its own */
+    uint64_t *found; /* ALL: hits as cast_ray has them; NULL while they are counted */
+    uint64_t room;   /* ALL: hits to write */
+} cast_job;
+
+/* Ray number i, in the tree's frame. False: it names a pose that is not there. */
+static bool load_ray(const cast_job *job, uint64_t i, float origin[3], float direction[3])
+{
+    memcpy(origin, job->origins + 3 * i, 3 * sizeof *origin);
+    memcpy(direction, job->directions + 3 * i, 3 * sizeof *direction);
+    if (!job->poses)
+        return true;
+    uint64_t pose = job->pose_of ? job->pose_of[i] : 0;
+    if (pose >= job->pose_count)
+        return false;
+    vec3 from = VEC3(origin[0], origin[1], origin[2]);
+    vec3 way = VEC3(direction[0], direction[1], direction[2]);
+    for (uint32_t k = 0; k < 3; k++) {
+        const float *row = job->poses + 12 * pose + 4 * k;
+        origin[k] = collide_pose_row(VEC4(row[0], row[1], row[2], row[3]), from);
+        direction[k] = collide_pose_row(VEC4(row[0], row[1], row[2], 0), way);
+    }
+    return true;
+}
+
+/* Weights of the second and third corner where the ray meets the triangle: of the determinants' sum, that of the edge
+ * across. */
+static void put_barycentrics(const cast_ray *ray, float out[2])
+{
+    float at[9];
+    double to[3][3], across[3][3], way[3];
+    collide_triangle(ray->tree, ray->slot, at);
+    for (int k = 0; k < 9; k++)
+        to[k / 3][k % 3] = (double)at[k] - (double)ray->origin[k % 3];
+    for (int k = 0; k < 3; k++)
+        way[k] = (double)ray->direction[k];
+    double part[3], sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const double *u = to[(i + 1) % 3], *v = to[(i + 2) % 3];
+        for (int k = 0; k < 3; k++)
+            across[i][k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+        part[i] = dot(way, across[i]);
+        sum += part[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        double weight = sum != 0 ? part[i + 1] / sum : 0;
+        out[i] = weight > 0 ? (float)fmin(weight, 1) : 0;
+    }
+}
+
+static void put_ray(const cast_job *job, uint64_t i, const cast_ray *ray)
+{
+    bool is_hit = ray->best != UINT64_MAX;
+    if (job->hits)
+        job->hits[i] = is_hit || ray->count > 0;
+    if (ray->want != TML_CAST_NEAREST) {
+        if (job->counts)
+            job->counts[i] = (uint32_t)TML_MIN_OF(ray->count, (uint64_t)UINT32_MAX);
+        return;
+    }
+    if (job->triangles)
+        job->triangles[i] = (uint32_t)ray->best;
+    if (job->t)
+        job->t[i] = is_hit ? ray->t_far : INFINITY;
+    if (job->barycentrics && is_hit)
+        put_barycentrics(ray, job->barycentrics + 2 * i);
+    else if (job->barycentrics)
+        job->barycentrics[2 * i] = job->barycentrics[2 * i + 1] = NAN;
+}
+
+static void put_hits(const cast_job *job, uint64_t i)
+{
+    uint64_t first = job->first[i], end = TML_MIN_OF(job->first[i + 1], job->room);
+    if (first < end)
+        sort_hits(job->found + first, end - first);
+    for (uint64_t at = first; at < end; at++) {
+        uint32_t bits = (uint32_t)(job->found[at] >> 32);
+        if (job->rays)
+            job->rays[at] = (uint32_t)i;
+        if (job->triangles)
+            job->triangles[at] = (uint32_t)job->found[at];
+        if (job->t)
+            memcpy(job->t + at, &bits, sizeof bits);
+    }
+}
+
+static void put(const cast_job *job, uint64_t i, const cast_ray *ray)
+{
+    if (job->found) {
+        put_hits(job, i);
+        return;
+    }
+    put_ray(job, i, ray);
+    if (job->first)
+        job->first[i + 1] = ray->count;
+}
+
+/* Loads ray number i. False: it hits nothing. */
+static bool begin(const cast_job *job, uint64_t i, cast_ray *ray)
+{
+    const float for_all[2] = {0, job->desc->t_max == 0.0f ? INFINITY : job->desc->t_max};
+    *ray = (cast_ray){.tree = job->desc->tree, .want = job->desc->want, .best = UINT64_MAX};
+    if (job->found && job->first[i] >= job->room)
+        return false;
+    if (job->found) {
+        ray->hits = job->found + job->first[i];
+        ray->room = job->room - job->first[i];
+    }
+    return load_ray(job, i, ray->origin, ray->direction) &&
+           ray_begin(ray, job->limits ? job->limits + 2 * i : for_all);
+}
+
+static void prefetch_ray(const cast_job *job, uint64_t i)
+{
+    __builtin_prefetch(job->origins + 3 * i);
+    __builtin_prefetch(job->directions + 3 * i);
+    if (job->limits)
+        __builtin_prefetch(job->limits + 2 * i);
+}
+
+static void rays_task(void *argument, uint32_t task)
+{
+    cast_job *job = argument;
+    uint64_t round = job->rounds.first, at = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(at + COLLIDE_ITEMS_A_TASK, job->count - round), numbers[CAST_WALKS];
+    cast_walk walks[CAST_WALKS];
+    uint64_t total = 0;
+    while (at < end) {
+        uint32_t going = 0;
+        for (; going < CAST_WALKS && at < end; at++) {
+            uint64_t i = round + (job->rounds.order ? (uint32_t)job->rounds.order[at] : at);
+            if (job->rounds.order && at + CAST_WALKS < end)
+                prefetch_ray(job, round + (uint32_t)job->rounds.order[at + CAST_WALKS]);
+            if (begin(job, i, &walks[going].ray))
+                numbers[going++] = i;
+            else
+                put(job, i, &walks[going].ray);
+        }
+        job->loops->follow(walks, going);
+        for (uint32_t k = 0; k < going; k++) {
+            put(job, numbers[k], &walks[k].ray);
+            total += walks[k].ray.count + (walks[k].ray.best != UINT64_MAX);
+        }
+    }
+    if (!job->found)
+        atomic_fetch_add_explicit(&job->total, total, memory_order_relaxed);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* Rays go by where they begin, and among these by where they point: near ones find the tree's nodes in the cache. */
+enum { PLACE_BITS = 7, WAY_BITS = COLLIDE_CODE_BITS - PLACE_BITS };
+
+static uint32_t way_code(const float direction[3])
+{
+    float size = fmaxf(fmaxf(fabsf(direction[0]), fabsf(direction[1])), fabsf(direction[2]));
+    uint32_t code = 0;
+    for (uint32_t k = 0; k < 3; k++) {
+        float at = (direction[k] / size + 1.0f) * (float)(1 << (WAY_BITS - 1));
+        const float most = (float)((1 << WAY_BITS) - 1);
+        code |= collide_spread((uint32_t)(at > 0.0f ? TML_MIN_OF(at, most) : 0.0f))
+                << k; /* NaN: 0 */
+    }
+    return code;
+}
+
+static void codes_task(void *argument, uint32_t task)
+{
+    const cast_job *job = argument;
+    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
+    for (uint64_t i = first; i < end; i++) {
+        float origin[3], direction[3];
+        uint64_t code = 0;
+        if (load_ray(job, round + i, origin, direction))
+            code = (uint64_t)collide_code(job->desc->tree, origin, PLACE_BITS) << 3 * WAY_BITS |
+                   way_code(direction);
+        job->rounds.order[i] = code << 32 | i;
+    }
+}
+
+static tml_status run_in_order(tml_context *tml, cast_job *job)
+{
+    job->rounds = (collide_rounds){.call = job->call,
+                                   .stage = "rays",
+                                   .before = job->found ? 0.5 : 0.0,
+                                   .share = job->first ? 0.5 : 1.0,
+                                   .find_codes = codes_task,
+                                   .work = rays_task,
+                                   .job = job,
+                                   .count = job->count,
+                                   .scratch = job->scratch};
+    return collide_rounds_run(tml, &job->rounds);
+}
+
+/* Memory of a call, from its scratch where it has some; the call frees it. */
+static uint64_t *take_memory(tml_context *tml, cast_job *job, uint64_t **scratch, uint64_t count)
+{
+    uint64_t *memory = *scratch;
+    if (memory) {
+        *scratch += count;
+        return memory;
+    }
+    memory = tml_alloc_array(tml, count, sizeof *memory);
+    if (!memory)
+        (void)tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", job->call,
+                        (size_t)(count * sizeof *memory));
+    return memory;
+}
+
+/* Counts every ray's hits; then finds those again that there is room for, and puts them where they belong. */
+static tml_status run_all(tml_context *tml, cast_job *job)
+{
+    uint64_t *scratch = job->scratch;
+    if (scratch)
+        scratch += collide_rounds_size(job->count) / sizeof *scratch;
+    job->first = take_memory(tml, job, &scratch, job->count + 1);
+    if (!job->first)
+        return TML_ERROR_OUT_OF_MEMORY;
+    job->first[0] = 0;
+    tml_status status = run_in_order(tml, job);
+    for (uint64_t i = 0; i < job->count && status == TML_OK; i++)
+        job->first[i + 1] += job->first[i];
+    job->room = TML_MIN_OF(job->room, job->first[job->count]);
+    if (status == TML_OK && job->room > 0) {
+        job->found = take_memory(tml, job, &scratch, job->room);
+        status = job->found ? run_in_order(tml, job) : TML_ERROR_OUT_OF_MEMORY;
+        if (!job->scratch)
+            tml_free(tml, job->found, (size_t)job->room * sizeof *job->found);
+    }
+    if (!job->scratch)
+        tml_free(tml, job->first, (size_t)(job->count + 1) * sizeof *job->first);
+    return status;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* A buffer of the desc, what it must be, and where its memory goes in a job. */
+typedef struct field {
+    const char *name;
+    tml_buffer buffer;
+    tml_type type;   /* NONE: u32 or u64 */
+    uint32_t wants;  /* bits of what it is for; 0: an input */
+    bool is_one_ray; /* one element a ray; else as many as there is room for */
+    void *to;        /* of a pointer; NULL: not mapped */
+} field;
+enum { FIELD_COUNT = 12, INPUT_COUNT = 5, OUTPUT_COUNT = FIELD_COUNT - INPUT_COUNT };
+
+#define WANTS(name) (1u << TML_CAST_##name)
+#define FIELD(name, type, wants, is)                                                               \
+    {                                                                                              \
+        "desc." #name, d->name, type, wants, is, &job->name                                        \
+    }
+
+static void list_fields(const tml_tree_cast_desc *d, cast_job *job, field out[FIELD_COUNT])
+{
+    const uint32_t all = WANTS(ALL), nearest = WANTS(NEAREST), counts = all | WANTS(COUNT);
+    const uint32_t any = counts | nearest | WANTS(ANY);
+    const tml_type vec2_type = TML_VEC(TML_F32, 2), vec3_type = TML_VEC(TML_F32, 3);
+    bool one = d->want != TML_CAST_ALL;
+    const field fields[FIELD_COUNT] = {
+        FIELD(origins, vec3_type, 0, true),
+        FIELD(directions, vec3_type, 0, true),
+        FIELD(limits, vec2_type, 0, true),
+        FIELD(pose_of, TML_U32, 0, true),
+        FIELD(poses, TML_VEC(TML_F32, 4), 0, false),
+        FIELD(hits, TML_U8, any, true),
+        FIELD(counts, TML_U32, counts, true),
+        FIELD(rays, TML_U32, all, false),
+        FIELD(triangles, TML_U32, all | nearest, one),
+        FIELD(t, TML_F32, all | nearest, one),
+        FIELD(barycentrics, vec2_type, nearest, true),
+        {"desc.total", d->total, TML_TYPE_NONE, any, false, NULL},
+    };
+    memcpy(out, fields, sizeof fields);
+}
+
+static tml_status check_field(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
+                              const field *f)
+{
+    static const char *const names[] = {"NEAREST", "ANY", "COUNT", "ALL"};
+    const tml_type types[] = {f->type, TML_TYPE_NONE};
+    if (f->wants && !(f->wants >> d->want & 1))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: %s is given, and desc.want is TML_CAST_%s, which has none", call,
+                         f->name, names[d->want]);
+    return f->type == TML_TYPE_NONE ? stream_check_count(tml, call, f->name, f->buffer, 0)
+                                    : tml_check_buffer(tml, call, f->name, f->buffer, types,
+                                                       f->is_one_ray ? d->length.count : 0);
+}
+
+/* more: two outputs that the desc lacks, or NULL. */
+static tml_status check_fields(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
+                               const stream_field *more)
+{
+    cast_job unused;
+    field fields[FIELD_COUNT];
+    stream_field outputs[OUTPUT_COUNT + 2] = {{NULL, {0, 0}}};
+    stream_input inputs[INPUT_COUNT + 1] = {{"desc.length.device", d->length.device, 0}};
+    bool has_output = false;
+    list_fields(d, &unused, fields);
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const field *f = &fields[i];
+        bool is_output = i >= INPUT_COUNT, is_given = !tml_buffer_is_none(f->buffer);
+        tml_status status = is_given || i < 2 ? check_field(tml, call, d, f) : TML_OK;
+        if (status != TML_OK)
+            return status;
+        has_output |= is_output && is_given;
+        if (is_output)
+            outputs[i - INPUT_COUNT] = (stream_field){f->name, f->buffer};
+        else
+            inputs[i + 1] = (stream_input){f->name, f->buffer, 0};
+    }
+    if (!has_output)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: no output is given; needs one of those that desc.want has", call);
+    if (more)
+        memcpy(outputs + OUTPUT_COUNT, more, 2 * sizeof *more);
+    return stream_check_memory(tml, call, outputs, OUTPUT_COUNT + 2, inputs, INPUT_COUNT + 1);
+}
+
+static tml_status check_poses(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
+{
+    uint64_t rows = stream_count_of(tml, d->poses);
+    bool is_none = tml_buffer_is_none(d->poses);
+    if (is_none && !tml_buffer_is_none(d->pose_of))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.pose_of is given and desc.poses is not", call);
+    if (!is_none && (rows == 0 || rows % 3 != 0))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.poses has %" PRIu64 " rows, needs three a pose", call, rows);
+    return TML_OK;
+}
+
+/* Sets the length's bound, and that it is exact. */
+static tml_status check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
+                             const stream_field *more)
+{
+    static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+    if (!d->tree)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
+                         call);
+    if ((unsigned)d->want > TML_CAST_ALL)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.want is not a tml_cast_want",
+                         call);
+    if (!(d->t_max >= 0.0f))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.t_max is %g, needs 0, for no limit, or more", call,
+                         (double)d->t_max);
+    tml_status status = tml_check_buffer(tml, call, "desc.origins", d->origins, origin_types, 0);
+    if (status == TML_OK)
+        status = stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length);
+    if (status == TML_OK)
+        status = check_fields(tml, call, d, more);
+    return status == TML_OK ? check_poses(tml, call, d) : status;
+}
+
+/* Runs the job over its buffers' memory. */
+static tml_status run_mapped(tml_context *tml, cast_job *job)
+{
+    field fields[FIELD_COUNT];
+    int mapped = 0;
+    tml_status status = TML_OK;
+    list_fields(job->desc, job, fields);
+    for (; mapped < FIELD_COUNT; mapped++) {
+        void *memory = NULL;
+        if (tml_buffer_is_none(fields[mapped].buffer) || !fields[mapped].to)
+            continue;
+        status = tml_buffer_map(tml, fields[mapped].buffer, &memory);
+        if (status != TML_OK)
+            break;
+        memcpy(fields[mapped].to, &memory, sizeof memory);
+    }
+    if (status == TML_OK && job->desc->want == TML_CAST_ALL)
+        status = run_all(tml, job);
+    else if (status == TML_OK)
+        status = run_in_order(tml, job);
+    while (mapped-- > 0)
+        if (!tml_buffer_is_none(fields[mapped].buffer) && fields[mapped].to)
+            tml_buffer_unmap(tml, fields[mapped].buffer);
+    return status;
+}
+
+uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    const tml_buffer arrays[] = {desc->rays, desc->triangles, desc->t};
+    uint64_t room = UINT64_MAX;
+    for (int i = 0; i < 3 && desc->want == TML_CAST_ALL; i++)
+        if (!tml_buffer_is_none(arrays[i]))
+            room = TML_MIN_OF(room, stream_count_of(tml, arrays[i]));
+    return room == UINT64_MAX ? 0 : room;
+}
+
+/* Bytes that a call takes at most, besides its order. */
+static size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    uint64_t words =
+        desc->want == TML_CAST_ALL ? desc->length.count + 1 + cast_hit_room(tml, desc) : 0;
+    size_t order = collide_rounds_size(desc->length.count);
+    return words < SIZE_MAX / 16 ? order + (size_t)words * sizeof(uint64_t) : SIZE_MAX;
+}
+
+static tml_status put_total(tml_context *tml, tml_buffer to, uint64_t total)
+{
+    tml_type type = TML_TYPE_NONE;
+    const uint32_t narrow = (uint32_t)TML_MIN_OF(total, (uint64_t)UINT32_MAX);
+    if (!tml_buffer_describe(tml, to, &type, NULL))
+        return TML_OK;
+    return tml_buffer_write(tml, to, 0, 1, type == TML_U64 ? (const void *)&total : &narrow);
+}
+
+tml_status cast_add_total(tml_context *tml, tml_buffer to, uint64_t more)
+{
+    uint64_t total = 0; /* little-endian, so of either type */
+    tml_status status = tml_buffer_read(tml, to, &total);
+    return status == TML_OK ? put_total(tml, to, total + more) : status;
+}
+
+tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        uint64_t count, void *scratch, uint64_t *total)
+{
+    cast_job job = {.call = call,
+                    .desc = desc,
+                    .scratch = scratch,
+                    .loops = loops_for_processor(),
+                    .count = count,
+                    .pose_count = stream_count_of(tml, desc->poses) / 3,
+                    .room = cast_hit_room(tml, desc)};
+    tml_status status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
+    if (status == TML_OK)
+        status = run_mapped(tml, &job);
+    if (total)
+        *total = job.total;
+    return status == TML_OK ? put_total(tml, desc->total, job.total) : status;
+}
+
+static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
+{
+    static const char call[] = "tml_tree_cast";
+    tml_tree_cast_desc desc = *given;
+    uint64_t count = 0;
+    tml_status status = check_desc(tml, call, &desc, NULL);
+    if (status == TML_OK)
+        status = tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue");
+    if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES);
+    if (status == TML_OK)
+        status = stream_read_length(tml, &desc.length, &count);
+    desc.length = tml_length_of(count);
+    if (status == TML_OK && rays_run_on_device(tml, &desc))
+        return rays_on_device(tml, call, &desc);
+    return status == TML_OK ? cast_on_host(tml, call, &desc, count, NULL, NULL) : status;
+}
+
+tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, cast(tml, desc));
+}
+
+/* ---- enqueued -------------------------------------------------------------------------------- */
+
+static const char enqueue_call[] = "tml_tree_cast_enqueue";
+
+static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
+                                  tml_tree_cast_desc *out)
+{
+    static const tml_type word_types[] = {TML_U32, TML_TYPE_NONE};
+    const stream_field more[] = {{"desc.unsure", desc->unsure},
+                                 {"desc.unsure_count", desc->unsure_count}};
+    if (!desc->cast)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.cast is NULL, needs what tml_tree_cast takes", enqueue_call);
+    *out = *desc->cast;
+    tml_status status = TML_OK;
+    if (!tml_buffer_is_none(desc->unsure))
+        status = tml_check_buffer(tml, enqueue_call, "desc.unsure", desc->unsure, word_types, 0);
+    if (status == TML_OK && !tml_buffer_is_none(desc->unsure_count))
+        status = stream_check_count(tml, enqueue_call, "desc.unsure_count", desc->unsure_count, 0);
+    if (status == TML_OK)
+        status = check_desc(tml, enqueue_call, out, more);
+    /* Without a wait: no part of the tree is brought up to date. */
+    return status == TML_OK ? collide_tree_fetch(tml, enqueue_call, out->tree, 0) : status;
+}
+
+static tml_status enqueue_here(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
+                               const tml_tree_cast_desc *cast)
+{
+    uint64_t count = 0;
+    void *scratch = NULL;
+    tml_status status = stream_read_length(tml, &cast->length, &count);
+    if (status == TML_OK)
+        status = tml_scratch(tml, enqueue_call, TML_MAX_OF(cast_scratch_size(tml, cast), (size_t)1),
+                             &scratch);
+    if (status == TML_OK)
+        status = cast_on_host(tml, enqueue_call, cast, count, scratch, NULL);
+    return status == TML_OK ? put_total(tml, desc->unsure_count, 0) : status;
+}
+
+static tml_status enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    tml_tree_cast_desc cast;
+    tml_status status = enqueue_resolve(tml, desc, &cast);
+    if (status != TML_OK)
+        return status;
+    return tml->engine->is_host
+               ? enqueue_here(tml, desc, &cast)
+               : rays_enqueue(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
+}
+
+tml_status tml_tree_cast_enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, enqueue(tml, desc));
+}
+
+static size_t enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    tml_tree_cast_desc cast;
+    if (enqueue_resolve(tml, desc, &cast) != TML_OK)
+        return 0;
+    return tml->engine->is_host
+               ? cast_scratch_size(tml, &cast)
+               : rays_scratch_size(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
+}
+
+size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
+{
+    if (TML_ENTER(tml, desc) != TML_OK)
+        return 0;
+    size_t size = enqueue_scratch_size(tml, desc);
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}
+
+#include "kernels/kernel_end.h"

@@ -1,0 +1,906 @@
+/* Rays on the device: a kernel follows each down the packed tree. Of those that floats are unsure of others list the triangles
+ * that may be hit, and settle these. All steps are enqueued at once, with their arrays in scratch. Where every hit is wanted,
+ * so are all rays, and blocks of triangles expand into hits, which then find their places among the ray's. */
+#include <string.h>
+
+#include "stream/program.h"
+#include "tree/collide_cast.h"
+
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_cast.k.h"
+#include "kernels/exact_sum.k.h"
+#include "kernels/real64.k.h"
+#include "kernels/real64_lines.k.h"
+/* Uses the formulas above. */
+#include "kernels/collide_rays.k.h"
+
+#include "tree_rays_library.h"
+
+_Static_assert(COLLIDE_RAYS_NEAREST == TML_CAST_NEAREST && COLLIDE_RAYS_ANY == TML_CAST_ANY &&
+                   COLLIDE_RAYS_COUNT == TML_CAST_COUNT,
+               "as kernels tell them");
+
+/* A vector of the packed tree. u[0]: levels; u[1]: leaves; u[2]: vectors of the nodes. */
+TML_KERNEL_WITH(tree_rays, uvec4, collide_pack_tree,
+                (tml_words boxes, tml_words triangles, tml_words ids, tml_index at, tml_params p), {
+                    uint group = collide_rays_group(U(at) / COLLIDE_RAYS_NODE, p.u[0], p.u[1]);
+                    if (at == 0u && !collide_rays_are_moderate(boxes, group))
+                        return UVEC4(COLLIDE_RAYS_IMMODERATE, 0u, 0u, 0u);
+                    if (U(at) < p.u[2])
+                        return collide_rays_node(boxes, group, U(at) % COLLIDE_RAYS_NODE);
+                    uint slot = (U(at) - p.u[2]) / COLLIDE_RAYS_SLOT;
+                    uint corner = (U(at) - p.u[2]) % COLLIDE_RAYS_SLOT;
+                    uint from = COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +
+                                COLLIDE_CORNER_WORDS * corner + slot % COLLIDE_WIDTH;
+                    return UVEC4(
+                        tml_word(triangles, from), tml_word(triangles, from + COLLIDE_WIDTH),
+                        tml_word(triangles, from + 2u * COLLIDE_WIDTH), tml_word(ids, slot));
+                })
+
+/* A ray in its pose. u[0]: poses; u[1]: not 0 if each ray names one. A pose that is not there gives no direction. */
+TML_KERNEL_OUTS_WITH(tree_rays, (vec3 from, vec3 way), collide_pose_ray,
+                     (vec3 origin, vec3 direction, tml_words poses, tml_words pose_of, tml_index i,
+                      tml_params p),
+                     {
+                         uint pose = p.u[1] != 0u ? tml_word(pose_of, i) : 0u;
+                         uint row = 3u * (pose < p.u[0] ? pose : 0u);
+                         vec4 x = tml_word_vec4(poses, row);
+                         vec4 y = tml_word_vec4(poses, row + 1u);
+                         vec4 z = tml_word_vec4(poses, row + 2u);
+                         collide_pose_ray_out o;
+                         o.from = VEC3(collide_pose_row(x, origin), collide_pose_row(y, origin),
+                                       collide_pose_row(z, origin));
+                         o.way = VEC3(collide_pose_row(VEC4(x.x, x.y, x.z, 0.0f), direction),
+                                      collide_pose_row(VEC4(y.x, y.y, y.z, 0.0f), direction),
+                                      collide_pose_row(VEC4(z.x, z.y, z.z, 0.0f), direction));
+                         if (pose >= p.u[0])
+                             o.way = VEC3(0.0f, 0.0f, 0.0f);
+                         return o;
+                     })
+
+/* A ray as collide_rays_walk has it. What hits nothing ends before it begins; what floats cannot follow has a slope above
+ * 2. u[0]: not 0 if each ray has limits; f[0]: else where all end. */
+TML_KERNEL_OUTS_WITH(
+    tree_rays, (vec4 from, vec4 way, vec2 slope), collide_begin_ray,
+    (vec3 origin, vec3 direction, tml_words limits, tml_words tree, tml_index i, tml_params p), {
+        float t_min = p.u[0] != 0u ? tml_word_float(limits, 2u * U(i)) : 0.0f;
+        float t_max = p.u[0] != 0u ? tml_word_float(limits, 2u * U(i) + 1u) : p.f[0];
+        float size = collide_farthest(direction);
+        bool is_none = is_nan(t_min) || is_nan(t_max) || t_min > t_max || t_max < 0.0f ||
+                       is_nan(origin.x + origin.y + origin.z) || is_inf(origin.x) ||
+                       is_inf(origin.y) || is_inf(origin.z) || is_nan(direction.x) ||
+                       is_nan(direction.y) || is_nan(direction.z) || is_inf(size);
+        collide_begin_ray_out o;
+        /* 2^100, as CAST_T_MAX; of -0 0, since bits are compared */
+        o.from = VEC4(origin.x, origin.y, origin.z, t_min > 0.0f ? t_min : 0.0f);
+        o.way = VEC4(direction.x, direction.y, direction.z,
+                     t_max > 0.0f ? min(t_max, 1.2676506002282294e30f) : 0.0f);
+        o.slope = VEC2(0.0f, 0.0f);
+        if (is_none) {
+            o.from.w = 1.0f;
+            o.way.w = 0.0f;
+        } else {
+            o.slope = collide_rays_slope(o.from, o.way, tree);
+        }
+        return o;
+    })
+
+/* ---- the nearest, any, or how many ------------------------------------------------------------ */
+
+/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure; and the triangles that it may need. u[0]:
+ * what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for each of the root's children; u[3]: the first slot's
+ * vector: so below. */
+TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uvec4 needed), collide_follow_ray,
+                     (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
+                         collide_follow_ray_out o;
+                         collide_rays_found f = collide_rays_walk(
+                             from, way, slope, tree, p.u[0], p.u[1], p.u[2], p.u[3], 0u, false);
+                         o.found = f.best;
+                         o.needed = f.slots;
+                         return o;
+                     })
+
+/* NEAREST: t, rounded, where doubles are sure of it. */
+TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_ray,
+                     (uint found, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                         collide_answer_ray_out o;
+                         o.answer = found;
+                         o.t = uintBitsToFloat(COLLIDE_RAYS_INFINITY);
+                         if (found < COLLIDE_RAYS_UNSURE) {
+                             uint at = p.u[3] + COLLIDE_RAYS_SLOT * found;
+                             uvec4 a = tml_word_uvec4(tree, at);
+                             uvec4 b = tml_word_uvec4(tree, at + 1u);
+                             uvec4 c = tml_word_uvec4(tree, at + 2u);
+                             uint t = real64_line_t(real64_vec3_of(UVEC3(a.x, a.y, a.z)),
+                                                    real64_vec3_of(UVEC3(b.x, b.y, b.z)),
+                                                    real64_vec3_of(UVEC3(c.x, c.y, c.z)),
+                                                    real64_vec3_at(from), real64_vec3_at(way));
+                             if (t == REAL64_FLOAT_NAN)
+                                 o.answer = COLLIDE_RAYS_UNSURE;
+                             else
+                                 o.t = uintBitsToFloat(t);
+                         }
+                         return o;
+                     })
+
+TML_KERNEL(bool, collide_is_ray_unsure, (uint answer), { return answer == 0xfffffffeu; })
+_Static_assert(COLLIDE_RAYS_UNSURE == 0xfffffffeu, "as the kernel has it");
+
+/* ---- triangles that a ray may hit -------------------------------------------------------------- */
+
+TML_KERNEL(uint, collide_number_ray, (tml_index i), { return U(i); })
+
+/* A ray with, above its number, how many triangles it needs, if these are known: few rays need more than the walk kept. */
+TML_KERNEL_WITH(tree_rays, uint, collide_note_needed, (uint ray, tml_words needed), {
+    uvec4 slots = tml_word_uvec4(needed, ray);
+    if (slots.x == COLLIDE_RAYS_UNSURE)
+        return ray;
+    return ray | COLLIDE_RAYS_KNOWN | collide_rays_given(slots) << COLLIDE_RAYS_BITS;
+})
+
+/* How many, and in how many blocks of four; UNSURE where they are too many, or floats cannot follow the ray. */
+TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uint blocks), collide_count_slots,
+                     (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_params p), {
+                         collide_count_slots_out o;
+                         if ((noted & COLLIDE_RAYS_KNOWN) != 0u) {
+                             o.found = (noted & ~COLLIDE_RAYS_KNOWN) >> COLLIDE_RAYS_BITS;
+                             o.blocks = min(o.found, 1u);
+                             return o;
+                         }
+                         vec4 from = tml_word_vec4(froms, noted);
+                         vec4 way = tml_word_vec4(ways, noted);
+                         collide_rays_found f = collide_rays_walk(
+                             from, way, collide_rays_slope(from, way, tree), tree, p.u[0], p.u[1],
+                             p.u[2], p.u[3], COLLIDE_RAYS_LISTED_MOST - 3u, true);
+                         bool is_unsure = f.best > COLLIDE_RAYS_LISTED_MOST;
+                         o.found = is_unsure ? COLLIDE_RAYS_UNSURE : f.best;
+                         o.blocks = is_unsure ? 0u : (f.best + 3u) / 4u;
+                         return o;
+                     })
+
+/* Those that are known are not listed here. */
+TML_KERNEL_OUTS_WITH(
+    tree_rays, (uvec4 slots, vec4 from, vec4 way), collide_list_slots,
+    (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_rank k, tml_params p), {
+        uint ray = noted & COLLIDE_RAYS_NUMBER;
+        collide_list_slots_out o;
+        o.slots = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
+        o.from = tml_word_vec4(froms, ray);
+        o.way = tml_word_vec4(ways, ray);
+        if (ray == noted) {
+            collide_rays_found f =
+                collide_rays_walk(o.from, o.way, collide_rays_slope(o.from, o.way, tree), tree,
+                                  p.u[0], p.u[1], p.u[2], p.u[3], 4u * U(k), true);
+            o.slots = f.slots;
+        }
+        return o;
+    })
+
+/* A block of a listed ray, as listed or known before. */
+TML_KERNEL_WITH(tree_rays, uvec4, collide_take_needed,
+                (uvec4 slots, uint listed, tml_words noted, tml_words needed), {
+                    uint ray = tml_word(noted, listed);
+                    if ((ray & COLLIDE_RAYS_KNOWN) == 0u)
+                        return slots;
+                    return tml_word_uvec4(needed, ray & COLLIDE_RAYS_NUMBER);
+                })
+
+/* Of a block the nearest hit's t, slot and triangle, and how many are hit. */
+TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_best,
+                (uvec4 slots, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                    uvec4 best = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, 0u);
+                    uvec4 left = slots;
+                    for (uint i = 0u; i < 4u && left.x != COLLIDE_RAYS_NONE; i++) {
+                        uint slot = left.x & ~COLLIDE_RAYS_PERHAPS;
+                        uint at = p.u[3] + COLLIDE_RAYS_SLOT * slot;
+                        uint t = collide_rays_settle(tree, at, from, way, slot == left.x);
+                        uint triangle = tml_word(tree, 4u * at + 3u);
+                        best.w += U(t != COLLIDE_RAYS_NONE);
+                        if (t < best.x ||
+                            (t == best.x && triangle < best.z && t != COLLIDE_RAYS_NONE))
+                            best = UVEC4(t, slot, triangle, best.w);
+                        left = UVEC4(left.y, left.z, left.w, COLLIDE_RAYS_NONE);
+                    }
+                    return best;
+                })
+
+/* A listed ray's answer, from its blocks; UNSURE still where these are not all there. u[0]: what is wanted; u[1]: blocks with
+ * room. */
+TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_listed,
+                     (uint found, tml_words rays, tml_words blocks, tml_words count, tml_index i,
+                      tml_params p),
+                     {
+                         uint end = min(tml_word(count, 0u), p.u[1]);
+                         uint first = collide_rays_first(rays, U(i), end);
+                         uint needs = found == COLLIDE_RAYS_UNSURE ? 0u : (found + 3u) / 4u;
+                         uvec4 best =
+                             UVEC4(COLLIDE_RAYS_INFINITY, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, 0u);
+                         collide_answer_listed_out o;
+                         for (uint k = first; k < first + needs && k < end; k++) {
+                             uvec4 block = tml_word_uvec4(blocks, k);
+                             best.w += block.w;
+                             if (block.x < best.x || (block.x == best.x && block.z < best.z))
+                                 best = UVEC4(block.x, block.y, block.z, best.w);
+                         }
+                         o.answer = p.u[0] == COLLIDE_RAYS_NEAREST ? best.y
+                                    : p.u[0] == COLLIDE_RAYS_ANY   ? min(best.w, 1u)
+                                                                   : best.w;
+                         o.t = uintBitsToFloat(best.x);
+                         if (found == COLLIDE_RAYS_UNSURE || first + needs > end) {
+                             o.answer = COLLIDE_RAYS_UNSURE;
+                             o.t = uintBitsToFloat(COLLIDE_RAYS_INFINITY);
+                         }
+                         return o;
+                     })
+
+/* ---- all hits --------------------------------------------------------------------------------- */
+
+/* The bits of t of a block's hits, and NONE. */
+TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_block,
+                (uvec4 slots, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                    uvec4 t = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE,
+                                    COLLIDE_RAYS_NONE);
+                    uvec4 left = slots;
+                    for (uint i = 0u; i < 4u; i++) {
+                        uint of_slot = COLLIDE_RAYS_NONE;
+                        if (left.x != COLLIDE_RAYS_NONE) {
+                            uint slot = left.x & ~COLLIDE_RAYS_PERHAPS;
+                            of_slot = collide_rays_settle(tree, p.u[3] + COLLIDE_RAYS_SLOT * slot,
+                                                          from, way, slot == left.x);
+                        }
+                        t = UVEC4(t.y, t.z, t.w, of_slot);
+                        left = UVEC4(left.y, left.z, left.w, COLLIDE_RAYS_NONE);
+                    }
+                    return t;
+                })
+
+TML_KERNEL_WITH(tree_rays, uint, collide_block_hits, (uvec4 t), { return collide_rays_given(t); })
+
+TML_KERNEL_OUTS_WITH(tree_rays, (uint hit_ray, uint triangle, float hit_t), collide_list_hit,
+                     (uvec4 t, uvec4 slots, uint ray, tml_words tree, tml_rank k, tml_params p), {
+                         uint left = U(k);
+                         uvec4 times = t;
+                         uvec4 rest = slots;
+                         for (uint i = 0u; i < 4u && (left > 0u || times.x == COLLIDE_RAYS_NONE);
+                              i++) {
+                             if (times.x != COLLIDE_RAYS_NONE)
+                                 left -= 1u;
+                             times = UVEC4(times.y, times.z, times.w, COLLIDE_RAYS_NONE);
+                             rest = UVEC4(rest.y, rest.z, rest.w, COLLIDE_RAYS_NONE);
+                         }
+                         uint slot = rest.x & ~COLLIDE_RAYS_PERHAPS;
+                         collide_list_hit_out o;
+                         o.hit_ray = ray;
+                         o.triangle = tml_word(tree, 4u * (p.u[3] + COLLIDE_RAYS_SLOT * slot) + 3u);
+                         o.hit_t = uintBitsToFloat(times.x);
+                         return o;
+                     })
+
+/* The place of a hit: after those of the rays before, and of the same ray's after those of less t, then triangle. NONE where
+ * there is no room. u[0]: hits with room here; u[1]: there. */
+TML_KERNEL_WITH(tree_rays, uint, collide_place_hit,
+                (tml_words rays, tml_words t, tml_words triangles, tml_words count, tml_index i,
+                 tml_params p),
+                {
+                    uint end = min(tml_word(count, 0u), p.u[0]);
+                    uint ray = tml_word(rays, U(i));
+                    uint own_t = tml_word(t, U(i));
+                    uint own = tml_word(triangles, U(i));
+                    uint place = U(i);
+                    for (uint at = U(i); at > 0u; at--) {
+                        if (tml_word(rays, at - 1u) != ray)
+                            break;
+                        uint other = tml_word(t, at - 1u);
+                        if (other > own_t || (other == own_t && tml_word(triangles, at - 1u) > own))
+                            place -= 1u;
+                    }
+                    for (uint at = U(i) + 1u; at < end; at++) {
+                        if (tml_word(rays, at) != ray)
+                            break;
+                        uint other = tml_word(t, at);
+                        if (other < own_t || (other == own_t && tml_word(triangles, at) < own))
+                            place += 1u;
+                    }
+                    return place < p.u[1] ? place : COLLIDE_RAYS_NONE;
+                })
+
+/* Hits in all; 2^32 - 1 where blocks had no room, u[0] of them. */
+TML_KERNEL(uint, collide_total_hits, (tml_words hits, tml_words blocks, tml_params p),
+           { return tml_word(blocks, 0u) > p.u[0] ? 0xffffffffu : tml_word(hits, 0u); })
+
+/* Hits of a ray, whose blocks stand among u[0] with room. */
+TML_KERNEL_WITH(tree_rays, uint, collide_ray_hits,
+                (uint found, tml_words rays, tml_words t, tml_words count, tml_index i,
+                 tml_params p),
+                {
+                    uint end = min(tml_word(count, 0u), p.u[0]);
+                    uint first = collide_rays_first(rays, U(i), end);
+                    uint needs = found == COLLIDE_RAYS_UNSURE ? 0u : (found + 3u) / 4u;
+                    uint hits = 0u;
+                    for (uint k = first; k < first + needs && k < end; k++)
+                        hits += collide_rays_given(tml_word_uvec4(t, k));
+                    return hits;
+                })
+
+/* ---- outputs ---------------------------------------------------------------------------------- */
+
+/* u[0]: what is wanted: in all. */
+TML_KERNEL_WITH(tree_rays, bool, collide_is_ray_hit, (uint answer, tml_params p),
+                { return collide_rays_count_of(answer, p.u[0]) != 0u; })
+TML_KERNEL_WITH(tree_rays, uint, collide_ray_count, (uint answer, tml_params p),
+                { return collide_rays_count_of(answer, p.u[0]); })
+TML_KERNEL_WITH(tree_rays, uint, collide_hit_triangle, (uint answer, tml_words tree, tml_params p),
+                {
+                    return answer >= COLLIDE_RAYS_UNSURE
+                               ? COLLIDE_RAYS_NONE
+                               : tml_word(tree, 4u * (p.u[3] + COLLIDE_RAYS_SLOT * answer) + 3u);
+                })
+TML_KERNEL_WITH(tree_rays, vec2, collide_ray_weights,
+                (uint answer, vec4 from, vec4 way, tml_words tree, tml_params p), {
+                    float none = uintBitsToFloat(REAL64_FLOAT_NAN);
+                    if (answer >= COLLIDE_RAYS_UNSURE)
+                        return VEC2(none, none);
+                    uint at = p.u[3] + COLLIDE_RAYS_SLOT * answer;
+                    uvec4 a = tml_word_uvec4(tree, at);
+                    uvec4 b = tml_word_uvec4(tree, at + 1u);
+                    uvec4 c = tml_word_uvec4(tree, at + 2u);
+                    return real64_line_weights(real64_vec3_of(UVEC3(a.x, a.y, a.z)),
+                                               real64_vec3_of(UVEC3(b.x, b.y, b.z)),
+                                               real64_vec3_of(UVEC3(c.x, c.y, c.z)),
+                                               real64_vec3_at(from), real64_vec3_at(way));
+                })
+
+/* ---- the packed tree ------------------------------------------------------------------------- */
+
+/* Below, the host is faster than a device answers; above, indices and lists do not fit. */
+enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
+
+/* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call that waits the rays that
+ * the host casts, and hits in all. */
+enum { TREE, IDS, LEFT, LEFT_COUNT, TOTAL, BUFFERS };
+struct collide_rays {
+    tml_buffer buffers[BUFFERS];
+    uint64_t left_room;
+    bool is_packed;
+};
+
+void collide_rays_destroy(tml_context *tml, tml_tree *tree)
+{
+    struct collide_rays *rays = tree->rays;
+    if (!rays)
+        return;
+    for (uint32_t i = 0; i < BUFFERS; i++)
+        tml_buffer_destroy(tml, rays->buffers[i]);
+    tml_free(tml, rays, sizeof *rays);
+    tree->rays = NULL;
+}
+
+void collide_rays_age(tml_tree *tree)
+{
+    if (tree->rays)
+        tree->rays->is_packed = false;
+}
+
+/* Makes a buffer unless it is there. */
+static tml_status make(tml_context *tml, tml_tree *tree, int which, tml_type type, uint64_t count,
+                       const void *data)
+{
+    tml_buffer *buffer = &tree->rays->buffers[which];
+    return tml_buffer_is_none(*buffer)
+               ? tml_buffer_create(tml,
+                                   &(tml_buffer_desc){
+                                       .type = type, .count = count, .data = data, .label = "rays"},
+                                   buffer)
+               : TML_OK;
+}
+
+/* Nodes have levels of their own below one root: the first leaf is number (8^depth - 1) / 7. */
+static uint32_t first_leaf(const tml_tree *tree)
+{
+    uint32_t first = 0;
+    for (uint32_t level = TML_MAX_OF(tree->levels, 2u); level > 1; level--)
+        first = COLLIDE_WIDTH * first + 1;
+    return first;
+}
+
+/* Vectors that nodes take: up to the last that has leaves. */
+static uint64_t node_vectors(const tml_tree *tree)
+{
+    uint32_t parents = TML_CEIL_DIV(TML_MAX_OF(tree->level_count[1], 1u), COLLIDE_WIDTH);
+    return (uint64_t)COLLIDE_RAYS_NODE * ((first_leaf(tree) - 1) / COLLIDE_WIDTH + parents);
+}
+
+static uint64_t tree_vectors(const tml_tree *tree)
+{
+    return node_vectors(tree) + (uint64_t)COLLIDE_RAYS_SLOT * tree->level_count[0];
+}
+
+/* Makes what all calls need of the tree on the device. */
+static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer in[3])
+{
+    if (!tree->rays) {
+        tree->rays = tml_alloc(tml, sizeof *tree->rays);
+        if (!tree->rays)
+            return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a tree's handles",
+                             call);
+        memset(tree->rays, 0, sizeof *tree->rays);
+    }
+    if (tml_is_recording(tml) && tml_buffer_is_none(tree->rays->buffers[TREE]))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: the tree has no arrays for rays yet, and none are made while "
+                         "recording; ask %s_scratch_size before",
+                         call, call);
+    if (tree->levels == 0) { /* a root without children */
+        static const uint32_t nothing[4 * COLLIDE_RAYS_NODE];
+        tree->rays->is_packed = true;
+        return make(tml, tree, TREE, TML_VEC(TML_U32, 4), COLLIDE_RAYS_NODE, nothing);
+    }
+    tml_status status = collide_device_tree(tml, tree, &in[0], &in[1]);
+    in[2] = collide_build_ids(tree);
+    if (status == TML_OK && tml_buffer_is_none(in[2])) {
+        status = make(tml, tree, IDS, TML_U32, tree->level_count[0], tree->ids);
+        in[2] = tree->rays->buffers[IDS];
+    }
+    return status == TML_OK ? make(tml, tree, TREE, TML_VEC(TML_U32, 4), tree_vectors(tree), NULL)
+                            : status;
+}
+
+/* Packs the tree, unless it is as it was. A recording that may follow builds of other times packs it whenever it runs. */
+static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
+{
+    tml_buffer in[3] = {{0, 0}};
+    tml_status status = tree_make(tml, call, tree, in);
+    bool is_again = tree->stale_again || (tml_is_recording(tml) && tree->build);
+    if (status != TML_OK || (tree->rays->is_packed && !is_again))
+        return status;
+    status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_pack_tree),
+                                          .params = {.u = {tree->levels, tree->level_count[1],
+                                                           (uint32_t)node_vectors(tree)}},
+                                          .in = {in[0], in[1], in[2]},
+                                          .length = tml_length_of(tree_vectors(tree)),
+                                          .out = tree->rays->buffers[TREE]});
+    tree->rays->is_packed |= status == TML_OK && !tml_is_recording(tml);
+    return status;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* One call as a program. */
+typedef struct rays_run {
+    program p;
+    const tml_tree_cast_desc *desc; /* its length resolved */
+    tml_buffer tree, unsure, unsure_count;
+    uint32_t want;
+    tml_params params; /* as kernels have them */
+    uint64_t count;    /* rays, at most */
+    uint64_t blocks;   /* with room */
+    /* Rays and what is found of each; blocks of triangles that rays may hit. */
+    tml_buffer from, way, slope, answers, slots, slots_ray, slots_t, slots_count;
+} rays_run;
+
+static tml_buffer array(rays_run *run, tml_type type, uint64_t count)
+{
+    return program_array(&run->p, type, TML_MAX_OF(count, (uint64_t)1));
+}
+
+/* Steps over all rays, unless they have a length. Maps without parameters have the run's. */
+static void add_map(rays_run *run, tml_map_desc desc)
+{
+    if (!desc.length.count)
+        desc.length = run->desc->length;
+    if (!desc.params.u[3])
+        desc.params = run->params;
+    program_map(&run->p, &desc);
+}
+
+static void add_expand(rays_run *run, tml_expand_desc desc)
+{
+    if (!desc.length.count)
+        desc.length = run->desc->length;
+    if (!desc.params.u[3])
+        desc.params = run->params;
+    program_expand(&run->p, &desc);
+}
+
+/* The list of rays without an answer. */
+static void add_unsure(rays_run *run, tml_buffer answers, tml_buffer list, tml_buffer count)
+{
+    if (tml_buffer_is_none(list) && tml_buffer_is_none(count))
+        return;
+    program_compact(&run->p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_ray_unsure),
+                                                          .in = {answers}},
+                                                 .length = run->desc->length,
+                                                 .indices = list,
+                                                 .count = count});
+}
+
+/* The rays, in the tree's frame. */
+static void add_rays(rays_run *run)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    const tml_type vec3_type = TML_VEC(TML_F32, 3), vec4_type = TML_VEC(TML_F32, 4);
+    tml_buffer origins = d->origins, directions = d->directions;
+    bool has_limits = !tml_buffer_is_none(d->limits);
+    bool has_pose_of = !tml_buffer_is_none(d->pose_of);
+    run->from = array(run, vec4_type, run->count);
+    run->way = array(run, vec4_type, run->count);
+    run->slope = array(run, TML_VEC(TML_F32, 2), run->count);
+    run->answers = array(run, TML_U32, run->count);
+    if (!tml_buffer_is_none(d->poses)) {
+        uint32_t poses = (uint32_t)(stream_count_of(run->p.tml, d->poses) / 3);
+        origins = array(run, vec3_type, run->count);
+        directions = array(run, vec3_type, run->count);
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_pose_ray),
+                                    .params = {.u = {poses, has_pose_of, 0, 1}},
+                                    .in = {d->origins, d->directions, d->poses,
+                                           has_pose_of ? d->pose_of : d->poses},
+                                    .out = origins,
+                                    .also = {directions}});
+    }
+    add_map(run,
+            (tml_map_desc){
+                .kernel = TML_USE(collide_begin_ray),
+                .params = {.f = {d->t_max > 0 ? d->t_max : CAST_T_MAX}, .u = {has_limits, 0, 0, 1}},
+                .in = {origins, directions, has_limits ? d->limits : origins, run->tree},
+                .out = run->from,
+                .also = {run->way, run->slope}});
+}
+
+/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed: what rays are known to
+ * need, if anything. */
+static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_buffer needed,
+                       tml_buffer found, uint64_t room, const tml_kernel *settle)
+{
+    const tml_type vec4_type = TML_VEC(TML_F32, 4), uvec4_type = TML_VEC(TML_U32, 4);
+    tml_buffer from = array(run, vec4_type, room);
+    tml_buffer way = array(run, vec4_type, room);
+    tml_buffer blocks = array(run, TML_U32, run->count);
+    run->blocks = room;
+    run->slots = array(run, uvec4_type, room);
+    run->slots_ray = array(run, TML_U32, room);
+    run->slots_t = array(run, uvec4_type, room);
+    run->slots_count = array(run, TML_U32, 1);
+    const tml_length slots = {.count = room, .device = run->slots_count, .exact = true};
+    tml_buffer noted = list;
+    if (!tml_buffer_is_none(needed)) {
+        noted = array(run, TML_U32, run->count);
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_note_needed),
+                                    .in = {list, needed},
+                                    .length = listed,
+                                    .out = noted});
+    }
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_count_slots),
+                                .in = {noted, run->from, run->way, run->tree},
+                                .length = listed,
+                                .out = found,
+                                .also = {blocks}});
+    add_expand(run, (tml_expand_desc){.counts = blocks,
+                                      .emit_kernel = TML_USE(collide_list_slots),
+                                      .in = {noted, run->from, run->way, run->tree},
+                                      .length = listed,
+                                      .source = run->slots_ray,
+                                      .out = run->slots,
+                                      .also = {from, way},
+                                      .total = run->slots_count});
+    if (!tml_buffer_is_none(needed))
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_take_needed),
+                                    .in = {run->slots, run->slots_ray, noted, needed},
+                                    .length = slots,
+                                    .out = run->slots});
+    add_map(run, (tml_map_desc){.kernel = settle,
+                                .in = {run->slots, from, way, run->tree},
+                                .length = slots,
+                                .out = run->slots_t});
+}
+
+/* What is given of the outputs that an answer stands for. */
+static void add_counts(rays_run *run, tml_buffer total)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    tml_buffer answers = run->answers;
+    if (!tml_buffer_is_none(d->counts))
+        add_map(run, (tml_map_desc){
+                         .kernel = TML_USE(collide_ray_count), .in = {answers}, .out = d->counts});
+    if (!tml_buffer_is_none(d->hits))
+        add_map(run, (tml_map_desc){
+                         .kernel = TML_USE(collide_is_ray_hit), .in = {answers}, .out = d->hits});
+    if (!tml_buffer_is_none(total))
+        add_expand(run, (tml_expand_desc){.count_kernel = TML_USE(collide_ray_count),
+                                          .in = {answers},
+                                          .total = total});
+}
+
+/* As many blocks have room as there are rays, of which floats are unsure of a few. */
+static void add_one(rays_run *run)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    bool is_nearest = d->want == TML_CAST_NEAREST;
+    add_rays(run);
+    tml_buffer answers = run->answers, from = run->from, way = run->way;
+    tml_buffer t =
+        !is_nearest || !tml_buffer_is_none(d->t) ? d->t : array(run, TML_F32, run->count);
+    tml_buffer list = array(run, TML_U32, run->count);
+    tml_buffer listed_answers = array(run, TML_U32, run->count);
+    tml_buffer listed_t = array(run, TML_F32, run->count);
+    tml_buffer listed_count = array(run, TML_U32, 1);
+    tml_buffer needed = array(run, TML_VEC(TML_U32, 4), run->count);
+    const tml_length listed = {.count = run->count, .device = listed_count, .exact = true};
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_follow_ray),
+                                .in = {from, way, run->slope, run->tree},
+                                .out = answers,
+                                .also = {needed}});
+    if (is_nearest)
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_answer_ray),
+                                    .in = {answers, from, way, run->tree},
+                                    .out = answers,
+                                    .also = {t}});
+    add_unsure(run, answers, list, listed_count);
+    if (d->want == TML_CAST_COUNT) /* what is certain has not been kept */
+        needed = (tml_buffer){0, 0};
+    add_blocks(run, list, listed, needed, listed_answers, run->count + RAYS_LEAST,
+               TML_USE(collide_settle_best));
+    add_map(run,
+            (tml_map_desc){.kernel = TML_USE(collide_answer_listed),
+                           .params = {.u = {run->want, (uint32_t)run->blocks, 0, 1}},
+                           .in = {listed_answers, run->slots_ray, run->slots_t, run->slots_count},
+                           .length = listed,
+                           .out = listed_answers,
+                           .also = {listed_t}});
+    tml_scatter_desc scatter = {
+        .indices = list, .length = listed, .payloads = {{listed_answers, answers}}};
+    if (is_nearest)
+        scatter.payloads[1] = (tml_payload){listed_t, t};
+    program_scatter(&run->p, &scatter);
+    add_unsure(run, answers, run->unsure, run->unsure_count);
+    if (is_nearest && !tml_buffer_is_none(d->triangles))
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_hit_triangle),
+                                    .in = {answers, run->tree},
+                                    .out = d->triangles});
+    if (is_nearest && !tml_buffer_is_none(d->barycentrics))
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_weights),
+                                    .in = {answers, from, way, run->tree},
+                                    .out = d->barycentrics});
+    add_counts(run, d->total);
+}
+
+/* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray passes close by are there,
+ * too. As many hits as there is room for, and all of the ray that has some of these. */
+static void add_all(rays_run *run)
+{
+    const tml_tree_cast_desc *d = run->desc;
+    const uint64_t room = cast_hit_room(run->p.tml, d), hits = room + COLLIDE_RAYS_LISTED_MOST;
+    add_rays(run);
+    tml_buffer list = array(run, TML_U32, run->count);
+    tml_buffer hit_ray = array(run, TML_U32, hits);
+    tml_buffer hit_triangle = array(run, TML_U32, hits);
+    tml_buffer hit_t = array(run, TML_F32, hits);
+    tml_buffer hit_place = array(run, TML_U32, hits);
+    tml_buffer hit_count = array(run, TML_U32, 1);
+    const tml_length found = {.count = hits, .device = hit_count, .exact = true};
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = list});
+    add_blocks(run, list, d->length, (tml_buffer){0, 0}, run->answers, run->count + hits / 2,
+               TML_USE(collide_settle_block));
+    add_unsure(run, run->answers, run->unsure, run->unsure_count);
+    add_expand(run, (tml_expand_desc){
+                        .count_kernel = TML_USE(collide_block_hits),
+                        .emit_kernel = TML_USE(collide_list_hit),
+                        .in = {run->slots_t, run->slots, run->slots_ray, run->tree},
+                        .length = {.count = run->blocks, .device = run->slots_count, .exact = true},
+                        .out = hit_ray,
+                        .also = {hit_triangle, hit_t},
+                        .total = hit_count});
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_place_hit),
+                                .params = {.u = {(uint32_t)hits, (uint32_t)room, 0, 1}},
+                                .in = {hit_ray, hit_t, hit_triangle, hit_count},
+                                .length = found,
+                                .out = hit_place});
+    tml_scatter_desc scatter = {.indices = hit_place, .length = found};
+    const tml_payload outputs[] = {{hit_ray, d->rays}, {hit_triangle, d->triangles}, {hit_t, d->t}};
+    for (int i = 0, given = 0; i < 3; i++)
+        if (!tml_buffer_is_none(outputs[i].out))
+            scatter.payloads[given++] = outputs[i];
+    program_scatter(&run->p, &scatter);
+    const tml_params counting = {.u = {(uint32_t)run->blocks, 0, 0, 1}};
+    if (!tml_buffer_is_none(d->total))
+        add_expand(run, (tml_expand_desc){.count_kernel = TML_USE(collide_total_hits),
+                                          .params = counting,
+                                          .in = {hit_count, run->slots_count},
+                                          .length = tml_length_of(1),
+                                          .total = d->total});
+    if (tml_buffer_is_none(d->hits) && tml_buffer_is_none(d->counts))
+        return;
+    add_map(run,
+            (tml_map_desc){.kernel = TML_USE(collide_ray_hits),
+                           .params = counting,
+                           .in = {run->answers, run->slots_ray, run->slots_t, run->slots_count},
+                           .out = run->answers});
+    add_counts(run, (tml_buffer){0, 0});
+}
+
+/* Records the steps. The tree has its arrays. */
+static void add_steps(rays_run *run)
+{
+    const tml_tree *tree = run->desc->tree;
+    uint32_t children = tree->levels ? tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1] : 0;
+    run->tree = tree->rays->buffers[TREE];
+    run->want = run->desc->want == TML_CAST_ALL ? TML_CAST_COUNT : run->desc->want;
+    run->params = (tml_params){
+        .u = {run->want, first_leaf(tree), (1u << children) - 1, (uint32_t)node_vectors(tree)}};
+    run->count = run->desc->length.count;
+    if (cast_hit_room(run->p.tml, run->desc) > 0)
+        add_all(run);
+    else
+        add_one(run);
+}
+
+/* ---- the calls ------------------------------------------------------------------------------- */
+
+static bool fits(const tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    return desc->length.count <= RAYS_MOST && 4 * tree_vectors(desc->tree) <= UINT32_MAX &&
+           cast_hit_room(tml, desc) <= RAYS_MOST;
+}
+
+static tml_status prepare(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
+{
+    if (tml->engine->kind != TML_ENGINE_VULKAN)
+        return tml_refuse(tml, call, "no rays in a frame; use tml_tree_cast, or Vulkan");
+    if (!fits(tml, desc))
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: more than 2^27 rays or hits, or than 2^32 words of a tree, are more "
+                         "than a device counts; use tml_tree_cast",
+                         call);
+    tree_learn(tml);
+    return pack(tml, call, desc->tree);
+}
+
+static program rays_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                           tml_buffer unsure, tml_buffer unsure_count)
+{
+    tml_status status = prepare(tml, call, desc);
+    rays_run run = {.p = program_begin(tml, call),
+                    .desc = desc,
+                    .unsure = unsure,
+                    .unsure_count = unsure_count};
+    if (status != TML_OK)
+        run.p.status = status;
+    else
+        add_steps(&run);
+    return run.p;
+}
+
+tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                        tml_buffer unsure, tml_buffer unsure_count)
+{
+    program p = rays_record(tml, call, desc, unsure, unsure_count);
+    return program_enqueue(&p, (tml_buffer){0, 0});
+}
+
+size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                         tml_buffer unsure, tml_buffer unsure_count)
+{
+    program p = rays_record(tml, call, desc, unsure, unsure_count);
+    return program_scratch_size(&p);
+}
+
+tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count)
+{
+    return tml_buffer_read(tml, tree->rays->buffers[LEFT_COUNT], count);
+}
+
+/* OpenGL's compilers take minutes for doubles by integers. */
+bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
+{
+    const tml_tree *tree = desc->tree;
+    bool is_moderate = true;
+    for (int k = 0; k < 3; k++)
+        is_moderate = is_moderate && tree->lower[k] >= -0x1p30f && tree->upper[k] <= 0x1p30f;
+    return tml->device.engine == TML_ENGINE_VULKAN && tree->levels > 0 && is_moderate &&
+           desc->length.count >= RAYS_LEAST && fits(tml, desc);
+}
+
+/* Rays that the host casts where others are cast on the device, at most; where they are more, it casts all. */
+static uint64_t left_room(uint64_t count)
+{
+    return count / 8 + RAYS_LEAST;
+}
+
+static tml_status left_make(tml_context *tml, tml_tree *tree, uint64_t count)
+{
+    struct collide_rays *rays = tree->rays;
+    if (rays->left_room < left_room(count)) {
+        tml_buffer_destroy(tml, rays->buffers[LEFT]);
+        rays->buffers[LEFT] = (tml_buffer){0, 0};
+    }
+    tml_status status = make(tml, tree, LEFT, TML_U32, left_room(count), NULL);
+    rays->left_room = status == TML_OK ? TML_MAX_OF(rays->left_room, left_room(count)) : 0;
+    if (status == TML_OK)
+        status = make(tml, tree, LEFT_COUNT, TML_U32, 1, NULL);
+    return status == TML_OK ? make(tml, tree, TOTAL, TML_U32, 1, NULL) : status;
+}
+
+/* Casts count rays that are left on the host, and puts their answers where they belong. */
+static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
+                            uint32_t count)
+{
+    tml_tree_cast_desc left = *d;
+    const struct {
+        tml_buffer all, *some;
+        bool is_input;
+    } arrays[] = {{d->origins, &left.origins, true},
+                  {d->directions, &left.directions, true},
+                  {d->limits, &left.limits, true},
+                  {d->pose_of, &left.pose_of, true},
+                  {d->hits, &left.hits, false},
+                  {d->counts, &left.counts, false},
+                  {d->triangles, &left.triangles, false},
+                  {d->t, &left.t, false},
+                  {d->barycentrics, &left.barycentrics, false}};
+    enum { ARRAYS = TML_ARRAY_SIZE(arrays) };
+    const tml_buffer list = d->tree->rays->buffers[LEFT];
+    tml_gather_desc gather = {.indices = list, .length = tml_length_of(count)}, scatter = gather;
+    uint32_t gathered = 0, scattered = 0;
+    tml_buffer made[ARRAYS] = {{0, 0}};
+    tml_status status = TML_OK;
+    for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
+        tml_type type;
+        if (!tml_buffer_describe(tml, arrays[i].all, &type, NULL))
+            continue;
+        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count}, &made[i]);
+        *arrays[i].some = made[i];
+        if (arrays[i].is_input)
+            gather.payloads[gathered++] = (tml_payload){arrays[i].all, made[i]};
+        else
+            scatter.payloads[scattered++] = (tml_payload){made[i], arrays[i].all};
+    }
+    if (status == TML_OK)
+        status = tml_gather(tml, &gather);
+    left.length = tml_length_of(count);
+    left.total = (tml_buffer){0, 0};
+    uint64_t total = 0;
+    if (status == TML_OK)
+        status = cast_on_host(tml, call, &left, count, NULL, &total);
+    if (status == TML_OK && scattered > 0)
+        status = tml_scatter(tml, &scatter);
+    if (status == TML_OK && !tml_buffer_is_none(d->total))
+        status = cast_add_total(tml, d->total, total);
+    for (int i = 0; i < ARRAYS; i++)
+        tml_buffer_destroy(tml, made[i]);
+    return status;
+}
+
+tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
+{
+    tml_tree_cast_desc here = *desc;
+    const uint64_t count = desc->length.count;
+    uint32_t left = 0;
+    uint64_t total = 0; /* little-endian, so of either type */
+    tree_learn(tml);
+    tml_status status = pack(tml, call, desc->tree);
+    if (status == TML_OK)
+        status = left_make(tml, desc->tree, count);
+    if (status == TML_OK) {
+        const tml_buffer *buffers = desc->tree->rays->buffers;
+        if (tml_buffer_is_none(here.total))
+            here.total = buffers[TOTAL];
+        status = rays_enqueue(tml, call, &here, buffers[LEFT], buffers[LEFT_COUNT]);
+    }
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_OUT_OF_MEMORY) {
+        collide_rays_destroy(tml, desc->tree);
+        return cast_on_host(tml, call, desc, count, NULL, NULL);
+    }
+    if (status == TML_OK)
+        status = rays_left(tml, desc->tree, &left);
+    if (status == TML_OK && desc->want == TML_CAST_ALL)
+        status = tml_buffer_read_range(tml, here.total, 0, 1, &total);
+    if (status != TML_OK)
+        return status;
+    bool is_short = desc->want == TML_CAST_ALL && (left > 0 || total == UINT32_MAX);
+    if (is_short || left > left_room(count))
+        return cast_on_host(tml, call, desc, count, NULL, NULL);
+    return left > 0 ? cast_left(tml, call, desc, left) : TML_OK;
+}
+
+#include "kernels/kernel_end.h"

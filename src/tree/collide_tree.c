@@ -1,0 +1,1010 @@
+/* Trees: build, refit, save, load.
+ *
+ * Nodes are split at the median, so the shape depends on the number of triangles alone and needs no
+ * links. A file holds the triangles in the order of their slots; boxes are computed again on
+ * loading. Quickselect splits a range, with random pivots, so that equal or sorted centroids cost
+ * no more than others. After: Hoare: Algorithm 65: Find. 1961; Chitalu, Dubach, Komura: Binary
+ * Ostensibly-Implicit Trees for Fast Collision Detection. 2020. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#ifdef TML_VULKAN
+#    include <trommel/vulkan.h>
+extern const tml_vulkan_kernel tree_own_kernels[]; /* made by the build */
+#endif
+
+#include "core/call.h"
+#include "tree/collide_points.h"
+
+#include "kernels/kernel.h"
+/* Formulas in the language of kernels/kernel.h, which must come first. */
+#include "kernels/collide.k.h"
+#include "kernels/collide_stream.k.h"
+#include "kernels/mesh.k.h"
+/* Uses the formulas above. */
+#include "kernels/collide_build.k.h"
+#include "tree/collide_slab.h"
+
+/* Leaves in a task of a parallel loop. */
+enum { LEAVES_A_TASK = 512 };
+
+void tree_learn(tml_context *tml)
+{
+#ifdef TML_VULKAN
+    if (tml->engine->learn)
+        tml->engine->learn(tml, tree_own_kernels);
+#else
+    (void)tml;
+#endif
+}
+
+static uint64_t slot_count(const tml_tree *tree)
+{
+    return (uint64_t)COLLIDE_WIDTH * (tree->levels ? tree->level_count[1] : 0);
+}
+
+static size_t ids_size(const tml_tree *tree)
+{
+    return (size_t)slot_count(tree) * sizeof *tree->ids;
+}
+
+static size_t triangles_size(const tml_tree *tree)
+{
+    return (size_t)slot_count(tree) * 9 * sizeof *tree->triangles;
+}
+
+static size_t boxes_size(const tml_tree *tree)
+{
+    return (size_t)collide_box_words(tree) * sizeof *tree->boxes;
+}
+
+/* ---- shape ----------------------------------------------------------------------------------- */
+
+void collide_tree_shape(tml_tree *tree)
+{
+    uint32_t leaves = 1, level = 1;
+    if (tree->count == 0)
+        return;
+    while (TML_CEIL_DIV((uint64_t)tree->count, leaves) > COLLIDE_WIDTH)
+        leaves *= 2;
+    tree->lanes = (uint32_t)(TML_CEIL_DIV((uint64_t)tree->count, leaves));
+    tree->level_count[0] = COLLIDE_WIDTH * leaves;
+    for (uint32_t count = leaves;; count = TML_CEIL_DIV(count, COLLIDE_WIDTH), level++) {
+        tree->level_count[level] = count;
+        tree->level_group[level] = tree->group_count;
+        tree->group_count += TML_CEIL_DIV(count, COLLIDE_WIDTH);
+        if (count == 1)
+            break;
+    }
+    tree->levels = level;
+}
+
+static void host_free(tml_context *tml, tml_tree *tree)
+{
+    tml_free(tml, tree->ids, ids_size(tree));
+    tml_free(tml, tree->corners, 3 * ids_size(tree));
+    tml_free(tml, tree->triangles, triangles_size(tree));
+    tml_free(tml, tree->boxes, boxes_size(tree));
+    tml_free(tml, tree->dipoles, points_dipoles_size(tree));
+    tree->dipoles = NULL;
+    tree->ids = tree->corners = NULL;
+    tree->triangles = tree->boxes = NULL;
+}
+
+tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
+{
+    if (tree->boxes || tree->count == 0)
+        return TML_OK;
+    tree->ids = tml_alloc_array(tml, slot_count(tree), sizeof *tree->ids);
+    tree->corners = tml_alloc_array(tml, slot_count(tree), 3 * sizeof *tree->corners);
+    tree->triangles = tml_alloc_array(tml, slot_count(tree), 9 * sizeof *tree->triangles);
+    tree->boxes = tml_alloc_array(tml, collide_box_words(tree), sizeof *tree->boxes);
+    if (tree->ids && tree->corners && tree->triangles && tree->boxes)
+        return TML_OK;
+    host_free(tml, tree);
+    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of a tree", call,
+                     4 * ids_size(tree) + triangles_size(tree) + boxes_size(tree));
+}
+
+void tml_tree_destroy(tml_context *tml, tml_tree *tree)
+{
+    if (!tree || TML_ENTER(tml) != TML_OK)
+        return;
+    collide_stream_destroy(tml, tree);
+    collide_build_destroy(tml, tree);
+    host_free(tml, tree);
+    tml_free(tml, tree, sizeof *tree);
+    (void)tml_leave(tml, TML_OK);
+}
+
+/* Allocates a zeroed tree. */
+static tml_status tree_begin(tml_context *tml, const char *call, tml_tree **out)
+{
+    *out = tml_alloc(tml, sizeof **out);
+    if (!*out)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a tree", call);
+    memset(*out, 0, sizeof **out);
+    return TML_OK;
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------- */
+
+typedef struct fit_job {
+    tml_tree *tree;
+    const float *vertices; /* NULL: tree->triangles is filled already */
+    uint32_t level;
+} fit_job;
+
+static void empty_lane(float *group, uint32_t lane)
+{
+    for (int k = 0; k < 3; k++) {
+        group[COLLIDE_WIDTH * k + lane] = INFINITY;
+        group[COLLIDE_WIDTH * (3 + k) + lane] = -INFINITY;
+    }
+}
+
+static float *box_lane(tml_tree *tree, uint32_t level, uint32_t box)
+{
+    return tree->boxes +
+           (size_t)COLLIDE_BOX_WORDS * (tree->level_group[level] + box / COLLIDE_WIDTH) +
+           box % COLLIDE_WIDTH;
+}
+
+/* collide_leaf_slab, eight triangles at once. */
+static collide_slab leaf_slab(const float *at, collide_box box)
+{
+    const float scale = collide_box_scale(box);
+    float x[COLLIDE_WIDTH], y[COLLIDE_WIDTH], z[COLLIDE_WIDTH], square[COLLIDE_WIDTH];
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        const float *a = at + i, *b = a + COLLIDE_CORNER_WORDS, *c = b + COLLIDE_CORNER_WORDS;
+        enum { Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH };
+        vec3 normal = collide_scaled_normal(VEC3(a[0], a[Y], a[Z]), VEC3(b[0], b[Y], b[Z]),
+                                            VEC3(c[0], c[Y], c[Z]), scale);
+        x[i] = normal.x;
+        y[i] = normal.y;
+        z[i] = normal.z;
+        square[i] = dot3(normal, normal);
+    }
+    uint32_t largest = 0;
+    for (uint32_t i = 1; i < COLLIDE_WIDTH; i++)
+        largest = square[i] > square[largest] ? i : largest;
+    const vec3 to = VEC3(x[largest], y[largest], z[largest]);
+    vec3 sum = VEC3(0, 0, 0);
+    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
+        vec3 normal = VEC3(x[i], y[i], z[i]);
+        sum = add3(sum, scale3(normal, collide_normal_sign(normal, to)));
+    }
+    return collide_slab_around(collide_slab_direction(sum), at);
+}
+
+static void fit_leaf(const fit_job *job, uint32_t leaf)
+{
+    tml_tree *tree = job->tree;
+    float *triangles = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
+    if (job->vertices)
+        for (uint32_t i = 0; i < 3 * COLLIDE_WIDTH; i++) {
+            const float *vertex =
+                job->vertices + 3 * (size_t)tree->corners[3 * (size_t)COLLIDE_WIDTH * leaf + i];
+            for (uint32_t k = 0; k < 3; k++)
+                triangles[COLLIDE_WIDTH * (3 * (i % 3) + k) + i / 3] = vertex[k];
+        }
+    float *box = box_lane(tree, 1, leaf), bounds[2][3];
+    for (uint32_t k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t corner = 0; corner < 3; corner++)
+            for (uint32_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+                float at = triangles[COLLIDE_WIDTH * (3 * corner + k) + lane];
+                low = TML_MIN_OF(low, at);
+                high = TML_MAX_OF(high, at);
+            }
+        box[COLLIDE_WIDTH * k] = bounds[0][k] = low;
+        box[COLLIDE_WIDTH * (3 + k)] = bounds[1][k] = high;
+    }
+    const collide_box leaf_box = {VEC3(bounds[0][0], bounds[0][1], bounds[0][2]),
+                                  VEC3(bounds[1][0], bounds[1][1], bounds[1][2])};
+    collide_slab_store(leaf_slab(triangles, leaf_box), collide_slab_words(tree, leaf));
+}
+
+static void fit_node(const fit_job *job, uint32_t node)
+{
+    tml_tree *tree = job->tree;
+    const float *children = collide_group(tree, job->level - 1, node);
+    float *box = box_lane(tree, job->level, node);
+    for (uint32_t k = 0; k < 3; k++) {
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+            low = TML_MIN_OF(low, children[COLLIDE_WIDTH * k + lane]);
+            high = TML_MAX_OF(high, children[COLLIDE_WIDTH * (3 + k) + lane]);
+        }
+        box[COLLIDE_WIDTH * k] = low;
+        box[COLLIDE_WIDTH * (3 + k)] = high;
+    }
+}
+
+static void fit_task(void *argument, uint32_t task)
+{
+    const fit_job *job = argument;
+    uint32_t count = job->tree->level_count[job->level];
+    uint32_t first = task * LEAVES_A_TASK, end = TML_MIN_OF(first + LEAVES_A_TASK, count);
+    for (uint32_t i = first; i < end; i++)
+        if (job->level == 1)
+            fit_leaf(job, i);
+        else
+            fit_node(job, i);
+}
+
+double collide_diagonal(const float *box, uint32_t stride)
+{
+    double squares = 0;
+    for (uint32_t k = 0; k < 3; k++) {
+        double side = (double)box[(size_t)stride * (3 + k)] - (double)box[(size_t)stride * k];
+        squares += side * side;
+    }
+    return sqrt(squares);
+}
+
+static double mean_diagonal(tml_tree *tree, uint32_t level)
+{
+    uint64_t count = tree->level_count[level];
+    double sum = 0;
+    for (uint32_t i = 0; i < COLLIDE_SAMPLES; i++)
+        sum += collide_diagonal(box_lane(tree, level, (uint32_t)(count * i / COLLIDE_SAMPLES)),
+                                COLLIDE_WIDTH);
+    return sum / COLLIDE_SAMPLES;
+}
+
+void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices)
+{
+    fit_job job = {.tree = tree, .vertices = vertices};
+    tree->has_edges = tree->has_dipoles = false;
+    for (job.level = 1; job.level <= tree->levels; job.level++) {
+        uint32_t count = tree->level_count[job.level];
+        float *last = box_lane(tree, job.level, count - 1) - (count - 1) % COLLIDE_WIDTH;
+        for (uint32_t lane = count % COLLIDE_WIDTH; lane % COLLIDE_WIDTH > 0; lane++)
+            empty_lane(last, lane);
+        tml_parallel_for(tml, TML_CEIL_DIV(count, LEAVES_A_TASK), fit_task, &job);
+        tree->level_size[job.level] = mean_diagonal(tree, job.level);
+    }
+    for (uint32_t k = 0; k < 3 && tree->levels; k++) {
+        const float *root = collide_group(tree, tree->levels, 0);
+        tree->lower[k] = root[COLLIDE_WIDTH * k];
+        tree->upper[k] = root[COLLIDE_WIDTH * (3 + k)];
+    }
+}
+
+/* ---- the mesh -------------------------------------------------------------------------------- */
+
+/* The caller's mesh, mapped to host memory. */
+typedef struct mesh_view {
+    const char *call;
+    const float *vertices;
+    const void *indices; /* NULL: 0, 1, 2, 3 ... */
+    bool indices64;
+    uint64_t vertex_count, triangle_count;
+} mesh_view;
+
+static uint64_t mesh_corner(const mesh_view *mesh, uint64_t corner)
+{
+    if (!mesh->indices)
+        return corner;
+    return mesh->indices64 ? ((const uint64_t *)mesh->indices)[corner]
+                           : ((const uint32_t *)mesh->indices)[corner];
+}
+
+static bool is_usable(const float vertex[3])
+{
+    for (int k = 0; k < 3; k++)
+        if (!(fabsf(vertex[k]) <= COLLIDE_COORDINATE_MAX)) /* NaN is not, either */
+            return false;
+    return true;
+}
+
+/* Are the triangle's vertices in range, and finite within 2^100? If not, *corner and *vertex name
+ * the first that is not. */
+static bool triangle_is_sound(const mesh_view *mesh, uint64_t triangle, uint32_t *corner,
+                              uint64_t *vertex)
+{
+    for (*corner = 0; *corner < 3; ++*corner) {
+        *vertex = mesh_corner(mesh, 3 * triangle + *corner);
+        if (*vertex >= mesh->vertex_count || !is_usable(mesh->vertices + 3 * *vertex))
+            return false;
+    }
+    return true;
+}
+
+static tml_status broken_triangle(tml_context *tml, const mesh_view *mesh, uint64_t triangle,
+                                  uint32_t corner, uint64_t vertex)
+{
+    if (vertex >= mesh->vertex_count)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: indices: corner %u of triangle %" PRIu64 " is vertex %" PRIu64
+                         ", needs less than %" PRIu64
+                         ", the count of vertices; skip_broken leaves such triangles out",
+                         mesh->call, corner, triangle, vertex, mesh->vertex_count);
+    const float *p = mesh->vertices + 3 * vertex;
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: vertex %" PRIu64 ", corner %u of triangle %" PRIu64
+                     ", is (%g, %g, %g), needs finite coordinates within 2^100; skip_broken leaves "
+                     "such triangles out",
+                     mesh->call, vertex, corner, triangle, (double)p[0], (double)p[1],
+                     (double)p[2]);
+}
+
+/* ---- build ----------------------------------------------------------------------------------- */
+
+/* A triangle while it is sorted: twice the middle of its box, and its number. */
+typedef struct item {
+    float middle[3];
+    uint32_t id;
+} item;
+
+/* Triangles of a task of items_task, and tasks between two reports of progress. */
+enum { ITEMS_A_TASK = 4096, ITEM_TASKS = 256 };
+
+/* A task's items begin where they would if all triangles were sound. */
+typedef struct items_job {
+    const mesh_view *mesh;
+    item *items;
+    uint64_t first_task;
+    uint32_t counts[ITEM_TASKS]; /* items of each task */
+} items_job;
+
+static void items_task(void *argument, uint32_t task)
+{
+    items_job *job = argument;
+    const mesh_view *mesh = job->mesh;
+    uint64_t first = (job->first_task + task) * ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + ITEMS_A_TASK, mesh->triangle_count);
+    item *out = job->items + first;
+    for (uint64_t t = first; t < end; t++) {
+        uint32_t corner;
+        uint64_t vertex;
+        if (!triangle_is_sound(mesh, t, &corner, &vertex))
+            continue;
+        const float *p[3];
+        for (uint32_t c = 0; c < 3; c++)
+            p[c] = mesh->vertices + 3 * mesh_corner(mesh, 3 * t + c);
+        for (int k = 0; k < 3; k++) {
+            float low = TML_MIN_OF(TML_MIN_OF(p[0][k], p[1][k]), p[2][k]);
+            float high = TML_MAX_OF(TML_MAX_OF(p[0][k], p[1][k]), p[2][k]);
+            out->middle[k] = low + high;
+        }
+        out++->id = (uint32_t)t;
+    }
+    job->counts[task] = (uint32_t)(out - (job->items + first));
+}
+
+/* Why the first triangle from `from` on that is not sound is not. */
+static tml_status first_broken(tml_context *tml, const mesh_view *mesh, uint64_t from)
+{
+    uint32_t corner;
+    uint64_t vertex;
+    while (triangle_is_sound(mesh, from, &corner, &vertex))
+        from++;
+    return broken_triangle(tml, mesh, from, corner, vertex);
+}
+
+/* Fills items with the triangles that are sound. Others are an error, or with skip_broken
+ * counted. */
+static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_broken, item *items,
+                             tml_tree *tree)
+{
+    items_job job = {.mesh = mesh, .items = items};
+    uint64_t count = 0, tasks = TML_CEIL_DIV(mesh->triangle_count, ITEMS_A_TASK);
+    for (; job.first_task < tasks; job.first_task += ITEM_TASKS) {
+        uint64_t first = job.first_task * ITEMS_A_TASK;
+        uint32_t now = (uint32_t)TML_MIN_OF(tasks - job.first_task, (uint64_t)ITEM_TASKS);
+        if (!tml_progress(tml, "triangles", 0.1 * (double)first / (double)mesh->triangle_count))
+            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
+        tml_parallel_for(tml, now, items_task, &job);
+        for (uint32_t task = 0; task < now; task++, first += ITEMS_A_TASK) {
+            uint64_t wanted = TML_MIN_OF(mesh->triangle_count - first, (uint64_t)ITEMS_A_TASK);
+            if (job.counts[task] < wanted && !skip_broken)
+                return first_broken(tml, mesh, first);
+            if (count < first) /* after triangles that were left out */
+                memmove(items + count, items + first, job.counts[task] * sizeof *items);
+            count += job.counts[task];
+        }
+    }
+    tree->count = (uint32_t)count;
+    tree->broken_count = mesh->triangle_count - count;
+    return TML_OK;
+}
+
+static uint32_t random_next(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/* Items of a block of partition. */
+enum { PARTITION_BLOCK = 64 };
+
+static void swap_items(item *x, item *y)
+{
+    item moving = *x;
+    *x = *y;
+    *y = moving;
+}
+
+/* The offsets, upward from first, of those of count items that are not less than pivot. */
+static uint32_t not_less(const item *first, int64_t count, int axis, float pivot, uint8_t *out)
+{
+    uint32_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        out[found] = (uint8_t)i;
+        found += !(first[i].middle[axis] < pivot);
+    }
+    return found;
+}
+
+/* The offsets, downward from last, of those of count items that are not greater than pivot. */
+static uint32_t not_greater(const item *last, int64_t count, int axis, float pivot, uint8_t *out)
+{
+    uint32_t found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        out[found] = (uint8_t)i;
+        found += !(last[-i].middle[axis] > pivot);
+    }
+    return found;
+}
+
+/* Hoare's partition of items [*low, *high], one of which has the value pivot: i goes up to an item
+ * that is not less, j down to one that is not greater, the two are swapped, and so on until i and j
+ * have passed each other, which *low and *high become. The items to swap are first listed, for a
+ * block at each end, since a branch on an item is mispredicted half the time. After: Edelkamp,
+ * Weiss: BlockQuicksort. 2016. */
+static void partition(item *items, int64_t *low, int64_t *high, int axis, float pivot)
+{
+    uint8_t up[2 * PARTITION_BLOCK], down[2 * PARTITION_BLOCK];
+    int64_t i = *low, j = *high;
+    uint32_t ups = 0, downs = 0, u = 0, d = 0; /* offsets listed, and used */
+    while (j - i + 1 >= 2 * PARTITION_BLOCK) {
+        if (u == ups)
+            ups = not_less(items + i, PARTITION_BLOCK, axis, pivot, up), u = 0;
+        if (d == downs)
+            downs = not_greater(items + j, PARTITION_BLOCK, axis, pivot, down), d = 0;
+        for (; u < ups && d < downs; u++, d++)
+            swap_items(&items[i + up[u]], &items[j - down[d]]);
+        if (u == ups)
+            i += PARTITION_BLOCK;
+        if (d == downs)
+            j -= PARTITION_BLOCK;
+    }
+    /* Less than two blocks are left, with what is listed and unused. */
+    i += u < ups ? up[u] : 0;
+    j -= d < downs ? down[d] : 0;
+    ups = not_less(items + i, j - i + 1, axis, pivot, up);
+    downs = not_greater(items + j, j - i + 1, axis, pivot, down);
+    for (u = 0; u < ups && u < downs && i + up[u] <= j - down[u]; u++)
+        swap_items(&items[i + up[u]], &items[j - down[u]]);
+    int64_t above = u ? i + up[u - 1] + 1 : i, below = u ? j - down[u - 1] - 1 : j;
+    *low = above;
+    *high = below;
+    if (above > below)
+        return;
+    /* They stop at the latest where the other began. */
+    *low = u < ups ? TML_MIN_OF(i + up[u], below + 1) : below + 1;
+    *high = u < downs ? TML_MAX_OF(j - down[u], above - 1) : above - 1;
+}
+
+/* Orders items so that none of the first `kept` is greater along the axis than any of the
+ * others. */
+static void halve(item *items, int64_t count, int64_t kept, int axis, uint32_t *random)
+{
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        float pivot = items[low + random_next(random) % (high - low + 1)].middle[axis];
+        int64_t i = low, j = high;
+        partition(items, &i, &j, axis, pivot);
+        if (j < kept)
+            low = i;
+        if (kept < i)
+            high = j;
+    }
+}
+
+static int longest_axis(const item *items, uint64_t count)
+{
+    float low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+    for (uint64_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            low[k] = TML_MIN_OF(low[k], items[i].middle[k]);
+            high[k] = TML_MAX_OF(high[k], items[i].middle[k]);
+        }
+    int axis = 0;
+    for (int k = 1; k < 3; k++)
+        if (high[k] - low[k] > high[axis] - low[axis])
+            axis = k;
+    return axis;
+}
+
+typedef struct build_job {
+    tml_context *tml;
+    tml_tree *tree;
+    const mesh_view *mesh;
+    item *items;
+    uint32_t depth;        /* there are 2^depth ranges */
+    bool to_leaves;        /* split each range down to leaves; else once */
+    atomic_bool cancelled; /* leaves may be missing */
+} build_job;
+
+/* A range of items and the leaves that they fill. */
+typedef struct build_range {
+    uint64_t first, count;
+    uint32_t leaf, leaves;
+} build_range;
+
+static build_range left_half(build_range r)
+{
+    return (build_range){r.first, (r.count + 1) / 2, r.leaf, r.leaves / 2};
+}
+
+static build_range right_half(build_range r)
+{
+    build_range left = left_half(r);
+    return (build_range){r.first + left.count, r.count - left.count, r.leaf + left.leaves,
+                         left.leaves};
+}
+
+static void split_range(const build_job *job, build_range range)
+{
+    item *items = job->items + range.first;
+    uint32_t random = (uint32_t)(range.first * 2654435769u) | 1u;
+    int axis = longest_axis(items, range.count);
+    halve(items, (int64_t)range.count, (int64_t)left_half(range).count, axis, &random);
+}
+
+static void fill_leaf(const build_job *job, build_range range)
+{
+    tml_tree *tree = job->tree;
+    for (uint64_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+        uint64_t slot = COLLIDE_WIDTH * (uint64_t)range.leaf + lane;
+        uint32_t id = job->items[range.first + TML_MIN_OF(lane, range.count - 1)].id;
+        tree->ids[slot] = lane < range.count ? id : COLLIDE_NO_TRIANGLE;
+        for (uint32_t c = 0; c < 3; c++)
+            tree->corners[3 * slot + c] = (uint32_t)mesh_corner(job->mesh, 3 * (uint64_t)id + c);
+    }
+}
+
+/* Recurses once for each halving of the leaves, at most 26 deep. */
+static void split_to_leaves(build_job *job, build_range range)
+{
+    if (tml_is_cancelled(job->tml))
+        atomic_store_explicit(&job->cancelled, true, memory_order_relaxed);
+    if (atomic_load_explicit(&job->cancelled, memory_order_relaxed))
+        return;
+    if (range.leaves == 1) {
+        fill_leaf(job, range);
+        return;
+    }
+    split_range(job, range);
+    split_to_leaves(job, left_half(range));
+    split_to_leaves(job, right_half(range));
+}
+
+static void build_task(void *argument, uint32_t task)
+{
+    build_job *job = argument;
+    build_range range = {0, job->tree->count, 0, job->tree->level_count[1]};
+    for (uint32_t bit = job->depth; bit-- > 0;)
+        range = task >> bit & 1 ? right_half(range) : left_half(range);
+    if (job->to_leaves)
+        split_to_leaves(job, range);
+    else
+        split_range(job, range);
+}
+
+static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broken, tml_tree *tree)
+{
+    size_t size = (size_t)mesh->triangle_count * sizeof(item);
+    item *items = tml_alloc_array(tml, mesh->triangle_count, sizeof *items);
+    if (!items && mesh->triangle_count > 0)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for %zu bytes to sort triangles in", mesh->call, size);
+    tml_status status = items_make(tml, mesh, skip_broken, items, tree);
+    if (status == TML_OK) {
+        collide_tree_shape(tree);
+        status = collide_tree_allocate(tml, mesh->call, tree);
+    }
+    if (status == TML_OK && tree->count > 0) {
+        /* Halve all ranges until there are 8 a thread, then split each down to leaves. */
+        build_job job = {.tml = tml, .tree = tree, .mesh = mesh, .items = items};
+        atomic_init(&job.cancelled, false);
+        uint32_t ranges = 1;
+        while (ranges < tree->level_count[1] && ranges < 8 * tml_concurrency(tml)) {
+            tml_parallel_for(tml, ranges, build_task, &job);
+            ranges *= 2;
+            job.depth++;
+        }
+        job.to_leaves = true;
+        tml_parallel_for(tml, ranges, build_task, &job);
+        if (job.cancelled)
+            status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
+        else
+            collide_tree_fit(tml, tree, mesh->vertices);
+    }
+    if (status == TML_OK && !tml_progress(tml, "boxes", 1.0))
+        status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
+    tml_free(tml, items, size);
+    return status;
+}
+
+/* ---- buffers --------------------------------------------------------------------------------- */
+
+static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
+static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
+
+/* Checks the desc and describes the mesh, but for what its buffers hold. */
+static tml_status mesh_describe(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
+{
+    bool indexed = !tml_buffer_is_none(desc->indices);
+    tml_type type = TML_TYPE_NONE;
+    tml_status status = tml_check_buffer_anywhere(tml, mesh->call, "desc.vertices", desc->vertices,
+                                                  vertex_types, 0);
+    if (status == TML_OK && indexed)
+        status = tml_check_buffer_anywhere(tml, mesh->call, "desc.indices", desc->indices,
+                                           index_types, 0);
+    if (status != TML_OK)
+        return status;
+    tml_buffer_describe(tml, desc->vertices, NULL, &mesh->vertex_count);
+    mesh->triangle_count = mesh->vertex_count / 3;
+    if (indexed)
+        tml_buffer_describe(tml, desc->indices, &type, &mesh->triangle_count);
+    else if (mesh->vertex_count % 3)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.vertices has %" PRIu64
+                         " elements, needs a multiple of 3 when there are no indices",
+                         mesh->call, mesh->vertex_count);
+    mesh->indices64 = tml_type_scalar(type) == TML_U64;
+    if (mesh->triangle_count > COLLIDE_TRIANGLES_MAX || mesh->vertex_count > UINT32_MAX)
+        return tml_error(
+            tml, TML_ERROR_UNSUPPORTED,
+            "%s: %" PRIu64 " triangles over %" PRIu64
+            " vertices; a tree takes 2^28 and 2^32 - 1; build one for each part of the "
+            "mesh",
+            mesh->call, mesh->triangle_count, mesh->vertex_count);
+    return TML_OK;
+}
+
+/* Maps the desc's buffers. */
+static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
+{
+    void *vertices = NULL, *indices = NULL;
+    tml_status status = tml_buffer_map(tml, desc->vertices, &vertices);
+    if (status == TML_OK && !tml_buffer_is_none(desc->indices)) {
+        status = tml_buffer_map(tml, desc->indices, &indices);
+        if (status != TML_OK)
+            tml_buffer_unmap(tml, desc->vertices);
+    }
+    mesh->vertices = vertices;
+    mesh->indices = indices;
+    return status;
+}
+
+/* Builds the tree, whose mesh is known, on the host. */
+static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
+                                tml_tree *tree)
+{
+    tml_status status = mesh_open(tml, desc, mesh);
+    if (status != TML_OK)
+        return status;
+    status = build(tml, mesh, desc->skip_broken, tree);
+    if (mesh->indices)
+        tml_buffer_unmap(tml, desc->indices);
+    tml_buffer_unmap(tml, desc->vertices);
+    return status;
+}
+
+/* Likewise on the device. A mesh that is refused goes to the host, which says why. */
+static tml_status build_on_device(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
+                                  tml_tree *tree)
+{
+    tml_status status = collide_build_create(tml, desc, tree);
+    if (status == TML_OK && tree->broken_count > 0 && !desc->skip_broken)
+        return build_on_host(tml, desc, mesh, tree);
+    return status == TML_OK ? collide_tree_fetch(tml, mesh->call, tree, COLLIDE_STALE_SIZES)
+                            : status;
+}
+
+static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
+{
+    mesh_view mesh = {.call = "tml_tree_create"};
+    tml_tree *tree;
+    tml_status status = mesh_describe(tml, desc, &mesh);
+    if (status == TML_OK)
+        status = tree_begin(tml, mesh.call, &tree);
+    if (status != TML_OK)
+        return status;
+    tree->vertex_count = mesh.vertex_count;
+    tree->triangle_count = mesh.triangle_count;
+    bool is_there = desc->on_device && !tml->engine->is_host;
+    status =
+        is_there ? build_on_device(tml, desc, &mesh, tree) : build_on_host(tml, desc, &mesh, tree);
+    if (status == TML_OK)
+        *out = tree;
+    else
+        tml_tree_destroy(tml, tree);
+    return status;
+}
+
+tml_status tml_tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
+{
+    if (out)
+        *out = NULL;
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, tree_create(tml, desc, out));
+}
+
+typedef struct refit_check {
+    const tml_tree *tree;
+    const float *vertices;
+    _Atomic uint32_t
+        broken_leaf; /* the first that has an unusable vertex; else the number of leaves */
+} refit_check;
+
+static void refit_check_task(void *argument, uint32_t task)
+{
+    refit_check *check = argument;
+    const tml_tree *tree = check->tree;
+    uint32_t first = task * LEAVES_A_TASK;
+    uint32_t end = TML_MIN_OF(first + LEAVES_A_TASK, tree->level_count[1]);
+    for (uint32_t leaf = first; leaf < end; leaf++)
+        for (uint32_t i = 0; i < 3 * COLLIDE_WIDTH; i++) {
+            uint64_t corner = (uint64_t)3 * COLLIDE_WIDTH * leaf + i;
+            if (is_usable(check->vertices + 3 * (size_t)tree->corners[corner]))
+                continue;
+            uint32_t least = atomic_load_explicit(&check->broken_leaf, memory_order_relaxed);
+            while (leaf < least && !atomic_compare_exchange_weak_explicit(
+                                       &check->broken_leaf, &least, leaf, memory_order_relaxed,
+                                       memory_order_relaxed))
+                ;
+            return;
+        }
+}
+
+/* Says which vertex of a leaf is not usable. */
+static tml_status broken_leaf(tml_context *tml, const tml_tree *tree, const mesh_view *mesh,
+                              uint32_t leaf)
+{
+    uint64_t i = (uint64_t)3 * COLLIDE_WIDTH * leaf;
+    while (is_usable(mesh->vertices + 3 * (size_t)tree->corners[i]))
+        i++;
+    uint64_t slot = i / 3; /* one before it, where it repeats that one's triangle */
+    while (tree->ids[slot] == COLLIDE_NO_TRIANGLE && slot % COLLIDE_WIDTH > 0)
+        slot--;
+    return broken_triangle(tml, mesh, tree->ids[slot], (uint32_t)(i % 3), tree->corners[i]);
+}
+
+static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+{
+    const char *call = "tml_tree_refit";
+    void *memory;
+    tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
+                                                  tree->vertex_count);
+    if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
+    if (status == TML_OK)
+        status = tml_buffer_map(tml, vertices, &memory);
+    if (status != TML_OK)
+        return status;
+    mesh_view mesh = {.call = call, .vertices = memory, .vertex_count = tree->vertex_count};
+    uint32_t leaves = tree->levels ? tree->level_count[1] : 0;
+    refit_check check = {.tree = tree, .vertices = memory};
+    atomic_init(&check.broken_leaf, leaves);
+    tml_parallel_for(tml, TML_CEIL_DIV(leaves, LEAVES_A_TASK), refit_check_task, &check);
+    uint32_t leaf = atomic_load_explicit(&check.broken_leaf, memory_order_relaxed);
+    if (leaf < leaves) {
+        status = broken_leaf(tml, tree, &mesh, leaf);
+    } else if (leaves) {
+        collide_stream_destroy(tml, tree);
+        collide_tree_fit(tml, tree, memory);
+    }
+    tml_buffer_unmap(tml, vertices);
+    return status;
+}
+
+tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+{
+    tml_status status = TML_ENTER(tml, tree);
+    return status ? status : tml_leave(tml, tree_refit(tml, tree, vertices));
+}
+
+void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
+{
+    if (!tree || !out)
+        return;
+    *out = (tml_tree_info){.vertex_count = tree->vertex_count,
+                           .triangle_count = tree->triangle_count,
+                           .broken_count = tree->broken_count,
+                           .depth = tree->levels,
+                           .memory = sizeof *tree + 4 * ids_size(tree) + triangles_size(tree) +
+                                     boxes_size(tree) +
+                                     (tree->dipoles ? points_dipoles_size(tree) : 0)};
+    memcpy(out->lower, tree->lower, sizeof out->lower);
+    memcpy(out->upper, tree->upper, sizeof out->upper);
+}
+
+/* ---- save and load --------------------------------------------------------------------------- */
+
+/* A file: this header, then for each triangle in the order of the slots its number, its corners and
+ * their coordinates. Words are little-endian, as everywhere that this library runs. */
+typedef struct tree_header {
+    char magic[8];
+    uint64_t checksum; /* of everything after it */
+    uint64_t vertex_count, triangle_count, broken_count;
+    uint64_t count;
+} tree_header;
+
+typedef struct tree_record {
+    uint32_t id;
+    uint32_t corners[3];
+    float at[9];
+} tree_record;
+
+static const char tree_magic[8] = {'T', 'M', 'L', 'T', 'R', 'E', 'E', '1'};
+
+/* After: Fowler, Noll, Vo: FNV-1a. 1991; here over 32-bit words. */
+static uint64_t checksum_of(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i + 4 <= size; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, sizeof word);
+        sum = (sum ^ word) * 1099511628211u;
+    }
+    return sum;
+}
+
+static const size_t summed_from = offsetof(tree_header, vertex_count);
+
+size_t tml_tree_save_size(const tml_tree *tree)
+{
+    return tree ? sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record) : 0;
+}
+
+static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t capacity)
+{
+    size_t size = tml_tree_save_size(tree);
+    if (capacity < size)
+        return tml_error(tml, TML_ERROR_CAPACITY,
+                         "tml_tree_save: capacity is %zu, needs %zu; use tml_tree_save_size",
+                         capacity, size);
+    tml_status status =
+        collide_tree_fetch(tml, "tml_tree_save", tree,
+                           COLLIDE_STALE_SIZES | COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
+    if (status != TML_OK)
+        return status;
+    tree_header header = {.vertex_count = tree->vertex_count,
+                          .triangle_count = tree->triangle_count,
+                          .broken_count = tree->broken_count,
+                          .count = tree->count};
+    memcpy(header.magic, tree_magic, sizeof header.magic);
+    unsigned char *bytes = out, *next = bytes + sizeof header;
+    for (uint64_t slot = 0; slot < slot_count(tree); slot++) {
+        tree_record record = {.id = tree->ids[slot]};
+        if (record.id == COLLIDE_NO_TRIANGLE)
+            continue;
+        memcpy(record.corners, tree->corners + 3 * slot, sizeof record.corners);
+        collide_triangle(tree, (uint32_t)slot, record.at);
+        memcpy(next, &record, sizeof record);
+        next += sizeof record;
+    }
+    memcpy(bytes, &header, sizeof header);
+    header.checksum = checksum_of(bytes + summed_from, size - summed_from);
+    memcpy(bytes, &header, sizeof header);
+    return TML_OK;
+}
+
+tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
+{
+    tml_status status = TML_ENTER(tml, tree, out);
+    return status ? status : tml_leave(tml, tree_save(tml, (tml_tree *)tree, out, capacity));
+}
+
+static tml_status damaged(tml_context *tml, const char *what)
+{
+    return tml_error(tml, TML_ERROR_FILE_FORMAT,
+                     "tml_tree_load: %s; build the tree from its mesh again", what);
+}
+
+/* Fills the slots of a tree, whose shape is known, from a file's records, which are in their order.
+ * seen: a zeroed bit for each triangle. */
+static tml_status records_read(tml_context *tml, const unsigned char *next, tml_tree *tree,
+                               unsigned char *seen)
+{
+    uint32_t leaves = tree->level_count[1];
+    uint64_t bits = 0;
+    while ((uint64_t)1 << bits < leaves)
+        bits++;
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        build_range range = {0, tree->count, 0, leaves};
+        for (uint64_t bit = bits; bit-- > 0;)
+            range = leaf >> bit & 1 ? right_half(range) : left_half(range);
+        for (uint32_t lane = 0; lane < COLLIDE_WIDTH; lane++) {
+            tree_record record;
+            uint64_t from = range.first + TML_MIN_OF(lane, range.count - 1);
+            uint64_t slot = (uint64_t)COLLIDE_WIDTH * leaf + lane;
+            memcpy(&record, next + from * sizeof record, sizeof record);
+            if (record.id >= tree->triangle_count)
+                return damaged(tml, "a triangle's number is out of range");
+            if (lane < range.count && seen[record.id / 8] & 1 << record.id % 8)
+                return damaged(tml, "a triangle occurs twice");
+            seen[record.id / 8] |= (unsigned char)(1 << record.id % 8);
+            tree->ids[slot] = lane < range.count ? record.id : COLLIDE_NO_TRIANGLE;
+            memcpy(tree->corners + 3 * slot, record.corners, sizeof record.corners);
+            for (uint32_t c = 0; c < 3; c++) {
+                if (record.corners[c] >= tree->vertex_count)
+                    return damaged(tml, "a corner is out of range");
+                if (!is_usable(record.at + 3 * c))
+                    return damaged(tml, "a coordinate is not finite or beyond 2^100");
+            }
+            for (uint32_t k = 0; k < 9; k++)
+                tree->triangles[(size_t)COLLIDE_TRIANGLE_WORDS * leaf + COLLIDE_WIDTH * k + lane] =
+                    record.at[k];
+        }
+    }
+    return TML_OK;
+}
+
+static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml_tree **out)
+{
+    tree_header header;
+    tml_tree *tree;
+    if (size < sizeof header)
+        return damaged(tml, "too few bytes for a tree's header");
+    memcpy(&header, data, sizeof header);
+    if (memcmp(header.magic, tree_magic, sizeof header.magic) != 0)
+        return damaged(tml, "these bytes are no tree, or of another version");
+    if (header.triangle_count > COLLIDE_TRIANGLES_MAX || header.vertex_count > UINT32_MAX ||
+        header.count > header.triangle_count ||
+        header.broken_count != header.triangle_count - header.count ||
+        (size - sizeof header) / sizeof(tree_record) != header.count ||
+        (size - sizeof header) % sizeof(tree_record) != 0)
+        return damaged(tml, "its counts contradict each other or the number of bytes");
+    if (checksum_of((const unsigned char *)data + summed_from, size - summed_from) !=
+        header.checksum)
+        return damaged(tml, "the checksum is wrong");
+    tml_status status = tree_begin(tml, "tml_tree_load", &tree);
+    if (status != TML_OK)
+        return status;
+    tree->vertex_count = header.vertex_count;
+    tree->triangle_count = header.triangle_count;
+    tree->broken_count = header.broken_count;
+    tree->count = (uint32_t)header.count;
+    collide_tree_shape(tree);
+    status = collide_tree_allocate(tml, "tml_tree_load", tree);
+    size_t seen_size = ((size_t)header.triangle_count + 7) / 8;
+    unsigned char *seen = NULL;
+    if (status == TML_OK && tree->count > 0) {
+        seen = tml_alloc(tml, seen_size);
+        if (!seen)
+            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                               "tml_tree_load: no memory for %zu bytes", seen_size);
+    }
+    if (seen) {
+        memset(seen, 0, seen_size);
+        status = records_read(tml, (const unsigned char *)data + sizeof header, tree, seen);
+        tml_free(tml, seen, seen_size);
+    }
+    if (status == TML_OK)
+        collide_tree_fit(tml, tree, NULL);
+    if (status == TML_OK)
+        *out = tree;
+    else
+        tml_tree_destroy(tml, tree);
+    return status;
+}
+
+tml_status tml_tree_load(tml_context *tml, const void *data, size_t size, tml_tree **out)
+{
+    if (out)
+        *out = NULL;
+    tml_status status = TML_ENTER(tml, data, out);
+    return status ? status : tml_leave(tml, tree_load(tml, data, size, out));
+}
+
+#include "kernels/kernel_end.h"

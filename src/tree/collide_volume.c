@@ -1,0 +1,293 @@
+/* Distances to a mesh on a grid: tiles of lines along x, whose crossings with the mesh tell the sides of their samples;
+ * then blocks of these lines, of which those near the mesh look their samples up. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "stream/stream_internal.h"
+#include "tree/collide_points_device.h"
+
+static const char call[] = "tml_tree_distance_grid";
+
+/* Samples along a block's edge, and tiles between two reports of progress. */
+enum { BLOCK = 8, TILES_A_ROUND = 64 };
+
+typedef struct volume_job {
+    const tml_tree_distance_grid_desc *desc;
+    const points_loops *loops;
+    const float *at[3]; /* coordinates of the samples along each axis */
+    uint32_t dims[3];
+    uint32_t tiles_wide;
+    uint64_t first_tile;
+    float *out;
+} volume_job;
+
+typedef struct span {
+    uint32_t first, end;
+} span;
+
+static span block_of(uint32_t number, uint32_t count)
+{
+    uint32_t first = number * BLOCK;
+    return (span){first, count - first < BLOCK ? count : first + BLOCK};
+}
+
+static float *line_of(const volume_job *job, uint32_t y, uint32_t z)
+{
+    return job->out + (uint64_t)job->dims[0] * (y + (uint64_t)job->dims[1] * z);
+}
+
+static double limit_of(const volume_job *job)
+{
+    double band = job->desc->band > 0 ? (double)job->desc->band : (double)INFINITY;
+    return band * band;
+}
+
+/* The radius of a ball about the block. */
+static double ball_of(const volume_job *job, const span blocks[3], float center[3])
+{
+    double radius = 0;
+    for (int k = 0; k < 3; k++) {
+        float low = job->at[k][blocks[k].first], high = job->at[k][blocks[k].end - 1];
+        center[k] = low / 2 + high / 2;
+        double reach = fmax((double)high - (double)center[k], (double)center[k] - (double)low);
+        radius += reach * reach;
+    }
+    return sqrt(radius) * (1 + 0x1p-40);
+}
+
+/* Is a sample of the block within the band? Looks for a triangle within the band about the block's ball. */
+static bool is_near(const volume_job *job, const span blocks[3])
+{
+    float center[3];
+    if (!(job->desc->band > 0))
+        return true;
+    double limit = (ball_of(job, blocks, center) + (double)job->desc->band) * (1 + 0x1p-20);
+    points_nearest nearest = points_none(job->desc->tree, center, limit * limit);
+    job->loops->find(&nearest);
+    return nearest.slot != COLLIDE_NO_TRIANGLE;
+}
+
+/* The block's sides by the solid angle: of the whole block at once, where its ball has one; else of its halves. */
+static void sides_by_angle(const volume_job *job, const span blocks[3])
+{
+    float center[3];
+    uint32_t longest = 0, lengths[3];
+    for (uint32_t k = 0; k < 3; k++) {
+        lengths[k] = blocks[k].end - blocks[k].first;
+        longest = lengths[k] > lengths[longest] ? k : longest;
+    }
+    double radius = ball_of(job, blocks, center);
+    bool is_sure = false;
+    uint32_t side = TML_TREE_OUTSIDE;
+    if (lengths[longest] == 1) {
+        side = points_side_of(job->loops, job->desc->tree, job->desc->rule, center);
+        is_sure = true;
+    } else if (points_covers_half(job->loops, job->desc->tree, center, radius, &is_sure)) {
+        side = TML_TREE_INSIDE;
+    }
+    if (!is_sure) {
+        span halves[3] = {blocks[0], blocks[1], blocks[2]};
+        halves[longest].end = blocks[longest].first + lengths[longest] / 2;
+        sides_by_angle(job, halves);
+        halves[longest] = (span){halves[longest].end, blocks[longest].end};
+        sides_by_angle(job, halves);
+        return;
+    }
+    for (uint32_t z = blocks[2].first; z < blocks[2].end; z++)
+        for (uint32_t y = blocks[1].first; y < blocks[1].end; y++)
+            for (uint32_t x = blocks[0].first; x < blocks[0].end; x++)
+                memcpy(line_of(job, y, z) + x, &side, sizeof side);
+}
+
+static tml_tree_side side_at(const volume_job *job, const float *sample)
+{
+    uint32_t side = TML_TREE_OUTSIDE;
+    if (job->desc->is_signed)
+        memcpy(&side, sample, sizeof side);
+    return (tml_tree_side)side;
+}
+
+/* The distance to be told of a sample: from its nearest triangle, if that is within the band. */
+static float distance_of(const volume_job *job, const points_nearest *nearest, tml_tree_side side)
+{
+    float band = job->desc->band;
+    float distance = nearest->slot == COLLIDE_NO_TRIANGLE && band > 0 && side != TML_TREE_ON
+                         ? INFINITY
+                         : points_distance(job->loops, nearest, side);
+    if (!(band > 0) || fabsf(distance) <= band)
+        return distance;
+    return side == TML_TREE_INSIDE ? -band : band;
+}
+
+/* The block's samples, forth and back, so that each is next to the last one, whose triangle it begins with. */
+static void block_run(const volume_job *job, const span blocks[3])
+{
+    bool is_looked_up = is_near(job, blocks);
+    points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
+    uint32_t wide = blocks[0].end - blocks[0].first, high = blocks[1].end - blocks[1].first;
+    for (uint32_t z = blocks[2].first; z < blocks[2].end; z++)
+        for (uint32_t j = 0; j < high; j++) {
+            uint32_t y = (z & 1) ? blocks[1].end - 1 - j : blocks[1].first + j;
+            float *line = line_of(job, y, z);
+            for (uint32_t i = 0; i < wide; i++) {
+                uint32_t x = ((z ^ j) & 1) ? blocks[0].end - 1 - i : blocks[0].first + i;
+                const float point[3] = {job->at[0][x], job->at[1][y], job->at[2][z]};
+                uint32_t last = nearest.slot;
+                nearest = points_none(job->desc->tree, point, limit_of(job));
+                if (is_looked_up) {
+                    if (last != COLLIDE_NO_TRIANGLE)
+                        job->loops->offer(&nearest, last);
+                    job->loops->find(&nearest);
+                }
+                line[x] = distance_of(job, &nearest, side_at(job, line + x));
+            }
+        }
+}
+
+static void tile_task(void *argument, uint32_t task)
+{
+    const volume_job *job = argument;
+    uint64_t tile = job->first_tile + task;
+    span blocks[3] = {{0, 0},
+                      block_of((uint32_t)(tile % job->tiles_wide), job->dims[1]),
+                      block_of((uint32_t)(tile / job->tiles_wide), job->dims[2])};
+    bool by_angle = job->desc->rule == TML_TREE_RULE_SOLID_ANGLE;
+    for (uint32_t z = blocks[2].first; z < blocks[2].end && job->desc->is_signed && !by_angle; z++)
+        for (uint32_t y = blocks[1].first; y < blocks[1].end; y++) {
+            points_line line = {.tree = job->desc->tree,
+                                .x = job->at[0],
+                                .count = job->dims[0],
+                                .y = job->at[1][y],
+                                .z = job->at[2][z],
+                                .is_winding = job->desc->rule == TML_TREE_RULE_WINDING,
+                                .sides = (uint32_t *)(void *)line_of(job, y, z)};
+            job->loops->cross_line(&line);
+        }
+    for (uint32_t first = 0; first * BLOCK < job->dims[0]; first++) {
+        blocks[0] = block_of(first, job->dims[0]);
+        if (job->desc->is_signed && by_angle)
+            sides_by_angle(job, blocks);
+        block_run(job, blocks);
+    }
+}
+
+static tml_status run_tiles(tml_context *tml, volume_job *job)
+{
+    job->tiles_wide = TML_CEIL_DIV(job->dims[1], BLOCK);
+    uint64_t tiles = (uint64_t)job->tiles_wide * TML_CEIL_DIV(job->dims[2], BLOCK);
+    for (; job->first_tile < tiles; job->first_tile += TILES_A_ROUND) {
+        if (!tml_progress(tml, "distances", (double)job->first_tile / (double)tiles))
+            return tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
+        uint64_t left = tiles - job->first_tile;
+        tml_parallel_for(tml, (uint32_t)TML_MIN_OF(left, (uint64_t)TILES_A_ROUND), tile_task, job);
+    }
+    return TML_OK;
+}
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* Sets the grid's defaults. Sides are below 2^30, as GPUs' are of other volumes, so that samples count in 64 bits. */
+static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples)
+{
+    static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    bool is_turned = false, has_direction = false, has_spacing = false;
+    for (int i = 0; i < 9; i++) {
+        is_turned |= grid->direction[i] != identity[i];
+        has_direction |= grid->direction[i] != 0;
+    }
+    if (is_turned && has_direction)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.grid.direction turns the grid, needs the identity, or zeros; "
+                         "turn the mesh instead",
+                         call);
+    for (int k = 0; k < 3; k++)
+        has_spacing |= grid->spacing[k] != 0;
+    *samples = 1;
+    for (int k = 0; k < 3; k++) {
+        if (!has_spacing)
+            grid->spacing[k] = 1;
+        uint64_t dim = grid->dims[k];
+        if (dim == 0 || dim >= (uint64_t)1 << 30 || *samples > ((uint64_t)1 << 40) / dim)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.grid.dims are %" PRIu64 " x %" PRIu64 " x %" PRIu64
+                             ", needs 1 to 2^30 - 1 each and 2^40 samples at most",
+                             call, grid->dims[0], grid->dims[1], grid->dims[2]);
+        *samples *= dim;
+        double last = grid->origin[k] + grid->spacing[k] * (double)(dim - 1);
+        if (!(grid->spacing[k] > 0) || !(fabs(grid->origin[k]) <= (double)FLT_MAX) ||
+            !(fabs(last) <= (double)FLT_MAX))
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.grid has samples from %g to %g along axis %d, %g apart; "
+                             "needs a positive spacing and ends that are floats",
+                             call, grid->origin[k], last, k, grid->spacing[k]);
+    }
+    return TML_OK;
+}
+
+static tml_status check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
+{
+    static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
+    uint64_t samples = 0;
+    tml_status status = points_check_tree(tml, call, desc->tree, desc->rule);
+    if (status == TML_OK && !(desc->band >= 0 && desc->band <= FLT_MAX))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.band is %g, needs a length, or 0 for distances everywhere", call,
+                         (double)desc->band);
+    if (status == TML_OK)
+        status = check_grid(tml, &desc->grid, &samples);
+    if (status == TML_OK)
+        status = tml_check_buffer(tml, call, "desc.out", desc->out, types, samples);
+    if (status == TML_OK)
+        status = tml_refuse_recording(tml, call, NULL);
+    if (status == TML_OK)
+        status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
+    if (status == TML_OK && desc->is_signed)
+        status = points_prepare_rule(tml, call, desc->tree, desc->rule);
+    return status;
+}
+
+/* The samples' coordinates, axis after axis, in memory of the context. */
+static void place_samples(volume_job *job, const tml_grid *grid, float *memory)
+{
+    for (int k = 0; k < 3; k++) {
+        job->at[k] = memory;
+        job->dims[k] = (uint32_t)grid->dims[k];
+        for (uint32_t i = 0; i < job->dims[k]; i++)
+            *memory++ = (float)(grid->origin[k] + grid->spacing[k] * (double)i);
+    }
+}
+
+static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid_desc *given)
+{
+    tml_tree_distance_grid_desc desc = *given;
+    volume_job job = {.desc = &desc, .loops = points_loops_for_processor()};
+    tml_status status = check_desc(tml, &desc);
+    if (status != TML_OK)
+        return status;
+    uint64_t count = desc.grid.dims[0] + desc.grid.dims[1] + desc.grid.dims[2];
+    float *memory = tml_alloc_array(tml, count, sizeof *memory);
+    if (!memory)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " coordinates",
+                         call, count);
+    place_samples(&job, &desc.grid, memory);
+    bool is_told = false;
+    void *out = NULL;
+    status = volume_on_device(tml, &desc, (const float *const *)job.at, &is_told);
+    if (status == TML_OK && !is_told)
+        status = tml_buffer_map(tml, desc.out, &out);
+    if (out) {
+        job.out = out;
+        status = run_tiles(tml, &job);
+        tml_buffer_unmap(tml, desc.out);
+    }
+    tml_free(tml, memory, count * sizeof *memory);
+    return status;
+}
+
+tml_status tml_tree_distance_grid(tml_context *tml, const tml_tree_distance_grid_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, distance_volume(tml, desc));
+}
