@@ -237,6 +237,20 @@ void program_use(program *p, tml_buffer array)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* The latest step has the arrays whose handles stand in a desc. */
+static void use_all(program *p, const unsigned char *desc, size_t size)
+{
+    const uint32_t first = TML_ARRAY_FIRST + p->first_array, count = lives_of(p);
+    if (count == 0)
+        return;
+    for (size_t at = 0; at + sizeof(tml_buffer) <= size; at += sizeof(uint32_t)) {
+        tml_buffer buffer;
+        memcpy(&buffer, desc + at, sizeof buffer);
+        if (buffer.slot - first < count)
+            program_use(p, buffer);
+    }
+}
+
 /* Records a step with a copy of its desc, and finds the arrays that it has. extra: bytes after the desc. NULL: failed. */
 static void *record_step(program *p, const program_step *made, const void *desc, size_t size,
                          size_t extra)
@@ -256,11 +270,7 @@ static void *record_step(program *p, const program_step *made, const void *desc,
             return NULL;
         memcpy(copy, desc, size);
     }
-    for (size_t at = 0; at + sizeof(tml_buffer) <= size; at += sizeof(uint32_t)) {
-        tml_buffer buffer;
-        memcpy(&buffer, (const unsigned char *)desc + at, sizeof buffer);
-        program_use(p, buffer);
-    }
+    use_all(p, desc, size);
     return copy;
 }
 
