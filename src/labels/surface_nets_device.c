@@ -1,6 +1,7 @@
 /* Surface nets on a device, as streams. Maps make a bit for each edge between unlike samples and for each cell that one
- * touches; scans count these, compactions list them, and maps make a vertex of each cell and a face of each edge. What is
- * counted stays in the arena from the counts to the faces, unless it must grow meanwhile: then it is made again. */
+ * touches; scans count these, compactions list them, and maps make a vertex of each cell and a face of each edge. Two
+ * programs: counts, after which the outputs are made, and then vertices and faces. Buffers are what the second reads of
+ * the first. */
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 #endif
@@ -9,7 +10,7 @@
 
 #include "kernels/real64_host.h"
 #include "labels/surface_nets.h"
-#include "stream/stream_internal.h"
+#include "stream/program.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -128,284 +129,215 @@ extern const tml_vulkan_kernel labels_own_kernels[]; /* made by the build */
 
 static const char call[] = "tml_surface_labels";
 
-/* ---- arrays ---------------------------------------------------------------------------------- */
+/* ---- what is counted ------------------------------------------------------------------------- */
 
-enum {
-    /* Of the counts. KEPT_: of the faces that are written, where some are left out. */
-    MEMBERS,
-    EDGES,
-    KEPT_EDGES,
-    CELLS,
-    KEPT_CELLS,
-    BEFORE, /* vertices of a word, then of those before */
-    FACES,  /* of a word */
-    IN_TURN,
-    RANKS,
-    KEPT_RANKS,
-    SUMS, /* 3 */
-    VOLUME = SUMS + 3,
-    /* Of vertices and faces. */
-    LIST, /* of the net's cells, then of edges */
-    KEPT_LIST,
-    NEAR,
-    CODES,
-    STATES, /* 2 */
-    CORNERS = STATES + 2,
-    LABELS,
-    OUT_LABELS,
-    ARRAYS
-};
-_Static_assert((int)ARRAYS <= (int)TML_TEMPORARIES, "more temporaries than there are");
+/* Of the net's edges, or of those whose faces are written, where some are left out. */
+typedef struct nets_counted {
+    tml_buffer cells, ranks; /* masks of cells; these, and how many vertices there are before */
+} nets_counted;
 
-enum { MOST_STEPS = 24, MOST_MAPS = 18 };
+enum { NETS_BUFFERS = 9 };
 struct nets_device {
     nets_plan *plan;
-    tml_buffer volume, copy; /* copy: of one that lies on the host */
-    tml_buffer words;        /* NETS_PLAN_WORDS, then the chosen labels */
-    tml_buffer totals;
+    tml_buffer volume, copy;   /* copy: of one that lies on the host */
+    tml_buffer words;          /* NETS_PLAN_WORDS, then the chosen labels */
     uint64_t word_count;       /* of a plane of bits */
     uint32_t all, kept, faces; /* vertices of the net, and those that are written; quads */
-    void *arena;               /* that has what was counted; NULL: none has */
-    tml_buffer a[ARRAYS];
-    stream_step steps[MOST_STEPS + 2 * NETS_SMOOTH_MAX];
-    tml_map_desc maps[MOST_MAPS];
-    tml_scan_resolved scans[2];
-    tml_compact_desc compacts[3];
-    tml_reduce_desc reduce;
-    uint32_t step_count, map_count, scan_count, compact_count;
+    tml_buffer edges, in_turn;
+    nets_counted net, written;
+    tml_buffer made[NETS_BUFFERS]; /* to destroy */
+    uint32_t made_count;
+    size_t made_size; /* bytes */
 };
 typedef struct nets_device nets_device;
-
-static void add_array(nets_device *d, uint32_t number, tml_type type, uint64_t count)
-{
-    d->a[number] = stream_temporary(d->plan->tml, number, type, count);
-}
 
 static bool selects(const nets_plan *plan)
 {
     return plan->between || plan->no_background;
 }
 
-static void make_counted(nets_device *d)
+/* A buffer from the counts to the faces. */
+static tml_buffer keep(program *p, nets_device *d, tml_type type)
+{
+    tml_buffer made = {0, 0};
+    if (p->status)
+        return made;
+    p->status = tml_buffer_create(
+        p->tml, &(tml_buffer_desc){.type = type, .count = d->word_count, .label = "net"}, &made);
+    if (p->status)
+        return made;
+    d->made[d->made_count++] = made;
+    d->made_size += (size_t)d->word_count * tml_type_size(type);
+    return made;
+}
+
+/* Cells, and how many vertices there are before them, of these edges. Returns how many there are in all; faces: of each
+ * word. */
+static tml_buffer add_cells(program *p, nets_device *d, tml_buffer edges, tml_buffer members,
+                            tml_buffer faces, nets_counted *out)
+{
+    const bool chooses = d->plan->chosen != NULL;
+    const tml_buffer before = program_array(p, TML_U32, d->word_count);
+    const tml_buffer sum = program_array(p, TML_U32, 1);
+    out->cells = keep(p, d, TML_U32);
+    out->ranks = keep(p, d, TML_VEC(TML_U32, 4));
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_cells),
+                                   .in = {edges, d->words},
+                                   .out = out->cells,
+                                   .also = {before, faces, d->in_turn}});
+    program_scan(p, &(tml_scan_desc){.in = before, .out = before, .total = sum});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(net_join_rank),
+                                   .params = {.u = {chooses}},
+                                   .in = {out->cells, before, chooses ? members : out->cells},
+                                   .out = out->ranks});
+    return sum;
+}
+
+static void add_counts(program *p, nets_device *d, uint32_t totals[3])
 {
     const nets_plan *plan = d->plan;
-    const uint64_t count = d->word_count;
-    d->a[MEMBERS] = d->words; /* not read */
-    if (plan->chosen)
-        add_array(d, MEMBERS, TML_U32, count);
-    add_array(d, EDGES, TML_VEC(TML_U32, 3), count);
-    add_array(d, CELLS, TML_U32, count);
-    add_array(d, BEFORE, TML_U32, count);
-    add_array(d, FACES, TML_U32, count);
-    add_array(d, IN_TURN, TML_VEC(TML_U32, 3), count);
-    add_array(d, RANKS, TML_VEC(TML_U32, 4), count);
-    d->a[KEPT_EDGES] = d->a[EDGES];
-    d->a[KEPT_CELLS] = d->a[CELLS];
-    d->a[KEPT_RANKS] = d->a[RANKS];
-    if (selects(plan)) {
-        add_array(d, KEPT_EDGES, TML_VEC(TML_U32, 3), count);
-        add_array(d, KEPT_CELLS, TML_U32, count);
-        add_array(d, KEPT_RANKS, TML_VEC(TML_U32, 4), count);
+    const tml_type uvec3_type = TML_VEC(TML_U32, 3);
+    const tml_buffer volume = program_view(p, d->volume, TML_U32);
+    const tml_buffer faces = program_array(p, TML_U32, d->word_count);
+    const tml_buffer face_sum = program_array(p, TML_U64, 1);
+    const tml_buffer joined = program_array(p, uvec3_type, 1);
+    tml_buffer members = d->words; /* not read */
+    d->edges = keep(p, d, uvec3_type);
+    d->in_turn = keep(p, d, uvec3_type);
+    if (plan->chosen) {
+        members = program_array(p, TML_U32, d->word_count);
+        program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_members),
+                                       .in = {volume, d->words},
+                                       .out = members});
     }
-    add_array(d, SUMS, TML_U32, 1);
-    add_array(d, SUMS + 1, TML_U32, 1);
-    add_array(d, SUMS + 2, TML_U64, 1);
-    d->a[VOLUME] = stream_alias(plan->tml, VOLUME, d->volume, TML_U32);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_edges),
+                                   .in = {volume, members, d->words},
+                                   .out = d->edges});
+    const tml_buffer all = add_cells(p, d, d->edges, members, faces, &d->net);
+    tml_buffer kept = all;
+    d->written = d->net;
+    if (selects(plan)) {
+        const tml_buffer edges = program_array(p, uvec3_type, d->word_count);
+        program_map(p, &(tml_map_desc){.kernel = TML_USE(net_keep_edges),
+                                       .in = {d->edges, volume, members, d->words},
+                                       .out = edges});
+        kept = add_cells(p, d, edges, members, faces, &d->written);
+    }
+    program_reduce(p, &(tml_reduce_desc){.in = faces, .out = face_sum});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(net_join_totals),
+                                   .in = {kept, all, face_sum},
+                                   .out = joined});
+    program_read(p, joined, totals);
 }
 
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-static const tml_method methods[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
-                                     TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-
-static void add_step(nets_device *d, const stream_op *op, const void *desc)
-{
-    d->steps[d->step_count++] = (stream_step){.op = op, .desc = desc};
-}
-
-static const tml_map_desc *add_map(nets_device *d, uint64_t count, const tml_map_desc *desc)
-{
-    tml_map_desc *map = &d->maps[d->map_count++];
-    *map = *desc;
-    map->length = tml_length_of(count);
-    add_step(d, &stream_map, map);
-    return map;
-}
-
-static tml_status add_scan(nets_device *d, tml_buffer values, tml_buffer total)
-{
-    tml_scan_resolved *scan = &d->scans[d->scan_count++];
-    *scan = (tml_scan_resolved){
-        .desc = {
-            .in = values, .out = values, .total = total, .length = tml_length_of(d->word_count)}};
-    add_step(d, &stream_scan, scan);
-    return stream_choose_method(d->plan->tml, call, &stream_scan, scan, &scan->desc.method,
-                                methods);
-}
+/* ---- vertices and faces ---------------------------------------------------------------------- */
 
 /* Lists the bits of a mask that are set. */
-static tml_status add_list(nets_device *d, tml_buffer mask, uint64_t bits, tml_buffer list)
+static void add_list(program *p, tml_buffer mask, uint64_t bits, tml_buffer list)
 {
-    tml_compact_desc *compact = &d->compacts[d->compact_count++];
-    *compact =
-        (tml_compact_desc){.keep = {.mask = mask}, .indices = list, .length = tml_length_of(bits)};
-    add_step(d, &stream_compact, compact);
-    return stream_choose_method(d->plan->tml, call, &stream_compact, compact, &compact->method,
-                                methods);
+    program_compact(p, &(tml_compact_desc){
+                           .keep = {.mask = mask}, .indices = list, .length = tml_length_of(bits)});
 }
 
-/* Cells, and how many vertices there are before them, of the net or of the kept faces. */
-static tml_status add_cells(nets_device *d, uint32_t edges, uint32_t cells, uint32_t ranks,
-                            uint32_t sum)
-{
-    const tml_buffer *a = d->a;
-    add_map(d, d->word_count,
-            &(tml_map_desc){.kernel = TML_USE(net_find_cells),
-                            .in = {a[edges], d->words},
-                            .out = a[cells],
-                            .also = {a[BEFORE], a[FACES], a[IN_TURN]}});
-    tml_status status = add_scan(d, a[BEFORE], a[sum]);
-    const bool chooses = d->plan->chosen != NULL;
-    add_map(d, d->word_count,
-            &(tml_map_desc){.kernel = TML_USE(net_join_rank),
-                            .params = {.u = {chooses}},
-                            .in = {a[cells], a[BEFORE], chooses ? a[MEMBERS] : a[cells]},
-                            .out = a[ranks]});
-    return status;
-}
-
-static tml_status add_counts(nets_device *d)
-{
-    const tml_buffer *a = d->a;
-    const nets_plan *plan = d->plan;
-    if (plan->chosen)
-        add_map(d, d->word_count,
-                &(tml_map_desc){.kernel = TML_USE(net_find_members),
-                                .in = {a[VOLUME], d->words},
-                                .out = a[MEMBERS]});
-    add_map(d, d->word_count,
-            &(tml_map_desc){.kernel = TML_USE(net_find_edges),
-                            .in = {a[VOLUME], a[MEMBERS], d->words},
-                            .out = a[EDGES]});
-    tml_status status = add_cells(d, EDGES, CELLS, RANKS, SUMS + 1);
-    if (selects(plan) && !status) {
-        add_map(d, d->word_count,
-                &(tml_map_desc){.kernel = TML_USE(net_keep_edges),
-                                .in = {a[EDGES], a[VOLUME], a[MEMBERS], d->words},
-                                .out = a[KEPT_EDGES]});
-        status = add_cells(d, KEPT_EDGES, KEPT_CELLS, KEPT_RANKS, SUMS);
-    }
-    d->reduce = (tml_reduce_desc){
-        .in = a[FACES], .length = tml_length_of(d->word_count), .out = a[SUMS + 2]};
-    add_step(d, &stream_reduce, &d->reduce);
-    add_map(d, 1,
-            &(tml_map_desc){.kernel = TML_USE(net_join_totals),
-                            .in = {a[selects(plan) ? SUMS : SUMS + 1], a[SUMS + 1], a[SUMS + 2]},
-                            .out = d->totals});
-    return status;
-}
-
-static void add_moves(nets_device *d)
+/* Moves the vertices in list, and returns their states. */
+static tml_buffer add_moves(program *p, const nets_device *d, tml_buffer list)
 {
     const nets_plan *plan = d->plan;
-    const tml_buffer *a = d->a;
-    tml_map_desc move = {.kernel = TML_USE(net_iterate), .in = {a[NEAR], a[CODES]}};
-    const tml_map_desc *turns[NETS_RATES];
-    move.params.u[1] = (uint32_t)plan->bound;
-    add_map(d, d->all,
-            &(tml_map_desc){.kernel = TML_USE(net_link),
-                            .in = {a[LIST], a[RANKS], a[EDGES], d->words},
-                            .out = a[NEAR],
-                            .also = {a[CODES], a[STATES]}});
-    for (uint32_t t = 0; t < plan->moves; t++) {
-        if (t >= NETS_RATES) {
-            add_step(d, &stream_map, turns[t % NETS_RATES]);
-            continue;
-        }
-        const float rate = plan->rates[t] / 6.0f;
+    const tml_buffer near = program_array(p, TML_VEC(TML_U32, 4), d->all);
+    const tml_buffer codes = program_array(p, TML_U32, d->all);
+    const tml_buffer states[2] = {program_array(p, TML_VEC(TML_U32, 2), d->all),
+                                  program_array(p, TML_VEC(TML_U32, 2), d->all)};
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(net_link),
+                                   .in = {list, d->net.ranks, d->edges, d->words},
+                                   .length = tml_length_of(d->all),
+                                   .out = near,
+                                   .also = {codes, states[0]}});
+    /* Rounds of NETS_RATES moves, and the rest. */
+    _Static_assert(NETS_RATES % 2 == 0, "a round ends where it began");
+    program_repeat(p, plan->moves / NETS_RATES, NULL);
+    for (uint32_t t = 0; t < NETS_RATES + plan->moves % NETS_RATES; t++) {
+        const float *rates = plan->rates, rate = rates[t % NETS_RATES] / 6.0f;
+        tml_map_desc move = {.kernel = TML_USE(net_iterate),
+                             .in = {near, codes, states[t % 2]},
+                             .out = states[1 - t % 2]};
         for (int i = 0; i < 4; i++)
-            move.params.f[i] = plan->rates[t] / (float)(i + 2);
+            move.params.f[i] = rates[t % NETS_RATES] / (float)(i + 2);
         memcpy(&move.params.u[0], &rate, sizeof rate);
-        move.in[2] = a[STATES + t % 2];
-        move.out = a[STATES + 1 - t % 2];
-        turns[t] = add_map(d, d->all, &move);
+        move.params.u[1] = (uint32_t)plan->bound;
+        if (t == NETS_RATES)
+            program_loop_end(p);
+        program_map(p, &move);
     }
+    if (plan->moves % NETS_RATES == 0)
+        program_loop_end(p);
+    return states[plan->moves % 2];
 }
 
-static tml_status add_vertices(nets_device *d, tml_buffer vertices)
+static void add_vertices(program *p, const nets_device *d, tml_buffer vertices)
 {
     const nets_plan *plan = d->plan;
     const uint64_t bits = 32 * d->word_count;
-    add_array(d, LIST, TML_U32, TML_MAX_OF(d->all, d->faces));
-    d->a[KEPT_LIST] = d->a[LIST];
-    tml_status status = TML_OK;
+    tml_buffer list = program_array(p, TML_U32, d->all), states = {0, 0};
     if (plan->moves) {
-        add_array(d, NEAR, TML_VEC(TML_U32, 4), d->all);
-        add_array(d, CODES, TML_U32, d->all);
-        add_array(d, STATES, TML_VEC(TML_U32, 2), d->all);
-        add_array(d, STATES + 1, TML_VEC(TML_U32, 2), d->all);
-        status = add_list(d, d->a[CELLS], bits, d->a[LIST]);
-        add_moves(d);
+        add_list(p, d->net.cells, bits, list);
+        states = add_moves(p, d, list);
     }
-    if (!status && (!plan->moves || selects(plan))) {
-        if (plan->moves)
-            add_array(d, KEPT_LIST, TML_U32, d->kept);
-        status = add_list(d, d->a[KEPT_CELLS], bits, d->a[KEPT_LIST]);
+    if (!plan->moves || selects(plan)) {
+        list = program_array(p, TML_U32, d->kept);
+        add_list(p, d->written.cells, bits, list);
     }
-    tml_map_desc place = {
-        .kernel = TML_USE(net_place), .in = {d->a[KEPT_LIST], d->words}, .out = vertices};
+    tml_map_desc place = {.kernel = TML_USE(net_place),
+                          .in = {list, d->words},
+                          .length = tml_length_of(d->kept),
+                          .out = vertices};
     if (plan->moves) {
         place.kernel = TML_USE(net_place_moved);
-        place.in[1] = d->a[STATES + plan->moves % 2];
-        place.in[2] = d->a[RANKS];
+        place.in[1] = states;
+        place.in[2] = d->net.ranks;
         place.in[3] = d->words;
     }
-    add_map(d, d->kept, &place);
-    return status;
+    program_map(p, &place);
 }
 
 /* How labels are written: by their bytes a quad, half of which are one of two triangles'. */
-static tml_status add_faces(nets_device *d, tml_buffer vertices, tml_buffer indices,
-                            tml_buffer labels)
+static void add_faces(program *p, const nets_device *d, tml_buffer vertices, tml_buffer indices,
+                      tml_buffer labels)
 {
-    const nets_plan *plan = d->plan;
-    const bool quads = plan->quads;
-    const size_t size = plan->sample_size * (quads ? 2 : 4);
+    const bool quads = d->plan->quads;
+    const size_t size = d->plan->sample_size * (quads ? 2 : 4);
     const tml_type word = size <= 4   ? TML_U32
                           : size == 8 ? TML_VEC(TML_U32, 2)
                                       : TML_VEC(TML_U32, 4);
     const bool is_aside = size == 2 || size == 32; /* is it no element of an array of words? */
-    d->a[OUT_LABELS] = stream_alias(plan->tml, OUT_LABELS, labels, word);
-    d->a[CORNERS] = indices;
-    d->a[LABELS] = d->a[OUT_LABELS];
+    const tml_buffer volume = program_view(p, d->volume, TML_U32);
+    const tml_buffer out_labels = program_view(p, labels, word);
+    const tml_buffer list = program_array(p, TML_U32, d->faces);
+    const tml_buffer corners = quads ? indices : program_array(p, TML_VEC(TML_U32, 4), d->faces);
+    const tml_buffer quad_labels = is_aside ? program_array(p, word, d->faces) : out_labels;
+    add_list(p, program_view(p, d->in_turn, TML_U32), 96 * d->word_count, list);
+    program_map(p, &(tml_map_desc){.kernel = size <= 4   ? TML_USE(net_find_faces_1)
+                                             : size == 8 ? TML_USE(net_find_faces_2)
+                                                         : TML_USE(net_find_faces_4),
+                                   .in = {list, volume, d->written.ranks, d->words},
+                                   .length = tml_length_of(d->faces),
+                                   .out = corners,
+                                   .also = {quad_labels}});
     if (!quads)
-        add_array(d, CORNERS, TML_VEC(TML_U32, 4), d->faces);
-    if (is_aside)
-        add_array(d, LABELS, word, d->faces);
-    const tml_buffer *a = d->a;
-    tml_status status = add_list(d, a[IN_TURN], 96 * d->word_count, a[LIST]);
-    add_map(d, d->faces,
-            &(tml_map_desc){.kernel = size <= 4   ? TML_USE(net_find_faces_1)
-                                      : size == 8 ? TML_USE(net_find_faces_2)
-                                                  : TML_USE(net_find_faces_4),
-                            .in = {a[LIST], a[VOLUME], a[KEPT_RANKS], d->words},
-                            .out = a[CORNERS],
-                            .also = {a[LABELS]}});
-    if (!quads)
-        add_map(d, (uint64_t)2 * d->faces,
-                &(tml_map_desc){
-                    .kernel = TML_USE(net_cut), .in = {a[CORNERS], vertices}, .out = indices});
+        program_map(p, &(tml_map_desc){.kernel = TML_USE(net_cut),
+                                       .in = {corners, vertices},
+                                       .length = tml_length_of((uint64_t)2 * d->faces),
+                                       .out = indices});
     if (is_aside && quads)
-        add_map(d, TML_CEIL_DIV((uint64_t)d->faces, 2),
-                &(tml_map_desc){.kernel = TML_USE(net_join_bytes),
-                                .params = {.u = {d->faces}},
-                                .in = {a[OUT_LABELS], a[LABELS]},
-                                .out = a[OUT_LABELS]});
+        program_map(p, &(tml_map_desc){.kernel = TML_USE(net_join_bytes),
+                                       .params = {.u = {d->faces}},
+                                       .in = {out_labels, quad_labels},
+                                       .length = tml_length_of(TML_CEIL_DIV((uint64_t)d->faces, 2)),
+                                       .out = out_labels});
     else if (is_aside)
-        add_map(d, (uint64_t)2 * d->faces,
-                &(tml_map_desc){
-                    .kernel = TML_USE(net_repeat), .in = {a[LABELS]}, .out = a[OUT_LABELS]});
-    return status;
+        program_map(p, &(tml_map_desc){.kernel = TML_USE(net_repeat),
+                                       .in = {quad_labels},
+                                       .length = tml_length_of((uint64_t)2 * d->faces),
+                                       .out = out_labels});
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */
@@ -483,10 +415,6 @@ static tml_status begin(nets_plan *plan, tml_buffer volume)
     *d = (nets_device){.plan = plan, .volume = volume};
     d->word_count = plan->words32 * plan->size[1] * plan->size[2];
     tml_status status = make_words(d, slot);
-    if (!status)
-        status = tml_buffer_create(
-            tml, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3), .count = 1, .label = "net totals"},
-            &d->totals);
     if (!status && slot->on_host) {
         status = tml_copy_to_device(tml, volume, "labels", &d->copy);
         d->volume = d->copy;
@@ -494,24 +422,16 @@ static tml_status begin(nets_plan *plan, tml_buffer volume)
     return status;
 }
 
-static tml_status run(nets_device *d, const char *stage)
+static tml_status run(nets_device *d, program *p, const char *stage)
 {
-    tml_context *tml = d->plan->tml;
     const double start = tml_seconds();
-    tml_status status = stream_run_steps(tml, call, d->steps, d->step_count, (tml_buffer){0, 0});
+    tml_status status = program_run(p, (tml_buffer){0, 0});
     nets_time(d->plan, stage, tml_seconds() - start);
     return status;
 }
 
-static void restart(nets_device *d)
-{
-    d->step_count = d->map_count = d->scan_count = d->compact_count = 0;
-    make_counted(d);
-}
-
 tml_status nets_device_count(nets_plan *plan, tml_buffer volume)
 {
-    tml_context *tml = plan->tml;
     uint32_t totals[3] = {0};
     tml_status status = begin(plan, volume);
     if (status)
@@ -519,15 +439,9 @@ tml_status nets_device_count(nets_plan *plan, tml_buffer volume)
     nets_device *d = plan->device;
     if (!nets_report(plan, "edges", 0))
         return TML_ERROR_CANCELLED;
-    restart(d);
-    status = add_counts(d);
-    if (status)
-        stream_temporaries_end(tml);
-    else
-        status = run(d, "edges");
-    if (!status)
-        status = tml_buffer_read(tml, d->totals, totals);
-    d->arena = tml->engine->lay ? tml->scratch : NULL;
+    program p = program_begin(plan->tml, call);
+    add_counts(&p, d, totals);
+    status = run(d, &p, "edges");
     d->kept = totals[0];
     d->all = totals[1];
     d->faces = totals[2];
@@ -536,36 +450,25 @@ tml_status nets_device_count(nets_plan *plan, tml_buffer volume)
     return status;
 }
 
-/* Adds the steps of vertices and faces and, where what they take is not there, of the counts. */
-static tml_status add_all(nets_device *d, bool counts, tml_buffer vertices, tml_buffer indices,
-                          tml_buffer labels)
+static program nets_record(nets_device *d, tml_buffer vertices, tml_buffer indices,
+                           tml_buffer labels)
 {
-    restart(d);
-    tml_status status = counts ? add_counts(d) : TML_OK;
-    if (!status)
-        status = add_vertices(d, vertices);
-    if (!status)
-        status = add_faces(d, vertices, indices, labels);
-    if (status)
-        stream_temporaries_end(d->plan->tml);
-    return status;
+    program p = program_begin(d->plan->tml, call);
+    add_vertices(&p, d, vertices);
+    add_faces(&p, d, vertices, indices, labels);
+    return p;
 }
 
 tml_status nets_device_write(nets_plan *plan, tml_buffer vertices, tml_buffer indices,
                              tml_buffer labels)
 {
-    tml_context *tml = plan->tml;
     nets_device *d = plan->device;
     if (!nets_report(plan, "faces", 0.2))
         return TML_ERROR_CANCELLED;
-    tml_status status = add_all(d, false, vertices, indices, labels);
-    if (status)
-        return status;
-    const size_t size = stream_steps_scratch_size(tml, d->steps, d->step_count);
-    const bool is_kept = d->arena && d->arena == tml->scratch && size <= tml->scratch_size;
-    status = add_all(d, !is_kept, vertices, indices, labels);
-    if (!status)
-        status = run(d, "faces");
+    program p = nets_record(d, vertices, indices, labels);
+    const size_t size = d->made_size + program_scratch_size(&p);
+    p = nets_record(d, vertices, indices, labels);
+    tml_status status = run(d, &p, "faces");
     plan->result->scratch_size = TML_MAX_OF(plan->result->scratch_size, plan->memory + size);
     if (!status && !nets_report(plan, "faces", 1))
         status = TML_ERROR_CANCELLED;
@@ -578,7 +481,8 @@ void nets_device_end(nets_plan *plan)
     if (!d)
         return;
     tml_buffer_destroy(plan->tml, d->copy);
-    tml_buffer_destroy(plan->tml, d->totals);
+    for (uint32_t i = 0; i < d->made_count; i++)
+        tml_buffer_destroy(plan->tml, d->made[i]);
     tml_buffer_destroy(plan->tml, d->words);
     nets_free(plan, d, 1, sizeof *d);
     plan->device = NULL;
