@@ -9,15 +9,12 @@
 
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
 {
-    const uint32_t temporary = buffer.slot - TML_TEMPORARY_FIRST,
-                   array = buffer.slot - TML_ARRAY_FIRST;
+    const uint32_t array = buffer.slot - TML_ARRAY_FIRST;
     const tml_slot *slot = NULL;
     if (buffer.slot == 0)
         return NULL;
     if (buffer.slot < tml->slot_count)
         slot = tml_slot_at(tml, buffer.slot);
-    else if (temporary < TML_TEMPORARIES)
-        slot = &tml->temporaries[temporary].slot;
     else if (array < tml->array_count)
         slot = &tml->arrays[array / TML_ARRAY_PAGE][array % TML_ARRAY_PAGE].slot;
     return slot && slot->generation == buffer.generation && (slot->generation & 1)

@@ -27,12 +27,9 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
 
 /* Bytes that scratch and allocations are aligned to, a cache line and the widest vector; slots in a page. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
-/* Buffers of one call alone (stream_temporary), and the slot number of the first one's handle. */
-enum { TML_TEMPORARIES = 24 };
-#define TML_TEMPORARY_FIRST (UINT32_MAX - TML_TEMPORARIES)
-/* Likewise the arrays of programs of streams (stream/program.h), which are kept in pages. */
+/* Arrays of programs of streams (stream/program.h), in pages, and the slot number of the first one's handle. */
 enum { TML_ARRAY_PAGE = 64, TML_ARRAY_PAGES = 64 };
-#define TML_ARRAY_FIRST (TML_TEMPORARY_FIRST - TML_ARRAY_PAGE * TML_ARRAY_PAGES)
+#define TML_ARRAY_FIRST (UINT32_MAX - TML_ARRAY_PAGE * TML_ARRAY_PAGES)
 /* Bytes of an error message, its final 0 included. */
 enum { TML_MESSAGE = 768 };
 
@@ -50,10 +47,10 @@ struct tml_slot {
 
 /* A buffer without memory of its own, which the engine's lay places in scratch. */
 enum { TML_RECORD_WORDS = 10 };
-typedef struct tml_temporary {
+typedef struct tml_array {
     tml_slot slot;                     /* first, so that the engine finds record by the slot */
     uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps one of each buffer */
-} tml_temporary;
+} tml_array;
 
 /* Memory of a program of streams, which is kept for the next one. */
 typedef struct tml_growing {
@@ -104,9 +101,8 @@ struct tml_context {
     uint32_t depth, hooks;      /* open public calls, nested ones included; running user hooks */
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
-    uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
-    tml_temporary temporaries[TML_TEMPORARIES];
-    tml_temporary *arrays[TML_ARRAY_PAGES]; /* pages, made when they are first needed */
+    uint32_t slot_count, free_slot;         /* slots ever used; no slot below free_slot is free */
+    tml_array *arrays[TML_ARRAY_PAGES];     /* pages, made when they are first needed */
     uint32_t array_count, array_generation; /* arrays in use; generation of the latest program's */
     tml_program_memory *programs;           /* not in use */
     struct program *recorder;               /* stream operations become its steps; NULL: they run */

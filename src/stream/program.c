@@ -196,11 +196,17 @@ tml_buffer program_array(program *p, tml_type type, uint64_t count)
     if (!slot)
         return array;
     const size_t size = tml_type_size(type);
+    if (count > SIZE_MOST / size)
+        p->status = tml_error(p->tml,
+                              p->tml->engine->is_host ? TML_ERROR_OUT_OF_MEMORY
+                                                      : TML_ERROR_OUT_OF_DEVICE_MEMORY,
+                              "%s: no memory for an array of %llu elements of %zu bytes", p->call,
+                              (unsigned long long)count, size);
     *slot = (tml_slot){.generation = array.generation,
                        .type = type,
                        .count = count,
                        .element_size = size,
-                       .size = count < SIZE_MOST / size ? (size_t)count * size : SIZE_MOST};
+                       .size = p->status ? 0 : (size_t)count * size};
     /* An address that is none: scratch sizes may depend on its alignment. */
     if (p->tml->engine->lay)
         p->tml->engine->lay(p->tml, slot, (void *)(uintptr_t)ARRAY_ALIGNMENT);

@@ -135,31 +135,6 @@ tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
 size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
 
-/* Operations that one call runs one after another, and buffers of its own between them. The call makes
- * temporaries first: stream_temporary gives number its type and count, and a handle for the steps' descs;
- * then it ends them, or calls one of the functions of steps, which do. Nothing is written unless all steps
- * can be done. */
-tml_buffer stream_temporary(tml_context *tml, uint32_t number, tml_type type, uint64_t count);
-/* The memory of a buffer that is no temporary, as elements of another type, the last of which may reach past its end; whole
- * words do not reach past its memory's. */
-tml_buffer stream_alias(tml_context *tml, uint32_t number, tml_buffer of, tml_type type);
-void stream_temporaries_end(tml_context *tml);
-typedef struct stream_step {
-    const stream_op *op;
-    const void *desc;             /* checked and resolved */
-    const tml_engine_op *program; /* in place of op, NULL then: a program's part, or stream_put */
-} stream_step;
-/* A step that writes words of the host's, of a size that is a multiple of 4 bytes. */
-typedef struct stream_put_desc {
-    tml_buffer to;
-    const void *words;
-    size_t size; /* bytes */
-} stream_put_desc;
-extern const tml_engine_op stream_put;
-tml_status stream_run_steps(tml_context *tml, const char *call, const stream_step *steps,
-                            size_t count, tml_buffer scratch);
-size_t stream_steps_scratch_size(tml_context *tml, const stream_step *steps, size_t count);
-
 /* Folds (reduce.c): the check of fold and out for a checked in. */
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,
                              uint64_t in_count, const char *out_field, tml_buffer out,

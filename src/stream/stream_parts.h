@@ -18,11 +18,11 @@
 #    define STREAM_GL_FLOAT(name)
 #endif
 
-#define STREAM_OP(name, type, without)                                                                   \
+#define STREAM_OP(name, type, without)                                                             \
     extern const tml_engine_op cpu_op_##name, vk_op_##name, gl_op_##name;                          \
     const stream_op stream_##name = {                                                              \
         without, sizeof(type), {[PART_CPU] = &cpu_op_##name, STREAM_VULKAN(name) STREAM_GL(name)}}
-#define STREAM_OP_FLOAT(name, type, without)                                                             \
+#define STREAM_OP_FLOAT(name, type, without)                                                       \
     extern const tml_engine_op cpu_op_##name, vk_op_##name, gl_op_##name, gl_op_float_##name;      \
     const stream_op stream_##name = {                                                              \
         without,                                                                                   \
