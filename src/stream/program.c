@@ -14,8 +14,9 @@
 
 #include <string.h>
 
-enum { PROGRAM_NONE = UINT32_MAX, ARRAY_ALIGNMENT = 256 };
-#define SIZE_MOST (SIZE_MAX / 4) /* more is out of memory */
+enum { ARRAY_ALIGNMENT = 256 };
+#define PROGRAM_NONE UINT32_MAX
+#define SIZE_MOST    (SIZE_MAX / 4) /* more is out of memory */
 
 typedef enum program_step_kind {
     STEP_OPERATION,

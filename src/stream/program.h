@@ -65,7 +65,7 @@ tml_buffer program_view(program *p, tml_buffer of, tml_type type);
     X(reduce_segments)                                                                             \
     X(reduce_by_key)                                                                               \
     X(scan_segments)
-#define PROGRAM_DECLARE(name) void program_##name(program *p, const tml_##name##_desc *desc);
+#define PROGRAM_DECLARE(name) extern void program_##name(program *p, const tml_##name##_desc *desc);
 PROGRAM_OPERATIONS(PROGRAM_DECLARE)
 #undef PROGRAM_DECLARE
 
