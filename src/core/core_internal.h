@@ -47,10 +47,10 @@ struct tml_slot {
 
 /* A buffer without memory of its own, which the engine's lay places in scratch. */
 enum { TML_RECORD_WORDS = 10 };
-typedef struct tml_array {
+typedef struct tml_program_array {
     tml_slot slot;                     /* first, so that the engine finds record by the slot */
     uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps one of each buffer */
-} tml_array;
+} tml_program_array;
 
 /* Memory of a program of streams, which is kept for the next one. */
 typedef struct tml_growing {
@@ -102,7 +102,7 @@ struct tml_context {
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
     uint32_t slot_count, free_slot;         /* slots ever used; no slot below free_slot is free */
-    tml_array *arrays[TML_ARRAY_PAGES];     /* pages, made when they are first needed */
+    tml_program_array *arrays[TML_ARRAY_PAGES];     /* pages, made when they are first needed */
     uint32_t array_count, array_generation; /* arrays in use; generation of the latest program's */
     tml_program_memory *programs;           /* not in use */
     struct program *recorder;               /* stream operations become its steps; NULL: they run */
