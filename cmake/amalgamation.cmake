@@ -4,7 +4,7 @@
 tml_add_tool(trommel-make-amalgamation tools/make_amalgamation.c)
 
 # Headers that say something else each time that they are included, or leave macros to the including file.
-set(templates collide_lanes.h real64_host.h real64.k.h subdivide_kernels.h surface.k.h
+set(templates lanes.h real64_host.h real64.k.h subdivide_kernels.h surface.k.h
     surface_gradient.k.h surface_open.k.h)
 list(TRANSFORM templates PREPEND "-each;")
 

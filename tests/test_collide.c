@@ -13,7 +13,7 @@
 /* The kernels' vocabulary begins here. */
 #include "kernels/collide.k.h"
 /* Follows it. */
-#include "tree/collide_slab.h"
+#include "kernels/collide_slab_host.h"
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include <trommel/trommel.h>
 
-#include "mesh/mesh_internal.h"
+#include "mesh/mesh_arrays.h"
 
 static uint64_t random_state;
 

@@ -1,6 +1,6 @@
 /* The descent for AVX2; the build gives this file that flag. */
 #if defined(__x86_64__)
-#    define COLLIDE_AVX2
+#    define LANES_AVX2
 #    define DEPTH_SET oriented_loops_avx2
 #    include "oriented_loops.h"
 #else

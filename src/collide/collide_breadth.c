@@ -192,17 +192,10 @@ static void room_destroy(tml_context *tml, struct collide_stream *stream)
     stream->room = 0;
 }
 
-void collide_stream_destroy(tml_context *tml, tml_tree *tree)
+void collide_forget(tml_context *tml, tml_tree *tree)
 {
     struct collide_stream *stream = tree->stream;
     collide_near_destroy(tml, tree);
-    tml_buffer_destroy(tml, tree->device_boxes);
-    tml_buffer_destroy(tml, tree->device_triangles);
-    tml_buffer_destroy(tml, tree->device_plan);
-    tree->device_boxes = tree->device_triangles = tree->device_plan = (tml_buffer){0, 0};
-    tree->has_plan = false;
-    tree->stale = tree->stale_again = 0;
-    collide_rays_destroy(tml, tree);
     if (!stream)
         return;
     room_destroy(tml, stream);
@@ -222,26 +215,6 @@ static tml_status buffer_make(tml_context *tml, tml_type type, uint64_t count, c
         tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
 }
 
-/* Creates the tree's boxes and triangles on the device, unless they exist. */
-static tml_status tree_upload(tml_context *tml, tml_tree *tree)
-{
-    uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
-    if (words > UINT32_MAX)
-        return tml_error(
-            tml, TML_ERROR_UNSUPPORTED,
-            "tml_collide: %u triangles are more than a device counts the words of; use "
-            "DEPTH_FIRST",
-            tree->count);
-    tml_status status = TML_OK;
-    if (tml_buffer_is_none(tree->device_boxes))
-        status = buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes, "tree boxes",
-                             &tree->device_boxes);
-    if (status == TML_OK && tml_buffer_is_none(tree->device_triangles))
-        status = buffer_make(tml, TML_U32, words, tree->triangles, "tree triangles",
-                             &tree->device_triangles);
-    return status;
-}
-
 /* Creates the stream's handles and counts, unless they exist. */
 static tml_status stream_make(tml_context *tml, tml_tree *tree)
 {
@@ -258,6 +231,7 @@ static tml_status stream_make(tml_context *tml, tml_tree *tree)
         status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
     if (status == TML_OK) {
         tree->stream = stream;
+        tree->forget = collide_forget;
         return TML_OK;
     }
     tml_buffer_destroy(tml, stream->made);
@@ -265,17 +239,6 @@ static tml_status stream_make(tml_context *tml, tml_tree *tree)
         tml_buffer_destroy(tml, stream->totals[i]);
     tml_free(tml, stream, sizeof *stream);
     return status;
-}
-
-tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
-                               tml_buffer *triangles)
-{
-    tml_status status = tree_upload(tml, tree);
-    if (status != TML_OK)
-        return status;
-    *boxes = tree->device_boxes;
-    *triangles = tree->device_triangles;
-    return TML_OK;
 }
 
 static tml_status room_make(tml_context *tml, struct collide_stream *stream, uint64_t room)
@@ -313,13 +276,6 @@ typedef struct breadth_run {
 static bool wants_crossings(const collide_job *job)
 {
     return job->classes >> TML_COLLIDE_CLASS_CROSSING & 1;
-}
-
-uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more)
-{
-    uint32_t leaves = tree->level_count[1]; /* a power of two */
-    *more = leaves > 1 ? tree->count % leaves << (32 - __builtin_ctz(leaves)) : 0;
-    return tree->count / leaves;
 }
 
 /* Enqueues the map of a step over pairs[from]: which children meet. */

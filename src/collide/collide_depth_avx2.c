@@ -1,6 +1,6 @@
 /* The depth-first descent for AVX2; the build gives this file that flag. */
 #if defined(__x86_64__)
-#    define COLLIDE_AVX2
+#    define LANES_AVX2
 #    define DEPTH_SET depth_loops_avx2
 #    include "collide/collide_depth_loops.h"
 #else

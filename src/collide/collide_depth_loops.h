@@ -5,14 +5,14 @@
 #include <math.h>
 
 #include "collide/collide_depth.h"
-#include "tree/collide_lanes.h"
+#include "core/lanes.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
 /* Uses the formulas above. */
-#include "tree/collide_slab.h"
+#include "kernels/collide_slab_host.h"
 
 /* A file that compares volumes defines both: what else a pair of nodes must pass before it is input of
  * step, and whether slabs are asked. */
@@ -30,7 +30,7 @@ typedef struct lanes {
 /* A bit for each lane whose gap is not above 0. */
 INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 {
-#ifdef COLLIDE_AVX2
+#ifdef LANES_AVX2
     return (uint32_t)_mm256_movemask_ps(
         _mm256_cmp_ps(_mm256_loadu_ps(gap), _mm256_setzero_ps(), _CMP_LE_OQ));
 #elif TML_NEON
@@ -271,14 +271,14 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
     gaps(pair->a.here, leaf->box, gap);
     uint32_t b_met = lanes_met(gap);
     if (b_met)
-        b_met &= lanes_used(job->b, pair->b.index);
+        b_met &= tree_used(job->b, pair->b.index);
     if (b_met && DEPTH_HAS_SLABS(run))
         b_met &= lanes_within(collide_slab_load(collide_slab_words(a, pair->a.index)), leaf->at);
     if (!b_met)
         return;
     triangle_boxes(a_at, a_box);
     gaps(pair->b.here, a_box, gap);
-    uint32_t a_met = lanes_met(gap) & lanes_used(a, pair->a.index);
+    uint32_t a_met = lanes_met(gap) & tree_used(a, pair->a.index);
     if (!a_met)
         return;
     /* What the slab of b's leaf parts counts as tested: a device's stream does not ask it. */

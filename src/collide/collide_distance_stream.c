@@ -337,6 +337,7 @@ void near_trees_make(near_stream *run, struct collide_near **kept)
         if (run->status == TML_OK)
             run->status =
                 collide_device_tree(run->tml, trees[i], &run->boxes[i], &run->triangles[i]);
+        trees[i]->forget = collide_forget;
         shape_make(run, trees[i]);
         run->shapes[i] = trees[i]->device_shape;
     }

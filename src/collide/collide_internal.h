@@ -1,136 +1,10 @@
-/* What the files of collide share: the tree, poses prepared for descents, and the results of a
- * descent. */
+/* What the files of collide share: poses prepared for descents, and the results of a descent. */
 #ifndef COLLIDE_INTERNAL_H
 #define COLLIDE_INTERNAL_H
 
-#include "core/core_internal.h"
-#include "kernels/collide_layout.k.h"
+#include "tree/tree_nodes.h"
 
-enum { COLLIDE_LEVELS_MAX = 12 };
-/* Boxes of a level, evenly spread, whose mean diagonal stands for all. */
-enum { COLLIDE_SAMPLES = 256 };
-#define COLLIDE_TRIANGLES_MAX  ((uint64_t)1 << 28)
-#define COLLIDE_COORDINATE_MAX 0x1p100f
-#define COLLIDE_NO_TRIANGLE    UINT32_MAX
-
-/* What of a tree the device has newer. */
-enum {
-    COLLIDE_STALE_SIZES = 1, /* lower, upper and level_size */
-    COLLIDE_STALE_IDS = 2,   /* ids and corners */
-    COLLIDE_STALE_TRIANGLES = 4,
-    COLLIDE_STALE_BOXES = 8,
-    COLLIDE_STALE_ALL = 15,
-    COLLIDE_UNDEFINED = 16, /* its last build or refit failed on the way */
-};
-
-/* An implicit tree. Level 0 has the triangles, in slots; level 1 the leaves of 8 slots, 2^k of
- * them; level 2 nodes of 8 leaves, and so on up to one root. Node i has children 8 i to 8 i + 7 of
- * the level below, as far as these exist. The numbers of triangles in two leaves differ by at most
- * one. A slot beyond a leaf's triangles repeats the last of them, under the number
- * COLLIDE_NO_TRIANGLE.
- *
- * Boxes and triangles are stored in groups of 8 siblings, coordinate by coordinate: 8 of low x, 8
- * of low y, of low z, high x, high y, high z; for triangles 8 of x of the first corner, and so on.
- * A lane without a box is empty: low above high. */
-struct tml_tree {
-    uint64_t vertex_count, triangle_count, broken_count; /* of the mesh */
-    uint32_t count;                                      /* triangles in the tree */
-    uint32_t levels;                                     /* of boxes; 0: no triangle */
-    uint32_t lanes;                                      /* most triangles that a leaf has */
-    uint32_t level_count[COLLIDE_LEVELS_MAX + 1];        /* boxes of a level; [0]: slots */
-    uint32_t level_group[COLLIDE_LEVELS_MAX + 1];        /* its first group in boxes; [0] unused */
-    uint32_t group_count;
-    float lower[3], upper[3];
-    double
-        level_size[COLLIDE_LEVELS_MAX + 1]; /* a level's boxes' mean diagonal, about; [0] unused */
-
-    uint32_t *ids;     /* a slot's triangle, or COLLIDE_NO_TRIANGLE */
-    uint32_t *corners; /* a slot's three vertices */
-    float *triangles;  /* COLLIDE_TRIANGLE_WORDS a leaf */
-    float *boxes;      /* COLLIDE_BOX_WORDS a group, then COLLIDE_SLAB_WORDS a leaf */
-
-    /* Sums over all triangles' edges of hashes of their ends, which are 0 where each edge belongs to an even number of
-     * triangles, and where it goes as often the one way as the other. */
-    bool has_edges; /* the sums are known */
-    uint64_t edges_mod_2, edges_by_way;
-    bool is_moderate; /* known with them: no coordinate is above 2^30, or below 2^-100 but 0 */
-    double *dipoles;  /* POINTS_DIPOLE rows a group of boxes (collide_points.h), or NULL */
-    bool has_dipoles; /* they are those of the triangles */
-
-    tml_buffer device_boxes, device_triangles; /* as above, or none */
-    tml_buffer device_plan;        /* what nearest points need beside (points_plan_make), or none */
-    bool has_plan;                 /* it is the tree's */
-    struct collide_stream *stream; /* BREADTH_FIRST's buffers on the device, or NULL */
-    struct collide_near *near, *near_enqueued; /* of distances, likewise */
-    tml_buffer device_shape;                   /* what they have to know of the levels, or none */
-    struct collide_build *build;               /* what builds and fits on the device, or NULL */
-    struct collide_rays *rays;                 /* what casts rays there, or NULL */
-    uint32_t stale;                            /* COLLIDE_STALE_... */
-    uint32_t stale_again; /* what recordings make so whenever they are submitted */
-};
-
-/* Words in tree->boxes. */
-static inline uint64_t collide_box_words(const tml_tree *tree)
-{
-    return (uint64_t)COLLIDE_BOX_WORDS * tree->group_count +
-           (uint64_t)COLLIDE_SLAB_WORDS * tree->level_count[1];
-}
-
-/* A leaf's slab. */
-static inline float *collide_slab_words(const tml_tree *tree, uint32_t leaf)
-{
-    return tree->boxes + (size_t)COLLIDE_BOX_WORDS * tree->group_count +
-           (size_t)COLLIDE_SLAB_WORDS * leaf;
-}
-
-/* The group-th group of 8 boxes at level, which is 1 or higher: the children of node group of level
- * + 1. */
-static inline const float *collide_group(const tml_tree *tree, uint32_t level, uint32_t group)
-{
-    return tree->boxes + (size_t)COLLIDE_BOX_WORDS * (tree->level_group[level] + group);
-}
-
-/* The coordinates of a slot's triangle. */
-static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float out[9])
-{
-    const float *group = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +
-                         slot % COLLIDE_WIDTH;
-    for (int k = 0; k < 9; k++)
-        out[k] = group[COLLIDE_WIDTH * k];
-}
-
-/* Brings what the host has of these parts (COLLIDE_STALE_...) up to date. INVALID_ARGUMENT if the device found a
- * vertex that is not usable. */
-tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts);
-static inline tml_status collide_trees_fetch(tml_context *tml, const char *call, tml_tree *a,
-                                             tml_tree *b, uint32_t parts)
-{
-    tml_status status = collide_tree_fetch(tml, call, a, parts);
-    return status == TML_OK ? collide_tree_fetch(tml, call, b, parts) : status;
-}
-/* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
-tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
-void collide_build_destroy(tml_context *tml, tml_tree *tree);
-/* The tree's ids on the device, which are made from the host's unless they are there. */
-tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *tree,
-                                  tml_buffer *out);
-/* The same, or none. */
-tml_buffer collide_build_ids(const tml_tree *tree);
-/* What rays keep of the tree there; old: the tree has changed. */
-void collide_rays_destroy(tml_context *tml, tml_tree *tree);
-void collide_rays_age(tml_tree *tree);
-
-/* Computes the levels and their sizes from the number of triangles. */
-void collide_tree_shape(tml_tree *tree);
-/* Allocates what the tree has on the host, unless it is there. */
-tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree);
-/* Computes all boxes and slabs, of triangles with these vertices; NULL: as they are. */
-void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
-/* The length of a box's diagonal. box: low x, y, z, high x, y, z, stride floats apart. */
-double collide_diagonal(const float *box, uint32_t stride);
-
-/* Make the kernels of trees, and of pairs of them, known to the engine. */
-void tree_learn(tml_context *tml);
+/* Makes the room's kernels known to the engine. */
 void collide_learn(tml_context *tml);
 
 /* A pose, prepared for descents. matrix moves b's vertices into a's frame. inverse moves a's boxes
@@ -212,14 +86,9 @@ uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
-/* The tree's boxes and triangles on the device; they stay its own. */
-tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
-                               tml_buffer *triangles);
-/* The words of collide_leaf_lanes: the return value is least. */
-uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more);
 /* Frees what distances on the device need. */
 void collide_near_destroy(tml_context *tml, tml_tree *tree);
-/* Frees the tree's boxes and triangles on the device, and what streams need. */
-void collide_stream_destroy(tml_context *tml, tml_tree *tree);
+/* Frees what pairs of trees need on the device: a tree's forget. */
+void collide_forget(tml_context *tml, tml_tree *tree);
 
 #endif

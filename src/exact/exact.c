@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "exact/exact_signs.h"
-
 /* What the triangles have in common. */
 typedef struct meeting {
     tml_collide_class kind;

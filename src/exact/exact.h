@@ -27,6 +27,8 @@
 
 #include <trommel/collide.h>
 
+#include "exact/exact_signs.h"
+
 /* a and b: three vertices of x, y, z each, finite. segment, or NULL: gets the two ends of what the
  * triangles have in common, x, y, z each, the lexicographically lesser first, equal when it is one
  * point; NaNs where that is nothing (NONE) or an area (COPLANAR). Each coordinate is the exact one

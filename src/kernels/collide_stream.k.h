@@ -1,6 +1,6 @@
 /* Kernels on one element of a pair stream and the arrays that it indexes. A pair is two nodes, or two
  * triangle slots, and a pose. A group holds eight siblings, one coordinate of all after the other
- * (src/collide/collide_internal.h). */
+ * (src/tree/tree_nodes.h). */
 
 STRUCT_BEGIN(collide_box)
 vec3 low;

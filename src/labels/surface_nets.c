@@ -192,7 +192,7 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
                         nets_plan *plan)
 {
     tml_grid grid = {0};
-    surface_plan axes = {0};
+    surface_axes axes = {0};
     uint64_t count = 0;
     tml_status status = tml_refuse_recording(tml, CALL, NULL);
     if (status == TML_OK)
@@ -215,7 +215,7 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
                          CALL ": labels are of type %s, need an integer's", tml_type_name(read));
     }
     if (status == TML_OK)
-        status = surface_resolve_axes(tml, CALL, &grid, desc->position_origin, false, &axes);
+        status = surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &axes);
     if (status == TML_OK)
         status = surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box);
     if (status != TML_OK)

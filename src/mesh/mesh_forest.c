@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/core_internal.h"
-#include "mesh/mesh_internal.h"
+#include "mesh/mesh_arrays.h"
 
 /* Vertices of a task. */
 enum { BLOCK = 1 << 16 };

@@ -7,7 +7,6 @@
 #include <trommel/stream.h>
 
 #include "stream/program.h"
-#include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */

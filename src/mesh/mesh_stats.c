@@ -13,7 +13,7 @@
 
 #include "core/call.h"
 #include "core/core_internal.h"
-#include "mesh/mesh_internal.h"
+#include "mesh/mesh_arrays.h"
 
 /* Triangles or vertices of a task. The tasks' sums are added in order, so the result does not
  * depend on the number of threads. */

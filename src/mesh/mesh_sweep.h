@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "mesh/mesh_internal.h"
+#include "mesh/mesh_arrays.h"
 
 typedef struct mesh_sweep {
     tml_context *tml;

@@ -6,7 +6,7 @@
 #ifndef SLAB_COMPONENTS_H
 #define SLAB_COMPONENTS_H
 
-#include "mesh/mesh_internal.h"
+#include "mesh/mesh_arrays.h"
 
 /* Zeroed: before the first slab, nothing below. */
 typedef struct slab_components {

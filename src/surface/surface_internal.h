@@ -8,11 +8,8 @@
 #ifndef TML_SURFACE_INTERNAL_H
 #define TML_SURFACE_INTERNAL_H
 
-#include <string.h>
-
-#include "core/core_internal.h"
-#include "core/scalars.h"
 #include "field/field_slabs.h"
+#include "surface/surface_calls.h"
 
 typedef enum surface_stage {
     SURFACE_COUNT,
@@ -22,12 +19,6 @@ typedef enum surface_stage {
     SURFACE_ENQUEUE, /* COUNT and EMIT of one part, and SOUP; the counts stay on the device */
     SURFACE_END,     /* free *kept, which is not NULL */
 } surface_stage;
-
-/* A box of samples in the whole volume. */
-typedef struct surface_box {
-    uint64_t first[3];
-    uint64_t count[3];
-} surface_box;
 
 typedef struct surface_part {
     double iso;
@@ -203,43 +194,6 @@ static inline const surface_parts *surface_engine(const tml_context *tml)
 enum { SURFACE_BRICK_X = 64, SURFACE_BRICK_Y = 4, SURFACE_BRICK_Z = 4 };
 extern const tml_type surface_index_types[];
 
-/* Sign- or zero-extends the low bytes of bits, an integer of the type, to 64 bits. */
-static inline uint64_t surface_label(tml_type type, uint64_t bits)
-{
-    unsigned unused = 64 - 8 * (unsigned)tml_type_size(type);
-    return tml_type_is_signed(type) ? (uint64_t)((int64_t)(bits << unused) >> unused)
-                                    : bits << unused >> unused;
-}
-
-static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
-{
-    return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
-}
-
-/* Bits of sample i of an array. */
-TML_SCALAR_LIST(SCALAR_IS_KNOWN)
-static inline uint64_t surface_bits_at(const void *samples, uint64_t i, size_t size)
-{
-    union {
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-    } bits;
-    switch (size) {
-    case 1:
-        return ((const uint8_t *)samples)[i];
-    case 2:
-        memcpy(&bits.u16, (const uint8_t *)samples + 2 * i, 2);
-        return bits.u16;
-    case 4:
-        memcpy(&bits.u32, (const uint8_t *)samples + 4 * i, 4);
-        return bits.u32;
-    default: /* 8 */
-        memcpy(&bits.u64, (const uint8_t *)samples + 8 * i, 8);
-        return bits.u64;
-    }
-}
-
 /* Key (surface_limits) of an integer from its low bytes. The function is its own inverse. */
 static inline uint64_t surface_integer_key(tml_type type, uint64_t bits)
 {
@@ -263,13 +217,11 @@ surface_limits surface_limits_of(tml_type type, double iso);
 surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part);
 
 /* Sets the bounding boxes of the parts, whose labels ascend. With all_labels it makes the parts.
- * samples: the whole volume. src/labels/surface_labels.c. Errors: OUT_OF_MEMORY, UNSUPPORTED (more
+ * samples: the whole volume. src/surface/surface_labels.c. Errors: OUT_OF_MEMORY, UNSUPPORTED (more
  * labels than part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 
 /* These check a desc and resolve it into a plan: src/surface/surface_resolve.c. The caller frees plan->parts. */
-tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
-                                tml_grid *out);
 /* Checks a volume, mask or attribute. It may stay on the host if the engine reads it there. */
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count);
@@ -291,11 +243,6 @@ static inline bool surface_wants_labels(const tml_surface_desc *desc)
 {
     return desc->label_count > 0 || desc->all_labels;
 }
-/* Box of a region within the volume; a count of 0 goes to the volume's end. */
-tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,
-                                  const uint64_t dims[3], surface_box *box);
-tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
-                              uint64_t *count);
 tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
                                 const double position_origin[3], bool flip, surface_plan *plan);
 tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
@@ -311,28 +258,7 @@ tml_status surface_check_topology(tml_context *tml, const char *call, const tml_
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);
 
-/* An output that the desc may give: src/surface/surface_outputs.c */
-typedef struct surface_output {
-    const char *field;
-    bool wanted;
-    tml_buffer given;
-    tml_type type;
-    uint64_t count;
-    tml_buffer *result;
-    tml_slot **slot;
-    bool created;
-    bool is_within; /* not wanted, but in the elements of the first output */
-} surface_output;
-tml_status surface_outputs_check(tml_context *tml, const char *call, const surface_output *outputs,
-                                 size_t count);
-/* Checks that the caller's have room, and creates the others at their exact size. */
-tml_status surface_outputs_make(tml_context *tml, const char *call, surface_output *outputs,
-                                size_t count);
-/* A result's bits of those that the call made, in the order of its handles. */
-uint32_t surface_outputs_owned(const surface_output *outputs, size_t count);
-void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t count);
-
-/* Those of a surface. */
+/* Outputs of a surface. */
 enum {
     SURFACE_OUT_VERTICES,
     SURFACE_OUT_NORMALS,
@@ -370,8 +296,5 @@ void surface_store_indices16(uint16_t *out, const uint32_t *in, uint64_t triangl
 
 /* Adds seconds to the named stage of a result. */
 void surface_time(tml_surface_result *result, const char *stage, double seconds);
-/* The same of any SURFACE_STAGES stages, of which there are *count. */
-enum { SURFACE_STAGES = TML_ARRAY_SIZE(((tml_surface_result *)0)->stages) };
-void surface_time_in(tml_surface_stage *stages, uint32_t *count, const char *stage, double seconds);
 
 #endif

@@ -1,10 +1,7 @@
-/* The engines' parts for surfaces, and who takes the steps of surface nets on the host. */
-#include "labels/surface_nets.h"
+/* The engines' parts for surfaces. */
+#include "surface/surface_internal.h"
 
 extern const tml_engine_op cpu_op_surface, vk_op_surface, gl_op_surface, gl_op_float_surface;
-extern const nets_steps cpu_nets_steps;
-
-const nets_steps *const nets_on_host = &cpu_nets_steps;
 
 const surface_parts surface_parts_of[PART_COUNT] = {
     [PART_CPU] = {.op = &cpu_op_surface,

@@ -65,13 +65,13 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
 }
 
 /* The columns of direction * spacing, and its inverse transpose, which transforms normals. */
-tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
-                                const double position_origin[3], bool flip, surface_plan *plan)
+tml_status surface_check_axes(tml_context *tml, const char *call, const tml_grid *grid,
+                              const double position_origin[3], bool flip, surface_axes *out)
 {
     double m[9], inverse[9]; /* m + 3 * a: step along axis a */
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
-            m[3 * a + c] = plan->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
+            m[3 * a + c] = out->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
     double determinant = tml_invert3(m, inverse);
     if (determinant == 0 || !isfinite(determinant))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -80,13 +80,25 @@ tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_gr
         if (!isfinite(position_origin[c]))
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: desc.position_origin[%d] is not finite", call, c);
-        plan->origin[c] = grid->origin[c] - position_origin[c];
+        out->origin[c] = grid->origin[c] - position_origin[c];
         for (int a = 0; a < 3; a++)
-            plan->normal_rows[c][a] = (float)((flip ? 1 : -1) * inverse[3 * c + a]);
+            out->normal_rows[c][a] = (float)((flip ? 1 : -1) * inverse[3 * c + a]);
     }
     /* A mirrored grid reverses the orientation of every triangle, and so does desc.flip. */
-    plan->flip_winding = (determinant < 0) != flip;
+    out->flip_winding = (determinant < 0) != flip;
     return TML_OK;
+}
+
+tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
+                                const double position_origin[3], bool flip, surface_plan *plan)
+{
+    surface_axes axes = {0};
+    tml_status status = surface_check_axes(tml, call, grid, position_origin, flip, &axes);
+    memcpy(plan->origin, axes.origin, sizeof plan->origin);
+    memcpy(plan->step, axes.step, sizeof plan->step);
+    memcpy(plan->normal_rows, axes.normal_rows, sizeof plan->normal_rows);
+    plan->flip_winding = axes.flip_winding;
+    return status;
 }
 
 tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,

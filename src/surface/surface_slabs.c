@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "labels/surface_nets.h"
+#include "labels/labels_slabs.h"
 #include "stream/stream_internal.h"
 #include "surface/slab_components.h"
 #include "surface/soup_carry.h"

@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "collide/collide_internal.h"
 #include "kernels/kernel.h"
+#include "tree/tree_internal.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_stream.k.h"

@@ -11,7 +11,7 @@
 #include <trommel/kernel_math.h>
 
 #include "core/simd.h"
-#include "exact/exact_signs.h"
+#include "exact/exact.h"
 #include "stream/stream_internal.h"
 #include "tree/collide_cast.h"
 #include "tree/collide_order.h"

@@ -2,7 +2,7 @@
 #ifndef COLLIDE_CAST_H
 #define COLLIDE_CAST_H
 
-#include "collide/collide_internal.h"
+#include "tree/tree_internal.h"
 
 /* Hits beyond do not count. */
 #define CAST_T_MAX 0x1p100f

@@ -1,6 +1,6 @@
 /* Rays against a tree, for AVX2; the build gives this file that flag. */
 #if defined(__x86_64__)
-#    define COLLIDE_AVX2
+#    define LANES_AVX2
 #    define CAST_SET cast_loops_avx2
 #    include "tree/collide_cast_loops.h"
 #else

@@ -2,8 +2,8 @@
  * Nearest hits go down the nearest boxes first; other rays go through all that they meet. */
 #include <math.h>
 
+#include "core/lanes.h"
 #include "tree/collide_cast.h"
-#include "tree/collide_lanes.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -68,7 +68,7 @@ INLINE void leaf_cast(cast_ray *ray, uint32_t leaf)
     }
     uint32_t met = lanes_bit(code, 0), left = met | lanes_bit(code, 1);
     if (left)
-        left &= lanes_used(tree, leaf);
+        left &= tree_used(tree, leaf);
     for (; left && !ray->is_over; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         cast_take(ray, COLLIDE_WIDTH * leaf + lane, (met >> lane & 1) != 0);

@@ -2,8 +2,8 @@
 #ifndef COLLIDE_ORDER_H
 #define COLLIDE_ORDER_H
 
-#include "collide/collide_internal.h"
 #include "kernels/kernel.h"
+#include "tree/tree_internal.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide_order.k.h"
 

@@ -7,7 +7,6 @@
 
 #include "core/simd.h"
 #include "exact/exact.h"
-#include "exact/exact_signs.h"
 #include "stream/stream_internal.h"
 #include "tree/collide_order.h"
 #include "tree/collide_points_device.h"

@@ -2,7 +2,7 @@
 #ifndef COLLIDE_POINTS_H
 #define COLLIDE_POINTS_H
 
-#include "collide/collide_internal.h"
+#include "tree/tree_internal.h"
 
 /* A ray from a point along an axis, and what it has crossed. */
 typedef struct points_ray {

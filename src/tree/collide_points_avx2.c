@@ -1,6 +1,6 @@
 /* Points against a tree, for AVX2; the build gives this file that flag. */
 #if defined(__x86_64__)
-#    define COLLIDE_AVX2
+#    define LANES_AVX2
 #    define POINTS_SET points_loops_avx2
 #    include "tree/collide_points_loops.h"
 #else

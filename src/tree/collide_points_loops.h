@@ -3,7 +3,7 @@
  * points_settle decides what rays are unsure of (kernels/collide_points.k.h). */
 #include <math.h>
 
-#include "tree/collide_lanes.h"
+#include "core/lanes.h"
 #include "tree/collide_points.h"
 
 #include "kernels/kernel.h"
@@ -71,7 +71,7 @@ INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
     uint32_t unsure = lanes_bit(code, LANE_UNSURE);
     if (!(met | around | unsure))
         return;
-    uint32_t used = lanes_used(tree, leaf);
+    uint32_t used = tree_used(tree, leaf);
     uint32_t along = lanes_bit(code, LANE_ALONG), before = lanes_bit(code, LANE_BEFORE);
     if (around & used) {
         lanes_sides(ray, at, code);
@@ -410,7 +410,7 @@ INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
     const double px = (double)angle->point[0], py = (double)angle->point[1];
     const double pz = (double)angle->point[2], turn = 6.283185307179586;
     double volumes[COLLIDE_WIDTH], lengths[COLLIDE_WIDTH];
-    uint32_t is_small[COLLIDE_WIDTH], used = lanes_used(tree, leaf);
+    uint32_t is_small[COLLIDE_WIDTH], used = tree_used(tree, leaf);
     enum { X, Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH, NEXT = 3 * COLLIDE_WIDTH };
     if (angle->radius > 0.0 && !leaf_varies(angle, leaf))
         return;

@@ -24,7 +24,7 @@ extern const tml_vulkan_kernel tree_own_kernels[]; /* made by the build */
 #include "kernels/mesh.k.h"
 /* Uses the formulas above. */
 #include "kernels/collide_build.k.h"
-#include "tree/collide_slab.h"
+#include "kernels/collide_slab_host.h"
 
 /* Leaves in a task of a parallel loop. */
 enum { LEAVES_A_TASK = 512 };
@@ -111,7 +111,7 @@ void tml_tree_destroy(tml_context *tml, tml_tree *tree)
 {
     if (!tree || TML_ENTER(tml) != TML_OK)
         return;
-    collide_stream_destroy(tml, tree);
+    tree_device_destroy(tml, tree);
     collide_build_destroy(tml, tree);
     host_free(tml, tree);
     tml_free(tml, tree, sizeof *tree);
@@ -800,7 +800,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     if (leaf < leaves) {
         status = broken_leaf(tml, tree, &mesh, leaf);
     } else if (leaves) {
-        collide_stream_destroy(tml, tree);
+        tree_device_destroy(tml, tree);
         collide_tree_fit(tml, tree, memory);
     }
     tml_buffer_unmap(tml, vertices);

@@ -1,7 +1,7 @@
 /* Slabs, each between two parallel planes, around the triangles of a leaf. Include after
  * kernels/collide.k.h. */
-#ifndef COLLIDE_SLAB_H
-#define COLLIDE_SLAB_H
+#ifndef TML_COLLIDE_SLAB_HOST_H
+#define TML_COLLIDE_SLAB_HOST_H
 
 /* A slab's normal: a direction scaled to a largest component of 1, along which nothing overflows,
  * however large the mesh is. Zeros if the direction is too short or not finite. */

@@ -1,13 +1,16 @@
 /* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for each instruction set. */
-#ifndef COLLIDE_LANES_H
-#define COLLIDE_LANES_H
+#ifndef TML_LANES_H
+#define TML_LANES_H
 
-#ifdef COLLIDE_AVX2
+#ifdef LANES_AVX2
 #    include <immintrin.h>
 #endif
 
-#include "collide/collide_internal.h"
+#include <stdint.h>
+
 #include "core/neon.h"
+
+enum { LANE_COUNT = 8 };
 
 #define INLINE static inline __attribute__((always_inline))
 #ifdef __OPTIMIZE_SIZE__
@@ -17,12 +20,12 @@
 #else
 #    define EACH_LANE_ALONE _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #endif
-#define LANES EACH_LANE_ALONE for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+#define LANES EACH_LANE_ALONE for (uint32_t i = 0; i < LANE_COUNT; i++)
 
 /* Bit number of each lane. */
-INLINE uint32_t lanes_bit(const uint32_t code[COLLIDE_WIDTH], int number)
+INLINE uint32_t lanes_bit(const uint32_t code[LANE_COUNT], int number)
 {
-#ifdef COLLIDE_AVX2
+#ifdef LANES_AVX2
     __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(bits));
 #elif TML_NEON
@@ -30,18 +33,10 @@ INLINE uint32_t lanes_bit(const uint32_t code[COLLIDE_WIDTH], int number)
     return neon_bits_8(vtstq_u32(vld1q_u32(code), bit), vtstq_u32(vld1q_u32(code + 4), bit));
 #else
     uint32_t set = 0;
-    for (uint32_t i = 0; i < COLLIDE_WIDTH; i++)
+    for (uint32_t i = 0; i < LANE_COUNT; i++)
         set |= (code[i] >> number & 1) << i;
     return set;
 #endif
-}
-
-/* Which of a leaf's slots hold triangles. */
-INLINE uint32_t lanes_used(const tml_tree *tree, uint32_t leaf)
-{
-    const uint32_t *ids = tree->ids + (size_t)COLLIDE_WIDTH * leaf;
-    uint32_t used = (1u << tree->lanes) - 1;
-    return ids[tree->lanes - 1] == COLLIDE_NO_TRIANGLE ? used >> 1 : used;
 }
 
 #endif

@@ -1,7 +1,6 @@
-/* What the surface program and its mesh tools share: a mesh in host arrays, and disjoint sets of
- * its vertices. */
-#ifndef MESH_INTERNAL_H
-#define MESH_INTERNAL_H
+/* A mesh in host arrays, what is done to it, and disjoint sets of its vertices: the header that the room publishes. */
+#ifndef TML_MESH_ARRAYS_H
+#define TML_MESH_ARRAYS_H
 
 #include <trommel/surface.h>
 

@@ -1,0 +1,6 @@
+/* Who takes the steps of surface nets on the host. */
+#include "labels/surface_nets.h"
+
+extern const nets_steps cpu_nets_steps;
+
+const nets_steps *const nets_on_host = &cpu_nets_steps;

@@ -1,0 +1,60 @@
+/* A tree's boxes and triangles on the device, where they stay until it changes. */
+#include "tree/tree_internal.h"
+
+static tml_status upload(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                         const char *label, tml_buffer *out)
+{
+    return tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
+}
+
+tml_status tree_upload(tml_context *tml, tml_tree *tree)
+{
+    uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
+    if (words > UINT32_MAX)
+        return tml_error(
+            tml, TML_ERROR_UNSUPPORTED,
+            "tml_collide: %u triangles are more than a device counts the words of; use "
+            "DEPTH_FIRST",
+            tree->count);
+    tml_status status = TML_OK;
+    if (tml_buffer_is_none(tree->device_boxes))
+        status = upload(tml, TML_F32, collide_box_words(tree), tree->boxes, "tree boxes",
+                        &tree->device_boxes);
+    if (status == TML_OK && tml_buffer_is_none(tree->device_triangles))
+        status =
+            upload(tml, TML_U32, words, tree->triangles, "tree triangles", &tree->device_triangles);
+    return status;
+}
+
+tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
+                               tml_buffer *triangles)
+{
+    tml_status status = tree_upload(tml, tree);
+    if (status != TML_OK)
+        return status;
+    *boxes = tree->device_boxes;
+    *triangles = tree->device_triangles;
+    return TML_OK;
+}
+
+uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more)
+{
+    uint32_t leaves = tree->level_count[1]; /* a power of two */
+    *more = leaves > 1 ? tree->count % leaves << (32 - __builtin_ctz(leaves)) : 0;
+    return tree->count / leaves;
+}
+
+void tree_device_destroy(tml_context *tml, tml_tree *tree)
+{
+    tml_buffer_destroy(tml, tree->device_boxes);
+    tml_buffer_destroy(tml, tree->device_triangles);
+    tml_buffer_destroy(tml, tree->device_plan);
+    tree->device_boxes = tree->device_triangles = tree->device_plan = (tml_buffer){0, 0};
+    tree->has_plan = false;
+    tree->stale = tree->stale_again = 0;
+    collide_rays_destroy(tml, tree);
+    if (tree->forget)
+        tree->forget(tml, tree);
+    tree->forget = NULL;
+}

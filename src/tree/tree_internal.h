@@ -1,0 +1,34 @@
+/* What the files of the room share beside the tree itself. */
+#ifndef TML_TREE_INTERNAL_H
+#define TML_TREE_INTERNAL_H
+
+#include "tree/tree_nodes.h"
+
+/* Boxes of a level, evenly spread, whose mean diagonal stands for all. */
+enum { COLLIDE_SAMPLES = 256 };
+
+/* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
+tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
+void collide_build_destroy(tml_context *tml, tml_tree *tree);
+/* The ids that collide_build_ids_make has made, or none. */
+tml_buffer collide_build_ids(const tml_tree *tree);
+/* What rays keep of the tree there; old: the tree has changed. */
+void collide_rays_destroy(tml_context *tml, tml_tree *tree);
+void collide_rays_age(tml_tree *tree);
+
+/* Computes the levels and their sizes from the number of triangles. */
+void collide_tree_shape(tml_tree *tree);
+/* Allocates what the tree has on the host, unless it is there. */
+tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree);
+/* Computes all boxes and slabs, of triangles with these vertices; NULL: as they are. */
+void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
+/* The length of a box's diagonal. box: low x, y, z, high x, y, z, stride floats apart. */
+double collide_diagonal(const float *box, uint32_t stride);
+
+/* Makes the room's kernels known to the engine. */
+void tree_learn(tml_context *tml);
+
+/* Frees what of the tree is on the device, and what collide keeps with it; but not what builds it there. */
+void tree_device_destroy(tml_context *tml, tml_tree *tree);
+
+#endif
