@@ -93,15 +93,10 @@ static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition,
     job->tile_items = CPU_BLOCK * TML_MIN_OF(TML_MAX_OF(blocks, 1), MAX_TILE / CPU_BLOCK);
 }
 
-static uint64_t tiles_of(const compact_job *job, uint64_t length)
-{
-    return TML_CEIL_DIV(length, job->tile_items);
-}
-
 /* Takes all memory from the arena, for a stream as long as the bound. */
 static void lay_out(compact_job *job, const tml_compact_desc *desc, cpu_arena *arena)
 {
-    uint64_t bound = desc->length.count, tile_count = tiles_of(job, bound);
+    uint64_t bound = desc->length.count, tile_count = TML_CEIL_DIV(bound, job->tile_items);
     uint32_t worker_count = cpu_workers(job->tml, tile_count);
     job->workers = cpu_arena_take(arena, worker_count, sizeof(*job->workers));
     for (uint32_t w = 0; w < worker_count; w++) {
@@ -254,7 +249,7 @@ static void bring_back_worker(void *argument, uint32_t index)
 
 static void look_back(compact_job *job)
 {
-    uint64_t tile_count = tiles_of(job, job->length);
+    uint64_t tile_count = TML_CEIL_DIV(job->length, job->tile_items);
     if (tile_count == 0)
         return;
     assert(job->links);
@@ -312,7 +307,7 @@ static void emit_worker(void *argument, uint32_t index)
 
 static void reduce_then_scan(compact_job *job)
 {
-    uint64_t tile_count = tiles_of(job, job->length);
+    uint64_t tile_count = TML_CEIL_DIV(job->length, job->tile_items);
     cpu_run_tiles(job->tml, &job->tickets, tile_count, count_worker, job);
     uint64_t place = 0;
     for (uint64_t tile = 0; tile < tile_count; tile++) {

@@ -74,11 +74,6 @@ typedef struct histogram_job {
     void *sums;
 } histogram_job;
 
-static uint64_t tiles_of(uint64_t count)
-{
-    return TML_CEIL_DIV(count, TILE_ITEMS);
-}
-
 /* ---- elements and weights -------------------------------------------------------------------- */
 
 /* The bins of a block of elements: made, or where they are. */
@@ -147,8 +142,9 @@ static void largest_worker(void *argument, uint32_t worker)
 static void find_shift(histogram_job *job, uint64_t bound)
 {
     uint32_t largest = 0, length_log2 = 0;
-    cpu_run_tiles(job->tml, &job->tickets, tiles_of(job->length), largest_worker, job);
-    for (uint32_t w = 0; w < cpu_workers(job->tml, tiles_of(job->length)); w++)
+    cpu_run_tiles(job->tml, &job->tickets, TML_CEIL_DIV(job->length, TILE_ITEMS), largest_worker,
+                  job);
+    for (uint32_t w = 0; w < cpu_workers(job->tml, TML_CEIL_DIV(job->length, TILE_ITEMS)); w++)
         largest = TML_MAX_OF(largest, job->largest[w]);
     while (bound > (uint64_t)1 << length_log2)
         length_log2++;
@@ -277,7 +273,7 @@ static void store_worker(void *argument, uint32_t worker)
 
 static void chunk_range(const histogram_job *job, uint64_t chunk, uint64_t *first, uint64_t *end)
 {
-    uint64_t tiles = tiles_of(job->length);
+    uint64_t tiles = TML_CEIL_DIV(job->length, TILE_ITEMS);
     *first = chunk * tiles / job->chunks * TILE_ITEMS;
     *end = TML_MIN_OF((chunk + 1) * tiles / job->chunks * TILE_ITEMS, job->length);
 }
@@ -410,8 +406,9 @@ static void join_worker(void *argument, uint32_t worker)
 static void count_by_parts(histogram_job *job)
 {
     tml_context *tml = job->tml;
-    job->chunks = TML_MIN_OF(tiles_of(job->length),
-                             CHUNKS * (uint64_t)cpu_workers(tml, tiles_of(job->length)));
+    job->chunks =
+        TML_MIN_OF(TML_CEIL_DIV(job->length, TILE_ITEMS),
+                   CHUNKS * (uint64_t)cpu_workers(tml, TML_CEIL_DIV(job->length, TILE_ITEMS)));
     job->sums = job->sums ? job->sums : job->out->memory;
     cpu_run_tiles(tml, &job->tickets, job->chunks, chunk_worker, job);
     if (tml_is_cancelled(tml))
@@ -437,7 +434,7 @@ static void lay_out_parts(cpu_arena *arena, uint64_t bound, histogram_job *job)
         job->part_log2++;
     uint64_t range = (uint64_t)1 << job->part_log2, extra = SLICES * (uint64_t)job->workers;
     job->parts = (uint32_t)TML_CEIL_DIV(job->bins, range);
-    uint64_t chunks = TML_MIN_OF(tiles_of(bound), CHUNKS * (uint64_t)job->workers);
+    uint64_t chunks = TML_MIN_OF(TML_CEIL_DIV(bound, TILE_ITEMS), CHUNKS * (uint64_t)job->workers);
     job->starts = cpu_arena_take(arena, job->parts * chunks, sizeof *job->starts);
     job->slices = cpu_arena_take(arena, job->parts + extra, sizeof *job->slices);
     job->tables = cpu_arena_take(arena, extra * range, counter_size(job));
@@ -459,7 +456,7 @@ static void bind(tml_context *tml, const tml_histogram_resolved *resolved, cpu_a
     uint64_t bound = desc->length.count;
     *job = (histogram_job){.tml = tml,
                            .bins = desc->bins,
-                           .workers = cpu_workers(tml, tiles_of(bound)),
+                           .workers = cpu_workers(tml, TML_CEIL_DIV(bound, TILE_ITEMS)),
                            .out = tml_slot_of(tml, desc->out),
                            .weights = weights ? weights->memory : NULL,
                            .weight_type = weights ? weights->type : TML_TYPE_NONE};
@@ -509,8 +506,9 @@ static tml_status histogram_run(tml_context *tml, const void *argument, void *sc
     if (job.parts) {
         count_by_parts(&job);
     } else {
-        cpu_run_tiles(tml, &job.tickets, tiles_of(job.length), histogram_worker, &job);
-        job.copies = (size_t)cpu_workers(tml, tiles_of(job.length)) * job.lanes;
+        cpu_run_tiles(tml, &job.tickets, TML_CEIL_DIV(job.length, TILE_ITEMS), histogram_worker,
+                      &job);
+        job.copies = (size_t)cpu_workers(tml, TML_CEIL_DIV(job.length, TILE_ITEMS)) * job.lanes;
     }
     tml_status status = cpu_finish(tml, "tml_histogram");
     if (!status && (job.is_real || !job.parts))

@@ -36,15 +36,10 @@ static void map_worker(void *argument, uint32_t worker)
     }
 }
 
-static uint64_t tiles_of(uint64_t count)
-{
-    return TML_CEIL_DIV(count, TILE_ITEMS);
-}
-
 static size_t map_scratch_size(tml_context *tml, const void *desc)
 {
     const tml_map_desc *d = desc;
-    return cpu_workers(tml, tiles_of(d->length.count)) * sizeof(cpu_call_space);
+    return cpu_workers(tml, TML_CEIL_DIV(d->length.count, TILE_ITEMS)) * sizeof(cpu_call_space);
 }
 
 static tml_status map_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)
@@ -57,7 +52,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
         job.out_sizes[k] = tml_type_size(tml_kernel_out_type(d->kernel, k));
     }
     cpu_call_bind(tml, d->kernel, &d->params, d->in, &job.call);
-    cpu_run_tiles(tml, &job.tickets, tiles_of(job.count), map_worker, &job);
+    cpu_run_tiles(tml, &job.tickets, TML_CEIL_DIV(job.count, TILE_ITEMS), map_worker, &job);
     return cpu_finish(tml, "tml_map");
 }
 

@@ -286,11 +286,6 @@ typedef struct scan_job {
     cpu_number total;
 } scan_job;
 
-static uint64_t tiles_of(uint64_t length)
-{
-    return TML_CEIL_DIV(length, TILE);
-}
-
 static size_t tile_count_of(const scan_job *job, uint64_t tile)
 {
     return (size_t)TML_MIN_OF((uint64_t)TILE, job->length - tile * TILE);
@@ -359,7 +354,7 @@ static void scan_worker(void *argument, uint32_t index)
 
 static void look_back(scan_job *job)
 {
-    uint64_t tile_count = tiles_of(job->length);
+    uint64_t tile_count = TML_CEIL_DIV(job->length, TILE);
     if (tile_count == 0)
         return;
     memset(job->links, 0, tile_count * sizeof(*job->links));
@@ -391,7 +386,7 @@ static void write_worker(void *argument, uint32_t index)
 
 static void reduce_then_scan(scan_job *job)
 {
-    uint64_t tile_count = tiles_of(job->length);
+    uint64_t tile_count = TML_CEIL_DIV(job->length, TILE);
     cpu_run_tiles(job->tml, &job->tickets, tile_count, sum_worker, job);
     for (uint64_t tile = 0; tile < tile_count && !tml_is_cancelled(job->tml); tile++) {
         cpu_number sum = job->before[tile];
@@ -460,7 +455,7 @@ void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool i
 
 static void lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *arena, scan_job *job)
 {
-    uint64_t tile_count = tiles_of(desc->length.count);
+    uint64_t tile_count = TML_CEIL_DIV(desc->length.count, TILE);
     job->workers = cpu_arena_take(arena, cpu_workers(tml, tile_count), sizeof(*job->workers));
     if (desc->method == TML_METHOD_LOOK_BACK)
         job->links = cpu_arena_take(arena, tile_count, sizeof(*job->links));

@@ -149,11 +149,6 @@ static const top_k_loops *loops_of(size_t size)
 
 /* ---- place and equals ------------------------------------------------------------------------- */
 
-static uint64_t tiles_of(uint64_t count)
-{
-    return TML_CEIL_DIV(count, TILE_ITEMS);
-}
-
 /* The tile's elements. */
 static size_t tile_at(const top_k_job *job, uint64_t tile, uint64_t *first)
 {
@@ -221,7 +216,7 @@ static void place_worker(void *argument, uint32_t worker)
 /* Moves the elements of from below the limit to to; counts them, and those that equal it. */
 static void place(top_k_job *job, top_k_stream from, uint64_t limit, top_k_outputs to)
 {
-    uint64_t tiles = tiles_of(from.count);
+    uint64_t tiles = TML_CEIL_DIV(from.count, TILE_ITEMS);
     job->from = from;
     job->to = to;
     job->limit = limit;
@@ -263,7 +258,8 @@ static void equals(top_k_job *job, uint64_t wanted, top_k_outputs to)
     job->wanted = wanted;
     job->to = to;
     job->to.capacity = job->below + wanted;
-    cpu_run_tiles(job->tml, &job->tickets, tiles_of(job->from.count), equals_worker, job);
+    cpu_run_tiles(job->tml, &job->tickets, TML_CEIL_DIV(job->from.count, TILE_ITEMS), equals_worker,
+                  job);
 }
 
 /* ---- select ----------------------------------------------------------------------------------- */
@@ -282,14 +278,15 @@ static void count_worker(void *argument, uint32_t worker)
 /* The code of which less than rank of from's codes are below, and rank or more are not above. */
 static uint64_t find_code(top_k_job *job, top_k_stream from, uint64_t rank)
 {
-    uint32_t workers = cpu_workers(job->tml, tiles_of(from.count));
+    uint32_t workers = cpu_workers(job->tml, TML_CEIL_DIV(from.count, TILE_ITEMS));
     job->from = from;
     job->prefix = job->higher = 0;
     for (job->shift = 8 * (unsigned)job->size; job->shift > 0;) {
         job->shift -= DIGIT;
         for (uint32_t w = 0; w < workers; w++)
             memset(job->spaces[w].tables, 0, sizeof job->spaces[w].tables);
-        cpu_run_tiles(job->tml, &job->tickets, tiles_of(from.count), count_worker, job);
+        cpu_run_tiles(job->tml, &job->tickets, TML_CEIL_DIV(from.count, TILE_ITEMS), count_worker,
+                      job);
         uint64_t bin = 0;
         for (uint64_t here; bin < BINS - 1; bin++) {
             here = 0;
@@ -335,9 +332,10 @@ static void lay_out(tml_context *tml, const tml_top_k_resolved *resolved, cpu_ar
                        .flip = resolved->flip,
                        .real_flip = resolved->real_flip,
                        .compress = cpu_compress_for(size)};
-    job->spaces = cpu_arena_take(arena, cpu_workers(tml, tiles_of(bound)), sizeof *job->spaces);
-    job->links = cpu_arena_take(arena, tiles_of(bound), sizeof *job->links);
-    job->equals = cpu_arena_take(arena, tiles_of(bound), sizeof *job->equals);
+    job->spaces = cpu_arena_take(arena, cpu_workers(tml, TML_CEIL_DIV(bound, TILE_ITEMS)),
+                                 sizeof *job->spaces);
+    job->links = cpu_arena_take(arena, TML_CEIL_DIV(bound, TILE_ITEMS), sizeof *job->links);
+    job->equals = cpu_arena_take(arena, TML_CEIL_DIV(bound, TILE_ITEMS), sizeof *job->equals);
     if (bound >= TOP_K_SAMPLED_LEAST) { /* of shorter streams there are no more candidates */
         samples = TOP_K_SAMPLED(bound);
         room = (uint64_t)top_k_candidates((float)TML_MIN_OF(most, bound / 8), (float)bound,

@@ -154,11 +154,6 @@ static void lengths_worker(void *argument, uint32_t worker)
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-static uint64_t tiles_of(uint64_t count)
-{
-    return count / TILE + (count % TILE != 0);
-}
-
 /* The compaction of elements and indices by head flags. */
 static tml_compact_desc as_compaction(const tml_unique_desc *desc)
 {
@@ -173,7 +168,7 @@ static tml_compact_desc as_compaction(const tml_unique_desc *desc)
 static void *lay_out(tml_context *tml, const tml_unique_desc *desc, cpu_arena *arena,
                      unique_job *job)
 {
-    uint64_t tile_count = tiles_of(desc->length.count);
+    uint64_t tile_count = TML_CEIL_DIV(desc->length.count, TILE);
     job->mask = cpu_arena_take(arena, tile_count, TILE / 8);
     job->runs = cpu_arena_take(arena, tile_count + 1, sizeof *job->runs);
     job->last_start = cpu_arena_take(arena, tile_count + 1, sizeof *job->last_start);
@@ -205,7 +200,7 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
         job.lengths_room = lengths->count;
     }
     void *compact_scratch = lay_out(tml, d, &arena, &job);
-    uint64_t tile_count = tiles_of(job.count);
+    uint64_t tile_count = TML_CEIL_DIV(job.count, TILE);
     cpu_run_tiles(tml, &job.tickets, tile_count, mark_worker, &job);
     if (tml_is_cancelled(tml)) /* some tiles have no counts */
         return cpu_finish(tml, "tml_unique");

@@ -40,11 +40,6 @@ enum {
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 
-static uint64_t tiles_of(const vk_sort *job, uint64_t items)
-{
-    return TML_CEIL_DIV(items, (uint64_t)job->tile);
-}
-
 static void take_plane(const vk_sort *job, sort_plane *plane, vk_arena *arena)
 {
     uint64_t bound = job->parts.bound;
@@ -117,7 +112,7 @@ void vk_sort_bind(tml_context *tml, const tml_sort_resolved *resolved, vk_arena 
 
 static uint64_t tiles_in(const vk_sort *job, uint64_t items)
 {
-    return job->spans.bound ? job->spans.bound : tiles_of(job, items);
+    return job->spans.bound ? job->spans.bound : TML_CEIL_DIV(items, job->tile);
 }
 
 static void take_places(vk_sort *job, vk_arena *arena)
@@ -351,7 +346,7 @@ static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *c
     args.next_bases = number + 1 < parts ? job->bases[(number + 1) % 2] : 0;
     if (nth + 1 < sweeps) {
         vk_pass next = vk_pass_at(&job->parts, (number + 1) % parts);
-        args.tiles = parts == 1 ? UINT32_MAX : (uint32_t)tiles_of(job, next.bound);
+        args.tiles = parts == 1 ? UINT32_MAX : (uint32_t)TML_CEIL_DIV(next.bound, job->tile);
     }
     vk_dispatch_info info = {
         .specs = {[SORT_LOOKS] = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK,
@@ -384,7 +379,8 @@ static tml_status place_step(tml_context *tml, const vk_sort *job, uint32_t move
         vk_pass part = part_at(job, p);
         sort_args args = args_of(job, move, &part);
         args.tiles = (uint32_t)job->tiles;
-        args.states = job->counts + sizeof(uint32_t) * p * tiles_of(job, job->parts.items);
+        args.states =
+            job->counts + sizeof(uint32_t) * p * TML_CEIL_DIV(job->parts.items, job->tile);
         vk_dispatch_info info = {.specs = {[SORT_PLACED] = 1},
                                  .groups = tiles_in(job, part.bound),
                                  .indirect = job->spans.bound ? grid_of(job, &part) : 0,

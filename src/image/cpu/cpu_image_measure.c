@@ -377,8 +377,8 @@ typedef struct measure_job {
 
 static uint64_t tiles_of(const image_measure_plan *plan)
 {
-    uint64_t tile = (uint64_t)TILE_BLOCKS * IMAGE_BLOCK;
-    return ((uint64_t)plan->in.width * plan->in.height + tile - 1) / tile;
+    return TML_CEIL_DIV((uint64_t)plan->in.width * plan->in.height,
+                        (uint64_t)TILE_BLOCKS * IMAGE_BLOCK);
 }
 
 /* The mask's weights for count pixels of row y from x on, a run of pixels a mask column. */
