@@ -8,7 +8,7 @@
  *                               Bits of elements from count on, which is not 0, are undefined. All
  *                               invocations call it together
  *
- * A tile publishes its aggregate (its count) and looks back for its place (look_back.glsl). Without forward
+ * A tile publishes its aggregate (its count) and looks back for its place (gpu/look_back.glsl). Without forward
  * progress the workgroup counts a stuck predecessor's elements itself (fallback), so that all workgroups
  * finish. With forward progress the fallback would only cost registers (5 % of the time of 2^28 elements on
  * an H200): the workgroup gives up, and the host is told. Tickets give tiles to workgroups in the order in
@@ -43,7 +43,7 @@ layout(constant_id = 12) const uint LATE = 0u;
 /* Polls of another tile's count before a workgroup counts it itself. */
 const uint PATIENCE_FOR_ALL = 1024u;
 
-#include "look_back.glsl"
+#include "gpu/look_back.glsl"
 
 shared uint tile_taken;
 shared uint tile_place;

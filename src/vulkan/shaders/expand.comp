@@ -15,7 +15,7 @@ shared uvec2 shared_place;
 /* ---- look-back ------------------------------------------------------------------------------- */
 
 #define LOOK_WIDE
-#include "look_back.glsl"
+#include "gpu/look_back.glsl"
 
 /* The aggregate of a full tile, by one subgroup. */
 uvec2 sum_alone(uint tile)

@@ -49,7 +49,7 @@ void store_total(sum_t total)
 /* Floats have none: their sums would vary with the order in which states are published. */
 #if defined(SUM_U32) || defined(SUM_U64)
 #define LOOK_SUMS
-#include "look_back.glsl"
+#include "gpu/look_back.glsl"
 
 /* The aggregate of a tile, by the workgroup. */
 sum_t add_up(uint tile, uint count)

@@ -11,7 +11,7 @@
  *
  * States of (carry, flag) pairs, written plainly, are known to lose carries where caches of running workgroups
  * differ. These cannot: every word of a state is written and read by atomics of device scope and holds its
- * flag itself, so it is neither stale beside a fresh flag nor torn (look_back.glsl); a tile publishes one sum
+ * flag itself, so it is neither stale beside a fresh flag nor torn (gpu/look_back.glsl); a tile publishes one sum
  * for each flag, and one with a head flag publishes once, so that no order of the two can be wrong; all
  * STATES_FIRST + words a tile are asked of vk_take_states, which zeroes them; heads and sums in shared memory
  * are complete at a barrier before anybody reads or publishes them; and who gives up says so. Tests have
@@ -31,7 +31,7 @@ layout(constant_id = 6) const uint LATE = 0u;       /* loads of a late tile (del
 layout(constant_id = 7) const bool IS_WIDE = false; /* offsets are u64 */
 
 #define LOOK_SUMS
-#include "look_back.glsl"
+#include "gpu/look_back.glsl"
 
 /* ---- offsets --------------------------------------------------------------------------------- */
 

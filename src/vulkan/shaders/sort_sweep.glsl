@@ -11,7 +11,7 @@ layout(constant_id = 8) const uint LOOKS = 16u;
 layout(constant_id = 9) const bool KEEPS_MOVING = false;
 layout(constant_id = 10) const bool TAKES_TICKETS = true;
 layout(constant_id = 11) const uint LATE = 0u;
-#include "look_back.glsl"
+#include "gpu/look_back.glsl"
 
 shared uint shared_tile;
 shared uint stuck_end;
