@@ -8,6 +8,7 @@
 
 #include <trommel/vulkan.h>
 
+#include "gpu/look_back.h"
 #include "vulkan/vulkan_load.h"
 
 static struct {
@@ -214,7 +215,7 @@ static VKAPI_ATTR void VKAPI_CALL wrap_CmdDispatchIndirect(VkCommandBuffer a, Vk
         driver.dispatched();
 }
 
-/* Of the constants only how often a tile looks at a silent one is 2^16 or 2^20. */
+/* Where a workgroup looks for long at a silent tile (gpu/look_back.h), it looks driver.looks times. */
 static PFN_vkCreateComputePipelines patient_CreateComputePipelines;
 static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
     VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,
@@ -226,8 +227,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
     if (c != 1 || constants.dataSize > sizeof values)
         return VK_ERROR_UNKNOWN;
     memcpy(values, constants.pData, constants.dataSize);
-    for (size_t i = 0; i < constants.dataSize / sizeof *values; i++)
-        values[i] = values[i] == 1 << 16 || values[i] == 1 << 20 ? driver.looks : values[i];
+    for (uint32_t i = 0; i < constants.mapEntryCount; i++) {
+        uint32_t *value = &values[constants.pMapEntries[i].offset / sizeof *values];
+        if (constants.pMapEntries[i].constantID == LOOK_SPEC_LOOKS && *value >= LOOKS_LONG)
+            *value = driver.looks;
+    }
     constants.pData = values;
     info.stage.pSpecializationInfo = &constants;
     return patient_CreateComputePipelines(a, b, c, &info, e, f);

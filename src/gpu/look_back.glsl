@@ -1,8 +1,8 @@
 /* Decoupled look-back: states that tiles publish, each its aggregate first and then its inclusive prefix,
- * and that later tiles read. The file that includes it defines
+ * and that later tiles read. A tile is stuck after LOOKS polls without a result. Whoever finds one either gives up
+ * or publishes the aggregate in that tile's stead: gpu/look_back.h has the policy. The file that includes it
+ * defines
  *
- *   LOOKS       polls without a result before a tile counts as stuck. Then, if the device has forward progress,
- *               whoever finds one may give up; else it publishes the aggregate in that tile's stead
  *   LOOK_WIDE   if a sum has 60 bits, as uvec2 (low, high), and a state two words of 30 bits
  *   LOOK_SUMS   if sums are those of group.glsl, u32 or u64: a state has two or three words of 30 bits
  *               neither: a sum has 30 bits (an inclusive prefix 31) and a state one word
@@ -11,6 +11,7 @@
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
+#include "gpu/look_back.h"
 
 /* A word of a state is 0 until its tile has published, and then a flag | a sum's bits. */
 const uint AGGREGATE = 0x40000000u;

@@ -230,14 +230,11 @@ ARGS_END(histogram_floats_args)
 #define COMPACT_OUT     4u /* out_at is given */
 #define COMPACT_INDICES 5u /* indices are given */
 #define COMPACT_TOTALS  6u
-#define COMPACT_WIDE    7u  /* TOTALS_ALONE: the count is u64 */
-#define COMPACT_LOOKS   8u  /* polls without a result before the fallback, or before giving up */
-#define COMPACT_MOVING  9u  /* the device has forward progress: no fallback */
-#define COMPACT_TICKETS 10u /* workgroups take tiles by ticket, not by workgroup index */
-#define COMPACT_BOTH    11u
-#define COMPACT_LATE    12u /* loads of every other tile before it publishes, for tests */
-#define TOTALS_ALONE    0u  /* there is one pass; totals is the caller's count, optional */
-#define TOTALS_FIRST    1u  /* the first pass stores totals[1] and does not read totals[0] */
+#define COMPACT_WIDE    7u /* TOTALS_ALONE: the count is u64 */
+#define COMPACT_BOTH    8u
+#define COMPACT_SPECS   9u
+#define TOTALS_ALONE    0u /* there is one pass; totals is the caller's count, optional */
+#define TOTALS_FIRST    1u /* the first pass stores totals[1] and does not read totals[0] */
 #define TOTALS_LATER    2u
 
 /* move.comp and move_rows.comp: copy a pass's kept elements, or their positions, to output indices

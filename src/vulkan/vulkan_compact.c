@@ -25,10 +25,7 @@
 #include "vulkan/vulkan_locate.h"
 #include "vulkan_shaders.h"
 
-enum {
-    MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
-    LOOKS_STUCK = 16, /* polls of a predecessor's state before the fallback */
-};
+enum { MAX_COLUMNS = TML_MAX_PAYLOADS + 1 };
 
 /* ---- keep bits ------------------------------------------------------------------------------- */
 
@@ -204,11 +201,6 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const uint32_t specs[VK_KERNEL_SPECS], struct compact_args *args,
                               const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
 {
-    /* With forward progress a predecessor publishes within the time of its loads. Without it a
-     * predecessor may wait for this workgroup to end. */
-    const vk_caps *caps = vk_caps_of(tml);
-    const uint32_t looks = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK;
-
     vk_pass pass = vk_pass_at(passes, number);
     uint64_t tiles = tiles_of(pass.bound);
     vk_states states;
@@ -229,18 +221,15 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
     args->capacity = is_limited ? (uint32_t)outputs->room : UINT32_MAX;
     vk_dispatch_info info = {
         .module = module,
-        .spec_count = COMPACT_LATE + 1,
+        .spec_count = COMPACT_SPECS,
         .specs = {[COMPACT_OUT] = outputs->out != 0,
                   [COMPACT_INDICES] = outputs->indices != 0,
                   [COMPACT_TOTALS] = !outputs->is_chained                 ? TOTALS_ALONE
                                      : number == 0 && !outputs->has_first ? TOTALS_FIRST
                                                                           : TOTALS_LATER,
                   [COMPACT_WIDE] = outputs->is_wide,
-                  [COMPACT_LOOKS] = looks,
-                  [COMPACT_MOVING] = caps->forward_progress,
-                  [COMPACT_TICKETS] = !caps->begins_in_order,
-                  [COMPACT_BOTH] = outputs->is_both,
-                  [COMPACT_LATE] = vk_late(tml)},
+                  [COMPACT_BOTH] = outputs->is_both},
+        .look = outputs->is_both ? LOOK_PARTITION : LOOK_COMPACT,
         .args = args,
         .args_size = sizeof *args,
         .groups = tiles,

@@ -49,10 +49,16 @@ typedef struct vk_batch {
     const char *label; /* the call in whose region commands are recorded; NULL: none */
 } vk_batch;
 
+/* All specialization constants of a pipeline: a dispatch's own, those of its look-back, and the subgroup size. */
+enum { VK_SPECS_ALL = VK_SPECS_MAX + LOOK_SPECS + 1 };
+typedef struct vk_specs {
+    uint32_t count;
+    uint32_t ids[VK_SPECS_ALL], values[VK_SPECS_ALL];
+} vk_specs;
+
 typedef struct vk_pipeline {
     const vk_module *module;
-    uint32_t spec_count;
-    uint32_t specs[VK_SPECS_MAX];
+    vk_specs specs;
     VkPipeline pipeline;
 } vk_pipeline;
 

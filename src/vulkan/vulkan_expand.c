@@ -155,15 +155,17 @@ _Static_assert(EXPAND_SOURCES == 2 * MAP_ITEMS, "vk_pass_grid has a grid of tile
 static tml_status record(tml_context *tml, const vk_module *module, const expand_args *args,
                          uint32_t count_size, bool is_one_pass, uint64_t groups, vk_address grid)
 {
-    /* Polls before the fallback, which expand keeps even with forward progress. */
-    uint32_t looks = vk_caps_of(tml)->forward_progress ? 1024 : 16;
-    return vk_dispatch(tml, &(vk_dispatch_info){.module = module,
-                                                .spec_count = 3,
-                                                .specs = {count_size, is_one_pass, looks},
-                                                .args = args,
-                                                .args_size = sizeof *args,
-                                                .groups = groups,
-                                                .indirect = grid});
+    return vk_dispatch(
+        tml,
+        &(vk_dispatch_info){
+            .module = module,
+            .spec_count = EXPAND_SPECS,
+            .specs = {[EXPAND_SPEC_COUNT_SIZE] = count_size, [EXPAND_SPEC_ONE_PASS] = is_one_pass},
+            .look = is_one_pass ? LOOK_EXPAND : LOOK_NONE,
+            .args = args,
+            .args_size = sizeof *args,
+            .groups = groups,
+            .indirect = grid});
 }
 
 /* Records the reduction of each tile's counts and the scan of the sums to places and total. */
@@ -302,8 +304,8 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
     if (status == TML_OK && capacity > 0 && tiles > 0)
         status = vk_dispatch(
             tml, &(vk_dispatch_info){.module = &vk_shader_expand_heavy,
-                                     .spec_count = 1,
-                                     .specs = {counts.size},
+                                     .spec_count = EXPAND_SPECS,
+                                     .specs = {[EXPAND_SPEC_COUNT_SIZE] = counts.size},
                                      .args = &args,
                                      .args_size = sizeof args,
                                      .groups = (capacity >> EXPAND_BLOCK_LOG2) + 1,

@@ -15,6 +15,11 @@
 #define EXPAND_GRID_LOG2 15u
 #define EXPAND_GRID_ROWS 32768u
 
+/* Specialization constants of all expand shaders. */
+#define EXPAND_SPEC_COUNT_SIZE 0u /* bytes of a count in memory: 1, 2, 4 */
+#define EXPAND_SPEC_ONE_PASS   1u /* expand.comp: places come by look-back, else from "places" */
+#define EXPAND_SPECS           2u
+
 /* Arguments of all expand shaders, for one pass of sources. Tile t's outputs begin at places[t] and
  * end at places[t + 1]. Output indices have 64 bits: a pass of 2^28 sources can have 2^60 outputs. */
 ARGS_BEGIN(expand_args)

@@ -20,19 +20,6 @@ bool vk_is_recording(const tml_context *tml);
 
 tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
 
-/* Polls of a predecessor's state before a workgroup without a fallback gives up, and the next wait
- * returns TML_ERROR_STALLED. A poll is a round trip to memory, 0.7 us on an H200: 0.7 s in all. A
- * tile takes some microseconds, so that is enough on a shared device too. Watchdogs, which reset
- * the device, fire after 2 s (Windows) or some seconds (Linux, some drivers). Waits for the same
- * tile overlap. */
-enum { VK_PATIENCE = 1 << 20 };
-
-/* Loads of every other tile before it publishes, for tests: longer than the polls before a fallback. */
-static inline uint32_t vk_late(const tml_context *tml)
-{
-    return tml->testing.vulkan_late_tiles ? 2000 : 0;
-}
-
 /* ---- lengths and passes ---------------------------------------------------------------------- */
 
 /* A range of a stream that shaders index with 32 bits. Its length is bound or, if length is not 0,

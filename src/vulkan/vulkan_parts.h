@@ -8,13 +8,14 @@
 #define TML_VULKAN_PARTS_H
 
 #include "core/core_internal.h"
+#include "gpu/look_back.h"
 
 typedef uint64_t vk_address;
 
 enum {
     VK_GROUP = 256,         /* invocations of every workgroup: SwiftShader's limit */
     VK_GROUPS_X = 32768,    /* workgroups along x; more go along y */
-    VK_SPECS_MAX = 13,      /* specialization constants 0 ... 12 of a shader, each a u32 */
+    VK_SPECS_MAX = 9,       /* specialization constants 0 ... 8 of a shader, each a u32 */
     VK_SPEC_SUBGROUP = 100, /* the constant_id of the subgroup size, set by vk_dispatch */
 };
 
@@ -36,6 +37,7 @@ typedef struct vk_dispatch_info {
     const vk_module *module;
     uint32_t spec_count;
     uint32_t specs[VK_SPECS_MAX];
+    look_operation look; /* how long its workgroups wait for each other: more constants */
     const void *args; /* push constants, at most 128 bytes */
     uint32_t args_size;
     uint64_t groups; /* 0 records nothing. The grid may be larger: shaders compare group_index() */

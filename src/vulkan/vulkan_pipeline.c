@@ -132,23 +132,52 @@ tml_status tml_vulkan_cache_add(tml_context *tml, const void *data, size_t size)
 
 /* ---- pipeline table -------------------------------------------------------------------------- */
 
-static uint32_t hash_of(const vk_module *module, uint32_t spec_count, const uint32_t *specs)
+static void add_spec(vk_specs *specs, uint32_t id, uint32_t value)
+{
+    specs->ids[specs->count] = id;
+    specs->values[specs->count++] = value;
+}
+
+static void find_specs(const tml_context *tml, const vk_dispatch_info *info, vk_specs *out)
+{
+    const vk_caps *caps = vk_caps_of(tml);
+    out->count = 0;
+    for (uint32_t i = 0; i < info->spec_count; i++)
+        add_spec(out, i, info->specs[i]);
+    add_spec(out, VK_SPEC_SUBGROUP, caps->subgroup);
+    if (info->look == LOOK_NONE)
+        return;
+    const look_policy policy = look_policy_of(
+        info->look, &(look_device){.makes_progress = caps->forward_progress,
+                                   .begins_in_order = caps->begins_in_order,
+                                   .has_late_tiles = tml->testing.vulkan_late_tiles});
+    add_spec(out, LOOK_SPEC_LOOKS, policy.looks);
+    add_spec(out, LOOK_SPEC_GIVES_UP, policy.gives_up);
+    add_spec(out, LOOK_SPEC_TICKETS, policy.takes_tickets);
+    add_spec(out, LOOK_SPEC_LATE, policy.late);
+}
+
+static uint32_t hash_of(const vk_module *module, const vk_specs *specs)
 {
     uint64_t hash = (uintptr_t)module >> 4;
-    for (uint32_t i = 0; i < spec_count; i++)
-        hash = (hash ^ specs[i]) * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < specs->count; i++)
+        hash = (hash ^ specs->values[i]) * 0x9e3779b97f4a7c15u;
     return (uint32_t)(hash * 0x9e3779b97f4a7c15u >> 32);
 }
 
+static bool specs_equal(const vk_specs *a, const vk_specs *b)
+{
+    return a->count == b->count && !memcmp(a->ids, b->ids, a->count * sizeof *a->ids) &&
+           !memcmp(a->values, b->values, a->count * sizeof *a->values);
+}
+
 /* The entry with these constants, or the empty entry where it belongs. */
-static vk_pipeline *find(const vk_device *device, const vk_module *module, uint32_t spec_count,
-                         const uint32_t *specs)
+static vk_pipeline *find(const vk_device *device, const vk_module *module, const vk_specs *specs)
 {
     uint32_t mask = device->pipeline_capacity - 1;
-    for (uint32_t i = hash_of(module, spec_count, specs) & mask;; i = (i + 1) & mask) {
+    for (uint32_t i = hash_of(module, specs) & mask;; i = (i + 1) & mask) {
         vk_pipeline *entry = &device->pipelines[i];
-        if (!entry->module || (entry->module == module && entry->spec_count == spec_count &&
-                               memcmp(entry->specs, specs, spec_count * sizeof *specs) == 0))
+        if (!entry->module || (entry->module == module && specs_equal(&entry->specs, specs)))
             return entry;
     }
 }
@@ -167,7 +196,7 @@ static bool table_grow(tml_context *tml)
     device->pipeline_capacity = capacity;
     for (uint32_t i = 0; i < old_capacity; i++)
         if (old[i].module)
-            *find(device, old[i].module, old[i].spec_count, old[i].specs) = old[i];
+            *find(device, old[i].module, &old[i].specs) = old[i];
     tml_free(tml, old, old_capacity * sizeof *old);
     return true;
 }
@@ -204,26 +233,23 @@ static tml_status module_create(tml_context *tml, const vk_module *from, VkShade
     return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, from->name);
 }
 
-static tml_status create(tml_context *tml, const vk_dispatch_info *info, VkPipeline *out)
+static tml_status create(tml_context *tml, const vk_module *from, const vk_specs *specs,
+                         VkPipeline *out)
 {
     vk_device *device = vk_device_of(tml);
     VkShaderModule module;
-    tml_status status = module_create(tml, info->module, &module);
+    tml_status status = module_create(tml, from, &module);
     if (status)
         return status;
 
-    uint32_t values[VK_SPECS_MAX + 1];
-    VkSpecializationMapEntry entries[VK_SPECS_MAX + 1];
-    for (uint32_t i = 0; i <= info->spec_count; i++) {
-        bool last = i == info->spec_count;
-        values[i] = last ? device->caps.subgroup : info->specs[i];
-        entries[i] = (VkSpecializationMapEntry){last ? VK_SPEC_SUBGROUP : i,
-                                                i * (uint32_t)sizeof *values, sizeof *values};
-    }
-    const VkSpecializationInfo constants = {.mapEntryCount = info->spec_count + 1,
+    VkSpecializationMapEntry entries[VK_SPECS_ALL];
+    for (uint32_t i = 0; i < specs->count; i++)
+        entries[i] = (VkSpecializationMapEntry){specs->ids[i], i * (uint32_t)sizeof *specs->values,
+                                                sizeof *specs->values};
+    const VkSpecializationInfo constants = {.mapEntryCount = specs->count,
                                             .pMapEntries = entries,
-                                            .dataSize = (info->spec_count + 1) * sizeof *values,
-                                            .pData = values};
+                                            .dataSize = specs->count * sizeof *specs->values,
+                                            .pData = specs->values};
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO,
         .requiredSubgroupSize = device->caps.subgroup};
@@ -243,8 +269,8 @@ static tml_status create(tml_context *tml, const vk_dispatch_info *info, VkPipel
         device->fn.CreateComputePipelines(device->device, device->cache, 1, &pipeline, NULL, out);
     device->fn.DestroyShaderModule(device->device, module, NULL);
     if (result != VK_SUCCESS)
-        return vk_failed(tml, result, info->module->name);
-    vk_name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)*out, info->module->name);
+        return vk_failed(tml, result, from->name);
+    vk_name(device, VK_OBJECT_TYPE_PIPELINE, (uint64_t)*out, from->name);
     return TML_OK;
 }
 
@@ -254,15 +280,15 @@ tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPip
     if (2 * device->pipeline_count >= device->pipeline_capacity && !table_grow(tml))
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for the table of pipelines",
                          info->module->name);
-    vk_pipeline *entry = find(device, info->module, info->spec_count, info->specs);
+    vk_specs specs;
+    find_specs(tml, info, &specs);
+    vk_pipeline *entry = find(device, info->module, &specs);
     if (!entry->module) {
         VkPipeline pipeline = VK_NULL_HANDLE;
-        tml_status status = create(tml, info, &pipeline);
+        tml_status status = create(tml, info->module, &specs, &pipeline);
         if (status != TML_OK)
             return status;
-        *entry = (vk_pipeline){
-            .module = info->module, .spec_count = info->spec_count, .pipeline = pipeline};
-        memcpy(entry->specs, info->specs, info->spec_count * sizeof *info->specs);
+        *entry = (vk_pipeline){.module = info->module, .specs = specs, .pipeline = pipeline};
         device->pipeline_count++;
     }
     *out = entry->pipeline;

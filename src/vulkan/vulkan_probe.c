@@ -10,14 +10,13 @@
 
 #include "kernels/kernel_end.h"
 
-static tml_status run(tml_context *tml, const probe_args *args, uint32_t looks)
+static tml_status run(tml_context *tml, const probe_args *args)
 {
     probe_args now = *args;
     tml_status status = TML_OK;
     for (now.step = 0; now.step < 2 && !status; now.step++)
         status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_probe,
-                                                      .spec_count = 1,
-                                                      .specs = {looks},
+                                                      .look = LOOK_PROBE,
                                                       .args = &now,
                                                       .args_size = sizeof now,
                                                       .groups = now.step ? PROBE_GROUPS : 1});
@@ -66,7 +65,7 @@ tml_status vk_probe(tml_context *tml)
     if (!status) {
         memset(report->host, 0, sizeof found);
         const probe_args args = {.control = control->address, .report = report->address};
-        status = run(tml, &args, device->caps.forward_progress ? VK_PATIENCE : 0);
+        status = run(tml, &args);
     }
     if (!status) {
         memcpy(found, report->host, sizeof found);

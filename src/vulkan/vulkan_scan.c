@@ -18,13 +18,7 @@
 
 #include "kernels/kernel_end.h"
 
-enum {
-    SCAN_SPECS = 9,
-    LOOKS_MOVING = 1 << 16, /* polls of a predecessor with forward progress: tens of milliseconds */
-    LOOKS_STUCK = 4,        /* without it: the predecessor may wait for this workgroup to end */
-    LATE_LOADS = 1000,      /* longer than LOOKS_STUCK polls */
-    SHORT_TILES = 2,        /* one workgroup scans so many sooner than three dispatches */
-};
+enum { SHORT_TILES = 2 }; /* one workgroup scans so many sooner than three dispatches */
 
 /* A scan bound to its shader. */
 typedef struct scan_kind {
@@ -62,9 +56,9 @@ static scan_kind kind_for_fold(const tml_scan_desc *desc, tml_type type)
 
 static void set_input(scan_kind *kind, tml_type type, bool inclusive)
 {
-    kind->specs[1] = (uint32_t)__builtin_ctzll(tml_type_size(type));
-    kind->specs[2] = tml_type_is_signed(type);
-    kind->specs[3] = inclusive;
+    kind->specs[SCAN_SPEC_IN_LOG2] = (uint32_t)__builtin_ctzll(tml_type_size(type));
+    kind->specs[SCAN_SPEC_SIGNED] = tml_type_is_signed(type);
+    kind->specs[SCAN_SPEC_INCLUSIVE] = inclusive;
 }
 
 static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
@@ -82,13 +76,16 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
 {
     vk_dispatch_info info = {.module = kind->module,
                              .spec_count = SCAN_SPECS,
+                             .look = mode != SCAN_ONE_PASS         ? LOOK_NONE
+                                     : args->in_at == args->out_at ? LOOK_SCAN_IN_PLACE
+                                                                   : LOOK_SCAN,
                              .args = args,
                              .args_size = sizeof *args,
                              .groups = groups,
                              .indirect = grid};
     for (uint32_t s = 0; s < SCAN_SPECS; s++)
         info.specs[s] = kind->specs[s];
-    info.specs[0] = mode;
+    info.specs[SCAN_SPEC_MODE] = mode;
     return vk_dispatch(tml, &info);
 }
 
@@ -96,8 +93,6 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
 static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args,
                                    vk_address own_states, vk_address grid)
 {
-    const vk_caps *caps = vk_caps_of(tml);
-    bool in_place = args->in_at == args->out_at;
     uint32_t tiles = tiles_of(kind, args->bound);
     vk_states states;
     tml_status status = vk_take_states(tml, state_words(kind, args->bound), own_states, &states);
@@ -107,10 +102,6 @@ static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args 
     args->clear = states.clear;
     args->clear_count = states.clear_count;
     args->stalled = states.stalled;
-    kind->specs[4] = in_place ? VK_PATIENCE : caps->forward_progress ? LOOKS_MOVING : LOOKS_STUCK;
-    kind->specs[5] = !in_place;
-    kind->specs[7] = in_place ? !caps->begins_in_order : !caps->forward_progress;
-    kind->specs[8] = tml->testing.vulkan_late_tiles ? LATE_LOADS : 0;
     return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles, grid);
 }
 
@@ -226,7 +217,7 @@ static scan_kind kind_of_counts(void)
 {
     scan_kind kind = kind_for(TML_U32);
     set_input(&kind, TML_U32, false);
-    kind.specs[6] = true;
+    kind.specs[SCAN_SPEC_COUNTS] = true;
     return kind;
 }
 

@@ -11,16 +11,12 @@
 
 #include "kernels/kernel_end.h"
 
-enum {
-    SPECS = 8,
-    SHORT_TILES = 2,   /* one workgroup scans so many sooner than several dispatches */
-    LATE_LOADS = 1000, /* of a late tile, for tests: longer than a tile of a software driver */
-};
+enum { SHORT_TILES = 2 }; /* one workgroup scans so many sooner than several dispatches */
 
 typedef struct scan_segments_job {
     tml_context *tml;
     const vk_module *module;
-    uint32_t specs[SPECS];
+    uint32_t specs[SCAN_SPECS];
     uint32_t tiles;
     uint32_t sum_size;
     uint32_t state_words;
@@ -35,20 +31,20 @@ static scan_segments_job lay_out(tml_context *tml, const tml_scan_segments_desc 
     uint32_t sum_size = (uint32_t)tml_slot_of(tml, desc->out)->element_size;
     bool is_wide = sum_size == 8;
     uint32_t tile = is_wide ? SCAN_TILE_OF_8 : SCAN_TILE_OF_4;
-    scan_segments_job job = {.tml = tml,
-                             .module = is_wide ? &vk_shader_scan_segments_u64
-                                               : &vk_shader_scan_segments_u32,
-                             .specs = {[1] = (uint32_t)__builtin_ctzll(in->element_size),
-                                       [2] = tml_type_is_signed(in->type),
-                                       [3] = desc->inclusive,
-                                       [7] = at->type == TML_U64},
-                             .tiles = (uint32_t)TML_CEIL_DIV(in->count, tile),
-                             .sum_size = sum_size,
-                             .args = {.in_at = vk_slot_address(in),
-                                      .offsets = vk_slot_address(at),
-                                      .out_at = vk_address_of(tml, desc->out),
-                                      .segments = (uint32_t)(at->count - 1),
-                                      .elements = (uint32_t)in->count}};
+    scan_segments_job job = {
+        .tml = tml,
+        .module = is_wide ? &vk_shader_scan_segments_u64 : &vk_shader_scan_segments_u32,
+        .specs = {[SCAN_SPEC_IN_LOG2] = (uint32_t)__builtin_ctzll(in->element_size),
+                  [SCAN_SPEC_SIGNED] = tml_type_is_signed(in->type),
+                  [SCAN_SPEC_INCLUSIVE] = desc->inclusive,
+                  [SCAN_SPEC_WIDE] = at->type == TML_U64},
+        .tiles = (uint32_t)TML_CEIL_DIV(in->count, tile),
+        .sum_size = sum_size,
+        .args = {.in_at = vk_slot_address(in),
+                 .offsets = vk_slot_address(at),
+                 .out_at = vk_address_of(tml, desc->out),
+                 .segments = (uint32_t)(at->count - 1),
+                 .elements = (uint32_t)in->count}};
     job.state_words = STATES_FIRST + (is_wide ? 3 : 2) * job.tiles;
     if (vk_caps_of(tml)->forward_progress) {
         job.scratch = vk_take(arena, job.state_words, sizeof(uint32_t));
@@ -62,13 +58,14 @@ static scan_segments_job lay_out(tml_context *tml, const tml_scan_segments_desc 
 static tml_status step(const scan_segments_job *job, uint32_t mode, uint32_t groups)
 {
     vk_dispatch_info info = {.module = job->module,
-                             .spec_count = SPECS,
+                             .spec_count = SCAN_SPECS,
+                             .look = mode == SCAN_ONE_PASS ? LOOK_SCAN_SEGMENTS : LOOK_NONE,
                              .args = &job->args,
                              .args_size = sizeof job->args,
                              .groups = groups};
-    for (uint32_t s = 0; s < SPECS; s++)
+    for (uint32_t s = 0; s < SCAN_SPECS; s++)
         info.specs[s] = job->specs[s];
-    info.specs[0] = mode;
+    info.specs[SCAN_SPEC_MODE] = mode;
     return vk_dispatch(job->tml, &info);
 }
 
@@ -82,9 +79,6 @@ static tml_status in_one_pass(scan_segments_job *job)
     job->args.clear = states.clear;
     job->args.clear_count = states.clear_count;
     job->args.stalled = states.stalled;
-    job->specs[4] = VK_PATIENCE;
-    job->specs[5] = !vk_caps_of(job->tml)->begins_in_order;
-    job->specs[6] = job->tml->testing.vulkan_late_tiles ? LATE_LOADS : 0;
     return step(job, SCAN_ONE_PASS, job->tiles);
 }
 
@@ -95,9 +89,9 @@ static tml_status reduce_then_scan(scan_segments_job *job)
     if (status)
         return status;
     scan_segments_job of_sums = *job;
-    of_sums.specs[1] = job->sum_size == 4 ? 2 : 3;
-    of_sums.specs[2] = false;
-    of_sums.specs[3] = true;
+    of_sums.specs[SCAN_SPEC_IN_LOG2] = job->sum_size == 4 ? 2 : 3;
+    of_sums.specs[SCAN_SPEC_SIGNED] = false;
+    of_sums.specs[SCAN_SPEC_INCLUSIVE] = true;
     status = step(&of_sums, SCAN_TILES, 1);
     return status ? status : step(job, SCAN_ADD, job->tiles);
 }

@@ -66,7 +66,7 @@ static tml_status step(const segments_job *job, uint32_t mode, uint64_t groups)
                              .groups = groups};
     for (uint32_t s = 0; s < job->spec_count; s++)
         info.specs[s] = job->specs[s];
-    info.specs[0] = mode;
+    info.specs[SCAN_SPEC_MODE] = mode;
     return vk_dispatch(job->tml, &info);
 }
 
@@ -108,9 +108,9 @@ enum { QUAD = 4, SHORT_QUADS = 8 };
 static void scan_specs(const tml_scan_segments_desc *desc, tml_type in_type, segments_job *job)
 {
     job->spec_count = 4;
-    job->specs[1] = (uint32_t)__builtin_ctzll(tml_type_size(in_type));
-    job->specs[2] = tml_type_is_signed(in_type);
-    job->specs[3] = desc->inclusive;
+    job->specs[SCAN_SPEC_IN_LOG2] = (uint32_t)__builtin_ctzll(tml_type_size(in_type));
+    job->specs[SCAN_SPEC_SIGNED] = tml_type_is_signed(in_type);
+    job->specs[SCAN_SPEC_INCLUSIVE] = desc->inclusive;
 }
 
 /* Floats: a segment's sums are those of tml_scan for a stream of its own. */
@@ -160,9 +160,9 @@ static size_t scan_scratch_size(tml_context *tml, const void *argument)
 static segments_job job_of_sums(const segments_job *job, size_t sum_size, bool inclusive)
 {
     segments_job of_sums = *job;
-    of_sums.specs[1] = sum_size == 4 ? 2 : 3;
-    of_sums.specs[2] = false;
-    of_sums.specs[3] = inclusive;
+    of_sums.specs[SCAN_SPEC_IN_LOG2] = sum_size == 4 ? 2 : 3;
+    of_sums.specs[SCAN_SPEC_SIGNED] = false;
+    of_sums.specs[SCAN_SPEC_INCLUSIVE] = inclusive;
     return of_sums;
 }
 

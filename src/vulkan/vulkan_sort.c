@@ -20,7 +20,6 @@
 #include "vulkan_shaders.h"
 
 enum {
-    LOOKS_STUCK = 16, /* polls of a predecessor's state before the fallback */
     /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an invocation. */
     GROUPS_ENOUGH = 1024,
     EACH_LEAST = 16,
@@ -330,7 +329,6 @@ static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_st
 static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *control,
                         uint32_t move, uint32_t number)
 {
-    const vk_caps *caps = vk_caps_of(tml);
     vk_pass part = part_at(job, number);
     uint32_t parts = (uint32_t)job->parts.count, sweeps = parts * job->digits;
     uint32_t nth = move * parts + number;
@@ -349,12 +347,7 @@ static tml_status sweep(tml_context *tml, const vk_sort *job, const vk_states *c
         args.tiles = parts == 1 ? UINT32_MAX : (uint32_t)TML_CEIL_DIV(next.bound, job->tile);
     }
     vk_dispatch_info info = {
-        .specs = {[SORT_LOOKS] = caps->forward_progress ? VK_PATIENCE : LOOKS_STUCK,
-                  [SORT_MOVING] = caps->forward_progress,
-                  [SORT_TICKETS] = !caps->begins_in_order,
-                  [SORT_LATE] = vk_late(tml)},
-        .groups = tiles_in(job, part.bound),
-        .indirect = grid_of(job, &part)};
+        .look = LOOK_SORT, .groups = tiles_in(job, part.bound), .indirect = grid_of(job, &part)};
     return move_dispatch(tml, job, &vk_shader_sort_sweep_of_4, &vk_shader_sort_sweep_of_8, info,
                          move, &args);
 }

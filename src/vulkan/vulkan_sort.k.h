@@ -17,12 +17,8 @@
 #define SORT_ITEMS    5u /* elements of a tile per invocation: even */
 #define SORT_SPANS    6u /* tiles are those of long segments, of so many elements; 0: of the stream */
 /* sort_sweep */
-#define SORT_PLACED  7u /* places come from "states", which a scan made; else by look-back */
-#define SORT_LOOKS   8u /* as COMPACT_LOOKS, COMPACT_MOVING and COMPACT_TICKETS */
-#define SORT_MOVING  9u
-#define SORT_TICKETS 10u
-#define SORT_LATE    11u /* loads of a tile with an even number before it publishes, for tests */
-#define SORT_SPECS   12u
+#define SORT_PLACED 7u /* places come from "states", which a scan made; else by look-back */
+#define SORT_SPECS  8u
 
 #define SORT_VALUES_NONE  0u
 #define SORT_VALUES_MOVED 1u /* a word with each key */

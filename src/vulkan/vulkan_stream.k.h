@@ -50,6 +50,15 @@ ARGS_END(reduce_args)
 #define SCAN_TILES    3u
 #define SCAN_ADD      4u
 
+/* Specialization constants of the shaders that scan tiles (scan_tile.glsl), tml_scan_segments' among them. */
+#define SCAN_SPEC_MODE      0u
+#define SCAN_SPEC_IN_LOG2   1u /* log2 of an input element's bytes */
+#define SCAN_SPEC_SIGNED    2u /* the input's elements are signed */
+#define SCAN_SPEC_INCLUSIVE 3u
+#define SCAN_SPEC_COUNTS    4u /* scan_body.glsl */
+#define SCAN_SPEC_WIDE      5u /* scan_segments.glsl */
+#define SCAN_SPECS          6u
+
 ARGS_BEGIN(scan_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)

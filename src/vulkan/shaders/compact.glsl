@@ -30,18 +30,11 @@
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
 #include "places.glsl"
 
-layout(constant_id = 4) const bool HAS_OUT = true;
-layout(constant_id = 5) const bool HAS_INDICES = false;
-layout(constant_id = 6) const uint TOTALS = TOTALS_ALONE;
-layout(constant_id = 7) const bool IS_WIDE = false;
-layout(constant_id = 8) const uint LOOKS = 16u;
-layout(constant_id = 9) const bool KEEPS_MOVING = false; /* forward progress */
-layout(constant_id = 10) const bool TAKES_TICKETS = true;
-layout(constant_id = 11) const bool IS_BOTH = false;
-layout(constant_id = 12) const uint LATE = 0u;
-
-/* Polls of another tile's count before a workgroup counts it itself. */
-const uint PATIENCE_FOR_ALL = 1024u;
+layout(constant_id = COMPACT_OUT) const bool HAS_OUT = true;
+layout(constant_id = COMPACT_INDICES) const bool HAS_INDICES = false;
+layout(constant_id = COMPACT_TOTALS) const uint TOTALS = TOTALS_ALONE;
+layout(constant_id = COMPACT_WIDE) const bool IS_WIDE = false;
+layout(constant_id = COMPACT_BOTH) const bool IS_BOTH = false;
 
 #include "gpu/look_back.glsl"
 
@@ -79,9 +72,9 @@ uint find_place(uvec2 states, uint tile)
     uint place = 0u, end = tile;
     while (true) {
         uint stuck = look_back_row(states, end, place);
-        if (stuck != 0u && KEEPS_MOVING)
+        if (stuck != 0u && GIVES_UP)
             store_word(args.in3, 0u, 1u);
-        if (stuck == 0u || KEEPS_MOVING)
+        if (stuck == 0u || GIVES_UP)
             return place;
         end--;
         uint count = count_neighbour(end, (end + 1u) * TILE_ITEMS);
@@ -97,7 +90,7 @@ uint wait_for_all(uvec2 states, uint tile, uint tile_count, uint in_tile, uint c
 {
     uint t = gl_LocalInvocationID.x, lane = gl_SubgroupInvocationID, kept = in_tile;
     uint flag = t != tile && t < tile_count ? 0u : AGGREGATE;
-    for (uint i = 0u; i < PATIENCE_FOR_ALL && flag == 0u; i++)
+    for (uint i = 0u; i < LOOKS && flag == 0u; i++)
         flag = look(states, t, kept);
     reconverge();
     uvec4 missing = subgroupBallot(flag == 0u);

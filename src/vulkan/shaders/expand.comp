@@ -5,9 +5,7 @@
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "expand.glsl"
 
-layout(constant_id = 1) const bool IS_ONE_PASS = true;
-/* Polls of a predecessor's state before the fallback, which sums that tile's counts. */
-layout(constant_id = 2) const uint LOOKS = 16u;
+layout(constant_id = EXPAND_SPEC_ONE_PASS) const bool IS_ONE_PASS = true;
 
 shared uint shared_tile;
 shared uvec2 shared_place;

@@ -13,7 +13,7 @@
 ARGS_USE(expand_args)
 
 /* Bytes of a count in memory: 1, 2, 4. */
-layout(constant_id = 0) const uint COUNT_SIZE = 4u;
+layout(constant_id = EXPAND_SPEC_COUNT_SIZE) const uint COUNT_SIZE = 4u;
 
 /* Consecutive sources per invocation. */
 const uint OWN = EXPAND_SOURCES / GROUP;

@@ -2,11 +2,9 @@
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
+#include "gpu/look_back.h"
 
 ARGS_USE(probe_args)
-
-/* Polls of another workgroup's store; 0: forward progress is not tested. */
-layout(constant_id = 0) const uint LOOKS = 0u;
 
 void report(uint what)
 {
@@ -38,7 +36,7 @@ bool are_together()
     return lanes == SUBGROUP && subgroupAdd(turns) == sum;
 }
 
-/* Tests forward progress. The second workgroup stores a word and waits for an answer, which the
+/* Tests forward progress; with 0 LOOKS it is not tested. The second workgroup stores a word and waits for an answer, which the
  * first stores when it has seen the word: each must run while the other waits. */
 bool sees_other()
 {

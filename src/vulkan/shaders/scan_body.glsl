@@ -3,11 +3,7 @@
 ARGS_USE(scan_args)
 #include "scan_tile.glsl"
 
-layout(constant_id = 4) const uint LOOKS = 16u;
-layout(constant_id = 5) const bool CAN_HELP = false; /* the fallback may read a predecessor's elements */
-layout(constant_id = 6) const bool OF_COUNTS = false; /* base and total as in vk_scan_counts */
-layout(constant_id = 7) const bool TAKES_TICKETS = true;
-layout(constant_id = 8) const uint LATE = 0u; /* loads of a late tile (delay) */
+layout(constant_id = SCAN_SPEC_COUNTS) const bool OF_COUNTS = false; /* base and total as in vk_scan_counts */
 
 /* What comes before the first element. */
 sum_t base_sum()
@@ -68,8 +64,8 @@ shared uint stuck_end;
 shared sum_t sum_before;
 
 /* The tile's exclusive prefix. If a predecessor is stuck, this workgroup sums that tile's elements itself
- * (fallback), so that none waits forever, in whatever order workgroups run. Without CAN_HELP they may be
- * overwritten: it sets args.stalled and publishes a wrong prefix, which releases its successors. */
+ * (fallback), so that none waits forever, in whatever order workgroups run. Where they may be overwritten, it
+ * gives up: it sets args.stalled and publishes a wrong prefix, which releases its successors. */
 sum_t find_before(uint tile, sum_t own, uint count)
 {
     uvec2 states = address_of_word(args.states, STATES_FIRST);
@@ -82,9 +78,9 @@ sum_t find_before(uint tile, sum_t own, uint count)
         if (subgroup_index() == 0u) {
             uint stuck = look_back_row(states, end, sum);
             if (subgroupElect()) {
-                if (!CAN_HELP && stuck != 0u)
+                if (GIVES_UP && stuck != 0u)
                     store_word(args.stalled, 0u, 1u);
-                stuck_end = CAN_HELP ? stuck : 0u;
+                stuck_end = GIVES_UP ? 0u : stuck;
                 sum_before = sum;
                 if (stuck_end == 0u && publishes_prefix(tile, LATE))
                     publish(states, tile, INCLUSIVE, add(sum, own));

@@ -25,10 +25,7 @@
 #include "scan_tile.glsl"
 
 ARGS_USE(scan_segments_args)
-layout(constant_id = 4) const uint LOOKS = 16u;
-layout(constant_id = 5) const bool TAKES_TICKETS = true;
-layout(constant_id = 6) const uint LATE = 0u;       /* loads of a late tile (delay) */
-layout(constant_id = 7) const bool IS_WIDE = false; /* offsets are u64 */
+layout(constant_id = SCAN_SPEC_WIDE) const bool IS_WIDE = false; /* offsets are u64 */
 
 #define LOOK_SUMS
 #include "gpu/look_back.glsl"

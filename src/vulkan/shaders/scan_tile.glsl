@@ -14,10 +14,10 @@
 #define UNROLL [[unroll]]
 #endif
 
-layout(constant_id = 0) const uint SCAN_MODE = 0u;
-layout(constant_id = 1) const uint IN_LOG2 = 2u; /* log2 of an input element's bytes */
-layout(constant_id = 2) const bool IN_SIGNED = false;
-layout(constant_id = 3) const bool IS_INCLUSIVE = false;
+layout(constant_id = SCAN_SPEC_MODE) const uint SCAN_MODE = 0u;
+layout(constant_id = SCAN_SPEC_IN_LOG2) const uint IN_LOG2 = 2u;
+layout(constant_id = SCAN_SPEC_SIGNED) const bool IN_SIGNED = false;
+layout(constant_id = SCAN_SPEC_INCLUSIVE) const bool IS_INCLUSIVE = false;
 
 #include "group.glsl"
 #if defined(SUM_U32) || defined(SUM_F32)

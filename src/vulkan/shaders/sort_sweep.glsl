@@ -6,11 +6,7 @@
  * Grimshaw: Revisiting Sorting for GPGPU Stream Architectures. 2010. */
 #include "sort_tile.glsl"
 
-layout(constant_id = 7) const bool IS_PLACED = false;
-layout(constant_id = 8) const uint LOOKS = 16u;
-layout(constant_id = 9) const bool KEEPS_MOVING = false;
-layout(constant_id = 10) const bool TAKES_TICKETS = true;
-layout(constant_id = 11) const uint LATE = 0u;
+layout(constant_id = SORT_PLACED) const bool IS_PLACED = false;
 #include "gpu/look_back.glsl"
 
 shared uint shared_tile;
@@ -42,7 +38,7 @@ uint find_before(uvec2 states, uint tile, uint count)
     uint t = gl_LocalInvocationID.x, end = tile, sum = 0u;
     while (true) {
         uint stuck = t < BINS ? look_back_column(states, BINS, t, end, sum) : 0u;
-        if (KEEPS_MOVING) {
+        if (GIVES_UP) {
             if (stuck != 0u)
                 store_word(args.stalled, 0u, 1u);
             return sum;
