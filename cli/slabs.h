@@ -11,31 +11,14 @@
 
 enum { SLABS_SOURCES = 3 }; /* tml_surface_source */
 
-typedef struct mask_bytes {
-    uint8_t *data;
-    size_t size;
-} mask_bytes;
-
 typedef struct slabs {
     tml_context *reader; /* that of the thread which reads */
     tml_volume info[SLABS_SOURCES];
     tml_volume_stream *streams[SLABS_SOURCES]; /* NULL: not given */
-    double slope, intercept;                   /* of the attribute */
-    char why[512];                             /* it could not be opened */
-    /* While it runs. */
     const void *mapped[SLABS_SOURCES];
-    uint64_t at_work[SLABS_SOURCES]; /* first layer of the slab at work */
-    mask_bytes mask[2];              /* of two slabs, where its samples are none */
-    int mask_turn;
-    tml_mesh_stream *out;
-    float *values;
-    size_t values_size;
-    tml_context *tml;
-    const struct slabs_options *options;
+    char why[512]; /* it could not be opened */
     bool is_empty;
-    const tml_bricks *bricks; /* what is read is held against them; NULL: there are none */
-    tml_surface_result *result;
-    measures measures, edited; /* of a mesh of one part, by one process; and as filters left it */
+    measures measures; /* of a mesh of one part, by one process */
 } slabs;
 
 /* Opens the volume. False, with out->why, where it is none that can be read layer by layer. */
@@ -56,11 +39,9 @@ typedef struct slabs_options {
     const char *path, *output;
     double origin[3];
     tml_up up;
-    bool largest, drop_degenerate;
     bool may_be_empty; /* writes an empty mesh, else says that there is no surface */
-    /* By the user, or by memory that is short. Else messages are those of a volume at once, and that
-     * there is no surface is left to the caller, by slabs.is_empty. */
-    bool is_asked;
+    bool is_asked; /* by the user, or by memory that is short; else the caller says that there is no
+                        * surface, by slabs.is_empty */
     bool components;      /* counts them */
     const tml_team *team; /* shares the layers (ranks.h); NULL: there is none */
     const tml_surface_labels_desc

@@ -629,6 +629,50 @@ TEST(ids_of_labels_are_exact)
     tml_close(tml);
 }
 
+/* ---- one call from file to file -------------------------------------------------------------- */
+
+/* The call itself, which reads in slabs, by Otsu's method, makes the inside high and labels of floats. */
+TEST(one_call_means_what_files_say)
+{
+    static const double iso[] = {100};
+    static const uint64_t named[] = {5, 7};
+    static const tml_surface_labels_desc labels = {.labels = named, .label_count = 2, .smooth = 8};
+    char volume[512];
+    static findings plain[4];
+    tml = open_cpu(1);
+    for (int k = 0; k < MEANINGS; k++) {
+        const meaning *m = &meanings[k];
+        write_inputs(m);
+        snprintf(volume, sizeof volume, "%s", in_folder("v.nrrd"));
+        const struct {
+            row row;
+            tml_volume_mesh_desc desc;
+        } ways[4] = {
+            {{.takes = "volume", .line = "iso 100, attribute"},
+             {.isovalues = iso, .isovalue_count = 1, .attribute = volume, .slab_layers = 4}},
+            {{.takes = "volume", .line = "iso 100, caps, flip"},
+             {.isovalues = iso, .isovalue_count = 1, .surface = {.caps = true, .flip = true}}},
+            {{.takes = "volume", .line = "Otsu's method", .share = 0.04}, {.slab_layers = 4}},
+            {{.takes = "labels", .line = "labels 5 and 7", .find = find_boundaries},
+             {.labels = &labels}}};
+        for (int i = 0; i < 4; i++) {
+            tml_volume_mesh_result result;
+            findings f = {.count = 0};
+            CHECK_OK(tml, tml_volume_to_mesh(tml, i == 3 ? in_folder("labels.nrrd") : volume,
+                                             in_folder("m.ply"), &ways[i].desc, &result));
+            CHECK(result.saved.surface.triangle_count > 0);
+            CHECK(m->unit ? strcmp(result.volume.unit, m->unit) == 0 : !result.volume.unit[0]);
+            tml_surface_free(tml, &result.saved.surface);
+            (ways[i].row.find ? ways[i].row.find : find_mesh)("m.ply", &f);
+            if (k == 0)
+                plain[i] = f;
+            else
+                compare(&ways[i].row, m, "cpu", &f, &plain[i]);
+        }
+    }
+    tml_close(tml);
+}
+
 /* ---- trommel-io ------------------------------------------------------------------------------ */
 
 /* What each function of trommel/io.h that takes or gives a volume, points or a mesh is tested by. */
@@ -648,6 +692,8 @@ static const char *const functions[][2] = {
     {"tml_volume_make_physical", "rows: surface --flip --caps"},
     {"tml_volume_has_labels", "rows: surface --labels"},
     {"tml_volume_labels", "rows: surface --labels"},
+    {"tml_surface_save", "rows: surface --slabs"},
+    {"tml_volume_to_mesh", "one_call_means_what_files_say"},
 };
 
 /* Every declaration of io.h with such an argument stands above. */
@@ -664,7 +710,9 @@ TEST(no_function_and_no_command_is_left_out)
         snprintf(declaration, sizeof declaration, "%.*s", (int)(end - at), at);
         if (!strstr(declaration, "tml_volume *") && !strstr(declaration, "tml_points *") &&
             !strstr(declaration, "tml_mesh *") && !strstr(declaration, "tml_mesh_file *") &&
-            !strstr(declaration, "tml_mesh_stream_desc *"))
+            !strstr(declaration, "tml_mesh_stream_desc *") &&
+            !strstr(declaration, "tml_surface_save_desc *") &&
+            !strstr(declaration, "tml_volume_mesh_desc *"))
             continue;
         const char *open = strchr(declaration, '(');
         const char *start = open;

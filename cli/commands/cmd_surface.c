@@ -1501,8 +1501,6 @@ static int extract_slabs(run *r, const double origin[3])
                              .path = r->in.path,
                              .output = a->output,
                              .up = picture_up(a->picture.up, ""),
-                             .largest = a->largest,
-                             .drop_degenerate = a->drop_degenerate,
                              .may_be_empty = r->is_frame,
                              .is_asked = !r->may_be_slabs,
                              .team = r->team,

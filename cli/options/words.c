@@ -150,7 +150,7 @@ const word words_table[] = {
 };
 /* What the program always gives, and gives rightly; of these, their members, too. */
 const char words_never[] =
-    "bricks.count desc.a desc.allocator desc.also desc.attribute_type desc.b desc.before desc.bit_count "
+    "bricks.count desc.a desc.bricks desc.slabs desc.allocator desc.also desc.attribute_type desc.b desc.before desc.bit_count "
     "desc.adaptive desc.bins desc.buffer desc.buffers desc.camera.nearest desc.capacity desc.cast desc.centres desc.count desc.count_kernel desc.counts desc.barycentrics desc.directions "
     "desc.criterion desc.data desc.draw desc.edges desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit "
     "desc.between desc.face_label_type desc.manifold desc.no_background desc.relaxation desc.bound desc.fold desc.gl "

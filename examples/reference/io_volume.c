@@ -152,9 +152,68 @@ static void bricks(tml_context *tml)
     remove(path);
 }
 
+/* ---- to a mesh ------------------------------------------------------------------------------- */
+
+/* A mesh file of a volume file, in one call: one isovalue, or by default a good one. */
+static void volume_to_mesh(tml_context *tml)
+{
+    const char *path = "reference_to_mesh.nrrd", *mesh = "reference_to_mesh.ply";
+    const double isovalues[] = {11.5};
+    const tml_volume_mesh_desc desc = {.isovalues = isovalues,
+                                       .isovalue_count = 1,
+                                       .surface = {.normals = TML_NORMALS_CENTRAL},
+                                       .components = true};
+    tml_volume_mesh_result result;
+    save_volume(tml, path);
+    MUST(tml_volume_to_mesh(tml, path, mesh, &desc, &result));
+    CHECK(result.saved.surface.triangle_count && result.saved.surface.components == 1);
+    CHECK(result.volume.grid.dims[2] == 2 && result.isovalue == 11.5);
+    tml_surface_free(tml, &result.saved.surface);
+    remove(mesh);
+    remove(path);
+}
+
+/* The same step by step: a stream that is open already, on a context of its own, and a look at each piece. */
+static tml_status count_piece(void *user, const tml_surface_piece *piece)
+{
+    *(uint64_t *)user += piece->vertex_count;
+    return TML_OK;
+}
+
+static void save_surface(tml_context *tml)
+{
+    const char *path = "reference_save.nrrd", *mesh = "reference_save.ply";
+    tml_context *reader;
+    tml_volume info;
+    tml_volume_stream *volume;
+    uint64_t vertices = 0;
+    save_volume(tml, path);
+    MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &reader));
+    MUST(tml_volume_stream_open(reader, path, NULL, &info, &volume));
+    const tml_surface_desc surface = {.grid = info.grid, .iso = 11.5};
+    const tml_surface_save_desc desc = {
+        .slabs = {.surface = &surface, .write = count_piece, .user = &vertices},
+        .mesh = {.comment = "by hand"},
+        .volume = volume,
+        .counts_first = true};
+    tml_surface_saved saved;
+    if (tml_surface_save(tml, mesh, &desc, &saved)) {
+        const tml_side side =
+            saved.failed; /* TML_SIDE_SOURCE: the volume, TML_SIDE_MESH: the mesh */
+        fprintf(stderr, "%d: %s\n", (int)side, tml_last_error(tml));
+    }
+    CHECK(!saved.is_empty && saved.surface.vertex_count == vertices);
+    tml_surface_free(tml, &saved.surface);
+    tml_volume_stream_close(volume);
+    tml_close(reader);
+    remove(mesh);
+    remove(path);
+}
+
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){load, load_raw, physical, histogram, labels, stream,
-                                           stream_mapped, bricks, NULL});
+                                           stream_mapped, bricks, volume_to_mesh, save_surface,
+                                           NULL});
 }

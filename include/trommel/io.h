@@ -579,6 +579,129 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_stream_add(tml_mesh_stream *stream, u
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream,
                                                          tml_status status);
 
+/* ---- surfaces from file to file -------------------------------------------------------------- */
+
+/* The part of a call that failed. */
+typedef enum tml_side {
+    TML_SIDE_NONE,
+    TML_SIDE_SOURCE,  /* a volume, mask or attribute could not be read */
+    TML_SIDE_BRICKS,  /* desc.bricks are those of another volume */
+    TML_SIDE_SURFACE, /* the surface could not be made */
+    TML_SIDE_MESH,    /* the mesh could not be written */
+} tml_side;
+
+/* A surface that is made in slabs and written to a file meanwhile.
+ * slabs       as for tml_surface_slabs. surface may also ask for largest_component and
+ *             drop_degenerate, which are done in the file. write is optional: it sees each piece
+ *             before the piece is written. layer_first and layer_count are used without mesh.team
+ * mesh        of the file, value_name, comment, up, origin, attributes and team are used; the other
+ *             fields follow from slabs. attributes name slabs.field_values, in their order. edit is
+ *             optional: it sees the mesh after the filters
+ * volume      optional, in place of slabs.read and slabs.map: a stream that was opened on another
+ *             context, which the call uses from a thread of its own. slabs.type, has_mask and
+ *             attribute_type are then those of the streams. Samples are mapped if all streams can be
+ *             mapped, else read
+ * mask        optional, with volume: samples that are 0 are missing. Any scalar type
+ * attribute   optional, with volume: its physical values come to the vertices
+ * bricks      optional, with volume: bricks that the surface does not cross are not looked at, and
+ *             not read where the volume is mapped and neither mask nor attribute is given. At least
+ *             512 rows of the volume are compared with the bricks
+ * no_map      reads also where the samples could be mapped: of files that may be shortened meanwhile
+ * counts_first  looks at mapped samples twice, first to count, so that a PLY, STL, GLB or VTP without
+ *             filters needs no room on the disk but its own. Worth it while the volume is in memory
+ * keeps_empty  writes a mesh without triangles, too */
+typedef struct tml_surface_save_desc {
+    tml_surface_slabs_desc slabs;
+    tml_mesh_stream_desc mesh;
+    tml_volume_stream *volume, *mask, *attribute;
+    const tml_bricks *bricks;
+    bool no_map;
+    bool counts_first;
+    bool keeps_empty;
+} tml_surface_save_desc;
+
+/* What tml_surface_save made.
+ * surface   parts, counts, components and stages, without buffers; of a team, those of all. Released
+ *           by tml_surface_free
+ * is_empty  there is no triangle and, without desc.keeps_empty, no file
+ * failed    the part of the call that failed; NONE after TML_OK */
+typedef struct tml_surface_saved {
+    tml_surface_result surface;
+    bool is_empty;
+    tml_side failed;
+} tml_surface_saved;
+
+/* Makes a surface in slabs and writes it: the file that tml_mesh_save writes of tml_surface's or
+ * tml_surface_labels' mesh, bit for bit, while neither the volume nor the mesh is ever whole in
+ * memory.
+ * path     .ply, .stl, .obj, .glb or .vtp
+ * Returns: the first failure. Its message is in tml, also where a stream's context had it.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: as tml_surface_slabs and tml_mesh_stream_open.
+ * Errors: as tml_surface_slabs, tml_volume_stream_read and tml_mesh_save. The file at path is then
+ *         as it was; out->surface is empty. */
+TML_API TML_MUST_CHECK tml_status tml_surface_save(tml_context *tml, const char *path,
+                                                   const tml_surface_save_desc *desc,
+                                                   tml_surface_saved *out);
+
+/* How tml_volume_to_mesh makes a mesh. Zeroed: one surface, at an isovalue by Otsu's method.
+ * isovalues    physical values, isovalue_count of them. NULL: one is chosen, and the volume is read
+ *              once more for it; a volume that cannot be mapped comes to memory then
+ * labels       optional, instead of isovalues: labels' boundaries, as for tml_surface_labels.
+ *              Without volume, grid and outputs. The volume has labels (tml_volume_has_labels)
+ * surface      region, topology, normals, soup, caps, indices64, flip and the filters
+ *              largest_component and drop_degenerate are used. flip: inside is below the isovalue.
+ *              caps close the high side of the samples
+ * load         optional: how to read the volume's file. memory_limit bounds a volume that comes to
+ *              memory
+ * mask, attribute   optional: paths of volumes of the same dims, as of tml_surface_save_desc
+ * memory       bytes that samples, scratch and a piece of the mesh may take; 0: 1 GiB
+ * slab_layers  layers a slab; 0: as memory allows
+ * components   counts connected components
+ * no_map       as of tml_surface_save_desc
+ * value_name, comment, up   of the mesh's file, as in tml_mesh */
+typedef struct tml_volume_mesh_desc {
+    const double *isovalues;
+    uint32_t isovalue_count;
+    const tml_surface_labels_desc *labels;
+    tml_surface_desc surface;
+    const tml_volume_load_desc *load;
+    const char *mask, *attribute;
+    uint64_t memory, slab_layers;
+    bool components, no_map;
+    const char *value_name, *comment;
+    tml_up up;
+} tml_volume_mesh_desc;
+
+/* What tml_volume_to_mesh read and made.
+ * saved      the mesh; saved.surface is released by tml_surface_free
+ * volume     what the file says of itself, without samples
+ * isovalue   the first one, physical
+ * is_mapped  the samples were not copied */
+typedef struct tml_volume_mesh_result {
+    tml_surface_saved saved;
+    tml_volume volume;
+    double isovalue;
+    bool is_mapped;
+} tml_volume_mesh_result;
+
+/* Makes a mesh file of a volume file: reads, makes the surface in slabs and writes. A volume that
+ * cannot be read layer by layer (tml_volume_stream_open) is loaded whole.
+ * path        of the volume
+ * mesh_path   .ply, .stl, .obj, .glb or .vtp
+ * desc        NULL: zeroed
+ * Returns: the first failure; out->saved.failed says of what. Without a triangle: TML_OK,
+ *          out->saved.is_empty and no file.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: desc->memory, and a volume, mask and attribute that have to be loaded.
+ * Errors: as tml_volume_load and tml_surface_save; INVALID_ARGUMENT also for a mask or attribute of
+ *         other dims, labels of samples that are none, and a volume without a finite sample. The file
+ *         at mesh_path is then as it was. */
+TML_API TML_MUST_CHECK tml_status tml_volume_to_mesh(tml_context *tml, const char *path,
+                                                     const char *mesh_path,
+                                                     const tml_volume_mesh_desc *desc,
+                                                     tml_volume_mesh_result *out);
+
 /* ---- pictures ------------------------------------------------------------------------------- */
 
 /* A picture in host memory: rows from the top, pixels from the left, colours interleaved, no gaps,

@@ -198,6 +198,11 @@ TML_MESH_MAX_ATTRIBUTES = 8
 TML_WELD_AUTO = 0
 TML_WELD_NEVER = 1
 TML_WELD_ALWAYS = 2
+TML_SIDE_NONE = 0
+TML_SIDE_SOURCE = 1
+TML_SIDE_BRICKS = 2
+TML_SIDE_SURFACE = 3
+TML_SIDE_MESH = 4
 
 
 class tml_allocator(Structure):
@@ -1477,6 +1482,56 @@ class tml_mesh_stream_desc(Structure):
     ]
 
 
+class tml_surface_save_desc(Structure):
+    _fields_ = [
+        ('slabs', tml_surface_slabs_desc),
+        ('mesh', tml_mesh_stream_desc),
+        ('volume', c_void_p),
+        ('mask', c_void_p),
+        ('attribute', c_void_p),
+        ('bricks', POINTER(tml_bricks)),
+        ('no_map', c_bool),
+        ('counts_first', c_bool),
+        ('keeps_empty', c_bool),
+    ]
+
+
+class tml_surface_saved(Structure):
+    _fields_ = [
+        ('surface', tml_surface_result),
+        ('is_empty', c_bool),
+        ('failed', c_int),
+    ]
+
+
+class tml_volume_mesh_desc(Structure):
+    _fields_ = [
+        ('isovalues', POINTER(c_double)),
+        ('isovalue_count', c_uint32),
+        ('labels', POINTER(tml_surface_labels_desc)),
+        ('surface', tml_surface_desc),
+        ('load', POINTER(tml_volume_load_desc)),
+        ('mask', c_char_p),
+        ('attribute', c_char_p),
+        ('memory', c_uint64),
+        ('slab_layers', c_uint64),
+        ('components', c_bool),
+        ('no_map', c_bool),
+        ('value_name', c_char_p),
+        ('comment', c_char_p),
+        ('up', c_int),
+    ]
+
+
+class tml_volume_mesh_result(Structure):
+    _fields_ = [
+        ('saved', tml_surface_saved),
+        ('volume', tml_volume),
+        ('isovalue', c_double),
+        ('is_mapped', c_bool),
+    ]
+
+
 class tml_picture(Structure):
     _fields_ = [
         ('data', c_void_p),
@@ -1637,6 +1692,7 @@ FUNCTIONS = {
     'tml_surface_join': (c_int, [c_void_p, POINTER(tml_surface_seam), POINTER(c_uint64), c_uint64, POINTER(c_uint64)]),
     'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_labels_result)]),
     'tml_surface_labels_free': (None, [c_void_p, POINTER(tml_surface_labels_result)]),
+    'tml_surface_save': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_save_desc), POINTER(tml_surface_saved)]),
     'tml_surface_slabs': (c_int, [c_void_p, POINTER(tml_surface_slabs_desc), POINTER(tml_surface_result)]),
     'tml_sync': (c_int, [c_void_p]),
     'tml_tone_name': (c_char_p, [c_int]),
@@ -1682,4 +1738,5 @@ FUNCTIONS = {
     'tml_volume_stream_map': (c_int, [c_void_p, POINTER(c_void_p)]),
     'tml_volume_stream_open': (c_int, [c_void_p, c_char_p, POINTER(tml_volume_load_desc), POINTER(tml_volume), POINTER(c_void_p)]),
     'tml_volume_stream_read': (c_int, [c_void_p, c_uint64, c_uint64, c_void_p]),
+    'tml_volume_to_mesh': (c_int, [c_void_p, c_char_p, c_char_p, POINTER(tml_volume_mesh_desc), POINTER(tml_volume_mesh_result)]),
 }

@@ -603,6 +603,16 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     return status;
 }
 
+const tml_volume *tml_volume_stream_info(const tml_volume_stream *stream)
+{
+    return &stream->header.volume;
+}
+
+tml_context *tml_volume_stream_context(const tml_volume_stream *stream)
+{
+    return stream->file.tml;
+}
+
 /* Reads the next count layers; out NULL: skips them. */
 static tml_status read_layers(tml_volume_stream *stream, uint64_t count, uint8_t *out)
 {

@@ -186,6 +186,11 @@ TML_MUST_CHECK tml_status tml_volume_stream_begin(const io_file *file, bool wrap
                                                   const io_block *head, const volume_header *header,
                                                   tml_volume_stream **out);
 
+/* What a stream's file says of itself; good until the stream is closed. */
+const tml_volume *tml_volume_stream_info(const tml_volume_stream *stream);
+/* The context that the stream was opened on. */
+tml_context *tml_volume_stream_context(const tml_volume_stream *stream);
+
 /* ---- for arrays and fuzzing ------------------------------------------------------------------ */
 
 /* The contents of an NPY header. */

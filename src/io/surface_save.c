@@ -1,0 +1,584 @@
+/* Surfaces in slabs, from volumes to a mesh file: tml_surface_save. Layers come from streams of files
+ * (or from the caller), tml_surface_slabs makes pieces, and a tml_mesh_stream writes them. Filters look
+ * at the mesh when it lies in the stream's files. A team's processes take a share of the layers each.
+ *
+ * Order: sources (bricks, mapped or read) -> share -> count (where that saves the disk) -> open the
+ * mesh -> slabs -> join the shares -> finish.
+ *
+ * A stream is used by the thread that reads, while the calling thread works with its own context. So
+ * streams have another context, and what fails there is told in the caller's afterwards. */
+#include <inttypes.h>
+
+#include "io/mesh_format.h"
+#include "io/surface_save.h"
+#include "io/surface_share.h"
+#include "io/volume_internal.h"
+
+enum { SOURCES = 3 }; /* tml_surface_source */
+
+static const char call[] = "tml_surface_save";
+
+typedef struct mask_bytes {
+    uint8_t *data;
+    size_t size;
+} mask_bytes;
+
+typedef struct save_source {
+    tml_volume_stream *stream; /* NULL: not given */
+    const tml_volume *info;
+    const void *mapped;
+    uint64_t at_work; /* first layer of the slab at work */
+} save_source;
+
+typedef struct saving {
+    tml_context *tml;
+    const char *path;
+    const tml_surface_save_desc *desc;
+    /* The descs as they are used. One of surface and boundaries is. */
+    tml_surface_desc surface;
+    tml_surface_labels_desc boundaries;
+    tml_surface_slabs_desc slabs;
+    tml_mesh_stream_desc mesh;
+    const mesh_format *format;
+    save_source sources[SOURCES];
+    /* Of the first source whose samples could not be read. Written by the reading thread, and looked at
+     * when tml_surface_slabs has returned. */
+    const save_source *broken;
+    tml_side broken_side;
+    tml_status broken_status;
+    tml_side failed;
+    tml_buffer index, mapped; /* of bricks and the volume that they go with */
+    mask_bytes mask[2];       /* of two slabs, where the mask's samples are no bytes */
+    int mask_turn;
+    tml_mesh_stream *out;
+    const tml_volume *attribute; /* its slope and intercept; NULL: values are physical */
+    float *values;               /* a piece's attribute in physical units */
+    size_t values_size;
+    tml_surface_result *result;
+} saving;
+
+/* Keeps the first side that failed. */
+static tml_status fails(saving *s, tml_side side, tml_status status)
+{
+    if (status != TML_OK && s->failed == TML_SIDE_NONE)
+        s->failed = side;
+    return status;
+}
+
+static tml_status refuse(saving *s, const char *what)
+{
+    return fails(s, TML_SIDE_SURFACE,
+                 tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: %s", call, s->path, what));
+}
+
+/* ---- sources --------------------------------------------------------------------------------- */
+
+/* A mask's samples as bytes that are 0 or 1. */
+void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_t *out)
+{
+    const size_t size = tml_type_size(type);
+    const uint64_t sign = tml_type_is_float(type) ? (uint64_t)1 << (8 * size - 1) : 0;
+    const uint16_t *halves = samples;
+    const uint32_t *words = samples;
+    const uint64_t *longs = samples;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t bits = size == 2 ? halves[i] : size == 4 ? words[i] : longs[i];
+        out[i] = (bits & ~sign) != 0; /* -0 is 0 */
+    }
+}
+
+static tml_status break_off(saving *s, tml_surface_source source, tml_side side, tml_status status)
+{
+    if (status != TML_OK) {
+        s->broken = &s->sources[source];
+        s->broken_side = side;
+        s->broken_status = status;
+    }
+    return status;
+}
+
+static tml_status refuse_bricks(const saving *s, tml_context *tml)
+{
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: %s: desc.bricks are those of another volume than desc.volume", call,
+                     s->path);
+}
+
+/* A tml_surface_slabs_desc.read, on the reading thread. */
+static tml_status read_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                              void *out)
+{
+    saving *s = user;
+    save_source *from = &s->sources[source];
+    const tml_volume *info = from->info;
+    const size_t sample_size = tml_type_size(info->type);
+    const uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
+    tml_context *reader = tml_volume_stream_context(from->stream);
+    tml_status status = TML_OK;
+    if (source != TML_SURFACE_MASK || sample_size == 1) {
+        status = tml_volume_stream_read(from->stream, first, count, out);
+        if (status == TML_OK && source == TML_SURFACE_VOLUME && s->desc->bricks &&
+            !tml_bricks_hold(s->desc->bricks, out, first, count, 1))
+            return break_off(s, source, TML_SIDE_BRICKS, refuse_bricks(s, reader));
+        return break_off(s, source, TML_SIDE_SOURCE, status);
+    }
+    void *samples = tml_alloc_array(reader, layer, sample_size);
+    if (!samples)
+        status = tml_error(reader, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a layer of the mask",
+                           call);
+    for (uint64_t z = 0; z < count && status == TML_OK; z++) {
+        status = tml_volume_stream_read(from->stream, first + z, 1, samples);
+        if (status == TML_OK)
+            tml_mark_samples(info->type, layer, samples, (uint8_t *)out + z * layer);
+    }
+    tml_free(reader, samples, layer * sample_size);
+    return break_off(s, source, TML_SIDE_SOURCE, status);
+}
+
+/* The same of a mapped mask. The bytes before are still looked at. */
+static tml_status mark_mapped(saving *s, uint64_t count, const void **out)
+{
+    const save_source *from = &s->sources[TML_SURFACE_MASK];
+    tml_context *reader = tml_volume_stream_context(from->stream);
+    s->mask_turn = !s->mask_turn;
+    mask_bytes *bytes = &s->mask[s->mask_turn];
+    if (count > bytes->size) {
+        tml_free(reader, bytes->data, bytes->size);
+        bytes->data = tml_alloc_array(reader, count, 1);
+        bytes->size = bytes->data ? count : 0;
+        if (!bytes->data)
+            return tml_error(reader, TML_ERROR_OUT_OF_MEMORY,
+                             "%s: no memory for %" PRIu64 " bytes of the mask", call, count);
+    }
+    tml_mark_samples(from->info->type, count, *out, bytes->data);
+    *out = bytes->data;
+    return TML_OK;
+}
+
+/* A tml_surface_slabs_desc.map, on the reading thread. Layers below the slab at work, which is the one
+ * asked for before, are done with. */
+static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                             const void **out)
+{
+    saving *s = user;
+    save_source *from = &s->sources[source];
+    const tml_volume *info = from->info;
+    const uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
+    const size_t sample_size = tml_type_size(info->type);
+    tml_volume_stream_let_go(from->stream, from->at_work);
+    from->at_work = first;
+    *out = (const char *)from->mapped + first * layer * sample_size;
+    tml_status status = tml_volume_stream_bring(from->stream, first, count);
+    if (status == TML_OK && source == TML_SURFACE_MASK && sample_size > 1)
+        status = mark_mapped(s, count * layer, out);
+    return break_off(s, source, TML_SIDE_SOURCE, status);
+}
+
+/* Every row of a small volume; of a large one some rows, evenly spread: the step has no factor of the
+ * height, or all rows would have the same y. */
+static uint64_t choose_step(const tml_volume *v)
+{
+    enum { SMALL = 16 << 20, ROWS = 512 };
+    const uint64_t *dims = v->grid.dims;
+    if (dims[0] * dims[1] * dims[2] * tml_type_size(v->type) <= SMALL)
+        return 1;
+    uint64_t step = dims[1] * dims[2] / ROWS;
+    for (step = step ? step : 1; step > 1; step++) {
+        uint64_t a = step, b = dims[1];
+        while (b) {
+            const uint64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1)
+            break;
+    }
+    return step;
+}
+
+/* The file's own bytes as the volume, with the index of its bricks: what is not looked at is not read. If
+ * the file cannot be mapped, the index saves computing, not reading, and read_layers compares all samples. */
+static tml_status use_bricks(saving *s)
+{
+    const tml_bricks *bricks = s->desc->bricks;
+    const tml_volume *info = s->sources[0].info;
+    const void *samples;
+    if (memcmp(bricks->dims, info->grid.dims, sizeof bricks->dims) != 0 ||
+        bricks->type != info->type)
+        return fails(s, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
+    tml_status status = tml_buffer_create(s->tml,
+                                          &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2),
+                                                             .count = bricks->count,
+                                                             .data = bricks->ranges,
+                                                             .label = "index"},
+                                          &s->index);
+    s->surface.index = s->index;
+    if (status != TML_OK || s->desc->no_map ||
+        tml_volume_stream_map(s->sources[0].stream, &samples) != TML_OK)
+        return status;
+    if (!tml_bricks_hold(bricks, samples, 0, info->grid.dims[2], choose_step(info)))
+        return fails(s, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
+    if (s->desc->mask || s->desc->attribute)
+        return TML_OK;
+    const uint64_t *dims = info->grid.dims;
+    status =
+        tml_buffer_create(s->tml,
+                          &(tml_buffer_desc){.type = info->type,
+                                             .count = dims[0] * dims[1] * dims[2],
+                                             .host = (void *)(uintptr_t)samples, /* only read */
+                                             .label = "volume"},
+                          &s->mapped);
+    s->surface.volume = s->mapped;
+    return status;
+}
+
+static bool can_map_all(saving *s)
+{
+    bool can = !s->desc->no_map;
+    for (int i = 0; i < SOURCES && can; i++)
+        can = !s->sources[i].stream ||
+              tml_volume_stream_map(s->sources[i].stream, &s->sources[i].mapped) == TML_OK;
+    return can;
+}
+
+/* The caller's own hooks, since tml_surface_slabs gives the saving to all. */
+static tml_status read_callers(void *user, tml_surface_source source, uint64_t first,
+                               uint64_t count, void *out)
+{
+    const tml_surface_slabs_desc *given = &((saving *)user)->desc->slabs;
+    return given->read(given->user, source, first, count, out);
+}
+
+static tml_status map_callers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
+                              const void **out)
+{
+    const tml_surface_slabs_desc *given = &((saving *)user)->desc->slabs;
+    return given->map(given->user, source, first, count, out);
+}
+
+/* Makes the streams the sources of the slabs. */
+static tml_status begin_sources(saving *s)
+{
+    tml_volume_stream *const given[SOURCES] = {s->desc->volume, s->desc->mask, s->desc->attribute};
+    tml_surface_slabs_desc *slabs = &s->slabs;
+    if (!given[0])
+        return given[1] || given[2] || s->desc->bricks
+                   ? refuse(s, "desc.mask, attribute and bricks go with desc.volume")
+                   : TML_OK;
+    for (int i = 0; i < SOURCES; i++) {
+        if (!given[i])
+            continue;
+        if (tml_volume_stream_context(given[i]) == s->tml)
+            return refuse(s, "desc.volume, mask and attribute need a context of their own");
+        s->sources[i] = (save_source){.stream = given[i], .info = tml_volume_stream_info(given[i])};
+        if (memcmp(s->sources[i].info->grid.dims, s->sources[0].info->grid.dims,
+                   sizeof s->sources[0].info->grid.dims) != 0)
+            return refuse(s, "desc.mask and attribute need the dims of desc.volume");
+    }
+    if (given[TML_SURFACE_ATTRIBUTE])
+        s->attribute = s->sources[TML_SURFACE_ATTRIBUTE].info;
+    if (!tml_buffer_is_none(s->surface.volume) || !tml_buffer_is_none(s->surface.index) ||
+        !tml_buffer_is_none(s->boundaries.volume) || s->surface.field)
+        return refuse(s, "desc.slabs has a volume, an index or a field beside desc.volume");
+    if (s->desc->bricks && slabs->boundaries)
+        return refuse(s, "desc.bricks are for isosurfaces, not for desc.slabs.boundaries");
+    tml_status status = s->desc->bricks ? use_bricks(s) : TML_OK;
+    if (status != TML_OK || !tml_buffer_is_none(s->surface.volume))
+        return fails(s, TML_SIDE_SOURCE, status);
+    slabs->type = s->sources[0].info->type;
+    slabs->has_mask = given[1] != NULL;
+    slabs->attribute_type = given[2] ? s->sources[2].info->type : TML_TYPE_NONE;
+    slabs->read = read_layers;
+    slabs->map = can_map_all(s) ? map_layers : NULL;
+    return TML_OK;
+}
+
+static void end_sources(saving *s)
+{
+    for (int i = 0; i < 2 && s->sources[TML_SURFACE_MASK].stream; i++)
+        tml_free(tml_volume_stream_context(s->sources[TML_SURFACE_MASK].stream), s->mask[i].data,
+                 s->mask[i].size);
+    tml_buffer_destroy(s->tml, s->index);
+    tml_buffer_destroy(s->tml, s->mapped);
+}
+
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+/* Attributes in physical units. */
+static tml_status scale_values(saving *s, const float *values, uint64_t count)
+{
+    const tml_volume *info = s->attribute;
+    if (count * sizeof *values > s->values_size) {
+        tml_free(s->tml, s->values, s->values_size);
+        s->values_size = count * sizeof *values;
+        s->values = tml_alloc(s->tml, s->values_size);
+        if (!s->values) {
+            s->values_size = 0;
+            return tml_error(s->tml, TML_ERROR_OUT_OF_MEMORY,
+                             "%s: no memory for %" PRIu64 " values", call, count);
+        }
+    }
+    for (uint64_t i = 0; i < count; i++)
+        s->values[i] = (float)(info->slope * (double)values[i] + info->intercept);
+    return TML_OK;
+}
+
+static tml_status add_piece(saving *s, const tml_surface_piece *piece)
+{
+    tml_mesh mesh = {.positions = piece->positions,
+                     .normals = piece->normals,
+                     .values = piece->values,
+                     .indices = piece->indices,
+                     .indices64 = piece->indices64,
+                     .quads = piece->quads,
+                     .vertex_count = piece->vertex_count,
+                     .triangle_count = piece->triangle_count,
+                     .face_labels = piece->face_labels,
+                     .face_label_type = s->mesh.face_label_type};
+    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
+    mesh.attributes = attributes;
+    mesh.attribute_count = s->mesh.attribute_count;
+    for (uint32_t i = 0; i < mesh.attribute_count; i++) {
+        attributes[i] = s->mesh.attributes[i];
+        attributes[i].data = piece->field_values[i];
+    }
+    return fails(s, TML_SIDE_MESH, tml_mesh_stream_add(s->out, piece->part, &mesh));
+}
+
+/* A tml_surface_slabs_desc.write. */
+static tml_status write_piece(void *user, const tml_surface_piece *piece)
+{
+    saving *s = user;
+    tml_surface_piece scaled = *piece;
+    tml_status status = TML_OK;
+    if (piece->layer_first > 0 && s->sources[0].stream && !s->slabs.boundaries)
+        /* the layer below is still looked at */
+        tml_volume_stream_let_go(s->sources[0].stream, piece->layer_first - 1);
+    if (piece->values && s->attribute) {
+        status = scale_values(s, piece->values, piece->vertex_count);
+        scaled.values = s->values;
+    }
+    if (status == TML_OK && s->desc->slabs.write)
+        status = s->desc->slabs.write(s->desc->slabs.user, &scaled);
+    return status == TML_OK ? add_piece(s, &scaled) : status;
+}
+
+/* The parts as the filters left them. */
+static void take_parts(tml_surface_result *result, const tml_mesh_arrays *mesh)
+{
+    tml_surface_part end = {0}; /* of the parts so far */
+    for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
+        const tml_surface_part of = result->parts[p];
+        if (of.vertex_count) /* empty ones had no piece */
+            end = mesh->parts[k++];
+        result->parts[p] = end;
+        result->parts[p].value = of.value;
+        result->parts[p].label = of.label;
+        end = (tml_surface_part){.vertex_first = end.vertex_first + end.vertex_count,
+                                 .triangle_first = end.triangle_first + end.triangle_count};
+    }
+}
+
+/* A tml_mesh_stream_desc.edit. */
+static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
+{
+    saving *s = user;
+    const tml_surface_desc *asked = s->desc->slabs.surface;
+    mesh->counts_components = s->desc->slabs.components;
+    tml_status status =
+        tml_mesh_clean(s->tml, mesh, asked->largest_component, asked->drop_degenerate);
+    if (status == TML_OK && s->desc->mesh.edit)
+        status = s->desc->mesh.edit(s->desc->mesh.user, mesh);
+    s->result->vertex_count = mesh->vertex_count;
+    s->result->triangle_count = mesh->triangle_count;
+    s->result->components = mesh->components;
+    if (status == TML_OK)
+        take_parts(s->result, mesh);
+    return status;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static const uint64_t *dims_of(const saving *s)
+{
+    return s->sources[0].info    ? s->sources[0].info->grid.dims
+           : s->surface.field    ? s->surface.field->grid.dims
+           : s->slabs.boundaries ? s->boundaries.grid.dims
+                                 : s->surface.grid.dims;
+}
+
+/* Makes the descs that are used of those that were given. */
+static tml_status begin_descs(saving *s)
+{
+    const tml_surface_save_desc *desc = s->desc;
+    const bool filters = desc->slabs.surface && (desc->slabs.surface->largest_component ||
+                                                 desc->slabs.surface->drop_degenerate);
+    const bool edits = filters || (desc->slabs.surface && desc->mesh.edit);
+    s->slabs = desc->slabs;
+    s->mesh = desc->mesh;
+    if (!desc->slabs.surface == !desc->slabs.boundaries)
+        return refuse(s, "needs one of desc.slabs.surface and boundaries");
+    if (desc->slabs.boundaries) {
+        s->boundaries = *desc->slabs.boundaries;
+        s->slabs.boundaries = &s->boundaries;
+    } else {
+        s->surface = *desc->slabs.surface;
+        s->surface.largest_component = s->surface.drop_degenerate = false; /* edit_mesh does that */
+        s->slabs.surface = &s->surface;
+    }
+    s->slabs.write = write_piece;
+    s->slabs.read = desc->slabs.read ? read_callers : NULL;
+    s->slabs.map = desc->slabs.map ? map_callers : NULL;
+    s->slabs.user = s;
+    s->slabs.components = desc->slabs.components && !edits; /* else edit_mesh counts */
+    s->mesh.edit = edits ? edit_mesh : NULL;
+    s->mesh.user = s;
+    s->mesh.parts = NULL;
+    s->mesh.part_count = 0;
+    return fails(s, TML_SIDE_MESH, tml_mesh_format_of(s->tml, s->path, &s->format));
+}
+
+/* What the mesh's file has follows from the surface. Three vertices a sample at most. */
+static void describe_mesh(saving *s)
+{
+    const uint64_t *dims = dims_of(s);
+    const bool is_net = s->slabs.boundaries != NULL;
+    const bool is_wide = dims[0] * dims[1] * dims[2] > UINT32_MAX / 3;
+    bool *indices64 = is_net ? &s->boundaries.indices64 : &s->surface.indices64;
+    *indices64 = *indices64 || is_wide;
+    s->mesh.normals = !is_net && s->surface.normals != TML_NORMALS_NONE;
+    s->mesh.values = !is_net && (s->slabs.attribute_type != TML_TYPE_NONE ||
+                                 !tml_buffer_is_none(s->surface.attribute));
+    s->mesh.face_label_type = TML_TYPE_NONE;
+    s->mesh.quads = is_net && s->boundaries.quads;
+    s->mesh.soup = !is_net && s->surface.soup;
+    s->mesh.indices64 = *indices64;
+    if (is_net && (s->mesh.face_label_type = s->slabs.type) == TML_TYPE_NONE)
+        tml_buffer_describe(s->tml, s->boundaries.volume, &s->mesh.face_label_type, NULL);
+    if (s->mesh.team) /* a soup is made at the end, when all vertices are at hand */
+        s->surface.soup = false;
+}
+
+/* The layers of this process. count 0 without a team. */
+static layer_share choose_layers(const saving *s)
+{
+    const tml_region *region = s->slabs.boundaries ? &s->boundaries.region : &s->surface.region;
+    const uint64_t dim = dims_of(s)[2], first = region->first[2];
+    const uint64_t most = first < dim ? dim - first : 0;
+    const uint64_t count = region->count[2] && region->count[2] < most ? region->count[2] : most;
+    if (!s->mesh.team || !count) /* or let tml_surface_slabs say what is wrong */
+        return (layer_share){s->slabs.layer_first, s->slabs.layer_count};
+    return tml_share_layers(first, count, s->mesh.team, s->desc->bricks, &s->surface);
+}
+
+/* Counts a mesh that can then be written in place. Counting looks at the volume once more, which takes less
+ * time than storing the mesh twice while the system's page cache holds the volume. */
+static tml_status count_mesh(saving *s, tml_surface_result *counted)
+{
+    tml_surface_slabs_desc counting = s->slabs;
+    tml_surface_desc surface = s->surface;
+    if (!s->slabs.map || !s->desc->counts_first || s->mesh.edit || s->mesh.team ||
+        !s->format->describe || (s->format->describe == tml_stl_describe && s->slabs.boundaries))
+        return TML_OK;
+    counting.write = NULL;
+    counting.surface = s->slabs.boundaries ? NULL : &surface;
+    surface.soup = false;
+    tml_status status = tml_surface_slabs(s->tml, &counting, counted);
+    for (int i = 0; i < SOURCES; i++)
+        s->sources[i].at_work = 0;
+    return status;
+}
+
+/* An STL has rows of corners: the pieces are soups, without what it has no room for. */
+static void make_corners(saving *s)
+{
+    s->surface.soup = s->mesh.soup = true;
+    s->surface.normals = TML_NORMALS_NONE;
+    s->slabs.attribute_type = TML_TYPE_NONE;
+    s->mesh.normals = s->mesh.values = false;
+}
+
+/* Extracts the slabs of this process and joins them with those of the others. */
+static tml_status extract(saving *s)
+{
+    const tml_team *team = s->mesh.team;
+    tml_status status = TML_OK;
+    if (!team || s->slabs.layer_count)
+        status = tml_surface_slabs(s->tml, &s->slabs, s->result);
+    if (team && status == TML_OK && s->slabs.components)
+        status = tml_share_join_components(s->tml, team, s->result);
+    if (team && status == TML_OK)
+        status = tml_share_join_results(s->tml, team, s->mesh.soup, s->result);
+    return status;
+}
+
+/* Counts, if that is of use, extracts, and writes the file. */
+static tml_status run(saving *s, bool *is_empty)
+{
+    tml_surface_result counted = {0};
+    tml_surface_result *result = s->result;
+    tml_status status = fails(s, TML_SIDE_SURFACE, count_mesh(s, &counted));
+    s->mesh.parts = counted.parts;
+    s->mesh.part_count = counted.part_count;
+    const bool has_corners = counted.triangle_count && !s->mesh.soup && !s->slabs.boundaries &&
+                             s->format->describe == tml_stl_describe;
+    if (has_corners)
+        make_corners(s);
+    if (status == TML_OK)
+        status = fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+    if (status != TML_OK) {
+        tml_surface_free(s->tml, &counted);
+        return status;
+    }
+    status = fails(s, TML_SIDE_SURFACE, extract(s));
+    for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
+        result->parts[p] = counted.parts[p];
+    if (has_corners)
+        result->vertex_count = counted.vertex_count;
+    tml_surface_free(s->tml, &counted);
+    *is_empty = status == TML_OK && result->triangle_count == 0 && !s->desc->keeps_empty;
+    tml_status end = tml_mesh_stream_finish(s->out, *is_empty ? TML_ERROR_CANCELLED : status);
+    return *is_empty ? TML_OK : fails(s, TML_SIDE_MESH, end);
+}
+
+/* Adds to the message in the caller's context what the stream's context says, without the call's name. */
+static tml_status tell(saving *s, tml_status status)
+{
+    if (!s->broken || s->failed != TML_SIDE_SURFACE || status != s->broken_status)
+        return status;
+    const char *why = tml_last_error(tml_volume_stream_context(s->broken->stream));
+    const char *colon = strncmp(why, "tml_", 4) == 0 ? strstr(why, ": ") : NULL;
+    s->failed = s->broken_side;
+    return tml_error(s->tml, status, "%s: %s", tml_last_error(s->tml), colon ? colon + 2 : why);
+}
+
+tml_status tml_surface_save_scaled(tml_context *tml, const char *path,
+                                   const tml_surface_save_desc *desc, const tml_volume *attribute,
+                                   tml_surface_saved *out)
+{
+    *out = (tml_surface_saved){.failed = TML_SIDE_NONE};
+    saving s = {
+        .tml = tml, .path = path, .desc = desc, .attribute = attribute, .result = &out->surface};
+    tml_status status = begin_descs(&s);
+    if (status == TML_OK)
+        status = begin_sources(&s);
+    if (status == TML_OK) {
+        describe_mesh(&s);
+        const layer_share share = choose_layers(&s);
+        s.slabs.layer_first = share.first;
+        s.slabs.layer_count = share.count;
+        status = tell(&s, run(&s, &out->is_empty));
+    }
+    end_sources(&s);
+    tml_free(tml, s.values, s.values_size);
+    if (status != TML_OK)
+        tml_surface_free(tml, &out->surface);
+    out->failed = s.failed;
+    return status;
+}
+
+tml_status tml_surface_save(tml_context *tml, const char *path, const tml_surface_save_desc *desc,
+                            tml_surface_saved *out)
+{
+    return tml_surface_save_scaled(tml, path, desc, NULL, out);
+}

@@ -1,0 +1,356 @@
+/* From a volume's file to a mesh's file: tml_volume_to_mesh.
+ *
+ * Files are read layer by layer while the surface is made (tml_surface_save). All of them come to memory
+ * first where one cannot be read so (text, an encoding of the whole), and where the samples are needed
+ * before: for an isovalue by Otsu's method if they cannot be mapped, for labels that have to be made of
+ * them, and for caps of an inside that is low. */
+#include <inttypes.h>
+
+#include "io/io_internal.h"
+#include "io/surface_save.h"
+
+enum { SOURCES = 3 }; /* tml_surface_source */
+
+static const char call[] = "tml_volume_to_mesh";
+static const char *const source_names[SOURCES] = {"volume", "mask", "attribute"};
+
+/* What the reader's context says, on its way to the caller's log. While another thread reads, the first
+ * warning is kept. */
+typedef struct reader_log {
+    tml_context *tml;
+    bool is_elsewhere;
+    tml_log_level level;
+    char kept[512];
+} reader_log;
+
+typedef struct mesh_source {
+    const char *path;  /* NULL: not given */
+    tml_volume volume; /* data NULL: not loaded */
+    tml_volume_stream *stream;
+} mesh_source;
+
+typedef struct conversion {
+    tml_context *tml, *reader;
+    const tml_volume_mesh_desc *desc;
+    mesh_source sources[SOURCES];
+    reader_log log;
+    tml_surface_desc surface;
+    tml_surface_labels_desc labels;
+    double *isovalues; /* in samples */
+    uint8_t *marks;    /* of a loaded mask; a byte a sample */
+    uint64_t samples;
+    tml_buffer lent[SOURCES];
+    bool is_low; /* the inside is low in the samples */
+    bool is_in_memory;
+    bool is_saving; /* what is wrong with a source now is in the reader's context */
+    tml_volume_mesh_result *out;
+} conversion;
+
+static void take_message(void *user, tml_log_level level, const char *message)
+{
+    reader_log *log = user;
+    if (level == TML_LOG_ERROR) /* the call that fails tells it */
+        return;
+    if (!log->is_elsewhere) {
+        tml_log(log->tml, level, "%s", message);
+    } else if (!log->kept[0]) {
+        log->level = level;
+        snprintf(log->kept, sizeof log->kept, "%s", message);
+    }
+}
+
+static tml_status refuse(const conversion *c, int source, const char *what)
+{
+    c->out->saved.failed = TML_SIDE_SOURCE;
+    return tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: %s", call,
+                     c->sources[source].path, what);
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static tml_volume_load_desc load_desc(const conversion *c, int source)
+{
+    static const tml_volume_load_desc defaults;
+    const tml_volume_load_desc *load = c->desc->load ? c->desc->load : &defaults;
+    return source == TML_SURFACE_VOLUME ? *load : (tml_volume_load_desc){.strict = load->strict};
+}
+
+/* Replaces a stream by the whole volume. */
+static tml_status load_source(conversion *c, int source)
+{
+    mesh_source *s = &c->sources[source];
+    const tml_volume_load_desc desc = load_desc(c, source);
+    tml_volume_stream_close(s->stream);
+    s->stream = NULL;
+    c->out->saved.failed = TML_SIDE_SOURCE;
+    tml_status status = tml_volume_load(c->tml, s->path, &desc, &s->volume);
+    if (status == TML_OK)
+        c->out->saved.failed = TML_SIDE_NONE;
+    return status;
+}
+
+/* Opens a file layer by layer. One that cannot be read so stays without a stream. */
+static tml_status open_source(conversion *c, int source)
+{
+    mesh_source *s = &c->sources[source];
+    const tml_volume_load_desc desc = load_desc(c, source);
+    tml_status status = tml_volume_stream_open(c->reader, s->path, &desc, &s->volume, &s->stream);
+    if (status == TML_ERROR_UNSUPPORTED) { /* loading says so too, of what no reader takes */
+        c->is_in_memory = true;
+        return load_source(c, source);
+    }
+    if (status == TML_OK)
+        return status;
+    c->out->saved.failed = TML_SIDE_SOURCE;
+    return tml_error(c->tml, status, "%s", tml_last_error(c->reader));
+}
+
+static tml_status open_sources(conversion *c, const char *path)
+{
+    tml_status status = TML_OK;
+    const char *const paths[SOURCES] = {path, c->desc->mask, c->desc->attribute};
+    for (int i = 0; i < SOURCES && status == TML_OK; i++) {
+        c->sources[i].path = paths[i];
+        if (!paths[i])
+            continue;
+        status = open_source(c, i);
+        if (status == TML_OK &&
+            memcmp(c->sources[i].volume.grid.dims, c->sources[0].volume.grid.dims,
+                   sizeof c->sources[0].volume.grid.dims) != 0) {
+            char what[96];
+            snprintf(what, sizeof what, "the %s needs the dims of the volume", source_names[i]);
+            status = refuse(c, i, what);
+        }
+    }
+    const uint64_t *dims = c->sources[0].volume.grid.dims;
+    c->samples = dims[0] * dims[1] * dims[2];
+    return status;
+}
+
+/* Has all sources in memory if one of them has to be there. */
+static tml_status load_sources(conversion *c)
+{
+    tml_status status = TML_OK;
+    for (int i = 0; i < SOURCES && c->is_in_memory && status == TML_OK; i++)
+        if (c->sources[i].stream)
+            status = load_source(c, i);
+    return status;
+}
+
+static tml_status mark_mask(conversion *c)
+{
+    const tml_volume *mask = &c->sources[TML_SURFACE_MASK].volume;
+    if (!mask->data || tml_type_size(mask->type) == 1)
+        return TML_OK;
+    c->marks = tml_alloc_array(c->tml, c->samples, 1);
+    if (!c->marks)
+        return tml_error(c->tml, TML_ERROR_OUT_OF_MEMORY,
+                         "%s: no memory for a mask of %" PRIu64 " bytes", call, c->samples);
+    tml_mark_samples(mask->type, c->samples, mask->data, c->marks);
+    return TML_OK;
+}
+
+/* What is in memory becomes buffers. */
+static tml_status lend_sources(conversion *c)
+{
+    tml_status status = mark_mask(c);
+    for (int i = 0; i < SOURCES && status == TML_OK; i++) {
+        const tml_volume *v = &c->sources[i].volume;
+        const bool is_marks = i == TML_SURFACE_MASK && v->data;
+        if (v->data)
+            status = tml_buffer_create(
+                c->tml,
+                &(tml_buffer_desc){.type = is_marks ? TML_U8 : v->type,
+                                   .count = c->samples,
+                                   .host = is_marks && c->marks ? c->marks : v->data,
+                                   .label = source_names[i]},
+                &c->lent[i]);
+    }
+    c->surface.volume = c->labels.volume = c->lent[TML_SURFACE_VOLUME];
+    c->surface.mask = c->lent[TML_SURFACE_MASK];
+    c->surface.attribute = c->lent[TML_SURFACE_ATTRIBUTE];
+    return status;
+}
+
+/* ---- the surface ----------------------------------------------------------------------------- */
+
+/* Caps close what is high in the samples: makes that the inside, by physical values of either sign. */
+static tml_status raise_inside(conversion *c)
+{
+    tml_volume *v = &c->sources[0].volume;
+    const double sign = c->desc->surface.flip ? -1 : 1;
+    v->slope *= sign;
+    v->intercept *= sign;
+    tml_status status = tml_volume_make_physical(c->tml, v);
+    v->slope = sign;
+    c->is_low = false;
+    return status;
+}
+
+/* Labels of samples that are none as they are. */
+static tml_status make_labels(conversion *c)
+{
+    tml_volume made, *v = &c->sources[0].volume;
+    tml_status status = tml_volume_labels(c->tml, v, &made);
+    if (status != TML_OK)
+        return status;
+    tml_volume_free(c->tml, v);
+    *v = made;
+    return TML_OK;
+}
+
+/* The isovalue by Otsu's method, in samples. */
+static tml_status choose_isovalue(conversion *c, double *out)
+{
+    mesh_source *s = &c->sources[0];
+    const void *data = s->volume.data;
+    tml_value_histogram histogram;
+    tml_status status = TML_OK;
+    if (!data && tml_volume_stream_map(s->stream, &data) != TML_OK) {
+        c->is_in_memory = true;
+        status = load_source(c, 0);
+        data = s->volume.data;
+    }
+    if (status == TML_OK)
+        status = tml_value_histogram_make(c->tml, data, s->volume.type, c->samples, &histogram);
+    if (status != TML_OK)
+        return status;
+    const bool is_empty = histogram.lower > histogram.upper;
+    *out = tml_value_histogram_otsu(&histogram);
+    tml_value_histogram_free(c->tml, &histogram);
+    return is_empty ? refuse(c, 0, "no sample is a finite number, so there is no surface") : TML_OK;
+}
+
+/* Isovalues in samples, of physical ones. */
+static tml_status choose_isovalues(conversion *c)
+{
+    const tml_volume_mesh_desc *desc = c->desc;
+    const tml_volume *v = &c->sources[0].volume;
+    tml_status status = TML_OK;
+    if (desc->isovalues) {
+        c->isovalues = tml_alloc_array(c->tml, desc->isovalue_count, sizeof *c->isovalues);
+        if (!c->isovalues && desc->isovalue_count)
+            return tml_error(c->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for isovalues", call);
+        for (uint32_t i = 0; i < desc->isovalue_count; i++)
+            c->isovalues[i] = (desc->isovalues[i] - v->intercept) / v->slope;
+        c->surface.isovalues = c->isovalues;
+        c->surface.isovalue_count = desc->isovalue_count;
+        c->out->isovalue = desc->isovalue_count ? desc->isovalues[0] : 0;
+    } else {
+        status = choose_isovalue(c, &c->surface.iso);
+        c->out->isovalue = v->slope * c->surface.iso + v->intercept;
+    }
+    return status;
+}
+
+/* The surface of the volume as its file describes it. */
+static tml_status describe(conversion *c)
+{
+    mesh_source *s = &c->sources[0];
+    c->surface = c->desc->surface;
+    c->surface.field = NULL;
+    c->surface.isovalues = NULL;
+    c->surface.labels = NULL;
+    c->surface.index = (tml_buffer){0, 0};
+    c->is_low = c->desc->surface.flip != (s->volume.slope < 0);
+    if (!(s->volume.slope != 0))
+        return refuse(c, 0, "its values have slope 0; there is no surface");
+    const bool makes_labels = c->desc->labels && !tml_volume_has_labels(&s->volume);
+    const bool raises = !c->desc->labels && c->surface.caps && c->is_low;
+    tml_status status = TML_OK;
+    if ((makes_labels || raises) && s->stream) {
+        c->is_in_memory = true;
+        status = load_source(c, 0);
+    }
+    if (status == TML_OK && makes_labels)
+        status = make_labels(c);
+    if (status == TML_OK && raises)
+        status = raise_inside(c);
+    if (status == TML_OK && c->desc->labels)
+        c->labels = *c->desc->labels;
+    else if (status == TML_OK)
+        status = choose_isovalues(c);
+    c->surface.flip = c->is_low;
+    c->surface.grid = c->labels.grid = s->volume.grid;
+    tml_grid_position_origin(&s->volume.grid, c->surface.position_origin);
+    memcpy(c->labels.position_origin, c->surface.position_origin, sizeof c->labels.position_origin);
+    return status;
+}
+
+static tml_status save(conversion *c, const char *path)
+{
+    const tml_volume_mesh_desc *desc = c->desc;
+    const mesh_source *s = c->sources;
+    const uint64_t bytes = c->samples * tml_type_size(s[0].volume.type);
+    tml_surface_save_desc saved = {
+        .slabs = {.surface = desc->labels ? NULL : &c->surface,
+                  .boundaries = desc->labels ? &c->labels : NULL,
+                  .memory = desc->memory,
+                  .slab_layers = desc->slab_layers,
+                  .components = desc->components},
+        .mesh = {.value_name = desc->value_name, .comment = desc->comment, .up = desc->up},
+        .volume = s[TML_SURFACE_VOLUME].stream,
+        .mask = s[TML_SURFACE_MASK].stream,
+        .attribute = s[TML_SURFACE_ATTRIBUTE].stream,
+        .no_map = desc->no_map,
+        .counts_first = bytes <= (desc->memory ? desc->memory : (uint64_t)1 << 30)};
+    const void *samples;
+    memcpy(saved.mesh.origin, c->surface.position_origin, sizeof saved.mesh.origin);
+    c->out->is_mapped = s[0].stream && !desc->no_map;
+    for (int i = 0; i < SOURCES; i++)
+        c->out->is_mapped =
+            c->out->is_mapped &&
+            (!s[i].stream || tml_volume_stream_map(s[i].stream, &samples) == TML_OK);
+    c->is_saving = c->log.is_elsewhere = true;
+    tml_status status = tml_surface_save_scaled(
+        c->tml, path, &saved,
+        tml_buffer_is_none(c->surface.attribute) ? NULL : &s[TML_SURFACE_ATTRIBUTE].volume,
+        &c->out->saved);
+    c->log.is_elsewhere = false;
+    if (c->log.kept[0])
+        tml_log(c->tml, c->log.level, "%s", c->log.kept);
+    return status;
+}
+
+static void release(conversion *c)
+{
+    for (int i = 0; i < SOURCES; i++) {
+        tml_buffer_destroy(c->tml, c->lent[i]);
+        tml_volume_stream_close(c->sources[i].stream);
+        tml_volume_free(c->tml, &c->sources[i].volume);
+    }
+    tml_free(c->tml, c->marks, c->samples);
+    tml_free(c->tml, c->isovalues, c->desc->isovalue_count * sizeof *c->isovalues);
+    tml_close(c->reader);
+}
+
+tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *mesh_path,
+                              const tml_volume_mesh_desc *desc, tml_volume_mesh_result *out)
+{
+    static const tml_volume_mesh_desc defaults;
+    memset(out, 0, sizeof *out);
+    conversion c = {.tml = tml, .desc = desc ? desc : &defaults, .log = {.tml = tml}, .out = out};
+    const tml_open_desc open = {
+        .engine = TML_ENGINE_CPU, .threads = 1, .log = take_message, .log_user = &c.log};
+    tml_status status = tml_open(&open, &c.reader);
+    if (status != TML_OK)
+        return tml_error(tml, status, "%s: %s", call, tml_last_error(NULL));
+    status = open_sources(&c, path);
+    if (status == TML_OK)
+        status = describe(&c);
+    if (status == TML_OK)
+        status = load_sources(&c);
+    if (status == TML_OK)
+        status = lend_sources(&c);
+    if (status == TML_OK)
+        status = save(&c, mesh_path);
+    if (status != TML_OK && out->saved.failed == TML_SIDE_SOURCE && c.is_saving)
+        status = tml_error(tml, status, "%s", tml_last_error(c.reader));
+    if (status != TML_OK && out->saved.failed == TML_SIDE_NONE)
+        out->saved.failed = TML_SIDE_SURFACE;
+    out->volume = c.sources[0].volume;
+    out->volume.data = NULL;
+    out->volume.size = 0;
+    release(&c);
+    return status;
+}
