@@ -24,7 +24,7 @@ class _Slabs:
 
     def __init__(self, volume, shape, dtype, context):
         self.shape, self.dtype, self.context = shape, dtype, context
-        self.raised, self.stream, self.layer_bytes = None, ctypes.c_void_p(), shape[1] * shape[2] * dtype.itemsize
+        self.raised, self.layer_bytes = None, shape[1] * shape[2] * dtype.itemsize
         self.volume, self.layers = volume, None if hasattr(volume, "__getitem__") else iter(volume)
 
     def guard(self, function):
@@ -52,14 +52,6 @@ class _Slabs:
                                       f"{'missing' if layer is None else np.shape(layer)}, needs {self.shape[1:]}")
             memory[k] = layer
 
-    def write(self, _user, piece):
-        piece = piece[0]
-        mesh = c.tml_mesh(positions=piece.positions, normals=piece.normals, indices=piece.indices,
-                          vertex_count=piece.vertex_count, triangle_count=piece.triangle_count,
-                          indices64=piece.indices64, quads=piece.quads, face_labels=piece.face_labels,
-                          face_label_type=scalar_type(self.dtype) if piece.face_labels else 0)
-        return lib.tml_mesh_stream_add(self.stream, piece.part, mesh)
-
 
 def _source(volume, shape, dtype):
     if np.ma.is_masked(volume):
@@ -73,32 +65,28 @@ def _source(volume, shape, dtype):
     return tuple(map(int, shape)), np.dtype(dtype).newbyteorder("=")
 
 
-def _to_file(path, volume, shape, dtype, context, memory, stream_desc, desc, **of_mesh):
-    """What tml_surface_slabs makes, in a file. of_mesh: its surface or boundaries, desc."""
-    stream_desc.origin = tuple(map(sum, zip(of_mesh.pop("base"), desc.position_origin)))
-    slabs, result = _Slabs(volume, shape, dtype, context), c.tml_surface_result()
+def _to_file(path, volume, shape, dtype, context, memory, up, base, desc, quads=False, **of_mesh):
+    """What tml_surface_save makes. desc, which of_mesh names surface or boundaries."""
+    slabs, saved = _Slabs(volume, shape, dtype, context), c.tml_surface_saved()
     is_memory = isinstance(volume, np.ndarray) and volume.flags.c_contiguous and volume.dtype == dtype and \
         volume.dtype.isnative
-    call = c.tml_surface_slabs_desc(
-        type=scalar_type(dtype), memory=memory, components=not stream_desc.quads,
-        read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
-        map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP,
-        write=_FIELDS["write"](slabs.guard(slabs.write)), **of_mesh)
+    save = c.tml_surface_save_desc(
+        slabs=c.tml_surface_slabs_desc(
+            type=scalar_type(dtype), memory=memory, components=not quads,
+            read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
+            map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP, **of_mesh),
+        mesh=c.tml_mesh_stream_desc(up=choose(UPS, "up", up), origin=tuple(map(sum, zip(base, desc.position_origin)))),
+        counts_first=is_memory and not isinstance(volume, np.memmap), keeps_empty=True)
     try:
-        context.call("mesh_stream_open", path_of(path), stream_desc, slabs.stream)
-        context.call("surface_slabs", call, result)
-        counts = {"vertices": result.vertex_count, "quads" if stream_desc.quads else "triangles": result.triangle_count}
-        if not stream_desc.quads:
-            counts["components"] = result.components
-        stream, slabs.stream = slabs.stream, None
-        context.call_on("mesh_stream_finish", stream, 0)
+        context.call("surface_save", path_of(path), save, saved)
     except Exception as error:
         raise slabs.raised or error from None
-    finally:
-        with context._handle:
-            if slabs.stream:
-                lib.tml_mesh_stream_finish(slabs.stream, _CANCELLED)
-            lib.tml_surface_free(context._handle.pointer, result)
+    result = saved.surface
+    counts = {"vertices": result.vertex_count, "quads" if quads else "triangles": result.triangle_count}
+    if not quads:
+        counts["components"] = result.components
+    with context._handle:
+        lib.tml_surface_free(context._handle.pointer, result)
     return counts
 
 
@@ -127,19 +115,16 @@ def surface_to_file(path: Path, volume: Any, iso: float | str, *, shape: Sequenc
     samples = Samples(volume, spacing, origin, direction, slope, intercept)
     volume = samples.values
     shape, dtype = _source(volume, shape, dtype)
-    context, indices64 = context_of(context), not soup and shape[0] * shape[1] * shape[2] > 2**31
+    context = context_of(context)
     stored = isovalues_of(samples, iso, context)[1]
     if len(stored) != 1:
         raise InvalidArgument("INVALID_ARGUMENT", f"iso is {len(stored)} numbers, needs one")
-    desc = c.tml_surface_desc(grid=samples.grid(shape), iso=stored[0], soup=soup, indices64=indices64,
+    desc = c.tml_surface_desc(grid=samples.grid(shape), iso=stored[0], soup=soup,
                               normals=choose(NORMALS, "normals", normals),
                               topology=choose(TOPOLOGIES, "topology", topology), caps=caps,
                               flip=flip != (samples.slope < 0))
     desc.position_origin = position_origin(desc.grid)
-    stream_desc = c.tml_mesh_stream_desc(normals=normals not in (None, "none"), soup=soup, indices64=indices64,
-                                         up=choose(UPS, "up", up))
-    return _to_file(path, volume, shape, dtype, context, memory, stream_desc, desc, base=samples.base,
-                    surface=ctypes.pointer(desc))
+    return _to_file(path, volume, shape, dtype, context, memory, up, samples.base, desc, surface=ctypes.pointer(desc))
 
 
 def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = None, dtype: DTypeLike | None = None,
@@ -166,7 +151,5 @@ def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = Non
     shape, dtype = _source(volume, shape, dtype)
     desc = boundaries_of(shape, dtype, labels, between, background, grid=samples.grid(shape),
                          no_background=inner, caps=caps, smooth=smooth, relaxation=relaxation, bound=bound, quads=quads)
-    stream_desc = c.tml_mesh_stream_desc(indices64=desc.indices64, quads=quads, face_label_type=scalar_type(dtype),
-                                         up=choose(UPS, "up", up))
-    return _to_file(path, volume, shape, dtype, context_of(context), memory, stream_desc, desc, base=samples.base,
+    return _to_file(path, volume, shape, dtype, context_of(context), memory, up, samples.base, desc, quads,
                     boundaries=ctypes.pointer(desc))
