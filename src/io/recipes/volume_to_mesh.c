@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "io/io_internal.h"
-#include "io/surface_save.h"
+#include "io/recipes/surface_save.h"
 
 enum { SOURCES = 3 }; /* tml_surface_source */
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "io/surface_share.h"
+#include "io/recipes/surface_share.h"
 
 enum { BRICK_LAYERS = 4 };
 /* What a brick costs that is looked up and left alone, of what one with a surface in it does. */

@@ -9,10 +9,10 @@
  * streams have another context, and what fails there is told in the caller's afterwards. */
 #include <inttypes.h>
 
-#include "io/mesh_format.h"
-#include "io/surface_save.h"
-#include "io/surface_share.h"
-#include "io/volume_internal.h"
+#include "io/meshes/mesh_format.h"
+#include "io/recipes/surface_save.h"
+#include "io/recipes/surface_share.h"
+#include "io/volumes/volume_internal.h"
 
 enum { SOURCES = 3 }; /* tml_surface_source */
 
