@@ -4,6 +4,7 @@
 #define COLLIDE_STACK       96u /* children of a node a level, of 12 */
 #define COLLIDE_LEVEL_SHIFT 28u
 #define COLLIDE_NONE        0xffffffffu
+#define COLLIDE_LEFT_OVER   0xfffffffeu /* in the place of a triangle: the point is for the host */
 
 STRUCT_BEGIN(collide_found)
 double squared;

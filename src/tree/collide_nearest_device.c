@@ -34,7 +34,7 @@ TML_KERNEL_OUTS_WITH(tree_nearest, (float distance, vec3 position, uint triangle
                              !collide_is_finite(point.z))
                              return o;
                          if (collide_is_odd(point)) {
-                             o.triangle = 0xfffffffeu;
+                             o.triangle = COLLIDE_LEFT_OVER;
                              return o;
                          }
                          collide_found found =
@@ -50,12 +50,12 @@ TML_KERNEL_OUTS_WITH(tree_nearest, (float distance, vec3 position, uint triangle
                          o.feature = place.feature;
                          if (collide_is_lost(place.squared * 1.0e37) || collide_is_lost(place.x) ||
                              collide_is_lost(place.y) || collide_is_lost(place.z))
-                             o.triangle = 0xfffffffeu;
+                             o.triangle = COLLIDE_LEFT_OVER;
                          return o;
                      })
 
-/* The triangle of a point that is for the host is 2^32 - 2. */
 TML_KERNEL(bool, collide_is_left_over, (uint triangle), { return triangle == 0xfffffffeu; })
+_Static_assert(COLLIDE_LEFT_OVER == 0xfffffffeu, "as the kernel has it");
 
 TML_KERNEL(float, collide_sign_distance, (float distance, uint side), {
     if (side == 2u)
