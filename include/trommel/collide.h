@@ -301,8 +301,8 @@ typedef struct tml_collide_distance_enqueue_desc {
     tml_buffer poses;  /* f32, 12 a pose: rows as in tml_collide_desc; none: the identity alone */
     tml_length length; /* how many poses, at most 2^20; zeroed: all of them */
     double limit;      /* as in tml_collide_distance_desc */
-    /* Pairs of nodes that a step has room for, of all poses; 0: 65,536, or 1,024 a pose where these are more. 72 bytes of the
-     * device's memory each. */
+    /* Pairs of nodes that a step has room for, of all poses; 0: 65,536, or 1,024 a pose where these are more. 80 bytes of the
+     * arena each. */
     uint64_t capacity;
     tml_buffer distances;          /* f64, one a pose */
     tml_buffer points_a, points_b; /* optional: f32x3, one a pose */
@@ -314,9 +314,8 @@ typedef struct tml_collide_distance_enqueue_desc {
 
 /* The smallest distance between two meshes, for each pose, in a frame: enqueued like a stream operation, with nothing read
  * back, from trees as tml_tree_build_enqueue and tml_tree_refit_enqueue leave them. The first call makes buffers, which
- * stay with a; later ones of no more poses and capacity allocate nothing, and may be recorded (tml_vulkan_record). A call
- * for more, or for one pose after several, makes them anew, and so does a tml_tree_refit of a: then what was recorded
- * before must not be submitted again. One run at a time uses them: those of one tree a are in one queue, in order.
+ * stay with a and b, and grows the arena; later ones of no more poses and capacity allocate nothing, and may be recorded
+ * (tml_vulkan_record). After a tml_tree_refit of a or b, what was recorded before must not be submitted again.
  * out       Where meshes are apart, bit for bit what tml_collide_distance gives, but that coordinates nearer to 0 than
  *           2^-100 may count as 0. Beyond the limit: infinity. Where they certainly meet: 0. NaN where floats do not
  *           tell whether they meet, as of meshes that touch in a point, and of a pose that is not finite or takes b beyond

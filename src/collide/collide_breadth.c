@@ -195,7 +195,9 @@ static void room_destroy(tml_context *tml, struct collide_stream *stream)
 void collide_forget(tml_context *tml, tml_tree *tree)
 {
     struct collide_stream *stream = tree->stream;
-    collide_near_destroy(tml, tree);
+    tml_buffer_destroy(tml, tree->device_shape);
+    tree->device_shape = (tml_buffer){0, 0};
+    tree->near_room = 0;
     if (!stream)
         return;
     room_destroy(tml, stream);

@@ -47,43 +47,97 @@ TML_KERNEL(uvec2, collide_near_told, (tml_words largest, tml_words count),
 enum { POSES_AT_ONCE = 1 << 14 };
 
 typedef struct broad_run {
-    near_stream stream;
     distance_job *job;
-    uint64_t most_room;
-    uint32_t first;  /* pose of the first one now */
-    float *matrices; /* of poses now, with room for matrix_room */
-    size_t matrix_room;
-    /* On the host: what is left, and where each pose's part begins. */
+    tml_status status;
+    double scale;                        /* of poses (collide_schedule) */
+    uint64_t room, most_room, sure_room; /* pairs: now; at most; with which a try has run */
+    uint32_t first, count;               /* poses now */
+    float *matrices;                     /* of poses now, with room for pose_room */
+    uint32_t pose_room;
+    tml_buffer poses, pairs, told; /* arrays of a try */
+    /* On the host: pairs of the fullest step; what is left, and where each pose's part begins. */
+    uint32_t needed;
     tml_uvec4 *found;
     uint32_t found_count, *starts;
     uint64_t found_room;
-    uint32_t start_room;
 } broad_run;
 
-/* What is left of the pairs of triangles, into kept->pairs[!from], and how many; and what the host is told. */
-static void bounds_enqueue(near_stream *run)
+/* ---- a try ----------------------------------------------------------------------------------- */
+
+static const char call[] = "tml_collide_distance";
+
+/* A step on the host. */
+static tml_status write_poses(program *p, void *user)
 {
-    struct collide_near *kept = run->kept;
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_near_pair),
-                                  .in = {kept->pairs[run->from], run->triangles[0],
-                                         run->triangles[1], kept->view},
-                                  .length = run->length,
-                                  .out = kept->below,
-                                  .also = {kept->above, kept->pose}});
-    near_best_enqueue(run, TML_FOLD_MIN, kept->above, kept->best);
-    if (run->status == TML_OK)
-        run->status = tml_compact(
-            run->tml,
-            &(tml_compact_desc){
-                .keep = {.kernel = TML_USE(collide_is_near),
-                         .in = {kept->below, kept->pairs[run->from], kept->best, kept->view}},
-                .payloads = {{kept->pairs[run->from], kept->pairs[!run->from]}},
-                .length = {.count = kept->room, .device = run->length.device},
-                .count = kept->count});
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_near_told),
-                                  .in = {kept->largest[run->from], kept->count},
-                                  .length = tml_length_of(1),
-                                  .out = kept->told});
+    const broad_run *run = user;
+    for (uint32_t i = 0; i < run->count; i++)
+        memcpy(run->matrices + (size_t)12 * i, run->job->poses[run->first + i].matrix,
+               sizeof run->job->poses->matrix);
+    return tml_buffer_write(p->tml, run->poses, 0, (uint64_t)12 * run->count, run->matrices);
+}
+
+/* A step on the host: reads what is left, if there was room for all pairs. */
+static tml_status read_found(program *p, void *user)
+{
+    broad_run *run = user;
+    uint32_t told[2];
+    tml_status status = tml_buffer_read(p->tml, run->told, told);
+    if (status != TML_OK)
+        return status;
+    run->sure_room = run->room;
+    run->needed = told[0];
+    run->found_count = told[1];
+    if (told[0] > run->room || told[1] == 0)
+        return TML_OK;
+    if (told[1] > run->found_room) {
+        tml_free(p->tml, run->found, (size_t)run->found_room * sizeof *run->found);
+        run->found = tml_alloc_array(p->tml, told[1], sizeof *run->found);
+        run->found_room = run->found ? told[1] : 0;
+        if (!run->found)
+            return tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u pairs", call,
+                             told[1]);
+    }
+    return tml_buffer_read_range(p->tml, run->pairs, 0, told[1], run->found);
+}
+
+/* What is left of the pairs of triangles, and how many; and what the host is told. */
+static void add_bounds(broad_run *run, near_stream *near)
+{
+    program *p = near->p;
+    const tml_buffer below = near_array(near, TML_F32), above = near_array(near, TML_F32);
+    const tml_buffer pose = near_array(near, TML_U32), count = program_array(p, TML_U32, 1);
+    run->pairs = near_array(near, TML_VEC(TML_U32, 4));
+    run->told = program_array(p, TML_VEC(TML_U32, 2), 1);
+    program_map(
+        p, &(tml_map_desc){.kernel = TML_USE(collide_near_pair),
+                           .in = {near->pairs, near->triangles[0], near->triangles[1], near->view},
+                           .length = near->length,
+                           .out = below,
+                           .also = {above, pose}});
+    const tml_buffer best = near_add_best(near, TML_FOLD_MIN, above, pose, TML_F32);
+    program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near),
+                                                    .in = {below, near->pairs, best, near->view}},
+                                           .payloads = {{near->pairs, run->pairs}},
+                                           .length = near->length,
+                                           .count = count});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_told),
+                                   .in = {near->largest, count},
+                                   .out = run->told});
+}
+
+static void try_poses(broad_run *run)
+{
+    const distance_job *job = run->job;
+    program p = program_begin(job->tml, call);
+    near_stream near = {.p = &p, .a = job->a, .b = job->b, .count = run->count, .room = run->room};
+    near.step_count = collide_schedule(job->a, job->b, run->scale, near.steps);
+    run->poses = program_array(&p, TML_F32, (uint64_t)12 * run->count);
+    program_host(&p, &(program_host_desc){.run = write_poses, .user = run, .uses = {run->poses}});
+    near_add(&near, run->poses, tml_length_of(run->count), job->limit);
+    add_bounds(run, &near);
+    program_host(
+        &p, &(program_host_desc){.run = read_found, .user = run, .uses = {run->told, run->pairs}});
+    run->status = program_run(&p, (tml_buffer){0, 0});
 }
 
 /* ---- what is left ---------------------------------------------------------------------------- */
@@ -94,7 +148,7 @@ enum { POSES_A_TASK = 8 };
 static void settle_task(void *argument, uint32_t task)
 {
     const broad_run *run = argument;
-    uint32_t end = TML_MIN_OF(task * POSES_A_TASK + POSES_A_TASK, run->stream.count);
+    uint32_t end = TML_MIN_OF(task * POSES_A_TASK + POSES_A_TASK, run->count);
     for (uint32_t p = task * POSES_A_TASK; p < end; p++) {
         tml_collide_distance_result best = distance_none(run->job);
         bool has_met = false;
@@ -122,76 +176,42 @@ static void follow_marked(broad_run *run)
 {
     const distance_job *job = run->job;
     bool is_any = false;
-    for (uint32_t p = 0; p < run->stream.count; p++)
+    for (uint32_t p = 0; p < run->count; p++)
         is_any |= job->out[run->first + p].distance < 0;
-    if (run->stream.status != TML_OK || !is_any)
+    if (!is_any)
         return;
-    run->stream.status =
-        collide_trees_fetch(job->tml, "tml_collide_distance", job->a, job->b, COLLIDE_STALE_ALL);
-    if (run->stream.status == TML_OK)
-        tml_parallel_for(job->tml, run->stream.count, follow_task, run);
-}
-
-static void found_read(broad_run *run)
-{
-    tml_context *tml = run->job->tml;
-    if (run->found_count > run->found_room) {
-        tml_free(tml, run->found, (size_t)run->found_room * sizeof *run->found);
-        run->found = tml_alloc_array(tml, run->found_count, sizeof *run->found);
-        run->found_room = run->found ? run->found_count : 0;
-        if (!run->found)
-            run->stream.status =
-                tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                          "tml_collide_distance: no memory for %u pairs", run->found_count);
-    }
-    if (run->stream.status == TML_OK && run->found_count > 0)
-        run->stream.status = tml_buffer_read_range(tml, run->stream.kept->pairs[!run->stream.from],
-                                                   0, run->found_count, run->found);
+    run->status = collide_trees_fetch(job->tml, call, job->a, job->b, COLLIDE_STALE_ALL);
+    if (run->status == TML_OK)
+        tml_parallel_for(job->tml, run->count, follow_task, run);
 }
 
 static void settle(broad_run *run)
 {
     const distance_job *job = run->job;
-    found_read(run);
-    if (run->stream.status == TML_OK)
-        run->stream.status = collide_trees_fetch(job->tml, "tml_collide_distance", job->a, job->b,
-                                                 COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
-    if (run->stream.status != TML_OK)
+    run->status = collide_trees_fetch(job->tml, call, job->a, job->b,
+                                      COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
+    if (run->status != TML_OK)
         return;
-    for (uint32_t p = 0, i = 0; p <= run->stream.count; p++) {
+    for (uint32_t p = 0, i = 0; p <= run->count; p++) {
         run->starts[p] = i;
-        while (p < run->stream.count && i < run->found_count && run->found[i].z == p)
+        while (p < run->count && i < run->found_count && run->found[i].z == p)
             i++;
     }
-    tml_parallel_for(job->tml, TML_CEIL_DIV(run->stream.count, POSES_A_TASK), settle_task, run);
+    tml_parallel_for(job->tml, TML_CEIL_DIV(run->count, POSES_A_TASK), settle_task, run);
     follow_marked(run);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static void room_make(broad_run *run, uint64_t room)
+/* More room, where a step made too many pairs; or fewer poses; or the only one on the host, which is then done. */
+static bool overflow(broad_run *run)
 {
-    near_stream *stream = &run->stream;
-    near_room_make(stream, room);
-    near_make(stream, TML_F32, room, NULL, "lower bounds", &stream->kept->below);
-}
-
-/* More room, for a step that made so many pairs; or fewer poses; or the only one on the host, which is then done. */
-static bool overflow(broad_run *run, uint64_t needed)
-{
-    uint64_t before = run->stream.kept->room;
-    uint64_t room = TML_MIN_OF(TML_MAX_OF(needed + needed / 4, 2 * before), run->most_room);
-    if (room > before) {
-        room_make(run, room);
-        if (run->stream.status == TML_OK)
-            return false;
-        run->stream.status = TML_OK;
-        run->most_room = before;
-        room_make(run, before);
+    const uint64_t needed = run->needed, before = run->room;
+    run->room = TML_MIN_OF(TML_MAX_OF(needed + needed / 4, 2 * before), run->most_room);
+    if (run->room > before)
         return false;
-    }
-    if (run->stream.count > 1) {
-        run->stream.count = TML_CEIL_DIV(run->stream.count, 8);
+    if (run->count > 1) {
+        run->count = TML_CEIL_DIV(run->count, 8);
         return false;
     }
     run->job->out[run->first].distance = -1;
@@ -199,101 +219,79 @@ static bool overflow(broad_run *run, uint64_t needed)
     return true;
 }
 
-static void poses_upload(broad_run *run)
+/* Did a try fail because there is no memory for more room than a try has run with? */
+static bool has_no_memory(const broad_run *run)
 {
-    for (uint32_t p = 0; p < run->stream.count; p++)
-        memcpy(run->matrices + (size_t)12 * p, run->job->poses[run->first + p].matrix,
-               sizeof run->job->poses->matrix);
-    if (run->stream.status == TML_OK)
-        run->stream.status = tml_buffer_write(run->job->tml, run->stream.kept->poses, 0,
-                                              (uint64_t)12 * run->stream.count, run->matrices);
+    return run->sure_room > 0 && run->room > run->sure_room &&
+           (run->status == TML_ERROR_OUT_OF_MEMORY ||
+            run->status == TML_ERROR_OUT_OF_DEVICE_MEMORY);
 }
 
-static void poses_run(broad_run *run)
+static void run_poses(broad_run *run)
 {
     const distance_job *job = run->job;
-    near_stream *stream = &run->stream;
-    uint32_t at_once = run->start_room - 1;
-    while (run->first < job->pose_count && stream->status == TML_OK) {
-        uint32_t told[2] = {0, 0};
+    uint32_t at_once = run->pose_room;
+    while (run->first < job->pose_count && run->status == TML_OK) {
         if (!tml_progress(job->tml, "distance", (double)run->first / job->pose_count)) {
-            stream->status =
-                tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide_distance: cancelled");
+            run->status = tml_error(job->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
             return;
         }
-        stream->count = TML_MIN_OF(job->pose_count - run->first, at_once);
-        poses_upload(run);
-        near_enqueue(stream, stream->kept->poses, tml_length_of(stream->count), job->limit);
-        bounds_enqueue(stream);
-        if (stream->status == TML_OK)
-            stream->status = tml_buffer_read(job->tml, stream->kept->told, told);
-        if (stream->status != TML_OK)
+        run->count = TML_MIN_OF(job->pose_count - run->first, at_once);
+        try_poses(run);
+        if (has_no_memory(run)) {
+            run->status = TML_OK;
+            run->most_room = run->room = run->sure_room;
+            continue;
+        }
+        if (run->status != TML_OK)
             return;
-        run->found_count = told[1];
-        bool is_done = told[0] <= stream->kept->room;
+        bool is_done = run->needed <= run->room;
         if (is_done)
             settle(run);
         else
-            is_done = overflow(run, told[0]);
+            is_done = overflow(run);
         if (is_done)
-            run->first += stream->count;
+            run->first += run->count;
         else
-            at_once = stream->count;
+            at_once = run->count;
     }
 }
 
 static void prepare(broad_run *run)
 {
     const distance_job *job = run->job;
-    near_stream *stream = &run->stream;
     tml_context *tml = job->tml;
     uint32_t poses = TML_MIN_OF(job->pose_count, (uint32_t)POSES_AT_ONCE);
     uint64_t limit = collide_memory_limit(tml, job->memory_limit);
     run->most_room = TML_MIN_OF(TML_MAX_OF(limit / NEAR_PAIR_BYTES, (uint64_t)NEAR_ROOM_LEAST),
                                 (uint64_t)NEAR_ROOM_MOST);
-    poses = (uint32_t)TML_MIN_OF((uint64_t)poses, run->most_room / COLLIDE_WIDTH);
-    run->matrix_room = (size_t)12 * poses;
-    run->start_room = poses + 1;
-    run->matrices = tml_alloc_array(tml, run->matrix_room, sizeof *run->matrices);
-    run->starts = tml_alloc_array(tml, run->start_room, sizeof *run->starts);
-    if (!run->matrices || !run->starts) {
-        stream->status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                                   "tml_collide_distance: no memory for %u poses", poses);
-        return;
-    }
-    near_trees_make(stream, &job->a->near);
-    if (stream->status != TML_OK)
-        return;
-    near_make(stream, TML_VEC(TML_U32, 2), 1, NULL, "pair counts", &stream->kept->told);
-    if (stream->kept->room == 0 || stream->kept->room > run->most_room ||
-        tml_buffer_is_none(stream->kept->below))
-        room_make(run, TML_MIN_OF(near_usual_room(tml, 1), run->most_room));
-    if (stream->kept->pose_room < poses || (poses == 1) != (stream->kept->pose_room == 1)) {
-        near_poses_make(stream, poses);
-        near_make(stream, TML_F32, (uint64_t)12 * poses, NULL, "poses", &stream->kept->poses);
-    }
+    run->room = job->a->near_room ? job->a->near_room : near_usual_room(tml, 1);
+    run->room = TML_MIN_OF(run->room, run->most_room);
+    run->pose_room = (uint32_t)TML_MIN_OF((uint64_t)poses, run->most_room / COLLIDE_WIDTH);
+    run->matrices = tml_alloc_array(tml, run->pose_room, 12 * sizeof *run->matrices);
+    run->starts = tml_alloc_array(tml, (uint64_t)run->pose_room + 1, sizeof *run->starts);
+    if (!run->matrices || !run->starts)
+        run->status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses", call,
+                                run->pose_room);
 }
 
 tml_status distance_on_device(distance_job *job)
 {
     tml_context *tml = job->tml;
-    broad_run run = {
-        .job = job,
-        .stream = {.tml = tml, .call = "tml_collide_distance", .a = job->a, .b = job->b}};
-    run.stream.step_count = collide_schedule(
-        job->a, job->b, collide_scale_of(job->poses, job->pose_count), run.stream.steps);
-    if (run.stream.step_count == 0) { /* a mesh without triangles */
+    broad_run run = {.job = job, .scale = collide_scale_of(job->poses, job->pose_count)};
+    if (job->a->levels == 0 || job->b->levels == 0) {
         for (uint32_t p = 0; p < job->pose_count; p++)
             distance_finish(job, p, distance_none(job));
         return TML_OK;
     }
     prepare(&run);
-    if (run.stream.status == TML_OK)
-        poses_run(&run);
-    tml_free(tml, run.matrices, run.matrix_room * sizeof *run.matrices);
-    tml_free(tml, run.starts, run.start_room * sizeof *run.starts);
+    if (run.status == TML_OK)
+        run_poses(&run);
+    job->a->near_room = run.sure_room;
+    tml_free(tml, run.matrices, (size_t)run.pose_room * 12 * sizeof *run.matrices);
+    tml_free(tml, run.starts, ((size_t)run.pose_room + 1) * sizeof *run.starts);
     tml_free(tml, run.found, (size_t)run.found_room * sizeof *run.found);
-    return run.stream.status;
+    return run.status;
 }
 
 #include "kernels/kernel_end.h"

@@ -22,7 +22,6 @@
 #include "kernels/collide_apart.k.h"
 /* Uses all. */
 #include "kernels/collide_apart_stream.k.h"
-#include "stream/stream_internal.h"
 
 #include "collide_apart_library.h"
 
@@ -113,114 +112,88 @@ typedef struct apart_call {
 
 /* ---- on the device --------------------------------------------------------------------------- */
 
-/* Of what the call has for a field: the caller's, or a buffer that is kept. */
-static tml_buffer output(near_stream *run, tml_buffer given, tml_type type, const char *label,
-                         tml_buffer *kept)
+/* The nearest pair of each pose. */
+static tml_buffer add_won(near_stream *run, const tml_buffer ids[2], tml_length length)
 {
-    if (!tml_buffer_is_none(given))
-        return given;
-    near_make(run, type, run->kept->pose_room, NULL, label, kept);
-    return *kept;
+    program *p = run->p;
+    const tml_buffer won = program_array(p, TML_VEC(TML_U32, 4), run->count);
+    const tml_buffer distances = near_array(run, TML_F64), keys = near_array(run, TML_U64);
+    const tml_buffer near = near_array(run, TML_VEC(TML_U32, 4)), pose = near_array(run, TML_U32);
+    const tml_buffer count = program_array(p, TML_U32, 1);
+    program_map(p,
+                &(tml_map_desc){.kernel = TML_USE(collide_apart_pair),
+                                .in = {run->pairs, run->triangles[0], run->triangles[1], run->view},
+                                .length = run->length,
+                                .out = distances});
+    const tml_buffer least = near_add_best(run, TML_FOLD_MIN, distances, run->pose, TML_F64);
+    program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_apart_is_nearest),
+                                                    .in = {distances, run->pairs, least}},
+                                           .payloads = {{run->pairs, near}},
+                                           .length = run->length,
+                                           .count = count});
+    run->length = (tml_length){.count = run->room, .device = count};
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_apart_key),
+                                   .in = {near, ids[0], ids[1]},
+                                   .length = run->length,
+                                   .out = keys,
+                                   .also = {pose}});
+    const tml_buffer which = near_add_best(run, TML_FOLD_ARGMIN, keys, pose, TML_U32);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_apart_won),
+                                   .in = {which, near, ids[0], ids[1]},
+                                   .length = length,
+                                   .out = won});
+    return won;
 }
 
-static void buffers_make(near_stream *run, const apart_call *call_of, tml_buffer ids[2])
-{
-    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
-    tml_tree *const trees[2] = {desc->a, desc->b};
-    uint64_t room = desc->capacity ? desc->capacity : near_usual_room(run->tml, call_of->count);
-    room = TML_MIN_OF(TML_MAX_OF(room, (uint64_t)NEAR_ROOM_LEAST), (uint64_t)NEAR_ROOM_MOST);
-    near_trees_make(run, &desc->a->near_enqueued);
-    for (int i = 0; i < 2 && run->status == TML_OK; i++)
-        run->status = collide_build_ids_make(run->tml, call, trees[i], &ids[i]);
-    if (run->status != TML_OK)
-        return;
-    struct collide_near *kept = run->kept;
-    if (kept->room < TML_MAX_OF(room, (uint64_t)COLLIDE_WIDTH * call_of->count))
-        near_room_make(run, TML_MAX_OF(room, (uint64_t)COLLIDE_WIDTH * call_of->count));
-    if (kept->pose_room < call_of->count || (call_of->count == 1) != (kept->pose_room == 1))
-        near_poses_make(run, call_of->count);
-    near_make(run, TML_U32, 1, NULL, "pair count", &kept->told);
-    near_make(run, TML_F64, kept->room, NULL, "distances of pairs", &kept->distances);
-    near_make(run, TML_U64, kept->room, NULL, "triangles of pairs", &kept->keys);
-    near_make(run, TML_F64, kept->pose_room, NULL, "least distances", &kept->nearest);
-    near_make(run, TML_U32, kept->pose_room, NULL, "nearest pairs", &kept->which);
-    near_make(run, TML_VEC(TML_U32, 4), kept->pose_room, NULL, "nearest pairs", &kept->won);
-    if (tml_buffer_is_none(desc->poses))
-        near_make(run, TML_F32, 12, identity, "identity", &kept->poses);
-}
-
-/* The nearest pair of each pose, into kept->won. */
-static void won_enqueue(near_stream *run, const tml_buffer ids[2], tml_length length)
-{
-    struct collide_near *kept = run->kept;
-    const tml_buffer pairs = kept->pairs[run->from], nearest = kept->pairs[!run->from];
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_apart_pair),
-                                  .in = {pairs, run->triangles[0], run->triangles[1], kept->view},
-                                  .length = run->length,
-                                  .out = kept->distances});
-    near_best_enqueue(run, TML_FOLD_MIN, kept->distances, kept->nearest);
-    if (run->status == TML_OK)
-        run->status = tml_compact(
-            run->tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_apart_is_nearest),
-                                                   .in = {kept->distances, pairs, kept->nearest}},
-                                          .payloads = {{pairs, nearest}},
-                                          .length = run->length,
-                                          .count = kept->told});
-    run->length = (tml_length){.count = kept->room, .device = kept->told};
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_apart_key),
-                                  .in = {nearest, ids[0], ids[1]},
-                                  .length = run->length,
-                                  .out = kept->keys,
-                                  .also = {kept->pose}});
-    near_best_enqueue(run, TML_FOLD_ARGMIN, kept->keys, kept->which);
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_apart_won),
-                                  .in = {kept->which, nearest, ids[0], ids[1]},
-                                  .length = length,
-                                  .out = kept->won});
-}
-
-static tml_map_desc tell_of(const near_stream *run, const apart_call *call_of)
+static tml_map_desc tell_of(const near_stream *run, const apart_call *call_of, tml_buffer won)
 {
     uint64_t bits;
     memcpy(&bits, &call_of->limit, sizeof bits);
     return (tml_map_desc){.kernel = TML_USE(collide_apart_tell),
                           .params = {.u = {(uint32_t)bits, (uint32_t)(bits >> 32)}},
-                          .in = {run->kept ? run->kept->won : (tml_buffer){0, 0}, run->triangles[0],
-                                 run->triangles[1],
-                                 run->kept ? run->kept->view : (tml_buffer){0, 0}},
+                          .in = {won, run->triangles[0], run->triangles[1], run->view},
                           .length = call_of->length};
+}
+
+/* The caller's output, or an array in its place. */
+static tml_buffer output(near_stream *run, tml_buffer given, tml_type type)
+{
+    return tml_buffer_is_none(given) ? program_array(run->p, type, run->count) : given;
 }
 
 static tml_status distance_on_device_enqueue(const apart_call *call_of)
 {
+    static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
     const tml_collide_distance_enqueue_desc *desc = call_of->desc;
-    near_stream run = {
-        .tml = call_of->tml, .call = call, .a = desc->a, .b = desc->b, .count = call_of->count};
-    tml_buffer ids[2] = {{0, 0}, {0, 0}};
+    tml_tree *const trees[2] = {desc->a, desc->b};
+    program p = program_begin(call_of->tml, call);
+    near_stream run = {.p = &p, .a = desc->a, .b = desc->b, .count = call_of->count};
+    tml_buffer ids[2] = {{0, 0}, {0, 0}}, poses = desc->poses;
+    run.room = desc->capacity ? desc->capacity : near_usual_room(p.tml, run.count);
+    run.room =
+        TML_MIN_OF(TML_MAX_OF(run.room, (uint64_t)NEAR_ROOM_LEAST), (uint64_t)NEAR_ROOM_MOST);
+    run.room = TML_MAX_OF(run.room, (uint64_t)COLLIDE_WIDTH * run.count);
     run.step_count = collide_schedule(desc->a, desc->b, 0, run.steps);
-    buffers_make(&run, call_of, ids);
-    if (run.status != TML_OK)
-        return run.status;
-    struct collide_near *kept = run.kept;
-    near_enqueue(&run, tml_buffer_is_none(desc->poses) ? kept->poses : desc->poses, call_of->length,
-                 call_of->limit);
-    won_enqueue(&run, ids, call_of->length);
-    tml_map_desc tell = tell_of(&run, call_of);
+    if (tml_buffer_is_none(poses)) {
+        poses = program_array(&p, TML_F32, 12);
+        program_put(&p, poses, identity, sizeof identity);
+    }
+    near_add(&run, poses, call_of->length, call_of->limit);
+    for (int i = 0; i < 2 && !p.status; i++)
+        p.status = collide_build_ids_make(p.tml, call, trees[i], &ids[i]);
+    const tml_buffer won = add_won(&run, ids, call_of->length);
+    tml_map_desc tell = tell_of(&run, call_of, won);
     tell.out = desc->distances;
-    tell.also[0] =
-        output(&run, desc->points_a, TML_VEC(TML_F32, 3), "points of a", &kept->points[0]);
-    tell.also[1] =
-        output(&run, desc->points_b, TML_VEC(TML_F32, 3), "points of b", &kept->points[1]);
-    tell.also[2] =
-        output(&run, desc->triangles, TML_VEC(TML_U32, 2), "nearest triangles", &kept->triangles);
-    near_map(&run, &tell);
+    tell.also[0] = output(&run, desc->points_a, TML_VEC(TML_F32, 3));
+    tell.also[1] = output(&run, desc->points_b, TML_VEC(TML_F32, 3));
+    tell.also[2] = output(&run, desc->triangles, TML_VEC(TML_U32, 2));
+    program_map(&p, &tell);
     if (!tml_buffer_is_none(desc->needed))
-        near_map(&run, &(tml_map_desc){.kernel = TML_USE(collide_apart_needed),
-                                       .in = {kept->largest[run.from]},
-                                       .length = tml_length_of(1),
-                                       .out = desc->needed});
-    return run.status;
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_apart_needed),
+                                        .in = {run.largest},
+                                        .length = tml_length_of(1),
+                                        .out = desc->needed});
+    return program_enqueue(&p, (tml_buffer){0, 0});
 }
 
 /* ---- on the host ----------------------------------------------------------------------------- */
@@ -377,7 +350,7 @@ static tml_status check_desc(apart_call *call_of)
 static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_enqueue_desc *desc)
 {
     apart_call call_of = {.tml = tml, .desc = desc};
-    const near_stream none = {.tml = tml};
+    const near_stream none = {.count = 0};
     tml_status status = check_desc(&call_of);
     if (status != TML_OK || call_of.count == 0)
         return status;
@@ -385,7 +358,7 @@ static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_
     if (tml->engine->is_host)
         return distance_on_host(&call_of);
     collide_learn(tml);
-    const tml_map_desc tell = tell_of(&none, &call_of);
+    const tml_map_desc tell = tell_of(&none, &call_of, (tml_buffer){0, 0});
     if (tml->engine->tier || !stream_supports_op(tml, stream_map.parts[tml->engine->part], &tell))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s has no kernels with doubles; use tml_collide_distance", call,

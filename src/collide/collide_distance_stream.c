@@ -76,6 +76,8 @@ TML_KERNEL_WITH(collide_distance, uvec4, collide_near_descent,
                 (uvec4 pair, tml_words a_boxes, tml_words b_boxes, tml_words view, tml_params p),
                 { return collide_near_leaves(pair, a_boxes, b_boxes, view, p.u[0]); })
 
+TML_KERNEL(uint, collide_near_number, (tml_index i), { return U(i); })
+
 /* What two leaves are certainly not farther apart than, and their pose. */
 TML_KERNEL_OUTS_WITH(collide_distance, (float above, uint pose), collide_near_seen,
                      (uvec4 pair, tml_words a_triangles, tml_words b_triangles, tml_words view), {
@@ -180,7 +182,7 @@ TML_KERNEL_WITH(collide_distance, uvec4, collide_near_lower,
                     return pair;
                 })
 
-/* ---- buffers --------------------------------------------------------------------------------- */
+/* ---- what a stream begins with --------------------------------------------------------------- */
 
 enum {
     FIRST_PAIRS = 1 << 20,    /* all nodes of one level by all of another, for all poses */
@@ -195,123 +197,7 @@ uint64_t near_usual_room(const tml_context *tml, uint32_t poses)
     return TML_MIN_OF(TML_MAX_OF(room, (uint64_t)1024 * poses), (uint64_t)NEAR_ROOM_MOST);
 }
 
-void near_make(near_stream *run, tml_type type, uint64_t count, const void *data, const char *label,
-               tml_buffer *out)
-{
-    if (run->status != TML_OK || !tml_buffer_is_none(*out))
-        return;
-    run->status = tml_refuse_recording(
-        run->tml, run->call, "call it once before tml_vulkan_record, to make its buffers");
-    if (run->status == TML_OK)
-        run->status = tml_buffer_create(
-            run->tml,
-            &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
-static void drop(tml_context *tml, tml_buffer *buffer)
-{
-    tml_buffer_destroy(tml, *buffer);
-    *buffer = (tml_buffer){0, 0};
-}
-
-static void room_drop(tml_context *tml, struct collide_near *kept)
-{
-    tml_buffer *const all[] = {&kept->pairs[0], &kept->pairs[1],   &kept->kept,
-                               &kept->pose,     &kept->lengths,    &kept->largest[0],
-                               &kept->below,    &kept->largest[1], &kept->above,
-                               &kept->keys,     &kept->distances};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(all); i++)
-        drop(tml, all[i]);
-    kept->room = 0;
-}
-
-static void poses_drop(tml_context *tml, struct collide_near *kept)
-{
-    tml_buffer *const all[] = {&kept->shapes,    &kept->view,      &kept->best,
-                               &kept->queries,   &kept->places,    &kept->poses,
-                               &kept->which,     &kept->won,       &kept->nearest,
-                               &kept->points[0], &kept->points[1], &kept->triangles};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(all); i++)
-        drop(tml, all[i]);
-    kept->pose_room = 0;
-}
-
-void near_drop(tml_context *tml, struct collide_near **kept)
-{
-    if (!*kept)
-        return;
-    room_drop(tml, *kept);
-    poses_drop(tml, *kept);
-    drop(tml, &(*kept)->count);
-    drop(tml, &(*kept)->told);
-    tml_free(tml, *kept, sizeof **kept);
-    *kept = NULL;
-}
-
-void collide_near_destroy(tml_context *tml, tml_tree *tree)
-{
-    near_drop(tml, &tree->near);
-    near_drop(tml, &tree->near_enqueued);
-    drop(tml, &tree->device_shape);
-}
-
-void near_room_make(near_stream *run, uint64_t room)
-{
-    struct collide_near *kept = run->kept;
-    const tml_type pair = TML_VEC(TML_U32, 4);
-    run->status = run->status ? run->status
-                              : tml_refuse_recording(run->tml, run->call,
-                                                     "call it once before tml_vulkan_record, with "
-                                                     "the same capacity and number of poses");
-    if (run->status != TML_OK)
-        return;
-    room_drop(run->tml, kept);
-    near_make(run, pair, room, NULL, "pairs", &kept->pairs[0]);
-    near_make(run, pair, room, NULL, "pairs", &kept->pairs[1]);
-    near_make(run, TML_U32, room, NULL, "children that are near", &kept->kept);
-    near_make(run, TML_U32, room, NULL, "poses of pairs", &kept->pose);
-    near_make(run, TML_U32, room, NULL, "numbers of children", &kept->lengths);
-    near_make(run, TML_U32, room, NULL, "numbers of pairs", &kept->largest[0]);
-    near_make(run, TML_U32, room, NULL, "numbers of pairs", &kept->largest[1]);
-    near_make(run, TML_F32, room, NULL, "upper bounds", &kept->above);
-    if (run->status == TML_OK)
-        kept->room = room;
-    else
-        room_drop(run->tml, kept);
-}
-
-void near_poses_make(near_stream *run, uint32_t room)
-{
-    struct collide_near *kept = run->kept;
-    uint64_t words = COLLIDE_VIEW_POSES + (uint64_t)COLLIDE_VIEW_POSE * room;
-    run->status = run->status ? run->status
-                              : tml_refuse_recording(run->tml, run->call,
-                                                     "call it once before tml_vulkan_record, with "
-                                                     "the same capacity and number of poses");
-    if (run->status != TML_OK)
-        return;
-    uint32_t *numbers = tml_alloc_array(run->tml, (uint64_t)room + 1, sizeof *numbers);
-    if (!numbers) {
-        run->status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses",
-                                run->call, room);
-        return;
-    }
-    for (uint32_t i = 0; i <= room; i++)
-        numbers[i] = i;
-    poses_drop(run->tml, kept);
-    near_make(run, TML_U32, COLLIDE_VIEW_POSES, NULL, "trees", &kept->shapes);
-    near_make(run, TML_U32, words, NULL, "trees and poses", &kept->view);
-    near_make(run, TML_F32, room, NULL, "bounds of poses", &kept->best);
-    near_make(run, TML_U32, (uint64_t)room + 1, numbers, "poses", &kept->queries);
-    near_make(run, TML_U32, (uint64_t)room + 1, NULL, "first pairs of poses", &kept->places);
-    tml_free(run->tml, numbers, ((size_t)room + 1) * sizeof *numbers);
-    if (run->status == TML_OK)
-        kept->pose_room = room;
-    else
-        poses_drop(run->tml, kept);
-}
-
-static void shape_make(near_stream *run, tml_tree *tree)
+static tml_status make_shape(tml_context *tml, tml_tree *tree)
 {
     uint32_t words[COLLIDE_VIEW_WORDS] = {[COLLIDE_VIEW_LEVELS] = tree->levels};
     words[COLLIDE_VIEW_LEAST] = collide_leaf_words(tree, &words[COLLIDE_VIEW_MORE]);
@@ -322,83 +208,66 @@ static void shape_make(near_stream *run, tml_tree *tree)
     }
     _Static_assert(COLLIDE_VIEW_GROUPS + 2 * COLLIDE_LEVELS_MAX + 2 <= COLLIDE_VIEW_WORDS,
                    "room for all levels");
-    near_make(run, TML_U32, COLLIDE_VIEW_WORDS, words, "tree shape", &tree->device_shape);
+    return tml_buffer_create(
+        tml,
+        &(tml_buffer_desc){
+            .type = TML_U32, .count = COLLIDE_VIEW_WORDS, .data = words, .label = "tree shape"},
+        &tree->device_shape);
 }
 
-void near_trees_make(near_stream *run, struct collide_near **kept)
+/* The buffers of the two trees, which stay with them. */
+static tml_status make_trees(near_stream *run)
 {
+    tml_context *tml = run->p->tml;
     tml_tree *const trees[2] = {run->a, run->b};
-    collide_learn(run->tml);
-    for (int i = 0; i < 2 && run->status == TML_OK; i++) {
-        if (tml_buffer_is_none(trees[i]->device_boxes) ||
-            tml_buffer_is_none(trees[i]->device_triangles))
-            run->status = tml_refuse_recording(
-                run->tml, run->call, "call it once before tml_vulkan_record, to make its buffers");
-        if (run->status == TML_OK)
-            run->status =
-                collide_device_tree(run->tml, trees[i], &run->boxes[i], &run->triangles[i]);
-        trees[i]->forget = collide_forget;
-        shape_make(run, trees[i]);
-        run->shapes[i] = trees[i]->device_shape;
+    tml_status status = TML_OK;
+    collide_learn(tml);
+    for (int i = 0; i < 2 && status == TML_OK; i++) {
+        tml_tree *tree = trees[i];
+        if (tml_buffer_is_none(tree->device_boxes) || tml_buffer_is_none(tree->device_triangles) ||
+            tml_buffer_is_none(tree->device_shape))
+            status = tml_refuse_recording(
+                tml, run->p->call, "call it once before tml_vulkan_record, to make its buffers");
+        if (status == TML_OK)
+            status = collide_device_tree(tml, tree, &run->boxes[i], &run->triangles[i]);
+        if (status == TML_OK && tml_buffer_is_none(tree->device_shape))
+            status = make_shape(tml, tree);
+        tree->forget = collide_forget;
+        run->shapes[i] = tree->device_shape;
     }
-    if (run->status == TML_OK && !*kept) {
-        *kept = tml_alloc(run->tml, sizeof **kept);
-        if (*kept)
-            memset(*kept, 0, sizeof **kept);
-        else
-            run->status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY,
-                                    "%s: no memory for a tree's handles", run->call);
-    }
-    run->kept = *kept;
-    if (run->status == TML_OK)
-        near_make(run, TML_U32, 1, NULL, "pair count", &run->kept->count);
+    return status;
 }
 
-/* ---- what is enqueued ------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-void near_map(near_stream *run, const tml_map_desc *desc)
+tml_buffer near_array(const near_stream *run, tml_type type)
 {
-    if (run->status == TML_OK)
-        run->status = tml_map(run->tml, desc);
+    return program_array(run->p, type, run->length.count);
 }
 
-void near_best_enqueue(near_stream *run, tml_fold fold, tml_buffer values, tml_buffer out)
+tml_buffer near_add_best(const near_stream *run, tml_fold fold, tml_buffer values, tml_buffer pose,
+                         tml_type type)
 {
-    struct collide_near *kept = run->kept;
-    if (run->status != TML_OK)
-        return;
-    if (kept->pose_room == 1) {
-        run->status = tml_reduce(
-            run->tml,
-            &(tml_reduce_desc){.fold = fold, .in = values, .length = run->length, .out = out});
-        return;
+    program *p = run->p;
+    const tml_buffer out = program_array(p, type, run->count);
+    if (run->count == 1) {
+        program_reduce(
+            p, &(tml_reduce_desc){.fold = fold, .in = values, .length = run->length, .out = out});
+        return out;
     }
-    run->status = tml_search(run->tml, &(tml_search_desc){.sorted = kept->pose,
-                                                          .sorted_length = run->length,
-                                                          .queries = kept->queries,
-                                                          .out = kept->places});
-    if (run->status == TML_OK)
-        run->status = tml_reduce_segments(
-            run->tml, &(tml_reduce_segments_desc){
-                          .fold = fold, .in = values, .offsets = kept->places, .out = out});
+    const tml_buffer offsets = program_array(p, TML_U32, (uint64_t)run->count + 1);
+    program_search(p, &(tml_search_desc){.sorted = pose,
+                                         .sorted_length = run->length,
+                                         .queries = run->numbers,
+                                         .out = offsets});
+    program_reduce_segments(
+        p, &(tml_reduce_segments_desc){.fold = fold, .in = values, .offsets = offsets, .out = out});
+    return out;
 }
 
 static uint32_t level_word(uint32_t a_level, uint32_t b_level)
 {
     return a_level | b_level << COLLIDE_NEAR_B_SHIFT;
-}
-
-/* What descents in kept->pairs[!from] have seen, into kept->best. */
-static void seen_enqueue(near_stream *run)
-{
-    struct collide_near *kept = run->kept;
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_near_seen),
-                                  .in = {kept->pairs[!run->from], run->triangles[0],
-                                         run->triangles[1], kept->view},
-                                  .length = run->length,
-                                  .out = kept->above,
-                                  .also = {kept->pose}});
-    near_best_enqueue(run, TML_FOLD_MIN, kept->above, kept->best);
 }
 
 /* The last step before which pairs of nodes, of all poses, are at most so many; not beyond the leaves. */
@@ -415,28 +284,32 @@ static uint32_t step_of(const near_stream *run, uint64_t most)
     return number;
 }
 
-static void view_enqueue(near_stream *run, tml_buffer poses, const tml_length *length, double limit)
+static void add_view(near_stream *run, tml_buffer poses, const tml_length *length, double limit)
 {
-    struct collide_near *kept = run->kept;
+    program *p = run->p;
     bool has_count = !tml_buffer_is_none(length->device);
     uint32_t words =
-        has_count ? (uint32_t)(tml_slot_of(run->tml, length->device)->element_size / 4) : 0;
+        has_count ? (uint32_t)(tml_slot_of(p->tml, length->device)->element_size / 4) : 0;
     float most = (float)fmin(limit, (double)INFINITY);
     if (most < INFINITY)
         most = most * (1 + 0x1p-20f) + 0x1p-100f;
-    near_map(run, &(tml_map_desc){
-                      .kernel = TML_USE(collide_near_shapes),
-                      .params = {.u = {run->count, words, words * (uint32_t)length->device_index}},
-                      .in = {run->shapes[0], run->shapes[1],
-                             has_count ? length->device : run->shapes[0]},
-                      .length = tml_length_of(COLLIDE_VIEW_POSES),
-                      .out = kept->shapes});
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_near_view),
-                                  .params = {.f = {most}},
-                                  .in = {kept->shapes, poses, run->boxes[0], run->boxes[1]},
-                                  .length = tml_length_of(COLLIDE_VIEW_POSES +
-                                                          (uint64_t)COLLIDE_VIEW_POSE * run->count),
-                                  .out = kept->view});
+    const tml_buffer shapes = program_array(p, TML_U32, COLLIDE_VIEW_POSES);
+    run->view =
+        program_array(p, TML_U32, COLLIDE_VIEW_POSES + (uint64_t)COLLIDE_VIEW_POSE * run->count);
+    program_map(
+        p, &(tml_map_desc){
+               .kernel = TML_USE(collide_near_shapes),
+               .params = {.u = {run->count, words, words * (uint32_t)length->device_index}},
+               .in = {run->shapes[0], run->shapes[1], has_count ? length->device : run->shapes[0]},
+               .out = shapes});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_view),
+                                   .params = {.f = {most}},
+                                   .in = {shapes, poses, run->boxes[0], run->boxes[1]},
+                                   .out = run->view});
+    if (run->count == 1)
+        return;
+    run->numbers = program_array(p, TML_U32, (uint64_t)run->count + 1);
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_number), .out = run->numbers});
 }
 
 /* What a step does: which levels and sides, the logarithm of how many children a pair has; and the step after. */
@@ -461,110 +334,127 @@ static near_step step_at(const near_stream *run, uint32_t number)
     return s;
 }
 
-static void descents_enqueue(near_stream *run, uint32_t number)
+/* Descends as the map says, from run->length pairs, and finds what each pose has seen. */
+static void add_descents(near_stream *run, const tml_map_desc *descend)
+{
+    tml_map_desc map = *descend;
+    const tml_buffer leaves = near_array(run, TML_VEC(TML_U32, 4)),
+                     above = near_array(run, TML_F32);
+    const tml_buffer pose = near_array(run, TML_U32);
+    map.length = run->length;
+    map.out = leaves;
+    program_map(run->p, &map);
+    program_map(run->p,
+                &(tml_map_desc){.kernel = TML_USE(collide_near_seen),
+                                .in = {leaves, run->triangles[0], run->triangles[1], run->view},
+                                .length = run->length,
+                                .out = above,
+                                .also = {pose}});
+    run->best = near_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
+}
+
+/* The stream goes on with the pairs that are kept, of run->length numbers, and that the map then takes. */
+static void add_pairs(near_stream *run, const tml_keep *keep, const tml_map_desc *take)
+{
+    tml_map_desc map = *take;
+    const tml_buffer kept = program_array(run->p, TML_U32, run->room);
+    const tml_buffer count = program_array(run->p, TML_U32, 1);
+    program_compact(
+        run->p,
+        &(tml_compact_desc){.keep = *keep, .length = run->length, .indices = kept, .count = count});
+    run->length = (tml_length){.count = run->room, .device = count};
+    run->pairs = near_array(run, TML_VEC(TML_U32, 4));
+    run->pose = near_array(run, TML_U32);
+    run->children = near_array(run, TML_U32);
+    run->largest = near_array(run, TML_U32);
+    map.in[0] = kept;
+    map.in[1] = count;
+    map.params.u[2] = (uint32_t)run->room;
+    map.length = tml_length_of(run->room);
+    map.out = run->pairs;
+    memcpy(map.also, (const tml_buffer[]){run->pose, run->children, run->largest},
+           3 * sizeof *map.also);
+    program_map(run->p, &map);
+}
+
+/* All pairs of nodes at a step are run->length. */
+static tml_params all_pairs(near_stream *run, uint32_t number)
 {
     const collide_step *step = &run->steps[number];
     const uint32_t a = run->a->level_count[step->a_level], b = run->b->level_count[step->b_level];
     run->length = tml_length_of((uint64_t)run->count * a * b);
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_near_first_descent),
-                                  .params = {.u = {a, b, level_word(step->a_level, step->b_level)}},
-                                  .in = {run->boxes[0], run->boxes[1], run->kept->view},
-                                  .length = run->length,
-                                  .out = run->kept->pairs[!run->from]});
-    seen_enqueue(run);
+    return (tml_params){.u = {a, b, level_word(step->a_level, step->b_level)}};
 }
 
-static void keep_enqueue(near_stream *run, const tml_keep *keep)
+static void add_first(near_stream *run, uint32_t number)
 {
-    if (run->status == TML_OK)
-        run->status = tml_compact(run->tml, &(tml_compact_desc){.keep = *keep,
-                                                                .length = run->length,
-                                                                .indices = run->kept->kept,
-                                                                .count = run->kept->count});
-    run->length = (tml_length){.count = run->kept->room, .device = run->kept->count};
-}
-
-static void first_enqueue(near_stream *run, uint32_t number)
-{
-    struct collide_near *kept = run->kept;
-    const collide_step *step = &run->steps[number];
-    const uint32_t a = run->a->level_count[step->a_level], b = run->b->level_count[step->b_level];
-    run->length = tml_length_of((uint64_t)run->count * a * b);
-    keep_enqueue(run, &(tml_keep){.kernel = TML_USE(collide_near_keep_first),
-                                  .params = {.u = {a, b, level_word(step->a_level, step->b_level)}},
-                                  .in = {kept->best, run->boxes[0], run->boxes[1], kept->view}});
-    near_map(run, &(tml_map_desc){
-                      .kernel = TML_USE(collide_near_take_first),
-                      .params = {.u = {a, b, (uint32_t)kept->room, step_at(run, number).fan}},
-                      .in = {kept->kept, kept->count, kept->best, kept->view},
-                      .length = tml_length_of(kept->room),
-                      .out = kept->pairs[run->from],
-                      .also = {kept->pose, kept->lengths, kept->largest[run->from]}});
+    const tml_params all = all_pairs(run, number);
+    add_pairs(run,
+              &(tml_keep){.kernel = TML_USE(collide_near_keep_first),
+                          .params = all,
+                          .in = {run->best, run->boxes[0], run->boxes[1], run->view}},
+              &(tml_map_desc){.kernel = TML_USE(collide_near_take_first),
+                              .params = {.u = {all.u[0], all.u[1], 0, step_at(run, number).fan}},
+                              .in = {[2] = run->best, [3] = run->view}});
 }
 
 /* Pairs with what greedy descents from them have seen. */
-static void lower_enqueue(near_stream *run, uint32_t number)
+static void add_lower(near_stream *run, uint32_t number)
 {
-    struct collide_near *kept = run->kept;
     const collide_step *step = &run->steps[number];
-    near_map(run, &(tml_map_desc){
-                      .kernel = TML_USE(collide_near_descent),
-                      .params = {.u = {level_word(step->a_level, step->b_level)}},
-                      .in = {kept->pairs[run->from], run->boxes[0], run->boxes[1], kept->view},
-                      .length = run->length,
-                      .out = kept->pairs[!run->from]});
-    seen_enqueue(run);
-    near_map(run, &(tml_map_desc){.kernel = TML_USE(collide_near_lower),
-                                  .in = {kept->pairs[run->from], kept->best, kept->pairs[run->from],
-                                         kept->view},
-                                  .length = run->length,
-                                  .out = kept->pairs[!run->from]});
-    /* Only the pairs have moved. */
-    tml_buffer lowered = kept->pairs[!run->from];
-    kept->pairs[!run->from] = kept->pairs[run->from];
-    kept->pairs[run->from] = lowered;
+    const tml_buffer pairs = run->pairs;
+    add_descents(run, &(tml_map_desc){.kernel = TML_USE(collide_near_descent),
+                                      .params = {.u = {level_word(step->a_level, step->b_level)}},
+                                      .in = {pairs, run->boxes[0], run->boxes[1], run->view}});
+    run->pairs = near_array(run, TML_VEC(TML_U32, 4));
+    program_map(run->p, &(tml_map_desc){.kernel = TML_USE(collide_near_lower),
+                                        .in = {pairs, run->best, pairs, run->view},
+                                        .length = run->length,
+                                        .out = run->pairs});
 }
 
-static void step_enqueue(near_stream *run, near_step step)
+static void add_step(near_stream *run, near_step step)
 {
-    struct collide_near *kept = run->kept;
     const uint32_t next = step.next < run->step_count ? step_at(run, step.next).fan : 0;
     const tml_buffer a = step.kind == OF_TRIANGLES ? run->triangles[0] : run->boxes[0];
     const tml_buffer b = step.kind == OF_NODES ? run->boxes[1] : run->triangles[1];
     tml_keep keep = {.kernel = TML_USE(collide_near_keep),
                      .params = {.u = {step.word, step.fan}},
-                     .in = {kept->pairs[run->from], a, b, kept->view}};
+                     .in = {run->pairs, a, b, run->view}};
     if (step.kind == OF_LEAVES)
         keep.kernel = TML_USE(collide_near_keep_leaves);
     if (step.kind == OF_TRIANGLES)
         keep.kernel = TML_USE(collide_near_keep_triangles);
-    run->length = (tml_length){.count = kept->room << step.fan, .device = kept->lengths};
-    keep_enqueue(run, &keep);
-    near_map(run,
-             &(tml_map_desc){
-                 .kernel = TML_USE(collide_near_take),
-                 .params = {.u = {step.word, step.fan, (uint32_t)kept->room, next}},
-                 .in = {kept->kept, kept->count, kept->pairs[run->from], kept->largest[run->from]},
-                 .length = tml_length_of(kept->room),
-                 .out = kept->pairs[!run->from],
-                 .also = {kept->pose, kept->lengths, kept->largest[!run->from]}});
-    run->from = !run->from;
+    run->length = (tml_length){.count = run->room << step.fan, .device = run->children};
+    add_pairs(run, &keep,
+              &(tml_map_desc){.kernel = TML_USE(collide_near_take),
+                              .params = {.u = {step.word, step.fan, 0, next}},
+                              .in = {[2] = run->pairs, [3] = run->largest}});
 }
 
-void near_enqueue(near_stream *run, tml_buffer poses, tml_length length, double limit)
+void near_add(near_stream *run, tml_buffer poses, tml_length length, double limit)
 {
+    program *p = run->p;
+    collide_learn(p->tml);
+    if (!p->status)
+        p->status = make_trees(run);
+    if (p->status)
+        return;
+    add_view(run, poses, &length, limit);
+    const tml_params all =
+        all_pairs(run, step_of(run, TML_MIN_OF((uint64_t)FIRST_DESCENTS, run->room)));
+    add_descents(run, &(tml_map_desc){.kernel = TML_USE(collide_near_first_descent),
+                                      .params = all,
+                                      .in = {run->boxes[0], run->boxes[1], run->view}});
     uint32_t number = step_of(run, FIRST_PAIRS);
     bool has_seen = false;
-    run->from = 0;
-    view_enqueue(run, poses, &length, limit);
-    descents_enqueue(run, step_of(run, TML_MIN_OF((uint64_t)FIRST_DESCENTS, run->kept->room)));
-    first_enqueue(run, number);
+    add_first(run, number);
     while (number < run->step_count) {
         near_step step = step_at(run, number);
         if (step.kind == OF_NODES && (run->count > 1 || !has_seen))
-            lower_enqueue(run, number);
+            add_lower(run, number);
         has_seen = true;
-        step_enqueue(run, step);
+        add_step(run, step);
         number = step.next;
     }
 }

@@ -86,8 +86,6 @@ uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
-/* Frees what distances on the device need. */
-void collide_near_destroy(tml_context *tml, tml_tree *tree);
 /* Frees what pairs of trees need on the device: a tree's forget. */
 void collide_forget(tml_context *tml, tml_tree *tree);
 
