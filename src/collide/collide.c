@@ -411,7 +411,7 @@ static tml_status make_segments(collide_job *job, tml_collide_segment *out)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static tml_status check_desc(tml_context *tml, const tml_collide_desc *desc)
+static tml_status collide_check_desc(tml_context *tml, const tml_collide_desc *desc)
 {
     const char *wrong = NULL;
     if (!desc->a)
@@ -540,7 +540,7 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
 static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
                                  tml_collide_result *out)
 {
-    tml_status status = check_desc(tml, desc);
+    tml_status status = collide_check_desc(tml, desc);
     if (status != TML_OK)
         return status;
     uint32_t pose_count = TML_MAX_OF(desc->pose_count, 1u);

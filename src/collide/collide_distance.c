@@ -222,7 +222,7 @@ static tml_status depth_first(distance_job *job)
     return TML_OK;
 }
 
-static tml_status check_desc(tml_context *tml, const tml_collide_distance_desc *desc)
+static tml_status distance_check_desc(tml_context *tml, const tml_collide_distance_desc *desc)
 {
     const char *wrong = NULL;
     if (!desc->a || !desc->b)
@@ -259,7 +259,7 @@ static tml_status distance(tml_context *tml, const tml_collide_distance_desc *de
                            tml_collide_distance_result *out)
 {
     const char *call = "tml_collide_distance";
-    tml_status status = check_desc(tml, desc);
+    tml_status status = distance_check_desc(tml, desc);
     if (status != TML_OK)
         return status;
     distance_job job = {.tml = tml,

@@ -285,7 +285,7 @@ static tml_status distance_on_host(const apart_call *call_of)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static tml_status check_outputs(apart_call *call_of)
+static tml_status apart_check_outputs(apart_call *call_of)
 {
     static const tml_type doubles[] = {TML_F64, TML_TYPE_NONE};
     static const tml_type points[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
@@ -311,7 +311,7 @@ static tml_status check_outputs(apart_call *call_of)
     return status;
 }
 
-static tml_status check_desc(apart_call *call_of)
+static tml_status apart_check_desc(apart_call *call_of)
 {
     enum { POSES_MOST = 1 << 20 };
     static const tml_type floats[] = {TML_F32, TML_TYPE_NONE};
@@ -344,14 +344,14 @@ static tml_status check_desc(apart_call *call_of)
     if (has_poses)
         status = tml_check_buffer(tml, call, "desc.poses", desc->poses, floats,
                                   (uint64_t)12 * call_of->count);
-    return status == TML_OK ? check_outputs(call_of) : status;
+    return status == TML_OK ? apart_check_outputs(call_of) : status;
 }
 
 static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_enqueue_desc *desc)
 {
     apart_call call_of = {.tml = tml, .desc = desc};
     const near_stream none = {.count = 0};
-    tml_status status = check_desc(&call_of);
+    tml_status status = apart_check_desc(&call_of);
     if (status != TML_OK || call_of.count == 0)
         return status;
     /* A mesh without triangles is told on the host as ever. */

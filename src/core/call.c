@@ -62,7 +62,7 @@ void tml_hook_end(tml_context *tml)
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 /* Makes the calling thread the context's owner; a nested call of the owner increments depth. */
-static tml_status take(tml_context *tml, const char *call)
+static tml_status call_take(tml_context *tml, const char *call)
 {
     if (is_inside(tml)) {
         if (tml->hooks)
@@ -134,7 +134,7 @@ static const char *name_at(const char *names, size_t index, int *length)
 tml_status tml_enter(tml_context *tml, const char *call, const char *names,
                      const void *const *needed, size_t count)
 {
-    tml_status status = tml ? take(tml, call) : TML_OK;
+    tml_status status = tml ? call_take(tml, call) : TML_OK;
     for (size_t i = 0; i < count && status == TML_OK; i++) {
         if (needed[i])
             continue;

@@ -80,7 +80,7 @@ uint32_t tml_processors(void)
     return online > 0 ? (uint32_t)online : 1;
 }
 
-static void *begin(void *argument)
+static void *platform_begin(void *argument)
 {
     const tml_thread *thread = argument;
     thread->run(thread->argument);
@@ -89,7 +89,7 @@ static void *begin(void *argument)
 
 bool tml_thread_start(tml_thread *thread)
 {
-    return pthread_create(&thread->handle, NULL, begin, thread) == 0;
+    return pthread_create(&thread->handle, NULL, platform_begin, thread) == 0;
 }
 
 void tml_thread_join(tml_thread *thread)

@@ -61,7 +61,7 @@ uint32_t tml_processors(void)
     return (uint32_t)__builtin_popcountll(process);
 }
 
-static unsigned __stdcall begin(void *argument)
+static unsigned __stdcall platform_begin(void *argument)
 {
     const tml_thread *thread = argument;
     thread->run(thread->argument);
@@ -70,7 +70,7 @@ static unsigned __stdcall begin(void *argument)
 
 bool tml_thread_start(tml_thread *thread)
 {
-    thread->handle = (void *)_beginthreadex(NULL, 0, begin, thread, 0, NULL);
+    thread->handle = (void *)_beginthreadex(NULL, 0, platform_begin, thread, 0, NULL);
     return thread->handle != NULL;
 }
 

@@ -94,7 +94,7 @@ static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition,
 }
 
 /* Takes all memory from the arena, for a stream as long as the bound. */
-static void lay_out(compact_job *job, const tml_compact_desc *desc, cpu_arena *arena)
+static void cpu_compact_lay_out(compact_job *job, const tml_compact_desc *desc, cpu_arena *arena)
 {
     uint64_t bound = desc->length.count, tile_count = TML_CEIL_DIV(bound, job->tile_items);
     uint32_t worker_count = cpu_workers(job->tml, tile_count);
@@ -180,7 +180,8 @@ static void invert(const uint64_t *words, size_t count, uint64_t *out)
 }
 
 /* Copies staged elements to the outputs from place on, up to their capacities. */
-static void put(const compact_job *job, unsigned char *const stage[], uint64_t place, size_t count)
+static void cpu_compact_put(const compact_job *job, unsigned char *const stage[], uint64_t place,
+                            size_t count)
 {
     for (uint32_t c = 0; c < job->column_count; c++) {
         const compact_column *column = &job->columns[c];
@@ -209,7 +210,7 @@ static void compact_tile(const compact_job *job, workspace *work, uint64_t tile)
         }
     }
     uint64_t place = cpu_look_back(job->links, tile, (cpu_number){.u = kept}, CPU_ADD_INTEGERS).u;
-    put(job, work->kept, place, kept);
+    cpu_compact_put(job, work->kept, place, kept);
     for (uint32_t c = 0; c < job->column_count && job->partition; c++) {
         const compact_column *column = &job->columns[c];
         cpu_copy_out(column->aside + (span.first - place) * column->size, work->rejected[c],
@@ -298,14 +299,15 @@ static void emit_worker(void *argument, uint32_t index)
                 rejected += stage_block(job, work, block, work->words, work->rejected, rejected);
             }
         }
-        put(job, work->kept, job->places[tile], kept);
+        cpu_compact_put(job, work->kept, job->places[tile], kept);
         if (job->partition)
-            put(job, work->rejected, job->kept_count + span.first - job->places[tile], rejected);
+            cpu_compact_put(job, work->rejected, job->kept_count + span.first - job->places[tile],
+                            rejected);
     }
     cpu_stream_fence();
 }
 
-static void reduce_then_scan(compact_job *job)
+static void cpu_compact_reduce_then_scan(compact_job *job)
 {
     uint64_t tile_count = TML_CEIL_DIV(job->length, job->tile_items);
     cpu_run_tiles(job->tml, &job->tickets, tile_count, count_worker, job);
@@ -322,14 +324,15 @@ static void reduce_then_scan(compact_job *job)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
+static size_t cpu_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc,
+                                       bool partition)
 {
     if (desc->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_compact_scratch_size(tml, desc);
     compact_job job;
     cpu_arena arena = {0};
     plan(tml, desc, partition, &job);
-    lay_out(&job, desc, &arena);
+    cpu_compact_lay_out(&job, desc, &arena);
     return arena.size;
 }
 
@@ -340,17 +343,18 @@ static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partit
     compact_job job;
     cpu_arena arena = {.memory = scratch};
     plan(tml, desc, partition, &job);
-    lay_out(&job, desc, &arena);
+    cpu_compact_lay_out(&job, desc, &arena);
     job.keep = *keep;
     job.length = cpu_length(tml, &desc->length);
     if (desc->method == TML_METHOD_LOOK_BACK)
         look_back(&job);
     else
-        reduce_then_scan(&job);
+        cpu_compact_reduce_then_scan(&job);
     return job.out_first + job.kept_count;
 }
 
-static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)
+static tml_status cpu_compact_run(tml_context *tml, const tml_compact_desc *desc, bool partition,
+                                  void *scratch)
 {
     cpu_keep keep;
     cpu_keep_bind(tml, &desc->keep, &keep);
@@ -363,7 +367,7 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
 
 size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
-    return scratch_size(tml, desc, false);
+    return cpu_compact_scratch_size(tml, desc, false);
 }
 
 uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
@@ -374,7 +378,7 @@ uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cp
 
 static size_t compact_scratch_size(tml_context *tml, const void *desc)
 {
-    return scratch_size(tml, desc, false);
+    return cpu_compact_scratch_size(tml, desc, false);
 }
 
 static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
@@ -382,12 +386,12 @@ static tml_status compact_run(tml_context *tml, const void *desc, void *scratch,
     (void)size;
     if (((const tml_compact_desc *)desc)->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_compact(tml, desc, scratch);
-    return run(tml, desc, false, scratch);
+    return cpu_compact_run(tml, desc, false, scratch);
 }
 
 static size_t partition_scratch_size(tml_context *tml, const void *desc)
 {
-    return scratch_size(tml, desc, true);
+    return cpu_compact_scratch_size(tml, desc, true);
 }
 
 static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
@@ -395,7 +399,7 @@ static tml_status partition_run(tml_context *tml, const void *desc, void *scratc
     (void)size;
     if (((const tml_partition_desc *)desc)->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_partition(tml, desc, scratch);
-    return run(tml, desc, true, scratch);
+    return cpu_compact_run(tml, desc, true, scratch);
 }
 
 const tml_engine_op cpu_op_compact = {.scratch_size = compact_scratch_size, .run = compact_run};

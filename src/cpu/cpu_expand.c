@@ -321,8 +321,8 @@ static uint64_t pieces(uint64_t count, uint64_t piece)
 }
 
 /* Lays out the scratch block for as many sources as the bound, or adds up its size. */
-static void lay_out(tml_context *tml, const tml_expand_desc *desc, cpu_arena *arena,
-                    expand_job *job)
+static void cpu_expand_lay_out(tml_context *tml, const tml_expand_desc *desc, cpu_arena *arena,
+                               expand_job *job)
 {
     uint64_t bound = desc->length.count;
     job->first = cpu_arena_take(arena, pieces(bound, TILE) + 1, sizeof *job->first);
@@ -347,7 +347,7 @@ static size_t expand_scratch_size(tml_context *tml, const void *desc)
         return cpu_locate_expand_scratch_size(tml, d);
     cpu_arena arena = {NULL, 0};
     expand_job job;
-    lay_out(tml, d, &arena, &job);
+    cpu_expand_lay_out(tml, d, &arena, &job);
     return arena.size;
 }
 
@@ -370,7 +370,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
                       .source_count = cpu_length(tml, &d->length),
                       .source = cpu_memory(tml, d->source),
                       .rank = cpu_memory(tml, d->rank)};
-    lay_out(tml, d, &arena, &job);
+    cpu_expand_lay_out(tml, d, &arena, &job);
     job.tile_count = pieces(job.source_count, TILE);
     cpu_counts_bind(tml, d, &job.counts);
     job.values = job.stored ? (const unsigned char *)job.stored : job.counts.memory;

@@ -94,8 +94,8 @@ static void gather_worker(void *argument, uint32_t worker)
     }
 }
 
-static tml_status run(tml_context *tml, const char *call, bool scatters,
-                      const tml_gather_desc *desc)
+static tml_status cpu_gather_run(tml_context *tml, const char *call, bool scatters,
+                                 const tml_gather_desc *desc)
 {
     gather_job job = {.tml = tml,
                       .scatters = scatters,
@@ -116,14 +116,14 @@ static tml_status gather_run(tml_context *tml, const void *desc, void *scratch, 
 {
     (void)scratch;
     (void)size;
-    return run(tml, "tml_gather", false, desc);
+    return cpu_gather_run(tml, "tml_gather", false, desc);
 }
 
 static tml_status scatter_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)scratch;
     (void)size;
-    return run(tml, "tml_scatter", true, desc);
+    return cpu_gather_run(tml, "tml_scatter", true, desc);
 }
 
 const tml_engine_op cpu_op_gather = {.run = gather_run};

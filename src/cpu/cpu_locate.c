@@ -160,7 +160,7 @@ static void write_outputs(locate_job *job, uint64_t first_output, uint64_t outpu
 
 /* ---- the operations -------------------------------------------------------------------------- */
 
-static void lay_out(tml_context *tml, uint64_t bound, cpu_arena *arena, locate_job *job)
+static void cpu_locate_lay_out(tml_context *tml, uint64_t bound, cpu_arena *arena, locate_job *job)
 {
     job->counts = cpu_arena_take(arena, TML_ALIGN_UP(bound, (uint64_t)4), sizeof *job->counts);
     job->pyramid = cpu_arena_take(arena, cpu_pyramid_scratch_size(bound), 1);
@@ -171,7 +171,7 @@ size_t cpu_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc 
 {
     cpu_arena arena = {NULL, 0};
     locate_job job;
-    lay_out(tml, desc->length.count, &arena, &job);
+    cpu_locate_lay_out(tml, desc->length.count, &arena, &job);
     return arena.size;
 }
 
@@ -180,7 +180,7 @@ static void bind_compact(tml_context *tml, const tml_compact_desc *desc, void *s
 {
     *job = (locate_job){.tml = tml, .source_count = cpu_length(tml, &desc->length)};
     cpu_arena arena = {scratch, 0};
-    lay_out(tml, desc->length.count, &arena, job);
+    cpu_locate_lay_out(tml, desc->length.count, &arena, job);
     cpu_keep_bind(tml, &desc->keep, &job->keep);
     job->numbers = column_of(tml, (tml_buffer){0, 0}, desc->indices);
     for (size_t p = 0; p < TML_MAX_PAYLOADS; p++)
@@ -219,7 +219,7 @@ size_t cpu_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *d
 {
     cpu_arena arena = {NULL, 0};
     locate_job job;
-    lay_out(tml, desc->length.count, &arena, &job);
+    cpu_locate_lay_out(tml, desc->length.count, &arena, &job);
     return arena.size;
 }
 
@@ -229,7 +229,7 @@ tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void
     locate_job job = {
         .tml = tml, .is_expand = true, .source_count = cpu_length(tml, &desc->length)};
     cpu_arena arena = {scratch, 0};
-    lay_out(tml, desc->length.count, &arena, &job);
+    cpu_locate_lay_out(tml, desc->length.count, &arena, &job);
     cpu_counts_bind(tml, desc, &job.expand);
     job.numbers = column_of(tml, none, desc->source);
     job.ranks = column_of(tml, none, desc->rank);

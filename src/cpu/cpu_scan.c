@@ -384,7 +384,7 @@ static void write_worker(void *argument, uint32_t index)
     cpu_stream_fence();
 }
 
-static void reduce_then_scan(scan_job *job)
+static void cpu_scan_reduce_then_scan(scan_job *job)
 {
     uint64_t tile_count = TML_CEIL_DIV(job->length, TILE);
     cpu_run_tiles(job->tml, &job->tickets, tile_count, sum_worker, job);
@@ -453,7 +453,8 @@ void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool i
     };
 }
 
-static void lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *arena, scan_job *job)
+static void cpu_scan_lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *arena,
+                             scan_job *job)
 {
     uint64_t tile_count = TML_CEIL_DIV(desc->length.count, TILE);
     job->workers = cpu_arena_take(arena, cpu_workers(tml, tile_count), sizeof(*job->workers));
@@ -503,7 +504,7 @@ static size_t scan_scratch_size(tml_context *tml, const void *argument)
 {
     cpu_arena arena = {0};
     scan_job job;
-    lay_out(tml, &((const tml_scan_resolved *)argument)->desc, &arena, &job);
+    cpu_scan_lay_out(tml, &((const tml_scan_resolved *)argument)->desc, &arena, &job);
     return arena.size;
 }
 
@@ -513,12 +514,12 @@ static tml_status scan_run(tml_context *tml, const void *argument, void *scratch
     (void)size;
     scan_job job = {.tml = tml, .length = cpu_length(tml, &desc->length)};
     cpu_scan_bind(tml, desc->in, desc->out, desc->inclusive, &job.scan);
-    lay_out(tml, desc, &(cpu_arena){.memory = scratch}, &job);
+    cpu_scan_lay_out(tml, desc, &(cpu_arena){.memory = scratch}, &job);
     bind_fold(tml, argument, &job);
     if (desc->method == TML_METHOD_LOOK_BACK)
         look_back(&job);
     else
-        reduce_then_scan(&job);
+        cpu_scan_reduce_then_scan(&job);
     tml_status status = cpu_finish(tml, "tml_scan");
     const uint64_t zero = 0; /* of every type of sum */
     if (status == TML_OK && !tml_buffer_is_none(desc->total))

@@ -43,7 +43,8 @@ static uint64_t segments_before(const segments_job *job, uint64_t element)
 }
 
 /* Elements in no segment keep their places. */
-static void keep(segments_job *job, sort_space *space, uint64_t first, uint64_t end)
+static void cpu_sort_segments_keep(segments_job *job, sort_space *space, uint64_t first,
+                                   uint64_t end)
 {
     for (; first < end; first += BATCH) {
         size_t count = (size_t)TML_MIN_OF(end - first, (uint64_t)BATCH);
@@ -101,7 +102,7 @@ static uint64_t sort_tile(segments_job *job, sort_space *space, uint64_t first, 
         at = TML_MAX_OF(at, offset_at(job, s));
     while (s < past && offset_at(job, s + 1) <= sort->length && !cpu_sort_is_stopped(sort)) {
         uint64_t begin = offset_at(job, s), count = offset_at(job, s + 1) - begin;
-        keep(job, space, at, begin);
+        cpu_sort_segments_keep(job, space, at, begin);
         if (count > BATCH)
             s++;
         if (count <= BATCH)
@@ -112,7 +113,7 @@ static uint64_t sort_tile(segments_job *job, sort_space *space, uint64_t first, 
             left = s - 1;
         at = offset_at(job, s);
     }
-    keep(job, space, at, end);
+    cpu_sort_segments_keep(job, space, at, end);
     return left;
 }
 
@@ -127,8 +128,8 @@ static void tile_worker(void *argument, uint32_t worker)
     cpu_stream_fence();
 }
 
-static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, cpu_arena *arena,
-                    segments_job *job)
+static void cpu_sort_segments_lay_out(tml_context *tml, const tml_sort_resolved *resolved,
+                                      cpu_arena *arena, segments_job *job)
 {
     const tml_sort_desc *desc = &resolved->desc;
     bool has_starts = !tml_buffer_is_none(desc->starts);
@@ -145,7 +146,7 @@ static size_t sort_segments_scratch_size(tml_context *tml, const void *resolved)
 {
     cpu_arena arena = {0};
     segments_job job;
-    lay_out(tml, resolved, &arena, &job);
+    cpu_sort_segments_lay_out(tml, resolved, &arena, &job);
     return arena.size;
 }
 
@@ -156,7 +157,7 @@ static tml_status sort_segments_run(tml_context *tml, const void *argument, void
     cpu_arena arena = {scratch, 0};
     segments_job job;
     (void)size;
-    lay_out(tml, resolved, &arena, &job);
+    cpu_sort_segments_lay_out(tml, resolved, &arena, &job);
     sort_job *sort = &job.sort;
     sort->length = cpu_length(tml, &resolved->desc.length);
     job.count = job.has_starts ? cpu_length(tml, &resolved->desc.count) : resolved->segments;

@@ -175,7 +175,8 @@ static size_t stage(const top_k_job *job, top_k_space *space, uint64_t first, si
 }
 
 /* Copies the staged elements to the outputs from place on, as far as they have room. */
-static void put(const top_k_job *job, const top_k_space *space, uint64_t place, size_t staged)
+static void cpu_top_k_put(const top_k_job *job, const top_k_space *space, uint64_t place,
+                          size_t staged)
 {
     const top_k_outputs *to = &job->to;
     if (place >= to->capacity)
@@ -208,8 +209,8 @@ static void place_worker(void *argument, uint32_t worker)
             staged = stage(job, space, first + done, here, words, staged);
         }
         job->equals[tile] = equal;
-        put(job, space, cpu_look_back(job->links, tile, (cpu_number){.u = staged}, false).u,
-            staged);
+        cpu_top_k_put(job, space,
+                      cpu_look_back(job->links, tile, (cpu_number){.u = staged}, false).u, staged);
     }
 }
 
@@ -248,7 +249,7 @@ static void equals_worker(void *argument, uint32_t worker)
             cpu_bits_of_bytes(space->equal, here, words);
             staged = stage(job, space, first + done, here, words, staged);
         }
-        put(job, space, job->below + job->equals[tile], staged);
+        cpu_top_k_put(job, space, job->below + job->equals[tile], staged);
     }
 }
 
@@ -320,8 +321,8 @@ static uint64_t bounding_code(top_k_job *job, const unsigned char *keys, uint64_
 
 /* ---- the operation ---------------------------------------------------------------------------- */
 
-static void lay_out(tml_context *tml, const tml_top_k_resolved *resolved, cpu_arena *arena,
-                    top_k_job *job)
+static void cpu_top_k_lay_out(tml_context *tml, const tml_top_k_resolved *resolved,
+                              cpu_arena *arena, top_k_job *job)
 {
     const tml_top_k_desc *desc = &resolved->desc;
     uint64_t bound = desc->length.count, most = desc->k.count, room = 0, samples = 0;
@@ -353,7 +354,7 @@ static size_t top_k_scratch_size(tml_context *tml, const void *resolved)
 {
     cpu_arena arena = {0};
     top_k_job job;
-    lay_out(tml, resolved, &arena, &job);
+    cpu_top_k_lay_out(tml, resolved, &arena, &job);
     return arena.size;
 }
 
@@ -386,7 +387,7 @@ static tml_status top_k_run(tml_context *tml, const void *argument, void *scratc
     cpu_arena arena = {scratch, 0};
     top_k_job job;
     (void)size;
-    lay_out(tml, resolved, &arena, &job);
+    cpu_top_k_lay_out(tml, resolved, &arena, &job);
     const top_k_stream whole = {cpu_memory(tml, desc->keys), NULL, cpu_length(tml, &desc->length)};
     uint64_t k = TML_MIN_OF(cpu_length(tml, &desc->k), whole.count);
     const top_k_outputs out = {.keys = cpu_memory(tml, desc->values),

@@ -165,8 +165,8 @@ static tml_compact_desc as_compaction(const tml_unique_desc *desc)
 }
 
 /* Takes the job's arrays from the arena; returns the compaction's scratch. */
-static void *lay_out(tml_context *tml, const tml_unique_desc *desc, cpu_arena *arena,
-                     unique_job *job)
+static void *cpu_unique_lay_out(tml_context *tml, const tml_unique_desc *desc, cpu_arena *arena,
+                                unique_job *job)
 {
     uint64_t tile_count = TML_CEIL_DIV(desc->length.count, TILE);
     job->mask = cpu_arena_take(arena, tile_count, TILE / 8);
@@ -180,7 +180,7 @@ static size_t unique_scratch_size(tml_context *tml, const void *desc)
 {
     cpu_arena arena = {NULL, 0};
     unique_job job;
-    lay_out(tml, desc, &arena, &job);
+    cpu_unique_lay_out(tml, desc, &arena, &job);
     return arena.size;
 }
 
@@ -199,7 +199,7 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
         job.lengths_narrow = lengths->type == TML_U32;
         job.lengths_room = lengths->count;
     }
-    void *compact_scratch = lay_out(tml, d, &arena, &job);
+    void *compact_scratch = cpu_unique_lay_out(tml, d, &arena, &job);
     uint64_t tile_count = TML_CEIL_DIV(job.count, TILE);
     cpu_run_tiles(tml, &job.tickets, tile_count, mark_worker, &job);
     if (tml_is_cancelled(tml)) /* some tiles have no counts */

@@ -334,7 +334,7 @@ static bool is_less(const float a[3], const float b[3])
     return false;
 }
 
-static tml_collide_class report(exact_points *points, const meeting *found, float segment[6])
+static tml_collide_class exact_report(exact_points *points, const meeting *found, float segment[6])
 {
     if (!segment)
         return found->kind;
@@ -357,7 +357,7 @@ tml_collide_class collide_exact(const float a[9], const float b[9], float segmen
     exact_points points;
     exact_points_load(&points, a, b);
     meeting found = meet(&points);
-    return report(&points, &found, segment);
+    return exact_report(&points, &found, segment);
 }
 
 tml_collide_class collide_exact_neighbours(const float a[9], const float b[9], float segment[6])
@@ -390,5 +390,5 @@ tml_collide_class collide_exact_neighbours(const float a[9], const float b[9], f
     }
     if (is_all_shared)
         found = NO_MEETING;
-    return report(&points, &found, segment);
+    return exact_report(&points, &found, segment);
 }

@@ -171,7 +171,7 @@ static tml_status check_bounds(tml_context *tml, const tml_field_desc *desc)
     return TML_OK;
 }
 
-static tml_status check_desc(tml_context *tml, tml_field_desc *desc)
+static tml_status field_check_desc(tml_context *tml, tml_field_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     static const tml_type number_types[] = {TML_F32, TML_TYPE_NONE};
@@ -474,7 +474,7 @@ static void resolve_rest(tml_field_desc *desc)
         desc->margin = 2.0 * fmax(fmax(spacing[0], spacing[1]), spacing[2]);
 }
 
-static tml_status resolve(tml_context *tml, tml_field_desc *desc, const field_input *input)
+static tml_status field_resolve(tml_context *tml, tml_field_desc *desc, const field_input *input)
 {
     grid_axes axes;
     field_invert(desc->grid.direction, axes.inverse); /* checked before */
@@ -502,7 +502,7 @@ static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
                               tml_field_desc *resolved, double *iso)
 {
     tml_field_desc result = *desc;
-    tml_status status = check_desc(tml, &result);
+    tml_status status = field_check_desc(tml, &result);
     if (status != TML_OK)
         return status;
     if (!tml_buffer_is_none(result.radii)) /* so that a largest one that is rounded is not cut */
@@ -512,7 +512,7 @@ static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
         status = field_map(tml, &result, &input);
         if (status != TML_OK)
             return status;
-        status = resolve(tml, &result, &input);
+        status = field_resolve(tml, &result, &input);
         field_unmap(tml, &result);
         if (status != TML_OK)
             return status;
@@ -630,7 +630,7 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
     return status ? status : tml_leave(tml, evaluate(tml, desc, out));
 }
 
-static size_t scratch_size(tml_context *tml, const tml_field_desc *desc)
+static size_t field_scratch_size(tml_context *tml, const tml_field_desc *desc)
 {
     const tml_engine_op *op = field_parts_of[tml->engine->part].field;
     tml_field_desc resolved;
@@ -644,7 +644,7 @@ size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = scratch_size(tml, desc);
+    size_t size = field_scratch_size(tml, desc);
     (void)tml_leave(tml, TML_OK);
     return size;
 }

@@ -192,7 +192,7 @@ static bool is_used(const tml_field_attribute *a)
     return !tml_buffer_is_none(a->values) || !tml_buffer_is_none(a->out);
 }
 
-static tml_status check_desc(mean_job *job)
+static tml_status field_mean_check_desc(mean_job *job)
 {
     static const tml_type position_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     const tml_field_mean_desc *desc = job->desc;
@@ -513,9 +513,9 @@ tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved,
 }
 
 /* What is known without a look at the points, but where no largest radius is given. */
-static tml_status begin(tml_context *tml, const tml_field_desc *resolved, const double origin[3],
-                        const tml_buffer *values, uint32_t count, bool without_step,
-                        field_means *means)
+static tml_status field_mean_begin(tml_context *tml, const tml_field_desc *resolved,
+                                   const double origin[3], const tml_buffer *values, uint32_t count,
+                                   bool without_step, field_means *means)
 {
     *means = (field_means){.field = *resolved};
     field_learn(tml);
@@ -554,7 +554,7 @@ tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
     field_means *means = *out = tml_alloc(tml, sizeof **out);
     if (!means)
         return no_memory(tml, sizeof *means);
-    tml_status status = begin(tml, resolved, origin, values, count, false, means);
+    tml_status status = field_mean_begin(tml, resolved, origin, values, count, false, means);
     if (status)
         return status;
     program p = program_begin(tml, call);
@@ -587,8 +587,8 @@ void field_means_destroy(tml_context *tml, field_means *means)
 /* ---- the call ---------------------------------------------------------------------------------- */
 
 /* Runs a checked desc or, where size is given, tells its scratch. */
-static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_length length,
-                      const tml_field_desc *resolved, size_t *size)
+static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *desc,
+                                 tml_length length, const tml_field_desc *resolved, size_t *size)
 {
     tml_buffer values[TML_FIELD_MAX_ATTRIBUTES], outs[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t count = 0;
@@ -598,8 +598,8 @@ static tml_status run(tml_context *tml, const tml_field_mean_desc *desc, tml_len
             outs[count++] = desc->attributes[i].out;
         }
     field_means means;
-    tml_status status = begin(tml, resolved, desc->position_origin, values, count,
-                              FIELD_HAS_WEIGHTS && desc->without_step, &means);
+    tml_status status = field_mean_begin(tml, resolved, desc->position_origin, values, count,
+                                         FIELD_HAS_WEIGHTS && desc->without_step, &means);
     program p = program_begin(tml, call);
     if (status)
         p.status = status;
@@ -625,7 +625,7 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
 {
     static const double no_origin[3] = {0, 0, 0};
     field_means means;
-    tml_status status = begin(tml, resolved, no_origin, NULL, 0, true, &means);
+    tml_status status = field_mean_begin(tml, resolved, no_origin, NULL, 0, true, &means);
     program p = program_begin(tml, name_of_call);
     if (status)
         p.status = status;
@@ -710,7 +710,7 @@ static tml_status check_call(mean_job *job, tml_field_desc *resolved)
     tml_status status =
         field_resolve_call(job->tml, call, "desc.field", job->desc->field, resolved);
     job->point_count = status == TML_OK ? resolved->length.count : 0;
-    return status ? status : check_desc(job);
+    return status ? status : field_mean_check_desc(job);
 }
 
 tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
@@ -725,7 +725,7 @@ tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
     if (status == TML_OK && FIELD_HAS_WEIGHTS && job.length.count > 0)
         status = run_at_points(tml, desc, &field, &is_done);
     if (status == TML_OK && !is_done && job.length.count > 0)
-        status = run(tml, desc, job.length, &field, NULL);
+        status = field_mean_run(tml, desc, job.length, &field, NULL);
     return tml_leave(tml, status);
 }
 
@@ -737,7 +737,7 @@ size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *
     tml_field_desc field;
     size_t size = 0;
     if (check_call(&job, &field) == TML_OK && job.length.count > 0)
-        (void)!run(tml, desc, job.length, &field, &size);
+        (void)!field_mean_run(tml, desc, job.length, &field, &size);
     (void)tml_leave(tml, TML_OK);
     return size;
 }

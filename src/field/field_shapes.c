@@ -137,7 +137,8 @@ static tml_status check_field(tml_context *tml, const tml_field_desc *field, tml
     return status;
 }
 
-static tml_status check_outputs(tml_context *tml, const tml_field_shapes_desc *desc, uint64_t count)
+static tml_status field_shapes_check_outputs(tml_context *tml, const tml_field_shapes_desc *desc,
+                                             uint64_t count)
 {
     const struct {
         stream_field field;
@@ -186,7 +187,7 @@ static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *des
     return field_map_near(tml, call, &near, &map);
 }
 
-static tml_status run(tml_context *tml, const tml_field_shapes_desc *given)
+static tml_status field_shapes_run(tml_context *tml, const tml_field_shapes_desc *given)
 {
     tml_field_shapes_desc desc = *given;
     tml_length length;
@@ -198,12 +199,12 @@ static tml_status run(tml_context *tml, const tml_field_shapes_desc *given)
     if (status == TML_OK)
         status = check_field(tml, desc.field, &length);
     if (status == TML_OK)
-        status = check_outputs(tml, &desc, length.count);
+        status = field_shapes_check_outputs(tml, &desc, length.count);
     return status || length.count == 0 ? status : find_shapes(tml, &desc, length);
 }
 
 tml_status tml_field_shapes(tml_context *tml, const tml_field_shapes_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, run(tml, desc));
+    return status ? status : tml_leave(tml, field_shapes_run(tml, desc));
 }

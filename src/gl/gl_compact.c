@@ -46,7 +46,7 @@ static tml_status draw_keep(tml_context *tml, const tml_compact_desc *desc,
     return gl_draw(tml, &info);
 }
 
-static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool is_partition)
+static tml_status gl_compact_run(tml_context *tml, const tml_compact_desc *desc, bool is_partition)
 {
     gl_pyramid pyramid;
     gl_located located;
@@ -70,7 +70,7 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool is_pa
 
 static tml_status compact_run(tml_context *tml, const tml_compact_desc *desc)
 {
-    return run(tml, desc, false);
+    return gl_compact_run(tml, desc, false);
 }
 
 static bool partition_supports(tml_context *tml, const tml_partition_desc *desc)
@@ -80,7 +80,7 @@ static bool partition_supports(tml_context *tml, const tml_partition_desc *desc)
 
 static tml_status partition_run(tml_context *tml, const tml_partition_desc *desc)
 {
-    return run(tml, desc, true);
+    return gl_compact_run(tml, desc, true);
 }
 
 GL_OP(compact, tml_compact_desc, compact_supports, compact_run)

@@ -50,7 +50,7 @@ typedef struct histogram_job {
     uint32_t length_log2;
 } histogram_job;
 
-static tml_status take(const gather_job *job, uint64_t count, histograms *out)
+static tml_status gl_histogram_take(const gather_job *job, uint64_t count, histograms *out)
 {
     tml_status status = TML_OK;
     *out = (histograms){{NULL}};
@@ -126,7 +126,7 @@ static tml_status add_up(const gather_job *job, histograms from, uint64_t count,
         histograms to = *out;
         is_last = left == 1;
         if (!is_last)
-            status = take(job, left, &to);
+            status = gl_histogram_take(job, left, &to);
         uint64_t first = is_last ? index * job->groups : 0;
         const gl_texture *const *f = from.targets, *const *t = to.targets;
         if (!status)
@@ -177,17 +177,17 @@ tml_status gl_histogram_draw(tml_context *tml, const gl_histogram_info *info, gl
     uint64_t each = TML_MAX_OF(FRAGMENTS_MOST / job.groups, (uint64_t)1);
     uint64_t rounds = TML_CEIL_DIV(job.chunks, each);
     histograms parts, counted;
-    tml_status status = take(&job, rounds, &parts);
+    tml_status status = gl_histogram_take(&job, rounds, &parts);
     for (uint64_t r = 0; r < rounds && !status; r++) {
         uint64_t count = TML_MIN_OF(job.chunks - r * each, each);
-        status = take(&job, count, &counted);
+        status = gl_histogram_take(&job, count, &counted);
         if (!status)
             status = count_chunks(&job, r * each, count, &counted);
         if (!status)
             status = add_up(&job, counted, count, &parts, r);
     }
     if (!status)
-        status = take(&job, 1, sum);
+        status = gl_histogram_take(&job, 1, sum);
     return status ? status : add_up(&job, parts, rounds, sum, 0);
 }
 

@@ -56,7 +56,7 @@ static bool sort_supports(tml_context *tml, const tml_sort_resolved *resolved)
            gl_sort_supports(resolved->desc.length.count);
 }
 
-static tml_status take(sort_job *job)
+static tml_status gl_sort_take(sort_job *job)
 {
     tml_context *tml = job->tml;
     const gl_texture **elements[] = {&job->now.codes, &job->now.indices, &job->next.codes,
@@ -242,7 +242,7 @@ tml_status gl_sort(tml_context *tml, const gl_sort_keys *keys, const tml_length 
         .texels = TML_CEIL_DIV(length->count, 4),
         .blocks = length->count > counted ? TML_CEIL_DIV(length->count, BLOCK) : 0,
     };
-    tml_status status = take(&job);
+    tml_status status = gl_sort_take(&job);
     if (!status)
         status = sort_words(&job);
     if (!status && keys->segments)

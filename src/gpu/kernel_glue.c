@@ -54,8 +54,8 @@ static void put_bytes(text_out *t, const char *bytes, size_t size)
     t->length += size;
 }
 
-static void put(text_out *t, const char *format, ...) TML_FORMAT(2, 3);
-static void put(text_out *t, const char *format, ...)
+static void glue_put(text_out *t, const char *format, ...) TML_FORMAT(2, 3);
+static void glue_put(text_out *t, const char *format, ...)
 {
     char line[512];
     va_list arguments;
@@ -151,30 +151,31 @@ bool kernel_is_same(const tml_kernel *kernel, const char *glsl, const char *libr
 static void put_call(text_out *t, const tml_kernel *kernel, const char *names, const char *result,
                      bool by_word)
 {
-    put(t, "%s %s(%suint i, uint index, uint rank)\n{\n    return %s(", result,
-        by_word ? "kernel_of_word" : "kernel_at", by_word ? "uint word, " : "", kernel->name);
+    glue_put(t, "%s %s(%suint i, uint index, uint rank)\n{\n    return %s(", result,
+             by_word ? "kernel_of_word" : "kernel_at", by_word ? "uint word, " : "", kernel->name);
     unsigned array = 0;
     for (uint32_t p = 0; p < kernel->param_count; p++) {
         const char *comma = p > 0 ? ", " : "";
         const char *type = glsl_type_of(kernel->params[p])->name;
         if (kernel->params[p] == TML_PARAM_INDEX)
-            put(t, "%sindex", comma);
+            glue_put(t, "%sindex", comma);
         else if (kernel->params[p] == TML_PARAM_RANK)
-            put(t, "%srank", comma);
+            glue_put(t, "%srank", comma);
         else if (kernel->params[p] == TML_PARAM_PARAMS)
-            put(t, "%skernel_params()", comma);
+            glue_put(t, "%skernel_params()", comma);
         else if (kernel->params[p] == TML_PARAM_WORDS)
-            put(t, "%sKERNEL_ARRAY_%u", comma, array++);
+            glue_put(t, "%sKERNEL_ARRAY_%u", comma, array++);
         else if (by_word && array++ == 0)
-            put(t, "%skernel_%s_of(word)", comma, type);
+            glue_put(t, "%skernel_%s_of(word)", comma, type);
         else if (by_word)
-            put(t, "%skernel_load_%s(KERNEL_TYPE_%u, %s%u, i)", comma, type, array - 1, names,
-                array - 1);
+            glue_put(t, "%skernel_load_%s(KERNEL_TYPE_%u, %s%u, i)", comma, type, array - 1, names,
+                     array - 1);
         else
-            put(t, "%skernel_load_%s(KERNEL_TYPE_%u, %s%u, i)", comma, type, array, names, array),
+            glue_put(t, "%skernel_load_%s(KERNEL_TYPE_%u, %s%u, i)", comma, type, array, names,
+                     array),
                 array++;
     }
-    put(t, ");\n}\n");
+    glue_put(t, ");\n}\n");
 }
 
 /* Of a kernel with several outputs: writes the struct of its result, and a name for each member; returns
@@ -182,10 +183,10 @@ static void put_call(text_out *t, const tml_kernel *kernel, const char *names, c
 static const char *put_outs(text_out *t, const tml_kernel *kernel)
 {
     const char *at = kernel->glsl;
-    put(t, "struct %s_out ", kernel->name);
+    glue_put(t, "struct %s_out ", kernel->name);
     for (; *at && *at != ')'; at++)
         put_bytes(t, *at == '(' ? "{" : *at == ',' ? ";" : at, 1);
-    put(t, "; };\n");
+    glue_put(t, "; };\n");
     const char *end = at;
     for (uint32_t k = kernel->out_count; k-- > 0;) { /* the last word before each comma */
         while (end > kernel->glsl && isspace((unsigned char)end[-1]))
@@ -193,7 +194,7 @@ static const char *put_outs(text_out *t, const tml_kernel *kernel)
         const char *name = end;
         while (name > kernel->glsl && (isalnum((unsigned char)name[-1]) || name[-1] == '_'))
             name--;
-        put(t, "#define KERNEL_OUT_%u(r) (r).%.*s\n", k, (int)(end - name), name);
+        glue_put(t, "#define KERNEL_OUT_%u(r) (r).%.*s\n", k, (int)(end - name), name);
         for (end = name; end > kernel->glsl && *end != ',';)
             end--;
     }
@@ -227,35 +228,35 @@ size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array
 
     /* If a macro of the user wrote the kernel, types have their names in C. The kernel's name may
      * be reserved in GLSL or used by the template. */
-    put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
-            "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n"
-            "#define tml_uvec2 uvec2\n#define tml_uvec3 uvec3\n#define tml_uvec4 uvec4\n");
+    glue_put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
+                 "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n"
+                 "#define tml_uvec2 uvec2\n#define tml_uvec3 uvec3\n#define tml_uvec4 uvec4\n");
     if (kernel->library) {
         if (place.file)
-            put(&t, "#line 1 \"library of %s\"\n", kernel->name);
+            glue_put(&t, "#line 1 \"library of %s\"\n", kernel->name);
         put_bytes(&t, kernel->library, strlen(kernel->library));
-        put(&t, "\n");
+        glue_put(&t, "\n");
     }
     const char *function = is_one ? kernel->glsl : put_outs(&t, kernel);
     if (!strstr(kernel->name, "__"))
-        put(&t, "#define %s tml_kernel_%s\n", kernel->name, kernel->name);
-    put(&t, "#define KERNEL_RESULT %s\n#define KERNEL_SIZE %u\n#define KERNEL_WORDS %s\n",
-        result_name, result->size, result->words);
+        glue_put(&t, "#define %s tml_kernel_%s\n", kernel->name, kernel->name);
+    glue_put(&t, "#define KERNEL_RESULT %s\n#define KERNEL_SIZE %u\n#define KERNEL_WORDS %s\n",
+             result_name, result->size, result->words);
     if (is_one)
-        put(&t, "#define KERNEL_OUT_0(r) r\n");
-    put(&t, "#define KERNEL_OUTS %u\n", is_one ? 1 : kernel->out_count);
+        glue_put(&t, "#define KERNEL_OUT_0(r) r\n");
+    glue_put(&t, "#define KERNEL_OUTS %u\n", is_one ? 1 : kernel->out_count);
     if (place.file)
-        put(&t, "#line %u \"%s\"\n", place.line, place.file);
-    put(&t, "%s", is_one ? "" : result_name);
+        glue_put(&t, "#line %u \"%s\"\n", place.line, place.file);
+    glue_put(&t, "%s", is_one ? "" : result_name);
     put_bytes(&t, function, strlen(function));
-    put(&t, "%s", place.file ? "\n#line 1 \"kernel_glue.glsl\"\n" : "\n");
+    glue_put(&t, "%s", place.file ? "\n#line 1 \"kernel_glue.glsl\"\n" : "\n");
     put_call(&t, kernel, array, result_name, false);
     if (first_array_is_words(kernel)) {
         put_call(&t, kernel, array, result_name, true);
-        put(&t, "const bool KERNEL_BY_WORD = kernel_is_word(KERNEL_TYPE_0);\n");
+        glue_put(&t, "const bool KERNEL_BY_WORD = kernel_is_word(KERNEL_TYPE_0);\n");
     } else {
-        put(&t, "#define kernel_of_word(word, i, index, rank) kernel_at(i, index, rank)\n"
-                "const bool KERNEL_BY_WORD = false;\n");
+        glue_put(&t, "#define kernel_of_word(word, i, index, rank) kernel_at(i, index, rank)\n"
+                     "const bool KERNEL_BY_WORD = false;\n");
     }
     if (*cut)
         put_bytes(&t, cut + strlen(GLUE_LINE), strlen(cut) - strlen(GLUE_LINE));

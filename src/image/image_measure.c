@@ -117,8 +117,9 @@ static tml_status take_mask(tml_context *tml, const char *call, const tml_image_
     return status;
 }
 
-static tml_status resolve(tml_context *tml, const char *call, const tml_image_measure_desc *desc,
-                          image_measure_plan *plan)
+static tml_status image_measure_resolve(tml_context *tml, const char *call,
+                                        const tml_image_measure_desc *desc,
+                                        image_measure_plan *plan)
 {
     *plan = (image_measure_plan){.stats = desc->stats};
     tml_status status = image_check_source(tml, call, "desc.image", &desc->image, &plan->in);
@@ -149,7 +150,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_me
 static tml_status measure(tml_context *tml, const tml_image_measure_desc *desc)
 {
     image_measure_plan plan;
-    tml_status status = resolve(tml, "tml_image_measure", desc, &plan);
+    tml_status status = image_measure_resolve(tml, "tml_image_measure", desc, &plan);
     return status
                ? status
                : stream_run_op(tml, "tml_image_measure", image_parts_of[tml->engine->part].measure,
@@ -165,7 +166,7 @@ tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *des
 static size_t measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
 {
     image_measure_plan plan;
-    if (resolve(tml, "tml_image_measure_scratch_size", desc, &plan))
+    if (image_measure_resolve(tml, "tml_image_measure_scratch_size", desc, &plan))
         return 0;
     return stream_op_scratch_size(tml, image_parts_of[tml->engine->part].measure, &plan);
 }

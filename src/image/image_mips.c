@@ -67,8 +67,8 @@ static tml_status take_channels(tml_context *tml, const char *call, const tml_im
                                  &plan->weight_r, &plan->weight_b);
 }
 
-static tml_status resolve(tml_context *tml, const char *call, const tml_image_mips_desc *desc,
-                          image_mips_plan *plan)
+static tml_status image_mips_resolve(tml_context *tml, const char *call,
+                                     const tml_image_mips_desc *desc, image_mips_plan *plan)
 {
     *plan = (image_mips_plan){.out = desc->out,
                               .filter = desc->filter,
@@ -123,7 +123,7 @@ static tml_status resolve(tml_context *tml, const char *call, const tml_image_mi
 static tml_status mips(tml_context *tml, const tml_image_mips_desc *desc)
 {
     image_mips_plan plan;
-    tml_status status = resolve(tml, "tml_image_mips", desc, &plan);
+    tml_status status = image_mips_resolve(tml, "tml_image_mips", desc, &plan);
     if (status != TML_OK || plan.levels == 1)
         return status;
     return stream_run_op(tml, "tml_image_mips", image_parts_of[tml->engine->part].mips,
@@ -139,7 +139,7 @@ tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc)
 static size_t mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
 {
     image_mips_plan plan;
-    if (resolve(tml, "tml_image_mips_scratch_size", desc, &plan) || plan.levels == 1)
+    if (image_mips_resolve(tml, "tml_image_mips_scratch_size", desc, &plan) || plan.levels == 1)
         return 0;
     return stream_op_scratch_size(tml, image_parts_of[tml->engine->part].mips, &plan);
 }

@@ -283,8 +283,8 @@ static void describe_outputs(const tml_surface_labels_desc *desc, const nets_pla
 }
 
 /* Checks the given outputs' types, and that they overlap neither one another nor the volume. */
-static tml_status check_outputs(tml_context *tml, const tml_surface_labels_desc *desc,
-                                const nets_outputs *outputs)
+static tml_status nets_check_outputs(tml_context *tml, const tml_surface_labels_desc *desc,
+                                     const nets_outputs *outputs)
 {
     const tml_slot *volume = tml_slot_of(tml, desc->volume);
     const stream_field written[OUTPUTS] = {{"desc.vertices", desc->vertices},
@@ -427,7 +427,7 @@ static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_d
     tml_status status = nets_resolve(tml, desc, TML_TYPE_NONE, &plan);
     if (status == TML_OK) {
         describe_outputs(desc, &plan, out, &outputs);
-        status = check_outputs(tml, desc, &outputs);
+        status = nets_check_outputs(tml, desc, &outputs);
     }
     for (int a = 0; a < 3; a++)
         if (plan.size[a] < 2)

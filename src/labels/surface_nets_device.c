@@ -157,7 +157,7 @@ static bool selects(const nets_plan *plan)
 }
 
 /* A buffer from the counts to the faces. */
-static tml_buffer keep(program *p, nets_device *d, tml_type type)
+static tml_buffer nets_device_keep(program *p, nets_device *d, tml_type type)
 {
     tml_buffer made = {0, 0};
     if (p->status)
@@ -179,8 +179,8 @@ static tml_buffer add_cells(program *p, nets_device *d, tml_buffer edges, tml_bu
     const bool chooses = d->plan->chosen != NULL;
     const tml_buffer before = program_array(p, TML_U32, d->word_count);
     const tml_buffer sum = program_array(p, TML_U32, 1);
-    out->cells = keep(p, d, TML_U32);
-    out->ranks = keep(p, d, TML_VEC(TML_U32, 4));
+    out->cells = nets_device_keep(p, d, TML_U32);
+    out->ranks = nets_device_keep(p, d, TML_VEC(TML_U32, 4));
     program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_cells),
                                    .in = {edges, d->words},
                                    .out = out->cells,
@@ -193,7 +193,7 @@ static tml_buffer add_cells(program *p, nets_device *d, tml_buffer edges, tml_bu
     return sum;
 }
 
-static void add_counts(program *p, nets_device *d, uint32_t totals[3])
+static void nets_device_add_counts(program *p, nets_device *d, uint32_t totals[3])
 {
     const nets_plan *plan = d->plan;
     const tml_type uvec3_type = TML_VEC(TML_U32, 3);
@@ -202,8 +202,8 @@ static void add_counts(program *p, nets_device *d, uint32_t totals[3])
     const tml_buffer face_sum = program_array(p, TML_U64, 1);
     const tml_buffer joined = program_array(p, uvec3_type, 1);
     tml_buffer members = d->words; /* not read */
-    d->edges = keep(p, d, uvec3_type);
-    d->in_turn = keep(p, d, uvec3_type);
+    d->edges = nets_device_keep(p, d, uvec3_type);
+    d->in_turn = nets_device_keep(p, d, uvec3_type);
     if (plan->chosen) {
         members = program_array(p, TML_U32, d->word_count);
         program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_members),
@@ -405,7 +405,7 @@ static tml_status make_words(nets_device *d, const tml_slot *volume)
     return status;
 }
 
-static tml_status begin(nets_plan *plan, tml_buffer volume)
+static tml_status nets_device_begin(nets_plan *plan, tml_buffer volume)
 {
     tml_context *tml = plan->tml;
     const tml_slot *slot = tml_slot_of(tml, volume);
@@ -422,7 +422,7 @@ static tml_status begin(nets_plan *plan, tml_buffer volume)
     return status;
 }
 
-static tml_status run(nets_device *d, program *p, const char *stage)
+static tml_status nets_device_run(nets_device *d, program *p, const char *stage)
 {
     const double start = tml_seconds();
     tml_status status = program_run(p, (tml_buffer){0, 0});
@@ -433,15 +433,15 @@ static tml_status run(nets_device *d, program *p, const char *stage)
 tml_status nets_device_count(nets_plan *plan, tml_buffer volume)
 {
     uint32_t totals[3] = {0};
-    tml_status status = begin(plan, volume);
+    tml_status status = nets_device_begin(plan, volume);
     if (status)
         return status;
     nets_device *d = plan->device;
     if (!nets_report(plan, "edges", 0))
         return TML_ERROR_CANCELLED;
     program p = program_begin(plan->tml, call);
-    add_counts(&p, d, totals);
-    status = run(d, &p, "edges");
+    nets_device_add_counts(&p, d, totals);
+    status = nets_device_run(d, &p, "edges");
     d->kept = totals[0];
     d->all = totals[1];
     d->faces = totals[2];
@@ -468,7 +468,7 @@ tml_status nets_device_write(nets_plan *plan, tml_buffer vertices, tml_buffer in
     program p = nets_record(d, vertices, indices, labels);
     const size_t size = d->made_size + program_scratch_size(&p);
     p = nets_record(d, vertices, indices, labels);
-    tml_status status = run(d, &p, "faces");
+    tml_status status = nets_device_run(d, &p, "faces");
     plan->result->scratch_size = TML_MAX_OF(plan->result->scratch_size, plan->memory + size);
     if (!status && !nets_report(plan, "faces", 1))
         status = TML_ERROR_CANCELLED;

@@ -316,7 +316,7 @@ tml_status mesh_collapse(tml_context *tml, mesh_arrays *mesh, const mesh_rows *t
     return status;
 }
 
-static tml_status run(tml_context *tml, tml_mesh_arrays *mesh, double length)
+static tml_status mesh_collapse_run(tml_context *tml, tml_mesh_arrays *mesh, double length)
 {
     if (!(length > 0.0 && isfinite(length)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -328,5 +328,5 @@ static tml_status run(tml_context *tml, tml_mesh_arrays *mesh, double length)
 tml_status tml_mesh_collapse(tml_context *tml, tml_mesh_arrays *mesh, double length)
 {
     tml_status status = TML_ENTER(tml, mesh);
-    return status ? status : tml_leave(tml, run(tml, mesh, length));
+    return status ? status : tml_leave(tml, mesh_collapse_run(tml, mesh, length));
 }

@@ -42,7 +42,7 @@ typedef struct components {
     window w;
 } components;
 
-static tml_status out_of_memory(const components *c, uint64_t size)
+static tml_status mesh_components_out_of_memory(const components *c, uint64_t size)
 {
     return tml_error(
         c->sweep->tml, TML_ERROR_OUT_OF_MEMORY,
@@ -51,14 +51,14 @@ static tml_status out_of_memory(const components *c, uint64_t size)
         (unsigned long long)size);
 }
 
-static uint64_t load(_Atomic uint64_t *at)
+static uint64_t mesh_components_load(_Atomic uint64_t *at)
 {
     return atomic_load_explicit(at, memory_order_relaxed);
 }
 
 static void lower(_Atomic uint64_t *to, uint64_t value)
 {
-    uint64_t least = load(to);
+    uint64_t least = mesh_components_load(to);
     while (value < least && !atomic_compare_exchange_weak_explicit(
                                 to, &least, value, memory_order_relaxed, memory_order_relaxed))
         ;
@@ -66,7 +66,7 @@ static void lower(_Atomic uint64_t *to, uint64_t value)
 
 static void raise(_Atomic uint64_t *to, uint64_t value)
 {
-    uint64_t most = load(to);
+    uint64_t most = mesh_components_load(to);
     while (value > most && !atomic_compare_exchange_weak_explicit(
                                to, &most, value, memory_order_relaxed, memory_order_relaxed))
         ;
@@ -93,15 +93,15 @@ static tml_status find_bounds(components *c)
     const uint64_t n = c->stretches;
     uint64_t *memory = tml_alloc_array(c->sweep->tml, 2 * n, sizeof *memory);
     if (!memory)
-        return out_of_memory(c, 2 * n * sizeof *memory);
+        return mesh_components_out_of_memory(c, 2 * n * sizeof *memory);
     memset(memory, 0xff, n * sizeof *memory);
     memset(memory + n, 0, n * sizeof *memory);
     c->low = (_Atomic uint64_t *)memory;
     c->high = c->low + n;
     tml_status status = mesh_sweep_all(c->sweep, bound_block, c);
     for (uint64_t s = 1; s < n; s++) {
-        raise(&c->high[s], load(&c->high[s - 1]));
-        lower(&c->low[n - 1 - s], load(&c->low[n - s]));
+        raise(&c->high[s], mesh_components_load(&c->high[s - 1]));
+        lower(&c->low[n - 1 - s], mesh_components_load(&c->low[n - s]));
     }
     return status;
 }
@@ -109,7 +109,8 @@ static tml_status find_bounds(components *c)
 /* Vertices of the window of stretches [first, end). */
 static uint64_t window_size(const components *c, uint64_t first, uint64_t end)
 {
-    const uint64_t low = load(&c->low[first]), high = load(&c->high[end - 1]);
+    const uint64_t low = mesh_components_load(&c->low[first]),
+                   high = mesh_components_load(&c->high[end - 1]);
     return high > low ? high - low : 0;
 }
 
@@ -123,7 +124,7 @@ static tml_status window_grow(components *c, uint64_t count)
         const uint64_t room = count + count / 4;
         uint64_t *more = tml_alloc_array(tml, WINDOW_ARRAYS * room, sizeof *more);
         if (!more)
-            return out_of_memory(c, WINDOW_ARRAYS * room * sizeof *more);
+            return mesh_components_out_of_memory(c, WINDOW_ARRAYS * room * sizeof *more);
         if (w->live) {
             memcpy(more, w->set, w->live * sizeof *more);
             memcpy(more + room, w->label, w->live * sizeof *more);
@@ -135,7 +136,9 @@ static tml_status window_grow(components *c, uint64_t count)
         w->triangles = (_Atomic uint64_t *)(more + 2 * room);
         w->first = (_Atomic uint64_t *)(more + 3 * room);
     }
-    return forest_reset(tml, &w->forest, count) ? TML_OK : out_of_memory(c, forest_size(count));
+    return forest_reset(tml, &w->forest, count)
+               ? TML_OK
+               : mesh_components_out_of_memory(c, forest_size(count));
 }
 
 static tml_status window_open(components *c, uint64_t first, uint64_t end)
@@ -144,7 +147,7 @@ static tml_status window_open(components *c, uint64_t first, uint64_t end)
     tml_status status = window_grow(c, window_size(c, first, end));
     if (status != TML_OK || w->count == 0)
         return status;
-    w->base = load(&c->low[first]);
+    w->base = mesh_components_load(&c->low[first]);
     for (uint64_t v = 0; v < w->live; v++)
         if (w->set[v] != NONE)
             forest_set_root(&w->forest, v, w->set[v]);
@@ -201,7 +204,7 @@ static tml_status new_label(components *c, uint64_t *out)
         uint64_t room = c->label_room ? 2 * c->label_room : LABELS_FIRST;
         label *more = tml_alloc_array(c->sweep->tml, room, sizeof *more);
         if (!more)
-            return out_of_memory(c, room * sizeof *more);
+            return mesh_components_out_of_memory(c, room * sizeof *more);
         if (c->label_room)
             memcpy(more, c->labels, c->label_room * sizeof *more);
         tml_free(c->sweep->tml, c->labels, c->label_room * sizeof *more);
@@ -287,14 +290,14 @@ static void flag_block(void *argument, uint64_t first, uint64_t end)
     }
 }
 
-static void add_counts(components *c)
+static void mesh_components_add_counts(components *c)
 {
     const window *w = &c->w;
     for (uint64_t v = forest_next_root(&w->forest, 0); v < w->count;
          v = forest_next_root(&w->forest, v + 1)) {
         label *l = &c->labels[root_label(c, w->label[v])];
-        l->triangles += load(&w->triangles[v]);
-        l->first = TML_MIN_OF(l->first, load(&w->first[v]));
+        l->triangles += mesh_components_load(&w->triangles[v]);
+        l->first = TML_MIN_OF(l->first, mesh_components_load(&w->first[v]));
     }
 }
 
@@ -311,8 +314,8 @@ static tml_status run_stretches(components *c, uint64_t first, uint64_t end)
     if (status == TML_OK)
         status = mesh_sweep_run(c->sweep, from, to, c->is_again ? flag_block : count_block, c);
     if (status == TML_OK && !c->is_again)
-        add_counts(c);
-    window_move(&c->w, end < c->stretches ? load(&c->low[end]) : NONE);
+        mesh_components_add_counts(c);
+    window_move(&c->w, end < c->stretches ? mesh_components_load(&c->low[end]) : NONE);
     return status;
 }
 
@@ -341,7 +344,7 @@ static tml_status choose_largest(components *c, uint64_t *chosen, bool *is_any_g
     const uint64_t size = mesh->part_count * sizeof(uint64_t);
     uint64_t *best = tml_alloc_array(c->sweep->tml, mesh->part_count, sizeof *best);
     if (!best)
-        return out_of_memory(c, size);
+        return mesh_components_out_of_memory(c, size);
     memset(best, 0xff, size);
     *chosen = 0;
     *is_any_gone = false;

@@ -23,7 +23,7 @@ typedef struct filter {
     uint64_t *vertices, merged;
 } filter;
 
-static tml_status out_of_memory(tml_context *tml, uint64_t size)
+static tml_status mesh_filter_out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                      "tml_surface: no memory for %llu bytes to filter the mesh; leave out "
@@ -113,7 +113,7 @@ static tml_status merge_corners(filter *f)
     const uint64_t count = f->merged;
     f->vertices = tml_alloc_array(tml, count, sizeof *f->vertices);
     if (!forest_create(tml, count, &f->forest) || !f->vertices)
-        return out_of_memory(tml, forest_size(count) + count * sizeof *f->vertices);
+        return mesh_filter_out_of_memory(tml, forest_size(count) + count * sizeof *f->vertices);
     for (uint64_t v = 0, k = 0; k < count; v++)
         if (bits_get(&f->used, v))
             f->vertices[k++] = v;

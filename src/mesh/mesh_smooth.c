@@ -261,7 +261,7 @@ static void add_steps(program *p, const smoothing *s)
     program_loop_end(p);
 }
 
-static tml_status run(smoothing *s)
+static tml_status mesh_smooth_run(smoothing *s)
 {
     const tml_mesh_smooth_desc *desc = s->desc;
     const bool moves = !tml_buffer_is_none(desc->out);
@@ -301,7 +301,7 @@ static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
     if (tml->engine->learn)
         tml->engine->learn(tml, mesh_own_kernels);
 #endif
-    return run(&s);
+    return mesh_smooth_run(&s);
 }
 
 tml_status tml_mesh_smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)

@@ -44,7 +44,7 @@ static uint64_t corner_vertex(const mesh_view *mesh, uint64_t corner)
     return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
-static tml_status out_of_memory(tml_context *tml, uint64_t size)
+static tml_status mesh_stats_out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                      "tml_mesh_examine: no memory for %llu bytes; components_only needs less",
@@ -101,7 +101,7 @@ static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_
     stage_job job = {.mesh = mesh};
     atomic_init(&job.wrong_corner, UINT64_MAX);
     if (!forest_create(mesh->tml, mesh->vertex_count, &job.forest))
-        return out_of_memory(mesh->tml, forest_size(mesh->vertex_count));
+        return mesh_stats_out_of_memory(mesh->tml, forest_size(mesh->vertex_count));
     tml_status status = run_blocks(&job, mesh->triangle_count, unite_block, "components", 0, last);
     uint64_t wrong = atomic_load_explicit(&job.wrong_corner, memory_order_relaxed);
     uint64_t used = 0;
@@ -339,7 +339,7 @@ static tml_status measure_and_count(const mesh_view *mesh, tml_mesh_stats *out)
     uint64_t *memory = tml_alloc_array(tml, words, sizeof *memory);
     tml_status status = TML_OK;
     if (!job.partial || !memory)
-        status = out_of_memory(tml, size);
+        status = mesh_stats_out_of_memory(tml, size);
     job.ends = (_Atomic uint64_t *)memory;
     job.bins = memory ? memory + mesh->vertex_count : NULL;
     if (status == TML_OK)

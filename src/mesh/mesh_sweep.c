@@ -117,7 +117,7 @@ uint64_t bits_rank_all(const mesh_bits *bits)
 }
 
 /* From bit i to end: the first one that is (or is not) set, or end. */
-static uint64_t find(const mesh_bits *bits, uint64_t i, uint64_t end, bool is_set)
+static uint64_t bits_find(const mesh_bits *bits, uint64_t i, uint64_t end, bool is_set)
 {
     while (i < end) {
         uint64_t word = bits_word(bits, i / BITS_A_WORD);
@@ -131,9 +131,9 @@ static uint64_t find(const mesh_bits *bits, uint64_t i, uint64_t end, bool is_se
 
 bool bits_run(const mesh_bits *bits, uint64_t *at, uint64_t *end)
 {
-    *at = find(bits, *at, *end, true);
+    *at = bits_find(bits, *at, *end, true);
     if (*at == *end)
         return false;
-    *end = find(bits, *at, *end, false);
+    *end = bits_find(bits, *at, *end, false);
     return true;
 }

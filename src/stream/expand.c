@@ -67,7 +67,7 @@ static tml_status check_emitted(tml_context *tml, const tml_expand_desc *d,
     return status;
 }
 
-static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
+static tml_status expand_check_outputs(tml_context *tml, const tml_expand_desc *d)
 {
     static const tml_type rank_types[] = {TML_U32, TML_TYPE_NONE};
     if (tml_buffer_is_none(d->out) != !d->emit_kernel)
@@ -110,13 +110,13 @@ static tml_status check_outputs(tml_context *tml, const tml_expand_desc *d)
 }
 
 /* Checks a copy of the caller's desc and replaces its zeros by defaults. */
-static tml_status resolve(tml_context *tml, tml_expand_desc *d)
+static tml_status expand_resolve(tml_context *tml, tml_expand_desc *d)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     tml_status status = check_sources(tml, d);
     if (status == TML_OK)
-        status = check_outputs(tml, d);
+        status = expand_check_outputs(tml, d);
     if (status)
         return status;
     return stream_choose_method(tml, call, &stream_expand, d, &d->method, preference);
@@ -125,7 +125,7 @@ static tml_status resolve(tml_context *tml, tml_expand_desc *d)
 static tml_status expand(tml_context *tml, const tml_expand_desc *desc)
 {
     tml_expand_desc d = *desc;
-    tml_status status = resolve(tml, &d);
+    tml_status status = expand_resolve(tml, &d);
     return status ? status : stream_run(tml, call, &stream_expand, &d, d.scratch);
 }
 
@@ -138,7 +138,7 @@ tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
 static size_t expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
 {
     tml_expand_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_expand, &d) : 0;
+    return expand_resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_expand, &d) : 0;
 }
 
 size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)

@@ -16,7 +16,8 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_g
     return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs, INPUTS);
 }
 
-static tml_status resolve(tml_context *tml, const char *call, bool scatters, tml_gather_desc *d)
+static tml_status gather_resolve(tml_context *tml, const char *call, bool scatters,
+                                 tml_gather_desc *d)
 {
     tml_status status =
         stream_check_length(tml, call, stream_count_of(tml, d->indices), &d->length);
@@ -32,19 +33,19 @@ static tml_status resolve(tml_context *tml, const char *call, bool scatters, tml
     return status ? status : check_overlaps(tml, call, d);
 }
 
-static tml_status run(tml_context *tml, const char *call, const stream_op *op,
-                      const tml_gather_desc *desc)
+static tml_status gather_enter(tml_context *tml, const char *call, const stream_op *op,
+                               const tml_gather_desc *desc)
 {
     tml_gather_desc d = *desc;
-    tml_status status = resolve(tml, call, op == &stream_scatter, &d);
+    tml_status status = gather_resolve(tml, call, op == &stream_scatter, &d);
     return status ? status : stream_run(tml, call, op, &d, d.scratch);
 }
 
-static size_t scratch_size(tml_context *tml, const char *call, const stream_op *op,
-                           const tml_gather_desc *desc)
+static size_t gather_scratch_size(tml_context *tml, const char *call, const stream_op *op,
+                                  const tml_gather_desc *desc)
 {
     tml_gather_desc d = *desc;
-    return resolve(tml, call, op == &stream_scatter, &d) == TML_OK
+    return gather_resolve(tml, call, op == &stream_scatter, &d) == TML_OK
                ? stream_scratch_size(tml, op, &d)
                : 0;
 }
@@ -52,14 +53,14 @@ static size_t scratch_size(tml_context *tml, const char *call, const stream_op *
 tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, run(tml, "tml_gather", &stream_gather, desc));
+    return status ? status : tml_leave(tml, gather_enter(tml, "tml_gather", &stream_gather, desc));
 }
 
 size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = scratch_size(tml, "tml_gather", &stream_gather, desc);
+    size_t size = gather_scratch_size(tml, "tml_gather", &stream_gather, desc);
     (void)tml_leave(tml, TML_OK);
     return size;
 }
@@ -67,14 +68,15 @@ size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
 tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, run(tml, "tml_scatter", &stream_scatter, desc));
+    return status ? status
+                  : tml_leave(tml, gather_enter(tml, "tml_scatter", &stream_scatter, desc));
 }
 
 size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc)
 {
     if (TML_ENTER(tml, desc) != TML_OK)
         return 0;
-    size_t size = scratch_size(tml, "tml_scatter", &stream_scatter, desc);
+    size_t size = gather_scratch_size(tml, "tml_scatter", &stream_scatter, desc);
     (void)tml_leave(tml, TML_OK);
     return size;
 }

@@ -170,7 +170,7 @@ static tml_status resolve_bins(tml_context *tml, tml_histogram_desc *d)
 /* ---- the call -------------------------------------------------------------------------------- */
 
 /* Checks a copy of the caller's desc and replaces its zeros by defaults. */
-static tml_status resolve(tml_context *tml, tml_histogram_resolved *r)
+static tml_status histogram_resolve(tml_context *tml, tml_histogram_resolved *r)
 {
     tml_histogram_desc *d = &r->desc;
     tml_buffer measure = d->kernel ? stream_first_elements(d->kernel, d->in) : d->in[0];
@@ -203,7 +203,7 @@ static tml_status resolve(tml_context *tml, tml_histogram_resolved *r)
 static tml_status histogram(tml_context *tml, const tml_histogram_desc *desc)
 {
     tml_histogram_resolved resolved = {.desc = *desc};
-    tml_status status = resolve(tml, &resolved);
+    tml_status status = histogram_resolve(tml, &resolved);
     return status ? status : stream_run(tml, call, &stream_histogram, &resolved, desc->scratch);
 }
 
@@ -216,7 +216,7 @@ tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc)
 static size_t histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)
 {
     tml_histogram_resolved resolved = {.desc = *desc};
-    return resolve(tml, &resolved) == TML_OK
+    return histogram_resolve(tml, &resolved) == TML_OK
                ? stream_scratch_size(tml, &stream_histogram, &resolved)
                : 0;
 }

@@ -6,7 +6,7 @@ STREAM_OP_FLOAT(map, tml_map_desc, "no maps");
 static const char call[] = "tml_map";
 
 /* Checks the outputs: an input of elements as large may be any of them. */
-static tml_status check_outputs(tml_context *tml, const tml_map_desc *d)
+static tml_status map_check_outputs(tml_context *tml, const tml_map_desc *d)
 {
     static const char *const names[TML_MAX_OUTS] = {"desc.out", "desc.also[0]", "desc.also[1]",
                                                     "desc.also[2]"};
@@ -36,7 +36,7 @@ static tml_status check_outputs(tml_context *tml, const tml_map_desc *d)
 }
 
 /* Checks a copy of the caller's desc and sets its length. */
-static tml_status resolve(tml_context *tml, tml_map_desc *desc)
+static tml_status map_resolve(tml_context *tml, tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
     if (!d.kernel)
@@ -53,7 +53,7 @@ static tml_status resolve(tml_context *tml, tml_map_desc *desc)
                                  "desc.in", d.in, d.length.count);
     if (status)
         return status;
-    status = check_outputs(tml, &d);
+    status = map_check_outputs(tml, &d);
     *desc = d;
     return status;
 }
@@ -61,7 +61,7 @@ static tml_status resolve(tml_context *tml, tml_map_desc *desc)
 static tml_status map_elements(tml_context *tml, const tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
-    tml_status status = resolve(tml, &d);
+    tml_status status = map_resolve(tml, &d);
     return status ? status : stream_run(tml, call, &stream_map, &d, (tml_buffer){0, 0});
 }
 
@@ -74,7 +74,7 @@ tml_status tml_map(tml_context *tml, const tml_map_desc *desc)
 static size_t map_scratch_size(tml_context *tml, const tml_map_desc *desc)
 {
     tml_map_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_map, &d) : 0;
+    return map_resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_map, &d) : 0;
 }
 
 size_t tml_map_scratch_size(tml_context *tml, const tml_map_desc *desc)

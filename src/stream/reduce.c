@@ -51,7 +51,7 @@ static tml_status check_in(tml_context *tml, const char *call, tml_buffer in, ui
 }
 
 /* Checks a copy of the caller's desc, sets its length, and moves the used entries of also to the front. */
-static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
+static tml_status reduce_resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
 {
     static const char *const also_names[] = {"also[0].out", "also[1].out", "also[2].out",
                                              "also[3].out", "also[4].out", "also[5].out",
@@ -85,7 +85,7 @@ static tml_status resolve(tml_context *tml, const char *call, tml_reduce_desc *d
 static tml_status reduce(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_reduce_desc resolved = *desc;
-    tml_status status = resolve(tml, "tml_reduce", &resolved);
+    tml_status status = reduce_resolve(tml, "tml_reduce", &resolved);
     return status ? status
                   : stream_run(tml, "tml_reduce", &stream_reduce, &resolved, resolved.scratch);
 }
@@ -99,7 +99,7 @@ tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
 static size_t reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_reduce_desc resolved = *desc;
-    if (resolve(tml, "tml_reduce_scratch_size", &resolved))
+    if (reduce_resolve(tml, "tml_reduce_scratch_size", &resolved))
         return 0;
     return stream_scratch_size(tml, &stream_reduce, &resolved);
 }

@@ -27,7 +27,7 @@ static tml_status check_buffers(tml_context *tml, const tml_reduce_by_key_desc *
     return status ? status : stream_check_count(tml, call, "count", d->count, bound);
 }
 
-static tml_status check(tml_context *tml, tml_reduce_by_key_desc *d)
+static tml_status by_key_check(tml_context *tml, tml_reduce_by_key_desc *d)
 {
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
     if (!status)
@@ -49,7 +49,7 @@ static program by_key_record(tml_context *tml, const tml_reduce_by_key_desc *des
     tml_reduce_by_key_desc d = *desc;
     program p = program_begin(tml, call);
     if (!p.status)
-        p.status = check(tml, &d);
+        p.status = by_key_check(tml, &d);
     tml_length runs = tml_length_of(d.length.count);
     runs.device = d.count;
     program_unique(&p, &(tml_unique_desc){.in = d.keys,

@@ -63,7 +63,7 @@ static tml_status resolve_fold(tml_context *tml, const char *call, tml_scan_reso
     return TML_OK;
 }
 
-static tml_status resolve(tml_context *tml, const char *call, tml_scan_resolved *r)
+static tml_status scan_resolve(tml_context *tml, const char *call, tml_scan_resolved *r)
 {
     tml_scan_desc *desc = &r->desc;
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
@@ -96,7 +96,7 @@ static tml_status resolve(tml_context *tml, const char *call, tml_scan_resolved 
 static tml_status scan(tml_context *tml, const tml_scan_desc *desc)
 {
     tml_scan_resolved resolved = {.desc = *desc};
-    tml_status status = resolve(tml, "tml_scan", &resolved);
+    tml_status status = scan_resolve(tml, "tml_scan", &resolved);
     return status ? status : stream_run(tml, "tml_scan", &stream_scan, &resolved, desc->scratch);
 }
 
@@ -109,7 +109,7 @@ tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
 static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
 {
     tml_scan_resolved resolved = {.desc = *desc};
-    if (resolve(tml, "tml_scan_scratch_size", &resolved))
+    if (scan_resolve(tml, "tml_scan_scratch_size", &resolved))
         return 0;
     return stream_scratch_size(tml, &stream_scan, &resolved);
 }

@@ -5,7 +5,7 @@ STREAM_OP(search, tml_search_resolved, "no searches");
 
 static const char call[] = "tml_search";
 
-static tml_status resolve(tml_context *tml, tml_search_resolved *r)
+static tml_status search_resolve(tml_context *tml, tml_search_resolved *r)
 {
     tml_search_desc *d = &r->desc;
     tml_status status = stream_check_length_of(tml, call, "sorted_length",
@@ -39,7 +39,7 @@ static tml_status resolve(tml_context *tml, tml_search_resolved *r)
 static tml_status search(tml_context *tml, const tml_search_desc *desc)
 {
     tml_search_resolved resolved = {.desc = *desc};
-    tml_status status = resolve(tml, &resolved);
+    tml_status status = search_resolve(tml, &resolved);
     return status ? status : stream_run(tml, call, &stream_search, &resolved, desc->scratch);
 }
 
@@ -52,8 +52,9 @@ tml_status tml_search(tml_context *tml, const tml_search_desc *desc)
 static size_t search_scratch_size(tml_context *tml, const tml_search_desc *desc)
 {
     tml_search_resolved resolved = {.desc = *desc};
-    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, &stream_search, &resolved)
-                                             : 0;
+    return search_resolve(tml, &resolved) == TML_OK
+               ? stream_scratch_size(tml, &stream_search, &resolved)
+               : 0;
 }
 
 size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *desc)

@@ -93,7 +93,7 @@ tml_status stream_complete_sort(tml_context *tml, const char *name, tml_sort_res
     return stream_choose_method(tml, name, op_of(r), r, &r->desc.method, preference);
 }
 
-static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
+static tml_status sort_resolve(tml_context *tml, tml_sort_resolved *r)
 {
     tml_sort_desc *d = &r->desc;
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
@@ -121,7 +121,7 @@ static tml_status resolve(tml_context *tml, tml_sort_resolved *r)
 static tml_status sort(tml_context *tml, const tml_sort_desc *desc)
 {
     tml_sort_resolved resolved = {.desc = *desc};
-    tml_status status = resolve(tml, &resolved);
+    tml_status status = sort_resolve(tml, &resolved);
     return status ? status : stream_run(tml, call, op_of(&resolved), &resolved, desc->scratch);
 }
 
@@ -134,8 +134,9 @@ tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
 static size_t sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
 {
     tml_sort_resolved resolved = {.desc = *desc};
-    return resolve(tml, &resolved) == TML_OK ? stream_scratch_size(tml, op_of(&resolved), &resolved)
-                                             : 0;
+    return sort_resolve(tml, &resolved) == TML_OK
+               ? stream_scratch_size(tml, op_of(&resolved), &resolved)
+               : 0;
 }
 
 size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)

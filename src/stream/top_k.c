@@ -43,7 +43,7 @@ static tml_status check_overlaps(tml_context *tml, const tml_top_k_desc *d)
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 
-static tml_status check(tml_context *tml, tml_top_k_desc *d)
+static tml_status top_k_check(tml_context *tml, tml_top_k_desc *d)
 {
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
     uint64_t length = d->length.count;
@@ -86,7 +86,7 @@ static program top_k_record(tml_context *tml, const tml_top_k_desc *desc)
     tml_top_k_resolved find = {.desc = *desc};
     tml_top_k_desc *d = &find.desc;
     if (!p.status)
-        p.status = check(tml, d);
+        p.status = top_k_check(tml, d);
     if (p.status)
         return p;
     stream_sort_flips(tml_slot_of(tml, d->keys), !d->smallest, &find.flip, &find.real_flip);

@@ -5,7 +5,7 @@ STREAM_OP(unique, tml_unique_desc, "no runs of equal elements");
 
 static const char call[] = "tml_unique";
 
-static tml_status resolve(tml_context *tml, tml_unique_desc *d)
+static tml_status unique_resolve(tml_context *tml, tml_unique_desc *d)
 {
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
     if (status == TML_OK)
@@ -41,7 +41,7 @@ static tml_status resolve(tml_context *tml, tml_unique_desc *d)
 static tml_status unique(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
-    tml_status status = resolve(tml, &d);
+    tml_status status = unique_resolve(tml, &d);
     return status ? status : stream_run(tml, call, &stream_unique, &d, d.scratch);
 }
 
@@ -54,7 +54,7 @@ tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
 static size_t unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
-    return resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_unique, &d) : 0;
+    return unique_resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_unique, &d) : 0;
 }
 
 size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)

@@ -99,7 +99,7 @@ static tml_status check_pair(tml_context *tml, const char *name, tml_buffer item
     return status;
 }
 
-static tml_status check_desc(tml_context *tml, const tml_subdivider_desc *desc)
+static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_desc *desc)
 {
     static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
     static const tml_type corner_types[] = {TML_U32, TML_TYPE_NONE};
@@ -306,7 +306,7 @@ static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
     return status;
 }
 
-static void describe(tml_subdivider *subdivider, const subdivide_mesh *mesh)
+static void subdivide_describe(tml_subdivider *subdivider, const subdivide_mesh *mesh)
 {
     subdivider->info = (tml_subdivider_info){
         .vertex_count = mesh->vertex_count,
@@ -354,7 +354,7 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
                              const subdivide_mesh *mesh, host_views *views)
 {
     tml_context *tml = subdivider->tml;
-    describe(subdivider, mesh);
+    subdivide_describe(subdivider, mesh);
     subdivider->topology_count = 1;
     tml_status status = upload_topology(tml, mesh, desc->weights,
                                         desc->boundary == TML_BOUNDARY_PINNED ? LOOP_PINNED : 0,
@@ -389,7 +389,7 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
     if (tml->engine->learn)
         tml->engine->learn(tml, subdivide_own_kernels);
 #endif
-    tml_status status = check_desc(tml, desc);
+    tml_status status = subdivide_check_desc(tml, desc);
     if (status != TML_OK)
         return status;
     tml_subdivider *subdivider = tml_alloc(tml, sizeof *subdivider);

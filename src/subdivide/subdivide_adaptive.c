@@ -871,8 +871,8 @@ static tml_status check_camera(tml_context *tml, const tml_subdivide_camera *cam
     return TML_OK;
 }
 
-static tml_status check_desc(const tml_subdivider *subdivider, const char *name,
-                             const tml_subdivide_adaptive_desc *desc)
+static tml_status adaptive_check_desc(const tml_subdivider *subdivider, const char *name,
+                                      const tml_subdivide_adaptive_desc *desc)
 {
     tml_context *tml = subdivider->tml;
     if ((unsigned)desc->criterion > TML_SPLIT_KERNEL)
@@ -1111,7 +1111,7 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
     tml_status status =
         tml_refuse_recording(subdivider->tml, call, "record tml_subdivide_adaptive_enqueue");
     if (status == TML_OK)
-        status = check_desc(subdivider, call, desc);
+        status = adaptive_check_desc(subdivider, call, desc);
     if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS)
         status = check_camera(subdivider->tml, &desc->camera);
     if (status == TML_OK)
@@ -1221,8 +1221,8 @@ static uint64_t triangle_room(const adaptive_run *run, const tml_subdivide_buffe
 }
 
 /* The bit of counts[2] for channel values that have no room is that of the vertices. */
-static void report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
-                   const tml_subdivide_buffers *to)
+static void adaptive_report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
+                            const tml_subdivide_buffers *to)
 {
     adaptive_spares *spares = run->spares;
     tml_buffer triangles = spares->written.buffer, used = spares->counts[TALLY_USED].buffer;
@@ -1290,7 +1290,7 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.adaptive is NULL, needs what tml_subdivide_adaptive takes",
                          enqueue_call);
-    tml_status status = check_desc(subdivider, enqueue_call, adaptive);
+    tml_status status = adaptive_check_desc(subdivider, enqueue_call, adaptive);
     if (status == TML_OK)
         status = check_enqueued(subdivider, desc);
     if (status == TML_OK)
@@ -1330,7 +1330,7 @@ static void enqueue_run(adaptive_run *run, const tml_subdivide_adaptive_enqueue_
     number_vertices(run);
     write_triangles(run, to);
     write_vertices(run, to);
-    report(run, desc, to);
+    adaptive_report(run, desc, to);
 }
 
 static size_t enqueue_scratch_size(tml_subdivider *subdivider,

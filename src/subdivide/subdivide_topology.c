@@ -28,7 +28,7 @@ static uint32_t prev_half(uint32_t h)
     return h % 3 == 0 ? h + 2 : h - 1;
 }
 
-static tml_status out_of_memory(tml_context *tml, uint64_t size)
+static tml_status topology_out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(
         tml, TML_ERROR_OUT_OF_MEMORY,
@@ -89,7 +89,7 @@ static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge
     out->entries = tml_alloc_array(tml, out->half_count, sizeof *out->entries);
     if (!out->offsets || (!out->entries && out->half_count)) {
         bins_free(tml, out);
-        return out_of_memory(tml, 3 * mesh->triangle_count * sizeof *out->entries);
+        return topology_out_of_memory(tml, 3 * mesh->triangle_count * sizeof *out->entries);
     }
     /* Bin v is counted at v + 2. The scatter then advances entry v + 1 from the start of bin v to
      * its end, which is the start of bin v + 1. */
@@ -233,7 +233,7 @@ static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t so
     if (!mesh->vertex_sources) {
         mesh->vertex_sources = tml_alloc_array(tml, mesh->vertex_room, sizeof(uint32_t));
         if (!mesh->vertex_sources)
-            return out_of_memory(tml, mesh->vertex_room * sizeof(uint32_t));
+            return topology_out_of_memory(tml, mesh->vertex_room * sizeof(uint32_t));
         for (uint64_t v = 0; v < mesh->vertex_count; v++)
             mesh->vertex_sources[v] = (uint32_t)v;
     }
@@ -258,7 +258,7 @@ static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans
     uint64_t half_count = 3 * mesh->triangle_count;
     uint8_t *is_seen = tml_alloc_array(tml, half_count, 1);
     if (!is_seen && half_count)
-        return out_of_memory(tml, half_count);
+        return topology_out_of_memory(tml, half_count);
     for (uint64_t v = 0; v < mesh->vertex_count; v++)
         mesh->starts[v] = LOOP_NONE;
     if (is_seen)
@@ -358,7 +358,7 @@ static tml_status turn_triangles(tml_context *tml, subdivide_mesh *mesh, const f
     mesh->flipped = tml_alloc_array(tml, input_count, 1);
     tml_status status = TML_OK;
     if (!state || !stack || !mesh->flipped) {
-        status = count ? out_of_memory(tml, count * sizeof *stack) : TML_OK;
+        status = count ? topology_out_of_memory(tml, count * sizeof *stack) : TML_OK;
         goto done;
     }
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
@@ -412,7 +412,7 @@ static tml_status origins_make(tml_context *tml, subdivide_mesh *mesh, uint64_t 
         return TML_OK;
     mesh->triangle_origins = tml_alloc_array(tml, input_count, sizeof *mesh->triangle_origins);
     if (!mesh->triangle_origins)
-        return out_of_memory(tml, input_count * sizeof *mesh->triangle_origins);
+        return topology_out_of_memory(tml, input_count * sizeof *mesh->triangle_origins);
     for (uint64_t i = 0; i < mesh->triangle_count; i++)
         mesh->triangle_origins[i] = (uint32_t)i;
     return TML_OK;
@@ -532,7 +532,8 @@ static tml_status drop_duplicates(tml_context *tml, subdivide_mesh *mesh, const 
     uint64_t count = mesh->triangle_count, kept = 0;
     uint8_t *is_gone = tml_alloc_array(tml, count, 1);
     bin_entry *same = tml_alloc_array(tml, room, sizeof *same);
-    tml_status status = is_gone && same ? TML_OK : out_of_memory(tml, count + room * sizeof *same);
+    tml_status status =
+        is_gone && same ? TML_OK : topology_out_of_memory(tml, count + room * sizeof *same);
     if (status == TML_OK) {
         memset(is_gone, 0, count);
         find_duplicates(mesh, bins, same, is_gone);
@@ -657,7 +658,7 @@ static tml_status mesh_alloc(tml_context *tml, uint64_t vertex_room, uint64_t tr
     bool has_vertices = out->starts && out->vertex_sharp;
     if ((has_triangles || !halves) && (has_vertices || !vertex_room))
         return TML_OK;
-    return out_of_memory(tml, halves * 12 + vertex_room * 8);
+    return topology_out_of_memory(tml, halves * 12 + vertex_room * 8);
 }
 
 static void mesh_release(tml_context *tml, subdivide_mesh *mesh, uint64_t input_triangles)

@@ -10,7 +10,7 @@
 
 enum { BLOCK = 1 << 14 }; /* triangles of a task */
 
-static tml_status out_of_memory(tml_context *tml, uint64_t size)
+static tml_status slab_components_out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                      "tml_surface_slabs: no memory for %" PRIu64
@@ -70,7 +70,7 @@ static uint64_t place_of(const slab_components *c, const slab_numbers *n, uint64
 }
 
 /* Makes the forest's sets what is kept, and counts those without a vertex that is. */
-static void keep(tml_context *tml, slab_components *c, const slab_numbers *n)
+static void slab_components_keep(tml_context *tml, slab_components *c, const slab_numbers *n)
 {
     uint64_t used, sets, open = 0;
     forest_count(tml, &c->forest, &used, &sets);
@@ -94,15 +94,16 @@ static tml_status grow(tml_context *tml, slab_components *c, uint64_t kept, uint
     if (kept > c->kept_room) {
         uint64_t *more = tml_alloc_array(tml, kept, sizeof *more);
         if (!more)
-            return out_of_memory(tml, kept * sizeof *more);
+            return slab_components_out_of_memory(tml, kept * sizeof *more);
         if (c->kept_room)
             memcpy(more, c->kept, (size_t)c->kept_room * sizeof *more);
         tml_free(tml, c->kept, c->kept_room * sizeof *more);
         c->kept = more;
         c->kept_room = kept;
     }
-    return forest_reset(tml, &c->forest, vertices) ? TML_OK
-                                                   : out_of_memory(tml, forest_size(vertices));
+    return forest_reset(tml, &c->forest, vertices)
+               ? TML_OK
+               : slab_components_out_of_memory(tml, forest_size(vertices));
 }
 
 tml_status slab_components_add(tml_context *tml, slab_components *c, const void *indices,
@@ -133,7 +134,7 @@ tml_status slab_components_add(tml_context *tml, slab_components *c, const void 
     if (tml_is_cancelled(tml))
         return tml_error(tml, TML_ERROR_CANCELLED, "tml_surface_slabs: cancelled");
     c->is_begun = true;
-    keep(tml, c, &n);
+    slab_components_keep(tml, c, &n);
     return TML_OK;
 }
 
@@ -151,7 +152,7 @@ tml_status slab_components_seam(tml_context *tml, const slab_components *c, tml_
     const uint64_t count = c->is_begun ? c->below_count + c->next_count : 0;
     uint64_t *sets = tml_alloc_array(tml, count, sizeof *sets);
     if (count && !sets)
-        return out_of_memory(tml, count * sizeof *sets);
+        return slab_components_out_of_memory(tml, count * sizeof *sets);
     if (count)
         memcpy(sets, c->kept, (size_t)count * sizeof *sets);
     *out =
@@ -194,7 +195,7 @@ static tml_status join(tml_context *tml, tml_surface_seam *seam, const uint64_t 
     slab_components c = {.next_count = seam->above_count,
                          .kept = seam->sets ? seam->sets + seam->below_count : NULL};
     if (status == TML_OK && !forest_reset(tml, &c.forest, count))
-        status = out_of_memory(tml, forest_size(count));
+        status = slab_components_out_of_memory(tml, forest_size(count));
     if (status != TML_OK)
         return status;
     for (uint64_t k = 0; k < count; k++)
@@ -203,7 +204,7 @@ static tml_status join(tml_context *tml, tml_surface_seam *seam, const uint64_t 
     for (uint64_t i = 0; i < below_count; i++)
         if (below[i] != FOREST_UNUSED)
             forest_unite(&c.forest, (const uint64_t[]){i, below[i], i});
-    keep(tml, &c, &(slab_numbers){0, seam->below_count, count});
+    slab_components_keep(tml, &c, &(slab_numbers){0, seam->below_count, count});
     *components += c.closed;
     forest_destroy(tml, &c.forest);
     return TML_OK;

@@ -100,8 +100,8 @@ static uint64_t complete_count(tml_context *tml, const tml_surface_piece *piece)
 }
 
 /* Carries the piece's triangles from first on, and its vertices from the lowest that they name. */
-static tml_status keep(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
-                       uint64_t first)
+static tml_status carry_keep(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
+                             uint64_t first)
 {
     uint64_t count = piece->triangle_count - first;
     const uint64_t *corners = count ? (const uint64_t *)piece->indices + 3 * first : NULL;
@@ -161,7 +161,7 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
         out->field_values[i] = arrays[3 + i] ? carry->soup[3 + i].memory : NULL;
     out->indices = NULL;
     carry->done += count;
-    return keep(tml, carry, piece, complete);
+    return carry_keep(tml, carry, piece, complete);
 }
 
 void soup_carry_free(tml_context *tml, soup_carry *carry)

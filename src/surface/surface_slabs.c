@@ -453,7 +453,7 @@ typedef struct loading {
     tml_status status;
 } loading;
 
-static void load(void *argument)
+static void slabs_load(void *argument)
 {
     loading *job = argument;
     const stream *s = job->s;
@@ -486,13 +486,13 @@ static void load(void *argument)
 
 static void load_begin(loading *job, const stream *s, const slab *to, const slab *before)
 {
-    *job =
-        (loading){.s = s, .to = *to, .before = *before, .thread = {.run = load, .argument = job}};
+    *job = (loading){
+        .s = s, .to = *to, .before = *before, .thread = {.run = slabs_load, .argument = job}};
     if (!s->reads || s->field)
         return;
     job->is_threaded = tml_thread_start(&job->thread);
     if (!job->is_threaded)
-        load(job);
+        slabs_load(job);
 }
 
 /* Replaces the buffer of the slab before the previous one by one at the mapped address. */
@@ -513,7 +513,7 @@ static tml_status load_end(stream *s, loading *job)
         tml_thread_join(&job->thread);
     job->is_threaded = false;
     if (s->field)
-        load(job);
+        slabs_load(job);
     surface_time(s->result, s->field ? "field" : "wait for samples", tml_seconds() - start);
     if (s->field && job->status != TML_OK)
         return job->status;
@@ -859,7 +859,7 @@ static tml_status run_halves(stream *s, const slab *at)
     return status == TML_OK ? run_slab(s, &high) : status;
 }
 
-static void add_counts(stream *s)
+static void slabs_add_counts(stream *s)
 {
     for (uint32_t p = 0; p < s->plan.part_count; p++) {
         s->done[p].vertex_count += s->plan.parts[p].vertex_count;
@@ -896,7 +896,7 @@ static tml_status run_net(stream *s, const slab *at)
         surface_time(s->result, "pieces", tml_seconds() - start);
     }
     if (status == TML_OK)
-        add_counts(s);
+        slabs_add_counts(s);
     end_net(s, at, &net);
     return status;
 }
@@ -924,7 +924,7 @@ static tml_status run_slab(stream *s, const slab *at)
     if ((is_done || is_too_large) && *s->plan.kept) /* no EMIT follows */
         status = surface_run_stage(s->tml, &s->plan, SURFACE_END, middle, middle);
     if (is_done && status == TML_OK)
-        add_counts(s);
+        slabs_add_counts(s);
     if (is_done || status != TML_OK)
         return status;
     if (is_too_large)
@@ -942,7 +942,7 @@ static tml_status run_slab(stream *s, const slab *at)
     for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++)
         if (s->plan.parts[p].vertex_count)
             status = piece_write(s, p, at, &arrays);
-    add_counts(s);
+    slabs_add_counts(s);
     surface_time(s->result, "pieces", tml_seconds() - start);
     pieces_destroy(s, &arrays);
     return status;

@@ -144,7 +144,7 @@ static void keep_hit(cast_ray *ray, uint64_t hit)
         sift(ray->hits, ray->room, 0, hit);
 }
 
-static void take(cast_ray *ray, uint32_t slot, float t)
+static void cast_add(cast_ray *ray, uint32_t slot, float t)
 {
     uint32_t id = ray->tree->ids[slot];
     uint64_t hit = (uint64_t)tml_float_bits(t) << 32 | id;
@@ -202,7 +202,7 @@ static void take_exactly(cast_ray *ray, uint32_t slot, exact_points *points)
     static const exact_vector m[3] = {{0, 1}, {0, 2}, {ZERO, DIRECTION}};
     if (exact_quotient_order(points, n, m, ray->t_min) >= 0 &&
         exact_quotient_order(points, n, m, ray->t_max) <= 0)
-        take(ray, slot, exact_quotient_round(points, n, m));
+        cast_add(ray, slot, exact_quotient_round(points, n, m));
 }
 
 void cast_take(cast_ray *ray, uint32_t slot, bool is_sure)
@@ -222,7 +222,7 @@ void cast_take(cast_ray *ray, uint32_t slot, bool is_sure)
     if (high < (double)ray->t_min || low > (double)ray->t_max || (float)low > ray->t_far)
         return;
     if (low > (double)ray->t_min && high < (double)ray->t_max && (float)low == (float)high) {
-        take(ray, slot, (float)low);
+        cast_add(ray, slot, (float)low);
         return;
     }
     if (!is_loaded)
@@ -332,7 +332,7 @@ static void put_hits(const cast_job *job, uint64_t i)
     }
 }
 
-static void put(const cast_job *job, uint64_t i, const cast_ray *ray)
+static void cast_put(const cast_job *job, uint64_t i, const cast_ray *ray)
 {
     if (job->found) {
         put_hits(job, i);
@@ -344,7 +344,7 @@ static void put(const cast_job *job, uint64_t i, const cast_ray *ray)
 }
 
 /* Loads ray number i. False: it hits nothing. */
-static bool begin(const cast_job *job, uint64_t i, cast_ray *ray)
+static bool cast_begin(const cast_job *job, uint64_t i, cast_ray *ray)
 {
     const float for_all[2] = {0, job->desc->t_max == 0.0f ? INFINITY : job->desc->t_max};
     *ray = (cast_ray){.tree = job->desc->tree, .want = job->desc->want, .best = UINT64_MAX};
@@ -379,14 +379,14 @@ static void rays_task(void *argument, uint32_t task)
             uint64_t i = round + (job->rounds.order ? (uint32_t)job->rounds.order[at] : at);
             if (job->rounds.order && at + CAST_WALKS < end)
                 prefetch_ray(job, round + (uint32_t)job->rounds.order[at + CAST_WALKS]);
-            if (begin(job, i, &walks[going].ray))
+            if (cast_begin(job, i, &walks[going].ray))
                 numbers[going++] = i;
             else
-                put(job, i, &walks[going].ray);
+                cast_put(job, i, &walks[going].ray);
         }
         job->loops->follow(walks, going);
         for (uint32_t k = 0; k < going; k++) {
-            put(job, numbers[k], &walks[k].ray);
+            cast_put(job, numbers[k], &walks[k].ray);
             total += walks[k].ray.count + (walks[k].ray.best != UINT64_MAX);
         }
     }
@@ -581,8 +581,8 @@ static tml_status check_poses(tml_context *tml, const char *call, const tml_tree
 }
 
 /* Sets the length's bound, and that it is exact. */
-static tml_status check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
-                             const stream_field *more)
+static tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
+                                  const stream_field *more)
 {
     static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     if (!d->tree)
@@ -687,7 +687,7 @@ static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
     static const char call[] = "tml_tree_cast";
     tml_tree_cast_desc desc = *given;
     uint64_t count = 0;
-    tml_status status = check_desc(tml, call, &desc, NULL);
+    tml_status status = cast_check_desc(tml, call, &desc, NULL);
     if (status == TML_OK)
         status = tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue");
     if (status == TML_OK)
@@ -726,7 +726,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_enqueue_
     if (status == TML_OK && !tml_buffer_is_none(desc->unsure_count))
         status = stream_check_count(tml, enqueue_call, "desc.unsure_count", desc->unsure_count, 0);
     if (status == TML_OK)
-        status = check_desc(tml, enqueue_call, out, more);
+        status = cast_check_desc(tml, enqueue_call, out, more);
     /* Without a wait: no part of the tree is brought up to date. */
     return status == TML_OK ? collide_tree_fetch(tml, enqueue_call, out->tree, 0) : status;
 }

@@ -425,7 +425,7 @@ enum { OUTPUT_COUNT = 5 };
             OUTPUT(desc, job, features, TML_U8, false)                                             \
     }
 
-static tml_status check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
+static tml_status points_check_desc(tml_context *tml, tml_tree_nearest_desc *desc)
 {
     static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     tml_status status = points_check_tree(tml, call, desc->tree, desc->rule);
@@ -500,7 +500,7 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
 {
     tml_tree_nearest_desc desc = *given;
     points_job job = {.desc = &desc, .loops = points_loops_for_processor()};
-    tml_status status = check_desc(tml, &desc);
+    tml_status status = points_check_desc(tml, &desc);
     if (status != TML_OK)
         return status;
     bool has_distances = !tml_buffer_is_none(desc.distances);

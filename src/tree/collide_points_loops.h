@@ -314,7 +314,7 @@ INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uin
     return count;
 }
 
-static void find(points_nearest *nearest)
+static void points_find(points_nearest *nearest)
 {
     open_box open[COLLIDE_WIDTH * COLLIDE_LEVELS_MAX];
     uint32_t count = 0;
@@ -482,6 +482,6 @@ static void turn(points_angle *angle)
     }
 }
 
-const points_loops POINTS_SET = {cross, cross_line, offer, find, place, turn};
+const points_loops POINTS_SET = {cross, cross_line, offer, points_find, place, turn};
 
 #include "kernels/kernel_end.h"

@@ -596,7 +596,7 @@ static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_bu
 }
 
 /* What is given of the outputs that an answer stands for. */
-static void add_counts(rays_run *run, tml_buffer total)
+static void rays_add_counts(rays_run *run, tml_buffer total)
 {
     const tml_tree_cast_desc *d = run->desc;
     tml_buffer answers = run->answers;
@@ -662,7 +662,7 @@ static void add_one(rays_run *run)
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_weights),
                                     .in = {answers, from, way, run->tree},
                                     .out = d->barycentrics});
-    add_counts(run, d->total);
+    rays_add_counts(run, d->total);
 }
 
 /* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray passes close by are there,
@@ -716,7 +716,7 @@ static void add_all(rays_run *run)
                            .params = counting,
                            .in = {run->answers, run->slots_ray, run->slots_t, run->slots_count},
                            .out = run->answers});
-    add_counts(run, (tml_buffer){0, 0});
+    rays_add_counts(run, (tml_buffer){0, 0});
 }
 
 /* Records the steps. The tree has its arrays. */

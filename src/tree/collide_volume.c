@@ -226,7 +226,7 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples
     return TML_OK;
 }
 
-static tml_status check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
+static tml_status volume_grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
 {
     static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
     uint64_t samples = 0;
@@ -263,7 +263,7 @@ static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid
 {
     tml_tree_distance_grid_desc desc = *given;
     volume_job job = {.desc = &desc, .loops = points_loops_for_processor()};
-    tml_status status = check_desc(tml, &desc);
+    tml_status status = volume_grid_check_desc(tml, &desc);
     if (status != TML_OK)
         return status;
     uint64_t count = desc.grid.dims[0] + desc.grid.dims[1] + desc.grid.dims[2];

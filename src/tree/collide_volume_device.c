@@ -264,8 +264,8 @@ typedef struct volume_run {
     uint32_t *sides;
 } volume_run;
 
-static tml_buffer keep(volume_run *run, tml_type type, uint64_t count, const void *data,
-                       const char *label)
+static tml_buffer volume_keep(volume_run *run, tml_type type, uint64_t count, const void *data,
+                              const char *label)
 {
     tml_buffer made = {0, 0};
     if (run->status == TML_OK)
@@ -277,7 +277,7 @@ static tml_buffer keep(volume_run *run, tml_type type, uint64_t count, const voi
 
 static const char call[] = "tml_tree_distance_grid";
 
-static program begin(const volume_run *run)
+static program volume_begin(const volume_run *run)
 {
     program p = program_begin(run->tml, call);
     if (run->status != TML_OK)
@@ -315,12 +315,12 @@ static void plan_make(volume_run *run)
 /* Counts crossings, and lists the lines whose sides the host tells. */
 static void lines_count(volume_run *run)
 {
-    run->counts = keep(run, TML_U32, run->lines, NULL, "crossings of lines");
-    run->is_unsure = keep(run, TML_U32, run->lines, NULL, "unsure lines");
-    run->first_four = keep(run, TML_VEC(TML_U32, 4), run->lines, NULL, "first crossings");
-    run->firsts = keep(run, TML_U32, run->lines, NULL, "first crossings");
-    run->unsure = keep(run, TML_U32, run->lines, NULL, "unsure lines");
-    program p = begin(run);
+    run->counts = volume_keep(run, TML_U32, run->lines, NULL, "crossings of lines");
+    run->is_unsure = volume_keep(run, TML_U32, run->lines, NULL, "unsure lines");
+    run->first_four = volume_keep(run, TML_VEC(TML_U32, 4), run->lines, NULL, "first crossings");
+    run->firsts = volume_keep(run, TML_U32, run->lines, NULL, "first crossings");
+    run->unsure = volume_keep(run, TML_U32, run->lines, NULL, "unsure lines");
+    program p = volume_begin(run);
     const tml_buffer crossings = program_array(&p, TML_U32, 1);
     const tml_buffer unsure = program_array(&p, TML_U32, 1);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
@@ -364,7 +364,7 @@ static tml_buffer lines_tell(volume_run *run)
     const uint64_t count = run->unsure_count, words = TML_CEIL_DIV(run->dims[0], 16u);
     tml_buffer told = {0, 0};
     if (count == 0)
-        return keep(run, TML_U32, 1, NULL, "sides of lines");
+        return volume_keep(run, TML_U32, 1, NULL, "sides of lines");
     run->list = tml_alloc_array(run->tml, count, sizeof *run->list);
     run->sides = tml_alloc_array(run->tml, count * run->dims[0], sizeof *run->sides);
     if (!run->list || !run->sides)
@@ -377,7 +377,7 @@ static tml_buffer lines_tell(volume_run *run)
         for (uint64_t i = 1; i < count; i++)
             memmove(run->sides + i * words, run->sides + i * run->dims[0],
                     (size_t)words * sizeof *run->sides);
-        told = keep(run, TML_U32, count * words, run->sides, "sides of lines");
+        told = volume_keep(run, TML_U32, count * words, run->sides, "sides of lines");
     }
     if (run->list)
         tml_free(run->tml, run->list, (size_t)count * sizeof *run->list);
@@ -389,7 +389,7 @@ static tml_buffer lines_tell(volume_run *run)
 static void sides_fill(volume_run *run)
 {
     const tml_buffer told = lines_tell(run);
-    program p = begin(run);
+    program p = volume_begin(run);
     const tml_buffer crossings = program_array(&p, TML_U32, TML_MAX_OF(run->crossing_count, 1u));
     const tml_buffer bounds = program_array(&p, TML_VEC(TML_U32, 2), run->lines);
     program_expand(
@@ -411,7 +411,7 @@ static void sides_fill(volume_run *run)
 
 static void band_fill(volume_run *run)
 {
-    program p = begin(run);
+    program p = volume_begin(run);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_fill_band),
                                     .params = {.f = {run->band}},
                                     .length = tml_length_of(run->samples),
@@ -423,7 +423,7 @@ static void band_fill(volume_run *run)
 static uint32_t near_list(volume_run *run, const tml_map_desc *tell, uint64_t blocks,
                           tml_buffer list)
 {
-    program p = begin(run);
+    program p = volume_begin(run);
     tml_map_desc map = *tell;
     uint32_t count = 0;
     map.out = program_array(&p, TML_U32, blocks);
@@ -441,7 +441,7 @@ static uint32_t near_list(volume_run *run, const tml_map_desc *tell, uint64_t bl
 /* Lists the near blocks: in run->near their places among those of the large ones in run->near_large. */
 static void blocks_list(volume_run *run)
 {
-    run->near_large = keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");
+    run->near_large = volume_keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");
     run->large_count = near_list(run,
                                  &(tml_map_desc){.kernel = TML_USE(collide_near_large),
                                                  .in = {run->boxes, run->triangles, run->plan}},
@@ -449,7 +449,7 @@ static void blocks_list(volume_run *run)
     if (run->large_count == 0 || run->large_count > LARGE_MOST)
         return;
     const uint64_t blocks = (uint64_t)BLOCKS_A_LARGE * run->large_count;
-    run->near = keep(run, TML_U32, blocks, NULL, "near blocks");
+    run->near = volume_keep(run, TML_U32, blocks, NULL, "near blocks");
     run->near_count =
         near_list(run,
                   &(tml_map_desc){.kernel = TML_USE(collide_near_block),
@@ -474,7 +474,7 @@ static void round_run(volume_run *run, uint32_t first, uint32_t blocks)
 {
     const tml_type vector = TML_VEC(TML_U32, 4);
     const uint64_t samples = (uint64_t)SAMPLES_A_BLOCK * blocks;
-    program p = begin(run);
+    program p = volume_begin(run);
     tml_buffer parts[4]; /* of the nodes near blocks */
     for (int i = 0; i < 4; i++)
         parts[i] = program_array(&p, vector, blocks);

@@ -29,14 +29,14 @@ enum { MAX_COLUMNS = TML_MAX_PAYLOADS + 1 };
 
 /* ---- keep bits ------------------------------------------------------------------------------- */
 
-static uint64_t tiles_of(uint64_t bound)
+static uint64_t vk_compact_tiles(uint64_t bound)
 {
     return TML_MAX_OF(bound / TILE_ITEMS + (bound % TILE_ITEMS != 0), (uint64_t)1);
 }
 
 vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound)
 {
-    vk_keep_bits bits = {.tiles = tiles_of(bound)};
+    vk_keep_bits bits = {.tiles = vk_compact_tiles(bound)};
     bits.words = vk_take(arena, bits.tiles, TILE_WORDS * sizeof(uint32_t));
     bits.counts = vk_take(arena, bits.tiles, sizeof(uint32_t));
     bits.scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)bits.tiles), 1);
@@ -49,7 +49,7 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
     return (vk_keep_bits){
         .words = all->words + tile * TILE_WORDS * sizeof(uint32_t),
         .counts = all->counts + tile * sizeof(uint32_t),
-        .tiles = tiles_of(pass->bound),
+        .tiles = vk_compact_tiles(pass->bound),
         .scan_scratch = all->scan_scratch,
     };
 }
@@ -189,7 +189,7 @@ bool vk_one_pass_fits(uint64_t bound, uint64_t room)
 
 static uint32_t state_words(uint64_t bound)
 {
-    return (uint32_t)(STATES_FIRST + tiles_of(bound));
+    return (uint32_t)(STATES_FIRST + vk_compact_tiles(bound));
 }
 
 vk_address vk_one_pass_states_take(vk_arena *arena, const vk_passes *passes)
@@ -202,7 +202,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
 {
     vk_pass pass = vk_pass_at(passes, number);
-    uint64_t tiles = tiles_of(pass.bound);
+    uint64_t tiles = vk_compact_tiles(pass.bound);
     vk_states states;
     tml_status status = vk_take_states(tml, state_words(pass.bound), outputs->states, &states);
     if (status != TML_OK)
@@ -310,12 +310,12 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
             return false;
     }
     if (job->is_both)
-        return job->passes.count == 1 && tiles_of(bound) <= short_tiles(tml);
+        return job->passes.count == 1 && vk_compact_tiles(bound) <= short_tiles(tml);
     return vk_one_pass_fits(most, room);
 }
 
-static void lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition, vk_arena *arena,
-                    compact_job *job)
+static void vk_compact_lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition,
+                               vk_arena *arena, compact_job *job)
 {
     *job = (compact_job){.is_both = partition, .has_first = !tml_buffer_is_none(desc->out_first)};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
@@ -431,8 +431,8 @@ static tml_status move_pass(tml_context *tml, const tml_compact_desc *desc, cons
     return status;
 }
 
-static tml_status reduce_then_scan(tml_context *tml, const tml_compact_desc *desc,
-                                   const compact_job *job)
+static tml_status vk_compact_reduce_then_scan(tml_context *tml, const tml_compact_desc *desc,
+                                              const compact_job *job)
 {
     tml_status status = TML_OK;
     for (uint64_t p = 0; p < job->passes.count && status == TML_OK; p++) {
@@ -447,11 +447,12 @@ static tml_status reduce_then_scan(tml_context *tml, const tml_compact_desc *des
     return status;
 }
 
-static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool partition, void *scratch)
+static tml_status vk_compact_run(tml_context *tml, const tml_compact_desc *desc, bool partition,
+                                 void *scratch)
 {
     compact_job job;
     vk_arena arena = vk_arena_of(scratch);
-    lay_out(tml, desc, partition, &arena, &job);
+    vk_compact_lay_out(tml, desc, partition, &arena, &job);
     tml_status status = tml_buffer_is_none(desc->count) /* which may be in the length's buffer */
                             ? vk_passes_lend(tml, &desc->length, &job.passes)
                             : vk_passes_begin(tml, &desc->length, &job.passes);
@@ -460,7 +461,8 @@ static tml_status run(tml_context *tml, const tml_compact_desc *desc, bool parti
     if (status == TML_OK)
         status = vk_params_store(tml, &desc->keep.params, NULL, job.params);
     if (status == TML_OK)
-        status = job.one_pass ? one_pass(tml, desc, &job) : reduce_then_scan(tml, desc, &job);
+        status =
+            job.one_pass ? one_pass(tml, desc, &job) : vk_compact_reduce_then_scan(tml, desc, &job);
     vk_address total = total_at(&job, job.passes.count);
     for (uint32_t c = 0; c < job.column_count && status == TML_OK; c++) {
         const vk_column *column = &job.columns[c];
@@ -481,38 +483,39 @@ static bool is_supported(tml_context *tml, const void *desc)
                                                 : vk_keep_supported(tml, &d->keep);
 }
 
-static size_t scratch_size(tml_context *tml, const tml_compact_desc *desc, bool partition)
+static size_t vk_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc,
+                                      bool partition)
 {
     if (desc->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_compact_scratch_size(tml, desc);
     compact_job job;
     vk_arena arena = {0};
-    lay_out(tml, desc, partition, &arena, &job);
+    vk_compact_lay_out(tml, desc, partition, &arena, &job);
     return arena.size;
 }
 
 static size_t compact_scratch_size(tml_context *tml, const void *desc)
 {
-    return scratch_size(tml, desc, false);
+    return vk_compact_scratch_size(tml, desc, false);
 }
 static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
     const tml_compact_desc *d = desc;
     return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_compact(tml, d, scratch)
-                                                : run(tml, d, false, scratch);
+                                                : vk_compact_run(tml, d, false, scratch);
 }
 
 static size_t partition_scratch_size(tml_context *tml, const void *desc)
 {
-    return scratch_size(tml, desc, true);
+    return vk_compact_scratch_size(tml, desc, true);
 }
 static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
     const tml_partition_desc *d = desc;
     return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_partition(tml, d, scratch)
-                                                : run(tml, d, true, scratch);
+                                                : vk_compact_run(tml, d, true, scratch);
 }
 
 const tml_engine_op vk_op_compact = {is_supported, compact_scratch_size, compact_run};

@@ -139,7 +139,7 @@ static const char *find_lack(const physical *p)
     return NULL;
 }
 
-static void describe(const vk_functions *fn, VkPhysicalDevice handle, physical *p)
+static void vk_device_describe(const vk_functions *fn, VkPhysicalDevice handle, physical *p)
 {
     *p = (physical){.handle = handle};
     p->size_control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
@@ -231,7 +231,7 @@ static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physi
         return 0;
     for (uint32_t i = 0; i < count; i++) {
         physical p;
-        describe(fn, handles[i], &p);
+        vk_device_describe(fn, handles[i], &p);
         if (p.lack && unfit)
             *unfit = p;
         if (p.lack)
@@ -305,7 +305,7 @@ bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get, VkInstance instance,
     physical p;
     if (!features || !features12 || vk_load_instance(&fn, instance))
         return false;
-    describe(&fn, physical_device, &p);
+    vk_device_describe(&fn, physical_device, &p);
     if (p.lack)
         return false;
     features->shaderFloat64 |= p.features.shaderFloat64;
@@ -444,7 +444,7 @@ static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, p
         if (missing)
             return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the Vulkan instance has no %s",
                              missing);
-        describe(&device->fn, lent->physical_device, p);
+        vk_device_describe(&device->fn, lent->physical_device, p);
         if (p->lack)
             return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: %s lacks %s",
                              p->properties.deviceName, p->lack);
@@ -515,7 +515,7 @@ static tml_status open_device(tml_context *tml, const tml_vulkan_desc *lent)
 }
 
 /* Is the desc complete in itself? */
-static tml_status check_desc(tml_context *tml, const tml_vulkan_desc *desc)
+static tml_status vk_device_check_desc(tml_context *tml, const tml_vulkan_desc *desc)
 {
     const char *lack = NULL;
     if (!desc->instance != !desc->device || !desc->instance != !desc->queue ||
@@ -539,7 +539,7 @@ tml_status vk_open(tml_context *tml, const tml_open_desc *desc)
 {
     static const tml_vulkan_desc nothing_lent;
     const tml_vulkan_desc *lent = desc->vulkan ? desc->vulkan : &nothing_lent;
-    tml_status status = check_desc(tml, lent);
+    tml_status status = vk_device_check_desc(tml, lent);
     if (status)
         return status;
     uint64_t items = tml->testing.vulkan_pass_items;

@@ -27,7 +27,7 @@ static uint64_t pieces(uint64_t count, uint64_t piece)
     return count / piece + (count % piece != 0);
 }
 
-static uint32_t tiles_of(uint64_t sources)
+static uint32_t vk_expand_tiles(uint64_t sources)
 {
     return (uint32_t)pieces(sources, EXPAND_SOURCES);
 }
@@ -173,7 +173,7 @@ static tml_status record_places(tml_context *tml, const expand_args *args, uint3
 {
     uint32_t per_group = VK_GROUP / vk_caps_of(tml)->subgroup;
     tml_status status = record(tml, &vk_shader_expand_sum, args, count_size, false,
-                               pieces(tiles_of(args->bound), per_group), 0);
+                               pieces(vk_expand_tiles(args->bound), per_group), 0);
     return status ? status : record(tml, &vk_shader_expand_scan, args, count_size, false, 1, 0);
 }
 
@@ -189,7 +189,7 @@ static void set_reported(tml_context *tml, const tml_expand_desc *desc, expand_a
 /* Control words, the total (u64), and places (u64, one more than tiles). */
 size_t vk_expand_total_scratch(uint32_t count)
 {
-    return (EXPAND_CONTROL + 2 + 2 * ((size_t)tiles_of(count) + 1)) * sizeof(uint32_t);
+    return (EXPAND_CONTROL + 2 + 2 * ((size_t)vk_expand_tiles(count) + 1)) * sizeof(uint32_t);
 }
 
 vk_address vk_expand_sum_at(vk_address scratch)
@@ -223,15 +223,16 @@ typedef struct expand_layout {
     vk_expand_outputs outputs;
 } expand_layout;
 
-static expand_layout lay_out(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena)
+static expand_layout vk_expand_lay_out(tml_context *tml, const tml_expand_desc *desc,
+                                       vk_arena *arena)
 {
     expand_layout l = {.control = 0};
     uint64_t items = TML_MIN_OF(vk_caps_of(tml)->pass_items, most_sources);
     uint64_t longest = TML_MIN_OF(desc->length.count, items);
     l.passes = vk_passes_take_of(&desc->length, items, arena);
     l.totals = vk_take(arena, l.passes.count, sizeof(uint64_t));
-    l.places = vk_take(arena, (uint64_t)tiles_of(longest) + 1, sizeof(uint64_t));
-    uint32_t states = desc->method == TML_METHOD_LOOK_BACK ? 2 * tiles_of(longest) : 0;
+    l.places = vk_take(arena, (uint64_t)vk_expand_tiles(longest) + 1, sizeof(uint64_t));
+    uint32_t states = desc->method == TML_METHOD_LOOK_BACK ? 2 * vk_expand_tiles(longest) : 0;
     l.control = vk_take(arena, EXPAND_CONTROL + states, sizeof(uint32_t));
     if (desc->count_kernel)
         l.made = vk_take(arena, longest, sizeof(uint32_t));
@@ -258,7 +259,7 @@ static size_t expand_scratch_size(tml_context *tml, const void *desc)
     if (d->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_expand_scratch_size(tml, d);
     vk_arena arena = {0, 0};
-    lay_out(tml, d, &arena);
+    vk_expand_lay_out(tml, d, &arena);
     return arena.size;
 }
 
@@ -267,7 +268,7 @@ static tml_status expand_pass(tml_context *tml, const tml_expand_desc *desc, con
 {
     vk_pass pass = vk_pass_at(&l->passes, number);
     bool is_one_pass = desc->method == TML_METHOD_LOOK_BACK;
-    uint32_t tiles = tiles_of(pass.bound);
+    uint32_t tiles = vk_expand_tiles(pass.bound);
     uint64_t capacity = l->outputs.capacity;
     expand_args args = {.length_at = pass.length,
                         .control = l->control,
@@ -320,7 +321,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     if (d->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_expand(tml, d, scratch);
     vk_arena arena = vk_arena_of(scratch);
-    expand_layout l = lay_out(tml, d, &arena);
+    expand_layout l = vk_expand_lay_out(tml, d, &arena);
     tml_status status = vk_passes_lend(tml, &d->length, &l.passes);
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, d->out_first, l.outputs.first);

@@ -8,7 +8,7 @@
 #include "kernels/kernel_end.h"
 #include "vulkan_shaders.h"
 
-static size_t scratch_size(tml_context *tml, const void *desc)
+static size_t vk_gather_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
     vk_passes_take(tml, &((const tml_gather_desc *)desc)->length, &arena);
@@ -54,7 +54,8 @@ static vk_gather gather_of(const tml_context *tml, const tml_gather_desc *desc,
                        .scatters = scatters};
 }
 
-static tml_status run(tml_context *tml, const tml_gather_desc *desc, bool scatters, void *scratch)
+static tml_status vk_gather_run(tml_context *tml, const tml_gather_desc *desc, bool scatters,
+                                void *scratch)
 {
     vk_arena arena = vk_arena_of(scratch);
     vk_passes passes = vk_passes_take(tml, &desc->length, &arena);
@@ -73,14 +74,14 @@ static tml_status run(tml_context *tml, const tml_gather_desc *desc, bool scatte
 static tml_status gather_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
-    return run(tml, desc, false, scratch);
+    return vk_gather_run(tml, desc, false, scratch);
 }
 
 static tml_status scatter_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
-    return run(tml, desc, true, scratch);
+    return vk_gather_run(tml, desc, true, scratch);
 }
 
-const tml_engine_op vk_op_gather = {NULL, scratch_size, gather_run};
-const tml_engine_op vk_op_scatter = {NULL, scratch_size, scatter_run};
+const tml_engine_op vk_op_gather = {NULL, vk_gather_scratch_size, gather_run};
+const tml_engine_op vk_op_scatter = {NULL, vk_gather_scratch_size, scatter_run};

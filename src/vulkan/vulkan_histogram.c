@@ -43,7 +43,8 @@ typedef struct histogram_layout {
     bool makes, is_real, is_wide;
 } histogram_layout;
 
-static histogram_layout lay_out(tml_context *tml, const tml_histogram_desc *desc, vk_arena *arena)
+static histogram_layout vk_histogram_lay_out(tml_context *tml, const tml_histogram_desc *desc,
+                                             vk_arena *arena)
 {
     const tml_slot *weights = tml_slot_of(tml, desc->weights), *out = tml_slot_of(tml, desc->out);
     histogram_layout l = {.makes = desc->kernel || !tml_buffer_is_none(desc->edges),
@@ -76,7 +77,7 @@ static bool histogram_supports(tml_context *tml, const void *argument)
 static size_t histogram_scratch_size(tml_context *tml, const void *argument)
 {
     vk_arena arena = {0};
-    lay_out(tml, &((const tml_histogram_resolved *)argument)->desc, &arena);
+    vk_histogram_lay_out(tml, &((const tml_histogram_resolved *)argument)->desc, &arena);
     return arena.size;
 }
 
@@ -190,7 +191,7 @@ static tml_status histogram_run(tml_context *tml, const void *argument, void *sc
     const tml_histogram_resolved *resolved = argument;
     const tml_histogram_desc *desc = &resolved->desc;
     vk_arena arena = vk_arena_of(scratch);
-    histogram_layout l = lay_out(tml, desc, &arena);
+    histogram_layout l = vk_histogram_lay_out(tml, desc, &arena);
     const vk_module *module; /* found first: a kernel that is refused leaves the counts unchanged */
     tml_status status =
         desc->kernel ? vk_kernel_module(tml, desc->kernel, VK_KERNEL_MAP, &module) : TML_OK;

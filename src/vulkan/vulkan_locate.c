@@ -134,7 +134,7 @@ typedef struct compact_layout {
     vk_address first;    /* u64: where outputs begin; 0: at 0 */
 } compact_layout;
 
-static compact_layout lay_out(const tml_compact_desc *desc, vk_arena *arena)
+static compact_layout vk_locate_lay_out(const tml_compact_desc *desc, vk_arena *arena)
 {
     compact_layout l = {.passes = vk_passes_take_of(&desc->length, most_items, arena)};
     l.bits = vk_keep_take(arena, desc->length.count);
@@ -157,7 +157,7 @@ size_t vk_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *
 {
     (void)tml;
     vk_arena arena = {0, 0};
-    lay_out(desc, &arena);
+    vk_locate_lay_out(desc, &arena);
     return arena.size;
 }
 
@@ -215,7 +215,7 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
                               bool is_partition)
 {
     vk_arena arena = vk_arena_of(scratch);
-    compact_layout l = lay_out(desc, &arena);
+    compact_layout l = vk_locate_lay_out(desc, &arena);
     vk_pass pass = vk_pass_at(&l.passes, 0);
     pass.grids = 0; /* no indirect grid */
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);

@@ -172,7 +172,8 @@ static bool specs_equal(const vk_specs *a, const vk_specs *b)
 }
 
 /* The entry with these constants, or the empty entry where it belongs. */
-static vk_pipeline *find(const vk_device *device, const vk_module *module, const vk_specs *specs)
+static vk_pipeline *vk_pipeline_find(const vk_device *device, const vk_module *module,
+                                     const vk_specs *specs)
 {
     uint32_t mask = device->pipeline_capacity - 1;
     for (uint32_t i = hash_of(module, specs) & mask;; i = (i + 1) & mask) {
@@ -196,7 +197,7 @@ static bool table_grow(tml_context *tml)
     device->pipeline_capacity = capacity;
     for (uint32_t i = 0; i < old_capacity; i++)
         if (old[i].module)
-            *find(device, old[i].module, &old[i].specs) = old[i];
+            *vk_pipeline_find(device, old[i].module, &old[i].specs) = old[i];
     tml_free(tml, old, old_capacity * sizeof *old);
     return true;
 }
@@ -282,7 +283,7 @@ tml_status vk_pipeline_get(tml_context *tml, const vk_dispatch_info *info, VkPip
                          info->module->name);
     vk_specs specs;
     find_specs(tml, info, &specs);
-    vk_pipeline *entry = find(device, info->module, &specs);
+    vk_pipeline *entry = vk_pipeline_find(device, info->module, &specs);
     if (!entry->module) {
         VkPipeline pipeline = VK_NULL_HANDLE;
         tml_status status = create(tml, info->module, &specs, &pipeline);

@@ -10,7 +10,7 @@
 
 #include "kernels/kernel_end.h"
 
-static tml_status run(tml_context *tml, const probe_args *args)
+static tml_status vk_probe_run(tml_context *tml, const probe_args *args)
 {
     probe_args now = *args;
     tml_status status = TML_OK;
@@ -65,7 +65,7 @@ tml_status vk_probe(tml_context *tml)
     if (!status) {
         memset(report->host, 0, sizeof found);
         const probe_args args = {.control = control->address, .report = report->address};
-        status = run(tml, &args);
+        status = vk_probe_run(tml, &args);
     }
     if (!status) {
         memcpy(found, report->host, sizeof found);

@@ -326,7 +326,7 @@ tml_status vk_take_stall(tml_context *tml)
         tml->device.name);
 }
 
-static tml_status check(tml_context *tml)
+static tml_status vk_record_check(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -337,7 +337,7 @@ static tml_status check(tml_context *tml)
 tml_status tml_vulkan_check(tml_context *tml)
 {
     tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, check(tml));
+    return status ? status : tml_leave(tml, vk_record_check(tml));
 }
 
 /* Batches complete in order. A batch that reuses a place of the ring has waited for its last use. */

@@ -51,7 +51,7 @@ typedef struct reduce_layout {
     reduce_job jobs[TML_MAX_FOLDS];
 } reduce_layout;
 
-static uint32_t tiles_of(const reduce_layout *l, uint64_t count)
+static uint32_t vk_reduce_tiles(const reduce_layout *l, uint64_t count)
 {
     return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, l->tile), (uint64_t)1);
 }
@@ -69,8 +69,8 @@ static uint32_t states_of(const reduce_layout *l)
     return 1 + l->fans;
 }
 
-static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *arena,
-                    reduce_layout *l)
+static bool vk_reduce_lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *arena,
+                              reduce_layout *l)
 {
     const tml_slot *in = tml_slot_of(tml, desc->in);
     bool is_supported = true;
@@ -84,7 +84,7 @@ static bool lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_arena *are
     }
     l->passes = vk_passes_take(tml, &desc->length, arena);
     l->tile = tile_of(l->components, &l->jobs[0].fold);
-    l->tiles = tiles_of(l, TML_MIN_OF(l->passes.bound, l->passes.items));
+    l->tiles = vk_reduce_tiles(l, TML_MIN_OF(l->passes.bound, l->passes.items));
     l->fans = TML_CEIL_DIV(l->tiles, FOLD_FAN);
     for (uint32_t j = 0; j < l->job_count; j++) {
         reduce_args *args = &l->jobs[j].args;
@@ -102,14 +102,14 @@ static bool supports(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
     reduce_layout l;
-    return lay_out(tml, desc, &arena, &l);
+    return vk_reduce_lay_out(tml, desc, &arena, &l);
 }
 
-static size_t scratch_size(tml_context *tml, const void *desc)
+static size_t vk_reduce_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
     reduce_layout l;
-    lay_out(tml, desc, &arena, &l);
+    vk_reduce_lay_out(tml, desc, &arena, &l);
     return arena.size;
 }
 
@@ -142,7 +142,7 @@ static tml_status run_pass(tml_context *tml, reduce_layout *l, vk_address in, si
                            uint64_t number)
 {
     vk_pass pass = vk_pass_at(&l->passes, number);
-    uint32_t tiles = tiles_of(l, pass.bound);
+    uint32_t tiles = vk_reduce_tiles(l, pass.bound);
     vk_states states = {0};
     tml_status status = TML_OK;
     if (tiles > 1)
@@ -170,13 +170,13 @@ static tml_status run_pass(tml_context *tml, reduce_layout *l, vk_address in, si
     return status;
 }
 
-static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
+static tml_status vk_reduce_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     (void)size;
     const tml_reduce_desc *desc = argument;
     vk_arena arena = vk_arena_of(scratch);
     reduce_layout l;
-    lay_out(tml, desc, &arena, &l);
+    vk_reduce_lay_out(tml, desc, &arena, &l);
     for (uint32_t j = 0; j < l.job_count; j++) {
         reduce_args *args = &l.jobs[j].args;
         args->out_at = vk_address_of(tml, tml_reduce_result_at(desc, j).out);
@@ -191,4 +191,4 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
     return status;
 }
 
-const tml_engine_op vk_op_reduce = {supports, scratch_size, run};
+const tml_engine_op vk_op_reduce = {supports, vk_reduce_scratch_size, vk_reduce_run};

@@ -30,8 +30,8 @@ static uint32_t states_of(const segments_job *job)
     return 3 * job->args.groups;
 }
 
-static bool lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, vk_arena *arena,
-                    segments_job *job)
+static bool vk_reduce_segments_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc,
+                                       vk_arena *arena, segments_job *job)
 {
     const tml_slot *in = tml_slot_of(tml, desc->in);
     bool has_starts = !tml_buffer_is_none(desc->starts);
@@ -72,25 +72,26 @@ static bool supports(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
     segments_job job;
-    return lay_out(tml, desc, &arena, &job);
+    return vk_reduce_segments_lay_out(tml, desc, &arena, &job);
 }
 
-static size_t scratch_size(tml_context *tml, const void *desc)
+static size_t vk_reduce_segments_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
     segments_job job;
-    lay_out(tml, desc, &arena, &job);
+    vk_reduce_segments_lay_out(tml, desc, &arena, &job);
     return arena.size;
 }
 
-static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
+static tml_status vk_reduce_segments_run(tml_context *tml, const void *argument, void *scratch,
+                                         size_t size)
 {
     (void)size;
     const tml_reduce_segments_desc *desc = argument;
     vk_arena arena = vk_arena_of(scratch);
     segments_job job;
     vk_states states;
-    lay_out(tml, desc, &arena, &job);
+    vk_reduce_segments_lay_out(tml, desc, &arena, &job);
     tml_status status = vk_passes_begin(tml, &desc->count, &job.count);
     if (!status)
         status = vk_passes_begin(tml, &desc->length, &job.length);
@@ -112,4 +113,5 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
     return vk_dispatch(tml, &info);
 }
 
-const tml_engine_op vk_op_reduce_segments = {supports, scratch_size, run};
+const tml_engine_op vk_op_reduce_segments = {supports, vk_reduce_segments_scratch_size,
+                                             vk_reduce_segments_run};

@@ -130,7 +130,7 @@ void vk_sampled_close(tml_context *tml)
         device->fn.DestroyDescriptorSetLayout(device->device, device->set_layout, NULL);
 }
 
-static void release(vk_device *device, uint32_t owner)
+static void vk_sampled_release(vk_device *device, uint32_t owner)
 {
     for (vk_sets *sets = device->sets; sets; sets = sets->next)
         for (uint32_t i = 0; i < SETS; i++)
@@ -140,12 +140,12 @@ static void release(vk_device *device, uint32_t owner)
 
 void vk_sampled_collect(vk_device *device, uint32_t batch)
 {
-    release(device, 1 + batch);
+    vk_sampled_release(device, 1 + batch);
 }
 
 void vk_sampled_forget(vk_device *device)
 {
-    release(device, 1 + RECORDED);
+    vk_sampled_release(device, 1 + RECORDED);
 }
 
 /* Makes sets. */
@@ -188,7 +188,7 @@ static tml_status grow(tml_context *tml)
 }
 
 /* The owner's set of this image, else a free one, else NULL. */
-static vk_set *find(const vk_device *device, uint32_t owner, const vk_sampled *texture)
+static vk_set *vk_sampled_find(const vk_device *device, uint32_t owner, const vk_sampled *texture)
 {
     vk_set *free_set = NULL;
     for (vk_sets *sets = device->sets; sets; sets = sets->next)
@@ -207,12 +207,12 @@ tml_status vk_sampled_bind(tml_context *tml, VkCommandBuffer commands, const vk_
 {
     vk_device *device = vk_device_of(tml);
     const uint32_t owner = 1 + (device->lent_commands ? (uint32_t)RECORDED : device->batch);
-    vk_set *set = find(device, owner, texture);
+    vk_set *set = vk_sampled_find(device, owner, texture);
     if (!set) {
         tml_status status = grow(tml);
         if (status != TML_OK)
             return status;
-        set = find(device, owner, texture);
+        set = vk_sampled_find(device, owner, texture);
     }
     if (set->owner == 0) {
         set->owner = owner;

@@ -61,14 +61,14 @@ static void set_input(scan_kind *kind, tml_type type, bool inclusive)
     kind->specs[SCAN_SPEC_INCLUSIVE] = inclusive;
 }
 
-static uint32_t tiles_of(const scan_kind *kind, uint64_t count)
+static uint32_t vk_scan_tiles(const scan_kind *kind, uint64_t count)
 {
     return (uint32_t)TML_MAX_OF(TML_CEIL_DIV(count, kind->tile), (uint64_t)1);
 }
 
 static uint32_t state_words(const scan_kind *kind, uint64_t count)
 {
-    return STATES_FIRST + kind->words * tiles_of(kind, count);
+    return STATES_FIRST + kind->words * vk_scan_tiles(kind, count);
 }
 
 static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_t mode,
@@ -93,7 +93,7 @@ static tml_status scan_dispatch(tml_context *tml, const scan_kind *kind, uint32_
 static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args *args,
                                    vk_address own_states, vk_address grid)
 {
-    uint32_t tiles = tiles_of(kind, args->bound);
+    uint32_t tiles = vk_scan_tiles(kind, args->bound);
     vk_states states;
     tml_status status = vk_take_states(tml, state_words(kind, args->bound), own_states, &states);
     if (status)
@@ -105,10 +105,10 @@ static tml_status scan_in_one_pass(tml_context *tml, scan_kind *kind, scan_args 
     return scan_dispatch(tml, kind, SCAN_ONE_PASS, args, tiles, grid);
 }
 
-static tml_status reduce_then_scan(tml_context *tml, const scan_kind *kind, scan_args *args,
-                                   vk_address sums, vk_address grid)
+static tml_status vk_scan_reduce_then_scan(tml_context *tml, const scan_kind *kind, scan_args *args,
+                                           vk_address sums, vk_address grid)
 {
-    uint32_t tiles = tiles_of(kind, args->bound);
+    uint32_t tiles = vk_scan_tiles(kind, args->bound);
     args->states = sums;
     tml_status status = scan_dispatch(tml, kind, SCAN_SUMS, args, tiles, grid);
     if (status)
@@ -128,7 +128,7 @@ static tml_status scan_pass(tml_context *tml, scan_kind *kind, scan_args *args, 
     if (args->bound <= SHORT_TILES * kind->tile)
         return scan_dispatch(tml, kind, SCAN_ALL, args, 1, 0);
     return looks_back ? scan_in_one_pass(tml, kind, args, scratch, grid)
-                      : reduce_then_scan(tml, kind, args, scratch, grid);
+                      : vk_scan_reduce_then_scan(tml, kind, args, scratch, grid);
 }
 
 /* ---- tml_scan -------------------------------------------------------------------------------- */
@@ -140,7 +140,8 @@ typedef struct scan_job {
     vk_address bases[2]; /* the prefix that a pass begins with; passes alternate */
 } scan_job;
 
-static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena, scan_job *job)
+static void vk_scan_lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena,
+                            scan_job *job)
 {
     *job = (scan_job){.kind = kind_for_fold(desc, tml_slot_of(tml, desc->out)->type)};
     set_input(&job->kind, tml_slot_of(tml, desc->in)->type, desc->inclusive);
@@ -152,7 +153,7 @@ static void lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena
     if (desc->method == TML_METHOD_LOOK_BACK)
         job->scratch = vk_take(arena, state_words(&job->kind, longest), sizeof(uint32_t));
     else if (desc->method == TML_METHOD_REDUCE_THEN_SCAN)
-        job->scratch = vk_take(arena, tiles_of(&job->kind, longest), job->kind.sum_size);
+        job->scratch = vk_take(arena, vk_scan_tiles(&job->kind, longest), job->kind.sum_size);
 }
 
 static bool supports(tml_context *tml, const void *argument)
@@ -168,22 +169,22 @@ static bool supports(tml_context *tml, const void *argument)
     return desc->method == TML_METHOD_REDUCE_THEN_SCAN;
 }
 
-static size_t scratch_size(tml_context *tml, const void *argument)
+static size_t vk_scan_scratch_size(tml_context *tml, const void *argument)
 {
     vk_arena arena = {0};
     scan_job job;
-    lay_out(tml, &((const tml_scan_resolved *)argument)->desc, &arena, &job);
+    vk_scan_lay_out(tml, &((const tml_scan_resolved *)argument)->desc, &arena, &job);
     return arena.size;
 }
 
-static tml_status run(tml_context *tml, const void *argument, void *scratch, size_t size)
+static tml_status vk_scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     (void)size;
     const tml_scan_resolved *resolved = argument;
     const tml_scan_desc *desc = &resolved->desc;
     vk_arena arena = vk_arena_of(scratch);
     scan_job job;
-    lay_out(tml, desc, &arena, &job);
+    vk_scan_lay_out(tml, desc, &arena, &job);
     const tml_slot *in = tml_slot_of(tml, desc->in), *out = tml_slot_of(tml, desc->out);
     tml_status status = vk_passes_lend(tml, &desc->length, &job.passes);
     for (uint64_t p = 0; p < job.passes.count && !status; p++) {
@@ -209,7 +210,7 @@ static tml_status run(tml_context *tml, const void *argument, void *scratch, siz
     return status;
 }
 
-const tml_engine_op vk_op_scan = {supports, scratch_size, run};
+const tml_engine_op vk_op_scan = {supports, vk_scan_scratch_size, vk_scan_run};
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 

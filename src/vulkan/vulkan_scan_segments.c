@@ -24,8 +24,8 @@ typedef struct scan_segments_job {
     scan_segments_args args;
 } scan_segments_job;
 
-static scan_segments_job lay_out(tml_context *tml, const tml_scan_segments_desc *desc,
-                                 vk_arena *arena)
+static scan_segments_job
+vk_scan_segments_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena)
 {
     const tml_slot *in = tml_slot_of(tml, desc->in), *at = tml_slot_of(tml, desc->offsets);
     uint32_t sum_size = (uint32_t)tml_slot_of(tml, desc->out)->element_size;
@@ -82,7 +82,7 @@ static tml_status in_one_pass(scan_segments_job *job)
     return step(job, SCAN_ONE_PASS, job->tiles);
 }
 
-static tml_status reduce_then_scan(scan_segments_job *job)
+static tml_status vk_scan_segments_reduce_then_scan(scan_segments_job *job)
 {
     job->args.states = job->scratch;
     tml_status status = step(job, SCAN_SUMS, job->tiles);
@@ -99,17 +99,18 @@ static tml_status reduce_then_scan(scan_segments_job *job)
 size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_segments_desc *desc)
 {
     vk_arena arena = {0};
-    (void)lay_out(tml, desc, &arena);
+    (void)vk_scan_segments_lay_out(tml, desc, &arena);
     return arena.size;
 }
 
 tml_status vk_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
 {
     vk_arena arena = vk_arena_of(scratch);
-    scan_segments_job job = lay_out(tml, desc, &arena);
+    scan_segments_job job = vk_scan_segments_lay_out(tml, desc, &arena);
     if (job.tiles == 0)
         return TML_OK;
     if (job.tiles <= SHORT_TILES)
         return step(&job, SCAN_ALL, 1);
-    return vk_caps_of(tml)->forward_progress ? in_one_pass(&job) : reduce_then_scan(&job);
+    return vk_caps_of(tml)->forward_progress ? in_one_pass(&job)
+                                             : vk_scan_segments_reduce_then_scan(&job);
 }

@@ -31,9 +31,9 @@ typedef struct segments_shape {
 } segments_shape;
 
 /* Lays out for up to n elements and so many segments. */
-static void lay_out(tml_context *tml, tml_buffer in, uint64_t n, tml_buffer offsets,
-                    uint64_t segments, tml_buffer out, const segments_shape *shape, vk_arena *arena,
-                    segments_job *job)
+static void vk_segments_lay_out(tml_context *tml, tml_buffer in, uint64_t n, tml_buffer offsets,
+                                uint64_t segments, tml_buffer out, const segments_shape *shape,
+                                vk_arena *arena, segments_job *job)
 {
     const tml_slot *from = tml_slot_of(tml, in), *at = tml_slot_of(tml, offsets);
     uint64_t middling = TML_MIN_OF(segments, n / shape->short_most);
@@ -81,7 +81,7 @@ static tml_status step_over_list(const segments_job *job, uint32_t mode, uint64_
 }
 
 /* Lists the segments of each kind, and scans the long ones' tile counts. */
-static tml_status find(const segments_job *job, vk_address scan_scratch)
+static tml_status vk_segments_find(const segments_job *job, vk_address scan_scratch)
 {
     const segments_args *args = &job->args;
     uint64_t words = SEGMENTS_COUNTERS + (uint64_t)args->long_room;
@@ -119,13 +119,14 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
 {
     tml_type sum_type = tml_slot_of(tml, desc->out)->type;
     uint32_t lanes = vk_caps_of(tml)->subgroup, rows = sum_type == TML_F32 ? 8 : 4;
-    lay_out(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->offsets,
-            tml_slot_of(tml, desc->offsets)->count - 1, desc->out,
-            &(segments_shape){.short_most = QUAD * TML_MIN_OF(lanes, (uint32_t)SHORT_QUADS),
-                              .middling_most = (uint64_t)QUAD * rows * lanes,
-                              .tile = (uint64_t)QUAD * rows * VK_GROUP,
-                              .result_size = tml_type_size(sum_type)},
-            arena, job);
+    vk_segments_lay_out(
+        tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->offsets,
+        tml_slot_of(tml, desc->offsets)->count - 1, desc->out,
+        &(segments_shape){.short_most = QUAD * TML_MIN_OF(lanes, (uint32_t)SHORT_QUADS),
+                          .middling_most = (uint64_t)QUAD * rows * lanes,
+                          .tile = (uint64_t)QUAD * rows * VK_GROUP,
+                          .result_size = tml_type_size(sum_type)},
+        arena, job);
     *scan_scratch = vk_take(arena, vk_scan_counts_scratch(job->args.long_room), 1);
     job->module = sum_type == TML_F32 ? &vk_shader_segments_scan_f32 : &vk_shader_segments_scan_f64;
     scan_specs(desc, tml_slot_of(tml, desc->in)->type, job);
@@ -182,7 +183,7 @@ static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc
     segments_job job;
     vk_address scan_scratch;
     scan_lay_out(tml, desc, &arena, &job, &scan_scratch);
-    tml_status status = find(&job, scan_scratch);
+    tml_status status = vk_segments_find(&job, scan_scratch);
     if (!status)
         status = step_over_segments(&job, SEGMENTS_SHORT);
     if (!status)

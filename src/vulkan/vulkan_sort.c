@@ -169,8 +169,8 @@ void vk_sort_take(tml_context *tml, vk_arena *arena, uint64_t segments, vk_sort 
         take_places(job, arena);
 }
 
-static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
-                    vk_sort *job)
+static void vk_sort_lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
+                            vk_sort *job)
 {
     vk_sort_bind(tml, resolved, arena, job);
     vk_sort_take(tml, arena, 0, job);
@@ -188,7 +188,7 @@ static size_t sort_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
     vk_sort job;
-    lay_out(tml, desc, &arena, &job);
+    vk_sort_lay_out(tml, desc, &arena, &job);
     return arena.size;
 }
 
@@ -385,7 +385,7 @@ static tml_status place_step(tml_context *tml, const vk_sort *job, uint32_t move
     return status;
 }
 
-static tml_status reduce_then_scan(tml_context *tml, const vk_sort *job)
+static tml_status vk_sort_reduce_then_scan(tml_context *tml, const vk_sort *job)
 {
     tml_status status = TML_OK;
     for (uint32_t move = 0; move < job->digits && !status; move++) {
@@ -481,7 +481,7 @@ tml_status vk_sort_move(tml_context *tml, const vk_sort *job)
     const sort_plane *planes[] = {&job->codes, &job->words};
     tml_status status = job->is_short                         ? sort_short(tml, job)
                         : job->method == TML_METHOD_LOOK_BACK ? one_sweep(tml, job)
-                                                              : reduce_then_scan(tml, job);
+                                                              : vk_sort_reduce_then_scan(tml, job);
     for (int i = 0; i < 2 && !status && job->digits == 1 && !job->spans.bound; i++)
         if (planes[i]->is_stored && planes[i]->first != planes[i]->out)
             status = copy_back(tml, job, planes[i]->out, planes[i]->first, planes[i]->size);
@@ -494,7 +494,7 @@ static tml_status sort_run(tml_context *tml, const void *argument, void *scratch
     const tml_sort_resolved *resolved = argument;
     vk_arena arena = vk_arena_of(scratch);
     vk_sort job;
-    lay_out(tml, resolved, &arena, &job);
+    vk_sort_lay_out(tml, resolved, &arena, &job);
     if (job.parts.bound == 0)
         return TML_OK;
     tml_status status = vk_passes_begin(tml, &resolved->desc.length, &job.parts);

@@ -34,7 +34,8 @@ static void take_longs(tml_context *tml, segments_job *job, vk_arena *arena)
 {
     vk_sort *longs = &job->longs;
     *longs = job->stream;
-    longs->parts = (vk_passes){.count = 1, .bound = longs->parts.bound, .items = longs->parts.bound};
+    longs->parts =
+        (vk_passes){.count = 1, .bound = longs->parts.bound, .items = longs->parts.bound};
     vk_sort_take(tml, arena, job->windows, longs);
     job->stream.codes.out = longs->codes.out;
     job->stream.words.out = longs->words.out;
@@ -54,8 +55,8 @@ static void take_outputs(vk_sort *stream, vk_arena *arena)
         stream->words.out = vk_take(arena, stream->parts.bound, sizeof(uint32_t));
 }
 
-static void lay_out(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
-                    segments_job *job)
+static void vk_sort_segments_lay_out(tml_context *tml, const tml_sort_resolved *resolved,
+                                     vk_arena *arena, segments_job *job)
 {
     const tml_sort_desc *desc = &resolved->desc;
     bool has_starts = !tml_buffer_is_none(desc->starts);
@@ -104,7 +105,7 @@ static size_t sort_segments_scratch_size(tml_context *tml, const void *resolved)
 {
     vk_arena arena = {0};
     segments_job job;
-    lay_out(tml, resolved, &arena, &job);
+    vk_sort_segments_lay_out(tml, resolved, &arena, &job);
     return arena.size;
 }
 
@@ -165,7 +166,7 @@ static tml_status sort_segments_run(tml_context *tml, const void *argument, void
     const tml_sort_resolved *resolved = argument;
     vk_arena arena = vk_arena_of(scratch);
     segments_job job;
-    lay_out(tml, resolved, &arena, &job);
+    vk_sort_segments_lay_out(tml, resolved, &arena, &job);
     if (job.stream.parts.bound == 0)
         return TML_OK;
     tml_status status = vk_passes_begin(tml, &resolved->desc.length, &job.stream.parts);

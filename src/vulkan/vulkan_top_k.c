@@ -45,8 +45,8 @@ static vk_passes take_passes(tml_context *tml, uint64_t bound, vk_arena *arena)
     return passes;
 }
 
-static void lay_out(tml_context *tml, const tml_top_k_resolved *resolved, vk_arena *arena,
-                    top_k_job *job)
+static void vk_top_k_lay_out(tml_context *tml, const tml_top_k_resolved *resolved, vk_arena *arena,
+                             top_k_job *job)
 {
     const tml_top_k_desc *desc = &resolved->desc;
     uint64_t bound = desc->length.count, most = desc->k.count;
@@ -83,13 +83,13 @@ static size_t top_k_scratch_size(tml_context *tml, const void *resolved)
 {
     vk_arena arena = {0};
     top_k_job job;
-    lay_out(tml, resolved, &arena, &job);
+    vk_top_k_lay_out(tml, resolved, &arena, &job);
     return arena.size;
 }
 
 /* ---- sample and sift --------------------------------------------------------------------------- */
 
-static tml_status begin(tml_context *tml, const top_k_job *job, const vk_module *module)
+static tml_status vk_top_k_begin(tml_context *tml, const top_k_job *job, const vk_module *module)
 {
     const tml_top_k_resolved *r = job->resolved;
     const tml_slot *k = tml_slot_of(tml, r->desc.k.device);
@@ -146,7 +146,7 @@ static tml_status sift(tml_context *tml, const top_k_job *job)
     for (uint64_t p = 0; p < job->sifted.count && !status; p++)
         status = compact(tml, job, TOP_K_SIFT, &outputs, &job->sifted, p);
     if (!status)
-        status = begin(tml, job, &vk_shader_top_k_source);
+        status = vk_top_k_begin(tml, job, &vk_shader_top_k_source);
     const vk_pass all = {.bound = job->room,
                          .length = job->state + sizeof(uint32_t) * TOP_K_CANDIDATES};
     const vk_gather gather = {.ordered = job->candidates,
@@ -189,7 +189,7 @@ static tml_status find_code(tml_context *tml, const top_k_job *job)
     return status;
 }
 
-static tml_status keep(tml_context *tml, const top_k_job *job)
+static tml_status vk_top_k_keep(tml_context *tml, const top_k_job *job)
 {
     vk_one_pass outputs = {.indices = job->positions,
                            .room = job->most,
@@ -235,16 +235,16 @@ static tml_status top_k_run(tml_context *tml, const void *argument, void *scratc
     const tml_top_k_resolved *resolved = argument;
     vk_arena arena = vk_arena_of(scratch);
     top_k_job job;
-    lay_out(tml, resolved, &arena, &job);
+    vk_top_k_lay_out(tml, resolved, &arena, &job);
     tml_status status = vk_passes_begin(tml, &resolved->desc.length, &job.length);
     if (!status)
-        status = begin(tml, &job, &vk_shader_top_k_sample);
+        status = vk_top_k_begin(tml, &job, &vk_shader_top_k_sample);
     if (!status && job.most > 0) {
         status = job.room ? sift(tml, &job) : TML_OK;
         if (!status)
             status = find_code(tml, &job);
         if (!status)
-            status = keep(tml, &job);
+            status = vk_top_k_keep(tml, &job);
         if (!status)
             status = store(tml, &job);
     }

@@ -49,7 +49,8 @@ static bool is_one_pass(const tml_unique_desc *desc, const unique_job *job, size
     return vk_one_pass_fits(bound, room);
 }
 
-static void lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *arena, unique_job *job)
+static void vk_unique_lay_out(tml_context *tml, const tml_unique_desc *desc, vk_arena *arena,
+                              unique_job *job)
 {
     uint64_t bound = desc->length.count;
     *job = (unique_job){
@@ -222,7 +223,7 @@ static size_t unique_scratch_size(tml_context *tml, const void *desc)
 {
     unique_job job;
     vk_arena arena = {0};
-    lay_out(tml, desc, &arena, &job);
+    vk_unique_lay_out(tml, desc, &arena, &job);
     return arena.size;
 }
 
@@ -232,7 +233,7 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
     const tml_unique_desc *d = desc;
     unique_job job;
     vk_arena arena = vk_arena_of(scratch);
-    lay_out(tml, d, &arena, &job);
+    vk_unique_lay_out(tml, d, &arena, &job);
     tml_status status = vk_passes_begin(tml, &d->length, &job.passes);
     if (status == TML_OK)
         status = job.one_pass ? one_pass(tml, d, &job) : by_bits(tml, d, &job);

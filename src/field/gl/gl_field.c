@@ -185,7 +185,7 @@ static tml_status place_samples(const field_job *job, uint64_t z_first, uint64_t
         });
 }
 
-static void release(const field_job *job)
+static void gl_field_release(const field_job *job)
 {
     gl_release(job->tml, job->points);
     gl_release(job->tml, job->near_bricks);
@@ -222,7 +222,7 @@ tml_status gl_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
         if (status == TML_OK)
             status = place_samples(&job, z, count);
     }
-    release(&job);
+    gl_field_release(&job);
     return status;
 }
 

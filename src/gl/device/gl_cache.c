@@ -73,7 +73,7 @@ void gl_cache_close(gl_device *d)
 /* ---- what was added -------------------------------------------------------------------------- */
 
 /* The program's place in what was added; NULL: it is not there. */
-static uint8_t *find(const gl_device *d, const uint64_t key[2], cache_entry *out)
+static uint8_t *gl_cache_find(const gl_device *d, const uint64_t key[2], cache_entry *out)
 {
     for (gl_cache *cache = d->caches; cache; cache = cache->next)
         for (size_t at = 0; at < cache->size; at += sizeof *out + padded(out->size)) {
@@ -94,7 +94,7 @@ static void forget_errors(const gl_device *d)
 bool gl_cache_link(gl_device *d, const uint64_t key[2], GLuint program)
 {
     cache_entry entry;
-    uint8_t *place = find(d, key, &entry);
+    uint8_t *place = gl_cache_find(d, key, &entry);
     if (!place)
         return false;
     gl_errors_note(d);
@@ -162,7 +162,7 @@ typedef struct writer {
 } writer;
 
 /* Room for so many bytes, NULL where there is none or none is wanted. */
-static uint8_t *take(writer *w, size_t size)
+static uint8_t *gl_cache_take(writer *w, size_t size)
 {
     uint8_t *place = w->out && w->room - w->size >= size ? w->out + w->size : NULL;
     if (place || !w->out)
@@ -177,9 +177,9 @@ static void give_added(const gl_device *d, writer *w)
         for (size_t at = 0; at < cache->size; at += sizeof entry + padded(entry.size)) {
             memcpy(&entry, cache->bytes + at, sizeof entry);
             bool is_refused = !(entry.key[0] | entry.key[1]);
-            if (is_refused || find(d, entry.key, &first) != cache->bytes + at)
+            if (is_refused || gl_cache_find(d, entry.key, &first) != cache->bytes + at)
                 continue;
-            uint8_t *place = take(w, sizeof entry + padded(entry.size));
+            uint8_t *place = gl_cache_take(w, sizeof entry + padded(entry.size));
             if (place)
                 memcpy(place, cache->bytes + at, sizeof entry + padded(entry.size));
         }
@@ -193,7 +193,7 @@ static void give_program(const gl_device *d, const gl_program *program, writer *
     if (size <= 0)
         return;
     const size_t before = w->size, most = sizeof(cache_entry) + padded((uint32_t)size);
-    uint8_t *place = take(w, most);
+    uint8_t *place = gl_cache_take(w, most);
     if (!place)
         return;
     GLenum format = 0;
@@ -222,7 +222,7 @@ static tml_status get(tml_context *tml, void *data, size_t *size)
     writer w = {.out = data, .room = data ? *size : 0};
     cache_head head = {.driver = d->driver_hash};
     memcpy(head.magic, magic, sizeof magic);
-    uint8_t *place = take(&w, sizeof head);
+    uint8_t *place = gl_cache_take(&w, sizeof head);
     if (place)
         memcpy(place, &head, sizeof head);
     if (d->has_binaries && (place || !data)) {
@@ -233,7 +233,7 @@ static tml_status get(tml_context *tml, void *data, size_t *size)
         gl_errors_note(d);
         cache_entry entry;
         for (const gl_program *p = d->programs; p; p = p->next)
-            if (p->is_ready && !find(d, p->key, &entry))
+            if (p->is_ready && !gl_cache_find(d, p->key, &entry))
                 give_program(d, p, &w);
         forget_errors(d);
         gl_leave(tml);

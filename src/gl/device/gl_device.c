@@ -28,7 +28,7 @@ uint64_t gl_loop_limit(const tml_context *tml)
     return strstr(tml->device.name, "llvmpipe") ? MESA_BEFORE_23 : 0;
 }
 
-static void describe(gl_device *d, tml_device_info *out)
+static void gl_device_describe(gl_device *d, tml_device_info *out)
 {
     const char *renderer = NULL;
 #ifdef __EMSCRIPTEN__ /* the plain name is the browser's; the driver's where the page may know it */
@@ -205,7 +205,7 @@ uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
             bool opened = open_display(&d, i, true);
             if (opened && make_current(&d)) {
                 if (!gl_load(&d.fn, egl_get_proc_address, &d.egl, d.is_es3))
-                    describe(&d, &info);
+                    gl_device_describe(&d, &info);
                 make_previous_current(&d);
             }
             if (opened)
@@ -283,7 +283,7 @@ void gl_leave(tml_context *tml)
 #endif
 }
 
-static tml_status begin(tml_context *tml)
+static tml_status gl_device_begin(tml_context *tml)
 {
     if (tml->engine->kind != TML_ENGINE_GL)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -304,7 +304,7 @@ static tml_status begin(tml_context *tml)
 tml_status tml_gl_begin(tml_context *tml)
 {
     tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, begin(tml));
+    return status ? status : tml_leave(tml, gl_device_begin(tml));
 }
 
 void tml_gl_end(tml_context *tml)
@@ -450,7 +450,7 @@ tml_status gl_open(tml_context *tml, const tml_open_desc *desc)
         tml->engine_state = NULL;
         return status;
     }
-    describe(d, &tml->device);
+    gl_device_describe(d, &tml->device);
     if (d->is_lent)
         gl_state_save(d);
     gl_state_set(d);

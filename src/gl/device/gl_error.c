@@ -62,7 +62,7 @@ static int gravity(GLenum error)
     return is_loss(error) ? 3 : error == GL_OUT_OF_MEMORY ? 2 : error != GL_NO_ERROR;
 }
 
-static void take(gl_device *d, int least)
+static void gl_error_take(gl_device *d, int least)
 {
     for (int i = 0; i < FLAGS_MAX; i++) {
         GLenum error = d->fn.GetError();
@@ -75,7 +75,7 @@ static void take(gl_device *d, int least)
 
 void gl_errors_note(gl_device *d)
 {
-    take(d, d->is_lent ? 2 : 1);
+    gl_error_take(d, d->is_lent ? 2 : 1);
 }
 
 static tml_status lose(tml_context *tml, const char *what, const char *why)
@@ -89,7 +89,7 @@ static tml_status lose(tml_context *tml, const char *what, const char *why)
 tml_status gl_errors_check(tml_context *tml, const char *what)
 {
     gl_device *d = gl_device_of(tml);
-    take(d, 1);
+    gl_error_take(d, 1);
     GLenum error = d->error;
     d->error = GL_NO_ERROR;
     switch (d->fn.GetGraphicsResetStatus ? d->fn.GetGraphicsResetStatus() : GL_NO_ERROR) {

@@ -472,8 +472,8 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
 
 /* Reads bytes [offset, offset + size): whole words directly to out, the partial ones at the ends by
  * one word each. */
-static tml_status read_bytes(tml_context *tml, const gl_texture *texture, uint64_t offset,
-                             size_t size, uint8_t *out)
+static tml_status gl_memory_read_bytes(tml_context *tml, const gl_texture *texture, uint64_t offset,
+                                       size_t size, uint8_t *out)
 {
     tml_status status = TML_OK;
     while (size > 0 && status == TML_OK) {
@@ -507,7 +507,7 @@ tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     }
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
-        status = read_bytes(tml, gl_slot_texture(slot), offset, size, out);
+        status = gl_memory_read_bytes(tml, gl_slot_texture(slot), offset, size, out);
         gl_leave(tml);
     }
     return status;

@@ -183,7 +183,7 @@ static tml_status use_version(probe *p, const char *version)
     return TML_OK;
 }
 
-static void begin(probe *p)
+static void gl_probe_begin(probe *p)
 {
     const gl_functions *fn = p->fn;
     if (p->d->is_es3) {
@@ -516,7 +516,7 @@ tml_status gl_probe(tml_context *tml, tml_gl_path wanted)
     p->tml = tml;
     p->d = d;
     p->fn = &d->fn;
-    begin(p);
+    gl_probe_begin(p);
     test_integers(p);
     tml_status status = TML_OK;
     if (wanted > TML_GL_PATH_INTEGER ||

@@ -222,7 +222,7 @@ static void delete_shaders(const gl_device *d, gl_program *program)
 }
 
 /* Queries the result; that of the shaders only if linking failed, since each query may wait. */
-static tml_status check(tml_context *tml, const gl_program *program)
+static tml_status gl_program_check(tml_context *tml, const gl_program *program)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
     GLint linked = GL_FALSE;
@@ -335,7 +335,7 @@ static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows,
 }
 
 /* Frees a program, in any state. */
-static void release(gl_device *d, gl_program *program)
+static void gl_program_release(gl_device *d, gl_program *program)
 {
     if (d->depth > 0) {
         delete_shaders(d, program);
@@ -352,7 +352,7 @@ static void forget(gl_device *d, gl_program *program)
     while (*link != program)
         link = &(*link)->next;
     *link = program->next;
-    release(d, program);
+    gl_program_release(d, program);
 }
 
 /* Is it this draw's, by its texts? head's hash is given. */
@@ -421,7 +421,7 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
         return TML_ERROR_OUT_OF_MEMORY;
     tml_status status = start(tml, info, program);
     if (status != TML_OK) {
-        release(d, program);
+        gl_program_release(d, program);
         return status;
     }
     program->next = d->programs;
@@ -433,7 +433,7 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
 /* Waits until the program is linked, and checks the result. */
 static tml_status make_ready(tml_context *tml, gl_program *program)
 {
-    tml_status status = check(tml, program);
+    tml_status status = gl_program_check(tml, program);
     if (status == TML_OK)
         status = list_uniforms(tml, program);
     if (status != TML_OK) {
@@ -545,6 +545,6 @@ void gl_programs_close(gl_device *d)
     while (d->programs) {
         gl_program *program = d->programs;
         d->programs = program->next;
-        release(d, program);
+        gl_program_release(d, program);
     }
 }

@@ -74,8 +74,8 @@ static tml_status check_room(tml_context *tml, const char *call, const tml_slot 
     return TML_OK;
 }
 
-static tml_status resolve(tml_context *tml, const char *call, const tml_gl_transfer_desc *desc,
-                          transfer *out)
+static tml_status gl_transfer_resolve(tml_context *tml, const char *call,
+                                      const tml_gl_transfer_desc *desc, transfer *out)
 {
     uint32_t components = 0;
     uint64_t texels = 0;
@@ -141,7 +141,7 @@ static tml_status import(tml_context *tml, const tml_gl_transfer_desc *desc)
 {
     transfer t;
     char defines[96];
-    tml_status status = resolve(tml, "tml_gl_import", desc, &t);
+    tml_status status = gl_transfer_resolve(tml, "tml_gl_import", desc, &t);
     if (status == TML_OK)
         status = gl_enter(tml);
     if (status != TML_OK)
@@ -170,7 +170,7 @@ static tml_status export(tml_context *tml, const tml_gl_transfer_desc *desc)
 {
     transfer t;
     char defines[96];
-    tml_status status = resolve(tml, "tml_gl_export", desc, &t);
+    tml_status status = gl_transfer_resolve(tml, "tml_gl_export", desc, &t);
     if (status == TML_OK)
         status = gl_enter(tml);
     if (status != TML_OK)

@@ -375,7 +375,7 @@ typedef struct measure_job {
     measure_block *blocks;  /* 1 a worker */
 } measure_job;
 
-static uint64_t tiles_of(const image_measure_plan *plan)
+static uint64_t measure_tiles(const image_measure_plan *plan)
 {
     return TML_CEIL_DIV((uint64_t)plan->in.width * plan->in.height,
                         (uint64_t)TILE_BLOCKS * IMAGE_BLOCK);
@@ -461,7 +461,7 @@ static void measure_worker(void *argument, uint32_t index)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-static void add_counts(measure_counts *sum, const measure_counts *part)
+static void cpu_image_measure_add_counts(measure_counts *sum, const measure_counts *part)
 {
     for (uint32_t kind = 0; kind < IMAGE_KINDS; kind++)
         sum->kinds[kind] += part->kinds[kind];
@@ -524,10 +524,10 @@ static void put_stats(const image_measure_plan *plan, const measure_counts *coun
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-static void lay_out(cpu_arena *arena, tml_context *tml, const image_measure_plan *plan,
-                    measure_job *job)
+static void cpu_image_measure_lay_out(cpu_arena *arena, tml_context *tml,
+                                      const image_measure_plan *plan, measure_job *job)
 {
-    uint64_t tiles = tiles_of(plan);
+    uint64_t tiles = measure_tiles(plan);
     job->moments = cpu_arena_take(arena, tiles, sizeof *job->moments);
     job->blocks = cpu_arena_take(arena, cpu_workers(tml, tiles), sizeof *job->blocks);
 }
@@ -536,7 +536,7 @@ static size_t measure_scratch_size(tml_context *tml, const void *argument)
 {
     cpu_arena arena = {0};
     measure_job job;
-    lay_out(&arena, tml, argument, &job);
+    cpu_image_measure_lay_out(&arena, tml, argument, &job);
     return arena.size;
 }
 
@@ -551,8 +551,8 @@ static tml_status measure_run(tml_context *tml, const void *argument, void *scra
                        .pixels = (uint64_t)plan->in.width * plan->in.height};
     (void)size;
     cpu_image_bind(tml, &plan->in, &job.image);
-    lay_out(&arena, tml, plan, &job);
-    uint64_t tiles = tiles_of(plan);
+    cpu_image_measure_lay_out(&arena, tml, plan, &job);
+    uint64_t tiles = measure_tiles(plan);
     cpu_run_tiles(tml, &job.tickets, tiles, measure_worker, &job);
     tml_status status = cpu_finish(tml, "tml_image_measure");
     if (status != TML_OK)
@@ -560,7 +560,7 @@ static tml_status measure_run(tml_context *tml, const void *argument, void *scra
 
     measure_counts counts = job.blocks[0].counts;
     for (uint32_t worker = 1; worker < cpu_workers(tml, tiles); worker++)
-        add_counts(&counts, &job.blocks[worker].counts);
+        cpu_image_measure_add_counts(&counts, &job.blocks[worker].counts);
     image_moments moments = {.weight = 0.0};
     for (uint64_t tile = 0; tile < tiles; tile++)
         moments = image_moments_join(moments, job.moments[tile]);

@@ -295,8 +295,8 @@ typedef struct mips_scratch {
     float *parts[RUN_LEVELS][2], *across, *down, *floats[2];
 } mips_scratch;
 
-static size_t lay_out(tml_context *tml, const image_mips_plan *plan, void *memory,
-                      mips_scratch *out, unsigned char **spaces)
+static size_t cpu_image_mips_lay_out(tml_context *tml, const image_mips_plan *plan, void *memory,
+                                     mips_scratch *out, unsigned char **spaces)
 {
     cpu_arena arena = {.memory = memory};
     mips_space space;
@@ -324,7 +324,7 @@ static size_t mips_scratch_size(tml_context *tml, const void *argument)
 {
     mips_scratch parts;
     unsigned char *spaces;
-    return lay_out(tml, argument, NULL, &parts, &spaces);
+    return cpu_image_mips_lay_out(tml, argument, NULL, &parts, &spaces);
 }
 
 /* Prepares level number of the chain as a level of a run. */
@@ -403,7 +403,7 @@ static tml_status mips_run(tml_context *tml, const void *argument, void *scratch
     mips_space space;
     mips_job job = {.tml = tml, .plan = plan, .simd = tml_simd_level()};
     (void)size;
-    lay_out(tml, plan, scratch, &parts, &job.spaces);
+    cpu_image_mips_lay_out(tml, plan, scratch, &parts, &job.spaces);
     job.space_size = lay_out_space(plan, NULL, &space);
     cpu_image_bind(tml, &plan->in, &job.source);
     job.is_log = plan->is_log;

@@ -136,7 +136,8 @@ static uint64_t lay_out_tiles(const image_view *in, uint64_t units, measure_job 
     return across * down * VK_GROUP;
 }
 
-static measure_job lay_out(const tml_context *tml, const image_measure_plan *plan, vk_arena *arena)
+static measure_job vk_image_lay_out(const tml_context *tml, const image_measure_plan *plan,
+                                    vk_arena *arena)
 {
     measure_job job = {.options = plan->what};
     bool has_mask = !tml_buffer_is_none(plan->mask);
@@ -171,7 +172,7 @@ static bool supports_measure(tml_context *tml, const void *desc)
 static size_t measure_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
-    (void)lay_out(tml, desc, &arena);
+    (void)vk_image_lay_out(tml, desc, &arena);
     return arena.size;
 }
 
@@ -180,7 +181,7 @@ static tml_status run_measure(tml_context *tml, const void *desc, void *scratch,
     (void)size;
     const image_measure_plan *plan = desc;
     vk_arena arena = vk_arena_of(scratch);
-    measure_job job = lay_out(tml, plan, &arena);
+    measure_job job = vk_image_lay_out(tml, plan, &arena);
     vk_states states;
     tml_status status = vk_take_states(tml, IMAGE_STATE_WORDS, job.states, &states);
     if (status != TML_OK)

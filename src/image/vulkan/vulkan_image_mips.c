@@ -264,7 +264,8 @@ static tml_status make_chain(mips_job *job)
 }
 
 /* Lays out the scratch memory of the chain's dispatches in an arena. */
-static mips_job lay_out(tml_context *tml, const image_mips_plan *plan, vk_arena *arena)
+static mips_job vk_image_mips_lay_out(tml_context *tml, const image_mips_plan *plan,
+                                      vk_arena *arena)
 {
     mips_job dry = {.tml = tml, .plan = plan, .is_dry = true};
     (void)make_chain(&dry);
@@ -283,19 +284,19 @@ static bool supports(tml_context *tml, const void *desc)
     return (uint64_t)plan->in.width * plan->in.height <= (uint64_t)1 << 31;
 }
 
-static size_t scratch_size(tml_context *tml, const void *desc)
+static size_t vk_image_mips_scratch_size(tml_context *tml, const void *desc)
 {
     vk_arena arena = {0};
-    (void)lay_out(tml, desc, &arena);
+    (void)vk_image_mips_lay_out(tml, desc, &arena);
     return arena.size;
 }
 
-static tml_status run(tml_context *tml, const void *desc, void *scratch, size_t size)
+static tml_status vk_image_mips_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
     vk_arena arena = vk_arena_of(scratch);
-    mips_job job = lay_out(tml, desc, &arena);
+    mips_job job = vk_image_mips_lay_out(tml, desc, &arena);
     return make_chain(&job);
 }
 
-const tml_engine_op vk_op_image_mips = {supports, scratch_size, run};
+const tml_engine_op vk_op_image_mips = {supports, vk_image_mips_scratch_size, vk_image_mips_run};

@@ -378,7 +378,7 @@ static tml_status count(nets_plan *plan)
     return TML_OK;
 }
 
-static void release(nets_plan *plan)
+static void cpu_nets_release(nets_plan *plan)
 {
     cpu_nets_parts_free(plan);
     nets_free(plan, plan->background_row, plan->box.count[0], plan->sample_size);
@@ -394,4 +394,4 @@ const nets_steps cpu_nets_steps = {.count = count,
                                    .emit = cpu_nets_emit,
                                    .count_parts = cpu_nets_count_parts,
                                    .emit_parts = cpu_nets_emit_parts,
-                                   .release = release};
+                                   .release = cpu_nets_release};

@@ -56,8 +56,8 @@ static gl_workspace space_of(const surface_plan *plan, const surface_part *part)
     return space;
 }
 
-static tml_status take(const gl_surface_job *job, gl_format format, uint64_t texels,
-                       const gl_texture **out)
+static tml_status gl_surface_take(const gl_surface_job *job, gl_format format, uint64_t texels,
+                                  const gl_texture **out)
 {
     job->plan->result->scratch_size += texels * (format == GL_FORMAT_QUADS ? 16 : 4);
     return gl_temporary(job->tml, format, texels, out);
@@ -99,9 +99,9 @@ static tml_status make_bits(const gl_surface_job *job, gl_workspace *space,
 {
     const surface_plan *plan = job->plan;
     const uint64_t *first = space->part->box.first, *dims = plan->dims;
-    tml_status status = take(job, GL_FORMAT_QUADS, space->quad_count, &space->bits);
+    tml_status status = gl_surface_take(job, GL_FORMAT_QUADS, space->quad_count, &space->bits);
     if (status == TML_OK && job->may_miss)
-        status = take(job, GL_FORMAT_QUADS, space->quad_count, missing);
+        status = gl_surface_take(job, GL_FORMAT_QUADS, space->quad_count, missing);
     if (status != TML_OK)
         return status;
     surface_limits limits = surface_limits_of_part(plan, space->part);
@@ -145,7 +145,7 @@ static tml_status fold(const gl_surface_job *job, const gl_texture *in, uint64_t
     const gl_texture *from = in;
     do {
         uint64_t next = TML_CEIL_DIV(count, FOLD);
-        status = take(job, GL_FORMAT_QUADS, next, out);
+        status = gl_surface_take(job, GL_FORMAT_QUADS, next, out);
         if (status == TML_OK)
             status =
                 gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_fold,
@@ -170,7 +170,7 @@ static tml_status mark_cells(const gl_surface_job *job, gl_workspace *space,
     tml_status status =
         fold(job, missing, space->quad_count, "#define FOLD_OR\n", &space->missing_any);
     if (status == TML_OK)
-        status = take(job, GL_FORMAT_QUADS, space->quad_count, &space->whole_cells);
+        status = gl_surface_take(job, GL_FORMAT_QUADS, space->quad_count, &space->whole_cells);
     if (status != TML_OK)
         return status;
     surface_defines defines = surface_defines_of(job, 0, "");
@@ -206,7 +206,7 @@ static tml_status count_vertices(const gl_surface_job *job, gl_workspace *space)
     if (status == TML_OK)
         status = gl_pyramid_build(tml, &space->edges);
     if (status == TML_OK)
-        status = take(job, GL_FORMAT_QUADS, (quads + 3) / 4, &space->firsts);
+        status = gl_surface_take(job, GL_FORMAT_QUADS, (quads + 3) / 4, &space->firsts);
     if (status != TML_OK)
         return status;
     gl_draw_info info = {.shader = &gl_shader_surface_firsts,
@@ -225,7 +225,7 @@ static tml_status count_triangles(const gl_surface_job *job, gl_workspace *space
     const gl_texture *active_cells = NULL;
     tml_status status = take_pyramid(job, false, 4 * space->quad_count, &space->triangles);
     if (status == TML_OK && active)
-        status = take(job, GL_FORMAT_QUADS, space->quad_count, &active_cells);
+        status = gl_surface_take(job, GL_FORMAT_QUADS, space->quad_count, &active_cells);
     if (status != TML_OK)
         return status;
     surface_defines defines = surface_defines_of(job, 0, active ? "#define ACTIVE\n" : "");
@@ -317,7 +317,7 @@ static tml_status read_totals(const gl_surface_job *job)
 static tml_status evaluate_field(gl_surface_job *job, const gl_texture **out)
 {
     const uint64_t *dims = job->plan->dims;
-    tml_status status = take(job, GL_FORMAT_WORDS, dims[0] * dims[1] * dims[2], out);
+    tml_status status = gl_surface_take(job, GL_FORMAT_WORDS, dims[0] * dims[1] * dims[2], out);
     if (status == TML_OK)
         status = field_slab(job->tml, job->plan->field, 0, dims[2], (void *)*out);
     job->volume = *out;
@@ -343,9 +343,9 @@ static tml_status run_count(gl_surface_job *job)
     if (plan->field)
         status = evaluate_field(job, &kept->field);
     if (status == TML_OK)
-        status = take(job, GL_FORMAT_WORDS,
-                      TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1),
-                      &job->totals);
+        status = gl_surface_take(
+            job, GL_FORMAT_WORDS,
+            TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1), &job->totals);
     gl_keep(tml);
     size_t before = plan->result->scratch_size, peak = before;
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
@@ -399,15 +399,15 @@ static tml_status run_emit(gl_surface_job *job)
     size_t scratch_size = plan->result->scratch_size; /* COUNT's, which is the peak */
     if (plan->field)
         job->volume = kept->field;
-    tml_status status =
-        take(job, GL_FORMAT_WORDS,
-             TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1), &job->totals);
+    tml_status status = gl_surface_take(
+        job, GL_FORMAT_WORDS, TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1),
+        &job->totals);
     uint64_t triangles = 0;
     for (uint32_t p = 0; p < plan->part_count; p++)
         triangles += plan->parts[p].triangle_count;
     const bool narrow = surface_layout_of(plan)->indices16 && triangles > 0;
     if (status == TML_OK && narrow)
-        status = take(job, GL_FORMAT_WORDS, 3 * triangles, &job->out.indices);
+        status = gl_surface_take(job, GL_FORMAT_WORDS, 3 * triangles, &job->out.indices);
     gl_keep(job->tml);
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         status = emit_part(job, p, kept);
@@ -443,7 +443,7 @@ static tml_status run_index(const gl_surface_job *job)
 }
 
 /* Draws the counts and the draw arguments to the caller's buffers. */
-static tml_status report(const gl_surface_job *job)
+static tml_status gl_surface_report(const gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
     uint32_t room = (uint32_t)TML_MIN_OF(plan->triangle_capacity, (uint64_t)UINT32_MAX);
@@ -472,7 +472,7 @@ static tml_status report(const gl_surface_job *job)
 static tml_status hold_limits(gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    tml_status status = take(job, GL_FORMAT_QUADS, 3, &job->head);
+    tml_status status = gl_surface_take(job, GL_FORMAT_QUADS, 3, &job->head);
     if (status != TML_OK)
         return status;
     surface_defines defines = surface_defines_of(job, 0, "");
@@ -496,14 +496,15 @@ static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space
     const surface_layout *layout = surface_layout_of(plan);
     const bool apart = !layout->stride;
     out->normals = out->values = NULL;
-    tml_status status =
-        take(job, GL_FORMAT_WORDS, (apart ? 3 : layout->stride / 4) * vertices, &out->positions);
+    tml_status status = gl_surface_take(
+        job, GL_FORMAT_WORDS, (apart ? 3 : layout->stride / 4) * vertices, &out->positions);
     if (status == TML_OK && apart && plan->vertex_normals)
-        status = take(job, GL_FORMAT_WORDS, (layout->octahedral ? 1 : 3) * vertices, &out->normals);
+        status = gl_surface_take(job, GL_FORMAT_WORDS, (layout->octahedral ? 1 : 3) * vertices,
+                                 &out->normals);
     if (status == TML_OK && apart && plan->vertex_values)
-        status = take(job, GL_FORMAT_WORDS, vertices, &out->values);
+        status = gl_surface_take(job, GL_FORMAT_WORDS, vertices, &out->values);
     if (status == TML_OK)
-        status = take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices);
+        status = gl_surface_take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices);
     if (status == TML_OK)
         status = gl_surface_emit(&of_welded, space, places);
     return status == TML_OK ? gl_surface_soup(job, out, triangles, true, vertices) : status;
@@ -526,7 +527,7 @@ static tml_status run_enqueue(gl_surface_job *job)
     const surface_plan *plan = job->plan;
     gl_workspace space;
     const gl_texture *field;
-    tml_status status = take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
+    tml_status status = gl_surface_take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
     if (status == TML_OK && plan->field)
         status = evaluate_field(job, &field);
     if (status == TML_OK && plan->iso_on_device)
@@ -538,12 +539,13 @@ static tml_status run_enqueue(gl_surface_job *job)
                                    .is_bounded = true};
     const bool narrow = surface_layout_of(plan)->indices16 && plan->triangle_capacity > 0;
     if (status == TML_OK && narrow)
-        status = take(job, GL_FORMAT_WORDS, 3 * plan->triangle_capacity, &job->out.indices);
+        status =
+            gl_surface_take(job, GL_FORMAT_WORDS, 3 * plan->triangle_capacity, &job->out.indices);
     if (status == TML_OK)
         status = (plan->soup ? emit_soup : gl_surface_emit)(job, &space, &places);
     if (status == TML_OK && narrow)
         status = gl_surface_narrow(job, job->out.indices, plan->triangle_capacity, true);
-    return status == TML_OK ? report(job) : status;
+    return status == TML_OK ? gl_surface_report(job) : status;
 }
 
 /* ---- the operation --------------------------------------------------------------------------- */
@@ -556,7 +558,7 @@ static bool surface_supports(tml_context *tml, const surface_plan *plan)
 }
 
 /* Checks that the pyramid over the edges numbers them with 32 bits. */
-static tml_status check(tml_context *tml, const surface_plan *plan)
+static tml_status gl_surface_check(tml_context *tml, const surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {
         gl_workspace space = space_of(plan, &plan->parts[p]);
@@ -574,7 +576,7 @@ static tml_status check(tml_context *tml, const surface_plan *plan)
 
 static tml_status surface_run(tml_context *tml, const surface_plan *plan)
 {
-    tml_status status = check(tml, plan);
+    tml_status status = gl_surface_check(tml, plan);
     if (status != TML_OK)
         return status;
     gl_surface_job job = {.tml = tml,

@@ -818,7 +818,7 @@ static tml_status run_enqueue(vk_surface_job *job)
 }
 
 /* Checks the number of rows, which has 32 bits in shaders, and shaderFloat64. */
-static tml_status check(tml_context *tml, const surface_plan *plan)
+static tml_status vk_surface_check(tml_context *tml, const surface_plan *plan)
 {
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);
     if (plan->stage != SURFACE_INDEX && is_double && !vk_caps_of(tml)->float64)
@@ -838,7 +838,7 @@ static tml_status surface_run(tml_context *tml, const void *desc, void *scratch,
                               size_t scratch_size)
 {
     const surface_plan *plan = desc;
-    tml_status status = check(tml, plan);
+    tml_status status = vk_surface_check(tml, plan);
     if (status != TML_OK)
         return status;
     if (plan->stage == SURFACE_INDEX)
