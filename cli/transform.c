@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "draw/vectors.h"
 #include "transform.h"
+#include "vectors.h"
 
 static void factors_of(const transform_options *o, double out[3])
 {

@@ -9,7 +9,6 @@
 #include "draw/picture_buffer.h"
 #include "draw/picture_options.h"
 #include "draw/sparkline.h"
-#include "draw/vectors.h"
 #include "files.h"
 #include "input.h"
 #include "inside.h"
@@ -20,6 +19,7 @@
 #include "report/text_file.h"
 #include "system.h"
 #include "transform.h"
+#include "vectors.h"
 
 /* ---- options --------------------------------------------------------------------------------- */
 

@@ -10,12 +10,12 @@
 #include "draw/color.h"
 #include "draw/picture_buffer.h"
 #include "draw/picture_options.h"
-#include "draw/vectors.h"
 #include "files.h"
 #include "mesh_input.h"
 #include "report/fields.h"
 #include "report/progress.h"
 #include "report/text.h"
+#include "vectors.h"
 
 #include <trommel/subdivide.h>
 

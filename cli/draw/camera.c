@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "draw/camera.h"
-#include "draw/vectors.h"
+#include "vectors.h"
 
 /* X,Y,Z,TX,TY,TZ[,FOV]: how many they are; 0: it is the name of a file, or nothing. */
 static uint32_t numbers_of(const camera_options *options, double out[7])

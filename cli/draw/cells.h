@@ -4,11 +4,7 @@
 
 #include <trommel/trommel.h>
 
-enum { CELL_COUNTS = 6 };
-
-/* Colours. BY_PLACE: x in red, y in green, z in blue, of cells with triangles; those are shown a second time, beside the
- * slices, as a compaction leaves them. */
-typedef enum cells_by { CELLS_BY_TRIANGLES, CELLS_BY_PLACE } cells_by;
+#include "report/cell_counts.h"
 
 /* May there be a picture of desc's region? Errors: UNSUPPORTED (more than 16384 pixels along a side). */
 tml_status cells_check(tml_context *tml, const tml_surface_desc *desc, cells_by by);

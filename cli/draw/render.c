@@ -8,8 +8,8 @@
 
 #include "draw/render_internal.h"
 #include "draw/render_look.h"
-#include "draw/vectors.h"
 #include "shares.h"
+#include "vectors.h"
 
 static const double field_of_view = 0.46; /* radians across the shorter side: a portrait lens */
 static const double margin = 0.07;        /* of the shorter side, kept free around the mesh */

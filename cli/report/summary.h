@@ -4,10 +4,10 @@
 
 #include <trommel/surface.h>
 
-#include "draw/cells.h"
 #include "frames.h"
 #include "input.h"
 #include "labels.h"
+#include "report/cell_counts.h"
 #include "report/measures.h"
 #include "report/report.h"
 #include "simplify.h"

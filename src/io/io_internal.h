@@ -282,6 +282,19 @@ bool tml_io_parse_f64(io_span span, double *out);
 enum { IO_NUMBER_SIZE = 32 };
 size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
 
+/* The number of a scalar type at an address of any alignment. */
+double tml_io_number(const void *at, tml_type type, bool big_endian);
+
+typedef enum io_number_form {
+    IO_NUMBERS_TEXT,
+    IO_NUMBERS_LITTLE_ENDIAN,
+    IO_NUMBERS_BIG_ENDIAN
+} io_number_form;
+
+/* Takes the next number of a file that holds text or binary values; false at the end of the data,
+ * or at a word that is no number. */
+bool tml_io_next_number(io_text *text, io_number_form encoding, tml_type type, double *out);
+
 /* ---- stand-ins: stand_in.c ------------------------------------------------------------------- */
 
 /* Refuses a file that is a pointer of Git LFS or git-annex, a web page or a server's message.

@@ -13,7 +13,7 @@ enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200, ROWS_PIECE = 256 << 10 };
 enum { WRITERS_MOST = 4 }; /* of one file: the system takes them one after the other */
 
 /* The first failure stays: later ones follow from it. */
-static bool fail(io_writer *writer, tml_status status, const char *what, int error)
+static bool writer_fail(io_writer *writer, tml_status status, const char *what, int error)
 {
     if (writer->status != TML_OK)
         return false;
@@ -67,7 +67,7 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
 
     io_kind kind = tml_io_path_kind(out->target);
     if (kind == IO_KIND_FOLDER) {
-        fail(out, TML_ERROR_FILE_ACCESS, "is a folder; pass a file's name", 0);
+        writer_fail(out, TML_ERROR_FILE_ACCESS, "is a folder; pass a file's name", 0);
         return out->status;
     }
     if (kind == IO_KIND_OTHER)
@@ -75,14 +75,14 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
     else
         out->fd = create_temporary(out);
     if (out->fd < 0) {
-        fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+        writer_fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         return out->status;
     }
     if (kind == IO_KIND_FILE)
         tml_io_file_copy_rights(out->fd, out->target);
     out->buffer = tml_alloc(tml, IO_WRITER_BUFFER);
     if (!out->buffer) {
-        fail(out, TML_ERROR_OUT_OF_MEMORY, "no memory for a write buffer", 0);
+        writer_fail(out, TML_ERROR_OUT_OF_MEMORY, "no memory for a write buffer", 0);
         return tml_io_finish(out, TML_OK);
     }
     tml_io_progress_start(&out->progress, tml, "write", expected);
@@ -100,9 +100,10 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
         /* Reserves all disk space at once: a full disk is reported before the work of writing, and
          * by the process that knows how much is needed. */
         if (!out->temporary[0])
-            fail(out, TML_ERROR_UNSUPPORTED, "is no regular file, which several processes need", 0);
+            writer_fail(out, TML_ERROR_UNSUPPORTED,
+                        "is no regular file, which several processes need", 0);
         else if (expected && !tml_io_file_reserve(out->fd, expected))
-            fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+            writer_fail(out, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         status = out->status;
     } else {
         *out = (io_writer){.tml = tml, .call = call, .expected = expected, .fd = -1};
@@ -114,19 +115,19 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
     return status == TML_OK ? TML_OK : tml_io_finish(out, status);
 }
 
-static bool put(io_writer *writer, const uint8_t *data, size_t size)
+static bool writer_put(io_writer *writer, const uint8_t *data, size_t size)
 {
     while (size) {
         size_t chunk = size < IO_WRITER_BUFFER ? size : IO_WRITER_BUFFER;
         int64_t wrote = tml_io_file_write(writer->fd, data, chunk);
         if (wrote < 0)
-            return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+            return writer_fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
         data += wrote;
         size -= (size_t)wrote;
         bool go_on = writer->expected ? tml_io_progress_add(&writer->progress, (uint64_t)wrote)
                                       : !tml_is_cancelled(writer->tml);
         if (!go_on)
-            return fail(writer, TML_ERROR_CANCELLED, "cancelled", 0);
+            return writer_fail(writer, TML_ERROR_CANCELLED, "cancelled", 0);
     }
     return true;
 }
@@ -135,7 +136,7 @@ static bool flush(io_writer *writer)
 {
     size_t used = writer->used;
     writer->used = 0;
-    return put(writer, writer->buffer, used);
+    return writer_put(writer, writer->buffer, used);
 }
 
 /* Writes bytes that all processes of a team pass alike: rank 0 writes them. */
@@ -158,7 +159,7 @@ bool tml_io_write(io_writer *writer, const void *data, size_t size)
     if (size > IO_WRITER_BUFFER - writer->used && !flush(writer))
         return false;
     if (size >= IO_WRITER_BUFFER)
-        return put(writer, data, size);
+        return writer_put(writer, data, size);
     if (size)
         memcpy(writer->buffer + writer->used, data, size);
     writer->used += size;
@@ -173,7 +174,8 @@ bool tml_io_print(io_writer *writer, const char *format, ...)
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof text)
-        return fail(writer, TML_ERROR_INTERNAL, "a printed line is longer than 1023 bytes", 0);
+        return writer_fail(writer, TML_ERROR_INTERNAL, "a printed line is longer than 1023 bytes",
+                           0);
     return tml_io_write(writer, text, (size_t)length);
 }
 
@@ -183,7 +185,7 @@ bool tml_io_seek(io_writer *writer, uint64_t offset)
         return false;
     writer->written = offset;
     return tml_io_file_seek(writer->fd, offset) ||
-           fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+           writer_fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
 }
 
 bool tml_io_is_regular(const char *path)
@@ -252,15 +254,15 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
                     .offset = writer->written,
                     .buffers = tml_alloc(writer->tml, (size_t)workers * ROWS_PIECE)};
     if (!job.buffers)
-        return fail(writer, TML_ERROR_OUT_OF_MEMORY, "no memory for write buffers", 0);
+        return writer_fail(writer, TML_ERROR_OUT_OF_MEMORY, "no memory for write buffers", 0);
     tml_parallel_for(writer->tml, workers, rows_worker, &job);
     tml_free(writer->tml, job.buffers, (size_t)workers * ROWS_PIECE);
     int error = atomic_load(&job.error);
     if (error)
-        return fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", error);
+        return writer_fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", error);
     return tml_io_seek(writer, writer->written + size) &&
            (tml_io_progress_add(&writer->progress, size) ||
-            fail(writer, TML_ERROR_CANCELLED, "cancelled", 0));
+            writer_fail(writer, TML_ERROR_CANCELLED, "cancelled", 0));
 }
 
 /* ---- the end ---------------------------------------------------------------------------------- */
@@ -273,7 +275,8 @@ static void finish_team(io_writer *writer)
     writer->status = team->close(team->user, writer->tml);
     if (writer->status == TML_OK && writer->fd >= 0 &&
         (tml_io_file_kind(writer->fd, &size) == IO_KIND_NONE || size != writer->expected))
-        fail(writer, TML_ERROR_FILE_ACCESS, "is not as long as it should be: is the disk full?", 0);
+        writer_fail(writer, TML_ERROR_FILE_ACCESS,
+                    "is not as long as it should be: is the disk full?", 0);
 }
 
 tml_status tml_io_finish(io_writer *writer, tml_status status)
@@ -285,13 +288,13 @@ tml_status tml_io_finish(io_writer *writer, tml_status status)
     if (writer->fd < 0) /* in a team, rank 0 has the file */
         return status != TML_OK ? status : writer->status;
     if (!tml_io_file_close(writer->fd) && status == TML_OK)
-        fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
+        writer_fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
     tml_free(writer->tml, writer->buffer, IO_WRITER_BUFFER);
     writer->buffer = NULL;
     writer->fd = -1;
     if (status == TML_OK && writer->status == TML_OK && writer->temporary[0] &&
         !tml_io_path_rename(writer->temporary, writer->target))
-        fail(writer, TML_ERROR_FILE_ACCESS, "the finished file cannot take its name", errno);
+        writer_fail(writer, TML_ERROR_FILE_ACCESS, "the finished file cannot take its name", errno);
     status = status != TML_OK ? status : writer->status;
     if (status != TML_OK && writer->temporary[0])
         tml_io_path_remove(writer->temporary);

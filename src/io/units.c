@@ -53,7 +53,7 @@ static const struct {
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 
 /* Symbols of one or two letters differ by case (Mm, mm); words do not. */
-static int find(io_span text)
+static int unit_find(io_span text)
 {
     for (int i = 0; i < UNIT_COUNT; i++)
         if (tml_io_is(text, units[i].text) ||
@@ -65,7 +65,7 @@ static int find(io_span text)
 void tml_io_unit(io_span text, char *out, size_t size)
 {
     text = tml_io_trim(text);
-    int at = find(text);
+    int at = unit_find(text);
     if (at >= 0)
         text = (io_span){units[at].name, strlen(units[at].name)};
     tml_io_copy(out, size, text);
@@ -73,6 +73,6 @@ void tml_io_unit(io_span text, char *out, size_t size)
 
 double tml_io_unit_ratio(const char *from, const char *to)
 {
-    int a = find((io_span){from, strlen(from)}), b = find((io_span){to, strlen(to)});
+    int a = unit_find((io_span){from, strlen(from)}), b = unit_find((io_span){to, strlen(to)});
     return a >= 0 && b >= 0 ? units[a].metres / units[b].metres : 0;
 }

@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "io/meshes/mesh_sink.h"
+#include "io/vtk/vtk_legacy.h"
 
 typedef struct mesh_format_info {
     const char *name;

@@ -838,7 +838,7 @@ static tml_status make_positions(const mesh_sink *sink, const double origin[3], 
 }
 
 /* Moves an array's bytes into memory of exactly their size, which *out owns; drops the array. */
-static tml_status take(mesh_sink *sink, mesh_array *array, void *out)
+static tml_status mesh_sink_take(mesh_sink *sink, mesh_array *array, void *out)
 {
     void *memory = array->data;
     if (array->capacity == array->size) { /* is of that size */
@@ -880,7 +880,7 @@ static tml_status take_properties(mesh_sink *sink, uint64_t vertices, tml_mesh_f
         mesh_property *property = &sink->properties[i];
         float *data = NULL;
         memcpy(block->names[i], property->name, sizeof block->names[i]);
-        status = take(sink, &property->data, &data);
+        status = mesh_sink_take(sink, &property->data, &data);
         if (status == TML_OK && property->is_color && !(property->scale > 0))
             tml_points_scale_colors(&(point_attribute){.components = property->components}, data,
                                     vertices);
@@ -941,19 +941,19 @@ tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
     tml_mesh_drop(sink, &sink->positions);
     tml_mesh_drop(sink, &sink->corners);
     if (status == TML_OK)
-        status = take(sink, &sink->values, &values);
+        status = mesh_sink_take(sink, &sink->values, &values);
     if (status == TML_OK)
         status = take_properties(sink, out->mesh.vertex_count, out);
     if (status == TML_OK)
-        status = take(sink, &sink->uvs, &uvs);
+        status = mesh_sink_take(sink, &sink->uvs, &uvs);
     if (status == TML_OK)
-        status = take(sink, &sink->crease_vertices, &out->crease_vertices);
+        status = mesh_sink_take(sink, &sink->crease_vertices, &out->crease_vertices);
     if (status == TML_OK)
-        status = take(sink, &sink->crease_sharpness, &out->crease_sharpness);
+        status = mesh_sink_take(sink, &sink->crease_sharpness, &out->crease_sharpness);
     if (status == TML_OK)
-        status = take(sink, &sink->corner_vertices, &out->corner_vertices);
+        status = mesh_sink_take(sink, &sink->corner_vertices, &out->corner_vertices);
     if (status == TML_OK)
-        status = take(sink, &sink->corner_sharpness, &out->corner_sharpness);
+        status = mesh_sink_take(sink, &sink->corner_sharpness, &out->corner_sharpness);
     out->faces = triangles.faces;
     out->mesh.positions = positions;
     out->mesh.normals = normals;

@@ -170,9 +170,6 @@ tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size);
 
 tml_status tml_mesh_read_vtk(mesh_sink *sink, const uint8_t *data, size_t size);
-/* How many polygons, strips and the like a legacy VTK file has, or also cells that are no flat
- * faces; 0 where it is no such file. Vertices and lines do not count. */
-uint64_t tml_vtk_count_cells(const io_file *file, bool faces_only);
 
 /* Reads a VTP file, arrays one after another. Always done. */
 tml_status tml_vtp_read(mesh_sink *sink, bool *is_done);

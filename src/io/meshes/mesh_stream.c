@@ -17,7 +17,7 @@ _Static_assert((int)TML_FIELD_MAX_ATTRIBUTES >= (int)TML_MESH_MAX_ATTRIBUTES,
 
 /* ---- spools --------------------------------------------------------------------------------- */
 
-static tml_status fail(tml_mesh_stream *stream, const char *what)
+static tml_status mesh_stream_fail(tml_mesh_stream *stream, const char *what)
 {
     uint64_t size = 0;
     for (int i = 0; i < ARRAYS; i++)
@@ -42,7 +42,7 @@ tml_status tml_spool_open(tml_mesh_stream *stream, spool *out)
             break;
     }
     if (out->fd < 0)
-        return fail(stream, "cannot be made");
+        return mesh_stream_fail(stream, "cannot be made");
     return TML_OK;
 }
 
@@ -56,7 +56,7 @@ tml_status tml_spool_append(tml_mesh_stream *stream, spool *to, const void *data
                              stream->path);
         int64_t wrote = tml_io_file_write_at(to->fd, from, most, to->size);
         if (wrote < 0)
-            return fail(stream, "cannot be written");
+            return mesh_stream_fail(stream, "cannot be written");
         from += wrote;
         size -= (uint64_t)wrote;
         to->size += (uint64_t)wrote;
@@ -70,7 +70,7 @@ tml_status tml_spool_read(tml_mesh_stream *stream, const spool *from, uint64_t o
     for (uint8_t *to = out; size;) {
         int64_t got = tml_io_file_read_at(from->fd, to, size, offset);
         if (got <= 0)
-            return fail(stream, "cannot be read");
+            return mesh_stream_fail(stream, "cannot be read");
         to += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
@@ -507,7 +507,7 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
         if (s->size) {
             s->mapped = tml_io_map(s->fd, 0, (size_t)s->size, true);
             if (!s->mapped)
-                return fail(stream, "cannot be mapped");
+                return mesh_stream_fail(stream, "cannot be mapped");
             tml_io_map_in_order(s->mapped, (size_t)s->size);
             memory = s->mapped;
         }

@@ -33,7 +33,7 @@ typedef struct team_mesh {
     mesh_stretch *stretches;
 } team_mesh;
 
-static tml_status out_of_memory(tml_context *tml, uint64_t size)
+static tml_status mesh_team_out_of_memory(tml_context *tml, uint64_t size)
 {
     return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " bytes", call,
                      size);
@@ -46,7 +46,7 @@ static tml_status largest(tml_context *tml, const tml_team *team, uint64_t mine,
 {
     uint64_t size = team->count * sizeof mine, *all = tml_alloc_array(tml, size, 1);
     if (!all)
-        return out_of_memory(tml, size);
+        return mesh_team_out_of_memory(tml, size);
     tml_status status = team->gather(team->user, tml, 1, &mine, all);
     *out = 0;
     for (uint32_t r = 0; r < team->count && status == TML_OK; r++)
@@ -100,7 +100,7 @@ static tml_status open_parts(team_mesh *m)
     m->part_count = (uint32_t)most;
     m->parts = tml_alloc_array(stream->tml, table_size(m->part_count) + 1, 1);
     if (!m->parts)
-        return out_of_memory(stream->tml, table_size(m->part_count));
+        return mesh_team_out_of_memory(stream->tml, table_size(m->part_count));
     m->numbers = (uint64_t *)(void *)(m->parts + m->part_count);
     m->stretches = (mesh_stretch *)(void *)(m->numbers + 6 * (uint64_t)m->part_count);
     return count_parts(m);
@@ -201,7 +201,7 @@ static tml_status exchange_lent(team_mesh *m, const uint64_t *asked)
         in[i] = tml_alloc_array(tml, lent * row + 1, 1);
         out = tml_alloc_array(tml, given * row + 1, 1);
         if (!in[i] || !out)
-            status = out_of_memory(tml, (lent + given) * row);
+            status = mesh_team_out_of_memory(tml, (lent + given) * row);
         if (status == TML_OK)
             status = take_first_rows(m, i, asked, out);
         if (status == TML_OK)
@@ -221,7 +221,7 @@ static tml_status borrow(team_mesh *m)
     tml_context *tml = m->stream->tml;
     uint64_t *wanted = m->numbers, *asked = wanted + m->part_count, size;
     uint8_t *buffer = tml_alloc(tml, MESH_COPY);
-    tml_status status = buffer ? count_lent(m, buffer) : out_of_memory(tml, MESH_COPY);
+    tml_status status = buffer ? count_lent(m, buffer) : mesh_team_out_of_memory(tml, MESH_COPY);
     tml_free(tml, buffer, buffer ? MESH_COPY : 0);
     for (uint32_t p = 0; p < m->part_count; p++) {
         wanted[p] = m->parts[p].lent;
@@ -262,7 +262,7 @@ static tml_status make_soup(team_mesh *m)
     tml_mesh_stream *stream = m->stream;
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     tml_status status =
-        buffer ? tml_mesh_order_parts(stream) : out_of_memory(stream->tml, MESH_COPY);
+        buffer ? tml_mesh_order_parts(stream) : mesh_team_out_of_memory(stream->tml, MESH_COPY);
     if (status == TML_OK)
         status = tml_mesh_map_arrays(stream);
     spool soup[ARRAYS];
@@ -351,7 +351,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     if (!is_sender)
         segments = team->rank == 0 ? tml_alloc_array(stream->tml, size + 1, 1) : NULL;
     tml_status status =
-        segments || size == 0 || team->rank ? TML_OK : out_of_memory(stream->tml, size);
+        segments || size == 0 || team->rank ? TML_OK : mesh_team_out_of_memory(stream->tml, size);
     if (status == TML_OK)
         status = team->bring(team->user, stream->tml, from, segments, size);
     for (uint64_t k = 0; k < counts[0] && team->rank == 0 && status == TML_OK; k++) {
@@ -381,7 +381,7 @@ static tml_status bring_all(team_mesh *m)
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     uint64_t *counts = tml_alloc_array(stream->tml, size, 1);
     tml_status status =
-        buffer && counts ? raise_segments(m, buffer) : out_of_memory(stream->tml, size);
+        buffer && counts ? raise_segments(m, buffer) : mesh_team_out_of_memory(stream->tml, size);
     if (status == TML_OK)
         status = team->gather(team->user, stream->tml, 3, mine, counts);
     for (uint32_t r = 1; r < team->count && status == TML_OK; r++)

@@ -32,7 +32,7 @@ static bool next_words(off_reader *reader, io_text *words)
     }
 }
 
-static tml_status fail(const off_reader *reader, const char *what)
+static tml_status off_fail(const off_reader *reader, const char *what)
 {
     return tml_mesh_error(reader->sink, reader->line, "%s", what);
 }
@@ -77,7 +77,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
     io_text words;
     io_span word;
     if (!next_words(reader, &words))
-        return fail(reader, "has no counts of vertices and faces");
+        return off_fail(reader, "has no counts of vertices and faces");
     if (tml_off_take_word(&words, &word)) {
         if (memchr(word.text, '4', word.size) || memchr(word.text, 'n', word.size))
             return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
@@ -88,7 +88,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
         io_text rest = words;
         if (!tml_io_word(&rest, &word)) {
             if (!next_words(reader, &words))
-                return fail(reader, "has no counts of vertices and faces");
+                return off_fail(reader, "has no counts of vertices and faces");
         } else if (tml_io_is_any_case(word, "BINARY")) {
             return tml_io_error(reader->sink->file, TML_ERROR_UNSUPPORTED,
                                 "is binary OFF; save it as text, PLY or OBJ");
@@ -101,7 +101,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
         is_good = next_words(reader, &words) && next_count(&words, faces);
     }
     if (!is_good)
-        return fail(reader, "needs counts of vertices, faces and edges");
+        return off_fail(reader, "needs counts of vertices, faces and edges");
     const off_reader here = *reader;
     uint64_t edges;
     if (is_in_lines && !tml_io_word(&words, &word) &&
@@ -131,8 +131,8 @@ static tml_status read_rest(off_reader *reader, io_text *words)
     }
     const uint32_t uvs = reader->has_uvs ? 2 : 0;
     if (count < uvs + (reader->has_colors ? 3 : 0))
-        return fail(reader, reader->has_uvs ? "is no vertex with texture coordinates"
-                                            : "is no vertex with a colour");
+        return off_fail(reader, reader->has_uvs ? "is no vertex with texture coordinates"
+                                                : "is no vertex with a colour");
     tml_status status = TML_OK;
     if (reader->has_colors) {
         if (reader->color_count == 0) {
@@ -154,13 +154,13 @@ static tml_status read_vertex(off_reader *reader)
     io_text words;
     double position[3], normal[3];
     if (!next_words(reader, &words))
-        return fail(reader, "the file ends before its last vertex");
+        return off_fail(reader, "the file ends before its last vertex");
     for (int i = 0; i < 3; i++)
         if (!next_number(&words, &position[i]))
-            return fail(reader, "is no vertex of three numbers");
+            return off_fail(reader, "is no vertex of three numbers");
     for (int i = 0; i < 3 && reader->has_normals; i++)
         if (!next_number(&words, &normal[i]))
-            return fail(reader, "is no vertex with a normal");
+            return off_fail(reader, "is no vertex with a normal");
     tml_status status = tml_mesh_push_vertex(sink, position, reader->line);
     if (status == TML_OK && reader->has_normals)
         status = tml_mesh_push_normal(sink, normal);
@@ -174,15 +174,15 @@ static tml_status read_face(off_reader *reader)
     uint64_t count, vertex;
     tml_status status = TML_OK;
     if (!next_words(reader, &words))
-        return fail(reader, "the file ends before its last face");
+        return off_fail(reader, "the file ends before its last face");
     if (!next_count(&words, &count))
-        return fail(reader, "is no face: a count of corners, and their vertices");
+        return off_fail(reader, "is no face: a count of corners, and their vertices");
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         io_span word = {words.at, 0};
         int64_t negative;
         if (!tml_io_word(&words, &word) ||
             (!tml_io_parse_u64(word, &vertex) && !tml_io_parse_i64(word, &negative)))
-            return fail(reader, "is no face of as many vertices as its count says");
+            return off_fail(reader, "is no face of as many vertices as its count says");
         if (word.text[0] == '-' || vertex >= MESH_NONE) {
             tml_mesh_add_fault(reader->sink, &reader->sink->lost_corners, reader->line,
                                "names vertex %.*s", (int)(word.size < 40 ? word.size : 40),

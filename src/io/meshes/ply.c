@@ -41,7 +41,7 @@ static bool parse_format(ply_header *header, io_text *words)
     io_span name = next_word(words);
     for (int i = 0; i < 3 && !header->has_format; i++) {
         if (tml_io_is(name, names[i])) {
-            header->encoding = (points_encoding)i;
+            header->encoding = (io_number_form)i;
             header->has_format = true;
             return tml_io_is(next_word(words), "1.0");
         }
@@ -151,15 +151,15 @@ bool tml_ply_is_points(const io_file *file, io_span head)
 
 /* ---- reading: rows --------------------------------------------------------------------------- */
 
-static bool skip_list(io_text *text, points_encoding encoding, const ply_property *property)
+static bool skip_list(io_text *text, io_number_form encoding, const ply_property *property)
 {
     double length, value;
-    if (!tml_points_next(text, encoding, property->list_count, &length) || !(length >= 0.0) ||
+    if (!tml_io_next_number(text, encoding, property->list_count, &length) || !(length >= 0.0) ||
         length != floor(length))
         return false;
-    if (encoding == POINTS_TEXT) {
+    if (encoding == IO_NUMBERS_TEXT) {
         for (double i = 0.0; i < length; i += 1.0)
-            if (!tml_points_next(text, encoding, property->type, &value))
+            if (!tml_io_next_number(text, encoding, property->type, &value))
                 return false;
         return true;
     }
@@ -179,7 +179,7 @@ static bool next_row(io_text *text, const ply_header *header, const ply_element 
         values[i] = 0.0;
         if (property->list_count != TML_TYPE_NONE
                 ? !skip_list(text, header->encoding, property)
-                : !tml_points_next(text, header->encoding, property->type, &values[i]))
+                : !tml_io_next_number(text, header->encoding, property->type, &values[i]))
             return false;
     }
     return true;
@@ -194,11 +194,12 @@ static tml_status check_room(const io_file *file, const io_text *text, const ply
         const ply_property *property = &header->properties[element->first + i];
         bool is_list = property->list_count != TML_TYPE_NONE;
         /* A digit and a blank; the very last blank may be missing, for which the + 1 below. */
-        row_min += header->encoding == POINTS_TEXT
+        row_min += header->encoding == IO_NUMBERS_TEXT
                        ? 2
                        : tml_type_size(is_list ? property->list_count : property->type);
     }
-    uint64_t left = (uint64_t)(text->end - text->at) + (header->encoding == POINTS_TEXT ? 1 : 0);
+    uint64_t left =
+        (uint64_t)(text->end - text->at) + (header->encoding == IO_NUMBERS_TEXT ? 1 : 0);
     if (row_min > 0 && element->count > left / row_min)
         return tml_io_error(
             file, TML_ERROR_FILE_FORMAT,
@@ -434,7 +435,7 @@ static ply_list list_kind(const ply_property *property)
 static bool next_length(ply_mesh *mesh, const ply_property *property, uint64_t *out)
 {
     double length;
-    if (!tml_points_next(&mesh->text, mesh->header->encoding, property->list_count, &length) ||
+    if (!tml_io_next_number(&mesh->text, mesh->header->encoding, property->list_count, &length) ||
         !(length >= 0.0) || length != floor(length) ||
         length > (double)(mesh->text.end - mesh->text.at)) /* a number is a byte at least */
         return false;
@@ -465,7 +466,7 @@ static tml_status read_corners(ply_mesh *mesh, const ply_element *face,
         return fail_row(mesh->sink->file, face, row);
     tml_status status = TML_OK;
     for (uint64_t i = 0; i < length && status == TML_OK; i++)
-        status = tml_points_next(&mesh->text, mesh->header->encoding, property->type, &number)
+        status = tml_io_next_number(&mesh->text, mesh->header->encoding, property->type, &number)
                      ? push_list_corner(mesh, number, row)
                      : fail_row(mesh->sink->file, face, row);
     return status;
@@ -483,7 +484,7 @@ static tml_status read_wedges(ply_mesh *mesh, const ply_element *face, const ply
     *count = length / 2;
     tml_status status = TML_OK;
     for (uint64_t i = 0; i < length && status == TML_OK; i++) {
-        if (!tml_points_next(&mesh->text, mesh->header->encoding, property->type, &uv[i % 2]))
+        if (!tml_io_next_number(&mesh->text, mesh->header->encoding, property->type, &uv[i % 2]))
             return fail_row(mesh->sink->file, face, row);
         if (i % 2 == 1)
             status = tml_mesh_push_uv(mesh->sink, uv);
@@ -506,8 +507,8 @@ static tml_status read_face_row(ply_mesh *mesh, const ply_element *face, uint64_
             status = read_wedges(mesh, face, property, row, &first_uv, &uv_count);
         else if (property->list_count != TML_TYPE_NONE
                      ? !skip_list(&mesh->text, mesh->header->encoding, property)
-                     : !tml_points_next(&mesh->text, mesh->header->encoding, property->type,
-                                        &skipped))
+                     : !tml_io_next_number(&mesh->text, mesh->header->encoding, property->type,
+                                           &skipped))
             status = fail_row(sink->file, face, row);
     }
     if (status != TML_OK)
@@ -529,7 +530,7 @@ static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
         return fail_row(mesh->sink->file, strips, row);
     tml_status status = TML_OK;
     for (uint64_t i = 0; i < length && status == TML_OK; i++) {
-        if (!tml_points_next(&mesh->text, mesh->header->encoding, property->type, &number))
+        if (!tml_io_next_number(&mesh->text, mesh->header->encoding, property->type, &number))
             return fail_row(mesh->sink->file, strips, row);
         if (number == -1) {
             run = 0;
@@ -595,7 +596,7 @@ static tml_status read_element(ply_mesh *mesh, const ply_element *element)
 static bool is_of_triangles(const ply_header *header)
 {
     const ply_element *vertex = &header->elements[0], *face = &header->elements[1];
-    if (header->encoding == POINTS_TEXT || header->element_count != 2 ||
+    if (header->encoding == IO_NUMBERS_TEXT || header->element_count != 2 ||
         strcmp(vertex->name, "vertex") != 0 || strcmp(face->name, "face") != 0 ||
         face->property_count != 1)
         return false;

@@ -21,7 +21,7 @@ typedef struct ply_element {
 
 typedef struct ply_header {
     bool has_format;
-    points_encoding encoding;
+    io_number_form encoding;
     ply_element elements[PLY_ELEMENTS_MAX];
     ply_property properties[PLY_PROPERTIES_MAX];
     uint32_t element_count, property_count;

@@ -29,12 +29,13 @@ typedef struct triangles_job {
     atomic_bool lacks_normal;
 } triangles_job;
 
-static double load(const triangles_job *job, const uint8_t *row, const ply_column *column)
+static double ply_triangles_load(const triangles_job *job, const uint8_t *row,
+                                 const ply_column *column)
 {
     const uint8_t *at = row + column->offset;
     if (column->type == TML_F32)
         return (double)io_load_f32(at, job->is_big_endian);
-    return tml_points_number(at, column->type, job->is_big_endian);
+    return tml_io_number(at, column->type, job->is_big_endian);
 }
 
 static void vertices_task(void *argument, uint32_t task)
@@ -46,20 +47,21 @@ static void vertices_task(void *argument, uint32_t task)
     for (uint64_t i = first; i < end; i++) {
         const uint8_t *row = job->vertices + i * job->vertex_row;
         for (int k = 0; k < 3; k++) {
-            double x = load(job, row, &job->position[k]);
+            double x = ply_triangles_load(job, row, &job->position[k]);
             job->positions[3 * i + (uint64_t)k] = (float)x;
             is_other |= !isfinite((float)x) || (double)(float)x != x;
             if (job->normals)
-                job->normals[3 * i + (uint64_t)k] = (float)load(job, row, &job->normal[k]);
+                job->normals[3 * i + (uint64_t)k] =
+                    (float)ply_triangles_load(job, row, &job->normal[k]);
         }
         if (job->values)
-            job->values[i] = (float)load(job, row, &job->value);
+            job->values[i] = (float)ply_triangles_load(job, row, &job->value);
         for (uint32_t p = 0; p < job->property_count; p++) {
             const mesh_property *made = &job->made[p];
             float *to = (float *)(void *)made->data.data + i * made->components;
             const double scale = made->is_color && made->scale > 0 ? made->scale : 1;
             for (uint32_t c = 0; c < made->components; c++)
-                to[c] = (float)(scale * load(job, row, &job->properties[p][c]));
+                to[c] = (float)(scale * ply_triangles_load(job, row, &job->properties[p][c]));
         }
     }
     if (is_other)
@@ -155,7 +157,7 @@ tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
     triangles_job job = {.vertices = (const uint8_t *)data.text,
                          .vertex_count = vertices,
                          .triangle_count = triangles,
-                         .is_big_endian = header->encoding == POINTS_BIG_ENDIAN,
+                         .is_big_endian = header->encoding == IO_NUMBERS_BIG_ENDIAN,
                          .made = sink->properties,
                          .property_count = sink->property_count};
     place_columns(header, columns, &job);

@@ -94,7 +94,7 @@ static bool take_next(stl_job *job, uint32_t *out)
 }
 
 /* Runs a task on the numbers from first up to end, and each worker takes the next one. */
-static void run(stl_job *job, tml_task_fn task, uint32_t first, uint32_t end)
+static void stl_triangles_run(stl_job *job, tml_task_fn task, uint32_t first, uint32_t end)
 {
     atomic_store_explicit(&job->next, first, memory_order_relaxed);
     job->end = end;
@@ -208,7 +208,7 @@ static tml_status read_blocks(stl_job *job)
     const uint32_t batch = BATCH * job->worker_count;
     for (uint32_t first = 0; first < job->block_count && !is_other(job);) {
         const uint32_t end = job->block_count - first > batch ? first + batch : job->block_count;
-        run(job, read_task, first, end);
+        stl_triangles_run(job, read_task, first, end);
         uint64_t rows = block_end(job, end - 1) - (uint64_t)first * BLOCK;
         if (!tml_io_progress_add(&progress, rows * STL_TRIANGLE + (first ? 0 : STL_HEADER)))
             return tml_io_error(job->file, TML_ERROR_CANCELLED, "cancelled");
@@ -331,7 +331,7 @@ static void index_task(void *argument, uint32_t worker)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static tml_status report(const stl_job *job, double fraction)
+static tml_status stl_triangles_report(const stl_job *job, double fraction)
 {
     if (tml_progress(job->file->tml, "faces", fraction))
         return TML_OK;
@@ -342,7 +342,7 @@ static tml_status report(const stl_job *job, double fraction)
 static tml_status number_vertices(mesh_sink *sink, stl_job *job)
 {
     uint32_t kept = 0;
-    run(job, count_task, 0, job->block_count);
+    stl_triangles_run(job, count_task, 0, job->block_count);
     for (uint32_t block = 0; block < job->block_count; block++) {
         job->blocks[block].kept_first = kept;
         kept += job->blocks[block].kept;
@@ -353,21 +353,21 @@ static tml_status number_vertices(mesh_sink *sink, stl_job *job)
     sink->made.positions = job->positions;
     sink->made.vertex_count = kept;
     sink->welded_count = 3 * job->triangle_count - kept;
-    run(job, number_task, 0, job->block_count);
-    tml_status status = report(job, 0.75);
+    stl_triangles_run(job, number_task, 0, job->block_count);
+    tml_status status = stl_triangles_report(job, 0.75);
     if (status == TML_OK)
-        run(job, index_task, 0, job->block_count);
-    return status == TML_OK ? report(job, 1) : status;
+        stl_triangles_run(job, index_task, 0, job->block_count);
+    return status == TML_OK ? stl_triangles_report(job, 1) : status;
 }
 
 static tml_status weld_parts(mesh_sink *sink, stl_job *job)
 {
-    run(job, scatter_task, 0, job->block_count);
-    tml_status status = report(job, 0.25);
+    stl_triangles_run(job, scatter_task, 0, job->block_count);
+    tml_status status = stl_triangles_report(job, 0.25);
     if (status == TML_OK)
-        run(job, part_task, 0, PARTS);
+        stl_triangles_run(job, part_task, 0, PARTS);
     if (status == TML_OK)
-        status = report(job, 0.5);
+        status = stl_triangles_report(job, 0.5);
     return status == TML_OK ? number_vertices(sink, job) : status;
 }
 
@@ -408,7 +408,7 @@ static tml_status read_job(mesh_sink *sink, stl_job *job, uint64_t used, bool *i
     if (job->is_welded)
         return weld(sink, job, used, is_done);
     *is_done = true;
-    return report(job, 1);
+    return stl_triangles_report(job, 1);
 }
 
 /* Allocates what reading needs, does it, and frees all but the mesh, which is the sink's. */

@@ -9,16 +9,6 @@
 #include "io/points/points_internal.h"
 #include "io/vtk/vtk_legacy.h"
 
-/* Kinds of cells, as VTK numbers them. */
-enum {
-    CELL_POLY_LINE = 4,
-    CELL_TRIANGLE = 5,
-    CELL_STRIP = 6,
-    CELL_POLYGON = 7,
-    CELL_PIXEL = 8,
-    CELL_QUAD = 9,
-};
-
 /* The numbers of an array, one after another. */
 typedef struct vtk_numbers {
     vtk_array array;
@@ -37,7 +27,7 @@ enum { CELLS_MAX = 8, COLUMNS_MAX = POINT_ATTRIBUTES_MAX };
 typedef struct vtk_mesh {
     mesh_sink *sink;
     io_span contents;
-    points_encoding encoding;
+    io_number_form encoding;
     uint64_t point_count;
     vtk_numbers positions, normals, uvs, types;
     bool has_positions, has_two, has_normals, has_uvs, has_types, has_too_many;
@@ -64,7 +54,7 @@ static void take_column(vtk_mesh *m, const vtk_array *array, vtk_numbers numbers
     m->columns[m->column_count] = numbers;
     if (is_color)
         tml_points_list(&m->names, "color", (uint32_t)array->columns, m->column_count,
-                        m->encoding == POINTS_TEXT ? TML_F32 : TML_U8);
+                        m->encoding == IO_NUMBERS_TEXT ? TML_F32 : TML_U8);
     else if (array->columns > 1 || strcasecmp(name, "radius") == 0 ||
              strcasecmp(name, "pscale") == 0)
         tml_points_list(&m->names, name, (uint32_t)array->columns, m->column_count, array->type);
@@ -116,7 +106,7 @@ static void take_array(void *user, const vtk_array *array)
 
 static bool next_number(const vtk_mesh *m, vtk_numbers *numbers, double *out)
 {
-    return tml_points_next(&numbers->text, m->encoding, numbers->array.type, out);
+    return tml_io_next_number(&numbers->text, m->encoding, numbers->array.type, out);
 }
 
 static bool next_numbers(const vtk_mesh *m, vtk_numbers *numbers, double out[4])
@@ -317,18 +307,9 @@ static tml_status next_size(const vtk_mesh *m, vtk_cells *cells, uint64_t cell, 
     return TML_OK;
 }
 
-/* The type of all cells of a section of POLYDATA; 0: of UNSTRUCTURED_GRID, each has one. */
-static uint32_t type_of_section(const char *keyword)
-{
-    return strcasecmp(keyword, "POLYGONS") == 0          ? CELL_POLYGON
-           : strcasecmp(keyword, "TRIANGLE_STRIPS") == 0 ? CELL_STRIP
-           : strcasecmp(keyword, "CELLS") == 0           ? 0
-                                                         : CELL_POLY_LINE;
-}
-
 static tml_status read_cells(vtk_mesh *m, vtk_cells *cells)
 {
-    const uint32_t type_of_all = type_of_section(cells->keyword);
+    const uint32_t type_of_all = tml_vtk_type_of_section(cells->keyword);
     double offset = 0, first = 0;
     uint64_t used = 0, size = 0;
     tml_status status = TML_OK;
@@ -370,7 +351,7 @@ tml_status tml_mesh_read_vtk(mesh_sink *sink, const uint8_t *data, size_t size)
         return TML_ERROR_OUT_OF_MEMORY;
     *m = (vtk_mesh){.sink = sink,
                     .contents = {(const char *)data, size},
-                    .encoding = vtk.is_binary ? POINTS_BIG_ENDIAN : POINTS_TEXT,
+                    .encoding = vtk.is_binary ? IO_NUMBERS_BIG_ENDIAN : IO_NUMBERS_TEXT,
                     .names = {.file = sink->file},
                     .known = POINT_COLUMNS_NONE};
     vtk.array = take_array;
@@ -392,61 +373,4 @@ tml_status tml_mesh_read_vtk(mesh_sink *sink, const uint8_t *data, size_t size)
                              m->left_out == 1 ? "cell is" : "cells are", m->left_out_type);
     tml_free(sink->file->tml, m, sizeof *m);
     return status;
-}
-
-/* ---- is it a mesh? --------------------------------------------------------------------------- */
-
-typedef struct vtk_look {
-    uint64_t polygons;
-    vtk_array types;
-} vtk_look;
-
-static void look_at_array(void *user, const vtk_array *array)
-{
-    vtk_look *look = user;
-    if ((array->place == VTK_CELLS || array->place == VTK_OFFSETS) &&
-        type_of_section(array->keyword) >= CELL_STRIP)
-        look->polygons += array->cells;
-    if (array->place == VTK_CELL_TYPES)
-        look->types = *array;
-}
-
-/* Counts the cells of a grid of types from CELL_TRIANGLE to last, in pieces of the file. */
-static uint64_t count_cells(const io_file *file, const vtk_array *types, points_encoding encoding,
-                            double last)
-{
-    uint64_t count = 0, at = types->offset;
-    char piece[8192];
-    while (at < types->end) {
-        const uint64_t left = types->end - at;
-        size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
-        if (tml_io_read_quietly(file, at, piece, size) != 0)
-            return count;
-        if (size < left && encoding == POINTS_TEXT) /* a number may go on behind the piece */
-            while (size > 1 && piece[size - 1] > ' ')
-                size--;
-        io_text text = io_text_of((io_span){piece, size});
-        double type;
-        while (tml_points_next(&text, encoding, types->type, &type))
-            count += type >= CELL_TRIANGLE && type <= last;
-        at += size;
-    }
-    return count;
-}
-
-uint64_t tml_vtk_count_cells(const io_file *file, bool faces_only)
-{
-    vtk_legacy vtk;
-    vtk_look look = {.polygons = 0};
-    if (tml_vtk_open(file, &vtk) != TML_OK || (strcasecmp(vtk.dataset, "POLYDATA") != 0 &&
-                                               strcasecmp(vtk.dataset, "UNSTRUCTURED_GRID") != 0))
-        return 0;
-    vtk.array = look_at_array;
-    vtk.user = &look;
-    if (tml_vtk_read(&vtk) != TML_OK && look.polygons == 0 && look.types.rows == 0)
-        return 0;
-    if (strcasecmp(vtk.dataset, "UNSTRUCTURED_GRID") == 0 && look.types.rows > 0)
-        return count_cells(file, &look.types, vtk.is_binary ? POINTS_BIG_ENDIAN : POINTS_TEXT,
-                           faces_only ? CELL_QUAD : 255);
-    return look.polygons;
 }

@@ -7,7 +7,7 @@
  * in are refused. */
 #include "io/pictures/picture_internal.h"
 
-static bool detect(io_span head)
+static bool exr_detect(io_span head)
 {
     return head.size >= 4 && memcmp(head.text, "\x76\x2f\x31\x01", 4) == 0;
 }
@@ -46,8 +46,8 @@ typedef struct exr_file {
     char message[MESSAGE_SIZE]; /* the library's first complaint */
 } exr_file;
 
-static int64_t read_bytes(exr_const_context_t exr, void *user, void *out, uint64_t size,
-                          uint64_t offset, exr_stream_error_func_ptr_t error)
+static int64_t exr_read_bytes(exr_const_context_t exr, void *user, void *out, uint64_t size,
+                              uint64_t offset, exr_stream_error_func_ptr_t error)
 {
     const exr_file *file = user;
     const io_span bytes = file->reader->bytes;
@@ -86,7 +86,7 @@ static void *take_memory(size_t size)
     return calloc(1, size);
 }
 
-static tml_status fail(const exr_file *file, exr_result_t code)
+static tml_status exr_fail(const exr_file *file, exr_result_t code)
 {
     bool is_memory = code == EXR_ERR_OUT_OF_MEMORY;
     return tml_io_error(file->reader->file,
@@ -133,7 +133,7 @@ static tml_status check_kind(const exr_file *file, exr_layout *out)
             io, TML_ERROR_UNSUPPORTED,
             "is compressed by B44, DWA or something newer; convert it: oiiotool in.exr "
             "--compression zip -o out.exr");
-    return code == EXR_ERR_SUCCESS ? TML_OK : fail(file, code);
+    return code == EXR_ERR_SUCCESS ? TML_OK : exr_fail(file, code);
 }
 
 static tml_status read_windows(const exr_file *file, exr_layout *out)
@@ -144,7 +144,7 @@ static tml_status read_windows(const exr_file *file, exr_layout *out)
     if (code == EXR_ERR_SUCCESS)
         code = exr_get_display_window(file->exr, 0, &whole);
     if (code != EXR_ERR_SUCCESS)
-        return fail(file, code);
+        return exr_fail(file, code);
     const exr_attr_box2i_t *w = &out->window;
     int64_t width = (int64_t)w->max.x - w->min.x + 1, height = (int64_t)w->max.y - w->min.y + 1;
     int64_t far = INT32_MAX / 2; /* so that sums of coordinates fit */
@@ -206,7 +206,7 @@ static tml_status pick_channels(const exr_file *file, exr_layout *out)
     char names[64];
     exr_result_t code = exr_get_channels(file->exr, 0, &list);
     if (code != EXR_ERR_SUCCESS || !list)
-        return fail(file, code);
+        return exr_fail(file, code);
     if (list->num_channels < 1 || list->num_channels > CHANNELS_MOST)
         return tml_io_error(io, TML_ERROR_UNSUPPORTED, "has %d channels, needs 1 to %d",
                             list->num_channels, CHANNELS_MOST);
@@ -256,7 +256,7 @@ static tml_status check_blocks(const exr_file *file, exr_layout *out)
     if (code == EXR_ERR_SUCCESS)
         code = exr_get_chunk_count(file->exr, 0, &blocks);
     if (code != EXR_ERR_SUCCESS)
-        return fail(file, code);
+        return exr_fail(file, code);
     uint64_t rows = out->block_rows > 0 ? (uint64_t)out->block_rows : 1;
     uint64_t columns = out->block_width > 0 ? (uint64_t)out->block_width : 1;
     uint64_t most = file_size / (TABLE_ENTRY + BLOCK_HEADER);
@@ -348,7 +348,7 @@ static tml_status decode_block(exr_decoder *decoder, exr_area area)
                                        y / layout->block_rows, 0, 0, &block)
             : exr_read_scanline_chunk_info(file->exr, 0, layout->window.min.y + y, &block);
     if (code != EXR_ERR_SUCCESS)
-        return fail(file, code);
+        return exr_fail(file, code);
     tml_status status = check_block(decoder, &block, area);
     if (status != TML_OK)
         return status;
@@ -366,7 +366,7 @@ static tml_status decode_block(exr_decoder *decoder, exr_area area)
         code = exr_decoding_choose_default_routines(file->exr, 0, &decoder->pipeline);
     if (code == EXR_ERR_SUCCESS)
         code = exr_decoding_run(file->exr, 0, &decoder->pipeline);
-    return code == EXR_ERR_SUCCESS ? TML_OK : fail(file, code);
+    return code == EXR_ERR_SUCCESS ? TML_OK : exr_fail(file, code);
 }
 
 static tml_status read_pixels(exr_file *file, const exr_layout *layout)
@@ -429,7 +429,7 @@ static tml_status read_exr(picture_reader *reader)
     exr_context_initializer_t settings = EXR_DEFAULT_CONTEXT_INITIALIZER;
     settings.error_handler_fn = take_message;
     settings.user_data = &file;
-    settings.read_fn = read_bytes;
+    settings.read_fn = exr_read_bytes;
     settings.size_fn = tell_size;
     settings.alloc_fn = take_memory;
     settings.free_fn = free;
@@ -438,7 +438,7 @@ static tml_status read_exr(picture_reader *reader)
     settings.flags = EXR_CONTEXT_FLAG_DISABLE_CHUNK_RECONSTRUCTION;
     exr_result_t code = exr_start_read(&file.exr, reader->file->path, &settings);
     if (code != EXR_ERR_SUCCESS)
-        return fail(&file, code);
+        return exr_fail(&file, code);
     tml_status status = read_open(&file);
     exr_finish(&file.exr);
     return status;
@@ -446,4 +446,4 @@ static tml_status read_exr(picture_reader *reader)
 
 #endif
 
-const picture_format tml_picture_exr = {"OpenEXR", detect, read_exr};
+const picture_format tml_picture_exr = {"OpenEXR", exr_detect, read_exr};

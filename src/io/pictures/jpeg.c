@@ -1,7 +1,7 @@
 /* JPEG pictures, through libjpeg's interface (libjpeg-turbo). */
 #include "io/pictures/picture_internal.h"
 
-static bool detect(io_span head)
+static bool jpeg_detect(io_span head)
 {
     return head.size >= 3 && memcmp(head.text, "\xff\xd8\xff", 3) == 0;
 }
@@ -208,4 +208,4 @@ static tml_status read_jpeg(picture_reader *reader)
 
 #endif
 
-const picture_format tml_picture_jpeg = {"JPEG", detect, read_jpeg};
+const picture_format tml_picture_jpeg = {"JPEG", jpeg_detect, read_jpeg};

@@ -7,7 +7,7 @@
 
 #include "io/pictures/picture_internal.h"
 
-static bool detect(io_span head)
+static bool pfm_detect(io_span head)
 {
     return head.size > 3 && head.text[0] == 'P' && (head.text[1] == 'F' || head.text[1] == 'f') &&
            strchr(" \t\r\n", head.text[2]) != NULL && head.text[2] != '\0';
@@ -92,7 +92,7 @@ static tml_status read_pfm(picture_reader *reader)
     return TML_OK;
 }
 
-const picture_format tml_picture_pfm = {"PFM", detect, read_pfm};
+const picture_format tml_picture_pfm = {"PFM", pfm_detect, read_pfm};
 
 tml_status tml_picture_write_pfm(io_writer *writer, const tml_picture *picture)
 {

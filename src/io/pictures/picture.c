@@ -120,7 +120,7 @@ static const picture_format *find_format(io_span head)
     return NULL;
 }
 
-static tml_status load(const io_file *file, uint64_t memory_limit, tml_picture *out)
+static tml_status picture_load(const io_file *file, uint64_t memory_limit, tml_picture *out)
 {
     io_block block;
     tml_status status = tml_io_read_all(file, &block);
@@ -159,7 +159,7 @@ tml_status tml_picture_load(tml_context *tml, const char *path, uint64_t memory_
     tml_status status = tml_io_open(tml, load_call, path, &file);
     if (status != TML_OK)
         return status;
-    status = load(&file, memory_limit, out);
+    status = picture_load(&file, memory_limit, out);
     tml_io_close(&file);
     return status;
 }
@@ -170,7 +170,7 @@ tml_status tml_picture_load_memory(tml_context *tml, const char *name, const voi
     memset(out, 0, sizeof *out);
     io_file file;
     tml_io_open_memory(tml, load_call, name, data, size, &file);
-    return load(&file, memory_limit, out);
+    return picture_load(&file, memory_limit, out);
 }
 
 void tml_picture_free(tml_context *tml, tml_picture *picture)

@@ -5,7 +5,7 @@
 
 static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-static bool detect(io_span head)
+static bool png_detect(io_span head)
 {
     return head.size >= sizeof magic && memcmp(head.text, magic, sizeof magic) == 0;
 }
@@ -58,7 +58,7 @@ static void give_memory(png_structp png, png_voidp memory)
     free(memory);
 }
 
-static void read_bytes(png_structp png, png_bytep out, size_t size)
+static void png_read_bytes(png_structp png, png_bytep out, size_t size)
 {
     png_source *source = png_get_io_ptr(png);
     if (size > source->bytes.size - source->at)
@@ -268,7 +268,7 @@ static tml_status decode_or_leave(picture_reader *reader, png_source *source, pn
 {
     if (setjmp(source->leave))
         return source->status;
-    png_set_read_fn(png, source, read_bytes);
+    png_set_read_fn(png, source, png_read_bytes);
     return decode(reader, png, info);
 }
 
@@ -295,4 +295,4 @@ static tml_status read_png(picture_reader *reader)
 
 #endif
 
-const picture_format tml_picture_png = {"PNG", detect, read_png};
+const picture_format tml_picture_png = {"PNG", png_detect, read_png};

@@ -271,7 +271,7 @@ static void write_head(const png_encoder *e)
 /* ---- stripes --------------------------------------------------------------------------------- */
 
 /* A batch from row on: how many stripes it has. */
-static uint32_t lay_out(png_encoder *e, uint32_t row)
+static uint32_t png_write_lay_out(png_encoder *e, uint32_t row)
 {
     const tml_picture *p = e->picture;
     size_t line_size = LEFT_MOST + e->row_size, at = WINDOW_SIZE;
@@ -324,7 +324,7 @@ static tml_status write_rows(png_encoder *e)
     tml_status status = TML_OK;
     write_head(e);
     for (uint32_t row = 0; row < e->picture->height && status == TML_OK;) {
-        uint32_t count = lay_out(e, row);
+        uint32_t count = png_write_lay_out(e, row);
         const png_stripe *last = &e->stripes[count - 1];
         tml_parallel_for(tml, count, filter_stripe, e);
         tml_parallel_for(tml, count, compress_stripe, e);

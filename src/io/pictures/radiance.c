@@ -29,7 +29,7 @@ static bool has_format_line(io_span head)
 }
 
 /* The first line is missing in files from before 1991, and names a program of any name in others. */
-static bool detect(io_span head)
+static bool radiance_detect(io_span head)
 {
     if (tml_io_starts_with(head, "#?RADIANCE") || tml_io_starts_with(head, "#?RGBE"))
         return true;
@@ -279,7 +279,7 @@ static tml_status read_radiance(picture_reader *reader)
     return status == TML_OK ? tml_picture_orient(reader, header.orientation) : status;
 }
 
-const picture_format tml_picture_radiance = {"Radiance", detect, read_radiance};
+const picture_format tml_picture_radiance = {"Radiance", radiance_detect, read_radiance};
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

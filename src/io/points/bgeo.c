@@ -20,7 +20,7 @@ typedef struct bgeo_points {
 } bgeo_points;
 
 /* Takes count bytes; NULL: there are not as many. */
-static const uint8_t *take(io_span *left, size_t count)
+static const uint8_t *bgeo_take(io_span *left, size_t count)
 {
     const uint8_t *at = (const uint8_t *)left->text;
     if (count > left->size)
@@ -35,11 +35,11 @@ static bool skip_defaults(io_span *left, uint32_t size, uint32_t type)
 {
     const uint8_t *at;
     if (type != INDEX)
-        return take(left, (size_t)4 * size) != NULL;
-    if (!(at = take(left, 4)))
+        return bgeo_take(left, (size_t)4 * size) != NULL;
+    if (!(at = bgeo_take(left, 4)))
         return false;
     for (uint32_t i = io_load_u32(at, true); i > 0; i--)
-        if (!(at = take(left, 2)) || !take(left, io_load_u16(at, true)))
+        if (!(at = bgeo_take(left, 2)) || !bgeo_take(left, io_load_u16(at, true)))
             return false;
     return true;
 }
@@ -47,8 +47,9 @@ static bool skip_defaults(io_span *left, uint32_t size, uint32_t type)
 static tml_status read_attribute(point_sink *sink, io_span *left, uint32_t number,
                                  uint32_t *numbers, point_columns *columns, bgeo_points *points)
 {
-    const uint8_t *at = take(left, 2), *text = at ? take(left, io_load_u16(at, true)) : NULL;
-    const uint8_t *rest = text ? take(left, 6) : NULL;
+    const uint8_t *at = bgeo_take(left, 2),
+                  *text = at ? bgeo_take(left, io_load_u16(at, true)) : NULL;
+    const uint8_t *rest = text ? bgeo_take(left, 6) : NULL;
     const uint32_t size = rest ? io_load_u16(rest, true) : 0;
     const uint32_t type = rest ? io_load_u32(rest + 2, true) : 0;
     if (!rest || !skip_defaults(left, size, type))
@@ -81,13 +82,13 @@ static double number_at(const void *user, int32_t column, uint32_t component)
     const bgeo_points *points = user;
     const bgeo_attribute *a = &points->attributes[column];
     const uint32_t at = a->first + (component < a->size ? component : 0);
-    return tml_points_number(points->point + (size_t)4 * at, a->type, true);
+    return tml_io_number(points->point + (size_t)4 * at, a->type, true);
 }
 
 tml_status tml_points_read_bgeo(point_sink *sink, const uint8_t *data, size_t size)
 {
     io_span left = {(const char *)data, size};
-    const uint8_t *header = take(&left, HEADER_SIZE);
+    const uint8_t *header = bgeo_take(&left, HEADER_SIZE);
     if (!header || io_load_u32(header + 5, true) != VERSION)
         return tml_io_error(sink->file, header ? TML_ERROR_UNSUPPORTED : TML_ERROR_FILE_FORMAT,
                             "is Houdini geometry %s; needs version %d",
@@ -109,7 +110,7 @@ tml_status tml_points_read_bgeo(point_sink *sink, const uint8_t *data, size_t si
         status = tml_points_columns_done(sink, &columns);
     sink->expected = count;
     for (uint32_t i = 0; i < count && status == TML_OK; i++) {
-        points.point = take(&left, (size_t)4 * numbers);
+        points.point = bgeo_take(&left, (size_t)4 * numbers);
         status = tml_points_push_numbers(sink, &columns, number_at, &points);
     }
     return status;

@@ -284,10 +284,10 @@ static tml_status read_packed(point_sink *sink, const pcd_header *header,
     double values[PCD_FIELDS_MAX];
     for (uint64_t row = 0; row < header->points && status == TML_OK; row++) {
         for (uint32_t i = 0; i < header->field_count; i++)
-            values[i] = header->fields[i].elements == 0
-                            ? 0.0
-                            : tml_points_number(data + base[i] + row * step[i],
-                                                header->fields[i].type, false);
+            values[i] =
+                header->fields[i].elements == 0
+                    ? 0.0
+                    : tml_io_number(data + base[i] + row * step[i], header->fields[i].type, false);
         status = tml_points_push_row(sink, columns, values);
     }
     return status;

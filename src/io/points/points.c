@@ -183,46 +183,6 @@ tml_status tml_points_push_numbers(point_sink *sink, const point_columns *column
                            columns->value < 0 ? 0.0 : number(user, columns->value, 0));
 }
 
-double tml_points_number(const void *at, tml_type type, bool big_endian)
-{
-    switch (type) {
-    case TML_U8:
-        return *(const uint8_t *)at;
-    case TML_I8:
-        return *(const int8_t *)at;
-    case TML_U16:
-        return io_load_u16(at, big_endian);
-    case TML_I16:
-        return (int16_t)io_load_u16(at, big_endian);
-    case TML_U32:
-        return io_load_u32(at, big_endian);
-    case TML_I32:
-        return (int32_t)io_load_u32(at, big_endian);
-    case TML_U64:
-        return (double)io_load_u64(at, big_endian);
-    case TML_I64:
-        return (double)(int64_t)io_load_u64(at, big_endian);
-    case TML_F32:
-        return (double)io_load_f32(at, big_endian);
-    default:
-        return io_load_f64(at, big_endian);
-    }
-}
-
-bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, double *out)
-{
-    if (encoding == POINTS_TEXT) {
-        io_span word;
-        return tml_io_word(text, &word) && tml_io_parse_f64(word, out);
-    }
-    size_t size = tml_type_size(type);
-    if ((size_t)(text->end - text->at) < size)
-        return false;
-    *out = tml_points_number(text->at, type, encoding == POINTS_BIG_ENDIAN);
-    text->at += size;
-    return true;
-}
-
 /* ---- the finish ------------------------------------------------------------------------------ */
 
 static tml_status no_memory(const point_sink *sink)

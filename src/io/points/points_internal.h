@@ -87,19 +87,6 @@ void tml_points_set(point_sink *sink, const point_attribute *attribute, const do
 /* Makes colours whose scale is not known 0 to 1: from 65535, 255 or 1 on. */
 void tml_points_scale_colors(const point_attribute *attribute, float *values, uint64_t count);
 
-/* The number of a scalar type at an address of any alignment. */
-double tml_points_number(const void *at, tml_type type, bool big_endian);
-
-typedef enum points_encoding {
-    POINTS_TEXT,
-    POINTS_LITTLE_ENDIAN,
-    POINTS_BIG_ENDIAN
-} points_encoding;
-
-/* Takes the next number of a file that holds text or binary values; false at the end of the data,
- * or at a word that is no number. */
-bool tml_points_next(io_text *text, points_encoding encoding, tml_type type, double *out);
-
 /* The readers, one file each. data holds the whole file. */
 typedef tml_status (*points_reader)(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_ply(point_sink *sink, const uint8_t *data, size_t size);

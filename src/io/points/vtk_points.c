@@ -3,7 +3,6 @@
  * those of up to four components are attributes, and so are the colours. */
 #include <strings.h>
 
-#include "io/meshes/mesh_sink.h"
 #include "io/points/points_internal.h"
 #include "io/vtk/vtk_legacy.h"
 
@@ -15,7 +14,7 @@ typedef struct vtk_values {
 typedef struct vtk_points {
     point_sink *sink;
     io_span contents;
-    points_encoding encoding;
+    io_number_form encoding;
     bool has_points, has_two;
     bool is_grid;   /* UNSTRUCTURED_GRID, which has cells */
     bool has_cells; /* some that may be more than vertices and lines */
@@ -38,7 +37,7 @@ static void take_column(vtk_points *points, const vtk_array *array, vtk_values v
     points->column_count++;
     if (is_color)
         tml_points_list(points->sink, "color", (uint32_t)array->columns, column,
-                        points->encoding == POINTS_TEXT ? TML_F32 : TML_U8);
+                        points->encoding == IO_NUMBERS_TEXT ? TML_F32 : TML_U8);
     else if (array->columns > 1)
         tml_points_list(points->sink, name, (uint32_t)array->columns, column, array->type);
     else
@@ -72,7 +71,7 @@ static void take_array(void *user, const vtk_array *array)
 
 static bool next_number(const vtk_points *points, vtk_values *values, double *out)
 {
-    return tml_points_next(&values->text, points->encoding, values->type, out);
+    return tml_io_next_number(&values->text, points->encoding, values->type, out);
 }
 
 /* Reads what is asked for of the next point. */
@@ -129,7 +128,7 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
     vtk_points points = {
         .sink = sink,
         .contents = {(const char *)data, size},
-        .encoding = vtk.is_binary ? POINTS_BIG_ENDIAN : POINTS_TEXT,
+        .encoding = vtk.is_binary ? IO_NUMBERS_BIG_ENDIAN : IO_NUMBERS_TEXT,
         .columns = {{0, 1, 2}, -1, -1},
         .column_count = 3,
     };

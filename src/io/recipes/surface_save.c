@@ -513,7 +513,7 @@ static tml_status extract(saving *s)
 }
 
 /* Counts, if that is of use, extracts, and writes the file. */
-static tml_status run(saving *s, bool *is_empty)
+static tml_status surface_save_run(saving *s, bool *is_empty)
 {
     tml_surface_result counted = {0};
     tml_surface_result *result = s->result;
@@ -567,7 +567,7 @@ tml_status tml_surface_save_scaled(tml_context *tml, const char *path,
         const layer_share share = choose_layers(&s);
         s.slabs.layer_first = share.first;
         s.slabs.layer_count = share.count;
-        status = tell(&s, run(&s, &out->is_empty));
+        status = tell(&s, surface_save_run(&s, &out->is_empty));
     }
     end_sources(&s);
     tml_free(tml, s.values, s.values_size);

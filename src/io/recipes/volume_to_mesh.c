@@ -244,7 +244,7 @@ static tml_status choose_isovalues(conversion *c)
 }
 
 /* The surface of the volume as its file describes it. */
-static tml_status describe(conversion *c)
+static tml_status volume_to_mesh_describe(conversion *c)
 {
     mesh_source *s = &c->sources[0];
     c->surface = c->desc->surface;
@@ -312,7 +312,7 @@ static tml_status save(conversion *c, const char *path)
     return status;
 }
 
-static void release(conversion *c)
+static void volume_to_mesh_release(conversion *c)
 {
     for (int i = 0; i < SOURCES; i++) {
         tml_buffer_destroy(c->tml, c->lent[i]);
@@ -337,7 +337,7 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
         return tml_error(tml, status, "%s: %s", call, tml_last_error(NULL));
     status = open_sources(&c, path);
     if (status == TML_OK)
-        status = describe(&c);
+        status = volume_to_mesh_describe(&c);
     if (status == TML_OK)
         status = load_sources(&c);
     if (status == TML_OK)
@@ -351,6 +351,6 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
     out->volume = c.sources[0].volume;
     out->volume.data = NULL;
     out->volume.size = 0;
-    release(&c);
+    volume_to_mesh_release(&c);
     return status;
 }

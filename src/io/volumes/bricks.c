@@ -63,7 +63,7 @@ tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks 
     return tml_io_finish(&writer, TML_OK);
 }
 
-static tml_status parse(const io_file *file, const io_block *block, tml_bricks *out)
+static tml_status bricks_parse(const io_file *file, const io_block *block, tml_bricks *out)
 {
     const uint8_t *at = block->data;
     if (block->size < HEADER_SIZE + 4 || memcmp(at, magic, sizeof magic) != 0)
@@ -109,7 +109,7 @@ tml_status tml_bricks_load(tml_context *tml, const char *path, tml_bricks *out)
         return status;
     status = tml_io_read_all(&file, &block);
     if (status == TML_OK) {
-        status = parse(&file, &block, out);
+        status = bricks_parse(&file, &block, out);
         tml_io_block_free(&file, &block);
     }
     tml_io_close(&file);

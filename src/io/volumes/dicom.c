@@ -203,7 +203,7 @@ static tml_status read_at(dicom_parser *p, uint64_t at, void *out, size_t size)
     return TML_OK;
 }
 
-static tml_status fail(const dicom_parser *p, const dicom_element *e, const char *what)
+static tml_status dicom_fail(const dicom_parser *p, const dicom_element *e, const char *what)
 {
     return tml_io_error(p->file, TML_ERROR_FILE_FORMAT,
                         "element (%04x,%04x) at byte %" PRIu64 " %s", (unsigned)(e->tag >> 16),
@@ -225,7 +225,7 @@ static tml_status read_head(dicom_parser *p, dicom_element *e)
     if (!p->is_implicit && e->tag >> 16 != 0xFFFE) {
         e->vr = VR(bytes[4], bytes[5]);
         if (bytes[4] < 'A' || bytes[4] > 'Z' || bytes[5] < 'A' || bytes[5] > 'Z')
-            return fail(p, e, "has no value representation, which is two capital letters");
+            return dicom_fail(p, e, "has no value representation, which is two capital letters");
         e->length = io_load_u16(bytes + 6, big);
         if (is_long(e->vr)) {
             status = read_at(p, p->at + size, more, sizeof more);
@@ -243,7 +243,7 @@ static tml_status read_head(dicom_parser *p, dicom_element *e)
 static tml_status read_text(dicom_parser *p, const dicom_element *e, char *out, size_t size)
 {
     if (e->length >= size)
-        return fail(p, e, "is longer than its kind may be");
+        return dicom_fail(p, e, "is longer than its kind may be");
     tml_status status = read_at(p, p->at, out, e->length);
     size_t length = status == TML_OK ? e->length : 0;
     while (length && (out[length - 1] == ' ' || out[length - 1] == '\0'))
@@ -266,7 +266,7 @@ static tml_status parse_numbers(const dicom_parser *p, const dicom_element *e, i
         if (word.size == 0 && *count == 0)
             return TML_OK; /* an empty value counts as none */
         if (!tml_io_parse_f64(word, &out[*count]) || !isfinite(out[*count]))
-            return fail(p, e, "has a value that is no number");
+            return dicom_fail(p, e, "has a value that is no number");
         text = (io_span){text.text + taken, text.size - taken};
     }
     return TML_OK;
@@ -286,7 +286,7 @@ static tml_status read_numbers(dicom_parser *p, const dicom_element *e, double *
     if (*has)
         memcpy(out, numbers, count * sizeof *out);
     if (status == TML_OK && found != count && found != 0)
-        return fail(p, e, "has another number of values than its kind");
+        return dicom_fail(p, e, "has another number of values than its kind");
     return status;
 }
 
@@ -311,7 +311,7 @@ static tml_status read_count(dicom_parser *p, const dicom_element *e, uint64_t *
 {
     uint8_t bytes[2] = {0};
     if (e->length != sizeof bytes)
-        return fail(p, e, "is not two bytes long");
+        return dicom_fail(p, e, "is not two bytes long");
     tml_status status = read_at(p, p->at, bytes, sizeof bytes);
     *out = io_load_u16(bytes, p->big_endian);
     return status;
@@ -346,7 +346,7 @@ static tml_status take_orientation(dicom_parser *p, const dicom_element *e)
     double x = hypot(hypot(v[0], v[1]), v[2]), y = hypot(hypot(v[3], v[4]), v[5]);
     double cosine = v[0] * v[3] + v[1] * v[4] + v[2] * v[5];
     if (fabs(x - 1) > 0.01 || fabs(y - 1) > 0.01 || fabs(cosine) > 0.01)
-        return fail(p, e, "has no two unit vectors at a right angle");
+        return dicom_fail(p, e, "has no two unit vectors at a right angle");
     for (int i = 0; i < 6 && image->has_orientation; i++)
         image->is_turned |= fabs(v[i] / (i < 3 ? x : y) - image->orientation[i]) > 1e-3;
     for (int i = 0; i < 6 && !image->has_orientation; i++)
@@ -397,7 +397,7 @@ static tml_status take_spacing(dicom_parser *p, const dicom_element *e)
     bool is_odd, is_wrong, is_own = e->tag == TAG_SPACING;
     char text[VALUE_MOST] = "";
     if (e->length >= sizeof text)
-        return fail(p, e, "is longer than its kind may be");
+        return dicom_fail(p, e, "is longer than its kind may be");
     tml_status status = read_text(p, e, text, sizeof text);
     if (status != TML_OK || (!is_own && image->has_spacing))
         return status;
@@ -570,7 +570,7 @@ static tml_status take_value(dicom_parser *p, const dicom_element *e)
     case TAG_FRAMES:
         status = read_numbers(p, e, numbers, 1, &has);
         if (has && !(numbers[0] >= 0 && numbers[0] <= INT32_MAX))
-            return fail(p, e, "needs a number of frames from 1 on");
+            return dicom_fail(p, e, "needs a number of frames from 1 on");
         if (has) /* 0 means that there is nothing to count */
             image->frames = numbers[0] < 1 ? 1 : (uint64_t)numbers[0];
         return status;
@@ -608,10 +608,10 @@ static tml_status take_value(dicom_parser *p, const dicom_element *e)
 static tml_status push(dicom_parser *p, const dicom_element *e)
 {
     if (p->depth == DEPTH_MOST)
-        return fail(p, e, "lies in more sequences, one in another, than any real file has");
+        return dicom_fail(p, e, "lies in more sequences, one in another, than any real file has");
     uint64_t end = e->length == UNDEFINED ? UINT64_MAX : p->at + e->length;
     if (end != UINT64_MAX && end > p->file->size)
-        return fail(p, e, "reaches past the file's end");
+        return dicom_fail(p, e, "reaches past the file's end");
     p->levels[p->depth++] = (dicom_level){end, e->tag, p->is_implicit};
     if (e->vr == VR('U', 'N')) /* of unknown contents, which are implicit (CP-246) */
         p->is_implicit = true;
@@ -668,7 +668,8 @@ static tml_status walk(dicom_parser *p, bool *has_pixels)
             p->image->offset = p->at;
             p->image->length = e.length;
             return e.length == UNDEFINED
-                       ? fail(p, &e, "has pixels of no length, though they are not compressed")
+                       ? dicom_fail(p, &e,
+                                    "has pixels of no length, though they are not compressed")
                        : TML_OK;
         }
         if (e.tag == TAG_ITEM || is_sequence(&e)) {
@@ -681,7 +682,7 @@ static tml_status walk(dicom_parser *p, bool *has_pixels)
             continue;
         }
         if (e.length > p->file->size - p->at)
-            return fail(p, &e, "reaches past the file's end");
+            return dicom_fail(p, &e, "reaches past the file's end");
         uint32_t outer = p->depth ? p->levels[0].tag : 0;
         if (outer == 0 || outer == TAG_SHARED_GROUPS || outer == TAG_FRAME_GROUPS)
             status = take_value(p, &e);
@@ -703,7 +704,7 @@ static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
             return status;
         status = read_head(p, &e);
         if (status == TML_OK && e.length > p->file->size - p->at)
-            status = fail(p, &e, "reaches past the file's end");
+            status = dicom_fail(p, &e, "reaches past the file's end");
         if (status == TML_OK && e.tag == TAG_TRANSFER_SYNTAX)
             status = read_text(p, &e, syntax, size);
         p->at += e.length;

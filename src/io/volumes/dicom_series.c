@@ -16,8 +16,8 @@ static bool is_dicom(io_span head, const char *path)
 
 #ifndef TML_DICOM
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status dicom_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                              volume_header *out)
 {
     (void)head, (void)desc, (void)out;
     return tml_io_error(file, TML_ERROR_UNSUPPORTED,
@@ -776,8 +776,8 @@ static tml_status parse_image(const io_file *file, const dicom_image *image, dic
     return status == TML_OK ? place(file, image, &stack, is_ordered, desc, out) : status;
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status dicom_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                              volume_header *out)
 {
     dicom_image image;
     dicom_frames frames = {0};
@@ -922,4 +922,4 @@ tml_status tml_dicom_decode(const io_file *file, const volume_header *header, ui
 
 #endif
 
-const volume_format tml_volume_dicom = {"DICOM", is_dicom, parse};
+const volume_format tml_volume_dicom = {"DICOM", is_dicom, dicom_parse};

@@ -180,8 +180,8 @@ static tml_status parse_data_file(const io_file *file, io_text *text, const meta
     return TML_OK;
 }
 
-static tml_status parse_grid(const io_file *file, const meta_header *meta,
-                             const tml_volume_load_desc *desc, volume_header *out)
+static tml_status metaimage_parse_grid(const io_file *file, const meta_header *meta,
+                                       const tml_volume_load_desc *desc, volume_header *out)
 {
     double columns[9], scale[3] = {1, 1, 1};
     uint64_t axes = meta->axes < 3 ? meta->axes : 3;
@@ -237,8 +237,8 @@ static bool is_metaimage(io_span head, const char *path)
     return false;
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status metaimage_parse(const io_file *file, io_span head,
+                                  const tml_volume_load_desc *desc, volume_header *out)
 {
     meta_header meta = {.channels = 1};
     io_text text = io_text_of(head);
@@ -300,10 +300,10 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     }
     status = tml_volume_layout(file, 1, meta.channels, meta.axes == 4 ? meta.sizes[3] : 1,
                                desc->frame, out);
-    return status == TML_OK ? parse_grid(file, &meta, desc, out) : status;
+    return status == TML_OK ? metaimage_parse_grid(file, &meta, desc, out) : status;
 }
 
-const volume_format tml_volume_metaimage = {"MetaImage", is_metaimage, parse};
+const volume_format tml_volume_metaimage = {"MetaImage", is_metaimage, metaimage_parse};
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -138,8 +138,8 @@ static bool cell_directions(const double angles[3], double columns[9])
     return sg > 0 && z > 0;
 }
 
-static tml_status parse_grid(const io_file *file, io_span head, const int32_t start[3],
-                             const tml_volume_load_desc *desc, volume_header *out)
+static tml_status mrc_parse_grid(const io_file *file, io_span head, const int32_t start[3],
+                                 const tml_volume_load_desc *desc, volume_header *out)
 {
     bool big = out->big_endian;
     tml_grid *grid = &out->volume.grid;
@@ -190,8 +190,8 @@ static tml_status parse_grid(const io_file *file, io_span head, const int32_t st
     return status;
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status mrc_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                            volume_header *out)
 {
     tml_volume *volume = &out->volume;
     bool big = out->big_endian = is_big_endian(head);
@@ -236,7 +236,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                      labels > 0 ? strnlen(head.text + AT_LABELS, LABEL_SIZE) : 0};
     tml_io_copy(volume->comment, sizeof volume->comment, tml_io_trim(label));
     status = tml_volume_layout(file, 1, 1, volumes, desc->frame, out);
-    return status == TML_OK ? parse_grid(file, head, start, desc, out) : status;
+    return status == TML_OK ? mrc_parse_grid(file, head, start, desc, out) : status;
 }
 
-const volume_format tml_volume_mrc = {"MRC", is_mrc, parse};
+const volume_format tml_volume_mrc = {"MRC", is_mrc, mrc_parse};

@@ -167,8 +167,8 @@ static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
 
 /* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there and
  * has axes. */
-static tml_status parse_grid(const io_file *file, const nifti_header *nifti,
-                             const tml_volume_load_desc *desc, volume_header *out)
+static tml_status nifti_parse_grid(const io_file *file, const nifti_header *nifti,
+                                   const tml_volume_load_desc *desc, volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
     tml_status status = TML_OK;
@@ -286,8 +286,8 @@ static tml_status parse_offset(const io_file *file, const nifti_header *nifti, d
     return TML_OK;
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status nifti_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                              volume_header *out)
 {
     bool single = false;
     nifti_header nifti = {0};
@@ -353,7 +353,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
                               out);
     if (status == TML_OK)
         status = tml_volume_layout(file, 1, 1, volumes, desc->frame, out);
-    return status == TML_OK ? parse_grid(file, &nifti, desc, out) : status;
+    return status == TML_OK ? nifti_parse_grid(file, &nifti, desc, out) : status;
 }
 
-const volume_format tml_volume_nifti = {"NIfTI", is_nifti, parse};
+const volume_format tml_volume_nifti = {"NIfTI", is_nifti, nifti_parse};

@@ -557,8 +557,9 @@ static void take_bounds(const nrrd_header *nrrd, size_t axis, double *spacing, d
     *first = nrrd->mins[axis] + (is_node ? 0 : *spacing / 2);
 }
 
-static tml_status parse_grid(const io_file *file, const nrrd_header *nrrd, const size_t order[3],
-                             size_t spatial, const tml_volume_load_desc *desc, volume_header *out)
+static tml_status nrrd_parse_grid(const io_file *file, const nrrd_header *nrrd,
+                                  const size_t order[3], size_t spatial,
+                                  const tml_volume_load_desc *desc, volume_header *out)
 {
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, scale[3] = {1, 1, 1}, columns[9];
     double origin[3], ratio[3];
@@ -628,8 +629,8 @@ static bool is_nrrd(io_span head, const char *path)
     return tml_io_starts_with(head, "NRRD00");
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status nrrd_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                             volume_header *out)
 {
     io_text text = io_text_of(head), again;
     io_span magic;
@@ -668,10 +669,10 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
         status = parse_axes(file, &nrrd, desc->frame, order, &spatial, out);
     if (status == TML_OK)
         status = parse_data_file(file, &nrrd, out);
-    return status == TML_OK ? parse_grid(file, &nrrd, order, spatial, desc, out) : status;
+    return status == TML_OK ? nrrd_parse_grid(file, &nrrd, order, spatial, desc, out) : status;
 }
 
-const volume_format tml_volume_nrrd = {"NRRD", is_nrrd, parse};
+const volume_format tml_volume_nrrd = {"NRRD", is_nrrd, nrrd_parse};
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

@@ -17,8 +17,8 @@ static bool is_tiff(io_span head, const char *path)
 
 #ifndef TML_TIFF
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status tiff_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                             volume_header *out)
 {
     (void)head, (void)desc, (void)out;
     return tml_io_error(
@@ -510,8 +510,8 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
     return status;
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status tiff_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                             volume_header *out)
 {
     tiff_reader reader;
     (void)head;
@@ -527,4 +527,4 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
 
 #endif
 
-const volume_format tml_volume_tiff = {"TIFF", is_tiff, parse};
+const volume_format tml_volume_tiff = {"TIFF", is_tiff, tiff_parse};

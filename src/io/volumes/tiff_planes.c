@@ -201,8 +201,8 @@ static tml_status write_lines(const io_file *file, const tiff_text *text, const 
 }
 
 /* One frame of OME's planes is all that is read. */
-static tml_status lay_out(const io_file *file, const tiff_text *text, uint32_t frame,
-                          volume_header *out)
+static tml_status tiff_planes_lay_out(const io_file *file, const tiff_text *text, uint32_t frame,
+                                      volume_header *out)
 {
     uint64_t frames, layer = out->volume.grid.dims[0] * out->volume.grid.dims[1];
     if (__builtin_mul_overflow(text->before, text->after, &frames) || frames > UINT32_MAX ||
@@ -236,7 +236,7 @@ tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first, tiff_tex
                              offsets.count);
     }
     if (status == TML_OK)
-        status = lay_out(file, text, desc->frame, out);
+        status = tiff_planes_lay_out(file, text, desc->frame, out);
     if (status == TML_OK) {
         layers = tml_io_alloc(file, text->layers * sizeof *layers);
         status = layers ? place_layers(file, text, offsets.count, desc->frame, layers)

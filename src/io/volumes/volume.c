@@ -319,9 +319,9 @@ static const char *other_kind(io_span head, bool wrapped)
 
 /* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
  * file is gzip. On failure there is nothing to free. */
-static tml_status describe(const io_file *file, const io_folder *slices,
-                           const tml_volume_load_desc *desc, bool *wrapped, io_block *block,
-                           volume_header *header)
+static tml_status volume_describe(const io_file *file, const io_folder *slices,
+                                  const tml_volume_load_desc *desc, bool *wrapped, io_block *block,
+                                  volume_header *header)
 {
     for (int i = 0; i < 3; i++)
         if (!(desc->spacing[i] >= 0 && isfinite(desc->spacing[i])))
@@ -388,13 +388,13 @@ static tml_status describe(const io_file *file, const io_folder *slices,
 }
 
 /* Loads an open file. */
-static tml_status load(const io_file *file, const io_folder *slices,
-                       const tml_volume_load_desc *desc, tml_volume *out)
+static tml_status volume_load(const io_file *file, const io_folder *slices,
+                              const tml_volume_load_desc *desc, tml_volume *out)
 {
     bool wrapped = false;
     io_block block;
     volume_header header;
-    tml_status status = describe(file, slices, desc, &wrapped, &block, &header);
+    tml_status status = volume_describe(file, slices, desc, &wrapped, &block, &header);
     if (status != TML_OK)
         return status;
     status = tml_volume_read(file, wrapped, desc, &header);
@@ -534,7 +534,7 @@ tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_
     if (status != TML_OK)
         return status;
     file.strict = desc && desc->strict;
-    status = load(&file, &slices, desc ? desc : &defaults, out);
+    status = volume_load(&file, &slices, desc ? desc : &defaults, out);
     tml_folder_free(tml, &slices);
     tml_io_close(&file);
     return status;
@@ -556,7 +556,7 @@ tml_status tml_volume_stream_open(tml_context *tml, const char *path,
     if (status != TML_OK)
         return status;
     file.strict = desc && desc->strict;
-    status = describe(&file, &slices, desc ? desc : &defaults, &wrapped, &block, &header);
+    status = volume_describe(&file, &slices, desc ? desc : &defaults, &wrapped, &block, &header);
     tml_folder_free(tml, &slices);
     header.slices = NULL;
     if (status != TML_OK) {
@@ -581,7 +581,7 @@ tml_status tml_volume_load_memory(tml_context *tml, const char *name, const void
     io_file file;
     tml_io_open_memory(tml, load_call, name, data, size, &file);
     file.strict = desc && desc->strict;
-    return load(&file, NULL, desc ? desc : &defaults, out);
+    return volume_load(&file, NULL, desc ? desc : &defaults, out);
 }
 
 void tml_volume_free(tml_context *tml, tml_volume *volume)

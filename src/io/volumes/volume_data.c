@@ -360,7 +360,7 @@ static tml_status read_piece(samples_reader *reader, uint8_t *out, uint64_t size
 }
 
 /* The next size bytes of samples; out NULL: skips them. */
-static tml_status read_bytes(samples_reader *reader, uint8_t *out, uint64_t size)
+static tml_status volume_data_read_bytes(samples_reader *reader, uint8_t *out, uint64_t size)
 {
     tml_status status = TML_OK;
     while (size && status == TML_OK) {
@@ -392,16 +392,16 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
     uint64_t batch = is_close ? GATHER_SIZE / (gap + run) : 1;
     tml_status status = TML_OK;
     if (first == 0 && count) { /* skip_to_samples has skipped what comes before */
-        status = read_bytes(reader, out, run);
+        status = volume_data_read_bytes(reader, out, run);
         out += run;
         first++;
         count--;
     }
     if (!is_close) {
         for (; count && status == TML_OK; count--, out += run) {
-            status = read_bytes(reader, NULL, gap);
+            status = volume_data_read_bytes(reader, NULL, gap);
             if (status == TML_OK)
-                status = read_bytes(reader, out, run);
+                status = volume_data_read_bytes(reader, out, run);
         }
         return status;
     }
@@ -410,7 +410,7 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
         return TML_ERROR_OUT_OF_MEMORY;
     while (status == TML_OK && count) {
         uint64_t n = count < batch ? count : batch;
-        status = read_bytes(reader, strides, n * (gap + run));
+        status = volume_data_read_bytes(reader, strides, n * (gap + run));
         for (uint64_t i = 0; i < n && status == TML_OK; i++, out += run)
             memcpy(out, strides + i * (gap + run) + gap, (size_t)run);
         count -= n;
@@ -421,8 +421,8 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
 
 static tml_status skip_to_samples(samples_reader *reader)
 {
-    return read_bytes(reader, NULL,
-                      reader->header->first * tml_type_size(reader->header->volume.type));
+    return volume_data_read_bytes(
+        reader, NULL, reader->header->first * tml_type_size(reader->header->volume.type));
 }
 
 /* Skips to the end of the last file, so that its checksum is verified. */
@@ -430,7 +430,8 @@ static tml_status skip_to_end(samples_reader *reader)
 {
     const volume_header *header = reader->header;
     uint64_t end = header->first + (header->runs - 1) * header->stride + header->run;
-    return read_bytes(reader, NULL, (header->samples - end) * tml_type_size(header->volume.type));
+    return volume_data_read_bytes(reader, NULL,
+                                  (header->samples - end) * tml_type_size(header->volume.type));
 }
 
 static tml_status read_samples(samples_reader *reader, uint8_t *out)
@@ -620,11 +621,11 @@ static tml_status read_layers(tml_volume_stream *stream, uint64_t count, uint8_t
     uint64_t sample_size = tml_type_size(header->volume.type);
     uint64_t run = header->run * sample_size, gap = header->stride * sample_size - run;
     if (header->runs == 1)
-        return read_bytes(&stream->reader, out, count * stream->layer);
+        return volume_data_read_bytes(&stream->reader, out, count * stream->layer);
     uint64_t first = stream->next * (stream->layer / run), runs = count * (stream->layer / run);
     if (out)
         return read_runs(&stream->reader, first, runs, out);
-    return read_bytes(&stream->reader, NULL, runs * (run + gap) - (first ? 0 : gap));
+    return volume_data_read_bytes(&stream->reader, NULL, runs * (run + gap) - (first ? 0 : gap));
 }
 
 tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uint64_t count,

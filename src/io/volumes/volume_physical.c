@@ -1,7 +1,7 @@
 /* Volumes of stored samples as volumes of the physical values that they stand for. */
 #include <trommel/io.h>
 
-#include "io/points/points_internal.h"
+#include "io/io_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
@@ -18,7 +18,7 @@ static double stored_sample(const tml_volume *v, uint64_t i)
 {
     const char *at = (const char *)v->data + i * tml_type_size(v->type);
     return v->type == TML_F16 ? (double)tml_half_to_float(io_load_u16(at, IO_HOST_IS_BIG_ENDIAN))
-                              : tml_points_number(at, v->type, IO_HOST_IS_BIG_ENDIAN);
+                              : tml_io_number(at, v->type, IO_HOST_IS_BIG_ENDIAN);
 }
 
 static void physical_block(void *argument, uint32_t block)

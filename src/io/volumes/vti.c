@@ -16,8 +16,8 @@ static bool is_vti(io_span head, const char *path)
                NULL;
 }
 
-static tml_status parse_grid(const io_file *file, const vtk_xml *xml,
-                             const tml_volume_load_desc *desc, volume_header *out)
+static tml_status vti_parse_grid(const io_file *file, const vtk_xml *xml,
+                                 const tml_volume_load_desc *desc, volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
     for (int axis = 0; axis < 3; axis++) {
@@ -63,8 +63,8 @@ static void take_arrays(const vtk_xml *xml, volume_arrays *arrays)
     }
 }
 
-static tml_status parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
-                        volume_header *out)
+static tml_status vti_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+                            volume_header *out)
 {
     (void)head;
     tml_status status = tml_volume_not_gzip(file);
@@ -74,7 +74,7 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     volume_arrays *arrays = tml_io_alloc(file, sizeof *arrays);
     status = xml && arrays ? tml_vtk_xml_open(file, "ImageData", xml) : TML_ERROR_OUT_OF_MEMORY;
     if (status == TML_OK)
-        status = parse_grid(file, xml, desc, out);
+        status = vti_parse_grid(file, xml, desc, out);
     if (status == TML_OK) {
         arrays->count = 0;
         take_arrays(xml, arrays);
@@ -90,4 +90,4 @@ static tml_status parse(const io_file *file, io_span head, const tml_volume_load
     return status;
 }
 
-const volume_format tml_volume_vti = {"VTI", is_vti, parse};
+const volume_format tml_volume_vti = {"VTI", is_vti, vti_parse};

@@ -1,7 +1,7 @@
 /* Reads the frame of legacy VTK files. */
 #include "io/vtk/vtk_legacy.h"
 
-static tml_status fail(const vtk_legacy *vtk, const char *what)
+static tml_status vtk_legacy_fail(const vtk_legacy *vtk, const char *what)
 {
     return tml_io_error(vtk->file, TML_ERROR_FILE_FORMAT, "%s", what);
 }
@@ -345,12 +345,12 @@ tml_status tml_vtk_open(const io_file *file, vtk_legacy *out)
     io_span line, keyword, dataset;
     io_text words;
     if (!any_line(out, &line) || !any_line(out, &line) || !next_line(out, &words, &keyword))
-        return fail(out, "the file ends in its first three lines");
+        return vtk_legacy_fail(out, "the file ends in its first three lines");
     out->is_binary = tml_io_is_any_case(keyword, "BINARY");
     if (!out->is_binary && !tml_io_is_any_case(keyword, "ASCII"))
-        return fail(out, "the third line is neither ASCII nor BINARY");
+        return vtk_legacy_fail(out, "the third line is neither ASCII nor BINARY");
     if (!take_line(out, "DATASET", &words) || !tml_io_word(&words, &dataset))
-        return fail(out, "there is no DATASET line");
+        return vtk_legacy_fail(out, "there is no DATASET line");
     tml_io_copy(out->dataset, sizeof out->dataset, dataset);
     return TML_OK;
 }

@@ -52,4 +52,19 @@ TML_MUST_CHECK tml_status tml_vtk_open(const io_file *file, vtk_legacy *out);
 /* Goes through the rest. Errors likewise. */
 TML_MUST_CHECK tml_status tml_vtk_read(vtk_legacy *vtk);
 
+/* Kinds of cells, as VTK numbers them. */
+enum {
+    CELL_POLY_LINE = 4,
+    CELL_TRIANGLE = 5,
+    CELL_STRIP = 6,
+    CELL_POLYGON = 7,
+    CELL_PIXEL = 8,
+    CELL_QUAD = 9,
+};
+/* The type of all cells of a section of POLYDATA; 0: of UNSTRUCTURED_GRID, each has one. */
+uint32_t tml_vtk_type_of_section(const char *keyword);
+/* How many polygons, strips and the like a legacy VTK file has, or also cells that are no flat
+ * faces; 0 where it is no such file. Vertices and lines do not count. */
+uint64_t tml_vtk_count_cells(const io_file *file, bool faces_only);
+
 #endif

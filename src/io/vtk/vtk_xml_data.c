@@ -2,7 +2,7 @@
  * which their number and sizes stand. In base64 the sizes of blocks are coded apart from the blocks. */
 #include <inttypes.h>
 
-#include "io/points/points_internal.h"
+#include "io/io_internal.h"
 #include "io/vtk/vtk_xml.h"
 
 /* Stored bytes on their way. */
@@ -67,7 +67,7 @@ static bool next_group(xml_source *source)
     return true;
 }
 
-static tml_status read_bytes(xml_source *source, uint8_t *out, uint64_t size)
+static tml_status vtk_xml_data_read_bytes(xml_source *source, uint8_t *out, uint64_t size)
 {
     if (!source->coding.is_base64) {
         if (size > source->end - source->offset)
@@ -96,7 +96,7 @@ static tml_status read_size(xml_source *source, uint64_t *out)
 {
     uint8_t bytes[8] = {0};
     bool is_long = source->coding.has_long_sizes;
-    tml_status status = read_bytes(source, bytes, is_long ? 8 : 4);
+    tml_status status = vtk_xml_data_read_bytes(source, bytes, is_long ? 8 : 4);
     *out = is_long ? io_load_u64(bytes, source->coding.big_endian)
                    : io_load_u32(bytes, source->coding.big_endian);
     return status;
@@ -166,7 +166,7 @@ static tml_status read_blocks(xml_source *source, uint64_t size, uint8_t *out)
     }
     for (uint64_t i = 0; i < blocks.count && status == TML_OK; i++) {
         uint64_t inflated = i + 1 < blocks.count ? blocks.size : blocks.last;
-        status = read_bytes(source, stored, blocks.stored[i]);
+        status = vtk_xml_data_read_bytes(source, stored, blocks.stored[i]);
         if (status == TML_OK)
             status = tml_io_inflate(file, stored, blocks.stored[i], out, inflated);
         out += inflated;
@@ -216,7 +216,8 @@ tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding, uint64_t
     } else {
         status = read_size(source, &is);
         if (status == TML_OK)
-            status = is == size ? read_bytes(source, out, size) : wrong_size(file, is, size);
+            status = is == size ? vtk_xml_data_read_bytes(source, out, size)
+                                : wrong_size(file, is, size);
     }
     tml_free(file->tml, source, sizeof *source);
     return status;
@@ -226,8 +227,8 @@ tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding, uint64_t
 
 double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i)
 {
-    return tml_points_number(values->block.data + i * tml_type_size(values->type), values->type,
-                             IO_HOST_IS_BIG_ENDIAN);
+    return tml_io_number(values->block.data + i * tml_type_size(values->type), values->type,
+                         IO_HOST_IS_BIG_ENDIAN);
 }
 
 /* Text becomes doubles, whatever its type. */

@@ -1,12 +1,5 @@
-/* Input files: bounded reads from a file or a block of memory, streams that inflate gzip and zlib
- * (Deutsch, Gailly: RFC 1950 to 1952. 1996), byte order, progress.
- *
- * Large contents are read straight into their destination by pread: no second copy as with stdio,
- * and no SIGBUS as with mmap when another process shortens the file meanwhile. */
-#include <errno.h>
+/* Streams that inflate gzip and zlib (Deutsch, Gailly: RFC 1950 to 1952. 1996) or bzip2; whole files, and their heads. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 
 #ifdef TML_BZIP2
@@ -14,7 +7,6 @@
 #endif
 
 #include "io/io_internal.h"
-#include "io/io_system.h"
 
 enum {
     READ_CHUNK =
@@ -23,190 +15,26 @@ enum {
     READERS_MOST = 16,
     STREAM_INPUT = 256 << 10, /* stored bytes taken at once for inflating */
     STREAM_SKIP = 64 << 10,   /* buffer for inflated bytes that are skipped */
-    MESSAGE_PATH = 200,       /* most characters of a path in a message: its last ones */
     BZIP2_RATIO = 1 << 20,    /* at best, about 45 bytes of a block make 45,899,235 */
     DEFLATE_RATIO = 1032,     /* at best, 2 bits of Deflate expand to 258 bytes */
 };
 
 #define MIN_OF(a, b) ((a) < (b) ? (a) : (b))
 
-/* ---- messages and memory --------------------------------------------------------------------- */
-
-static tml_status report(tml_context *tml, const char *call, const char *path, tml_status status,
-                         const char *format, va_list arguments)
-{
-    char detail[512];
-    vsnprintf(detail, sizeof detail, format, arguments);
-    size_t length = strlen(path);
-    bool cut = length > MESSAGE_PATH;
-    return tml_error(tml, status, "%s: %s%s: %s", call, cut ? "..." : "",
-                     cut ? path + length - MESSAGE_PATH : path, detail);
-}
-
-tml_status(tml_io_error)(const io_file *file, tml_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    report(file->tml, file->call, file->path, status, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-tml_status tml_io_warn(const io_file *file, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    tml_status status = TML_OK;
-    if (file->strict) {
-        status = TML_ERROR_FILE_FORMAT;
-        report(file->tml, file->call, file->path, status, format, arguments);
-    } else {
-        char text[1024];
-        vsnprintf(text, sizeof text, format, arguments);
-        tml_log(file->tml, TML_LOG_WARNING, "%s: %s: %s", file->call, file->path, text);
-    }
-    va_end(arguments);
-    return status;
-}
-
 static tml_status cancelled(const io_file *file)
 {
     return tml_io_error(file, TML_ERROR_CANCELLED, "cancelled");
 }
 
-void *tml_io_alloc(const io_file *file, uint64_t size)
+bool tml_io_is_gzip(const void *data, size_t size)
 {
-    void *memory = size <= PTRDIFF_MAX ? tml_alloc(file->tml, (size_t)size) : NULL;
-    if (!memory && size)
-        tml_io_error(file, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
-    return memory;
+    const uint8_t *bytes = data;
+    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8;
 }
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
-tml_status tml_io_open(tml_context *tml, const char *call, const char *path, io_file *out)
+bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
 {
-    tml_status status = tml_io_open_any(tml, call, path, out);
-    if (status == TML_OK && (status = tml_io_check_stand_in(out)) != TML_OK)
-        tml_io_close(out);
-    return status;
-}
-
-tml_status tml_io_open_any(tml_context *tml, const char *call, const char *path, io_file *out)
-{
-    *out = (io_file){.tml = tml, .call = call, .fd = -1};
-    if (!path || strlen(path) >= sizeof out->path)
-        return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is %s", call,
-                         path ? "longer than 4095 bytes" : "NULL; pass a file's name");
-    snprintf(out->path, sizeof out->path, "%s", path);
-    out->fd = tml_io_file_open(path);
-    if (out->fd < 0)
-        return tml_io_error(out, TML_ERROR_FILE_ACCESS, "cannot be opened: %s", strerror(errno));
-    io_kind kind = tml_io_file_kind(out->fd, &out->size);
-    tml_status status = TML_OK;
-    if (kind == IO_KIND_NONE)
-        status =
-            tml_io_error(out, TML_ERROR_FILE_ACCESS, "cannot be examined: %s", strerror(errno));
-    else if (kind != IO_KIND_FILE)
-        status = tml_io_error(out, TML_ERROR_FILE_ACCESS, "is %s; pass a regular file",
-                              kind == IO_KIND_FOLDER ? "a folder" : "a pipe or a device");
-    if (status != TML_OK)
-        tml_io_close(out);
-    return status;
-}
-
-void tml_io_open_memory(tml_context *tml, const char *call, const char *name, const void *data,
-                        size_t size, io_file *out)
-{
-    static const uint8_t nothing;
-    *out = (io_file){
-        .tml = tml, .call = call, .size = size, .memory = data ? data : &nothing, .fd = -1};
-    snprintf(out->path, sizeof out->path, "%s", name);
-}
-
-/* Does a relative name stay in its folder? */
-static bool stays_inside(const char *name)
-{
-    if (*name == '/' || *name == '\0')
-        return false;
-    for (const char *part = name; part; part = strchr(part, '/')) {
-        part += *part == '/';
-        if (part[0] == '.' && part[1] == '.' && (part[2] == '/' || part[2] == '\0'))
-            return false;
-    }
-    return true;
-}
-
-static void path_beside(const io_file *header, const char *name, char out[2 * IO_PATH_SIZE])
-{
-    const char *slash = strrchr(header->path, '/');
-    int folder = slash ? (int)(slash + 1 - header->path) : 0;
-    snprintf(out, 2 * IO_PATH_SIZE, "%.*s%s", folder, header->path, name);
-}
-
-bool tml_io_has_beside(const io_file *header, const char *name)
-{
-    char path[2 * IO_PATH_SIZE];
-    path_beside(header, name, path);
-    return stays_inside(name) && !header->memory && tml_io_path_is_readable(path);
-}
-
-tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out)
-{
-    if (!stays_inside(name))
-        return tml_io_error(header, TML_ERROR_UNSUPPORTED,
-                            "data file is \"%s\", needs a name within the header's own folder; "
-                            "move it there and mend the header",
-                            name);
-    if (header->memory)
-        return tml_io_error(header, TML_ERROR_FILE_ACCESS,
-                            "its data lie in \"%s\"; give that too, or one file that has both",
-                            name);
-    char path[2 * IO_PATH_SIZE];
-    path_beside(header, name, path);
-    tml_status status = tml_io_open(header->tml, header->call, path, out);
-    out->strict = header->strict;
-    return status;
-}
-
-void tml_io_close(io_file *file)
-{
-    if (file->fd >= 0)
-        (void)tml_io_file_close(file->fd);
-    file->fd = -1;
-}
-
-int tml_io_read_quietly(const io_file *file, uint64_t offset, void *out, size_t size)
-{
-    if (file->memory) {
-        memcpy(out, file->memory + offset, size);
-        return 0;
-    }
-    uint8_t *to = out;
-    while (size) {
-        int64_t got = tml_io_file_read_at(file->fd, to, size, offset);
-        if (got <= 0)
-            return got < 0 ? errno : -1;
-        to += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return 0;
-}
-
-tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size)
-{
-    if (offset > file->size || size > file->size - offset)
-        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                            "ends after %" PRIu64 " bytes, needs %zu bytes at %" PRIu64
-                            "; the file was cut short or its header is wrong",
-                            file->size, size, offset);
-    int fault = size > 0 ? tml_io_read_quietly(file, offset, out, size) : 0;
-    if (fault > 0)
-        return tml_io_error(file, TML_ERROR_FILE_ACCESS, "cannot be read: %s", strerror(fault));
-    if (fault < 0)
-        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "was cut short while it was read");
-    return TML_OK;
+    return size / DEFLATE_RATIO <= stored;
 }
 
 typedef struct read_job {
@@ -235,121 +63,6 @@ static tml_status read_in_parallel(const io_file *file, uint64_t offset, void *o
     tml_parallel_for(file->tml, (uint32_t)((size + READ_PIECE - 1) / READ_PIECE), read_piece, &job);
     return atomic_load(&job.has_failed) ? tml_io_read(file, offset, out, size) : TML_OK;
 }
-
-tml_status tml_io_read_all(const io_file *file, io_block *out)
-{
-    *out = (io_block){NULL, 0};
-    if (file->size == 0)
-        return TML_OK;
-    io_progress progress;
-    io_stream stream;
-    tml_io_progress_start(&progress, file->tml, "read", file->size);
-    tml_status status = tml_io_stream_open(file, 0, IO_RAW, file->size, &progress, &stream);
-    if (status != TML_OK)
-        return status;
-    out->data = tml_io_alloc(file, file->size);
-    out->size = out->data ? (size_t)file->size : 0;
-    status =
-        out->data ? tml_io_stream_read(&stream, out->data, out->size) : TML_ERROR_OUT_OF_MEMORY;
-    tml_io_stream_close(&stream);
-    if (status != TML_OK)
-        tml_io_block_free(file, out);
-    return status;
-}
-
-void tml_io_block_free(const io_file *file, io_block *block)
-{
-    tml_free(file->tml, block->data, block->size);
-    *block = (io_block){NULL, 0};
-}
-
-bool tml_io_is_gzip(const void *data, size_t size)
-{
-    const uint8_t *bytes = data;
-    return size >= 3 && bytes[0] == 0x1f && bytes[1] == 0x8b && bytes[2] == 8;
-}
-
-bool tml_io_may_inflate_to(uint64_t stored, uint64_t size)
-{
-    return size / DEFLATE_RATIO <= stored;
-}
-
-/* ---- coordinates ----------------------------------------------------------------------------- */
-
-/* Coordinates that are floats lose nothing when they are stored, but what is computed from them does: middles of
- * edges, samples of a grid. Thirteen bits are left of a float at this ratio. */
-static const double origin_ratio_of_floats = 1024.0;
-
-void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
-                          double origin[3])
-{
-    double extent = 0.0, largest = 0.0;
-    for (int axis = 0; axis < 3; axis++) {
-        extent = fmax(extent, upper[axis] - lower[axis]);
-        largest = fmax(largest, fmax(fabs(lower[axis]), fabs(upper[axis])));
-    }
-    tml_box_position_origin(lower, upper, origin);
-    bool is_fine = !is_inexact && !(extent > 0.0 && largest > origin_ratio_of_floats * extent);
-    for (int axis = 0; axis < 3 && is_fine; axis++)
-        origin[axis] = 0.0;
-}
-
-/* Positions that have lost so many bits of their shape are worth an origin. */
-static const double origin_ratio = 64.0;
-
-bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])
-{
-    double lower[3], upper[3], extent = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        lower[axis] = INFINITY;
-        upper[axis] = -INFINITY;
-    }
-    for (uint64_t i = 0; i < 3 * count; i++) {
-        const double p = (double)positions[i];
-        if (isfinite(p)) {
-            lower[i % 3] = fmin(lower[i % 3], p);
-            upper[i % 3] = fmax(upper[i % 3], p);
-        }
-    }
-    for (int axis = 0; axis < 3; axis++)
-        extent = fmax(extent, upper[axis] - lower[axis]);
-    /* A whole number that floats hold, as far away as the positions are: as multiples of the
-     * same power of 2 the differences are exact, since they are smaller than what they come
-     * from. */
-    double centre[3];
-    bool moves = false;
-    for (int axis = 0; axis < 3; axis++) {
-        const double middle = lower[axis] + 0.5 * (upper[axis] - lower[axis]);
-        const bool is_far = isfinite(middle) && fabs(middle) > origin_ratio * fmax(extent, 0);
-        centre[axis] = is_far ? (double)(float)round(middle) : 0;
-        moves |= centre[axis] != 0;
-        origin[axis] += centre[axis];
-    }
-    for (uint64_t i = 0; i < 3 * count && moves; i++)
-        if (isfinite(positions[i]))
-            positions[i] = (float)((double)positions[i] - centre[i % 3]);
-    return moves;
-}
-
-/* ---- progress -------------------------------------------------------------------------------- */
-
-void tml_io_progress_start(io_progress *progress, tml_context *tml, const char *stage,
-                           uint64_t total)
-{
-    *progress = (io_progress){.tml = tml, .stage = stage, .total = total};
-}
-
-bool tml_io_progress_add(io_progress *progress, uint64_t size)
-{
-    progress->done += size;
-    if (progress->done < progress->next)
-        return !tml_is_cancelled(progress->tml);
-    progress->next = progress->done + progress->total / 100 + 1;
-    double fraction = progress->total ? (double)progress->done / (double)progress->total : 1.0;
-    return tml_progress(progress->tml, progress->stage, MIN_OF(fraction, 1.0));
-}
-
-/* ---- streams --------------------------------------------------------------------------------- */
 
 /* zlib allocates through the context's allocator. Freeing needs the size, which is stored in front
  * of the block. */
@@ -711,29 +424,29 @@ tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out)
     return status;
 }
 
-/* ---- byte order ------------------------------------------------------------------------------ */
-
-void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_endian)
+tml_status tml_io_read_all(const io_file *file, io_block *out)
 {
-    if (big_endian == IO_HOST_IS_BIG_ENDIAN)
-        return;
-    uint16_t *u16 = data;
-    uint32_t *u32 = data;
-    uint64_t *u64 = data;
-    switch (element_size) {
-    case 2:
-        for (uint64_t i = 0; i < count; i++)
-            u16[i] = __builtin_bswap16(u16[i]);
-        break;
-    case 4:
-        for (uint64_t i = 0; i < count; i++)
-            u32[i] = __builtin_bswap32(u32[i]);
-        break;
-    case 8:
-        for (uint64_t i = 0; i < count; i++)
-            u64[i] = __builtin_bswap64(u64[i]);
-        break;
-    default:
-        break; /* single bytes have no order */
-    }
+    *out = (io_block){NULL, 0};
+    if (file->size == 0)
+        return TML_OK;
+    io_progress progress;
+    io_stream stream;
+    tml_io_progress_start(&progress, file->tml, "read", file->size);
+    tml_status status = tml_io_stream_open(file, 0, IO_RAW, file->size, &progress, &stream);
+    if (status != TML_OK)
+        return status;
+    out->data = tml_io_alloc(file, file->size);
+    out->size = out->data ? (size_t)file->size : 0;
+    status =
+        out->data ? tml_io_stream_read(&stream, out->data, out->size) : TML_ERROR_OUT_OF_MEMORY;
+    tml_io_stream_close(&stream);
+    if (status != TML_OK)
+        tml_io_block_free(file, out);
+    return status;
+}
+
+void tml_io_block_free(const io_file *file, io_block *block)
+{
+    tml_free(file->tml, block->data, block->size);
+    *block = (io_block){NULL, 0};
 }
