@@ -5,13 +5,18 @@
 #   core        itself; context.c alone names the engines
 #   stream      core; of an engine its parts by name (STREAM_OP)
 #   kernels     itself: formulas
+#   exact       kernels
 #   gpu         kernels
 #   an engine   (cpu, vulkan, gl, gl_float) core, kernels, gpu; no other engine and no program.
-#               gl and gl_float stand on gl/device, which knows neither
-#   a program   core, stream, kernels; of another program its field_slabs.h or the like; its parts by its
-#               table alone (image_parts.c)
+#               gl and gl_float stand on gl/device, which knows neither. It has one toolkit for programs
+#   a program   core, stream, kernels; of another program, one of those that it may use (uses), the one header that
+#               that publishes; its parts by its table alone (image_parts.c)
 #   its part    (image/vulkan) the program, its gpu folder, core, kernels, gpu; of the engine the toolkit
 #               (vulkan/vulkan_parts.h), in shaders what the engine's shaders include
+#   io          kernels; its folders io, and what reads the same files (uses); recipes all of them
+#   cli         its folders as in uses; commands know all of them, and nobody knows a command
+#
+# No static function's name is defined in more than four files of src: a trace, a grep and a profile tell them apart.
 #
 # Also the option tables: their conditions name options that there are. And the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
 # field that the commands print, and the README's first program is the example that is compiled.
@@ -116,15 +121,34 @@ awk '/^```c$/ { is_code = 1; next } /^```/ { is_code = 0 } is_code' README.md >"
 sed -e '1,/\*\/$/d' -e 's/return count == .*;/return 0;/' examples/hello_compact.c | diff "$links" - ||
     { echo "FAIL the README's first program is not examples/hello_compact.c"; offences=1; }
 cd src
+published='exact/exact.h exact/exact_signs.h field/field_slabs.h labels/labels_slabs.h mesh/mesh_arrays.h
+    surface/surface_calls.h tree/tree_nodes.h'
 {
     find . -type f | sed 's,^\./,file ,'
+    (cd .. && find cli -name '*.[ch]') | sed 's,^,cli_file ,'
     grep -rE '^[[:space:]]*#[[:space:]]*include "' . |
         sed 's,^\./\([^:]*\):.*include "\([^"]*\)".*,include \1 \2,'
-    grep -hoE '[a-z]+_[a-z_]+\(' ./*/*_slabs.h | sed 's,\(.*\)(,published \1,'
+    (cd .. && grep -rE '^[[:space:]]*#[[:space:]]*include "' cli) |
+        sed 's,^\([^:]*\):.*include "\([^"]*\)".*,cli_include \1 \2,'
+    # shellcheck disable=SC2086  # names are words
+    grep -oE '[a-z]+_[a-z_0-9]+\(' $published | sed 's,\(.*\):\(.*\)(,published \1 \2,'
+    grep -rE '^static .*\(' --include='*.[ch]' . | grep -vE ';$|^[^(]*=|__attribute__' |
+        sed -nE 's,^\./([^:]*):static [^(]*[ *]([A-Za-z_0-9]+)\(.*,static \2 \1,p' | sort -u
     if [ -n "$archive" ] && command -v nm >/dev/null; then
         nm -A "$archive" 2>/dev/null | sed -n 's,^[^:]*:\([^:]*\)\.o:.* \([A-Z]\) \([A-Za-z_0-9]*\)$,symbol \1 \2 \3,p'
     fi
 } | awk '
+BEGIN {
+    # Which program may use which, of folders of io and the command which may use which.
+    n = split("collide>tree collide>exact tree>exact surface>field surface>mesh surface>labels labels>surface " \
+              "io/points>io/vtk io/meshes>io/vtk io/meshes>io/points io/volumes>io/vtk io/recipes>io/meshes " \
+              "io/recipes>io/points io/recipes>io/volumes io/points>io io/vtk>io io/meshes>io io/volumes>io " \
+              "io/pictures>io io/recipes>io " \
+              "cli>cli/options cli>cli/report cli/options>cli cli/report>cli cli/draw>cli cli/draw>cli/options " \
+              "cli/draw>cli/report cli/mpi>cli cli/commands>cli cli/commands>cli/draw cli/commands>cli/report " \
+              "cli/commands>cli/options", all, " ")
+    for (i = 1; i <= n; i++) uses[all[i]] = 1
+}
 function room_of(path) {
     sub(/\/?[^\/]*$/, "", path)
     sub(/\/shaders$/, "", path)
@@ -134,15 +158,13 @@ function base(path) { sub(/.*\//, "", path); return path }
 function top(room) { sub(/\/.*/, "", room); return room }
 function is_engine(room) { return room ~ /^(cpu|vulkan|gl|gl\/device|gl_float)$/ }
 function is_program(room) { return top(room) ~ /^(surface|labels|mesh|field|image|tree|collide|subdivide)$/ }
-# Rooms that were one, and still know the internals of one another.
-function were_one(from, to) { return (from " " to) ~ /^(tree|collide|exact) (tree|collide|exact)$|^(surface|labels|mesh) (surface|labels|mesh)$/ }
 # May a file of the room know what is in the other room?
 function may(from, to,   engine) {
-    if (from == to || were_one(top(from), top(to))) return 1
+    if (from == to) return 1
     if (is_engine(from))
         return to ~ /^(core|kernels|gpu)$/ || (from ~ /^gl/ && to == "gl/device" )
     if (!is_program(from)) {
-        if (top(from) == "io") return top(to) ~ /^(io|kernels)$/
+        if (top(from) == "io") return to == "kernels" || (from ">" to) in uses
         if (from == "gpu" || from == "exact") return to == "kernels"
         return from == "stream" && to == "core"
     }
@@ -152,6 +174,9 @@ function may(from, to,   engine) {
     if (to == top(from) || to == top(from) "/gpu" || to == "gpu") return 1
     return to == engine || (engine ~ /^gl/ && to == "gl/device")
 }
+# What another program, or exact, publishes.
+function may_use(from, to) { return (top(from) ">" top(to)) in uses }
+function is_other(from, to) { return is_program(from) && (is_program(to) || to == "exact") && top(to) != top(from) }
 function offends(file, what) { print "FAIL " file " knows " what; bad++ }
 # The room of what the build makes, or "".
 function generated(name,   room) {
@@ -168,11 +193,22 @@ $1 == "file" {
     if (base($2) in path) offends($2, "the name of " path[base($2)])
     path[base($2)] = $2
     if ($2 ~ /\/shaders\//) shader_rooms[room_of($2)] = 1
+    if (is_engine(room_of($2)) && $2 ~ /_parts\.h$/ && toolkits[room_of($2)]++)
+        offends($2, "another toolkit of the engine: a program includes one header of it")
+}
+$1 == "cli_file" { in_cli[$2] = 1 }
+$1 == "cli_include" {
+    from = room_of($2)
+    to = room_of("cli/" $3)
+    if (("cli/" $3) in in_cli && from != to && !((from ">" to) in uses)) offends($2, "\"" $3 "\"")
+    if ($3 !~ /^\.\.\/src\// && !(("cli/" $3) in in_cli)) offends($2, "\"" $3 "\", which is not in cli")
+    cli_count++
 }
 $1 == "include" { includes[++include_count] = $2 " " $3 }
-$1 == "published" { published[$2] = 1 }
+$1 == "published" { published[$3] = publishes[$2] = 1; published_count++ }
+$1 == "static" { definers[$2] = definers[$2] " " $3; definer_count[$2]++; static_count++ }
 $1 == "symbol" {
-    if ($3 == "U") uses[++use_count] = $2 " " $4
+    if ($3 == "U") needs[++use_count] = $2 " " $4
     else if (!($4 in definer)) definer[$4] = $2
 }
 END {
@@ -183,15 +219,15 @@ END {
         to = name in path ? room_of(path[name]) : generated(name)
         if (to == "") offends(pair[1], "\"" pair[2] "\", which is in no room")
         else if (from == to) continue
-        else if (were_one(top(from), top(to))) continue
-        else if (is_program(to) && top(to) != top(from) && is_program(from)) {
-            if (name !~ /_slabs\.h$/) offends(pair[1], "\"" pair[2] "\"")
+        else if (is_other(from, to)) {
+            if (!may_use(from, to) || !(path[name] in publishes) || name == "exact_signs.h")
+                offends(pair[1], "\"" pair[2] "\"")
         } else if (!may(from, to)) offends(pair[1], "\"" pair[2] "\"")
         else if (is_program(from) && is_engine(to) && pair[1] ~ /\.[ch]$/ && name !~ /_parts\.h$/)
             offends(pair[1], "more of the engine than its toolkit: " pair[2])
     }
     for (i = 1; i <= use_count; i++) {
-        split(uses[i], pair, " ")
+        split(needs[i], pair, " ")
         if (!(pair[1] in path) || !(pair[2] in definer)) continue
         file = path[pair[1]]
         from = room_of(file)
@@ -201,12 +237,19 @@ END {
         to = name in path ? room_of(path[name]) : generated(name)
         if (to == "" || (file == "core/context.c" && is_engine(to))) continue
         if (from == "stream" && is_engine(to) && pair[2] ~ /_op_/) continue
-        if (were_one(top(from), top(to))) continue
-        if (is_program(from) && is_program(to) && top(to) != top(from)) {
-            if (pair[2] !~ /^tml_/ && !(pair[2] in published)) offends(file, pair[2] " of " name)
+        if (is_other(from, to)) {
+            if (pair[2] !~ /^tml_/ && !(may_use(from, to) && pair[2] in published)) offends(file, pair[2] " of " name)
         } else if (!may(from, to) && !(file ~ /_parts\.c$/ && top(to) == from))
             offends(file, pair[2] " of " name)
     }
-    print include_count " includes, " use_count + 0 " symbols: " bad + 0 " offend"
+    for (name in definer_count)
+        if (definer_count[name] > 4) {
+            print "FAIL static " name "() is defined in more than four files:" definers[name]
+            bad++
+        }
+    if (include_count < 1000 || cli_count < 100 || static_count < 1000 || published_count < 50)
+        offends("test_house.sh", "too little: " include_count ", " cli_count ", " static_count ", " published_count)
+    print include_count " includes, " cli_count " of the command, " static_count " static functions, " \
+          use_count + 0 " symbols: " bad + 0 " offend"
     exit bad > 0
 }' && exit $offences

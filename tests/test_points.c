@@ -129,16 +129,16 @@ static const struct {
 };
 enum { SCALAR_NAMES = sizeof scalar_names / sizeof scalar_names[0] };
 
-static void put_value(bytes *out, double value, tml_type type, points_encoding encoding)
+static void put_value(bytes *out, double value, tml_type type, io_number_form encoding)
 {
-    if (encoding == POINTS_TEXT)
+    if (encoding == IO_NUMBERS_TEXT)
         put_text(out, " %.17g", value);
     else
-        put_number(out, value, type, encoding == POINTS_BIG_ENDIAN);
+        put_number(out, value, type, encoding == IO_NUMBERS_BIG_ENDIAN);
 }
 
 /* Properties out of order, lists among them, an element before the vertices and one after. */
-static void make_ply(bytes *out, uint64_t count, points_encoding encoding, int scalar,
+static void make_ply(bytes *out, uint64_t count, io_number_form encoding, int scalar,
                      const char *eol)
 {
     static const char *const encodings[] = {"ascii", "binary_little_endian", "binary_big_endian"};
@@ -172,7 +172,7 @@ static void make_ply(bytes *out, uint64_t count, points_encoding encoding, int s
         put_value(out, 0.25, TML_F32, encoding);
         put_value(out, cloud_value(i), t, encoding);
         put_value(out, 7.0, TML_I32, encoding);
-        if (encoding == POINTS_TEXT)
+        if (encoding == IO_NUMBERS_TEXT)
             put_text(out, "%s", eol);
     }
 }
@@ -338,7 +338,7 @@ static void make_pcd(bytes *out, uint64_t count, int encoding, const char *versi
         for (int field = 0; field < FIELDS; field++)
             for (int e = 0; e < elements[field]; e++)
                 put_value(out, pcd_field(i, field), types[field],
-                          encoding == PCD_TEXT ? POINTS_TEXT : POINTS_LITTLE_ENDIAN);
+                          encoding == PCD_TEXT ? IO_NUMBERS_TEXT : IO_NUMBERS_LITTLE_ENDIAN);
         if (encoding == PCD_TEXT)
             put_text(out, "\n");
     }
@@ -393,7 +393,7 @@ static void make_las(bytes *out, uint64_t count, int minor, int format)
 }
 
 static void put_vtk_array(bytes *out, uint64_t count, int which, int scalar,
-                          points_encoding encoding)
+                          io_number_form encoding)
 {
     for (uint64_t i = 0; i < count; i++)
         put_value(out, which == 0 ? cloud_radius(i) : cloud_value(i), scalar_names[scalar].type,
@@ -404,7 +404,7 @@ static void put_vtk_array(bytes *out, uint64_t count, int which, int scalar,
 /* Points, cells in the old or the new form, and attributes of every kind. */
 static void make_vtk(bytes *out, uint64_t count, bool binary, int scalar, bool is_new)
 {
-    points_encoding encoding = binary ? POINTS_BIG_ENDIAN : POINTS_TEXT;
+    io_number_form encoding = binary ? IO_NUMBERS_BIG_ENDIAN : IO_NUMBERS_TEXT;
     const char *type = scalar_names[scalar].vtk;
     put_text(out, "# vtk DataFile Version %s\ntest\n%s\nDATASET %s\n", is_new ? "5.1" : "3.0",
              binary ? "BINARY" : "ASCII", is_new ? "UNSTRUCTURED_GRID" : "POLYDATA");
@@ -460,7 +460,7 @@ TEST(ply_of_every_encoding_and_type)
         for (int scalar = 0; scalar < SCALAR_NAMES; scalar++) {
             for (int eol = 0; eol < 3; eol++) {
                 bytes file = {0};
-                make_ply(&file, 101, (points_encoding)encoding, scalar, eols[eol]);
+                make_ply(&file, 101, (io_number_form)encoding, scalar, eols[eol]);
                 check_cloud(scalar_names[scalar].ply, &file, 101, HAS_RADII | HAS_VALUES,
                             "density");
                 free(file.data);
@@ -1158,7 +1158,7 @@ TEST(every_prefix_is_safe)
     for (int kind = 0; kind < 11; kind++) {
         bytes file = {0};
         if (kind < 3)
-            make_ply(&file, 9, (points_encoding)kind, 4, "\n");
+            make_ply(&file, 9, (io_number_form)kind, 4, "\n");
         else if (kind < 6)
             make_pcd(&file, 9, kind - 3, "0.7");
         else if (kind < 10)

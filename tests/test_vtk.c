@@ -96,8 +96,8 @@ static void check_ten(tml_context *tml, const char *path)
             return;
         CHECK(volume.type == types[array] && volume.frame_count == 10);
         for (int i = 0; i < 60; i++)
-            CHECK(tml_points_number((uint8_t *)volume.data + (size_t)i * tml_type_size(volume.type),
-                                    volume.type, IO_HOST_IS_BIG_ENDIAN) == ten_value(array, i));
+            CHECK(tml_io_number((uint8_t *)volume.data + (size_t)i * tml_type_size(volume.type),
+                                volume.type, IO_HOST_IS_BIG_ENDIAN) == ten_value(array, i));
         tml_volume_free(tml, &volume);
     }
 }
