@@ -429,7 +429,9 @@ static void fails(tml_context *tml, const char *name, const char *out,
     tml_volume_mesh_result result;
     const size_t files = file_count();
     CHECK_STATUS(tml_volume_to_mesh(tml, in_folder(name), in_folder(out), desc, &result), status);
-    if (!CHECK(result.saved.failed == side) | !CHECK(strstr(tml_last_error(tml), what) != NULL))
+    const bool is_side = CHECK(result.saved.failed == side);
+    const bool is_told = CHECK(strstr(tml_last_error(tml), what) != NULL);
+    if (!is_side || !is_told)
         printf("  (%s to %s, side %d: %s)\n", name, out, (int)result.saved.failed,
                tml_last_error(tml));
     CHECK(!result.saved.surface.parts && !result.volume.data);

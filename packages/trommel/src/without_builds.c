@@ -120,12 +120,6 @@ tml_status distance_on_device(distance_job *job)
                      "tml_collide_distance: BREADTH_FIRST: not in this build");
 }
 
-void collide_near_destroy(tml_context *tml, tml_tree *tree)
-{
-    (void)tml;
-    (void)tree;
-}
-
 tml_status cpu_field_weights(tml_context *tml, const field_plan *plan, tml_buffer out)
 {
     (void)tml;
