@@ -305,9 +305,11 @@ typedef struct gl_buffer {
     unsigned char *host; /* the caller's memory, in place of a texture */
 } gl_buffer;
 
+/* NULL: an array of a program that does not run yet, which has no memory. */
 const gl_texture *gl_slot_texture(const tml_slot *slot)
 {
-    return &((const gl_buffer *)slot->memory)->texture;
+    const gl_buffer *buffer = slot->memory;
+    return buffer ? &buffer->texture : NULL;
 }
 
 const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer)
