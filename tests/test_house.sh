@@ -57,6 +57,15 @@ while read -r kind file target; do
     [ -e "$path" ] && { [ -z "$anchor" ] || grep -Fqx "heading ./$path$anchor" "$links"; } ||
         { echo "FAIL $file links to $target, which is not there"; offences=1; }
 done <"$links"
+# A function of JavaScript has a name that no C function has: the linker takes one for the other without a word.
+js_functions=$(grep -rhoE '^EM_JS\([^,]+, [a-z_0-9]+' src packages/trommel/src | sed 's/.* //')
+[ -n "$js_functions" ] || { echo "FAIL no functions of JavaScript were found"; exit 1; }
+for name in $js_functions; do
+    if grep -rnE "^[a-z].*[ *]$name\(" --include='*.[ch]' src packages/trommel/src; then
+        echo "FAIL $name() is a function of C, and of JavaScript by EM_JS"
+        offences=1
+    fi
+done
 # Cells have the same colours in the command and on the page.
 palette() { grep -oE "$1[0-9]+, [0-9]+, [0-9]+" "$2" | head -6 | tr -dc '0-9,\n'; }
 [ "$(palette '\{' cli/draw/cells.c | sort -u | wc -l)" = 6 ] && [ "$(palette '\{' cli/draw/cells.c)" = "$(palette '\[' web/lib/cell_colors.js)" ] ||

@@ -962,10 +962,10 @@ TEST(vtu_of_every_encoding)
 {
     static const char *const names[] = {"ascii", "inline_base64", "appended_raw", "be_inline_zlib"};
     char path[100];
-    tml_context *tml = open_context();
-    tml_points legacy, points;
     if (!test_full_data("points/sph_double_dam_break_26.vtk"))
         SKIP("TML_DATA names no collection");
+    tml_context *tml = open_context();
+    tml_points legacy, points;
     CHECK_OK(tml, tml_points_load(tml, test_full_data("points/sph_double_dam_break_26.vtk"), NULL,
                                   &legacy));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

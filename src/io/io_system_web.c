@@ -27,12 +27,12 @@ void *tml_io_take_written(size_t *size)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 /* As exact as musl's strtod, which brings floats of 128 bits along. */
-EM_JS(double, tml_io_number, (const char *text), { return Number(UTF8ToString(text)); })
+EM_JS(double, io_js_number, (const char *text), { return Number(UTF8ToString(text)); })
 #pragma GCC diagnostic pop
 
 bool tml_io_strtod(const char *text, double *out)
 {
-    *out = tml_io_number(text);
+    *out = io_js_number(text);
     return true;
 }
 
