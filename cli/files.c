@@ -2,24 +2,12 @@
  * its device and inode, one that is not yet by its folder's and its own name. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "cli.h"
 #include "files.h"
 #include "frames.h"
+#include "paths.h"
 #include "system.h"
-
-bool path_ends_with(const char *path, const char *endings)
-{
-    size_t length = strlen(path);
-    for (; *endings; endings += *endings == ' ') {
-        size_t size = strcspn(endings, " ");
-        if (length >= size && strncasecmp(path + length - size, endings, size) == 0)
-            return true;
-        endings += size;
-    }
-    return false;
-}
 
 /* Which file a path leads to. */
 typedef struct path_id {

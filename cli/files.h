@@ -12,7 +12,4 @@
 int files_check(const opt_command *command, const void *args, char **operands,
                 uint32_t operand_count);
 
-/* Does path end in one of the endings, such as ".ply .stl", in any case? */
-bool path_ends_with(const char *path, const char *endings);
-
 #endif

@@ -49,11 +49,4 @@ bool frames_is_done(const char *const *inputs, uint32_t input_count, const char 
 typedef int (*frame_fn)(void *user, const frame *f, uint32_t index);
 int frames_run(const frames *f, frame_fn work, void *user);
 
-/* The names of a series: "%d" or "%04d" in pattern, once, becomes number. A pattern without it stays as it is.
- * False where the result is longer than size or the pattern has another conversion. A label that is_signed is an
- * int64_t. */
-bool path_is_numbered(const char *pattern);
-bool path_label(const char *pattern, uint64_t label, bool is_signed, char *out, size_t size);
-bool path_number(const char *pattern, uint32_t number, char *out, size_t size);
-
 #endif

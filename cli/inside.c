@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli.h"
-#include "files.h"
 #include "inside.h"
+#include "paths.h"
 #include "report/fields.h"
 #include "report/text.h"
 #include "report/text_file.h"

@@ -5,7 +5,6 @@
 
 #include "cli.h"
 #include "file_advice.h"
-#include "files.h"
 #include "ranks.h"
 #include "report/report.h"
 #include "slabs.h"

@@ -8,65 +8,31 @@
 #include "ranks.h"
 #include "report/fields.h"
 #include "standard_files.h"
+#include "standard_names.h"
 #include "system.h"
 
-enum { PATH_SIZE = 512 };
-
-static struct {
-    char input[PATH_SIZE];                     /* "/dev/fd/3"; empty: standard input is not used */
-    char folder[PATH_SIZE], output[PATH_SIZE]; /* empty: standard output is for the summary */
-} files;
+static char folder[STANDARD_PATH]; /* empty: standard output is for the summary */
 
 bool standard_is_output(const char *value)
 {
     return value[0] == '-' && (value[1] == '\0' || (value[1] == '.' && !strchr(value, '/')));
 }
 
-bool standard_is_input(const char *path)
-{
-    return files.input[0] && strcmp(path, files.input) == 0;
-}
-
-const char *standard_name(const char *path)
-{
-    return standard_is_input(path)                              ? "standard input"
-           : files.output[0] && strcmp(path, files.output) == 0 ? "standard output"
-                                                                : path;
-}
-
-static void replace(char *message, size_t size, const char *path, const char *name)
-{
-    size_t length = strlen(path), with = strlen(name);
-    for (char *at = message; length && (at = strstr(at, path)); at += with) {
-        size_t rest = strlen(at + length) + 1;
-        if ((size_t)(at - message) + with + rest > size)
-            return;
-        memmove(at + with, at + length, rest);
-        memcpy(at, name, with);
-    }
-}
-
-void standard_names_in(char *message, size_t size)
-{
-    replace(message, size, files.input, "standard input");
-    replace(message, size, files.output, "standard output");
-}
-
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static int take_input(const char **value)
 {
-    if (files.input[0])
+    if (standard_paths.input[0])
         return cli_usage("\"-\" is named twice; standard input can be read once");
     if (isatty(STDIN_FILENO))
         return cli_usage("\"-\" is standard input, which is a terminal; pipe a file into it");
-    if (!system_name_input(files.input, sizeof files.input)) {
-        files.input[0] = '\0';
+    if (!system_name_input(standard_paths.input, sizeof standard_paths.input)) {
+        standard_paths.input[0] = '\0';
         return cli_error("standard input cannot be spooled in %s: %s; set TMPDIR to a folder "
                          "with room for it",
                          system_temporary_folder(), strerror(errno));
     }
-    *value = files.input;
+    *value = standard_paths.input;
     return CLI_OK;
 }
 
@@ -78,21 +44,22 @@ static int take_output(const opt *option, const char **value)
     const char *all = option->endings ? option->endings : "";
     snprintf(ending, sizeof ending, "%.*s", (*value)[1] ? 60 : (int)strcspn(all, " "),
              (*value)[1] ? *value + 1 : all);
-    if (files.output[0])
+    if (standard_paths.output[0])
         return cli_usage("two outputs are standard output; name a file for one");
     if (isatty(STDOUT_FILENO))
         return cli_usage("--%s: \"%s\" is standard output, which is a terminal; redirect it",
                          option->name, *value);
-    if (!system_make_temporary(files.folder, sizeof files.folder - 64)) {
-        files.folder[0] = '\0';
+    if (!system_make_temporary(folder, sizeof folder - 64)) {
+        folder[0] = '\0';
         return cli_error("standard output cannot be spooled in %s: %s; set TMPDIR to a folder "
                          "with room for it",
                          system_temporary_folder(), strerror(errno));
     }
-    snprintf(files.output, sizeof files.output, "%.400s/out%.64s", files.folder, ending);
+    snprintf(standard_paths.output, sizeof standard_paths.output, "%.400s/out%.64s", folder,
+             ending);
     if (!system_keep_output())
         return cli_error("standard output cannot be kept: %s", strerror(errno));
-    *value = files.output;
+    *value = standard_paths.output;
     return CLI_OK;
 }
 
@@ -121,28 +88,29 @@ int standard_files_begin(const opt_command *command, void *args, char **operands
         if (strcmp(operands[i], "-") == 0) {
             const char *path = operands[i];
             code = take_input(&path);
-            operands[i] = code == CLI_OK ? files.input : operands[i];
+            operands[i] = code == CLI_OK ? standard_paths.input : operands[i];
         }
     for (uint32_t i = 0; i < count && code == CLI_OK; i++)
         if (opt_is_file(options[i]))
             code = take_option(options[i], args);
-    if (code == CLI_OK && (files.input[0] || files.output[0]) && ranks_count() > 1)
+    if (code == CLI_OK && (standard_paths.input[0] || standard_paths.output[0]) &&
+        ranks_count() > 1)
         code = cli_usage("\"-\" is for one process; name files for several");
     return code;
 }
 
 int standard_files_end(int code)
 {
-    if (files.output[0]) {
+    if (standard_paths.output[0]) {
         fflush(stdout);
-        bool is_good = code != CLI_OK || system_write_output(files.output);
+        bool is_good = code != CLI_OK || system_write_output(standard_paths.output);
         int error = errno;
         if (!is_good && fields_are_text()) /* the summary's last line */
             fprintf(stderr, "\n");
         if (!is_good)
             code = cli_error("standard output cannot be written: %s", strerror(error));
     }
-    if (files.folder[0])
-        system_remove_folder(files.folder);
+    if (folder[0])
+        system_remove_folder(folder);
     return code;
 }

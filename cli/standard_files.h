@@ -16,11 +16,4 @@ int standard_files_begin(const opt_command *command, void *args, char **operands
 /* Writes standard output where code is CLI_OK, and removes what was spooled; returns code, or a failure's. */
 int standard_files_end(int code);
 
-/* Is path what was put in the place of standard input? */
-bool standard_is_input(const char *path);
-/* What users know a path as: "standard input", "standard output", or path itself. */
-const char *standard_name(const char *path);
-/* Replaces such paths within a message, in place. */
-void standard_names_in(char *message, size_t size);
-
 #endif

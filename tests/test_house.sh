@@ -91,7 +91,7 @@ check_terms() {
         tr '\n' ' ' <"$file" | sed "s,^,$file ,"
         echo
     done | awk '
-    function shared(file) { return file ~ /\.h$|\/main\.c$/ }
+    function shared(file) { return file ~ /\.h$|\/shared_options\.c$/ }
     {
         file = $1
         text = $0

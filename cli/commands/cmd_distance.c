@@ -7,7 +7,6 @@
 #include <trommel/collide.h>
 
 #include "cli.h"
-#include "files.h"
 #include "mesh_input.h"
 #include "report/fields.h"
 #include "report/progress.h"

@@ -1,6 +1,6 @@
 /* What a command tells of its run, to people or to programs. The state is the process's: there is one stdout. */
 #include "report/fields.h"
-#include "standard_files.h"
+#include "standard_names.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* What "trommel surface" reports at its end. */
 #include "report/summary.h"
+#include "paths.h"
 
 #include <inttypes.h>
 #include <math.h>

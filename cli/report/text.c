@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/text.h"
-#include "standard_files.h"
+#include "standard_names.h"
 
 char *text_count(char *text, uint64_t count)
 {

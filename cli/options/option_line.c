@@ -9,8 +9,8 @@
 #include <strings.h>
 
 #include "cli.h"
-#include "files.h"
 #include "other_names.h"
+#include "paths.h"
 #include "system.h"
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -108,32 +108,6 @@ static bool parse_bytes(const char *text, uint64_t *out)
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
-
-uint32_t opt_list(const opt_command *command, const opt **list)
-{
-    uint32_t count = 0;
-    const opt *tables[] = {command->options, command->name ? cli_shared_options : NULL};
-    for (int t = 0; t < 2; t++)
-        for (const opt *option = tables[t]; option && option->kind != OPT_END; option++)
-            if (count < OPT_MAX_OPTIONS && !(option->group & command->without))
-                list[count++] = option;
-    return count;
-}
-
-bool opt_takes_value(const opt *option)
-{
-    return option->kind != OPT_FLAG && option->kind != OPT_HELP && option->kind != OPT_SECTION;
-}
-
-bool opt_is_file(const opt *option)
-{
-    return option->kind == OPT_INPUT || option->kind == OPT_OUTPUT;
-}
-
-const char *opt_value_name(const opt *option)
-{
-    return option->argument ? option->argument : option->choices;
-}
 
 /* "least to most", or "least or more", after a beginning. */
 static int print_range(const opt *option, char *text, size_t size, const char *begin)

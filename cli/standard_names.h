@@ -1,0 +1,21 @@
+/* What stands in the place of standard input and output (standard_files.h), and what users know it as. */
+#ifndef CLI_STANDARD_NAMES_H
+#define CLI_STANDARD_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { STANDARD_PATH = 512 };
+extern struct standard_paths {
+    char input[STANDARD_PATH];  /* "/dev/fd/3"; empty: standard input is not used */
+    char output[STANDARD_PATH]; /* empty: standard output is for the summary */
+} standard_paths;
+
+/* Is path what was put in the place of standard input? */
+bool standard_is_input(const char *path);
+/* What users know a path as: "standard input", "standard output", or path itself. */
+const char *standard_name(const char *path);
+/* Replaces such paths within a message, in place. */
+void standard_names_in(char *message, size_t size);
+
+#endif
