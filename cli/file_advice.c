@@ -1,11 +1,13 @@
 /* What a file is that was named where another kind, or a command, belongs, and which commands
  * take it. */
+#include <trommel/io.h>
+
 #include <stdio.h>
 #include <string.h>
 
+#include "cli.h"
 #include "file_advice.h"
-#include "files.h"
-#include "input.h"
+#include "input_kind.h"
 #include "report/text.h"
 #include "system.h"
 
@@ -19,7 +21,7 @@ static const char *const names[] = {
 /* What is in the file; XYZ, for which any text passes, only where it can be read. */
 static input_kind find_kind(tml_context *tml, const char *path)
 {
-    const input_kind kind = input_kind_of(tml, path, &(input_options){0});
+    const input_kind kind = input_kind_of_file(tml, path);
     tml_points points = {0};
     const char *format = kind == INPUT_POINTS ? tml_points_format(tml, path) : NULL;
     if (!format || strcmp(format, "XYZ") != 0)

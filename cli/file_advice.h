@@ -3,7 +3,7 @@
 #ifndef CLI_FILE_ADVICE_H
 #define CLI_FILE_ADVICE_H
 
-#include "input.h"
+#include "input_kind.h"
 
 /* As cli_fail; but where a reader of one kind could not make anything of path and it is of
  * another kind, the message says so and names a command that takes it. wanted: INPUT_NONE: an

@@ -7,11 +7,11 @@
 #include <strings.h>
 
 #include "file_advice.h"
-#include "files.h"
 #include "input.h"
 #include "other_names.h"
+#include "paths.h"
 #include "report/fields.h"
-#include "standard_files.h"
+#include "standard_names.h"
 #include "system.h"
 
 const char *input_parse_dims(const char *text, void *member)
@@ -158,36 +158,9 @@ bool input_is_named_like_points(const char *path)
     return path_ends_with(path, CLI_POINTS);
 }
 
-/* Does it begin as what 'index' makes? */
-static bool is_index(const char *path)
-{
-    char start[7];
-    system_file info;
-    FILE *file = system_examine(path, &info) && info.is_regular ? fopen(path, "rb") : NULL;
-    bool is = file && fread(start, 1, sizeof start, file) == sizeof start &&
-              memcmp(start, "TMLINDX", sizeof start) == 0;
-    if (file)
-        fclose(file);
-    return is;
-}
-
-/* What is sure comes first: any text passes for XYZ, and OBJ is told by its name alone. */
 input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options)
 {
-    const char *mesh;
-    if (options->dims[0])
-        return INPUT_VOLUME;
-    if (tml_picture_format(tml, path))
-        return INPUT_PICTURE;
-    if (is_index(path))
-        return INPUT_INDEX;
-    if (tml_volume_format(tml, path))
-        return INPUT_VOLUME;
-    mesh = tml_mesh_format(tml, path);
-    if (mesh &&
-        (strcmp(mesh, "OBJ") != 0 || path_ends_with(path, ".obj") || standard_is_input(path)))
-        return INPUT_MESH;
-    return tml_points_format(tml, path) ? INPUT_POINTS : INPUT_NONE;
+    return options->dims[0] ? INPUT_VOLUME : input_kind_of_file(tml, path);
 }
 
 int input_refuse(tml_context *tml, const char *path, bool takes_all)

@@ -6,6 +6,7 @@
 #include <trommel/io.h>
 
 #include "cli.h"
+#include "input_kind.h"
 
 typedef struct input_spacing {
     double steps[3];
@@ -56,15 +57,6 @@ const char *input_parse_spacing(const char *text, void *member);
 /* The type and, where it says so as in ">u2", big_endian of the input_options that the member
  * type is of. */
 const char *input_parse_type(const char *text, void *member);
-
-typedef enum input_kind {
-    INPUT_NONE, /* nothing that is known here */
-    INPUT_VOLUME,
-    INPUT_POINTS,
-    INPUT_MESH,
-    INPUT_PICTURE,
-    INPUT_INDEX,
-} input_kind;
 
 typedef struct input {
     const char *path;
