@@ -7,8 +7,9 @@
 #include "../cli/draw/color.c"
 #include "../cli/draw/picture_frame.c"
 #include "../cli/draw/raster.c"
-#include "../cli/draw/render.c"
 #include "../cli/draw/render_light.c"
+#include "../cli/draw/render_picture.c"
+#include "../cli/draw/render_rows.c"
 #include "../cli/draw/render_shade.c"
 #include "support_render_plain.h"
 
