@@ -1,5 +1,5 @@
 /* The sort's records, made of keys and tags and taken apart again. */
-#include "cpu/cpu_sort.h"
+#include "cpu/cpu_sort_steps.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TML_CPU_SORT_JOB_H
 #define TML_CPU_SORT_JOB_H
 
-#include "cpu/cpu_sort.h"
+#include "cpu/cpu_sort_steps.h"
 
 enum {
     SORT_BLOCK = 1024, /* records loaded or stored at a time: they stay in the first-level cache */

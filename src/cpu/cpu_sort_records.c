@@ -1,5 +1,5 @@
 /* The sort's loops for records of 4, 8 and 16 bytes. */
-#include "cpu/cpu_sort.h"
+#include "cpu/cpu_sort_steps.h"
 
 #include <string.h>
 

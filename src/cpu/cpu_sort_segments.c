@@ -1,5 +1,5 @@
 /* Sort of segments on the CPU, balanced over elements. A worker takes a tile of elements, and sorts the segments that
- * begin in it: neighbours that fit a leaf (cpu_sort.h) are loaded and stored at once. A tile begins at most one
+ * begin in it: neighbours that fit a leaf (cpu_sort_steps.h) are loaded and stored at once. A tile begins at most one
  * segment that all workers share; these come last, one after the other. */
 #include "cpu/cpu_sort_job.h"
 

@@ -4,8 +4,8 @@
  * first. A record is a code alone or a code and a tag, which is the element's index in the source or, where
  * one small payload is all that moves, the payload itself. Records of 8 bytes with a tag have the code in
  * the upper half. */
-#ifndef TML_CPU_SORT_H
-#define TML_CPU_SORT_H
+#ifndef TML_CPU_SORT_STEPS_H
+#define TML_CPU_SORT_STEPS_H
 
 #include "cpu/cpu_internal.h"
 
