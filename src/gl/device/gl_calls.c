@@ -7,12 +7,6 @@
 
 #include "gl_device_shaders.h"
 
-const char *tml_gl_path_name(tml_gl_path path)
-{
-    static const char *const names[] = {"auto", "integer", "float", "float-packed", "packed"};
-    return (size_t)path < TML_ARRAY_SIZE(names) ? names[path] : "unknown";
-}
-
 static tml_status check_engine(tml_context *tml, const char *call)
 {
     return tml->engine->kind == TML_ENGINE_GL

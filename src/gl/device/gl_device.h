@@ -105,7 +105,7 @@ typedef struct gl_device {
     bool has_completion;             /* KHR_parallel_shader_compile */
     bool is_preparing, has_taken_in; /* tml_gl_prepare_begin ... _end; a program was made ready */
     double timed_from;
-    char *glsl;     /* tml_gl_glsl; NULL: not asked for yet */
+    char *glsl; /* tml_gl_glsl; NULL: not asked for yet */
     size_t glsl_size;
     GLuint corners; /* buffer: the float tier's vertices */
 } gl_device;
@@ -142,6 +142,8 @@ tml_status gl_errors_check(tml_context *tml, const char *what);
 tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
                              uint32_t height, gl_texture *out);
 void gl_texture_destroy(gl_device *device, gl_texture *texture);
+/* Destroys temporaries that are not in use and were idle for so many operations. */
+void gl_temporaries_trim(gl_device *device, uint32_t idle);
 /* The texture's framebuffer, created at first use. Errors: INTERNAL (incomplete). */
 tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, GLuint *out);
 void gl_temporaries_end(gl_device *device);   /* releases those of the operation */
@@ -201,5 +203,11 @@ bool gl_cache_link(gl_device *device, const uint64_t key[2], GLuint program);
 
 /* A range of texels as at most three rectangles x, y, width, height. Returns their number. */
 int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uint32_t out[3][4]);
+
+#ifndef __EMSCRIPTEN__
+/* Makes the device's own context current, and what was before. */
+bool gl_make_current(gl_device *d);
+void gl_make_previous_current(gl_device *d);
+#endif
 
 #endif

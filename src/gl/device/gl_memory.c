@@ -50,17 +50,6 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
                      call, width, height, info->size, gl_error_name(error));
 }
 
-void gl_texture_destroy(gl_device *d, gl_texture *texture)
-{
-    if (texture->framebuffer)
-        d->fn.DeleteFramebuffers(1, &texture->framebuffer);
-    if (texture->name && !texture->is_lent) {
-        d->fn.DeleteTextures(1, &texture->name);
-        gl_state_forget_texture(d, texture->name);
-    }
-    texture->framebuffer = texture->name = 0;
-}
-
 tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, GLuint *out)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -81,11 +70,6 @@ tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, G
     }
     *out = texture->framebuffer;
     return TML_OK;
-}
-
-uint32_t gl_row_log2(const tml_context *tml)
-{
-    return gl_device_of(tml)->row_log2;
 }
 
 uint64_t gl_texels_max(const tml_context *tml)
@@ -122,25 +106,6 @@ int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uin
 
 /* ---- temporaries ----------------------------------------------------------------------------- */
 
-static void temporary_destroy(gl_device *d, gl_texture **link)
-{
-    gl_texture *texture = *link;
-    *link = texture->next;
-    gl_texture_destroy(d, texture);
-    tml_free(d->tml, texture, sizeof *texture);
-}
-
-/* Destroys temporaries that are not in use and were idle for so many operations. */
-static void temporaries_trim(gl_device *d, uint32_t idle)
-{
-    for (gl_texture **link = &d->temporaries; *link;) {
-        if (!(*link)->in_use && (*link)->idle >= idle)
-            temporary_destroy(d, link);
-        else
-            link = &(*link)->next;
-    }
-}
-
 /* May a temporary of this height replace one of "height"? In WebGL, unlike OpenGL ES 3.0, several
  * targets of a draw must have the same size. */
 static bool may_stand_in(uint32_t of, uint32_t height)
@@ -168,7 +133,7 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
             return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a texture's record");
         tml_status status = gl_texture_create(tml, "a temporary", format, width, height, best);
         if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
-            temporaries_trim(d, 0);
+            gl_temporaries_trim(d, 0);
             status = gl_texture_create(tml, "a temporary", format, width, height, best);
         }
         if (status != TML_OK) {
@@ -229,21 +194,6 @@ void gl_release_kept(tml_context *tml)
             gl_release(tml, t);
 }
 
-void gl_temporaries_end(gl_device *d)
-{
-    for (gl_texture *t = d->temporaries; t; t = t->next) {
-        t->idle += !t->in_use;
-        t->in_use = t->is_kept;
-    }
-    temporaries_trim(d, GL_IDLE_MAX);
-}
-
-void gl_temporaries_close(gl_device *d)
-{
-    while (d->temporaries)
-        temporary_destroy(d, &d->temporaries);
-}
-
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 /* A destroyed buffer's texture of up to so many texels goes to the pool, where the next buffer of its
@@ -278,7 +228,7 @@ static tml_status buffer_texture_take(tml_context *tml, gl_format format, uint32
     tml_status status = gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
     if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
         return status;
-    temporaries_trim(d, 0);
+    gl_temporaries_trim(d, 0);
     return gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
 }
 

@@ -1,6 +1,6 @@
 /* Opens a device: one of EGL's, or the current context; makes its context current for each call. */
-#include "gl/device/gl_device.h"
 #include "core/call.h"
+#include "gl/device/gl_device.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,31 +140,6 @@ static bool create_context(const egl_functions *egl, EGLDisplay display, bool is
     return *context != EGL_NO_CONTEXT;
 }
 
-static bool make_current(gl_device *d)
-{
-    const egl_functions *egl = &d->egl;
-    d->previous_api = egl->QueryAPI();
-    egl->BindAPI(EGL_OPENGL_ES_API);
-    d->previous_display = egl->GetCurrentDisplay();
-    d->previous_context = egl->GetCurrentContext();
-    d->previous_draw = egl->GetCurrentSurface(EGL_DRAW);
-    d->previous_read = egl->GetCurrentSurface(EGL_READ);
-    return d->previous_context == d->context ||
-           egl->MakeCurrent(d->display, d->surface, d->surface, d->context);
-}
-
-static void make_previous_current(gl_device *d)
-{
-    const egl_functions *egl = &d->egl;
-    if (d->previous_context == EGL_NO_CONTEXT)
-        egl->MakeCurrent(d->display, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
-    else if (d->previous_context != d->context)
-        egl->MakeCurrent(d->previous_display, d->previous_draw, d->previous_read,
-                         d->previous_context);
-    if (d->previous_api != EGL_OPENGL_ES_API)
-        egl->BindAPI(d->previous_api);
-}
-
 /* Opens display number of the list. d->egl is loaded. */
 static bool open_display(gl_device *d, uint32_t number, bool prefer_es3)
 {
@@ -203,10 +178,10 @@ uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
         snprintf(info.name, sizeof info.name, "OpenGL ES device %u", i);
         if (!(hardware_only && is_software[i])) {
             bool opened = open_display(&d, i, true);
-            if (opened && make_current(&d)) {
+            if (opened && gl_make_current(&d)) {
                 if (!gl_load(&d.fn, egl_get_proc_address, &d.egl, d.is_es3))
                     gl_device_describe(&d, &info);
-                make_previous_current(&d);
+                gl_make_previous_current(&d);
             }
             if (opened)
                 close_display(&d);
@@ -234,54 +209,6 @@ bool gl_is_lent(const tml_open_desc *desc)
 }
 
 /* ---- begin and end of a call ----------------------------------------------------------------- */
-
-tml_status gl_enter(tml_context *tml)
-{
-    gl_device *d = gl_device_of(tml);
-    if (d->depth > 0) {
-        d->depth++;
-        return TML_OK;
-    }
-    if (d->is_lost)
-        return tml_error(tml, TML_ERROR_DEVICE_LOST,
-                         "the OpenGL context was lost; close this context and open another");
-    if (d->in_batch) {
-        d->depth = 1;
-        return TML_OK;
-    }
-#ifndef __EMSCRIPTEN__
-    if (!d->is_lent && !make_current(d)) {
-        EGLint code = d->egl.GetError();
-        make_previous_current(d);
-        return tml_error(
-            tml, TML_ERROR_DEVICE_LOST,
-            "eglMakeCurrent failed with 0x%x; is the context in use on another thread?",
-            (unsigned)code);
-    }
-#endif
-    if (d->is_lent) {
-        gl_state_save(d);
-        gl_state_set(d);
-    }
-    d->depth = 1;
-    return TML_OK;
-}
-
-void gl_leave(tml_context *tml)
-{
-    gl_device *d = gl_device_of(tml);
-    if (--d->depth > 0)
-        return;
-    gl_temporaries_end(d);
-    if (d->in_batch)
-        return;
-    if (d->is_lent)
-        gl_state_restore(d);
-#ifndef __EMSCRIPTEN__
-    else
-        make_previous_current(d);
-#endif
-}
 
 static tml_status gl_device_begin(tml_context *tml)
 {
@@ -407,11 +334,11 @@ static tml_status connect_device(tml_context *tml, const tml_gl_desc *gl, gl_dev
     if (missing)
         return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);
 #ifndef __EMSCRIPTEN__
-    if (!d->is_lent && !make_current(d)) {
+    if (!d->is_lent && !gl_make_current(d)) {
         tml_status status =
             tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: eglMakeCurrent failed with 0x%x",
                       (unsigned)d->egl.GetError());
-        make_previous_current(d);
+        gl_make_previous_current(d);
         return status;
     }
 #endif

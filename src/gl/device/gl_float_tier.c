@@ -27,20 +27,6 @@ tml_status gl_float_open(tml_context *tml)
 
 /* ---- draws ----------------------------------------------------------------------------------- */
 
-static const char version_100[] = "#version 100\n";
-static const char version_300[] = "#version 300 es\n#define TML_ES300\n#define attribute in\n";
-
-const char *gl_float_version(const gl_device *d, tml_gl_path path)
-{
-    return d->is_es3 && path != TML_GL_PATH_PACKED ? version_300 : version_100;
-}
-
-bool gl_float_is_version(const char *text)
-{
-    return strncmp(text, version_100, strlen(version_100)) == 0 ||
-           strncmp(text, version_300, strlen(version_300)) == 0;
-}
-
 const char gl_float_vertex[] = "#ifdef TML_ES300\n"
                                "#define varying out\n"
                                "#endif\n"
@@ -52,31 +38,6 @@ const char gl_float_vertex[] = "#ifdef TML_ES300\n"
                                "    tml_at = (corner * 0.5 + 0.5) * tml_size;\n"
                                "    gl_Position = vec4(corner, 0.0, 1.0);\n"
                                "}\n";
-
-static void set_attribute(const gl_functions *fn)
-{
-    fn->EnableVertexAttribArray(0);
-    fn->VertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
-}
-
-GLuint gl_float_corners(gl_device *d)
-{
-    static const GLfloat corners[] = {-1, -1, 3, -1, -1, 3};
-    GLuint name;
-    d->fn.GenBuffers(1, &name);
-    d->fn.BindBuffer(GL_ARRAY_BUFFER, name);
-    d->fn.BufferData(GL_ARRAY_BUFFER, sizeof corners, corners, GL_STATIC_DRAW);
-    set_attribute(&d->fn);
-    return name;
-}
-
-void gl_float_attributes(gl_device *d)
-{
-    if (!d->corners)
-        return;
-    d->fn.BindBuffer(GL_ARRAY_BUFFER, d->corners);
-    set_attribute(&d->fn);
-}
 
 void gl_float_set_shape(const gl_device *d, const gl_program *program, uint32_t s,
                         const gl_texture *texture)
