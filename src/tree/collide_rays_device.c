@@ -360,28 +360,7 @@ enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
 /* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call that waits the rays that
  * the host casts, and hits in all. */
 enum { TREE, IDS, LEFT, LEFT_COUNT, TOTAL, BUFFERS };
-struct collide_rays {
-    tml_buffer buffers[BUFFERS];
-    uint64_t left_room;
-    bool is_packed;
-};
-
-void collide_rays_destroy(tml_context *tml, tml_tree *tree)
-{
-    struct collide_rays *rays = tree->rays;
-    if (!rays)
-        return;
-    for (uint32_t i = 0; i < BUFFERS; i++)
-        tml_buffer_destroy(tml, rays->buffers[i]);
-    tml_free(tml, rays, sizeof *rays);
-    tree->rays = NULL;
-}
-
-void collide_rays_age(tml_tree *tree)
-{
-    if (tree->rays)
-        tree->rays->is_packed = false;
-}
+_Static_assert((int)BUFFERS == (int)TREE_RAYS_BUFFERS, "as tree_device.c frees them");
 
 /* Makes a buffer unless it is there. */
 static tml_status make(tml_context *tml, tml_tree *tree, int which, tml_type type, uint64_t count,

@@ -1,4 +1,4 @@
-/* A tree's boxes and triangles on the device, where they stay until it changes. */
+/* A tree's boxes and triangles on the device, where they stay until it changes; and what rays keep of it there. */
 #include "tree/tree_internal.h"
 
 static tml_status upload(tml_context *tml, tml_type type, uint64_t count, const void *data,
@@ -43,6 +43,23 @@ uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more)
     uint32_t leaves = tree->level_count[1]; /* a power of two */
     *more = leaves > 1 ? tree->count % leaves << (32 - __builtin_ctz(leaves)) : 0;
     return tree->count / leaves;
+}
+
+void collide_rays_destroy(tml_context *tml, tml_tree *tree)
+{
+    struct collide_rays *rays = tree->rays;
+    if (!rays)
+        return;
+    for (uint32_t i = 0; i < TREE_RAYS_BUFFERS; i++)
+        tml_buffer_destroy(tml, rays->buffers[i]);
+    tml_free(tml, rays, sizeof *rays);
+    tree->rays = NULL;
+}
+
+void collide_rays_age(tml_tree *tree)
+{
+    if (tree->rays)
+        tree->rays->is_packed = false;
 }
 
 void tree_device_destroy(tml_context *tml, tml_tree *tree)

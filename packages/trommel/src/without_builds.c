@@ -72,12 +72,6 @@ size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast
     return 0;
 }
 
-void collide_rays_destroy(tml_context *tml, tml_tree *tree)
-{
-    (void)tml;
-    (void)tree;
-}
-
 bool points_run_on_device(const tml_context *tml, tml_tree *tree)
 {
     (void)tml;
