@@ -644,18 +644,9 @@ static tml_status check_stream(bench_op *op)
 
 /* ---- surface --------------------------------------------------------------------------------- */
 
-/* With bins, of 8 samples, as wide as kernels. */
 static tml_status find_densities(bench_op *op)
 {
-    tml_field_desc field = op->field;
-    for (int a = 0; a < 3; a++)
-        field.grid.spacing[a] = field.radius / 7.9;
-    tml_status status = tml_field_resolve(op->tml, &field, &field, NULL);
-    return status ? status
-                  : tml_field_mean(op->tml, &(tml_field_mean_desc){.field = &field,
-                                                                   .positions = op->field.points,
-                                                                   .weights = op->densities,
-                                                                   .without_step = true});
+    return tml_field_densities(op->tml, &op->field, op->densities);
 }
 
 static bool run_densities(bench_op *op)

@@ -162,6 +162,17 @@ def version_of(include):
             numbers["TML_VERSION_PATCH"])
 
 
+def macros_of(include):
+    """Numbers that are macros, as enumerators are no fractions."""
+    out = {}
+    for header in sorted(pathlib.Path(include).glob("trommel/*.h")):
+        for line in header.read_text().splitlines():
+            words = line.split()
+            if len(words) == 3 and words[0] == "#define" and words[1].startswith("TML_FIELD_"):
+                out[words[1]] = float(words[2])
+    return out
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("include", help="the folder that holds trommel/core.h")
@@ -169,6 +180,7 @@ def main():
     arguments = parser.parse_args()
     writer = Writer()
     writer.visit(parse(arguments.include))
+    writer.constants.update(macros_of(arguments.include))
     text = writer.text(version_of(arguments.include))
     if arguments.output:
         pathlib.Path(arguments.output).write_text(text)

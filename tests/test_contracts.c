@@ -471,6 +471,10 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_field, (tml, NULL, buffer), "desc")                                                      \
     X(tml_field_mean, (NULL, &field_mean), "tml")                                                  \
     X(tml_field_mean, (tml, NULL), "desc")                                                         \
+    X(tml_field_densities, (NULL, &points, buffer), "tml")                                         \
+    X(tml_field_densities, (tml, NULL, buffer), "field")                                           \
+    X(tml_field_smooth_weights, (NULL, &points, buffer, NULL, buffer), "tml")                      \
+    X(tml_field_smooth_weights, (tml, NULL, buffer, NULL, buffer), "field")                        \
     X(tml_field_shapes, (NULL, &field_shapes), "tml")                                              \
     X(tml_field_shapes, (tml, NULL), "desc")                                                       \
     X(tml_surface, (NULL, &surface, &mesh), "tml")                                                 \

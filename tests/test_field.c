@@ -746,6 +746,63 @@ static void check_known_values(tml_context *tml)
         CHECK_NEAR((double)samples[i], distances[i], 0x1p-22);
 }
 
+/* The calls that do the same by themselves: from points on the host, too, of a part of them, of a box. And weights of
+ * smoothing: 0 at the last point, which is alone, and 1 in the middle. */
+static void check_recipes(tml_context *tml, const tml_field_desc *given, float *points,
+                          const float *needed, uint64_t count, int middle)
+{
+    enum { WAYS = 4 };
+    tml_field_desc field = *given;
+    const tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
+    tml_buffer host = {0, 0};
+    CHECK_OK(tml,
+             tml_buffer_create(
+                 tml,
+                 &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3), .count = count, .host = points},
+                 &host));
+    for (int way = 0; way < WAYS; way++) {
+        double worst = 0;
+        field = *given;
+        field.points = way == 1 ? host : given->points;
+        field.resolution = 99;                         /* not looked at, nor is the grid's size */
+        field.length.count = way == 2 ? count - 1 : 0; /* without the lone one */
+        field.lower[0] = way == 3 ? 3.5 : 0;
+        field.upper[0] = way == 3 ? 4.5 : 0;
+        CHECK_OK(tml, tml_field_densities(tml, &field, out));
+        float *found = fetch(tml, out, count);
+        for (uint64_t i = 0; i < (way == 2 ? count - 1 : count); i++)
+            if (way != 3 || points[3 * i] == 4)
+                worst = fmax(worst, fabs((double)found[i] - (double)needed[i]));
+        CHECK(worst < 1e-5);
+        free(found);
+    }
+    CHECK_STATUS(tml_field_densities(tml, given, given->points), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_field_densities(tml, NULL, out), TML_ERROR_INVALID_ARGUMENT);
+    tml_buffer_destroy(tml, out);
+
+    const double origin[3] = {1, 2, 3};
+    float places[6], weights[2];
+    const int at[2] = {middle, (int)count - 1};
+    for (int i = 0; i < 6; i++)
+        places[i] = points[3 * at[i / 3] + i % 3] - (float)origin[i % 3];
+    const tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 2, places);
+    const tml_buffer made = buffer_of(tml, TML_F32, 2, NULL);
+    field = *given;
+    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, tml_field_smooth_weights(tml, &field, vertices, origin, made));
+    CHECK_OK(tml, tml_buffer_read(tml, made, weights));
+    CHECK_NEAR((double)weights[0], 1, 1e-6);
+    CHECK_NEAR((double)weights[1], 0, 0);
+    CHECK_STATUS(tml_field_smooth_weights(tml, &field, vertices, origin, vertices),
+                 TML_ERROR_INVALID_ARGUMENT);
+    field.length.count = count - 1;
+    CHECK_STATUS(tml_field_smooth_weights(tml, &field, vertices, origin, made),
+                 TML_ERROR_UNSUPPORTED);
+    tml_buffer_destroy(tml, host);
+    tml_buffer_destroy(tml, vertices);
+    tml_buffer_destroy(tml, made);
+}
+
 /* By hand: points a unit apart have 6, 12 and 8 others nearer than 2. */
 static void check_densities(tml_context *tml)
 {
@@ -772,6 +829,7 @@ static void check_densities(tml_context *tml)
     CHECK_NEAR((double)densities[middle], inside, 1e-5);
     CHECK_NEAR((double)densities[POINTS - 1], 1, 0);
 
+    check_recipes(tml, &field, points, densities, POINTS, middle);
     double iso = 0;
     field.densities = mean.weights;
     field.grid = (tml_grid){.dims = {SAMPLES, SAMPLES, SAMPLES}, .spacing = {0.5, 0.5, 0.5}};

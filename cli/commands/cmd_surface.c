@@ -610,44 +610,18 @@ static tml_status choose_cell(tml_context *tml, const surface_args *a, tml_field
     return TML_OK;
 }
 
-/* How crowded the points are: at each the sum of kernels. out: f32, one a point, made here. */
-static tml_status sum_kernels(run *r, const tml_field_desc *field, bool without_step,
-                              tml_buffer *out)
-{
-    const tml_points *p = &r->in.points;
-    const tml_buffer_desc sums = {.type = TML_F32, .count = p->count, .label = "crowding"};
-    tml_field_mean_desc desc = {.field = field, .without_step = without_step};
-    tml_status status = tml_buffer_create(r->tml, &sums, out);
-    if (status == TML_OK)
-        status = cli_lend(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points",
-                          &desc.positions);
-    desc.weights = *out;
-    if (status == TML_OK)
-        status = tml_field_mean(r->tml, &desc);
-    tml_buffer_destroy(r->tml, desc.positions);
-    return status;
-}
-
 /* The densities of a resolved field, and the isovalue that goes with them. Within bounds, points outside count that
  * are near those that reach in. */
 static tml_status find_densities(run *r)
 {
-    double start = cli_now();
+    const double start = cli_now();
     tml_field_desc all = r->field;
-    all.grid = (tml_grid){.dims = {0}};
-    for (int axis = 0; axis < 3; axis++) {
-        const double lower = r->args->bounds[0][axis], upper = r->args->bounds[1][axis];
-        const bool is_given = lower != 0 || upper != 0;
-        const double origin = r->in.points.origin[axis];
-        all.lower[axis] = is_given ? lower - origin - all.radius : 0;
-        all.upper[axis] = is_given ? upper - origin + all.radius : 0;
-        all.grid.origin[axis] = -origin;
-        all.grid.spacing[axis] =
-            all.radius / 7.9; /* bins, of 8, are then just wider than kernels */
-    }
-    tml_status status = tml_field_resolve(r->tml, &all, &all, NULL);
+    choose_grid(r->args, &r->in.points, &all); /* its lattice and bounds */
+    const tml_buffer_desc sums = {
+        .type = TML_F32, .count = r->in.points.count, .label = "densities"};
+    tml_status status = tml_buffer_create(r->tml, &sums, &r->field.densities);
     if (status == TML_OK)
-        status = sum_kernels(r, &all, true, &r->field.densities);
+        status = tml_field_densities(r->tml, &all, r->field.densities);
     if (status == TML_OK)
         status = tml_field_resolve(r->tml, &r->field, &r->field, &r->isovalues[0]);
     report_add_stage(&r->summary.report, "densities", cli_now() - start);
@@ -921,56 +895,6 @@ static tml_status extract_boundaries(run *r)
     return net->part_count ? list_parts(r) : TML_OK;
 }
 
-/* From how crowded points are, as the sum of kernels at each, to how much is smoothed there: nothing at one alone, all
- * where half as much is near as at the median. */
-static tml_status weigh(tml_context *tml, uint64_t count, tml_buffer sums)
-{
-    const tml_buffer_desc desc = {.type = TML_F32, .count = count, .label = "crowding"};
-    tml_buffer sorted = {0};
-    float median = 0, *sum = NULL;
-    void *mapped = NULL;
-    tml_status status = tml_buffer_create(tml, &desc, &sorted);
-    if (status == TML_OK)
-        status = tml_sort(tml, &(tml_sort_desc){.keys = sums, .sorted = sorted});
-    if (status == TML_OK)
-        status = tml_buffer_read_range(tml, sorted, count / 2, 1, &median);
-    tml_buffer_destroy(tml, sorted);
-    if (status == TML_OK)
-        status = tml_buffer_map(tml, sums, &mapped);
-    if (status != TML_OK)
-        return status;
-    const float half = (median - 1) / 2;
-    sum = mapped;
-    for (uint64_t i = 0; i < count; i++) {
-        float x = half > 0 ? fminf(fmaxf((sum[i] - 1) / half, 0), 1) : 0;
-        sum[i] = x * x * x * (x * (x * 6 - 15) + 10);
-    }
-    tml_buffer_unmap(tml, sums);
-    return TML_OK;
-}
-
-/* The same at the vertices. out: f32, one a vertex, made here. */
-static tml_status weigh_vertices(run *r, tml_buffer *out)
-{
-    tml_context *tml = r->tml;
-    const tml_buffer_desc weights = {
-        .type = TML_F32, .count = r->result.vertex_count, .label = "weights"};
-    tml_field_mean_desc desc = {.field = &r->field};
-    tml_buffer made = {0};
-    tml_status status = sum_kernels(r, &r->field, false, &made);
-    if (status == TML_OK)
-        status = weigh(tml, r->in.points.count, made);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml, &weights, out);
-    desc.positions = r->result.vertices;
-    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
-    desc.attributes[0] = (tml_field_attribute){made, *out};
-    if (status == TML_OK)
-        status = tml_field_mean(tml, &desc);
-    tml_buffer_destroy(tml, made);
-    return status;
-}
-
 static tml_status smooth(run *r)
 {
     double start = cli_now();
@@ -981,8 +905,13 @@ static tml_status smooth(run *r)
                                  .normals = r->result.vertex_normals};
     tml_status status = TML_OK;
     if (r->in.is_points && r->result.vertex_count) {
+        const tml_buffer_desc weights = {
+            .type = TML_F32, .count = r->result.vertex_count, .label = "weights"};
         desc.method = TML_SMOOTH_LAPLACIAN;
-        status = weigh_vertices(r, &desc.weights);
+        status = tml_buffer_create(r->tml, &weights, &desc.weights);
+        if (status == TML_OK)
+            status = tml_field_smooth_weights(r->tml, &r->field, r->result.vertices,
+                                              r->desc.position_origin, desc.weights);
     }
     if (status == TML_OK)
         status = tml_mesh_smooth(r->tml, &desc);

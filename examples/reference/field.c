@@ -61,10 +61,7 @@ static void densities(tml_context *tml)
     const tml_buffer sums = buffer_of(tml, TML_F32, 3, NULL);
     const tml_buffer volume = buffer_of(tml, TML_F32, 10, NULL);
     float samples[10];
-    MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
-                                                    .positions = field.points,
-                                                    .weights = sums,
-                                                    .without_step = true}));
+    MUST(tml_field_densities(tml, &field, sums));
     field.densities = sums;
     MUST(tml_field(tml, &field, volume));
     MUST(tml_buffer_read(tml, volume, samples));
@@ -84,10 +81,7 @@ static void shapes(tml_context *tml)
                             .kernel = TML_FIELD_CUBIC_SPLINE,
                             .radius = 2,
                             .grid.spacing = {0.25, 0.25, 0.25}};
-    MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
-                                                    .positions = field.points,
-                                                    .weights = field.densities,
-                                                    .without_step = true}));
+    MUST(tml_field_densities(tml, &field, field.densities));
     tml_field_desc shaped = field;
     shaped.points = buffer_of(tml, vec3, COUNT, NULL);
     shaped.densities = buffer_of(tml, TML_F32, COUNT, NULL);
@@ -135,9 +129,44 @@ static void in_a_frame(tml_context *tml)
     CHECK(heat == 7);
 }
 
+/* A surface of particles that is smoothed where they are crowded, so that drops stay as large as they are. */
+static void smooth_where_crowded(tml_context *tml)
+{
+    enum { SIDE = 9, COUNT = SIDE * SIDE + 1 };
+    tml_vec3 particles[COUNT] = {[COUNT - 1] = {30, 0, 0}}; /* a drop, far from the sheet */
+    for (int i = 0; i < SIDE * SIDE; i++)
+        particles[i] = (tml_vec3){(float)(i % SIDE), (float)(i / SIDE), 0};
+    tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), COUNT, particles),
+                            .radius = 2,
+                            .grid.spacing = {0.5, 0.5, 0.5}};
+    tml_surface_result surface;
+    double iso;
+    float last;
+    MUST(tml_field_resolve(tml, &field, &field, &iso));
+    MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = iso}, &surface));
+    const tml_buffer weights = buffer_of(tml, TML_F32, surface.vertex_count, NULL);
+    MUST(tml_field_smooth_weights(tml, &field, surface.vertices, NULL, weights));
+    MUST(tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.vertices = surface.vertices,
+                                                      .indices = surface.indices,
+                                                      .weights = weights,
+                                                      .iterations = 10,
+                                                      .method = TML_SMOOTH_LAPLACIAN,
+                                                      .out = surface.vertices}));
+    float sum = 0; /* 0 at the drop */
+    for (uint64_t v = 0; v < surface.vertex_count; v++) {
+        tml_vec3 place;
+        MUST(tml_buffer_read_range(tml, weights, v, 1, &last));
+        MUST(tml_buffer_read_range(tml, surface.vertices, v, 1, &place));
+        sum += place.x > 20 ? last : 0;
+    }
+    CHECK(sum == 0);
+    tml_surface_free(tml, &surface);
+}
+
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){surface_of_points, resolve_and_evaluate, attributes,
-                                           densities, shapes, in_a_frame, NULL});
+                                           densities, shapes, smooth_where_crowded, in_a_frame,
+                                           NULL});
 }

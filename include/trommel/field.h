@@ -161,6 +161,36 @@ TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_fie
 /* Bytes of scratch that tml_field_mean takes from the arena; 0 for a desc that it refuses. */
 TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc);
 
+/* ---- particles ------------------------------------------------------------------------------- */
+
+/* Finds the densities of smoothed particle hydrodynamics: at each point the sum of the kernels of all
+ * points. They are the field's densities then, and its isovalue 0.6 (tml_field_resolve).
+ * field   points, radii, length, radius, kind and kernel are used (KERNEL_SUM; TML_FIELD_CUBIC_SPLINE is
+ *         usual). lower, upper: of a field of this box alone; points a radius outside of it still count.
+ *         grid.origin: as of a lattice, decides the order of a sum, and so its last bits
+ * out     f32, one a point
+ * Waits: for what tml_field_resolve reads. Memory: as tml_field_mean, and for points on the host a copy
+ * of them. Errors: as tml_field_resolve and tml_field_mean. */
+TML_API TML_MUST_CHECK tml_status tml_field_densities(tml_context *tml, const tml_field_desc *field,
+                                                      tml_buffer out);
+
+/* Finds the weights of tml_mesh_smooth for a field's surface: drops of one point keep their size, and
+ * where points are crowded bumps go. A weight is 0 at a lone point, and 1 where half as much is near as
+ * at the median point.
+ * field            as of the surface, resolved, with radius and grid; densities and shapes are ignored.
+ *                  All of the points count
+ * vertices         f32x3, of the surface
+ * position_origin  3 numbers, as of the surface; NULL: 0 0 0
+ * out              f32, one a vertex
+ * Waits: for the median, and for the points' sums, which the host turns into weights. Memory: 8 bytes a
+ * point and as tml_field_mean. Errors: as tml_field_mean and tml_sort; UNSUPPORTED (a length that is
+ * not the points'). */
+TML_API TML_MUST_CHECK tml_status tml_field_smooth_weights(tml_context *tml,
+                                                           const tml_field_desc *field,
+                                                           tml_buffer vertices,
+                                                           const double position_origin[3],
+                                                           tml_buffer out);
+
 /* ---- kernels that follow the surface --------------------------------------------------------- */
 
 typedef struct tml_field_shapes_desc {
@@ -180,6 +210,7 @@ typedef struct tml_field_shapes_desc {
     tml_buffer shapes[2]; /* f32x3: its shapes */
 } tml_field_shapes_desc;
 
+/* What the radius of a field of shapes is multiplied by. */
 #define TML_FIELD_SHAPES_REACH 1.5
 
 /* Anisotropic kernels: each point's kernel becomes an ellipsoid, flat where the points near it lie in a sheet or along a

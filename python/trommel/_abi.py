@@ -203,6 +203,7 @@ TML_SIDE_SOURCE = 1
 TML_SIDE_BRICKS = 2
 TML_SIDE_SURFACE = 3
 TML_SIDE_MESH = 4
+TML_FIELD_SHAPES_REACH = 1.5
 
 
 class tml_allocator(Structure):
@@ -1595,11 +1596,13 @@ FUNCTIONS = {
     'tml_expand': (c_int, [c_void_p, POINTER(tml_expand_desc)]),
     'tml_expand_scratch_size': (c_size_t, [c_void_p, POINTER(tml_expand_desc)]),
     'tml_field': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
+    'tml_field_densities': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
     'tml_field_mean': (c_int, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_mean_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_resolve': (c_int, [c_void_p, POINTER(tml_field_desc), POINTER(tml_field_desc), POINTER(c_double)]),
     'tml_field_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_desc)]),
     'tml_field_shapes': (c_int, [c_void_p, POINTER(tml_field_shapes_desc)]),
+    'tml_field_smooth_weights': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer, c_double * 3, tml_buffer]),
     'tml_free': (None, [c_void_p, c_void_p, c_size_t]),
     'tml_gather': (c_int, [c_void_p, POINTER(tml_gather_desc)]),
     'tml_gather_scratch_size': (c_size_t, [c_void_p, POINTER(tml_gather_desc)]),

@@ -615,18 +615,6 @@ def _field_desc(buffers, points, radius, radii, distance, kernel, cell=None, res
     return desc
 
 
-def _sums_of_kernels(context, buffers, points, radii, resolved):
-    """A buffer of the sums of all kernels at the points themselves."""
-    reach = resolved.radius if radii is None else float(np.nanmax(radii, initial=0.0))
-    every = c.tml_field_desc(points=resolved.points, radii=resolved.radii, kind=resolved.kind, kernel=resolved.kernel,
-                             radius=resolved.radius)
-    every.grid.spacing = (reach / 7.9,) * 3  # bins, of 8, are then just wider than kernels
-    mean = c.tml_field_mean_desc(field=ctypes.pointer(every), positions=buffers.input(points), without_step=True,
-                                 weights=buffers.output(np.empty(len(points), np.float32)))
-    context.call("field_mean", mean)
-    return mean.weights
-
-
 def _shape(context, buffers, points, resolved):
     """Makes the kernels of a resolved desc with densities ellipsoids."""
     resolved.points = buffers.input(points)
@@ -636,7 +624,7 @@ def _shape(context, buffers, points, resolved):
         shapes.shapes[i] = buffers.output(np.empty_like(points))
     context.call("field_shapes", shapes)
     resolved.points, resolved.densities, resolved.shapes = shapes.centres, shapes.densities, shapes.shapes
-    resolved.radius *= 1.5  # TML_FIELD_SHAPES_REACH
+    resolved.radius *= c.TML_FIELD_SHAPES_REACH
 
 
 def field(points: Any, *, radius: float | None = None, radii: ArrayLike | None = None, distance: bool = False,
@@ -683,7 +671,10 @@ def field(points: Any, *, radius: float | None = None, radii: ArrayLike | None =
         context.call("field_resolve", desc, resolved, iso)
         radius_found = resolved.radius
         if densities is True:
-            resolved.densities = _sums_of_kernels(context, buffers, rows, radii, resolved)
+            every = c.tml_field_desc(points=resolved.points, radii=resolved.radii, kind=resolved.kind,
+                                     kernel=resolved.kernel, radius=resolved.radius)
+            resolved.densities = buffers.output(np.empty(len(rows), np.float32))
+            context.call("field_densities", every, resolved.densities)
         elif densities is not None and densities is not False:
             resolved.densities = buffers.input(as_array(densities, "densities", np.float32, 1))
         if anisotropic:

@@ -25,6 +25,10 @@ enum {
     FIELD_LIST_BRICKS = 1 << 20, /* room of device.bricks, unless the grid has fewer bricks */
 };
 
+/* Samples to a kernel's reach in a field that is made for its bins: these, of 8 samples, are then just wider than
+ * kernels. */
+#define FIELD_BIN_SAMPLES 7.9
+
 typedef struct field_point {
     float position[3]; /* in samples, from its bin's first sample */
     float reach;       /* world units beyond which the point adds nothing: radius + margin */

@@ -164,11 +164,11 @@ static tml_status field_shapes_check_outputs(tml_context *tml, const tml_field_s
 
 /* ---- the call ---------------------------------------------------------------------------------- */
 
-/* The neighbourhoods, as the kernels of a field whose bins, of 8 samples, are just wider than they. */
+/* The neighbourhoods, as the kernels of a field whose bins fit them. */
 static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *desc,
                               tml_length length)
 {
-    const double radius = desc->field->radius, reach = 2.0 * radius, step = reach / 7.9;
+    const double radius = desc->field->radius, reach = 2.0 * radius, step = reach / FIELD_BIN_SAMPLES;
     tml_field_desc near = {.points = desc->field->points,
                            .radius = reach,
                            .grid.spacing = {step, step, step},
