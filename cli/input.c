@@ -211,9 +211,10 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
     return desc;
 }
 
-int input_check_options(tml_context *tml, const char *path, const input_options *options)
+int input_check_options(tml_context *tml, const char *path, const input_options *options,
+                        const char *known)
 {
-    const char *format = options->dims[0] ? "raw" : tml_volume_format(tml, path);
+    const char *format = options->dims[0] ? "raw" : known ? known : tml_volume_format(tml, path);
     uint32_t is = !format                      ? OPT_POINTS
                   : strcmp(format, "raw") == 0 ? OPT_VOLUME | OPT_RAW
                                                : OPT_VOLUME;

@@ -359,7 +359,7 @@ static int convert(run *r)
         return cli_usage("--output: %s is not a format for %s, which %s is; %s", a->output,
                          kinds[kind].is, r->path, kinds[kind].remedy);
     int code = kind == INPUT_PICTURE  ? CLI_OK
-               : kind == INPUT_VOLUME ? input_check_options(r->tml, r->path, &a->input)
+               : kind == INPUT_VOLUME ? input_check_options(r->tml, r->path, &a->input, NULL)
                                       : opt_check_input(OPT_CONTENTS, kinds[kind].options, r->path);
     if (code != CLI_OK)
         return code;

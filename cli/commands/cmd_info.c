@@ -480,7 +480,7 @@ static int info_run(tml_context *tml, const void *args, char **operands)
                                         [INPUT_POINTS] = OPT_POINTS};
     input_kind kind = input_kind_of(tml, path, &a->input);
     if (kind == INPUT_VOLUME)
-        code = input_check_options(tml, path, &a->input);
+        code = input_check_options(tml, path, &a->input, NULL);
     else if (kind != INPUT_NONE)
         code = opt_check_input(OPT_CONTENTS, contents[kind], path);
     if (code != CLI_OK)

@@ -1676,7 +1676,8 @@ static int run_frame(void *user, const frame *f, uint32_t index)
         return code;
     }
     r.tml = j->tml;
-    code = input_check_options(r.tml, f->path, &args.input);
+    code = input_check_options(r.tml, f->path, &args.input,
+                               r.slabs.streams[0] ? r.slabs.info[0].format : NULL);
     if (code == CLI_OK && r.may_be_slabs)
         prefer_slabs(&r);
     if (code == CLI_OK)
