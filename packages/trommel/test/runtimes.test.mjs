@@ -14,7 +14,7 @@ const RUNTIMES = {
     'Node 18': ['node@18.20.8', 'node/bin/node'],
     'Node 20': ['node@20.20.2', 'node/bin/node'],
     'Node 22': ['node@22.23.3', 'node/bin/node'],
-    'Deno': ['deno@2.9.6', '.bin/deno', 'run', '--allow-all'],
+    'Deno': ['deno@2.9.6', '.bin/deno', 'run', '--allow-all', '--no-code-cache'], // V8 may stop at what another build left
     'Bun': ['bun@1.4.5', '.bin/bun'],
 };
 
