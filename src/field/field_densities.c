@@ -15,13 +15,14 @@ static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, boo
                               tml_buffer out)
 {
     const tml_slot *slot = tml_slot_of(tml, field->points);
-    tml_field_mean_desc mean = {
-        .field = field, .positions = field->points, .weights = out, .without_step = without_step};
+    tml_field_mean_desc mean = {.field = field,
+                                .positions = field->points,
+                                .length = field->length,
+                                .weights = out,
+                                .without_step = without_step};
     tml_buffer copy = {0, 0};
     tml_status status = TML_OK;
-    if (slot && (!tml_buffer_is_none(field->length.device) || field->length.count < slot->count))
-        mean.length = field->length; /* all of a field's points take a shorter way */
-    if (slot && slot->on_host) {     /* positions lie where they are computed with */
+    if (slot && slot->on_host) { /* positions lie where they are computed with */
         status = tml_copy_to_device(tml, field->points, "positions", &copy);
         mean.positions = copy;
     }

@@ -666,14 +666,14 @@ static void widen_bins(tml_field_desc *field)
 
 /* Weights of the field's points at themselves, which an engine may find bin by bin, several at a time. */
 static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
-                                const tml_field_desc *resolved, bool *is_done)
+                                tml_length length, const tml_field_desc *resolved, bool *is_done)
 {
     const tml_slot *points = tml_slot_of(tml, resolved->points);
     const tml_slot *positions = tml_slot_of(tml, desc->positions);
     field_weights_fn *weights = field_parts_of[tml->engine->part].weights;
     bool is_asked = weights && desc->without_step && !tml_buffer_is_none(desc->weights) &&
-                    points->memory == positions->memory && desc->length.count == 0 &&
-                    tml_buffer_is_none(desc->length.device) && points->count == positions->count &&
+                    points->memory == positions->memory && length.count == positions->count &&
+                    tml_buffer_is_none(length.device) && points->count == positions->count &&
                     points->count == resolved->length.count &&
                     tml_buffer_is_none(resolved->length.device);
     for (int c = 0; c < 3; c++)
@@ -723,7 +723,7 @@ tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
     status = check_call(&job, &field);
     bool is_done = false;
     if (status == TML_OK && FIELD_HAS_WEIGHTS && job.length.count > 0)
-        status = run_at_points(tml, desc, &field, &is_done);
+        status = run_at_points(tml, desc, job.length, &field, &is_done);
     if (status == TML_OK && !is_done && job.length.count > 0)
         status = field_mean_run(tml, desc, job.length, &field, NULL);
     return tml_leave(tml, status);
