@@ -47,8 +47,9 @@ gl_format gl_float_format(const gl_device *d, tml_type type);
 gl_format gl_float_values(const gl_device *d);
 tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
                                uint64_t count, uint32_t *out);
-tml_status gl_float_write_words(tml_context *tml, const gl_texture *texture, uint64_t first,
-                                uint64_t count, const void *in);
+/* A rectangle (x, y, width, height) of gl_write_words. The texture is bound. */
+void gl_float_write_rectangle(const gl_functions *fn, const gl_texture *texture,
+                              const uint32_t r[4], const uint8_t *in);
 
 /* Does the kernel compile, and does the tier take its inputs and parameters? tml_last_error says
  * why not. shader, defines, target: those of the draw. */

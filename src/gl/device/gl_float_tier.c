@@ -135,25 +135,14 @@ static void write_floats(const gl_functions *fn, const uint32_t r[4], const uint
         }
 }
 
-tml_status gl_float_write_words(tml_context *tml, const gl_texture *texture, uint64_t first,
-                                uint64_t count, const void *in)
+void gl_float_write_rectangle(const gl_functions *fn, const gl_texture *texture,
+                              const uint32_t r[4], const uint8_t *in)
 {
-    const gl_functions *fn = &gl_device_of(tml)->fn;
-    const uint8_t *bytes = in;
-    uint32_t rectangles[3][4];
-    int used = gl_rectangles(texture, first, count, rectangles);
-    fn->ActiveTexture(GL_TEXTURE0);
-    fn->BindTexture(GL_TEXTURE_2D, texture->name);
-    for (int i = 0; i < used; i++) {
-        const uint32_t *r = rectangles[i];
-        if (texture->format == GL_FORMAT_FLOATS)
-            write_floats(fn, r, bytes);
-        else
-            fn->TexSubImage2D(GL_TEXTURE_2D, 0, (GLint)r[0], (GLint)r[1], (GLsizei)r[2],
-                              (GLsizei)r[3], GL_RGBA, GL_UNSIGNED_BYTE, bytes);
-        bytes += (size_t)4 * r[2] * r[3];
-    }
-    return TML_OK;
+    if (texture->format == GL_FORMAT_FLOATS)
+        write_floats(fn, r, in);
+    else
+        fn->TexSubImage2D(GL_TEXTURE_2D, 0, (GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3],
+                          GL_RGBA, GL_UNSIGNED_BYTE, in);
 }
 
 /* ---- what the tier supports ------------------------------------------------------------------ */

@@ -193,6 +193,9 @@ tml_status gl_store_count(tml_context *tml, tml_buffer out, const gl_texture *fr
 /* Reads texels [first, first + count) of a WORDS texture. Waits. */
 tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t first,
                          uint64_t count, uint32_t *out);
+/* Writes texels [first, first + count) of a texture that is not of QUADS, four bytes each. */
+void gl_write_words(tml_context *tml, const gl_texture *texture, uint64_t first, uint64_t count,
+                    const void *in);
 
 /* If the context has exact_counts: waits, and lowers *count to the 64-bit number at texel (as in
  * gl_store_count), so that fewer outputs are drawn. Otherwise does nothing. */

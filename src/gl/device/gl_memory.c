@@ -465,11 +465,9 @@ tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     return status;
 }
 
-static tml_status write_words(tml_context *tml, const gl_texture *texture, uint64_t first,
-                              uint64_t count, const void *in)
+void gl_write_words(tml_context *tml, const gl_texture *texture, uint64_t first, uint64_t count,
+                    const void *in)
 {
-    if (texture->format != GL_FORMAT_WORDS)
-        return gl_float_write_words(tml, texture, first, count, in);
     const gl_functions *fn = &gl_device_of(tml)->fn;
     const uint8_t *bytes = in;
     uint32_t rectangles[3][4];
@@ -478,11 +476,13 @@ static tml_status write_words(tml_context *tml, const gl_texture *texture, uint6
     fn->BindTexture(GL_TEXTURE_2D, texture->name);
     for (int i = 0; i < used; i++) {
         const uint32_t *r = rectangles[i];
-        fn->TexSubImage2D(GL_TEXTURE_2D, 0, (GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3],
-                          GL_RED_INTEGER, GL_UNSIGNED_INT, bytes);
+        if (texture->format == GL_FORMAT_WORDS)
+            fn->TexSubImage2D(GL_TEXTURE_2D, 0, (GLint)r[0], (GLint)r[1], (GLsizei)r[2],
+                              (GLsizei)r[3], GL_RED_INTEGER, GL_UNSIGNED_INT, bytes);
+        else
+            gl_float_write_rectangle(fn, texture, r, bytes);
         bytes += (size_t)4 * r[2] * r[3];
     }
-    return TML_OK;
 }
 
 /* Writes a part of a word. The rest is read first, unless the buffer ends there. */
@@ -496,7 +496,7 @@ static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t 
         status = gl_read_words(tml, texture, offset / 4, 1, &word);
     memcpy((uint8_t *)&word + offset % 4, in, size);
     if (status == TML_OK)
-        status = write_words(tml, texture, offset / 4, 1, &word);
+        gl_write_words(tml, texture, offset / 4, 1, &word);
     return status;
 }
 
@@ -515,7 +515,7 @@ tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t si
         size_t skip = offset % 4, part = TML_MIN_OF(size, 4 - skip);
         if (skip == 0 && size >= 4) {
             part = size / 4 * 4;
-            status = write_words(tml, gl_slot_texture(slot), offset / 4, part / 4, bytes);
+            gl_write_words(tml, gl_slot_texture(slot), offset / 4, part / 4, bytes);
         } else {
             status = write_ragged(tml, slot, offset, part, bytes);
         }

@@ -54,7 +54,9 @@ static tml_status make_table(tml_context *tml, const gl_texture **out)
         entry[CASE_BYTES - 1] = (uint8_t)surface_case_count[i];
     }
     tml_status status = gl_temporary(tml, GL_FORMAT_BYTES, sizeof bytes / 4, out);
-    return status == TML_OK ? gl_float_write_words(tml, *out, 0, sizeof bytes / 4, bytes) : status;
+    if (status == TML_OK)
+        gl_write_words(tml, *out, 0, sizeof bytes / 4, bytes);
+    return status;
 }
 
 typedef struct surface_draw {
