@@ -9,7 +9,7 @@ const methods = part => [`parts/${part}.js`, ...(part === 'meshes' ? ['parts/len
 let over = false;
 for (const [build, limit, files] of [
     ['one thread', 420, ['index.js', ...whole, 'wasm/trommel.js', 'wasm/trommel.wasm']],
-    ['with threads', 424, ['index.js', ...whole, ...['js', 'worker.js', 'wasm'].map(end => `wasm/trommel-threads.${end}`)]],
+    ['with threads', 420, ['index.js', ...whole, ...['js', 'worker.js', 'wasm'].map(end => `wasm/trommel-threads.${end}`)]],
     ...[['surface', 136], ['meshes', 81], ['streams', 110], ['image', 84]].map(([part, limit]) =>
         [`${part} alone`, limit, [`${part}.js`, ...methods(part), `wasm/trommel-${part}.js`, `wasm/trommel-${part}.wasm`]]),
     ['in one file', 490, [...whole, 'inline.js', 'within/trommel.js']],
