@@ -6,7 +6,7 @@
  *
  * A failed check prints file, line and values, fails its test and goes on. SKIP leaves the test and
  * is counted apart: a skip is never a pass. A program's arguments are parts of names: only tests
- * whose name contains one of them run. The exit status is 0 when all is well, 1 after a failure,
+ * whose name contains one of them run, and of those the share that TML_SHARE asks for. The exit status is 0 when all is well, 1 after a failure,
  * and 77 (what CTest shows as skipped) when nothing ran but skips. */
 #ifndef TEST_H
 #define TEST_H
@@ -178,8 +178,14 @@ static inline const char *test_full_data(const char *relative)
     return path && access(path, R_OK) == 0 ? path : NULL;
 }
 
-static inline bool test_is_wanted(const char *name, int argc, char **argv)
+/* Is the number-th test of the program among those that are asked for? TML_SHARE=4 asks for every fourth, others with another
+ * TML_SEED, and TML_SHARE=-4 for the rest. */
+static inline bool test_is_wanted(const char *name, uint64_t number, int argc, char **argv)
 {
+    const char *text = getenv("TML_SHARE");
+    const long share = text ? strtol(text, NULL, 10) : 0;
+    if (share && ((number + test_seed()) % (uint64_t)labs(share) == 0) != (share > 0))
+        return false;
     for (int i = 1; i < argc; i++)
         if (strstr(name, argv[i]))
             return true;
@@ -189,9 +195,10 @@ static inline bool test_is_wanted(const char *name, int argc, char **argv)
 static inline int test_main(int argc, char **argv)
 {
     int passed = 0, failed = 0, skipped = 0;
+    uint64_t number = 0;
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* what was printed survives a crash */
     for (test_case *test = test_first; test; test = test->next) {
-        if (!test_is_wanted(test->name, argc, argv))
+        if (!test_is_wanted(test->name, number++, argc, argv))
             continue;
         test_failures = 0;
         test_skip_reason[0] = '\0';
@@ -211,7 +218,11 @@ static inline int test_main(int argc, char **argv)
             printf("ok %s%s\n", test->name, took);
         }
     }
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
+    printf("%d passed, %d failed, %d skipped", passed, failed, skipped);
+    if (getenv("TML_SHARE"))
+        printf(", of %" PRIu64 " (TML_SHARE=%s, TML_SEED=%" PRIu64 ")", number, getenv("TML_SHARE"),
+               test_seed());
+    putchar('\n');
     return failed ? 1 : skipped && !passed ? TEST_EXIT_SKIPPED : 0;
 }
 
