@@ -519,6 +519,24 @@ static void look_at_arrays(mend *m)
     m->indices = (uint32_t *)(uintptr_t)m->mesh->indices;
 }
 
+/* Removes the triangles that are gone, of those that the mesh began with. */
+static bool leave_out_gone(tml_context *tml, const mend *m, uint64_t triangles,
+                           tml_mesh_attribute *attributes)
+{
+    const uint64_t length = m->mesh->triangle_count;
+    mend closing = *m;
+    closing.is_gone = tml_alloc(tml, (size_t)length);
+    if (!closing.is_gone)
+        return false;
+    memset(closing.is_gone, 0, (size_t)length);
+    memcpy(closing.is_gone, m->is_gone, (size_t)triangles);
+    close_gaps(&closing);
+    const bool is_good = set_counts(tml, m->mesh, attributes, m->mesh->vertex_count,
+                                    m->mesh->triangle_count - m->gone_count);
+    tml_free(tml, closing.is_gone, (size_t)length);
+    return is_good;
+}
+
 static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute *attributes,
                             bool *is_cut)
 {
@@ -563,21 +581,8 @@ static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute
     tml_free(tml, cuts, cuts ? cut_count * sizeof *cuts : 0);
     tml_free(tml, m.next, m.next ? (size_t)(4 * corners) : 0);
     tml_free(tml, m.first, m.first ? (size_t)(4 * vertices) : 0);
-    if (is_good && m.gone_count) {
-        uint8_t *all = tml_alloc(tml, (size_t)mesh->triangle_count);
-        is_good = all != NULL;
-        if (is_good) {
-            memset(all, 0, (size_t)mesh->triangle_count);
-            memcpy(all, m.is_gone, (size_t)triangles);
-            mend closing = m;
-            closing.is_gone = all;
-            const uint64_t length = mesh->triangle_count;
-            close_gaps(&closing);
-            is_good = set_counts(tml, mesh, attributes, mesh->vertex_count,
-                                 mesh->triangle_count - m.gone_count);
-            tml_free(tml, all, (size_t)length);
-        }
-    }
+    if (is_good && m.gone_count)
+        is_good = leave_out_gone(tml, &m, triangles, attributes);
     tml_free(tml, m.is_gone, m.is_gone ? (size_t)triangles : 0);
     return is_good
                ? TML_OK

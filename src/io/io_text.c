@@ -181,6 +181,16 @@ static bool parse_f64_slowly(io_span span, double *out)
     return true;
 }
 
+/* Is the word, after digits or none and perhaps a point, one for infinity or NaN? */
+static bool is_no_number(io_span word, bool has_digits, bool has_point, bool *is_nan)
+{
+    if (has_digits)
+        return is_windows_word(word, is_nan);
+    *is_nan = is_nan_word(word);
+    return !has_point &&
+           (*is_nan || tml_io_is_any_case(word, "inf") || tml_io_is_any_case(word, "infinity"));
+}
+
 bool tml_io_parse_f64(io_span span, double *out)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -208,19 +218,9 @@ bool tml_io_parse_f64(io_span span, double *out)
                 mantissa = 10 * mantissa + (uint64_t)(*at - '0');
         }
     }
-    if (!any) {
-        io_span word = {at, (size_t)(end - at)};
-        bool is_nan = is_nan_word(word);
-        if (point ||
-            !(is_nan || tml_io_is_any_case(word, "inf") || tml_io_is_any_case(word, "infinity")))
-            return false;
-        double value = is_nan ? (double)__builtin_nanf("") : __builtin_inf();
-        *out = negative ? -value : value;
-        return true;
-    }
-    if (at < end && *at == '#' && point) {
+    if (!any || (at < end && *at == '#' && point)) {
         bool is_nan = false;
-        if (!is_windows_word((io_span){at, (size_t)(end - at)}, &is_nan))
+        if (!is_no_number((io_span){at, (size_t)(end - at)}, any, point, &is_nan))
             return false;
         double value = is_nan ? (double)__builtin_nanf("") : __builtin_inf();
         *out = negative ? -value : value;

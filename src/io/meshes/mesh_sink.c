@@ -890,26 +890,31 @@ static tml_status take_properties(mesh_sink *sink, uint64_t vertices, tml_mesh_f
     return status;
 }
 
+/* Takes a mesh that a reader has made whole. */
+static tml_status take_made(mesh_sink *sink, tml_mesh_file *out)
+{
+    if (sink->origin)
+        set_origin(&sink->made, sink->origin);
+    tml_status status = take_properties(sink, sink->made.vertex_count, out);
+    const tml_mesh_attribute *attributes = out->mesh.attributes;
+    const uint32_t attribute_count = out->mesh.attribute_count;
+    out->mesh = sink->made;
+    out->mesh.attributes = attributes;
+    out->mesh.attribute_count = attribute_count;
+    sink->made = (tml_mesh){0};
+    out->face_count = out->mesh.triangle_count;
+    out->welded_count = sink->welded_count;
+    if (out->mesh.values) {
+        snprintf(out->value_name, sizeof out->value_name, "%s", sink->value_name);
+        out->mesh.value_name = out->value_name;
+    }
+    return status;
+}
+
 tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
 {
-    if (sink->made.vertex_count > 0) {
-        if (sink->origin)
-            set_origin(&sink->made, sink->origin);
-        tml_status status = take_properties(sink, sink->made.vertex_count, out);
-        const tml_mesh_attribute *attributes = out->mesh.attributes;
-        const uint32_t attribute_count = out->mesh.attribute_count;
-        out->mesh = sink->made;
-        out->mesh.attributes = attributes;
-        out->mesh.attribute_count = attribute_count;
-        sink->made = (tml_mesh){0};
-        out->face_count = out->mesh.triangle_count;
-        out->welded_count = sink->welded_count;
-        if (out->mesh.values) {
-            snprintf(out->value_name, sizeof out->value_name, "%s", sink->value_name);
-            out->mesh.value_name = out->value_name;
-        }
-        return status;
-    }
+    if (sink->made.vertex_count > 0)
+        return take_made(sink, out);
     triangle_arrays triangles = {0};
     float *positions = NULL, *normals = NULL, *values = NULL, *uvs = NULL;
     out->face_count = mesh_face_count(sink);

@@ -173,14 +173,9 @@ static tml_status take_attributes(tml_mesh_stream *stream, const tml_mesh_stream
     return status;
 }
 
-tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
-                                const tml_mesh_stream_desc *desc, tml_mesh_stream **out)
+static tml_status check_stream_desc(tml_context *tml, const char *path,
+                                    const tml_mesh_stream_desc *desc, const mesh_format *format)
 {
-    *out = NULL;
-    const mesh_format *format = NULL;
-    tml_status status = tml_mesh_format_of(tml, path, &format);
-    if (status != TML_OK)
-        return status;
     if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is longer than %d bytes", call,
                          IO_PATH_SIZE - NAME_SHOWN - 1);
@@ -198,9 +193,36 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                               .quads = desc->quads,
                               .face_labels = desc->face_label_type ? "" : NULL,
                               .face_label_type = desc->face_label_type};
-    status = tml_mesh_check(tml, &labeled, NULL);
+    tml_status status = tml_mesh_check(tml, &labeled, NULL);
+    return status == TML_OK ? tml_mesh_check_quads(tml, path, format, desc->quads) : status;
+}
+
+/* Copies the path and the names of desc, and finds the folder of temporary files: that of the file
+ * itself, behind links. */
+static void name_stream(tml_mesh_stream *stream, const char *path, const tml_mesh_stream_desc *desc)
+{
+    snprintf(stream->path, sizeof stream->path, "%s", path);
+    char target[IO_PATH_SIZE];
+    const char *real = tml_io_path_resolve(path, target, sizeof target) ? target : path;
+    const char *slash = strrchr(real, '/');
+    int folder = slash ? (int)(slash + 1 - real) : 0;
+    snprintf(stream->folder, sizeof stream->folder, "%.*s%.*s", folder, real, NAME_SHOWN,
+             real + folder);
+    snprintf(stream->value_name, sizeof stream->value_name, "%s",
+             desc->value_name ? desc->value_name : "");
+    snprintf(stream->comment, sizeof stream->comment, "%s", desc->comment ? desc->comment : "");
+    stream->mesh.value_name = desc->value_name ? stream->value_name : NULL;
+    stream->mesh.comment = desc->comment ? stream->comment : NULL;
+}
+
+tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
+                                const tml_mesh_stream_desc *desc, tml_mesh_stream **out)
+{
+    *out = NULL;
+    const mesh_format *format = NULL;
+    tml_status status = tml_mesh_format_of(tml, path, &format);
     if (status == TML_OK)
-        status = tml_mesh_check_quads(tml, path, format, desc->quads);
+        status = check_stream_desc(tml, path, desc, format);
     if (status != TML_OK)
         return status;
     tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
@@ -215,25 +237,13 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                 .team = desc->team,
                                 .in_place = goes_in_place(desc, format, path),
                                 .team_soup = desc->soup && desc->team};
-    snprintf(stream->path, sizeof stream->path, "%s", path);
-    char target[IO_PATH_SIZE];
-    const char *real = tml_io_path_resolve(path, target, sizeof target) ? target : path;
-    const char *slash = strrchr(real, '/');
-    int folder = slash ? (int)(slash + 1 - real) : 0;
-    snprintf(stream->folder, sizeof stream->folder, "%.*s%.*s", folder, real, NAME_SHOWN,
-             real + folder);
+    name_stream(stream, path, desc);
     tml_mesh *mesh = &stream->mesh;
     mesh->indices64 = desc->indices64;
     mesh->quads = desc->quads;
     mesh->face_label_type = desc->face_label_type;
     memcpy(mesh->origin, desc->origin, sizeof mesh->origin);
     mesh->up = desc->up;
-    snprintf(stream->value_name, sizeof stream->value_name, "%s",
-             desc->value_name ? desc->value_name : "");
-    snprintf(stream->comment, sizeof stream->comment, "%s", desc->comment ? desc->comment : "");
-    mesh->value_name = desc->value_name ? stream->value_name : NULL;
-    mesh->comment = desc->comment ? stream->comment : NULL;
-
     size_t sizes[ARRAYS] = {
         [POSITIONS] = 3 * sizeof(float),
         [NORMALS] = desc->normals ? 3 * sizeof(float) : 0,

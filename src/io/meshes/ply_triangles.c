@@ -150,6 +150,35 @@ static tml_status read_all(mesh_sink *sink, triangles_job *job, bool *is_done)
     return TML_OK;
 }
 
+/* Arrays for all that is read. The sink frees them where this or a later step fails. */
+static bool make_room(mesh_sink *sink, triangles_job *job, bool has_normals, bool has_values)
+{
+    const uint64_t vertices = job->vertex_count, triangles = job->triangle_count;
+    tml_mesh *made = &sink->made;
+    made->positions = job->positions = tml_io_alloc(sink->file, 12 * vertices);
+    made->indices = job->indices = tml_io_alloc(sink->file, 12 * triangles);
+    made->vertex_count = vertices;
+    made->triangle_count = triangles;
+    if (has_normals) {
+        made->normals = job->normals = tml_io_alloc(sink->file, 12 * vertices);
+        job->used = tml_io_alloc(sink->file, vertices);
+    }
+    if (has_values)
+        made->values = job->values = tml_io_alloc(sink->file, 4 * vertices);
+    bool has_room = job->positions && job->indices &&
+                    (!has_normals || (job->normals && job->used)) && (!has_values || job->values);
+    for (uint32_t p = 0; p < sink->property_count; p++) {
+        mesh_property *property = &sink->properties[p];
+        const size_t bytes = (size_t)(vertices * property->components * sizeof(float));
+        property->data = (mesh_array){tml_io_alloc(sink->file, bytes), 0, 0};
+        has_room &= property->data.data != NULL;
+        if (property->data.data)
+            property->data.size = property->data.capacity = bytes;
+        sink->allocated += property->data.capacity;
+    }
+    return has_room;
+}
+
 tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
                                   const ply_columns *columns, io_span data, bool *is_done)
 {
@@ -175,31 +204,9 @@ tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
     if (sink->memory_limit && size > sink->memory_limit)
         return TML_OK;
     job.faces = job.vertices + vertices * job.vertex_row;
-    /* The sink frees them where this fails. */
     tml_mesh *made = &sink->made;
-    made->positions = job.positions = tml_io_alloc(sink->file, 12 * vertices);
-    made->indices = job.indices = tml_io_alloc(sink->file, 12 * triangles);
-    made->vertex_count = vertices;
-    made->triangle_count = triangles;
-    if (has_normals) {
-        made->normals = job.normals = tml_io_alloc(sink->file, 12 * vertices);
-        job.used = tml_io_alloc(sink->file, vertices);
-    }
-    if (has_values)
-        made->values = job.values = tml_io_alloc(sink->file, 4 * vertices);
-    bool has_room = true;
-    for (uint32_t p = 0; p < sink->property_count; p++) {
-        mesh_property *property = &sink->properties[p];
-        const size_t bytes = (size_t)(vertices * property->components * sizeof(float));
-        property->data = (mesh_array){tml_io_alloc(sink->file, bytes), 0, 0};
-        has_room &= property->data.data != NULL;
-        if (property->data.data)
-            property->data.size = property->data.capacity = bytes;
-        sink->allocated += property->data.capacity;
-    }
     tml_status status = TML_ERROR_OUT_OF_MEMORY;
-    if (has_room && job.positions && job.indices && (!has_normals || (job.normals && job.used)) &&
-        (!has_values || job.values)) {
+    if (make_room(sink, &job, has_normals, has_values)) {
         if (job.used)
             memset((void *)job.used, 0, vertices);
         status = read_all(sink, &job, is_done);

@@ -535,11 +535,21 @@ static tml_status take_scale(dicom_parser *p, const dicom_element *e)
     return TML_OK;
 }
 
+static tml_status take_frames(dicom_parser *p, const dicom_element *e)
+{
+    double number[1];
+    bool has;
+    tml_status status = read_numbers(p, e, number, 1, &has);
+    if (has && !(number[0] >= 0 && number[0] <= INT32_MAX))
+        return dicom_fail(p, e, "needs a number of frames from 1 on");
+    if (has) /* 0 means that there is nothing to count */
+        p->image->frames = number[0] < 1 ? 1 : (uint64_t)number[0];
+    return status;
+}
+
 static tml_status take_value(dicom_parser *p, const dicom_element *e)
 {
     dicom_image *image = p->image;
-    double numbers[1];
-    bool has;
     uint64_t sign;
     tml_status status;
     switch (e->tag) {
@@ -568,12 +578,7 @@ static tml_status take_value(dicom_parser *p, const dicom_element *e)
     case TAG_SAMPLES:
         return read_count(p, e, &image->samples);
     case TAG_FRAMES:
-        status = read_numbers(p, e, numbers, 1, &has);
-        if (has && !(numbers[0] >= 0 && numbers[0] <= INT32_MAX))
-            return dicom_fail(p, e, "needs a number of frames from 1 on");
-        if (has) /* 0 means that there is nothing to count */
-            image->frames = numbers[0] < 1 ? 1 : (uint64_t)numbers[0];
-        return status;
+        return take_frames(p, e);
     case TAG_ROWS:
         return read_count(p, e, &image->rows);
     case TAG_COLUMNS:

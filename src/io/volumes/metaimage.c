@@ -68,17 +68,39 @@ static tml_status parse_type(const io_file *file, io_span field, io_span value, 
     return bad_field(file, field, value, "a number's type, MET_UCHAR to MET_DOUBLE");
 }
 
-static tml_status parse_field(const io_file *file, io_span field, io_span value, meta_header *meta,
-                              volume_header *out)
+/* Is the field one that has numbers for each axis? Then *good: are they there? */
+static bool parse_axes(io_span field, io_span value, meta_header *meta, bool *good)
 {
     static const char *const offset_names[] = {"Offset", "Position", "Origin", NULL};
     static const char *const matrix_names[] = {"TransformMatrix", "Rotation", "Orientation", NULL};
+    size_t axes = (size_t)meta->axes;
+    if (tml_io_is_any_case(field, "DimSize")) {
+        *good = meta->has_sizes = axes && tml_volume_parse_sizes(value, meta->sizes, axes);
+    } else if (tml_io_is_any_case(field, "ElementSpacing")) {
+        meta->has_spacing = axes && tml_volume_parse_reals(value, meta->spacing, axes);
+        meta->has_bad_spacing = !meta->has_spacing;
+    } else if (tml_io_is_any_case(field, "ElementSize")) {
+        meta->has_size = axes && tml_volume_parse_reals(value, meta->size, axes);
+    } else if (is_one_of(field, offset_names)) {
+        *good = tml_volume_parse_reals(value, meta->offset, axes);
+    } else if (is_one_of(field, matrix_names)) {
+        *good = meta->has_matrix = tml_volume_parse_reals(value, meta->matrix, axes * axes);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static tml_status parse_field(const io_file *file, io_span field, io_span value, meta_header *meta,
+                              volume_header *out)
+{
     static const char *const order_names[] = {"BinaryDataByteOrderMSB", "ElementByteOrderMSB",
                                               NULL};
-    size_t axes = (size_t)meta->axes;
     bool good = true, flag = false;
     const char *needs = "a number for each of NDims axes";
-    if (tml_io_is_any_case(field, "ObjectType")) {
+    if (parse_axes(field, value, meta, &good)) {
+        ;
+    } else if (tml_io_is_any_case(field, "ObjectType")) {
         good = tml_io_is_any_case(value, "Image");
         needs = "Image";
     } else if (tml_io_is_any_case(field, "NDims")) {
@@ -86,17 +108,6 @@ static tml_status parse_field(const io_file *file, io_span field, io_span value,
         needs = "1 to 4";
         if (!good)
             meta->axes = 0;
-    } else if (tml_io_is_any_case(field, "DimSize")) {
-        good = meta->has_sizes = axes && tml_volume_parse_sizes(value, meta->sizes, axes);
-    } else if (tml_io_is_any_case(field, "ElementSpacing")) {
-        meta->has_spacing = axes && tml_volume_parse_reals(value, meta->spacing, axes);
-        meta->has_bad_spacing = !meta->has_spacing;
-    } else if (tml_io_is_any_case(field, "ElementSize")) {
-        meta->has_size = axes && tml_volume_parse_reals(value, meta->size, axes);
-    } else if (is_one_of(field, offset_names)) {
-        good = tml_volume_parse_reals(value, meta->offset, axes);
-    } else if (is_one_of(field, matrix_names)) {
-        good = meta->has_matrix = tml_volume_parse_reals(value, meta->matrix, axes * axes);
     } else if (is_one_of(field, order_names)) {
         good = parse_bool(value, &out->big_endian);
         needs = "True or False";
@@ -237,14 +248,13 @@ static bool is_metaimage(io_span head, const char *path)
     return false;
 }
 
-static tml_status metaimage_parse(const io_file *file, io_span head,
-                                  const tml_volume_load_desc *desc, volume_header *out)
+/* All fields, to the one that names the data's file, which is the last. */
+static tml_status parse_fields(const io_file *file, io_text *text, meta_header *meta,
+                               volume_header *out)
 {
-    meta_header meta = {.channels = 1};
-    io_text text = io_text_of(head);
     io_span line;
     uint32_t strays = 0; /* lines that are no fields */
-    while (meta.data_file.size == 0 && tml_io_line(&text, &line)) {
+    while (meta->data_file.size == 0 && tml_io_line(text, &line)) {
         const char *equals = line.size ? memchr(line.text, '=', line.size) : NULL;
         if (tml_io_trim(line).size == 0)
             continue;
@@ -255,22 +265,29 @@ static tml_status metaimage_parse(const io_file *file, io_span head,
         if (!equals)
             return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                                 "line %" PRIu64 " of its header is not \"Field = value\"",
-                                text.line - 1);
+                                text->line - 1);
         size_t at = (size_t)(equals - line.text);
         tml_status status =
             parse_field(file, tml_io_trim((io_span){line.text, at}),
-                        tml_io_trim((io_span){equals + 1, line.size - at - 1}), &meta, out);
+                        tml_io_trim((io_span){equals + 1, line.size - at - 1}), meta, out);
         if (status != TML_OK)
             return status;
     }
-    if (strays) {
-        tml_status told = tml_io_warn(file,
-                                      "lines of its header that are not \"Field = value\" are "
-                                      "left out: %" PRIu32,
-                                      strays);
-        if (told != TML_OK)
-            return told;
-    }
+    return strays ? tml_io_warn(file,
+                                "lines of its header that are not \"Field = value\" are left out: "
+                                "%" PRIu32,
+                                strays)
+                  : TML_OK;
+}
+
+static tml_status metaimage_parse(const io_file *file, io_span head,
+                                  const tml_volume_load_desc *desc, volume_header *out)
+{
+    meta_header meta = {.channels = 1};
+    io_text text = io_text_of(head);
+    tml_status status = parse_fields(file, &text, &meta, out);
+    if (status != TML_OK)
+        return status;
     const char *missing = !meta.axes                          ? "NDims"
                           : !meta.has_sizes                   ? "DimSize"
                           : out->volume.type == TML_TYPE_NONE ? "ElementType"
@@ -284,7 +301,7 @@ static tml_status metaimage_parse(const io_file *file, io_span head,
     for (uint64_t i = 0; i < 3; i++)
         out->volume.grid.dims[i] = i < meta.axes ? meta.sizes[i] : 1;
     out->offset = (uint64_t)(text.at - head.text);
-    tml_status status = parse_data_file(file, &text, &meta, out);
+    status = parse_data_file(file, &text, &meta, out);
     if (status != TML_OK)
         return status;
     if (meta.header_size > 0)

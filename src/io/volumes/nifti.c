@@ -286,6 +286,37 @@ static tml_status parse_offset(const io_file *file, const nifti_header *nifti, d
     return TML_OK;
 }
 
+/* The sizes of the first three axes, and of the others together. */
+static tml_status take_sizes(const io_file *file, nifti_header *nifti, uint64_t dims[3],
+                             uint64_t *volumes)
+{
+    bool fits = true;
+    if (nifti->dim[0] < 1 || nifti->dim[0] > 7)
+        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "dim[0] is %" PRId64 ", needs 1 to 7",
+                            nifti->dim[0]);
+    for (int i = 0; i < 3; i++)
+        dims[i] = 1;
+    for (int64_t i = 1; i <= nifti->dim[0]; i++) {
+        if (i >= 3 && nifti->dim[i] == 0) { /* as some write an axis that is not in use */
+            nifti->dim[i] = 1;
+            tml_status told = i > 3 ? TML_OK : tml_io_warn(file, "dim[3] is 0; taken as 1");
+            if (told != TML_OK)
+                return told;
+        }
+        if (nifti->dim[i] < 1)
+            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                                "dim[%" PRId64 "] is %" PRId64 ", needs 1 or more", i,
+                                nifti->dim[i]);
+        if (i <= 3)
+            dims[i - 1] = (uint64_t)nifti->dim[i];
+        else
+            fits = fits && !__builtin_mul_overflow(*volumes, (uint64_t)nifti->dim[i], volumes);
+    }
+    return fits ? TML_OK
+                : tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                               "dim[4] to dim[7] multiply to more than 2^64");
+}
+
 static tml_status nifti_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
                               volume_header *out)
 {
@@ -309,34 +340,10 @@ static tml_status nifti_parse(const io_file *file, io_span head, const tml_volum
                             "float32 or float64; not colour, complex or float128); convert it, for "
                             "one component, with nibabel or fslmaths",
                             nifti.type);
-    if (nifti.dim[0] < 1 || nifti.dim[0] > 7)
-        return tml_io_error(file, TML_ERROR_FILE_FORMAT, "dim[0] is %" PRId64 ", needs 1 to 7",
-                            nifti.dim[0]);
     uint64_t volumes = 1;
-    bool fits = true;
-    for (int i = 0; i < 3; i++)
-        volume->grid.dims[i] = 1;
-    for (int64_t i = 1; i <= nifti.dim[0]; i++) {
-        if (i >= 3 && nifti.dim[i] == 0) { /* as some write an axis that is not in use */
-            nifti.dim[i] = 1;
-            tml_status told = i > 3 ? TML_OK : tml_io_warn(file, "dim[3] is 0; taken as 1");
-            if (told != TML_OK)
-                return told;
-        }
-        if (nifti.dim[i] < 1)
-            return tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                                "dim[%" PRId64 "] is %" PRId64 ", needs 1 or more", i,
-                                nifti.dim[i]);
-        if (i <= 3)
-            volume->grid.dims[i - 1] = (uint64_t)nifti.dim[i];
-        else
-            fits = fits && !__builtin_mul_overflow(volumes, (uint64_t)nifti.dim[i], &volumes);
-    }
-    if (!fits)
-        return tml_io_error(file, TML_ERROR_FILE_FORMAT,
-                            "dim[4] to dim[7] multiply to more than 2^64");
-
-    tml_status status = take_scale(file, &nifti, volume);
+    tml_status status = take_sizes(file, &nifti, volume->grid.dims, &volumes);
+    if (status == TML_OK)
+        status = take_scale(file, &nifti, volume);
     if (status == TML_OK && !single && tml_volume_name_ends(file->path, ".nii")) {
         single = true;
         status =

@@ -47,6 +47,40 @@ static const char *other_kind(io_span head, bool wrapped)
     return NULL;
 }
 
+/* The header in a file's first bytes, or what desc or the file's name says of samples that have
+ * none. */
+static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
+                               const tml_volume_load_desc *desc, volume_header *header)
+{
+    const volume_format *format = find_format(head, file->path);
+    const char *other;
+    tml_volume_load_desc named = *desc;
+    if (format && (desc->dims[0] || desc->type))
+        return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
+                            "desc.dims and desc.type are for raw files, but this is %s, which "
+                            "says its own; leave them 0",
+                            format->name);
+    snprintf(header->volume.format, sizeof header->volume.format, "%s",
+             format ? format->name : "raw"); /* until it says which of its kinds it is */
+    if (format)
+        return format->parse(file, head, desc, header);
+    if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
+        return tml_volume_raw_parse(file, wrapped, &named, header);
+    if ((other = other_kind(head, wrapped)))
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED, "%s", other);
+    if (wrapped)
+        return tml_io_error(file, TML_ERROR_UNSUPPORTED,
+                            "is gzip of none of the volume formats known here; for headerless "
+                            "samples give desc.dims and desc.type, which unzips them as it reads, "
+                            "and of points or a mesh gunzip the file");
+    return tml_io_error(file, TML_ERROR_FILE_FORMAT,
+                        file->size == 0
+                            ? "the file is empty"
+                            : "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
+                              "MRC, NPY, VTK, VTI, TIFF, DICOM); for headerless samples give "
+                              "desc.dims and desc.type");
+}
+
 /* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
  * file is gzip. On failure there is nothing to free. */
 static tml_status volume_describe(const io_file *file, const io_folder *slices,
@@ -75,33 +109,7 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
     *header = (volume_header){
         .volume = {.slope = 1}, .file_count = 1, .axis = {0, 1, 2}, .source = VOLUME_ATTACHED};
     header->slices = slices && slices->count ? slices : NULL;
-    const volume_format *format = find_format(head, file->path);
-    const char *other;
-    tml_volume_load_desc named = *desc;
-    if (format && (desc->dims[0] || desc->type))
-        status = tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
-                              "desc.dims and desc.type are for raw files, but this is %s, which "
-                              "says its own; leave them 0",
-                              format->name);
-    else if (format)
-        status = format->parse(file, head, desc, header);
-    else if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
-        status = tml_volume_raw_parse(file, *wrapped, &named, header);
-    else if ((other = other_kind(head, *wrapped)))
-        status = tml_io_error(file, TML_ERROR_UNSUPPORTED, "%s", other);
-    else if (*wrapped)
-        status =
-            tml_io_error(file, TML_ERROR_UNSUPPORTED,
-                         "is gzip of none of the volume formats known here; for headerless "
-                         "samples give desc.dims and desc.type, which unzips them as it reads, "
-                         "and of points or a mesh gunzip the file");
-    else
-        status = tml_io_error(
-            file, TML_ERROR_FILE_FORMAT,
-            file->size == 0 ? "the file is empty"
-                            : "is none of the volume formats known here (NRRD, NIfTI, MetaImage, "
-                              "MRC, NPY, VTK, VTI, TIFF, DICOM); for headerless samples give "
-                              "desc.dims and desc.type");
+    status = volume_parse(file, head, *wrapped, desc, header);
     if (header->list.data) {
         tml_io_block_free(file, block);
         *block = header->list;
@@ -109,9 +117,6 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
     if (header->encoding == VOLUME_TEXT || header->encoding == VOLUME_TIFF ||
         header->encoding == VOLUME_DICOM) /* become samples here */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
-    if (status == TML_OK && header->volume.format[0] == '\0')
-        snprintf(header->volume.format, sizeof header->volume.format, "%s",
-                 format ? format->name : "raw");
     if (status != TML_OK)
         tml_io_block_free(file, block);
     return status;

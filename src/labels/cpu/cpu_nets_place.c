@@ -131,6 +131,26 @@ CPU_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
     return at[OWN_ROW] - first[OWN_ROW] + passed / LINK_PASSED_MOST;
 }
 
+/* A vertex's link, behind as many others as it takes to pass so many vertices of each row. */
+CPU_INLINE void push_link(uint32_t **link, uint32_t code, uint64_t steps[OWN_ROW])
+{
+    uint64_t left = 0;
+    for (int r = 0; r < OWN_ROW; r++)
+        left = TML_MAX_OF(left, steps[r]);
+    for (;; left -= LINK_PASSED_MOST) {
+        const bool is_last = left <= LINK_PASSED_MOST;
+        uint32_t bits = is_last ? code : 0;
+        for (int r = 0; r < OWN_ROW; r++) {
+            const uint64_t some = TML_MIN_OF(steps[r], LINK_PASSED_MOST);
+            bits |= (uint32_t)some << (LINK_PASSED + LINK_PASSED_BITS * r);
+            steps[r] -= some;
+        }
+        *(*link)++ = bits;
+        if (is_last)
+            return;
+    }
+}
+
 /* The links of a row, from *link on, and the vertices passed by then. */
 CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
                          uint64_t passed[OWN_ROW])
@@ -165,27 +185,15 @@ CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
                 const uint32_t fixed = (uint32_t)(x_offset != 0) << LINK_FIXED |
                                        (uint32_t)(row_offset[0] != 0) << (LINK_FIXED + 1);
                 uint32_t code = 0;
-                uint64_t steps[OWN_ROW], most = 0;
+                uint64_t steps[OWN_ROW];
                 for (int s = 0; s < 6; s++)
                     code |= (uint32_t)(sides[s][i] >> bit & 1) << s;
                 for (int r = 0; r < OWN_ROW; r++) {
                     const uint64_t now = at[r] + nets_ones(active[r][i] & nets_below(bit));
                     steps[r] = now - passed[r];
-                    most = TML_MAX_OF(most, steps[r]);
                     passed[r] = now;
                 }
-                for (uint64_t left = most;; left -= LINK_PASSED_MOST) {
-                    const bool is_last = left <= LINK_PASSED_MOST;
-                    uint32_t bits = is_last ? code | fixed : 0;
-                    for (int r = 0; r < OWN_ROW; r++) {
-                        const uint64_t some = TML_MIN_OF(steps[r], LINK_PASSED_MOST);
-                        bits |= (uint32_t)some << (LINK_PASSED + LINK_PASSED_BITS * r);
-                        steps[r] -= some;
-                    }
-                    *(*link)++ = bits;
-                    if (is_last)
-                        break;
-                }
+                push_link(link, code | fixed, steps);
                 store_place(plan->state + at[OWN_ROW]++ * NETS_STATE,
                             (place){(uint32_t)(x_offset + NETS_HALF) |
                                         (uint32_t)(row_offset[0] + NETS_HALF) << 16,
