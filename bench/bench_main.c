@@ -2,11 +2,6 @@
  * bench/cmd_*.c. */
 #include "bench_commands.h"
 
-#ifdef TML_VULKAN
-#    include <trommel/vulkan.h>
-extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels() */
-#endif
-
 static const cli_command *const commands[] = {
     &bench_cmd_streams,
     &bench_cmd_surface,
@@ -38,11 +33,7 @@ static const opt_command program = {
     .options = program_options,
 };
 
-const cli_program cli_this_program = {
-    .name = "trommel-bench",
+const cli_command_table cli_commands = {
     .options = &program,
     .commands = commands,
-#ifdef TML_VULKAN
-    .kernels = bench_kernels,
-#endif
 };

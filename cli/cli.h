@@ -35,7 +35,7 @@ typedef struct cli_common {
     bool quiet;
 } cli_common;
 
-/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in program.c:
+/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in command_table.c:
  *
  *     typedef struct foo_args { cli_common common; bool fast; } foo_args;
  *     static const opt foo_options[] = {
@@ -74,18 +74,23 @@ typedef struct cli_program_args {
     const char *completion;
 } cli_program_args;
 
-/* The program that main.c runs: trommel (program.c) or trommel-bench (bench/bench_main.c). */
+/* The program that runs: trommel (program.c) or trommel-bench (bench/bench_program.c). */
 typedef struct cli_program {
     const char *name;
-    const opt_command *options;              /* its own, of cli_program_args */
-    const cli_command *const *commands;      /* NULL at the end */
-    const cli_moved *moved;                  /* ends with {0}; NULL: none */
     const struct tml_vulkan_kernel *kernels; /* of its commands; NULL: none */
+} cli_program;
+extern const cli_program cli_this_program;
+
+/* What main.c alone reads: the program's commands (command_table.c, bench/bench_main.c). */
+typedef struct cli_command_table {
+    const opt_command *options;         /* the program's own, of cli_program_args */
+    const cli_command *const *commands; /* NULL at the end */
+    const cli_moved *moved;             /* ends with {0}; NULL: none */
     /* Of a file in the place of a command: the end of a sentence "PATH is ..."; false where
      * there is none. NULL: nothing is said of files. */
     bool (*explain_file)(const char *path, char *out, size_t size);
-} cli_program;
-extern const cli_program cli_this_program;
+} cli_command_table;
+extern const cli_command_table cli_commands;
 
 /* Bytes of a file; 0 where there is none. */
 double cli_file_size(const char *path);
@@ -124,8 +129,6 @@ const char *cli_last_error(const tml_context *tml);
 /* Prints "trommel: command: ..." to stderr and returns CLI_FAILED, or CLI_USAGE. */
 int cli_error(const char *format, ...) TML_FORMAT(1, 2);
 int cli_usage(const char *format, ...) TML_FORMAT(1, 2);
-/* Keeps a message of failure, unless there is one, for the JSON. */
-void cli_keep_failure(const char *message);
 /* Prints "trommel: command: warning: ...", unless --quiet is given or it was printed before. */
 void cli_warn(const char *format, ...) TML_FORMAT(1, 2);
 

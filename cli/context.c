@@ -44,6 +44,18 @@ static bool is_worth_a_gpu(const cli_common *common, const cli_work *work)
     return speeds_prefer_gpu(speeds_here(), work, threads, common->no_cache);
 }
 
+static uint32_t threads_of(const cli_common *common)
+{
+    if (common->threads)
+        return (uint32_t)common->threads;
+    uint32_t fair, threads = ranks_threads(&fair);
+    if (threads && fair)
+        cli_warn("the launcher bound each process here to %" PRIu32 " of its %" PRIu32
+                 " processors (mpirun: --bind-to none)",
+                 threads, fair);
+    return threads;
+}
+
 tml_context *cli_open(const cli_common *common, const cli_work *work)
 {
     tml_engine_kind engine = (tml_engine_kind)common->backend;
@@ -73,7 +85,7 @@ tml_context *cli_open(const cli_common *common, const cli_work *work)
     tml_open_desc desc = {
         .engine = engine,
         .device = device,
-        .threads = common->threads ? (uint32_t)common->threads : ranks_threads(),
+        .threads = threads_of(common),
         .log = cli_take_message,
         .progress = progress_show,
 #ifdef TML_VULKAN

@@ -1,4 +1,4 @@
-/* What every program of commands does (program.c, bench/bench_main.c): the options that all commands share, messages
+/* What every program of commands does (program.c, bench/bench_program.c): the options that all commands share, messages
  * and exit codes, finding the command and name it. */
 #include <inttypes.h>
 #include <locale.h>
@@ -20,9 +20,9 @@ enum { MAX_COMMANDS = 32 };
 
 static void print_commands(FILE *out)
 {
-    opt_print_help(cli_this_program.options, out);
+    opt_print_help(cli_commands.options, out);
     fputs("\nCommands:\n", out);
-    for (const cli_command *const *c = cli_this_program.commands; *c; c++)
+    for (const cli_command *const *c = cli_commands.commands; *c; c++)
         fprintf(out, "  %-10s %s\n", (*c)->options.name, (*c)->options.summary);
 }
 
@@ -31,7 +31,7 @@ static const cli_command *find_command(const char *name)
 {
     const cli_command *nearest = NULL;
     uint32_t nearest_distance = 3; /* further away is no help */
-    for (const cli_command *const *c = cli_this_program.commands; *c; c++) {
+    for (const cli_command *const *c = cli_commands.commands; *c; c++) {
         uint32_t distance = opt_distance(name, (*c)->options.name);
         if (distance == 0 || strcasecmp(name, (*c)->options.name) == 0)
             return *c;
@@ -40,11 +40,11 @@ static const cli_command *find_command(const char *name)
             nearest = *c;
         }
     }
-    const cli_moved *moved = cli_this_program.moved;
+    const cli_moved *moved = cli_commands.moved;
     char text[1024];
     while (moved && moved->names && !other_name_is_among(moved->names, name))
         moved++;
-    if (cli_this_program.explain_file && cli_this_program.explain_file(name, text, sizeof text))
+    if (cli_commands.explain_file && cli_commands.explain_file(name, text, sizeof text))
         cli_usage("%s is %s", name, text);
     else if (moved && moved->names)
         cli_usage("%s is %s", name, moved->what);
@@ -115,14 +115,12 @@ static int run_command(const cli_command *command, int argc, char **argv)
     return code;
 }
 
-static int run_program(int argc, char **argv)
+static int run_program(const opt_command *const *tables, int argc, char **argv)
 {
-    const opt_command *tables[MAX_COMMANDS + 1] = {0}, *program = cli_this_program.options;
+    const opt_command *program = cli_commands.options;
     cli_program_args args = {0};
     uint32_t operand_count;
 
-    for (size_t i = 0; i < MAX_COMMANDS && cli_this_program.commands[i]; i++)
-        tables[i] = &cli_this_program.commands[i]->options;
     opt_outcome outcome = opt_parse(program, argc, argv, &args, &operand_count);
     if (outcome == OPT_REFUSED)
         return CLI_USAGE;
@@ -152,12 +150,16 @@ int main(int argc, char **argv)
     ranks_begin(&argc, &argv);
     fields_begin(asks_json(argc, argv) ? FIELDS_JSON : FIELDS_NONE, NULL);
     setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */
+    const opt_command *tables[MAX_COMMANDS + 1] = {0};
+    for (size_t i = 0; i < MAX_COMMANDS && cli_commands.commands[i]; i++)
+        tables[i] = &cli_commands.commands[i]->options;
+    opt_know_commands(tables);
     int code;
     if (argc < 2) {
         if (ranks_mine() == 0) {
             print_commands(stderr);
             fprintf(stderr, "\n%s: give a command, such as '%s %s --help'\n", cli_this_program.name,
-                    cli_this_program.name, cli_this_program.commands[0]->options.name);
+                    cli_this_program.name, cli_commands.commands[0]->options.name);
         }
         code = CLI_USAGE;
     } else if (asks_help(argv[1]) && argc > 2) {
@@ -170,7 +172,7 @@ int main(int argc, char **argv)
         print_commands(stdout);
         code = CLI_OK;
     } else if (argv[1][0] == '-') {
-        code = run_program(argc, argv);
+        code = run_program(tables, argc, argv);
     } else {
         const cli_command *command = find_command(argv[1]);
         code = command ? run_command(command, argc - 1, argv + 1) : CLI_USAGE;
@@ -180,7 +182,7 @@ int main(int argc, char **argv)
     if (!is_written && code == CLI_OK)
         code = cli_error("cannot write the output: is the disk full?");
     code = ranks_end(code);
-    fields_end(code, messages_failure());
+    fields_end(code, running_failure());
     is_written = fflush(stdout) == 0 && !ferror(stdout);
     return is_written || code != CLI_OK ? code : CLI_FAILED;
 }

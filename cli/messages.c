@@ -19,15 +19,7 @@ static struct {
     uint32_t warnings; /* of the library */
 } log_state;
 
-static char failure[2048]; /* the first message of it, for JSON */
-
 typedef enum message_kind { MESSAGE_WARNING, MESSAGE_ERROR, MESSAGE_USAGE } message_kind;
-
-void cli_keep_failure(const char *message)
-{
-    if (!failure[0])
-        snprintf(failure, sizeof failure, "%.*s", (int)strcspn(message, "\n"), message);
-}
 
 /* One piece of text, since other processes may say something, too. */
 static void print_message(message_kind kind, const char *format, va_list values)
@@ -42,7 +34,7 @@ static void print_message(message_kind kind, const char *format, va_list values)
     vsnprintf(text + used, room - used, format, values);
     standard_names_in(text + used, room - used);
     if (kind != MESSAGE_WARNING)
-        cli_keep_failure(text + used);
+        running_keep_failure(text + used);
     used = strlen(text);
     snprintf(text + used, sizeof text - used, "\n");
     used = strlen(text);
@@ -170,9 +162,4 @@ void messages_begin_opening(bool quiet)
 const char *messages_of_opening(void)
 {
     return for_users(log_state.error);
-}
-
-const char *messages_failure(void)
-{
-    return failure;
 }

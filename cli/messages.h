@@ -9,7 +9,5 @@ void messages_begin(bool quiet, bool strict);
 /* Before a context is opened; and the error that its log told when that failed, or "". */
 void messages_begin_opening(bool quiet);
 const char *messages_of_opening(void);
-/* The first message of failure; "": there is none. */
-const char *messages_failure(void);
 
 #endif

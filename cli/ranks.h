@@ -15,8 +15,8 @@ uint32_t ranks_count(void);
 uint32_t ranks_mine(void); /* this process: from 0 */
 uint32_t ranks_here(void); /* this process among those of its machine: from 0 */
 /* Threads for this process: its share of the machine's processors; 0: as the library chooses.
- * Warns once where the launcher gave it fewer. */
-uint32_t ranks_threads(void);
+ * fair: the fair share, where the launcher gave it fewer and this process is to say so; else 0. */
+uint32_t ranks_threads(uint32_t *fair);
 /* For what they do together; NULL: this process is alone. */
 const tml_team *ranks_team(void);
 /* The same of an MPI job's only process, too, which then goes the way of several. */

@@ -1,12 +1,15 @@
-/* The command that runs, and its clock. */
+/* The command that runs, its clock, and why it failed. */
 #include "running.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli.h"
 #include "system.h"
 
 static const char *running; /* the command's name; NULL: none yet */
+static char failure[2048];  /* the first message of it, for JSON */
 
 const char *cli_name(void)
 {
@@ -21,6 +24,17 @@ void cli_begin_command(const char *name)
 bool cli_has_command(void)
 {
     return running;
+}
+
+void running_keep_failure(const char *message)
+{
+    if (!failure[0])
+        snprintf(failure, sizeof failure, "%.*s", (int)strcspn(message, "\n"), message);
+}
+
+const char *running_failure(void)
+{
+    return failure;
 }
 
 double cli_now(void)

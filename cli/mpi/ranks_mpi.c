@@ -19,6 +19,7 @@
 
 #include "cli.h"
 #include "ranks.h"
+#include "running.h"
 
 enum { MESSAGE_SIZE = 4096, TAG_FAILED = 1, TAG_DATA = 2, PATH_SIZE = 4096 };
 /* MPI counts with int. */
@@ -29,7 +30,6 @@ static struct {
     uint32_t threads, fair; /* its share of the processors; that of those which the machine has */
     bool is_apart;          /* ranks_apart */
     bool has_failed;        /* some process: seen in enter */
-    bool has_warned;        /* ranks_threads */
     bool was_told;          /* by a message of this rank */
     bool has_message;       /* of this process's own failure */
     char message[MESSAGE_SIZE];
@@ -311,13 +311,9 @@ uint32_t ranks_here(void)
     return (uint32_t)job.here;
 }
 
-uint32_t ranks_threads(void)
+uint32_t ranks_threads(uint32_t *fair)
 {
-    if (job.threads && job.threads < job.fair && job.rank == 0 && !job.has_warned)
-        cli_warn("the launcher bound each process here to %" PRIu32 " of its %" PRIu32
-                 " processors (mpirun: --bind-to none)",
-                 job.threads, job.fair);
-    job.has_warned = true;
+    *fair = job.threads < job.fair && job.rank == 0 ? job.fair : 0;
     return job.threads;
 }
 
@@ -370,7 +366,7 @@ static int end_failed(int code)
         memcpy(text, job.message, sizeof text);
         MPI_Bcast(text, sizeof text, MPI_CHAR, first, MPI_COMM_WORLD);
         const char *colon = strstr(text, ": "), *after = colon ? strstr(colon + 2, ": ") : NULL;
-        cli_keep_failure(after ? after + 2 : text); /* rank 0 tells it in JSON */
+        running_keep_failure(after ? after + 2 : text); /* rank 0 tells it in JSON */
     }
     take_told(words);
     free(words);

@@ -301,13 +301,20 @@ static const opt *find_name(const opt *const *list, uint32_t count, const char *
     return NULL;
 }
 
+static const opt_command *const *known_commands; /* of the program; NULL at the end */
+
+void opt_know_commands(const opt_command *const *commands)
+{
+    known_commands = commands;
+}
+
 /* The command, of all, whose own option this is; NULL: none. */
 static const opt_command *find_owner(const char *name)
 {
-    for (const cli_command *const *c = cli_this_program.commands; *c; c++)
-        for (const opt *option = (*c)->options.options; option && option->kind; option++)
+    for (const opt_command *const *c = known_commands; c && *c; c++)
+        for (const opt *option = (*c)->options; option && option->kind; option++)
             if (is_option(option) && strcmp(option->name, name) == 0)
-                return &(*c)->options;
+                return *c;
     return NULL;
 }
 

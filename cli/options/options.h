@@ -113,6 +113,10 @@ typedef struct opt_command {
 
 typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
 
+/* The program's commands, NULL at the end, which outlive all parsing: a message about an unknown
+ * option names the command that has it. */
+void opt_know_commands(const opt_command *const *commands);
+
 /* Fills args, its defaults too, from argv[1 ...], and moves the operands, operand_count of them, to
  * the front of argv[1 ...]. OPT_REFUSED: a message with a remedy went to stderr. */
 opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
