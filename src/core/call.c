@@ -1,5 +1,5 @@
 /* The gate of public calls (call.h): it admits one thread at a time, and refuses forked processes, calls from
- * hooks, and NULL arguments. */
+ * hooks, and NULL arguments. And messages: what a context tells its log, and what went wrong. */
 #include "core/call.h"
 
 #include <stdarg.h>
@@ -57,6 +57,56 @@ void tml_hook_end(tml_context *tml)
         return;
     tml->hooks--;
     tml_refusal_forget(tml); /* a refused call of the hook is no error of the outer call */
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void call_log(tml_context *tml, tml_log_level level, const char *message)
+{
+    if (!tml->log)
+        return;
+    tml_hook_begin(tml);
+    tml->log(tml->log_user, level, message);
+    tml_hook_end(tml);
+}
+
+void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
+{
+    if (!tml || !tml->log)
+        return;
+    char message[TML_MESSAGE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    call_log(tml, level, message);
+}
+
+tml_status(tml_error)(tml_context *tml, tml_status status, const char *format, ...)
+{
+    char message[TML_MESSAGE]; /* arguments may point into tml->error */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (!tml)
+        return tml_reject(NULL, status, "%s", message);
+    tml_refusal_forget(tml);
+    memcpy(tml->error, message, sizeof message);
+    tml->error_status = status;
+    call_log(tml, TML_LOG_ERROR, tml->error);
+    return status;
+}
+
+tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
+{
+    const tml_engine *engine = tml->engine;
+    if (engine->tier)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s has %s; use the integer path or the CPU engine", call,
+                         engine->tier(tml), what);
+    return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the %s engine has %s%s", call, engine->name,
+                     what, engine->is_host ? "" : "; use another engine");
 }
 
 /* ---- calls ----------------------------------------------------------------------------------- */

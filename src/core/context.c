@@ -1,6 +1,5 @@
-/* Contexts: open and close, allocation, the scratch arena, messages, parallel loops, devices. */
+/* Contexts: the table of engines, their devices, open and close. No engine refers to this file. */
 #include <float.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,244 +20,6 @@ const tml_engine *const tml_engines[] = {
 #endif
     &tml_cpu_engine,    NULL,
 };
-
-const tml_engine *tml_engine_of(tml_part part)
-{
-    const tml_engine *const *engine = tml_engines;
-    while (*engine && (*engine)->part != part)
-        engine++;
-    return *engine;
-}
-
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static void *default_alloc(void *user, size_t size, size_t alignment)
-{
-    (void)user;
-    return tml_platform_alloc(size, alignment);
-}
-
-static void default_free(void *user, void *memory, size_t size)
-{
-    (void)user;
-    (void)size;
-    tml_platform_free(memory);
-}
-
-void *tml_alloc(tml_context *tml, size_t size)
-{
-    if (!tml || size == 0)
-        return NULL;
-    tml_hook_begin(tml);
-    void *memory = tml->allocator.alloc(tml->allocator.user, size, TML_ALIGNMENT);
-    tml_hook_end(tml);
-    return memory;
-}
-
-void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size)
-{
-    uint64_t bytes;
-    return tml_mul(count, size, &bytes) && bytes <= PTRDIFF_MAX ? tml_alloc(tml, (size_t)bytes)
-                                                                : NULL;
-}
-
-void tml_free(tml_context *tml, void *memory, size_t size)
-{
-    if (!tml || !memory)
-        return;
-    tml_hook_begin(tml);
-    tml->allocator.free(tml->allocator.user, memory, size);
-    tml_hook_end(tml);
-}
-
-static void kept_free(tml_context *tml, tml_kept_block *block)
-{
-    tml_free(tml, block->memory, block->size);
-    *block = (tml_kept_block){NULL, 0};
-}
-
-void *tml_memory_alloc(tml_context *tml, size_t size)
-{
-    for (uint32_t i = 0; i < TML_KEPT_BLOCKS; i++) {
-        tml_kept_block block = tml->kept[i];
-        if (block.memory && block.size >= size && block.size - size <= size / 4) {
-            tml->kept[i] = (tml_kept_block){NULL, 0};
-            return block.memory;
-        }
-    }
-    void *memory = tml_alloc(tml, size);
-    if (memory || size == 0)
-        return memory;
-    tml_memory_release(tml);
-    return tml_alloc(tml, size);
-}
-
-void tml_memory_free(tml_context *tml, void *memory, size_t size)
-{
-    if (!memory || tml->allocator.alloc != default_alloc || size > TML_KEPT_SIZE ||
-        !tml_platform_lend(memory, size)) {
-        tml_free(tml, memory, size);
-        return;
-    }
-    kept_free(tml, &tml->kept[tml->kept_next]);
-    tml->kept[tml->kept_next] = (tml_kept_block){memory, size};
-    size_t sum = 0;
-    for (uint32_t i = 0; i < TML_KEPT_BLOCKS; i++) { /* from the youngest on */
-        tml_kept_block *block = &tml->kept[(tml->kept_next - i) % TML_KEPT_BLOCKS];
-        sum += block->size;
-        if (sum > TML_KEPT_SIZE)
-            kept_free(tml, block);
-    }
-    tml->kept_next = (tml->kept_next + 1) % TML_KEPT_BLOCKS;
-}
-
-void tml_memory_release(tml_context *tml)
-{
-    for (uint32_t i = 0; i < TML_KEPT_BLOCKS; i++)
-        kept_free(tml, &tml->kept[i]);
-}
-
-/* The old contents are undefined, so it frees before it allocates: the peak is the larger size. */
-static tml_status scratch_resize(tml_context *tml, const char *call, size_t size)
-{
-    tml_status status = TML_OK;
-    if (tml->engine->scratch_resize) {
-        status = tml->engine->scratch_resize(tml, call, size, &tml->scratch);
-    } else {
-        tml_free(tml, tml->scratch, tml->scratch_size);
-        tml->scratch = tml_alloc(tml, size);
-        if (!tml->scratch && size > 0)
-            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                               "%s: no memory for %zu bytes of scratch", call, size);
-    }
-    if (status == TML_OK)
-        tml->scratch_size = size;
-    else if (!tml->scratch)
-        tml->scratch_size = 0;
-    return status;
-}
-
-tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out)
-{
-    if (tml->scratch_held)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: takes the arena, which the program of streams that runs has", call);
-    tml_status status = size > tml->scratch_size ? scratch_resize(tml, call, size) : TML_OK;
-    *out = tml->scratch;
-    tml->scratch_used |= size > 0;
-    return status;
-}
-
-void tml_scratch_release(tml_context *tml)
-{
-    (void)scratch_resize(tml, "scratch", 0); /* a resize to 0 bytes cannot fail */
-}
-
-tml_status tml_reserve(tml_context *tml, size_t size)
-{
-    tml_status status = TML_ENTER(tml);
-    if (status != TML_OK)
-        return status;
-    void *ignored;
-    return tml_leave(tml, size == 0 ? TML_OK : tml_scratch(tml, __func__, size, &ignored));
-}
-
-size_t tml_reserved(const tml_context *tml)
-{
-    return tml ? tml->scratch_size : 0;
-}
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-static void call_log(tml_context *tml, tml_log_level level, const char *message)
-{
-    if (!tml->log)
-        return;
-    tml_hook_begin(tml);
-    tml->log(tml->log_user, level, message);
-    tml_hook_end(tml);
-}
-
-void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
-{
-    if (!tml || !tml->log)
-        return;
-    char message[TML_MESSAGE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    call_log(tml, level, message);
-}
-
-tml_status(tml_error)(tml_context *tml, tml_status status, const char *format, ...)
-{
-    char message[TML_MESSAGE]; /* arguments may point into tml->error */
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
-    if (!tml)
-        return tml_reject(NULL, status, "%s", message);
-    tml_refusal_forget(tml);
-    memcpy(tml->error, message, sizeof message);
-    tml->error_status = status;
-    call_log(tml, TML_LOG_ERROR, tml->error);
-    return status;
-}
-
-tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
-{
-    const tml_engine *engine = tml->engine;
-    if (engine->tier)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: %s has %s; use the integer path or the CPU engine", call,
-                         engine->tier(tml), what);
-    return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the %s engine has %s%s", call, engine->name,
-                     what, engine->is_host ? "" : "; use another engine");
-}
-
-/* ---- parallel loops -------------------------------------------------------------------------- */
-
-void tml_parallel_for(tml_context *tml, uint32_t count, tml_task_fn task, void *argument)
-{
-    if (!task || TML_ENTER(tml) != TML_OK) {
-        for (uint32_t i = 0; i < count && task; i++) /* the gate refused: run serially */
-            task(argument, i);
-        return;
-    }
-    tml->parallel.run(tml->parallel.user, count, task, argument);
-    (void)tml_leave(tml, TML_OK);
-}
-
-typedef struct until_job {
-    const tml_context *tml;
-    tml_task_fn task;
-    void *argument;
-    atomic_bool is_stopped;
-} until_job;
-
-static void until_task(void *argument, uint32_t index)
-{
-    until_job *job = argument;
-    if (tml_is_cancelled(job->tml))
-        atomic_store_explicit(&job->is_stopped, true, memory_order_relaxed);
-    else
-        job->task(job->argument, index);
-}
-
-bool tml_parallel_until(tml_context *tml, uint32_t count, tml_task_fn task, void *argument)
-{
-    until_job job = {tml, task, argument, false};
-    if (count > 0)
-        tml_parallel_for(tml, count, until_task, &job);
-    return !atomic_load_explicit(&job.is_stopped, memory_order_relaxed);
-}
-
-uint32_t tml_concurrency(const tml_context *tml)
-{
-    return tml ? tml->parallel.concurrency : 0;
-}
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
@@ -337,12 +98,13 @@ static tml_status open_fails(const tml_open_desc *desc, tml_status status, const
     return status;
 }
 
-static tml_status context_create(const tml_open_desc *desc, const tml_testing *testing,
-                                 const device_entry *device, tml_context **out)
+static tml_status context_create(const tml_engine *const *engines, const tml_open_desc *desc,
+                                 const tml_testing *testing, const device_entry *device,
+                                 tml_context **out)
 {
     tml_allocator allocator = desc->allocator;
     if (!allocator.alloc)
-        allocator = (tml_allocator){default_alloc, default_free, NULL};
+        allocator = tml_default_allocator;
     tml_context *tml = allocator.alloc(allocator.user, sizeof *tml, TML_ALIGNMENT);
     if (!tml)
         return open_fails(desc, TML_ERROR_OUT_OF_MEMORY, "tml_open: no memory for a context");
@@ -353,6 +115,7 @@ static tml_status context_create(const tml_open_desc *desc, const tml_testing *t
     tml->device_number = device->number;
     if (testing)
         tml->testing = *testing;
+    tml->engines = engines;
     tml->engine = device->engine;
     tml->log = desc->log;
     tml->log_user = desc->log_user;
@@ -407,9 +170,9 @@ static bool may_go_on(const tml_open_desc *desc, tml_status status)
 /* Opens the first device that matches desc. AUTO skips a device that fails to open, and one with fewer
  * operations than the CPU engine unless desc names the device. *tried: did a device match? If none did, the
  * status is NO_DEVICE. */
-static tml_status open_first(const tml_open_desc *desc, const tml_testing *testing,
-                             const device_entry *devices, uint32_t count, bool *tried,
-                             tml_context **out)
+static tml_status open_first(const tml_engine *const *engines, const tml_open_desc *desc,
+                             const tml_testing *testing, const device_entry *devices,
+                             uint32_t count, bool *tried, tml_context **out)
 {
     tml_status status = TML_ERROR_NO_DEVICE;
     *tried = false;
@@ -424,7 +187,7 @@ static tml_status open_first(const tml_open_desc *desc, const tml_testing *testi
             desc->log(desc->log_user, TML_LOG_INFO, message);
         }
         *tried = true;
-        status = context_create(desc, testing, &devices[i], out);
+        status = context_create(engines, desc, testing, &devices[i], out);
         if (status == TML_OK && desc->engine == TML_ENGINE_AUTO && !desc->device &&
             (*out)->engine->yields && (*out)->engine->yields(desc)) {
             tml_log(*out, TML_LOG_INFO,
@@ -470,13 +233,13 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     for (const tml_engine *const *engine = engines; *engine; engine++)
         if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
             (*engine)->is_lent && (*engine)->is_lent(desc))
-            return context_create(desc, testing, &(device_entry){.engine = *engine}, out);
+            return context_create(engines, desc, testing, &(device_entry){.engine = *engine}, out);
     /* A device number indexes the list of all engines; a name is searched in the list of desc.engine. */
     device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
     uint32_t count = list_devices(engines, by_number ? NULL : desc, devices);
     bool tried;
-    tml_status status = open_first(desc, testing, devices, count, &tried, out);
+    tml_status status = open_first(engines, desc, testing, devices, count, &tried, out);
     if (tried)
         return status;
 
@@ -486,7 +249,7 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     for (uint32_t i = 0; i < count; i++)
         has_devices |= devices[i].engine == engine;
     if (engine && !has_devices)
-        return context_create(desc, testing, &(device_entry){.engine = engine}, out);
+        return context_create(engines, desc, testing, &(device_entry){.engine = engine}, out);
     if (desc->engine != TML_ENGINE_AUTO && !engine)
         return open_fails(desc, TML_ERROR_NO_DEVICE,
                           "tml_open: this build lacks the engine asked for");

@@ -79,6 +79,7 @@ typedef struct tml_kept_block {
 } tml_kept_block;
 
 struct tml_context {
+    const tml_engine *const *engines; /* those that tml_open chose among */
     const tml_engine *engine;
     void *engine_state;
     uint32_t version; /* TML_VERSION of the caller's headers: gives the sizes of its structs */
@@ -165,6 +166,9 @@ tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *lab
 
 /* Frees what reads without a wait keep, before the engine closes. */
 void tml_reads_close(tml_context *tml);
+
+/* What a context allocates by, unless tml_open_desc.allocator is given. */
+extern const tml_allocator tml_default_allocator;
 
 /* Memory of a buffer on the host, aligned as tml_alloc's. Large blocks that were freed are kept for the next
  * buffers, since clearing new pages takes the system as long as many an operation takes to fill them. Until

@@ -163,7 +163,5 @@ extern const tml_engine tml_cpu_engine;      /* src/cpu/cpu_engine.c */
 extern const tml_engine tml_vulkan_engine;   /* src/vulkan/vulkan_engine.c */
 extern const tml_engine tml_gl_engine;       /* src/gl/gl_engine.c */
 extern const tml_engine tml_gl_float_engine; /* src/gl_float/gl_float_engine.c */
-/* The engine of tml_engines with this part; NULL if the build lacks it. */
-const tml_engine *tml_engine_of(tml_part part);
 
 #endif

@@ -141,6 +141,9 @@ static inline vk_device *vk_device_of(const tml_context *tml)
 uint32_t vk_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
 tml_status vk_open(tml_context *tml, const tml_open_desc *desc);
 void vk_close(tml_context *tml);
+
+/* ---- vulkan_error.c -------------------------------------------------------------------------- */
+
 /* Status and message of a failed Vulkan call. what names it: "tml_open: vkCreateDevice". */
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
 /* Names an object for debuggers, where the instance has VK_EXT_debug_utils. */

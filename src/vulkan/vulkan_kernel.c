@@ -232,7 +232,7 @@ bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
     for (const kernel_entry *entry = cache ? cache->entries : NULL; entry; entry = entry->next)
         if (is_entry_of(entry, kernel))
             return true;
-    const vk_caps *caps = vk_caps_of(tml);
+    const vk_caps *caps = &vk_device_of(tml)->caps;
     const char *lacks = !caps->float64 && kernel_uses_float64(kernel) ? "double"
                         : !caps->int64 && kernel_uses_int64(kernel)   ? "integers of 64 bits"
                                                                       : NULL;

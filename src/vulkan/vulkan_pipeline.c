@@ -140,7 +140,7 @@ static void add_spec(vk_specs *specs, uint32_t id, uint32_t value)
 
 static void find_specs(const tml_context *tml, const vk_dispatch_info *info, vk_specs *out)
 {
-    const vk_caps *caps = vk_caps_of(tml);
+    const vk_caps *caps = &vk_device_of(tml)->caps;
     out->count = 0;
     for (uint32_t i = 0; i < info->spec_count; i++)
         add_spec(out, i, info->specs[i]);

@@ -12,7 +12,10 @@
 tml_status gl_float_open(tml_context *tml)
 {
     gl_device *d = gl_device_of(tml);
-    tml->engine = tml_engine_of(PART_GL_FLOAT);
+    const tml_engine *const *engine = tml->engines;
+    while (*engine && (*engine)->part != PART_GL_FLOAT)
+        engine++;
+    tml->engine = *engine;
     d->texture_max = TML_MIN_OF(d->texture_max, (uint32_t)GL_FLOAT_MAX >> d->row_log2);
     if (d->is_es3)
         d->fn.GenVertexArrays(1, &d->vertex_array);
