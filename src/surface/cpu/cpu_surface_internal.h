@@ -156,7 +156,14 @@ static inline const chunk_entry *chunk_of_row(const workspace *space, uint64_t y
 }
 
 /* The four rows of bits around the row of cells at (y, z). Past the border the last row repeats. */
-surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z);
+static inline surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z)
+{
+    uint64_t y1 = y + 1 < space->size[1] ? y + 1 : y;
+    uint64_t z1 = z + 1 < space->size[2] ? z + 1 : z;
+    return (surface_rows){
+        {plane_row(space, space->bits, y, z), plane_row(space, space->bits, y1, z),
+         plane_row(space, space->bits, y, z1), plane_row(space, space->bits, y1, z1)}};
+}
 
 /* The case of the cell at a bit of word w of the rows. */
 static inline unsigned case_of(const surface_rows *rows, uint64_t w, unsigned bit)

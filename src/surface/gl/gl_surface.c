@@ -6,7 +6,6 @@
  * Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "surface/gl/gl_surface_internal.h"
 #include "surface_gl_shaders.h"
@@ -31,17 +30,6 @@ typedef struct surface_kept {
     uint32_t count;
     gl_workspace spaces[KEPT_PARTS];
 } surface_kept;
-
-/* ---- defines --------------------------------------------------------------------------------- */
-
-surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, const char *more)
-{
-    surface_defines out;
-    snprintf(out.text, sizeof out.text, "#define TYPE %uu\n#define OPTIONS %uu\n%s%s",
-             (unsigned)job->plan->type, (unsigned)(job->options | options),
-             job->may_miss ? "#define MISSING\n" : "", more);
-    return out;
-}
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
 

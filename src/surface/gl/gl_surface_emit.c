@@ -18,6 +18,15 @@ enum {
     CASES = 256,
 };
 
+surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, const char *more)
+{
+    surface_defines out;
+    snprintf(out.text, sizeof out.text, "#define TYPE %uu\n#define OPTIONS %uu\n%s%s",
+             (unsigned)job->plan->type, (unsigned)(job->options | options),
+             job->may_miss ? "#define MISSING\n" : "", more);
+    return out;
+}
+
 tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
 {
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, CASES, out);
