@@ -477,6 +477,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_field_smooth_weights, (tml, NULL, buffer, NULL, buffer), "field")                        \
     X(tml_field_shapes, (NULL, &field_shapes), "tml")                                              \
     X(tml_field_shapes, (tml, NULL), "desc")                                                       \
+    X(tml_field_prepare, (NULL, &prepare, &prepared), "tml")                                       \
+    X(tml_field_prepare, (tml, NULL, &prepared), "desc")                                           \
+    X(tml_field_prepare, (tml, &prepare, NULL), "out")                                             \
     X(tml_surface, (NULL, &surface, &mesh), "tml")                                                 \
     X(tml_surface, (tml, NULL, &mesh), "desc")                                                     \
     X(tml_surface, (tml, &surface, NULL), "out")                                                   \
@@ -679,6 +682,8 @@ TEST(null_is_refused_by_every_call)
     const tml_field_mean_desc field_mean = {.field = &points};
     const tml_field_shapes_desc field_shapes = {.field = &points};
     tml_field_desc field_resolved;
+    const tml_field_prepare_desc prepare = {.cell = 0.25};
+    tml_field_prepared prepared;
     const tml_surface_desc surface = {.iso = 1};
     const tml_surface_slabs_desc slabs = {.surface = NULL};
     tml_surface_seam seam = {0};
@@ -778,6 +783,8 @@ TEST(null_is_refused_by_every_call)
     CHECK(!tml_buffer_describe(NULL, buffer, NULL, NULL) &&
           tml_buffer_describe(tml, buffer, NULL, NULL));
     CHECK_EQ_U64(tml_type_from_name(NULL), TML_TYPE_NONE);
+    tml_field_prepared_free(NULL, &prepared);
+    tml_field_prepared_free(tml, NULL);
     tml_surface_free(NULL, &mesh);
     tml_surface_free(tml, NULL);
     tml_surface_labels_free(NULL, &net);
@@ -828,6 +835,7 @@ static void check_header(const char *header)
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
         "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
         "tml_last_error", "tml_surface_free", "tml_surface_labels_free", "tml_collide_free",
+        "tml_field_prepared_free",
         "tml_grid_position_origin", "tml_box_position_origin", "tml_subdivide_free",
         "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
         "tml_tree_save_size", "tml_subdivider_destroy", "tml_subdivider_describe",

@@ -129,6 +129,30 @@ static void in_a_frame(tml_context *tml)
     CHECK(heat == 7);
 }
 
+/* All of it in one call, densities and shapes too: what tml_surface takes, and an isovalue. */
+static void prepare(tml_context *tml)
+{
+    enum { SIDE = 9, COUNT = SIDE * SIDE };
+    tml_vec3 sheet[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        sheet[i] = (tml_vec3){(float)(i % SIDE), (float)(i / SIDE), 0};
+    const tml_field_prepare_desc desc = {
+        .field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), COUNT, sheet),
+                  .kernel = TML_FIELD_CUBIC_SPLINE,
+                  .radius = 2},
+        .cell = 0.125, /* of the radius */
+        .densities = true,
+        .shapes = true};
+    tml_field_prepared made;
+    tml_surface_result surface;
+    MUST(tml_field_prepare(tml, &desc, &made));
+    CHECK(made.iso == 0.6 && made.balls.radius == 2 && made.field.grid.spacing[0] == 0.25);
+    MUST(tml_surface(tml, &(tml_surface_desc){.field = &made.field, .iso = made.iso}, &surface));
+    CHECK(surface.triangle_count > 0);
+    tml_surface_free(tml, &surface);
+    tml_field_prepared_free(tml, &made);
+}
+
 /* A surface of particles that is smoothed where they are crowded, so that drops stay as large as they are. */
 static void smooth_where_crowded(tml_context *tml)
 {
@@ -167,6 +191,6 @@ int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){surface_of_points, resolve_and_evaluate, attributes,
-                                           densities, shapes, smooth_where_crowded, in_a_frame,
-                                           NULL});
+                                           densities, shapes, prepare, smooth_where_crowded,
+                                           in_a_frame, NULL});
 }

@@ -225,6 +225,43 @@ typedef struct tml_field_shapes_desc {
 TML_API TML_MUST_CHECK tml_status tml_field_shapes(tml_context *tml,
                                                    const tml_field_shapes_desc *desc);
 
+/* ---- from points to their field -------------------------------------------------------------- */
+
+/* How tml_field_prepare makes a field of points. Zeroed but for field.points: as tml_field_resolve.
+ * field      as for tml_field_resolve; of shapes, none
+ * cell       spacing of the grid as a share of the radius, in place of field.grid.spacing: of
+ *            field.radius, of the largest of field.radii, or of the radius that is found. 0: none
+ * densities  finds densities (tml_field_densities), unless field has them
+ * shapes     makes the kernels ellipsoids (tml_field_shapes); needs densities, and no field.radii */
+typedef struct tml_field_prepare_desc {
+    tml_field_desc field;
+    double cell;
+    bool densities, shapes;
+} tml_field_prepare_desc;
+
+/* A field that is ready for tml_surface and tml_field.
+ * field   resolved; of shapes, with centres, densities and radius of its own
+ * balls   the same without shapes: for tml_field_mean and tml_field_smooth_weights
+ * iso     the isovalue that tml_field_resolve suggests
+ * owned   buffers that tml_field_prepared_free destroys */
+typedef struct tml_field_prepared {
+    tml_field_desc field, balls;
+    double iso;
+    tml_buffer owned[5];
+} tml_field_prepared;
+
+/* Makes a field of points: radius, grid, densities and shapes, in the order in which they need each
+ * other.
+ * Waits: for what tml_field_resolve, tml_field_densities and tml_field_shapes read.
+ * Memory: 4 bytes a point of densities, 40 of shapes, and 12 if points with shapes lie on the host.
+ * Errors: as these three calls; INVALID_ARGUMENT for a cell that is below 0 or not finite. *out is
+ *         zeroed then. */
+TML_API TML_MUST_CHECK tml_status tml_field_prepare(tml_context *tml,
+                                                    const tml_field_prepare_desc *desc,
+                                                    tml_field_prepared *out);
+/* Destroys what tml_field_prepare made, and zeroes it. Points and radii stay. */
+TML_API void tml_field_prepared_free(tml_context *tml, tml_field_prepared *prepared);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,122 @@
+/* From points to the field of a surface: tml_field_prepare. A recipe of calls that a user could make.
+ *
+ * Order: radius, if the spacing is a share of it -> grid -> densities, over the points that reach into
+ * the grid's box -> shapes, on the same grid. */
+#include <math.h>
+#include <string.h>
+
+#include "core/call.h"
+#include "field/field_internal.h"
+
+static const char call[] = "tml_field_prepare";
+
+/* A spacing that is a share of the radius. */
+static tml_status choose_cell(tml_context *tml, double cell, tml_field_desc *field)
+{
+    tml_field_desc any = *field, resolved;
+    if (!(cell >= 0 && cell <= 1e30))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.cell is %g, needs a share of the radius, such as 0.25", call,
+                         cell);
+    if (cell == 0)
+        return TML_OK;
+    any.resolution = 0;
+    memset(any.grid.spacing, 0, sizeof any.grid.spacing);
+    tml_status status = field->radius > 0 ? TML_OK : tml_field_resolve(tml, &any, &resolved, NULL);
+    if (status != TML_OK)
+        return status;
+    field->radius = field->radius > 0 ? field->radius : resolved.radius;
+    for (int axis = 0; axis < 3; axis++)
+        field->grid.spacing[axis] = cell * field->radius;
+    return TML_OK;
+}
+
+/* Densities, and the isovalue that goes with them. The lattice and the box are those that were given. */
+static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
+                                 tml_field_prepared *out)
+{
+    tml_field_desc all = out->balls;
+    const tml_buffer_desc desc = {
+        .type = TML_F32, .count = tml_slot_of(tml, given->points)->count, .label = "densities"};
+    memcpy(all.grid.origin, given->grid.origin, sizeof all.grid.origin);
+    memcpy(all.lower, given->lower, sizeof all.lower);
+    memcpy(all.upper, given->upper, sizeof all.upper);
+    tml_status status = tml_buffer_create(tml, &desc, &out->owned[0]);
+    if (status == TML_OK)
+        status = tml_field_densities(tml, &all, out->owned[0]);
+    out->balls.densities = out->owned[0];
+    return status ? status : tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);
+}
+
+/* The field of ellipsoids, on the grid of the one of balls. */
+static tml_status make_shapes(tml_context *tml, tml_field_prepared *out)
+{
+    static const char *const labels[] = {"centres", "densities", "shapes", "shapes"};
+    tml_field_desc balls = out->balls, *field = &out->field;
+    tml_buffer *made = out->owned + 1, copy = {0, 0};
+    const tml_slot *points = tml_slot_of(tml, balls.points);
+    tml_status status = TML_OK;
+    for (int i = 0; i < 4 && status == TML_OK; i++)
+        status =
+            tml_buffer_create(tml,
+                              &(tml_buffer_desc){.type = i == 1 ? TML_F32 : TML_VEC(TML_F32, 3),
+                                                 .count = points->count,
+                                                 .label = labels[i]},
+                              &made[i]);
+    if (status == TML_OK && points->on_host) {
+        status = tml_copy_to_device(tml, balls.points, "points", &copy);
+        balls.points = copy;
+    }
+    const tml_field_shapes_desc desc = {
+        .field = &balls, .centres = made[0], .densities = made[1], .shapes = {made[2], made[3]}};
+    if (status == TML_OK)
+        status = tml_field_shapes(tml, &desc);
+    tml_buffer_destroy(tml, copy);
+    field->points = desc.centres;
+    field->densities = desc.densities;
+    memcpy(field->shapes, desc.shapes, sizeof field->shapes);
+    field->radius *= TML_FIELD_SHAPES_REACH;
+    return status;
+}
+
+static tml_status field_prepare_run(tml_context *tml, const tml_field_prepare_desc *desc,
+                                    tml_field_prepared *out)
+{
+    tml_field_desc field = desc->field;
+    memset(out, 0, sizeof *out);
+    field.densities = (tml_buffer){0, 0};
+    if (desc->shapes && !desc->densities && tml_buffer_is_none(desc->field.densities))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.shapes needs desc.densities, or desc.field.densities", call);
+    tml_status status = choose_cell(tml, desc->cell, &field);
+    if (status == TML_OK)
+        status = tml_field_resolve(tml, &field, &out->balls, &out->iso);
+    if (status == TML_OK && !tml_buffer_is_none(desc->field.densities)) {
+        out->balls.densities = desc->field.densities;
+        status = tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);
+    } else if (status == TML_OK && desc->densities) {
+        status = find_densities(tml, &field, out);
+    }
+    out->field = out->balls;
+    if (status == TML_OK && desc->shapes)
+        status = make_shapes(tml, out);
+    if (status != TML_OK)
+        tml_field_prepared_free(tml, out);
+    return status;
+}
+
+tml_status tml_field_prepare(tml_context *tml, const tml_field_prepare_desc *desc,
+                             tml_field_prepared *out)
+{
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, field_prepare_run(tml, desc, out));
+}
+
+void tml_field_prepared_free(tml_context *tml, tml_field_prepared *prepared)
+{
+    if (!tml || !prepared)
+        return;
+    for (size_t i = 0; i < TML_ARRAY_SIZE(prepared->owned); i++)
+        tml_buffer_destroy(tml, prepared->owned[i]);
+    memset(prepared, 0, sizeof *prepared);
+}
