@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trommel/io.h>
+
 #include "frames.h"
-#include "paths.h"
 #include "ranks.h"
 #include "report/progress.h"
 #include "system.h"
@@ -75,7 +76,7 @@ static bool match(const char *pattern, const char *name, uint32_t *number)
     if (!opt_count(digits, &value) || value > UINT32_MAX)
         return false;
     *number = (uint32_t)value;
-    return path_number(pattern, *number, made, sizeof made) && strcmp(made, name) == 0;
+    return tml_path_number(pattern, *number, false, made, sizeof made) && strcmp(made, name) == 0;
 }
 
 /* The files that are there. */
@@ -116,7 +117,7 @@ static int enumerate(const char *pattern, const frame_range *range, uint32_t *ro
     system_file info;
     int code = CLI_OK;
     for (uint64_t number = range->first; number <= range->last && code == CLI_OK; number++) {
-        if (!path_number(pattern, (uint32_t)number, path, sizeof path))
+        if (!tml_path_number(pattern, (uint32_t)number, false, path, sizeof path))
             code = cli_usage("%s: is longer than %d bytes", pattern, FRAME_PATH - 1);
         else if (!system_examine(path, &info))
             code = cli_error("%s: cannot be opened: %s; nothing was done", path, strerror(errno));
@@ -153,7 +154,7 @@ int frames_find(char **operands, uint32_t operand_count, const frame_range *rang
     bool is_pattern = false;
     int code = CLI_OK;
     for (uint32_t i = 0; i < operand_count; i++) /* a file may have that very name */
-        is_pattern |= path_is_numbered(operands[i]) && !system_examine(operands[i], &info);
+        is_pattern |= tml_path_is_numbered(operands[i]) && !system_examine(operands[i], &info);
     if (is_pattern && operand_count > 1)
         return cli_usage("give one name with a number, or the files themselves");
     if (range->is_given && !is_pattern)

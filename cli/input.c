@@ -222,63 +222,54 @@ int input_check_options(tml_context *tml, const char *path, const input_options 
     return is_known ? opt_check_input(OPT_CONTENTS, is, path) : CLI_OK;
 }
 
-int input_check_points(const char *path, const tml_points *p, const cli_common *common)
+uint32_t input_attributes(const char *list, char words[INPUT_WORDS],
+                          const char *names[INPUT_MAX_ATTRIBUTES])
 {
-    uint64_t numbers = 3 + (p->radii != NULL) + (p->values != NULL);
-    for (uint32_t i = 0; i < p->attribute_count; i++)
-        numbers += p->attributes[i].values ? p->attributes[i].components : 0;
-    uint64_t size = p->count * numbers * sizeof(float);
-    if (!common->memory || size <= common->memory)
-        return CLI_OK;
-    return cli_error("%s: needs %" PRIu64 " bytes, --memory is %" PRIu64, path, size,
-                     common->memory);
+    uint32_t count = 0;
+    snprintf(words, INPUT_WORDS, "%s", list ? list : "");
+    for (char *word = strtok(words, ","); word; word = strtok(NULL, ",")) {
+        if (count < INPUT_MAX_ATTRIBUTES)
+            names[count] = word;
+        count++;
+    }
+    return count;
 }
 
-/* Points with the attributes that the options name. */
-static tml_status load_points(tml_context *tml, const char *path, const input_options *options,
-                              tml_points *out)
+bool input_is_points(tml_context *tml, const char *path, const input_options *options)
 {
-    char words[512];
-    const char *names[INPUT_MAX_ATTRIBUTES];
-    uint32_t count = 0;
-    snprintf(words, sizeof words, "%s", options->attributes ? options->attributes : "");
-    for (char *word = strtok(words, ","); word; word = strtok(NULL, ",")) {
-        if (count == INPUT_MAX_ATTRIBUTES)
-            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "--attribute: more than %d names",
-                             INPUT_MAX_ATTRIBUTES);
-        names[count++] = word;
-    }
-    const tml_points_load_desc desc = {
-        .names = names, .name_count = count, .strict = cli_is_strict()};
-    return tml_points_load(tml, path, &desc, out);
+    return !options->type && !tml_volume_format(tml, path);
+}
+
+int input_fail_points(tml_context *tml, const char *path, const input_options *options,
+                      bool takes_all, tml_status status)
+{
+    const char *format = tml_points_format(tml, path);
+    /* Any text passes for XYZ until it is read. */
+    const bool is_any =
+        !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
+    const input_kind kind = takes_all ? INPUT_NONE : input_kind_of(tml, path, options);
+    if (kind == INPUT_MESH || kind == INPUT_PICTURE || kind == INPUT_INDEX)
+        return advice_fail(tml, TML_ERROR_FILE_FORMAT, path, INPUT_VOLUME);
+    return (!format || status == TML_ERROR_FILE_FORMAT) && is_any
+               ? input_refuse(tml, path, takes_all)
+               : cli_fail(tml, status);
 }
 
 int input_load(tml_context *tml, const char *path, const input_options *options,
-               const cli_common *common, bool takes_all, input *out)
+               const cli_common *common, input *out)
 {
     input_name(path, out);
     out->frame = options->frame;
 
     tml_volume_load_desc desc = input_volume_desc(options, common);
-    if (desc.type || tml_volume_format(tml, path)) {
+    if (!input_is_points(tml, path, options)) {
         int code = cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
         return code == CLI_OK ? input_take_unit(options, path, &out->volume) : code;
     }
+    const tml_points_load_desc points = {.memory_limit = common->memory, .strict = common->strict};
     out->is_points = true;
-    const char *format = tml_points_format(tml, path);
-    tml_status status =
-        format ? load_points(tml, path, options, &out->points) : TML_ERROR_FILE_FORMAT;
-    /* Any text passes for XYZ until it is read. */
-    bool is_any = !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
-    if (status == TML_OK && !takes_all) /* a field is made of them, in floats */
-        tml_positions_recenter(out->points.positions, out->points.count, out->points.origin);
-    if (status == TML_OK)
-        return input_check_points(path, &out->points, common);
-    const input_kind kind = takes_all ? INPUT_NONE : input_kind_of(tml, path, options);
-    if (kind == INPUT_MESH || kind == INPUT_PICTURE || kind == INPUT_INDEX)
-        return advice_fail(tml, TML_ERROR_FILE_FORMAT, path, INPUT_VOLUME);
-    return status == TML_ERROR_FILE_FORMAT && is_any ? input_refuse(tml, path, takes_all)
-                                                     : cli_fail(tml, status);
+    tml_status status = tml_points_load(tml, path, &points, &out->points);
+    return status == TML_OK ? CLI_OK : input_fail_points(tml, path, options, true, status);
 }
 
 /* Is there a word about places in the file? */

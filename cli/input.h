@@ -20,7 +20,6 @@ typedef struct input_options {
     uint64_t skip;
     input_spacing spacing;
     uint64_t frame;
-    const char *attributes; /* of points: names with commas between; NULL: none */
 } input_options;
 
 enum { INPUT_MAX_ATTRIBUTES = 8 };
@@ -80,12 +79,20 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all);
  * that is open already; NULL: the file's head is read for it. */
 int input_check_options(tml_context *tml, const char *path, const input_options *options,
                         const char *known);
-/* Loads path as a volume, or else as points. On failure prints why (takes_all: as input_refuse)
- * and returns an exit code. */
+/* Are a file's contents to be read as points, and not as a volume? */
+bool input_is_points(tml_context *tml, const char *path, const input_options *options);
+/* Prints why a file could not be read as points, and returns an exit code. status: of
+ * tml_points_load. */
+int input_fail_points(tml_context *tml, const char *path, const input_options *options,
+                      bool takes_all, tml_status status);
+enum { INPUT_WORDS = 512 };
+/* The names in a list with commas, of which words keeps the text. Returns how many there are; names
+ * has the first. */
+uint32_t input_attributes(const char *list, char words[INPUT_WORDS],
+                          const char *names[INPUT_MAX_ATTRIBUTES]);
+/* Loads path as a volume, or else as points. On failure prints why and returns an exit code. */
 int input_load(tml_context *tml, const char *path, const input_options *options,
-               const cli_common *common, bool takes_all, input *out);
-/* Do they take no more than --memory? Prints that they do, and returns an exit code. */
-int input_check_points(const char *path, const tml_points *points, const cli_common *common);
+               const cli_common *common, input *out);
 /* Loads a volume of the same size as of, for a mask or an attribute. */
 int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
                     tml_volume *out);

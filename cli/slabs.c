@@ -45,11 +45,6 @@ uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute)
     return count * each + count / 3; /* what tml_surface needs beside it */
 }
 
-void slabs_of_field(const tml_grid *grid, slabs *out)
-{
-    *out = (slabs){.info[0] = {.type = TML_F32, .grid = *grid, .slope = 1}};
-}
-
 void slabs_close(slabs *s)
 {
     for (int i = 0; i < SLABS_SOURCES; i++)
@@ -68,17 +63,11 @@ bool slabs_can_map(slabs *s)
 
 /* ---- measures -------------------------------------------------------------------------------- */
 
-/* What the hooks of tml_surface_save measure. */
-typedef struct measuring {
-    tml_context *tml;
-    measures *measures;
-} measuring;
-
 static tml_status measure_piece(void *user, const tml_surface_piece *piece)
 {
-    const measuring *m = user;
-    m->measures->is_off |= piece->part > 0;
-    measures_add(m->tml, m->measures,
+    slabs *s = user;
+    s->measures.is_off |= piece->part > 0;
+    measures_add(s->tml, &s->measures,
                  &(tml_mesh){.positions = piece->positions,
                              .indices = piece->indices,
                              .indices64 = piece->indices64,
@@ -92,13 +81,13 @@ static tml_status measure_piece(void *user, const tml_surface_piece *piece)
 static tml_status measure_edited(void *user, tml_mesh_arrays *mesh)
 {
     enum { TRIANGLES = 1 << 16 };
-    const measuring *m = user;
+    slabs *s = user;
     const size_t size = mesh->indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
-    m->measures->is_off |= mesh->part_count > 1;
+    s->measures.is_off |= mesh->part_count > 1;
     for (uint64_t first = 0; first < mesh->triangle_count; first += TRIANGLES) {
         const uint64_t left = mesh->triangle_count - first;
-        m->measures->vertices = 0; /* each of these pieces has all of them */
-        measures_add(m->tml, m->measures,
+        s->measures.vertices = 0; /* each of these pieces has all of them */
+        measures_add(s->tml, &s->measures,
                      &(tml_mesh){.positions = mesh->positions,
                                  .indices = (const char *)mesh->indices + 3 * size * first,
                                  .indices64 = mesh->indices64,
@@ -167,59 +156,63 @@ static bool is_cached(const slabs *s)
                                       s->streams[TML_SURFACE_ATTRIBUTE] != NULL) < free_memory / 2;
 }
 
-static int save(tml_context *tml, slabs *s, const tml_surface_save_desc *desc,
-                const slabs_options *options, tml_surface_result *result)
+int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_status status,
+              tml_side failed, bool is_empty)
 {
-    tml_surface_saved saved;
-    tml_status status = tml_surface_save(tml, options->output, desc, &saved);
-    *result = saved.surface;
-    s->is_empty = saved.is_empty;
-    if (saved.failed == TML_SIDE_BRICKS)
+    measures_end(tml, &s->measures);
+    s->is_empty = is_empty;
+    if (failed == TML_SIDE_BRICKS)
         return refuse_index(options);
-    if (saved.failed == TML_SIDE_SOURCE && s->reader && !options->is_asked)
+    if (failed == TML_SIDE_SOURCE && s->reader && !options->is_asked)
         return cli_fail(s->reader, status); /* as of a volume that is loaded */
-    if (status == TML_OK && options->team && !saved.is_empty)
+    if (status == TML_OK && options->team && !is_empty)
         status = share_peak_memory(tml);
-    if (saved.is_empty && options->is_asked)
+    if (is_empty && options->is_asked)
         return cli_error("the surface is empty, nothing was written; choose other "
                          "values (" CLI_PROGRAM " info shows what the file holds)");
     return cli_fail(tml, status);
 }
 
-int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
-              const slabs_options *options, tml_surface_result *result)
+tml_surface_save_desc slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
+                                     const slabs_options *options)
 {
     const bool edits = surface->largest_component || surface->drop_degenerate;
-    measuring m = {tml, &s->measures};
-    tml_bricks bricks = {0};
     tml_surface_save_desc desc = {.slabs = {.surface = options->boundaries ? NULL : surface,
                                             .boundaries = options->boundaries,
                                             .write = edits ? NULL : measure_piece,
-                                            .user = &m,
+                                            .user = s,
                                             .memory = options->memory,
                                             .slab_layers = options->layers,
                                             .components = options->components},
-                                  .mesh = {.attributes = options->attributes,
-                                           .attribute_count = options->attribute_count,
-                                           .team = ranks_team(),
+                                  .mesh = {.team = ranks_team(),
                                            .comment = "made by " CLI_PROGRAM,
                                            .up = options->up,
                                            .edit = edits ? measure_edited : NULL,
-                                           .user = &m},
+                                           .user = s},
                                   .volume = s->streams[TML_SURFACE_VOLUME],
                                   .mask = s->streams[TML_SURFACE_MASK],
                                   .attribute = s->streams[TML_SURFACE_ATTRIBUTE],
-                                  .bricks = options->index ? &bricks : NULL,
                                   .counts_first = is_cached(s),
                                   .keeps_empty = options->may_be_empty};
     memcpy(desc.mesh.origin, options->origin, sizeof desc.mesh.origin);
-    for (uint32_t i = 0; i < options->attribute_count; i++)
-        desc.slabs.field_values[i] = options->carried[i];
+    s->tml = tml;
     s->measures = (measures){.is_off = options->team || !(options->components || surface->soup)};
+    return desc;
+}
+
+int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
+              const slabs_options *options, tml_surface_result *result)
+{
+    tml_bricks bricks = {0};
+    tml_surface_saved saved;
+    tml_surface_save_desc desc = slabs_describe(tml, s, surface, options);
     int code = options->index ? load_index(tml, s, options, &bricks) : CLI_OK;
-    if (code == CLI_OK)
-        code = save(tml, s, &desc, options, result);
-    measures_end(tml, &s->measures);
+    if (code == CLI_OK) {
+        desc.bricks = options->index ? &bricks : NULL;
+        tml_status status = tml_surface_save(tml, options->output, &desc, &saved);
+        *result = saved.surface;
+        code = slabs_end(tml, s, options, status, saved.failed, saved.is_empty);
+    }
     tml_bricks_free(tml, &bricks);
     return code;
 }

@@ -12,6 +12,7 @@
 enum { SLABS_SOURCES = 3 }; /* tml_surface_source */
 
 typedef struct slabs {
+    tml_context *tml;    /* that of the surface */
     tml_context *reader; /* that of the thread which reads */
     tml_volume info[SLABS_SOURCES];
     tml_volume_stream *streams[SLABS_SOURCES]; /* NULL: not given */
@@ -27,8 +28,6 @@ bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
 /* Can all of the files be used where they lie, as mapped memory? */
 bool slabs_can_map(slabs *s);
-/* No files, but a field of this grid. */
-void slabs_of_field(const tml_grid *grid, slabs *out);
 /* Bytes that all of it would take in memory at once, mesh not counted. */
 uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute);
 
@@ -46,12 +45,15 @@ typedef struct slabs_options {
     const tml_team *team; /* shares the layers (ranks.h); NULL: there is none */
     const tml_surface_labels_desc
         *boundaries; /* instead of the surface, whose region it has; or NULL */
-    /* Of points: what they carry, one buffer each, and its names; the mesh has its means. */
-    const tml_mesh_attribute *attributes;
-    const tml_buffer *carried;
-    uint32_t attribute_count;
 } slabs_options;
 
+/* How tml_surface_save is to save a surface, with what measures the mesh meanwhile in s. surface: as for
+ * tml_surface_slabs. */
+tml_surface_save_desc slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
+                                     const slabs_options *options);
+/* What came of it: prints what is wrong and returns an exit code. */
+int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_status status,
+              tml_side failed, bool is_empty);
 /* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of a team's processes, each takes some
  * layers, and the result is that of all. Prints what is wrong and returns an exit code. */
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,

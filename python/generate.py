@@ -163,13 +163,13 @@ def version_of(include):
 
 
 def macros_of(include):
-    """Numbers that are macros, as enumerators are no fractions."""
+    """Numbers that are macros, as enumerators are neither fractions nor texts of an option."""
     out = {}
     for header in sorted(pathlib.Path(include).glob("trommel/*.h")):
         for line in header.read_text().splitlines():
             words = line.split()
-            if len(words) == 3 and words[0] == "#define" and words[1].startswith("TML_FIELD_"):
-                out[words[1]] = float(words[2])
+            if len(words) == 3 and words[0] == "#define" and words[1].startswith(("TML_FIELD_", "TML_POINTS_")):
+                out[words[1]] = int(words[2]) if words[2].isdigit() else float(words[2])
     return out
 
 

@@ -142,19 +142,20 @@ static int convert_points(run *r)
     double start = cli_now();
     static const char *const all[] = {"*"};
     const tml_points_load_desc desc = {
-        .names = all, .name_count = 1, .strict = r->args->common.strict};
+        .names = all,
+        .name_count = 1,
+        .memory_limit = r->args->common.memory,
+        .strict = r->args->common.strict};
     tml_status status = tml_points_load(r->tml, r->path, &desc, &points);
     add_time(r, "load", start);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     snprintf(text, sizeof text, "%.40s points, %s", text_count(count, points.count), points.format);
     describe(r, tml_points_format(r->tml, r->path), text);
-    int code = input_check_points(r->path, &points, &r->args->common);
-    if (code == CLI_OK && transform_is_asked(&r->args->transform))
+    if (transform_is_asked(&r->args->transform))
         transform_points(&r->args->transform, &points);
     start = cli_now();
-    if (code == CLI_OK)
-        code = cli_fail(r->tml, tml_points_save(r->tml, r->args->output, &points));
+    int code = cli_fail(r->tml, tml_points_save(r->tml, r->args->output, &points));
     add_time(r, "save", start);
     tml_points_free(r->tml, &points);
     return code;

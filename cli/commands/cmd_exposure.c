@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trommel/io.h>
+
 #include "draw/picture_buffer.h"
 #include "draw/plot.h"
 #include "draw/sparkline.h"
@@ -447,9 +449,10 @@ static int end_frame(run *r, measured *f)
                  has_floats && !a->values
                      ? "; if it holds logarithms, say which: --values log2, ln or log10"
                      : "");
-    if (code == CLI_OK && a->output && path_number(a->output, f->number, path, sizeof path))
+    if (code == CLI_OK && a->output &&
+        tml_path_number(a->output, f->number, false, path, sizeof path))
         code = save_picture(r, f, path);
-    if (code == CLI_OK && a->plot && path_number(a->plot, f->number, path, sizeof path))
+    if (code == CLI_OK && a->plot && tml_path_number(a->plot, f->number, false, path, sizeof path))
         code = save_plot(r, f, path);
     return code;
 }
@@ -579,7 +582,7 @@ static void tell_frame(const run *r, const measured *f)
     for (int i = 0; i < (r->args->output ? 4 : 2); i++)
         report_add_stage(&times, stages[i], f->seconds[i]);
     for (int i = 0; i < 2; i++)
-        if (outputs[i] && path_number(outputs[i], f->number, paths[i], PATH_SIZE))
+        if (outputs[i] && tml_path_number(outputs[i], f->number, false, paths[i], PATH_SIZE))
             report_add_output(&times, paths[i]);
     field_heading("%s", text_file_name(f->path));
     field_open("input", '{');

@@ -505,7 +505,7 @@ static int info_run(tml_context *tml, const void *args, char **operands)
         field_count("elements", NULL, NULL, 0);
         return CLI_OK;
     }
-    code = input_load(tml, path, &a->input, &a->common, true, &in);
+    code = input_load(tml, path, &a->input, &a->common, &in);
     if (code == CLI_OK)
         code = in.is_points ? describe_points(tml, &in) : describe_volume(tml, &in, a);
     input_free(tml, &in);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trommel/io.h>
+
 #include "draw/color.h"
 #include "draw/picture_buffer.h"
 #include "draw/sheet.h"
@@ -30,8 +32,8 @@ enum { MOST_LEVELS = 64 };
 /* The level's number stands where the name has %d, or before its ending. False where that is too long. */
 static bool level_name(const char *name, uint32_t level, char *out, size_t size)
 {
-    if (path_is_numbered(name))
-        return path_number(name, level, out, size);
+    if (tml_path_is_numbered(name))
+        return tml_path_number(name, level, false, out, size);
     const char *dot = strrchr(name, '.'), *end = dot ? dot : name + strlen(name);
     int length = snprintf(out, size, "%.*s_%" PRIu32 "%s", (int)(end - name), name, level, end);
     return length >= 0 && (size_t)length < size;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trommel/io.h>
+
 #include "cli.h"
 #include "draw/cells.h"
 #include "draw/color.h"
@@ -33,9 +35,6 @@ typedef struct smoothing {
     uint32_t iterations;
 } smoothing;
 
-/* --field density: a sum of kernels over densities; anisotropic: of ellipsoids. */
-enum { DENSITY = TML_FIELD_DISTANCE + 1, ANISOTROPIC };
-
 /* Spacing of a field's samples: a length, or a share of the radius. */
 typedef struct cell_size {
     double size;
@@ -58,7 +57,7 @@ typedef struct surface_args {
     bool soup, caps, flip, indices64, drop_degenerate, largest;
     double collapse;
     simplify_goal simplify;
-    uint32_t points_kind; /* tml_field_kind, DENSITY or ANISOTROPIC */
+    uint32_t points_kind; /* tml_points_field */
     uint32_t kernel;      /* tml_field_kernel */
     double radius;
     cell_size cell;
@@ -184,6 +183,9 @@ static const char *parse_bounds(const char *text, void *member)
             return "three ranges of coordinates, the smaller first, such as -1:1,0:2.5,:";
     return NULL;
 }
+
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x)  TEXT_OF_(x)
 
 static const opt surface_options[] = {
     {OPT_SECTION, .help = "Which surface"},
@@ -326,7 +328,7 @@ static const opt surface_options[] = {
      .help = "the field's box in the points' units; an empty end is the points' own; --caps closes "
              "what it cuts"},
     {OPT_COUNT, "resolution", .brief = "of points: samples along the field's longest side",
-     .argument = "N", .least = 2, .most = 16384, .fallback = "128",
+     .argument = "N", .least = 2, .most = 16384, .fallback = TEXT_OF(TML_POINTS_RESOLUTION),
      .offset = offsetof(surface_args, resolution),
      .help = "samples along the field's longest side"},
 
@@ -345,27 +347,21 @@ typedef struct run {
     const surface_args *args;
     input in;
     tml_volume mask, attribute;
-    /* What the points carry, and its means at the vertices. */
-    tml_buffer carried[INPUT_MAX_ATTRIBUTES], means[INPUT_MAX_ATTRIBUTES];
-    tml_mesh_attribute attributes[INPUT_MAX_ATTRIBUTES];
-    uint32_t attribute_count;
     void *mask_bytes; /* the mask where its file has no bytes; mask_size of them */
     size_t mask_size;
     tml_surface_desc desc;
-    tml_field_desc field;
-    tml_field_desc shaped;             /* of ellipsoids in the place of its balls; else zeroed */
     label_list labels;                 /* as the volume's type has them */
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
     double range_lower, range_upper;   /* physical; lower > upper: not known */
-    tml_surface_result result;
-    tml_surface_labels_result net; /* of labels' boundaries: the result is a view of it */
-    tml_mesh mesh;
+    tml_points_mesh_result made;       /* of volumes its whole alone */
+    uint32_t told_stages;              /* of made.whole */
     summary summary;
     slabs slabs;
     bool in_slabs, may_be_slabs;
     const tml_team *team; /* shares the work; NULL: this process has all of it */
     bool is_frame;        /* of a sequence, in which a surface may well be empty */
     bool is_first;
+    int code; /* of a hook that printed why */
 } run;
 
 /* A mask volume as bytes that are 0 or not. */
@@ -486,6 +482,7 @@ static int describe_volume(run *r)
     tml_grid_position_origin(&v->grid, r->desc.position_origin);
     if (!labels->all && !labels->count)
         return choose_isovalues(r);
+    r->desc.flip = false;
     r->desc.labels = labels->count ? r->labels.labels : NULL;
     r->desc.all_labels = labels->all;
     int code = labels_choose(labels, v->type, &r->labels);
@@ -552,10 +549,10 @@ static int make_inside_high(run *r)
 static void tell_empty_labels(run *r)
 {
     char text[TEXT_SIZE];
-    for (uint32_t p = 0; p < r->result.part_count && !r->summary.has_found; p++)
-        if (r->labels.count && r->result.parts[p].triangle_count == 0)
+    for (uint32_t p = 0; p < r->made.whole.surface.part_count && !r->summary.has_found; p++)
+        if (r->labels.count && r->made.whole.surface.parts[p].triangle_count == 0)
             cli_warn("--labels: %s has no surface: no sample of %s has this label, or all have",
-                     labels_text(text, sizeof text, r->result.parts[p].label,
+                     labels_text(text, sizeof text, r->made.whole.surface.parts[p].label,
                                  tml_type_is_signed(r->in.volume.type)),
                      r->in.path);
 }
@@ -578,167 +575,12 @@ static int prepare_volume(run *r)
     return code == CLI_OK ? make_attribute(r) : code;
 }
 
-/* The lattice goes through the file's 0, wherever its points are counted from. */
-static void choose_grid(const surface_args *a, const tml_points *p, tml_field_desc *field)
-{
-    if (!(a->cell.size > 0))
-        field->resolution = (uint32_t)a->resolution;
-    for (int axis = 0; axis < 3; axis++) {
-        double lower = a->bounds[0][axis], upper = a->bounds[1][axis];
-        bool is_given = lower != 0 || upper != 0;
-        field->grid.spacing[axis] = a->cell.size;
-        field->grid.origin[axis] = -p->origin[axis];
-        field->lower[axis] = is_given ? lower - p->origin[axis] : 0;
-        field->upper[axis] = is_given ? upper - p->origin[axis] : 0;
-    }
-}
-
-/* A cell that is a share of the radius: of the one that is given, or of the largest or the median spacing's. */
-static tml_status choose_cell(tml_context *tml, const surface_args *a, tml_field_desc *field)
-{
-    tml_field_desc any = *field, resolved;
-    for (int axis = 0; axis < 3; axis++)
-        any.grid.spacing[axis] = 0;
-    any.resolution = 0;
-    tml_status status = field->radius > 0 ? TML_OK : tml_field_resolve(tml, &any, &resolved, NULL);
-    if (status != TML_OK)
-        return status;
-    const double radius = field->radius > 0 ? field->radius : resolved.radius;
-    field->radius = radius;
-    for (int axis = 0; axis < 3; axis++)
-        field->grid.spacing[axis] = a->cell.size * radius;
-    return TML_OK;
-}
-
-/* The densities of a resolved field, and the isovalue that goes with them. Within bounds, points outside count that
- * are near those that reach in. */
-static tml_status find_densities(run *r)
-{
-    const double start = cli_now();
-    tml_field_desc all = r->field;
-    choose_grid(r->args, &r->in.points, &all); /* its lattice and bounds */
-    const tml_buffer_desc sums = {
-        .type = TML_F32, .count = r->in.points.count, .label = "densities"};
-    tml_status status = tml_buffer_create(r->tml, &sums, &r->field.densities);
-    if (status == TML_OK)
-        status = tml_field_densities(r->tml, &all, r->field.densities);
-    if (status == TML_OK)
-        status = tml_field_resolve(r->tml, &r->field, &r->field, &r->isovalues[0]);
-    report_add_stage(&r->summary.report, "densities", cli_now() - start);
-    return status;
-}
-
-/* The field of ellipsoids, on the grid of the one of balls. */
-static tml_status find_shapes(run *r)
-{
-    const double start = cli_now();
-    const tml_points *p = &r->in.points;
-    const tml_type vec3 = TML_VEC(TML_F32, 3);
-    tml_field_desc *shaped = &r->shaped, balls = r->field;
-    const struct {
-        tml_type type;
-        const char *label;
-        tml_buffer *out;
-    } arrays[] = {{vec3, "centres", &shaped->points},
-                  {TML_F32, "densities", &shaped->densities},
-                  {vec3, "shapes", &shaped->shapes[0]},
-                  {vec3, "shapes", &shaped->shapes[1]}};
-    *shaped = r->field;
-    shaped->points = shaped->densities = (tml_buffer){0, 0};
-    shaped->radius *= TML_FIELD_SHAPES_REACH;
-    tml_status status = cli_lend(r->tml, vec3, p->count, p->positions, "points", &balls.points);
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && status == TML_OK; i++)
-        status = tml_buffer_create(
-            r->tml,
-            &(tml_buffer_desc){.type = arrays[i].type, .count = p->count, .label = arrays[i].label},
-            arrays[i].out);
-    if (status == TML_OK)
-        status = tml_field_shapes(
-            r->tml, &(tml_field_shapes_desc){.field = &balls,
-                                             .centres = shaped->points,
-                                             .densities = shaped->densities,
-                                             .shapes = {shaped->shapes[0], shaped->shapes[1]}});
-    tml_buffer_destroy(r->tml, balls.points);
-    report_add_stage(&r->summary.report, "shapes", cli_now() - start);
-    return status;
-}
-
-static int prepare_points(run *r)
-{
-    const surface_args *a = r->args;
-    const tml_points *p = &r->in.points;
-    if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
-        return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
-    if (a->points_kind == ANISOTROPIC && p->radii && a->radius == 0)
-        return cli_usage("--field anisotropic: the points have radii of their own; give them one "
-                         "by --radius");
-    tml_field_desc field = {.radius = a->radius,
-                            .kind = (tml_field_kind)a->points_kind,
-                            .kernel = (tml_field_kernel)a->kernel};
-    const bool is_shaped = a->points_kind == ANISOTROPIC;
-    const bool is_density = a->points_kind == DENSITY || is_shaped;
-    if (is_density) {
-        field.kind = TML_FIELD_KERNEL_SUM;
-        field.kernel = TML_FIELD_CUBIC_SPLINE;
-    }
-    choose_grid(a, p, &field);
-    tml_status status = cli_lend_input(r->tml, TML_VEC(TML_F32, 3), p->count, p->positions,
-                                       "points", &r->field.points);
-    field.points = r->field.points;
-    if (status == TML_OK && p->radii && a->radius == 0) {
-        status = cli_lend_input(r->tml, TML_F32, p->count, p->radii, "radii", &r->field.radii);
-        field.radii = r->field.radii;
-    }
-    double start = cli_now();
-    if (status == TML_OK && a->cell.is_in_radii)
-        status = choose_cell(r->tml, a, &field);
-    if (status == TML_OK)
-        status = tml_field_resolve(r->tml, &field, &r->field, &r->isovalues[0]);
-    if (status != TML_OK)
-        return cli_fail(r->tml, status);
-    report_add_stage(&r->summary.report, "spacing", cli_now() - start);
-    if (is_density)
-        status = find_densities(r);
-    if (status == TML_OK && is_shaped)
-        status = find_shapes(r);
-    if (status != TML_OK)
-        return cli_fail(r->tml, status);
-    if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
-        tml_log(r->tml, TML_LOG_WARNING,
-                "each frame gets a radius of its own, this one %g; to keep the surface steady, "
-                "give all the same --radius",
-                r->field.radius);
-    if (r->is_first)
-        scan_check(text_file_name(r->in.path), p);
-    r->summary.origin = a->iso.count ? "given" : "half a lone point's height";
-    if (!a->iso.count && field.kind == TML_FIELD_DISTANCE)
-        r->summary.origin = "the spheres' surface";
-    if (!a->iso.count && is_density)
-        r->summary.origin = "a share of the density inside";
-    for (uint32_t i = 0; i < a->iso.count; i++)
-        r->isovalues[i] = a->iso.values[i];
-    r->summary.grid = r->field.grid;
-    r->summary.radius = r->field.radius;
-    r->summary.slope = 1;
-    r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
-    r->desc.field = is_shaped ? &r->shaped : &r->field;
-    r->desc.isovalues = r->isovalues;
-    r->desc.isovalue_count = a->iso.count ? a->iso.count : 1;
-    r->desc.flip = a->flip;
-    return CLI_OK;
-}
-
-static int load_input(run *r, const char *path)
+static int load_volume(run *r, const char *path)
 {
     double start = cli_now();
-    input_options options = r->args->input;
-    options.attributes = r->args->attribute;
-    int code = input_load(r->tml, path, &options, &r->args->common, false, &r->in);
-    r->summary.in = &r->in;
+    int code = input_load(r->tml, path, &r->args->input, &r->args->common, &r->in);
     report_add_stage(&r->summary.report, "load", cli_now() - start);
-    if (code != CLI_OK)
-        return code;
-    return r->in.is_points ? prepare_points(r) : prepare_volume(r);
+    return code == CLI_OK ? prepare_volume(r) : code;
 }
 
 static void count_cells(run *r)
@@ -797,18 +639,24 @@ static int explain_empty(run *r)
                      hides ? ", where --mask and --region hide nothing" : "");
 }
 
+/* The settings of a surface, of volumes and points. */
+static tml_surface_desc describe_settings(const surface_args *a)
+{
+    return (tml_surface_desc){.region = a->region,
+                              .normals = (tml_normals)a->normals,
+                              .topology = (tml_topology)a->topology,
+                              .soup = a->soup,
+                              .cells = a->cells != NULL,
+                              .caps = a->caps,
+                              .flip = a->flip,
+                              .indices64 = a->indices64,
+                              .drop_degenerate = a->drop_degenerate,
+                              .largest_component = a->largest};
+}
+
 static void choose_surface(run *r)
 {
     const surface_args *a = r->args;
-    r->desc.region = a->region;
-    r->desc.normals = (tml_normals)a->normals;
-    r->desc.topology = (tml_topology)a->topology;
-    r->desc.soup = a->soup;
-    r->desc.cells = a->cells != NULL;
-    r->desc.caps = a->caps;
-    r->desc.indices64 = a->indices64;
-    r->desc.drop_degenerate = a->drop_degenerate;
-    r->desc.largest_component = a->largest;
     const double *steps = r->summary.grid.spacing;
     r->desc.collapse = a->collapse * fmin(steps[0], fmin(steps[1], steps[2]));
     count_cells(r);
@@ -816,42 +664,28 @@ static void choose_surface(run *r)
 
 static void add_stages(run *r)
 {
+    const tml_surface_result *result = &r->made.whole.surface;
     double known = 0;
-    for (uint32_t i = 0; i < r->result.stage_count; i++) {
-        report_add_stage(&r->summary.report, r->result.stages[i].name, r->result.stages[i].seconds);
-        known += r->result.stages[i].seconds;
+    r->summary.surface_seconds = r->made.whole.seconds;
+    for (uint32_t i = 0; i < result->stage_count; i++) {
+        report_add_stage(&r->summary.report, result->stages[i].name, result->stages[i].seconds);
+        known += result->stages[i].seconds;
     }
-    report_add_stage(&r->summary.report, "other", fmax(r->summary.surface_seconds - known, 0));
+    report_add_stage(&r->summary.report, "other", fmax(r->made.whole.seconds - known, 0));
+}
+
+/* Those that are new. */
+static void add_later_stages(run *r)
+{
+    for (; r->told_stages < r->made.whole.stage_count; r->told_stages++)
+        report_add_stage(&r->summary.report, r->made.whole.stages[r->told_stages].name,
+                         r->made.whole.stages[r->told_stages].seconds);
 }
 
 /* Are the labels' boundaries shared? */
 static bool makes_net(const surface_args *a)
 {
     return (a->smooth.is_asked || a->separate || a->quads) && (a->labels.all || a->labels.count);
-}
-
-/* Of separate meshes, one a label. */
-static tml_status list_parts(run *r)
-{
-    const tml_surface_labels_result *net = &r->net;
-    const bool is_signed = tml_type_is_signed(r->in.volume.type);
-    tml_surface_part *parts = tml_alloc_array(r->tml, net->part_count, sizeof *parts);
-    if (!parts)
-        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " parts",
-                         net->part_count);
-    for (uint64_t p = 0; p < net->part_count; p++) {
-        const tml_surface_label_part *from = &net->parts[p];
-        parts[p] =
-            (tml_surface_part){is_signed ? (double)(int64_t)from->label : (double)from->label,
-                               from->vertex_first,
-                               from->vertex_count,
-                               from->face_first,
-                               from->face_count,
-                               from->label};
-    }
-    r->result.parts = parts;
-    r->result.part_count = (uint32_t)net->part_count;
-    return TML_OK;
 }
 
 static tml_surface_labels_desc describe_boundaries(const run *r)
@@ -874,266 +708,7 @@ static tml_surface_labels_desc describe_boundaries(const run *r)
                                                          r->desc.position_origin[2]}};
 }
 
-/* The labels' boundaries, shared as a mesh of one part, or separate. */
-static tml_status extract_boundaries(run *r)
-{
-    const surface_args *a = r->args;
-    tml_surface_labels_result *net = &r->net;
-    const tml_surface_labels_desc desc = describe_boundaries(r);
-    tml_status status = tml_surface_labels(r->tml, &desc, net);
-    if (status != TML_OK)
-        return status;
-    r->result = (tml_surface_result){.vertices = net->vertices,
-                                     .indices = net->indices,
-                                     .vertex_count = net->vertex_count,
-                                     .triangle_count = net->face_count,
-                                     .active_cells = net->vertex_count,
-                                     .scratch_size = net->scratch_size,
-                                     .stage_count = net->stage_count};
-    memcpy(r->result.stages, net->stages, sizeof net->stages);
-    r->summary.is_quads = a->quads;
-    return net->part_count ? list_parts(r) : TML_OK;
-}
-
-static tml_status smooth(run *r)
-{
-    double start = cli_now();
-    tml_mesh_smooth_desc desc = {.vertices = r->result.vertices,
-                                 .indices = r->result.indices,
-                                 .iterations = r->args->smooth.iterations,
-                                 .out = r->result.vertices,
-                                 .normals = r->result.vertex_normals};
-    tml_status status = TML_OK;
-    if (r->in.is_points && r->result.vertex_count) {
-        const tml_buffer_desc weights = {
-            .type = TML_F32, .count = r->result.vertex_count, .label = "weights"};
-        desc.method = TML_SMOOTH_LAPLACIAN;
-        status = tml_buffer_create(r->tml, &weights, &desc.weights);
-        if (status == TML_OK)
-            status = tml_field_smooth_weights(r->tml, &r->field, r->result.vertices,
-                                              r->desc.position_origin, desc.weights);
-    }
-    if (status == TML_OK)
-        status = tml_mesh_smooth(r->tml, &desc);
-    tml_buffer_destroy(r->tml, desc.weights);
-    report_add_stage(&r->summary.report, "smooth", cli_now() - start);
-    return status;
-}
-
-static int extract(run *r)
-{
-    choose_surface(r);
-    double start = cli_now();
-    tml_status status =
-        r->args->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)r->args->cells_by) : TML_OK;
-    if (status == TML_OK && makes_net(r->args))
-        status = extract_boundaries(r);
-    else if (status == TML_OK)
-        status = tml_surface(r->tml, &r->desc, &r->result);
-    r->summary.surface_seconds = cli_now() - start;
-    r->summary.result = &r->result;
-    if (status == TML_OK)
-        add_stages(r);
-    if (status == TML_OK && !makes_net(r->args) && r->args->smooth.iterations)
-        status = smooth(r);
-    if (status != TML_OK)
-        return cli_fail(r->tml, status);
-    bool may_be_empty = r->is_frame && r->summary.cells;
-    return r->result.triangle_count || may_be_empty ? CLI_OK : explain_empty(r);
-}
-
-static tml_type attribute_type(uint32_t components)
-{
-    return components > 1 ? TML_VEC(TML_F32, components) : TML_F32;
-}
-
-/* What the points carry. */
-static tml_status lend_carried(run *r)
-{
-    const tml_points *p = &r->in.points;
-    tml_status status = TML_OK;
-    for (uint32_t i = 0; i < p->attribute_count && status == TML_OK; i++) {
-        const tml_point_attribute *from = &p->attributes[i];
-        uint32_t n = r->attribute_count;
-        if (!from->values)
-            continue;
-        r->attributes[n] = (tml_mesh_attribute){.name = from->name, .components = from->components};
-        r->attribute_count++;
-        status = cli_lend_input(r->tml, attribute_type(from->components), p->count, from->values,
-                                from->name, &r->carried[n]);
-    }
-    return status;
-}
-
-/* Its means at the vertices. */
-static int find_means(run *r)
-{
-    tml_field_mean_desc desc = {.field = &r->field, .positions = r->result.vertices};
-    double start = cli_now();
-    memcpy(desc.position_origin, r->desc.position_origin, sizeof desc.position_origin);
-    tml_status status = lend_carried(r);
-    for (uint32_t i = 0; i < r->attribute_count && status == TML_OK; i++) {
-        status = tml_buffer_create(
-            r->tml,
-            &(tml_buffer_desc){.type = attribute_type(r->attributes[i].components),
-                               .count = r->result.vertex_count,
-                               .label = "means"},
-            &r->means[i]);
-        desc.attributes[i] = (tml_field_attribute){r->carried[i], r->means[i]};
-    }
-    if (status == TML_OK && r->attribute_count) {
-        status = tml_field_mean(r->tml, &desc);
-        report_add_stage(&r->summary.report, "attributes", cli_now() - start);
-    }
-    return cli_fail(r->tml, status);
-}
-
-static int count_components(run *r)
-{
-    tml_mesh_stats stats;
-    if (r->args->soup || r->args->quads || (r->args->common.quiet && !r->args->common.json))
-        return CLI_OK;
-    double start = cli_now();
-    tml_status status =
-        tml_mesh_examine(r->tml, r->result.vertices, r->result.indices, true, &stats);
-    report_add_stage(&r->summary.report, "components", cli_now() - start);
-    r->summary.has_components = status == TML_OK;
-    r->summary.components = stats.components;
-    return cli_fail(r->tml, status);
-}
-
 /* ---- output ---------------------------------------------------------------------------------- */
-
-/* Host memory of a result's array; NULL for one that the settings leave out. */
-static tml_status map_if_any(tml_context *tml, bool is_wanted, tml_buffer buffer, void **out)
-{
-    static float nothing[3]; /* an array without elements is one nevertheless */
-    *out = NULL;
-    tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(tml, buffer, out);
-    if (is_wanted && !*out)
-        *out = nothing;
-    return status;
-}
-
-static int map_mesh(run *r)
-{
-    void *positions, *normals, *values, *indices, *labels = NULL;
-    tml_type label_type = TML_TYPE_NONE;
-    const double *origin = r->in.is_points ? r->in.points.origin : r->desc.position_origin;
-    tml_status status = map_if_any(r->tml, true, r->result.vertices, &positions);
-    if (status == TML_OK)
-        status = map_if_any(r->tml, r->args->normals != TML_NORMALS_NONE && !makes_net(r->args),
-                            r->result.vertex_normals, &normals);
-    if (status == TML_OK)
-        status = map_if_any(r->tml, r->args->attribute && !r->in.is_points, r->result.vertex_values,
-                            &values);
-    for (uint32_t i = 0; i < r->attribute_count && status == TML_OK; i++) {
-        void *means;
-        status = map_if_any(r->tml, true, r->means[i], &means);
-        r->attributes[i].data = means;
-    }
-    if (status == TML_OK)
-        status = map_if_any(r->tml, !r->args->soup, r->result.indices, &indices);
-    if (status == TML_OK)
-        status = map_if_any(r->tml, false, r->net.face_labels, &labels);
-    if (status != TML_OK)
-        return cli_fail(r->tml, status);
-    tml_buffer_describe(r->tml, r->net.face_labels, &label_type, NULL);
-    float *value = values;
-    const tml_volume *v = &r->attribute;
-    for (uint64_t i = 0; value && i < r->result.vertex_count; i++)
-        value[i] = (float)(v->slope * (double)value[i] + v->intercept);
-    r->mesh = (tml_mesh){.positions = positions,
-                         .normals = normals,
-                         .values = values,
-                         .indices = indices,
-                         .vertex_count = r->result.vertex_count,
-                         .triangle_count = r->result.triangle_count,
-                         .indices64 = r->args->indices64,
-                         .comment = "made by " CLI_PROGRAM,
-                         .up = picture_up(r->args->picture.up, ""),
-                         .attributes = r->attributes,
-                         .attribute_count = r->attribute_count,
-                         .face_labels = labels,
-                         .face_label_type = tml_type_scalar(label_type),
-                         .quads = r->args->quads};
-    memcpy(r->mesh.origin, origin, sizeof r->mesh.origin);
-    return CLI_OK;
-}
-
-static void unmap_mesh(run *r)
-{
-    const tml_buffer buffers[] = {r->result.vertices, r->result.vertex_normals,
-                                  r->result.vertex_values, r->result.indices, r->net.face_labels};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
-        if (!tml_buffer_is_none(buffers[i]))
-            tml_buffer_unmap(r->tml, buffers[i]);
-    for (uint32_t i = 0; i < r->attribute_count; i++)
-        if (!tml_buffer_is_none(r->means[i]))
-            tml_buffer_unmap(r->tml, r->means[i]);
-}
-
-/* A label's mesh. indices: room for those of the largest one. */
-static tml_status save_label(run *r, const tml_surface_label_part *part, void *indices)
-{
-    char path[FRAME_PATH];
-    tml_mesh mesh = r->mesh;
-    const uint64_t corners = mesh.quads ? 4 : 3, first = corners * part->face_first;
-    for (uint64_t i = 0; i < corners * part->face_count; i++) {
-        if (mesh.indices64)
-            ((uint64_t *)indices)[i] =
-                ((const uint64_t *)mesh.indices)[first + i] - part->vertex_first;
-        else
-            ((uint32_t *)indices)[i] =
-                ((const uint32_t *)mesh.indices)[first + i] - (uint32_t)part->vertex_first;
-    }
-    mesh.indices = indices;
-    mesh.positions += 3 * part->vertex_first;
-    mesh.face_labels = (const uint8_t *)mesh.face_labels +
-                       2 * part->face_first * tml_type_size(mesh.face_label_type);
-    mesh.vertex_count = part->vertex_count;
-    mesh.triangle_count = part->face_count;
-    if (!path_label(r->args->output, part->label, tml_type_is_signed(mesh.face_label_type), path,
-                    sizeof path))
-        return tml_error(r->tml, TML_ERROR_INVALID_ARGUMENT, "%s: is longer than %d bytes",
-                         r->args->output, FRAME_PATH - 1);
-    return tml_mesh_save(r->tml, path, &mesh);
-}
-
-/* Each label's mesh in a file of its own. */
-static tml_status save_labels(run *r)
-{
-    const tml_surface_labels_result *net = &r->net;
-    uint64_t most = 0;
-    for (uint64_t p = 0; p < net->part_count; p++)
-        most = net->parts[p].face_count > most ? net->parts[p].face_count : most;
-    const size_t row =
-        (r->mesh.quads ? 4 : 3) * (r->mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
-    void *indices = tml_alloc_array(r->tml, most + 1, row);
-    if (!indices)
-        return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " faces", most);
-    tml_status status = TML_OK;
-    for (uint64_t p = 0; p < net->part_count && status == TML_OK; p++)
-        status = save_label(r, &net->parts[p], indices);
-    tml_free(r->tml, indices, (most + 1) * row);
-    r->summary.labels = net->parts;
-    r->summary.label_files = r->args->output;
-    return status;
-}
-
-static int save_mesh(run *r)
-{
-    const surface_args *a = r->args;
-    if (!a->output)
-        return CLI_OK;
-    const bool is_by_label = a->separate && path_is_numbered(a->output);
-    double start = cli_now();
-    tml_status status = is_by_label ? save_labels(r) : tml_mesh_save(r->tml, a->output, &r->mesh);
-    report_add_stage(&r->summary.report, "save", cli_now() - start);
-    if (!is_by_label)
-        report_add_output(&r->summary.report, a->output);
-    return cli_fail(r->tml, status);
-}
 
 /* Sizes of vectors, or numbers, one a vertex. */
 static void fill_sizes(const tml_mesh_attribute *a, uint64_t count, float *out)
@@ -1163,10 +738,9 @@ static void fill_colors(const tml_mesh *mesh, const tml_mesh_attribute *a, uint8
 }
 
 /* The picture of a mesh with attributes: its colours, or else the size of the first. */
-static tml_status draw_attributes(run *r, render_desc *desc)
+static tml_status draw_attributes(const run *r, tml_mesh mesh, render_desc *desc)
 {
     const surface_args *a = r->args;
-    tml_mesh mesh = r->mesh;
     const tml_mesh_attribute *shown = &mesh.attributes[0];
     bool is_color = false;
     for (uint32_t i = 0; i < mesh.attribute_count && !is_color; i++) {
@@ -1191,15 +765,14 @@ static tml_status draw_attributes(run *r, render_desc *desc)
 }
 
 /* Triangles in the colour of a part with their first label's number. */
-static tml_status draw_labels(run *r, render_desc *desc)
+static tml_status draw_labels(const run *r, const tml_mesh *mesh, render_desc *desc)
 {
-    const size_t size = 3 * r->mesh.triangle_count,
-                 label_size = tml_type_size(r->mesh.face_label_type);
-    const uint8_t *labels = r->mesh.face_labels;
+    const size_t size = 3 * mesh->triangle_count, label_size = tml_type_size(mesh->face_label_type);
+    const uint8_t *labels = mesh->face_labels;
     uint8_t *colors = tml_alloc(r->tml, size + 1);
     if (!colors)
         return tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes", size);
-    for (uint64_t t = 0; t < r->mesh.triangle_count; t++) {
+    for (uint64_t t = 0; t < mesh->triangle_count; t++) {
         uint64_t label = 0;
         memcpy(&label, labels + 2 * t * label_size, label_size);
         const tml_vec3 color = color_of_part((uint32_t)((label - 1) % 4096)); /* keeps hues apart */
@@ -1208,40 +781,37 @@ static tml_status draw_labels(run *r, render_desc *desc)
             colors[3 * t + (uint64_t)c] = (uint8_t)(color_to_srgb(linear[c]) * 255 + 0.5f);
     }
     desc->triangle_colors = colors;
-    tml_status status = picture_save(r->tml, &r->mesh, desc, &r->args->picture, r->args->png);
+    tml_status status = picture_save(r->tml, mesh, desc, &r->args->picture, r->args->png);
     tml_free(r->tml, colors, size + 1);
     return status;
 }
 
-static int save_picture(run *r)
+static tml_status draw_picture(run *r, const tml_mesh *mesh)
 {
     const surface_args *a = r->args;
-    if (!a->png)
-        return CLI_OK;
-    double start = cli_now();
-    render_desc desc = {.parts = r->result.parts,
-                        .part_count = r->result.part_count,
-                        .color_by_value = r->mesh.values != NULL};
+    const double start = cli_now();
+    render_desc desc = {.parts = r->made.whole.surface.parts,
+                        .part_count = r->made.whole.surface.part_count,
+                        .color_by_value = mesh->values != NULL};
     memcpy(desc.color, a->color, sizeof desc.color);
-    tml_status status = r->attribute_count ? draw_attributes(r, &desc)
-                        : r->mesh.face_labels
-                            ? draw_labels(r, &desc)
-                            : picture_save(r->tml, &r->mesh, &desc, &a->picture, a->png);
+    tml_status status = mesh->attribute_count ? draw_attributes(r, *mesh, &desc)
+                        : mesh->face_labels
+                            ? draw_labels(r, mesh, &desc)
+                            : picture_save(r->tml, mesh, &desc, &a->picture, a->png);
     report_add_stage(&r->summary.report, "picture", cli_now() - start);
-    report_add_output(&r->summary.report, a->png);
-    return cli_fail(r->tml, status);
+    return status;
 }
 
 static int save_cells(run *r)
 {
-    tml_array array = {.type = TML_U32, .count = r->result.triangle_count};
-    tml_buffer cells = r->result.triangle_cells;
-    void *data = NULL;
+    tml_array array = {.type = TML_U32, .count = r->made.whole.surface.triangle_count};
+    const tml_buffer cells = r->made.whole.surface.triangle_cells;
+    void *data = &array; /* where there is nothing */
     if (!r->args->cells)
         return CLI_OK;
     tml_buffer_describe(r->tml, cells, &array.type, NULL);
     array.size = array.count * tml_type_size(array.type);
-    tml_status status = map_if_any(r->tml, true, cells, &data);
+    tml_status status = tml_buffer_is_none(cells) ? TML_OK : tml_buffer_map(r->tml, cells, &data);
     array.data = data;
     if (status == TML_OK)
         status = tml_array_save(r->tml, r->args->cells, &array);
@@ -1266,37 +836,87 @@ static int save_cells_picture(run *r)
     report_add_output(&r->summary.report, r->args->debug_cells);
     bool is_whole =
         !desc.caps && !desc.drop_degenerate && !desc.largest_component && !(desc.collapse > 0);
-    if (status == TML_OK && is_whole && triangles != r->result.triangle_count)
+    if (status == TML_OK && is_whole && triangles != r->made.whole.surface.triangle_count)
         status = tml_error(r->tml, TML_ERROR_INTERNAL,
                            "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
-                           r->result.triangle_count);
+                           r->made.whole.surface.triangle_count);
     return cli_fail(r->tml, status);
 }
 
-static int write_outputs(run *r)
+/* A hook of the mesh: what the command alone does with it. */
+static tml_status finish_mesh(void *user, tml_mesh *mesh)
 {
-    int code = map_mesh(r);
-    if (code == CLI_OK && simplify_is_asked(&r->args->simplify)) {
-        double start = cli_now();
-        code = cli_fail(r->tml,
-                        simplify_mesh(r->tml, &r->args->simplify, &r->mesh, &r->summary.simple));
+    run *r = user;
+    const surface_args *a = r->args;
+    tml_status status = TML_OK;
+    add_stages(r);
+    add_later_stages(r);
+    if (simplify_is_asked(&a->simplify)) {
+        const double start = cli_now();
+        status = simplify_mesh(r->tml, &a->simplify, mesh, &r->summary.simple);
         report_add_stage(&r->summary.report, "simplify", cli_now() - start);
-        r->mesh = r->summary.simple.mesh;
+        if (status != TML_OK)
+            return status;
+        *mesh = r->summary.simple.mesh;
     }
-    if (code == CLI_OK && r->result.part_count <= 1 &&
-        (!r->args->common.quiet || r->args->common.json)) {
-        measures_add(r->tml, &r->summary.measures, &r->mesh);
+    if (r->made.whole.surface.part_count <= 1 && (!a->common.quiet || a->common.json)) {
+        measures_add(r->tml, &r->summary.measures, mesh);
         measures_end(r->tml, &r->summary.measures);
     } else
         r->summary.measures.is_off = true;
-    if (code == CLI_OK)
-        code = save_mesh(r);
-    if (code == CLI_OK)
-        code = save_picture(r);
-    unmap_mesh(r);
-    if (code == CLI_OK)
-        code = save_cells(r);
+    return a->png ? draw_picture(r, mesh) : TML_OK;
+}
+
+/* Are components counted in memory, or in slabs? */
+static bool counts_components(const surface_args *a)
+{
+    return !a->soup && !a->quads && (!a->common.quiet || a->common.json);
+}
+
+/* After a mesh was made in memory: what else there is to write, and to tell. */
+static int end_whole(run *r)
+{
+    const surface_args *a = r->args;
+    const tml_surface_whole *made = &r->made.whole;
+    if (made->is_empty)
+        return explain_empty(r);
+    add_later_stages(r);
+    r->summary.is_quads = a->quads;
+    r->summary.has_components = counts_components(a);
+    if (a->output && a->separate && tml_path_is_numbered(a->output)) {
+        r->summary.labels = made->labels.parts;
+        r->summary.label_files = a->output;
+    } else if (a->output) {
+        report_add_output(&r->summary.report, a->output);
+    }
+    if (a->png)
+        report_add_output(&r->summary.report, a->png);
+    int code = save_cells(r);
     return code == CLI_OK ? save_cells_picture(r) : code;
+}
+
+/* A volume that is in memory. */
+static int run_whole(run *r)
+{
+    const surface_args *a = r->args;
+    choose_surface(r);
+    const tml_surface_labels_desc boundaries = describe_boundaries(r);
+    tml_surface_whole_desc desc = {
+        .surface = makes_net(a) ? NULL : &r->desc,
+        .boundaries = makes_net(a) ? &boundaries : NULL,
+        .smooth = a->smooth.iterations,
+        .values = &r->attribute,
+        .mesh = {.comment = "made by " CLI_PROGRAM, .up = picture_up(a->picture.up, "")},
+        .components = counts_components(a),
+        .keeps_empty = r->is_frame && r->summary.cells,
+        .edit = finish_mesh,
+        .user = r};
+    memcpy(desc.mesh.origin, r->desc.position_origin, sizeof desc.mesh.origin);
+    tml_status status =
+        a->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)a->cells_by) : TML_OK;
+    if (status == TML_OK)
+        status = tml_surface_save_whole(r->tml, a->output, &desc, &r->made.whole);
+    return status == TML_OK ? end_whole(r) : cli_fail(r->tml, status);
 }
 
 /* ---- in slabs -------------------------------------------------------------------------------- */
@@ -1412,11 +1032,11 @@ static void prefer_slabs(run *r)
         slabs_close(&r->slabs);
 }
 
-static int extract_slabs(run *r, const double origin[3])
+/* The other half of --memory is for files, threads and the program. A slab has work for every thread; more memory makes
+ * nothing faster. */
+static slabs_options describe_slabs(const run *r)
 {
     const surface_args *a = r->args;
-    /* The other half of --memory is for files, threads and the program. A slab has work for every thread; more memory
-     * makes nothing faster. */
     const uint64_t least = 64 << 20, a_thread = 16 << 20;
     uint64_t memory = a->common.memory / 2;
     tml_device_info device;
@@ -1433,35 +1053,42 @@ static int extract_slabs(run *r, const double origin[3])
                              .may_be_empty = r->is_frame,
                              .is_asked = !r->may_be_slabs,
                              .team = r->team,
-                             .components =
-                                 !a->soup && !a->quads && (!a->common.quiet || a->common.json),
-                             .attributes = r->attributes,
-                             .carried = r->carried,
-                             .attribute_count = r->attribute_count};
-    memcpy(options.origin, origin, sizeof options.origin);
-    const tml_surface_labels_desc net = describe_boundaries(r);
-    if (makes_net(a))
-        options.boundaries = &net;
-    double start = cli_now();
-    int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->result);
-    r->summary.surface_seconds = cli_now() - start;
-    if (r->slabs.is_empty && code == CLI_OK)
-        return code;
+                             .components = counts_components(a)};
+    memcpy(options.origin, r->desc.position_origin, sizeof options.origin);
+    return options;
+}
+
+/* After a mesh was made in slabs. */
+static void end_slabs(run *r)
+{
+    const surface_args *a = r->args;
     tell_empty_labels(r);
     r->summary.is_quads = a->quads;
-    r->summary.has_components = options.components;
-    r->summary.components = r->result.components;
+    r->summary.has_components = counts_components(a);
     r->summary.measures = r->slabs.measures;
     if (makes_net(a)) { /* as of the whole, which has no parts */
-        tml_surface_result counts = r->result;
-        tml_surface_free(r->tml, &r->result);
+        tml_surface_result counts = r->made.whole.surface;
+        tml_surface_free(r->tml, &r->made.whole.surface);
         counts.parts = NULL;
         counts.part_count = 0;
         counts.seams = NULL;
-        r->result = counts;
+        r->made.whole.surface = counts;
     }
     add_stages(r);
     report_add_output(&r->summary.report, a->output);
+}
+
+static int extract_slabs(run *r)
+{
+    slabs_options options = describe_slabs(r);
+    const tml_surface_labels_desc net = describe_boundaries(r);
+    if (makes_net(r->args))
+        options.boundaries = &net;
+    double start = cli_now();
+    int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->made.whole.surface);
+    r->made.whole.seconds = cli_now() - start;
+    if (code == CLI_OK && !r->slabs.is_empty)
+        end_slabs(r);
     return code;
 }
 
@@ -1473,8 +1100,6 @@ static int run_volume_slabs(run *r)
         return code;
     r->in.volume = r->slabs.info[0];
     r->in.volume.data = (void *)(uintptr_t)r->slabs.mapped[0]; /* read by Otsu's method */
-    r->summary.in = &r->in;
-    r->summary.result = &r->result;
     code = describe_volume(r);
     if (code == CLI_OK && r->may_be_slabs && r->in.volume.data)
         code = find_labels(r);
@@ -1484,18 +1109,20 @@ static int run_volume_slabs(run *r)
     choose_surface(r);
     if (r->summary.cells == 0 && !a->caps)
         return explain_empty(r);
-    return extract_slabs(r, r->desc.position_origin);
+    return extract_slabs(r);
 }
+
+/* ---- points ---------------------------------------------------------------------------------- */
 
 /* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in slabs, or the message
  * tells the size. */
-static int choose_field_slabs(run *r, bool *in_slabs)
+static int choose_field_slabs(run *r, const tml_field_desc *field, bool *in_slabs)
 {
     const surface_args *a = r->args;
-    const uint64_t *dims = r->field.grid.dims;
+    const uint64_t *dims = field->grid.dims;
     uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
-    double bytes =
-        0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] * (double)r->desc.isovalue_count;
+    double bytes = 0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] *
+                   (a->iso.count ? (double)a->iso.count : 1);
     char needed[TEXT_SIZE], taken[TEXT_SIZE];
     tml_device_info device;
     tml_context_describe(r->tml, &device);
@@ -1506,60 +1133,125 @@ static int choose_field_slabs(run *r, bool *in_slabs)
     return cli_error("a field of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, %g apart, needs "
                      "%s of memory, more than %s; give a larger --cell, narrower --bounds or more "
                      "--memory, or %s, so that it goes in slabs",
-                     dims[0], dims[1], dims[2], r->field.grid.spacing[0],
+                     dims[0], dims[1], dims[2], field->grid.spacing[0],
                      text_bytes(needed, (uint64_t)bytes), text_bytes(taken, limit), obstacle);
 }
 
-/* Points in slabs, where that is asked for: their field is evaluated as it is needed. */
-static int run_point_slabs(run *r)
+/* In slabs where that is asked for: the field is evaluated as it is needed. Points go the way of several processes, which
+ * one that is alone goes too where it can. */
+static int choose_point_slabs(run *r, const tml_field_desc *field, bool *in_slabs)
 {
+    const surface_args *a = r->args;
     const char *obstacle = what_needs_all(r);
-    if (!r->in.is_points)
-        return cli_error("%s (several processes take a volume layer by layer)", r->slabs.why);
-    if (obstacle)
-        return refuse_slabs(r, obstacle);
-    slabs_of_field(&r->field.grid, &r->slabs);
-    choose_surface(r);
-    r->summary.result = &r->result;
-    tml_status status = lend_carried(r);
-    return status == TML_OK ? extract_slabs(r, r->in.points.origin) : cli_fail(r->tml, status);
+    const bool is_asked = ranks_count() > 1 || a->slab_layers || a->index || (r->team && !obstacle);
+    if (!is_asked)
+        return choose_field_slabs(r, field, in_slabs);
+    *in_slabs = true;
+    return obstacle ? refuse_slabs(r, obstacle) : CLI_OK;
+}
+
+/* A hook: what is known of the points before their surface is made. */
+static tml_status decide_points(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+{
+    static const char *const origins[] = {"half a lone point's height", "the spheres' surface",
+                                          "a share of the density inside",
+                                          "a share of the density inside"};
+    run *r = user;
+    const surface_args *a = r->args;
+    const tml_points *p = &known->points;
+    r->in.points = *p;
+    for (uint32_t i = 0; i < known->stage_count; i++)
+        report_add_stage(&r->summary.report, known->stages[i].name, known->stages[i].seconds);
+    if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
+        cli_warn("each frame gets a radius of its own, this one %g; to keep the surface steady, "
+                 "give all the same --radius",
+                 known->field.radius);
+    if (r->is_first)
+        scan_check(text_file_name(r->in.path), p);
+    r->summary.origin = a->iso.count ? "given" : origins[a->points_kind];
+    r->summary.grid = known->field.grid;
+    r->summary.radius = known->field.radius;
+    r->summary.slope = 1;
+    r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
+    count_cells(r);
+    r->code = choose_point_slabs(r, &known->field, in_slabs);
+    return r->code == CLI_OK ? TML_OK : TML_ERROR_CANCELLED;
+}
+
+/* Points: from their file to the mesh's. */
+static int run_points(run *r)
+{
+    const surface_args *a = r->args;
+    char words[INPUT_WORDS];
+    const char *names[INPUT_MAX_ATTRIBUTES];
+    const tml_points_load_desc load = {.names = names,
+                                       .name_count = input_attributes(a->attribute, words, names),
+                                       .memory_limit = a->common.memory,
+                                       .strict = a->common.strict};
+    const slabs_options options = describe_slabs(r);
+    const tml_surface_save_desc in_slabs = slabs_describe(r->tml, &r->slabs, &r->desc, &options);
+    tml_points_mesh_desc desc = {.kind = (tml_points_field)a->points_kind,
+                                 .field = {.radius = a->radius,
+                                           .kernel = (tml_field_kernel)a->kernel,
+                                           .resolution = (uint32_t)a->resolution},
+                                 .cell = a->cell.is_in_radii ? a->cell.size : 0,
+                                 .isovalues = a->iso.count ? a->iso.values : NULL,
+                                 .isovalue_count = a->iso.count,
+                                 .surface = r->desc,
+                                 .collapse = a->collapse,
+                                 .smooth = a->smooth.iterations,
+                                 .load = &load,
+                                 .components = counts_components(a),
+                                 .keeps_empty = r->is_frame,
+                                 .comment = "made by " CLI_PROGRAM,
+                                 .up = picture_up(a->picture.up, ""),
+                                 .slabs = &in_slabs,
+                                 .decide = decide_points,
+                                 .edit = finish_mesh,
+                                 .user = r};
+    if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
+        return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
+    if (load.name_count > INPUT_MAX_ATTRIBUTES)
+        return cli_error("--attribute: more than %d names", INPUT_MAX_ATTRIBUTES);
+    for (int axis = 0; axis < 3; axis++) {
+        desc.field.grid.spacing[axis] = a->cell.is_in_radii ? 0 : a->cell.size;
+        desc.field.lower[axis] = a->bounds[0][axis];
+        desc.field.upper[axis] = a->bounds[1][axis];
+    }
+    tml_status status = tml_points_to_mesh(r->tml, r->in.path, a->output, &desc, &r->made);
+    const tml_surface_whole *made = &r->made.whole;
+    r->in.points = r->made.points;
+    if (r->code != CLI_OK)
+        return r->code;
+    if (status != TML_OK && made->failed == TML_SIDE_SOURCE)
+        return input_fail_points(r->tml, r->in.path, &a->input, false, status);
+    if (!r->made.in_slabs)
+        return status == TML_OK ? end_whole(r) : cli_fail(r->tml, status);
+    int code = slabs_end(r->tml, &r->slabs, &options, status, made->failed, made->is_empty);
+    if (code == CLI_OK)
+        end_slabs(r);
+    return code;
 }
 
 static void release(run *r)
 {
     slabs_close(&r->slabs);
     simplify_free(r->tml, &r->summary.simple);
-    tml_surface_free(r->tml, &r->result);
-    tml_surface_labels_free(r->tml, &r->net);
+    tml_surface_whole_free(r->tml, &r->made.whole);
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);
     tml_buffer_destroy(r->tml, r->desc.attribute);
-    for (uint32_t i = 0; i < r->attribute_count; i++) {
-        tml_buffer_destroy(r->tml, r->carried[i]);
-        tml_buffer_destroy(r->tml, r->means[i]);
-    }
-    tml_buffer_destroy(r->tml, r->field.points);
-    tml_buffer_destroy(r->tml, r->field.radii);
-    tml_buffer_destroy(r->tml, r->field.densities);
-    tml_buffer_destroy(r->tml, r->shaped.points);
-    tml_buffer_destroy(r->tml, r->shaped.densities);
-    tml_buffer_destroy(r->tml, r->shaped.shapes[0]);
-    tml_buffer_destroy(r->tml, r->shaped.shapes[1]);
     tml_volume_free(r->tml, &r->mask);
     tml_free(r->tml, r->mask_bytes, r->mask_size);
     tml_volume_free(r->tml, &r->attribute);
     input_free(r->tml, &r->in);
 }
 
-/* Do points go the way of several processes, which one that is alone goes too where it can? */
-static bool has_share(const run *r)
-{
-    return r->team && !what_needs_all(r);
-}
-
 /* One file: from its name to the files that it becomes. */
 static int run_file(run *r, char *path)
 {
+    r->summary.in = &r->in;
+    r->summary.result = &r->made.whole.surface;
     if (r->in_slabs) {
         input_name(path, &r->in);
         r->in.frame = r->args->input.frame;
@@ -1567,22 +1259,17 @@ static int run_file(run *r, char *path)
         if (code != CLI_OK || !r->slabs.is_empty)
             return code;
         slabs_close(&r->slabs); /* and all of it once more, to say what the samples are */
-        tml_surface_free(r->tml, &r->result);
+        tml_surface_free(r->tml, &r->made.whole.surface);
     }
-    int code = load_input(r, path);
-    bool in_slabs = ranks_count() > 1 ||
-                    (r->in.is_points && (r->args->slab_layers || r->args->index || has_share(r)));
-    if (code == CLI_OK && r->in.is_points && !in_slabs)
-        code = choose_field_slabs(r, &in_slabs);
-    if (code == CLI_OK && in_slabs)
-        return run_point_slabs(r);
-    if (code == CLI_OK)
-        code = extract(r);
-    if (code == CLI_OK)
-        code = find_means(r);
-    if (code == CLI_OK)
-        code = count_components(r);
-    return code == CLI_OK ? write_outputs(r) : code;
+    if (input_is_points(r->tml, path, &r->args->input)) {
+        input_name(path, &r->in);
+        r->in.is_points = true;
+        return run_points(r);
+    }
+    int code = load_volume(r, path);
+    if (code == CLI_OK && ranks_count() > 1)
+        return cli_error("%s (several processes take a volume layer by layer)", r->slabs.why);
+    return code == CLI_OK ? run_whole(r) : code;
 }
 
 /* ---- sequences ------------------------------------------------------------------------------- */
@@ -1607,9 +1294,9 @@ static int number_files(surface_args *a, uint32_t number, bool is_sequence,
                                        &a->png,    &a->cells, &a->debug_cells};
     const bool is_by_label = a->separate && !is_sequence;
     for (int i = is_by_label; i < FRAME_FILES; i++) {
-        if (!*files[i] || !path_is_numbered(*files[i]))
+        if (!*files[i] || !tml_path_is_numbered(*files[i]))
             continue;
-        if (!path_number(*files[i], number, paths[i], FRAME_PATH))
+        if (!tml_path_number(*files[i], number, false, paths[i], FRAME_PATH))
             return cli_error("%s: is longer than %d bytes", *files[i], FRAME_PATH - 1);
         *files[i] = paths[i];
     }
@@ -1667,7 +1354,10 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     int code = number_files(&args, f->number, j->is_sequence, paths);
     if (code != CLI_OK || skips(j, &args, f))
         return code;
-    run r = {.args = &args, .is_frame = j->is_sequence, .is_first = index == 0};
+    run r = {.args = &args,
+             .desc = describe_settings(&args),
+             .is_frame = j->is_sequence,
+             .is_first = index == 0};
     code = choose_slabs(&r, f->path);
     if (code == CLI_OK)
         code = open_context(j, f->path, r.in_slabs || r.team || args.slab_layers || args.index);

@@ -58,6 +58,8 @@ const word words_table[] = {
     {"desc.surface.cells", "--cells"},
     {"desc.triangle_cells", "--cells"},
     {"desc.field", "points"},
+    {"desc.cell", "--cell"},
+    {"desc.load", "--attribute"},
     {"desc.surface.field", "points"},
     {"desc.points", "the points"},
     {"desc.field.points", "the points"},

@@ -1,11 +1,12 @@
 /* What "trommel surface" reports at its end. */
 #include "report/summary.h"
-#include "paths.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <trommel/io.h>
 
 #include "report/fields.h"
 #include "report/text.h"
@@ -98,8 +99,8 @@ static void tell_parts(const summary *s)
         field_count("vertices", label, is_shown ? "%s vertices" : NULL, part->vertex_count);
         field_count("triangle_first", NULL, NULL, part->triangle_first);
         tell_faces(s, is_shown, part->triangle_count);
-        if (s->labels && path_label(s->label_files, s->labels[p].label,
-                                    tml_type_is_signed(s->in->volume.type), file, sizeof file))
+        if (s->labels && tml_path_number(s->label_files, s->labels[p].label,
+                                         tml_type_is_signed(s->in->volume.type), file, sizeof file))
             field_text("file", NULL, NULL, file);
         field_close('{');
     }
@@ -175,7 +176,7 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     field_count("vertices", "mesh", "%s vertices", s->result->vertex_count);
     tell_faces(s, true, s->result->triangle_count);
     if (s->has_components)
-        field_count("components", NULL, ", %s component(s)", s->components);
+        field_count("components", NULL, ", %s component(s)", s->result->components);
     if (s->simple.before)
         simplify_tell(&s->simple, s->in->is_points ? "" : input_unit(s->in->volume.unit));
     if (measures_are_told(&s->measures))

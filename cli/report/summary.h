@@ -25,11 +25,10 @@ typedef struct summary {
     simplified simple;                 /* before is 0 where it was not asked for */
     bool is_quads;
     const tml_surface_label_part *labels; /* of the parts that are in files of their own; or NULL */
-    const char *label_files;              /* their names, for path_label */
+    const char *label_files;              /* their names, for tml_path_number */
     bool has_found;                       /* labels beside the chosen ones were looked for */
     labels_found found;
     bool has_components;
-    uint64_t components;
     measures measures; /* of a mesh of one part */
     uint64_t bytes_in; /* of samples or points that the extraction read */
     double surface_seconds;

@@ -33,8 +33,51 @@ static void attributes(tml_context *tml)
     remove(path);
 }
 
+/* ---- to a mesh ------------------------------------------------------------------------------- */
+
+/* Sees the mesh before it is written, and could replace its arrays. */
+static tml_status count_vertices(void *user, tml_mesh *mesh)
+{
+    *(uint64_t *)user = mesh->vertex_count;
+    return TML_OK;
+}
+
+/* Sees points and grid before the surface is made, and could choose slabs, or refuse. */
+static tml_status look_first(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+{
+    (void)user;
+    CHECK(known->points.count == 2 && known->field.grid.dims[0] > 0 && !*in_slabs);
+    return TML_OK;
+}
+
+/* A mesh file of a points file, in one call: two drops as smoothed particle hydrodynamics has them. */
+static void points_to_mesh(tml_context *tml)
+{
+    const char *path = "reference_to_mesh.ply", *mesh = "reference_of_points.ply";
+    float positions[] = {0, 0, 0, 5, 0, 0};
+    const tml_points points = {.positions = positions, .count = 2};
+    uint64_t vertices = 0;
+    const tml_points_mesh_desc desc = {
+        .kind = TML_POINTS_DENSITY, /* or TML_POINTS_ANISOTROPIC */
+        .field = {.radius = 1, .resolution = TML_POINTS_RESOLUTION / 2},
+        .surface.normals = TML_NORMALS_CENTRAL,
+        .components = true,
+        .decide = look_first,
+        .edit = count_vertices,
+        .user = &vertices};
+    tml_points_mesh_result result;
+    MUST(tml_points_save(tml, path, &points));
+    if (tml_points_to_mesh(tml, path, mesh, &desc, &result))
+        fprintf(stderr, "%d: %s\n", (int)result.whole.failed, tml_last_error(tml));
+    CHECK(result.whole.surface.components == 2 && result.isovalue == 0.6);
+    CHECK(result.whole.surface.vertex_count == vertices && result.points.count == 2);
+    tml_points_mesh_free(tml, &result);
+    remove(mesh);
+    remove(path);
+}
+
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){save_and_load, attributes, NULL});
+                        (example *const[]){save_and_load, attributes, points_to_mesh, NULL});
 }

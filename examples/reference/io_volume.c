@@ -210,10 +210,52 @@ static void save_surface(tml_context *tml)
     remove(path);
 }
 
+/* A surface whole in memory, smoothed, and written. */
+static void save_whole(tml_context *tml)
+{
+    const char *mesh = "reference_whole.ply";
+    const float samples[64] = {[21] = 1};
+    const tml_surface_desc surface = {
+        .volume = buffer_of(tml, TML_F32, 64, samples), .grid = {.dims = {4, 4, 4}}, .iso = 0.5};
+    const tml_surface_whole_desc desc = {
+        .surface = &surface, .smooth = 2, .mesh = {.comment = "by hand"}, .components = true};
+    tml_surface_whole whole;
+    MUST(tml_surface_save_whole(tml, mesh, &desc, &whole));
+    CHECK(whole.surface.triangle_count == 8 && whole.surface.components == 1);
+    tml_surface_whole_free(tml, &whole);
+    remove(mesh);
+}
+
+/* A closed mesh for each label, in a file of its own. */
+static void files_of_labels(tml_context *tml)
+{
+    const char *path = "reference_labels.nrrd", *pattern = "reference_label_%d.stl";
+    uint8_t samples[64] = {[21] = 3, [22] = 7};
+    const tml_volume volume = {.data = samples,
+                               .size = sizeof samples,
+                               .type = TML_U8,
+                               .grid = {.dims = {4, 4, 4}},
+                               .slope = 1};
+    const tml_volume_mesh_desc desc = {
+        .labels = &(tml_surface_labels_desc){.separate = true, .manifold = true}};
+    tml_volume_mesh_result result;
+    MUST(tml_volume_save(tml, path, &volume));
+    CHECK(tml_path_is_numbered(pattern));
+    MUST(tml_volume_to_mesh(tml, path, pattern, &desc, &result));
+    for (uint32_t p = 0; p < result.saved.surface.part_count; p++) {
+        char name[64];
+        CHECK(tml_path_number(pattern, result.saved.surface.parts[p].label, false, name,
+                              sizeof name));
+        CHECK(remove(name) == 0); /* reference_label_3.stl, reference_label_7.stl */
+    }
+    tml_surface_free(tml, &result.saved.surface);
+    remove(path);
+}
+
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){load, load_raw, physical, histogram, labels, stream,
                                            stream_mapped, bricks, volume_to_mesh, save_surface,
-                                           NULL});
+                                           save_whole, files_of_labels, NULL});
 }

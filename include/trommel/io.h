@@ -304,7 +304,8 @@ typedef struct tml_points_load_desc {
      * name "*" stands for all that there is room for; those that are left out are warned of. */
     const char *const *names;
     uint32_t name_count;
-    bool strict; /* as of tml_volume_load_desc */
+    uint64_t memory_limit; /* refuse points that take more bytes than this; 0: no limit */
+    bool strict;           /* as of tml_volume_load_desc */
     /* 3 numbers: positions are to be relative to it, as to that of a mesh which the points are
      * compared with; NULL: the file's own coordinates choose it */
     const double *origin;
@@ -648,7 +649,8 @@ TML_API TML_MUST_CHECK tml_status tml_surface_save(tml_context *tml, const char 
  * isovalues    physical values, isovalue_count of them. NULL: one is chosen, and the volume is read
  *              once more for it; a volume that cannot be mapped comes to memory then
  * labels       optional, instead of isovalues: labels' boundaries, as for tml_surface_labels.
- *              Without volume, grid and outputs. The volume has labels (tml_volume_has_labels)
+ *              Without volume, grid and outputs. With separate, all is made in memory, and a
+ *              mesh_path with "%d" stands for a file a label, as for tml_surface_save_whole
  * surface      region, topology, normals, soup, caps, indices64, flip and the filters
  *              largest_component and drop_degenerate are used. flip: inside is below the isovalue.
  *              caps close the high side of the samples
@@ -701,6 +703,164 @@ TML_API TML_MUST_CHECK tml_status tml_volume_to_mesh(tml_context *tml, const cha
                                                      const char *mesh_path,
                                                      const tml_volume_mesh_desc *desc,
                                                      tml_volume_mesh_result *out);
+
+/* A surface that is made whole in memory, changed, and written.
+ * surface     as for tml_surface, without outputs and indices16, octahedral_normals, vertex_stride
+ * boundaries  instead of surface: labels' boundaries, as for tml_surface_labels, without outputs
+ * field       optional, of points: tml_field_prepared.balls, for smoothing and field_values
+ * field_values   with field: what the points carry; the vertices get the means. mesh.attributes names
+ *             them, in their order
+ * smooth      iterations of tml_mesh_smooth on the mesh of surface: TAUBIN, or with field LAPLACIAN,
+ *             weighted by tml_field_smooth_weights. 0: none
+ * values      optional: slope and intercept of the values in surface->attribute
+ * mesh        of the file, value_name, comment, up, origin, attributes and attribute_count are used;
+ *             the other fields follow from surface or boundaries
+ * components  counts connected components; not of soups and quads
+ * keeps_empty writes a mesh without triangles, too
+ * edit        optional: sees the mesh in host memory before it is written, and may replace its arrays
+ *             by others, which stay there until the call returns. *out is complete by then but for
+ *             the time of writing
+ * user        of edit */
+typedef struct tml_surface_whole_desc {
+    const tml_surface_desc *surface;
+    const tml_surface_labels_desc *boundaries;
+    const tml_field_desc *field;
+    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t smooth;
+    const tml_volume *values;
+    tml_mesh mesh;
+    bool components, keeps_empty;
+    tml_status (*edit)(void *user, tml_mesh *mesh);
+    void *user;
+} tml_surface_whole_desc;
+
+/* What tml_surface_save_whole made. Released by tml_surface_whole_free.
+ * surface   buffers, counts, parts (of separate boundaries, one a label) and components
+ * labels    of boundaries: the result whose buffers surface has
+ * is_empty  there is no triangle and, without desc.keeps_empty, no file
+ * failed    the part of the call that failed; NONE after TML_OK
+ * seconds   of the surface alone
+ * stages    what came after it: "smooth", "attributes", "components", "save" */
+typedef struct tml_surface_whole {
+    tml_surface_result surface;
+    tml_surface_labels_result labels;
+    bool is_empty;
+    tml_side failed;
+    double seconds;
+    tml_surface_stage stages[4];
+    uint32_t stage_count;
+    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES]; /* the means */
+} tml_surface_whole;
+
+/* Makes a surface whole in memory and writes it; tml_surface_save is the same in slabs.
+ * path     .ply, .stl, .obj, .glb or .vtp. With separate boundaries, a name that has "%d" or "%04d"
+ *          stands for a file a label (tml_path_number). NULL: nothing is written
+ * Returns: the first failure. Without a triangle: TML_OK, out->is_empty and no file.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: as tml_surface, tml_mesh_smooth, tml_field_mean and tml_mesh_save; of a file a label, the
+ *         indices of the largest once more.
+ * Errors: as these calls, and what edit returns. *out is empty then but for failed. */
+TML_API TML_MUST_CHECK tml_status tml_surface_save_whole(tml_context *tml, const char *path,
+                                                         const tml_surface_whole_desc *desc,
+                                                         tml_surface_whole *out);
+TML_API void tml_surface_whole_free(tml_context *tml, tml_surface_whole *whole);
+
+/* Has a name one "%d", or one "%04d" with a digit from 1 to 9, and no other "%"? */
+TML_API bool tml_path_is_numbered(const char *pattern);
+/* Puts a number in the place of a name's "%d"; a name without "%" stays as it is.
+ * number     with is_signed an int64_t's bits
+ * out        size bytes
+ * Returns: false where the name has another "%", or out is too short. */
+TML_API bool tml_path_number(const char *pattern, uint64_t number, bool is_signed, char *out,
+                             size_t size);
+
+/* Which field tml_points_to_mesh makes of points. */
+typedef enum tml_points_field {
+    TML_POINTS_KERNEL_SUM, /* as tml_field_kind has it */
+    TML_POINTS_DISTANCE,
+    /* A sum of TML_FIELD_CUBIC_SPLINE over tml_field_densities: about 1 inside */
+    TML_POINTS_DENSITY,
+    TML_POINTS_ANISOTROPIC, /* a density of ellipsoids (tml_field_shapes) */
+} tml_points_field;
+
+/* Samples along a field's longest side, where nothing else says how fine it is. */
+#define TML_POINTS_RESOLUTION 128
+
+/* What tml_points_to_mesh read and made. Released by tml_points_mesh_free.
+ * whole      the mesh; of slabs whole.surface without buffers
+ * points     what the file says. Arrays are there while the call runs, and NULL afterwards
+ * field      resolved, without buffers after the call: radius and grid
+ * isovalue   the first one
+ * in_slabs   so it was made
+ * stages     what came before the surface: "load", "spacing" (all of the field) */
+typedef struct tml_points_mesh_result {
+    tml_surface_whole whole;
+    tml_points points;
+    tml_field_desc field;
+    double isovalue;
+    bool in_slabs;
+    tml_surface_stage stages[2];
+    uint32_t stage_count;
+} tml_points_mesh_result;
+
+/* How tml_points_to_mesh makes a mesh. Zeroed: a sum of kernels within a radius that is chosen.
+ * kind        which field
+ * field       radius (0: the file's radii, or as tml_field_resolve), kernel, margin, grid.spacing,
+ *             lower, upper (places in the file's coordinates) and resolution (0:
+ *             TML_POINTS_RESOLUTION, where there is no spacing) are used. With a spacing samples lie
+ *             at multiples of it in the file's coordinates
+ * cell        spacing as a share of the radius, in place of field.grid.spacing; 0: none
+ * isovalues   of the field, isovalue_count of them. NULL: the one that tml_field_resolve suggests
+ * surface     region, topology, normals, soup, caps, flip, indices64 and the filters
+ *             largest_component and drop_degenerate are used
+ * collapse    edges shorter than this share of the grid's least spacing are collapsed; 0: none
+ * smooth      as of tml_surface_whole_desc
+ * load        optional: how to read the file; the attributes that it names become the mesh's, at most
+ *             TML_MESH_MAX_ATTRIBUTES
+ * components, keeps_empty   as of tml_surface_whole_desc
+ * comment, up   of the mesh's file, as in tml_mesh
+ * slabs       optional: the field is evaluated, and the mesh written, in slabs (tml_surface_save). Of
+ *             it slabs.memory, slab_layers, write and user, and mesh.team, edit and user are used.
+ *             Not with collapse and smooth. NULL: all of it in memory
+ * decide      optional: sees points, field and isovalue before the surface is made. *in_slabs is
+ *             whether slabs is given; false has it made in memory. A status other than OK ends the
+ *             call, which returns it
+ * edit        optional, in memory: as of tml_surface_whole_desc
+ * user        of decide and edit */
+typedef struct tml_points_mesh_desc {
+    tml_points_field kind;
+    tml_field_desc field;
+    double cell;
+    const double *isovalues;
+    uint32_t isovalue_count;
+    tml_surface_desc surface;
+    double collapse;
+    uint32_t smooth;
+    const tml_points_load_desc *load;
+    bool components, keeps_empty;
+    const char *comment;
+    tml_up up;
+    const tml_surface_save_desc *slabs;
+    tml_status (*decide)(void *user, const tml_points_mesh_result *known, bool *in_slabs);
+    tml_status (*edit)(void *user, tml_mesh *mesh);
+    void *user;
+} tml_points_mesh_desc;
+
+/* Makes a mesh file of a points file: reads, makes the points' field, its surface, and writes.
+ * path        of the points
+ * mesh_path   .ply, .stl, .obj, .glb or .vtp; NULL, without slabs: nothing is written
+ * desc        NULL: zeroed
+ * Returns: the first failure; out->whole.failed says of what. Without a triangle: TML_OK,
+ *          out->whole.is_empty and no file.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: the points, as tml_field_prepare, and as tml_surface_save_whole or tml_surface_save.
+ * Errors: as tml_points_load, tml_field_prepare and these two; INVALID_ARGUMENT also for ANISOTROPIC
+ *         of points that have radii, without field.radius. The file at mesh_path is then as it was. */
+TML_API TML_MUST_CHECK tml_status tml_points_to_mesh(tml_context *tml, const char *path,
+                                                     const char *mesh_path,
+                                                     const tml_points_mesh_desc *desc,
+                                                     tml_points_mesh_result *out);
+TML_API void tml_points_mesh_free(tml_context *tml, tml_points_mesh_result *result);
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 

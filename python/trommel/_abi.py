@@ -203,7 +203,12 @@ TML_SIDE_SOURCE = 1
 TML_SIDE_BRICKS = 2
 TML_SIDE_SURFACE = 3
 TML_SIDE_MESH = 4
+TML_POINTS_KERNEL_SUM = 0
+TML_POINTS_DISTANCE = 1
+TML_POINTS_DENSITY = 2
+TML_POINTS_ANISOTROPIC = 3
 TML_FIELD_SHAPES_REACH = 1.5
+TML_POINTS_RESOLUTION = 128
 
 
 class tml_allocator(Structure):
@@ -807,6 +812,24 @@ class tml_field_shapes_desc(Structure):
     ]
 
 
+class tml_field_prepare_desc(Structure):
+    _fields_ = [
+        ('field', tml_field_desc),
+        ('cell', c_double),
+        ('densities', c_bool),
+        ('shapes', c_bool),
+    ]
+
+
+class tml_field_prepared(Structure):
+    _fields_ = [
+        ('field', tml_field_desc),
+        ('balls', tml_field_desc),
+        ('iso', c_double),
+        ('owned', tml_buffer * 5),
+    ]
+
+
 class tml_image(Structure):
     _fields_ = [
         ('buffer', tml_buffer),
@@ -1393,6 +1416,7 @@ class tml_points_load_desc(Structure):
     _fields_ = [
         ('names', POINTER(c_char_p)),
         ('name_count', c_uint32),
+        ('memory_limit', c_uint64),
         ('strict', c_bool),
         ('origin', POINTER(c_double)),
     ]
@@ -1533,6 +1557,69 @@ class tml_volume_mesh_result(Structure):
     ]
 
 
+class tml_surface_whole_desc(Structure):
+    _fields_ = [
+        ('surface', POINTER(tml_surface_desc)),
+        ('boundaries', POINTER(tml_surface_labels_desc)),
+        ('field', POINTER(tml_field_desc)),
+        ('field_values', tml_buffer * 8),
+        ('smooth', c_uint32),
+        ('values', POINTER(tml_volume)),
+        ('mesh', tml_mesh),
+        ('components', c_bool),
+        ('keeps_empty', c_bool),
+        ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))),
+        ('user', c_void_p),
+    ]
+
+
+class tml_surface_whole(Structure):
+    _fields_ = [
+        ('surface', tml_surface_result),
+        ('labels', tml_surface_labels_result),
+        ('is_empty', c_bool),
+        ('failed', c_int),
+        ('seconds', c_double),
+        ('stages', tml_surface_stage * 4),
+        ('stage_count', c_uint32),
+        ('field_values', tml_buffer * 8),
+    ]
+
+
+class tml_points_mesh_result(Structure):
+    _fields_ = [
+        ('whole', tml_surface_whole),
+        ('points', tml_points),
+        ('field', tml_field_desc),
+        ('isovalue', c_double),
+        ('in_slabs', c_bool),
+        ('stages', tml_surface_stage * 2),
+        ('stage_count', c_uint32),
+    ]
+
+
+class tml_points_mesh_desc(Structure):
+    _fields_ = [
+        ('kind', c_int),
+        ('field', tml_field_desc),
+        ('cell', c_double),
+        ('isovalues', POINTER(c_double)),
+        ('isovalue_count', c_uint32),
+        ('surface', tml_surface_desc),
+        ('collapse', c_double),
+        ('smooth', c_uint32),
+        ('load', POINTER(tml_points_load_desc)),
+        ('components', c_bool),
+        ('keeps_empty', c_bool),
+        ('comment', c_char_p),
+        ('up', c_int),
+        ('slabs', POINTER(tml_surface_save_desc)),
+        ('decide', CFUNCTYPE(c_int, c_void_p, POINTER(tml_points_mesh_result), POINTER(c_bool))),
+        ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))),
+        ('user', c_void_p),
+    ]
+
+
 class tml_picture(Structure):
     _fields_ = [
         ('data', c_void_p),
@@ -1599,6 +1686,8 @@ FUNCTIONS = {
     'tml_field_densities': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
     'tml_field_mean': (c_int, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_mean_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_mean_desc)]),
+    'tml_field_prepare': (c_int, [c_void_p, POINTER(tml_field_prepare_desc), POINTER(tml_field_prepared)]),
+    'tml_field_prepared_free': (None, [c_void_p, POINTER(tml_field_prepared)]),
     'tml_field_resolve': (c_int, [c_void_p, POINTER(tml_field_desc), POINTER(tml_field_desc), POINTER(c_double)]),
     'tml_field_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_desc)]),
     'tml_field_shapes': (c_int, [c_void_p, POINTER(tml_field_shapes_desc)]),
@@ -1645,6 +1734,8 @@ FUNCTIONS = {
     'tml_parallel_for': (None, [c_void_p, c_uint32, CFUNCTYPE(None, c_void_p, c_uint32), c_void_p]),
     'tml_partition': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_partition_scratch_size': (c_size_t, [c_void_p, POINTER(tml_compact_desc)]),
+    'tml_path_is_numbered': (c_bool, [c_char_p]),
+    'tml_path_number': (c_bool, [c_char_p, c_uint64, c_bool, c_char_p, c_size_t]),
     'tml_picture_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_picture_free': (None, [c_void_p, POINTER(tml_picture)]),
     'tml_picture_load': (c_int, [c_void_p, c_char_p, c_uint64, POINTER(tml_picture)]),
@@ -1653,7 +1744,9 @@ FUNCTIONS = {
     'tml_points_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
     'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
+    'tml_points_mesh_free': (None, [c_void_p, POINTER(tml_points_mesh_result)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
+    'tml_points_to_mesh': (c_int, [c_void_p, c_char_p, c_char_p, POINTER(tml_points_mesh_desc), POINTER(tml_points_mesh_result)]),
     'tml_positions_recenter': (c_bool, [POINTER(c_float), c_uint64, c_double * 3]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
@@ -1696,7 +1789,9 @@ FUNCTIONS = {
     'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_labels_result)]),
     'tml_surface_labels_free': (None, [c_void_p, POINTER(tml_surface_labels_result)]),
     'tml_surface_save': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_save_desc), POINTER(tml_surface_saved)]),
+    'tml_surface_save_whole': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_whole_desc), POINTER(tml_surface_whole)]),
     'tml_surface_slabs': (c_int, [c_void_p, POINTER(tml_surface_slabs_desc), POINTER(tml_surface_result)]),
+    'tml_surface_whole_free': (None, [c_void_p, POINTER(tml_surface_whole)]),
     'tml_sync': (c_int, [c_void_p]),
     'tml_tone_name': (c_char_p, [c_int]),
     'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),

@@ -527,9 +527,6 @@ def _parts_of(parts, count):
              "faces": slice(p.triangle_first, p.triangle_first + p.triangle_count)} for p in parts[:count]]
 
 
-DEFAULT_RESOLUTION = 128  # samples along the longest side, as the command's --resolution
-
-
 class Field(Volume):
     """A Volume made of points, with an isovalue that suits it, iso, and the points' radius.
 
@@ -615,18 +612,6 @@ def _field_desc(buffers, points, radius, radii, distance, kernel, cell=None, res
     return desc
 
 
-def _shape(context, buffers, points, resolved):
-    """Makes the kernels of a resolved desc with densities ellipsoids."""
-    resolved.points = buffers.input(points)
-    shapes = c.tml_field_shapes_desc(field=ctypes.pointer(resolved), centres=buffers.output(np.empty_like(points)),
-                                     densities=buffers.output(np.empty(len(points), np.float32)))
-    for i in range(2):
-        shapes.shapes[i] = buffers.output(np.empty_like(points))
-    context.call("field_shapes", shapes)
-    resolved.points, resolved.densities, resolved.shapes = shapes.centres, shapes.densities, shapes.shapes
-    resolved.radius *= c.TML_FIELD_SHAPES_REACH
-
-
 def field(points: Any, *, radius: float | None = None, radii: ArrayLike | None = None, distance: bool = False,
           kernel: str | None = None, densities: ArrayLike | bool | None = None, anisotropic: bool = False,
           cell: float | None = None, resolution: int | None = None, lower: ArrayLike | None = None,
@@ -660,27 +645,21 @@ def field(points: Any, *, radius: float | None = None, radii: ArrayLike | None =
         base = box_origin(rows)
         rows = moved(rows, difference((0.0, 0.0, 0.0), base))
     if resolution is None and cell is None:
-        resolution = DEFAULT_RESOLUTION
-    if anisotropic and densities is None:
-        densities = True
+        resolution = c.TML_POINTS_RESOLUTION
+    finds = anisotropic if densities is None else densities is True
     if kernel is None:
-        kernel = "wendland" if densities is None or densities is False else "spline"
+        kernel = "spline" if finds or densities is not None and densities is not False else "wendland"
     with Buffers(context) as buffers:
-        desc = _field_desc(buffers, rows, radius, radii, distance, kernel, cell, resolution, lower, upper, base)
-        resolved, iso = c.tml_field_desc(), ctypes.c_double()
-        context.call("field_resolve", desc, resolved, iso)
-        radius_found = resolved.radius
-        if densities is True:
-            every = c.tml_field_desc(points=resolved.points, radii=resolved.radii, kind=resolved.kind,
-                                     kernel=resolved.kernel, radius=resolved.radius)
-            resolved.densities = buffers.output(np.empty(len(rows), np.float32))
-            context.call("field_densities", every, resolved.densities)
-        elif densities is not None and densities is not False:
-            resolved.densities = buffers.input(as_array(densities, "densities", np.float32, 1))
-        if anisotropic:
-            _shape(context, buffers, rows, resolved)
-        if densities is not None and densities is not False:
-            context.call("field_resolve", resolved, resolved, iso)
-        values = np.empty(tuple(reversed(resolved.grid.dims)), np.float32)
-        context.call("field", resolved, buffers.output(values.reshape(-1)))
-    return Field(values, resolved.grid, iso.value, radius_found, (rows, radius, radii, distance, kernel), base)
+        desc, made = c.tml_field_prepare_desc(densities=finds, shapes=anisotropic), c.tml_field_prepared()
+        desc.field = _field_desc(buffers, rows, radius, radii, distance, kernel, cell, resolution, lower, upper, base)
+        if not finds and densities is not None and densities is not False:
+            desc.field.densities = buffers.input(as_array(densities, "densities", np.float32, 1))
+        context.call("field_prepare", desc, made)
+        try:
+            values = np.empty(tuple(reversed(made.field.grid.dims)), np.float32)
+            context.call("field", made.field, buffers.output(values.reshape(-1)))
+            grid, iso, radius_found = c.tml_grid.from_buffer_copy(made.field.grid), made.iso, made.balls.radius
+        finally:
+            with context._handle:
+                lib.tml_field_prepared_free(context._handle.pointer, made)
+    return Field(values, grid, iso, radius_found, (rows, radius, radii, distance, kernel), base)

@@ -23,6 +23,8 @@ bool tml_io_path_rename(const char *from, const char *to); /* replaces what is t
 void tml_io_path_remove(const char *path);
 /* A part of a new file's name that no other process gives. */
 unsigned long tml_io_process_number(void);
+/* The monotonic clock, in seconds. */
+double tml_io_seconds(void);
 
 /* Each returns a descriptor, or -1. */
 int tml_io_file_open(const char *path);         /* for reading; does not wait for a pipe */

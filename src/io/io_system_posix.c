@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- numbers --------------------------------------------------------------------------------- */
@@ -74,6 +75,13 @@ void tml_io_path_remove(const char *path)
 unsigned long tml_io_process_number(void)
 {
     return (unsigned long)getpid();
+}
+
+double tml_io_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -112,6 +112,11 @@ unsigned long tml_io_process_number(void)
     return 0;
 }
 
+double tml_io_seconds(void)
+{
+    return 1e-3 * emscripten_get_now();
+}
+
 static int none(void)
 {
     errno = ENOENT;

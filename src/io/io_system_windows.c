@@ -109,6 +109,14 @@ unsigned long tml_io_process_number(void)
     return GetCurrentProcessId();
 }
 
+double tml_io_seconds(void)
+{
+    LARGE_INTEGER ticks, frequency;
+    QueryPerformanceFrequency(&frequency);
+    QueryPerformanceCounter(&ticks);
+    return (double)ticks.QuadPart / (double)frequency.QuadPart;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static int open_wide(const char *path, int flags)

@@ -170,7 +170,7 @@ $ printf '0 0 0\n1 0 0\n1e9 0 0\n' >outlier.xyz; trommel surface outlier.xyz --c
 trommel: surface: 3 points span 5e+09 x 4e+09 x 4e+09, which at a spacing of 0.0001 needs 8e+40 samples, more than 2^40; give a larger --cell, or --bounds and upper that leave outliers out
 done
 $ printf 'x,y,z,radius\n0,0,0,1\n1,0,0,1\n' >balls.csv; trommel surface balls.csv --field anisotropic -o x.ply 2>&1 | head -1; trommel surface balls.csv --field anisotropic --radius 1 -o x.ply -q && echo done
-trommel: surface: --field anisotropic: the points have radii of their own; give them one by --radius
+trommel: surface: balls.csv: an anisotropic field, and the points have radii of their own; give them one by --radius
 done
 ## Pictures.
 $ trommel convert sun.hdr -o x.png 2>&1 | head -1; trommel exposure sun.hdr -o x.png -q && echo done

@@ -416,6 +416,18 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     return read_points(file, &desc, out);
 }
 
+static tml_status check_limit(const io_file *file, uint64_t limit, const tml_points *p)
+{
+    uint64_t numbers = 3 + (p->radii != NULL) + (p->values != NULL);
+    for (uint32_t i = 0; i < p->attribute_count; i++)
+        numbers += p->attributes[i].values ? p->attributes[i].components : 0;
+    const uint64_t size = p->count * numbers * sizeof(float);
+    return limit && size > limit ? tml_io_error(file, TML_ERROR_OUT_OF_MEMORY,
+                                                "needs %llu bytes, desc.memory_limit is %llu",
+                                                (unsigned long long)size, (unsigned long long)limit)
+                                 : TML_OK;
+}
+
 tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_load_desc *desc,
                            tml_points *out)
 {
@@ -428,6 +440,8 @@ tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_
         return status;
     file.strict = desc->strict;
     status = read_points(&file, desc, out);
+    if (status == TML_OK && (status = check_limit(&file, desc->memory_limit, out)) != TML_OK)
+        tml_points_free(tml, out);
     tml_io_close(&file);
     return status;
 }

@@ -3,7 +3,8 @@
  * Files are read layer by layer while the surface is made (tml_surface_save). All of them come to memory
  * first where one cannot be read so (text, an encoding of the whole), and where the samples are needed
  * before: for an isovalue by Otsu's method if they cannot be mapped, for labels that have to be made of
- * them, and for caps of an inside that is low. */
+ * them, and for caps of an inside that is low. A mesh for each label is made of all of the volume
+ * (tml_surface_save_whole). */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
@@ -277,6 +278,23 @@ static tml_status volume_to_mesh_describe(conversion *c)
     return status;
 }
 
+/* A closed mesh for each label. */
+static tml_status save_separate(conversion *c, const char *path)
+{
+    const tml_volume_mesh_desc *desc = c->desc;
+    tml_surface_whole_desc whole = {
+        .boundaries = &c->labels,
+        .mesh = {.value_name = desc->value_name, .comment = desc->comment, .up = desc->up},
+        .components = desc->components};
+    tml_surface_whole made;
+    memcpy(whole.mesh.origin, c->labels.position_origin, sizeof whole.mesh.origin);
+    tml_status status = tml_surface_save_whole(c->tml, path, &whole, &made);
+    tml_surface_labels_free(c->tml, &made.labels);
+    made.surface.vertices = made.surface.indices = (tml_buffer){0, 0};
+    c->out->saved = (tml_surface_saved){made.surface, made.is_empty, made.failed};
+    return status;
+}
+
 static tml_status save(conversion *c, const char *path)
 {
     const tml_volume_mesh_desc *desc = c->desc;
@@ -338,12 +356,14 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
     status = open_sources(&c, path);
     if (status == TML_OK)
         status = volume_to_mesh_describe(&c);
+    const bool is_separate = c.desc->labels && c.desc->labels->separate;
+    c.is_in_memory = c.is_in_memory || is_separate;
     if (status == TML_OK)
         status = load_sources(&c);
     if (status == TML_OK)
         status = lend_sources(&c);
     if (status == TML_OK)
-        status = save(&c, mesh_path);
+        status = is_separate ? save_separate(&c, mesh_path) : save(&c, mesh_path);
     if (status != TML_OK && out->saved.failed == TML_SIDE_SOURCE && c.is_saving)
         status = tml_error(tml, status, "%s", tml_last_error(c.reader));
     if (status != TML_OK && out->saved.failed == TML_SIDE_NONE)

@@ -1,0 +1,37 @@
+/* Numbers in names of files: "organ_%d.stl". */
+#include <inttypes.h>
+
+#include "io/io_internal.h"
+
+/* "%d" or "%04d" with up to nine digits: its length, or 0. */
+static size_t conversion_length(const char *at)
+{
+    const size_t digits = strspn(at + 1, "0123456789");
+    const bool is_padded = digits == 0 || (digits == 2 && at[1] == '0' && at[2] != '0');
+    return is_padded && at[1 + digits] == 'd' ? digits + 2 : 0;
+}
+
+bool tml_path_is_numbered(const char *pattern)
+{
+    const char *at = strchr(pattern, '%');
+    return at && conversion_length(at) && !strchr(at + 1, '%');
+}
+
+bool tml_path_number(const char *pattern, uint64_t number, bool is_signed, char *out, size_t size)
+{
+    const char *at = strchr(pattern, '%');
+    const size_t conversion = at ? conversion_length(at) : 0;
+    const int width = conversion == 4 ? at[2] - '0' : 0, before = at ? (int)(at - pattern) : 0;
+    int length;
+    if (!at)
+        length = snprintf(out, size, "%s", pattern);
+    else if (!tml_path_is_numbered(pattern))
+        return false;
+    else if (is_signed)
+        length = snprintf(out, size, "%.*s%0*" PRId64 "%s", before, pattern, width, (int64_t)number,
+                          at + conversion);
+    else
+        length = snprintf(out, size, "%.*s%0*" PRIu64 "%s", before, pattern, width, number,
+                          at + conversion);
+    return length >= 0 && (size_t)length < size;
+}

@@ -1,0 +1,333 @@
+/* Surfaces whole in memory, to a mesh file: tml_surface_save_whole.
+ *
+ * Order: surface, or boundaries of labels -> smooth -> means of what points carry -> components ->
+ * arrays on the host -> the caller's edit -> the file, or a file a label. */
+#include <inttypes.h>
+
+#include "io/io_internal.h"
+#include "io/io_system.h"
+
+static const char call[] = "tml_surface_save_whole";
+
+typedef struct whole_saving {
+    tml_context *tml;
+    const char *path; /* NULL: nothing is written */
+    const tml_surface_whole_desc *desc;
+    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
+    tml_mesh mesh;
+    tml_surface_whole *out;
+} whole_saving;
+
+static void add_stage(whole_saving *w, const char *name, double start)
+{
+    w->out->stages[w->out->stage_count++] =
+        (tml_surface_stage){.name = name, .seconds = tml_io_seconds() - start};
+}
+
+/* Keeps the first side that failed. */
+static tml_status whole_fails(whole_saving *w, tml_side side, tml_status status)
+{
+    if (status != TML_OK && w->out->failed == TML_SIDE_NONE)
+        w->out->failed = side;
+    return status;
+}
+
+/* ---- the surface ----------------------------------------------------------------------------- */
+
+/* The parts of separate meshes, one a label, as those of a surface. */
+static tml_status list_parts(whole_saving *w)
+{
+    const tml_surface_labels_result *net = &w->out->labels;
+    tml_type type = TML_TYPE_NONE;
+    tml_surface_part *parts = tml_alloc_array(w->tml, net->part_count, sizeof *parts);
+    if (!parts)
+        return tml_error(w->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " parts",
+                         call, net->part_count);
+    tml_buffer_describe(w->tml, net->face_labels, &type, NULL);
+    for (uint64_t p = 0; p < net->part_count; p++) {
+        const tml_surface_label_part *from = &net->parts[p];
+        parts[p] = (tml_surface_part){tml_type_is_signed(tml_type_scalar(type))
+                                          ? (double)(int64_t)from->label
+                                          : (double)from->label,
+                                      from->vertex_first,
+                                      from->vertex_count,
+                                      from->face_first,
+                                      from->face_count,
+                                      from->label};
+    }
+    w->out->surface.parts = parts;
+    w->out->surface.part_count = (uint32_t)net->part_count;
+    return TML_OK;
+}
+
+/* Labels' boundaries, shared as a mesh of one part, or separate. */
+static tml_status make_boundaries(whole_saving *w)
+{
+    tml_surface_labels_result *net = &w->out->labels;
+    tml_status status = tml_surface_labels(w->tml, w->desc->boundaries, net);
+    if (status != TML_OK)
+        return status;
+    w->out->surface = (tml_surface_result){.vertices = net->vertices,
+                                           .indices = net->indices,
+                                           .vertex_count = net->vertex_count,
+                                           .triangle_count = net->face_count,
+                                           .active_cells = net->vertex_count,
+                                           .scratch_size = net->scratch_size,
+                                           .stage_count = net->stage_count};
+    memcpy(w->out->surface.stages, net->stages, sizeof net->stages);
+    return net->part_count ? list_parts(w) : TML_OK;
+}
+
+static tml_status make_surface(whole_saving *w)
+{
+    const double start = tml_io_seconds();
+    tml_status status = w->desc->boundaries
+                            ? make_boundaries(w)
+                            : tml_surface(w->tml, w->desc->surface, &w->out->surface);
+    w->out->seconds = tml_io_seconds() - start;
+    return status;
+}
+
+/* ---- what is done to it ---------------------------------------------------------------------- */
+
+static tml_status smooth_whole(whole_saving *w)
+{
+    const tml_surface_result *made = &w->out->surface;
+    const double start = tml_io_seconds();
+    tml_mesh_smooth_desc desc = {.vertices = made->vertices,
+                                 .indices = made->indices,
+                                 .iterations = w->desc->smooth,
+                                 .out = made->vertices,
+                                 .normals = made->vertex_normals};
+    tml_status status = TML_OK;
+    if (!w->desc->smooth || w->desc->boundaries)
+        return TML_OK;
+    if (w->desc->field && made->vertex_count) {
+        const tml_buffer_desc weights = {
+            .type = TML_F32, .count = made->vertex_count, .label = "weights"};
+        desc.method = TML_SMOOTH_LAPLACIAN;
+        status = tml_buffer_create(w->tml, &weights, &desc.weights);
+        if (status == TML_OK)
+            status = tml_field_smooth_weights(w->tml, w->desc->field, made->vertices,
+                                              w->desc->surface->position_origin, desc.weights);
+    }
+    if (status == TML_OK)
+        status = tml_mesh_smooth(w->tml, &desc);
+    tml_buffer_destroy(w->tml, desc.weights);
+    add_stage(w, "smooth", start);
+    return status;
+}
+
+/* Means of what the points carry, at the vertices. */
+static tml_status find_means(whole_saving *w)
+{
+    const tml_surface_whole_desc *desc = w->desc;
+    const double start = tml_io_seconds();
+    tml_field_mean_desc mean = {.field = desc->field, .positions = w->out->surface.vertices};
+    tml_status status = TML_OK;
+    if (!desc->field || !desc->mesh.attribute_count)
+        return TML_OK;
+    memcpy(mean.position_origin, desc->surface->position_origin, sizeof mean.position_origin);
+    for (uint32_t i = 0; i < desc->mesh.attribute_count && status == TML_OK; i++) {
+        tml_buffer_desc means = {.count = w->out->surface.vertex_count, .label = "means"};
+        tml_buffer_describe(w->tml, desc->field_values[i], &means.type, NULL);
+        status = tml_buffer_create(w->tml, &means, &w->out->field_values[i]);
+        mean.attributes[i] = (tml_field_attribute){desc->field_values[i], w->out->field_values[i]};
+    }
+    if (status == TML_OK)
+        status = tml_field_mean(w->tml, &mean);
+    add_stage(w, "attributes", start);
+    return status;
+}
+
+static tml_status count_components(whole_saving *w)
+{
+    const tml_surface_whole_desc *desc = w->desc;
+    const bool is_soup = desc->surface && desc->surface->soup;
+    const double start = tml_io_seconds();
+    tml_mesh_stats stats;
+    if (!desc->components || is_soup || (desc->boundaries && desc->boundaries->quads))
+        return TML_OK;
+    tml_status status =
+        tml_mesh_examine(w->tml, w->out->surface.vertices, w->out->surface.indices, true, &stats);
+    add_stage(w, "components", start);
+    w->out->surface.components = status == TML_OK ? stats.components : 0;
+    return status;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Host memory of a result's array; NULL for one that the settings leave out. */
+static tml_status map_if_any(whole_saving *w, bool is_wanted, tml_buffer buffer, void **out)
+{
+    static float nothing[3]; /* an array without elements is one nevertheless */
+    *out = NULL;
+    tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(w->tml, buffer, out);
+    if (is_wanted && !*out)
+        *out = nothing;
+    return status;
+}
+
+static tml_status map_mesh(whole_saving *w)
+{
+    const tml_surface_whole_desc *desc = w->desc;
+    const tml_surface_desc *surface = desc->surface;
+    const tml_surface_result *made = &w->out->surface;
+    tml_mesh *mesh = &w->mesh;
+    void *arrays[5], *means;
+    tml_type label_type = TML_TYPE_NONE;
+    const struct {
+        tml_buffer buffer;
+        bool is_wanted;
+    } from[] = {{made->vertices, true},
+                {made->vertex_normals, surface && surface->normals != TML_NORMALS_NONE},
+                {made->vertex_values, surface && !tml_buffer_is_none(surface->attribute)},
+                {made->indices, !surface || !surface->soup},
+                {w->out->labels.face_labels, false}};
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < sizeof from / sizeof *from && status == TML_OK; i++)
+        status = map_if_any(w, from[i].is_wanted, from[i].buffer, &arrays[i]);
+    if (status != TML_OK)
+        return status;
+    *mesh = (tml_mesh){.positions = arrays[0],
+                       .normals = arrays[1],
+                       .values = arrays[2],
+                       .indices = arrays[3],
+                       .vertex_count = made->vertex_count,
+                       .triangle_count = made->triangle_count,
+                       .indices64 = surface ? surface->indices64 : desc->boundaries->indices64,
+                       .value_name = desc->mesh.value_name,
+                       .comment = desc->mesh.comment,
+                       .up = desc->mesh.up,
+                       .attributes = w->attributes,
+                       .attribute_count = desc->mesh.attribute_count,
+                       .face_labels = arrays[4],
+                       .quads = desc->boundaries && desc->boundaries->quads};
+    memcpy(mesh->origin, desc->mesh.origin, sizeof mesh->origin);
+    tml_buffer_describe(w->tml, w->out->labels.face_labels, &label_type, NULL);
+    mesh->face_label_type = tml_type_scalar(label_type);
+    for (uint32_t i = 0; i < mesh->attribute_count && status == TML_OK; i++) {
+        w->attributes[i] = desc->mesh.attributes[i];
+        status = map_if_any(w, true, w->out->field_values[i], &means);
+        w->attributes[i].data = means;
+    }
+    float *value = desc->values ? arrays[2] : NULL;
+    for (uint64_t i = 0; value && i < made->vertex_count; i++)
+        value[i] = (float)(desc->values->slope * (double)value[i] + desc->values->intercept);
+    return status;
+}
+
+static void unmap_mesh(whole_saving *w)
+{
+    const tml_surface_result *made = &w->out->surface;
+    const tml_buffer buffers[] = {made->vertices, made->vertex_normals, made->vertex_values,
+                                  made->indices, w->out->labels.face_labels};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        if (!tml_buffer_is_none(buffers[i]))
+            tml_buffer_unmap(w->tml, buffers[i]);
+    for (uint32_t i = 0; i < TML_MESH_MAX_ATTRIBUTES; i++)
+        if (!tml_buffer_is_none(w->out->field_values[i]))
+            tml_buffer_unmap(w->tml, w->out->field_values[i]);
+}
+
+/* A label's mesh. indices: room for those of the largest one. */
+static tml_status save_label(whole_saving *w, const tml_surface_label_part *part, void *indices)
+{
+    char path[IO_PATH_SIZE];
+    tml_mesh mesh = w->mesh;
+    const uint64_t corners = mesh.quads ? 4 : 3, first = corners * part->face_first;
+    for (uint64_t i = 0; i < corners * part->face_count; i++) {
+        if (mesh.indices64)
+            ((uint64_t *)indices)[i] =
+                ((const uint64_t *)mesh.indices)[first + i] - part->vertex_first;
+        else
+            ((uint32_t *)indices)[i] =
+                ((const uint32_t *)mesh.indices)[first + i] - (uint32_t)part->vertex_first;
+    }
+    mesh.indices = indices;
+    mesh.positions += 3 * part->vertex_first;
+    mesh.face_labels = (const uint8_t *)mesh.face_labels +
+                       2 * part->face_first * tml_type_size(mesh.face_label_type);
+    mesh.vertex_count = part->vertex_count;
+    mesh.triangle_count = part->face_count;
+    if (!tml_path_number(w->path, part->label, tml_type_is_signed(mesh.face_label_type), path,
+                         sizeof path))
+        return tml_error(w->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: is longer than %d bytes",
+                         call, w->path, IO_PATH_SIZE - 1);
+    return tml_mesh_save(w->tml, path, &mesh);
+}
+
+/* Each label's mesh in a file of its own. */
+static tml_status save_labels(whole_saving *w)
+{
+    const tml_surface_labels_result *net = &w->out->labels;
+    uint64_t most = 0;
+    for (uint64_t p = 0; p < net->part_count; p++)
+        most = net->parts[p].face_count > most ? net->parts[p].face_count : most;
+    const size_t row =
+        (w->mesh.quads ? 4 : 3) * (w->mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
+    void *indices = tml_alloc_array(w->tml, most + 1, row);
+    if (!indices)
+        return tml_error(w->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " faces",
+                         call, most);
+    tml_status status = TML_OK;
+    for (uint64_t p = 0; p < net->part_count && status == TML_OK; p++)
+        status = save_label(w, &net->parts[p], indices);
+    tml_free(w->tml, indices, (most + 1) * row);
+    return status;
+}
+
+static tml_status save_mesh(whole_saving *w)
+{
+    const bool is_by_label = w->path && w->desc->boundaries && w->desc->boundaries->separate &&
+                             tml_path_is_numbered(w->path);
+    const double start = tml_io_seconds();
+    tml_status status = whole_fails(w, TML_SIDE_SURFACE, map_mesh(w));
+    if (status == TML_OK && w->desc->edit)
+        status = whole_fails(w, TML_SIDE_MESH, w->desc->edit(w->desc->user, &w->mesh));
+    if (status == TML_OK && w->path) {
+        const double written = w->desc->edit ? tml_io_seconds() : start;
+        status = is_by_label ? save_labels(w) : tml_mesh_save(w->tml, w->path, &w->mesh);
+        status = whole_fails(w, TML_SIDE_MESH, status);
+        add_stage(w, "save", written);
+    }
+    unmap_mesh(w);
+    return status;
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+void tml_surface_whole_free(tml_context *tml, tml_surface_whole *whole)
+{
+    tml_surface_free(tml, &whole->surface);
+    tml_surface_labels_free(tml, &whole->labels);
+    for (uint32_t i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        tml_buffer_destroy(tml, whole->field_values[i]);
+    memset(whole->field_values, 0, sizeof whole->field_values);
+}
+
+tml_status tml_surface_save_whole(tml_context *tml, const char *path,
+                                  const tml_surface_whole_desc *desc, tml_surface_whole *out)
+{
+    memset(out, 0, sizeof *out);
+    whole_saving w = {.tml = tml, .path = path, .desc = desc, .out = out};
+    if (!desc->surface == !desc->boundaries) {
+        out->failed = TML_SIDE_SURFACE;
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: needs one of desc.surface and boundaries", call);
+    }
+    tml_status status = make_surface(&w);
+    if (status == TML_OK)
+        status = smooth_whole(&w);
+    out->is_empty = status == TML_OK && !out->surface.triangle_count && !desc->keeps_empty;
+    if (status == TML_OK && !out->is_empty)
+        status = find_means(&w);
+    if (status == TML_OK && !out->is_empty)
+        status = count_components(&w);
+    status = whole_fails(&w, TML_SIDE_SURFACE, status);
+    if (status == TML_OK && !out->is_empty)
+        status = save_mesh(&w);
+    if (status != TML_OK)
+        tml_surface_whole_free(tml, out);
+    return status;
+}

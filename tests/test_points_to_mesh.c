@@ -1,0 +1,271 @@
+/* From a points' file to a mesh's file in one call: the command writes the same bytes, and so does the
+ * call in slabs; each failure tells its side and leaves no file. */
+#include <math.h>
+#include <unistd.h>
+
+#include <trommel/io.h>
+
+#include "test.h"
+
+#include "contexts.h"
+#include "folder.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static const char *const cloud = "dam_break_4732.vtk";
+
+/* The command's words, and a desc that means the same. */
+typedef struct way {
+    const char *words, *name;
+    tml_points_mesh_desc desc;
+    const char *attribute;
+} way;
+
+static const double two[] = {0.2, 0.5};
+static const way ways[] = {
+    {"", "a.ply", {.components = true}, NULL},
+    {"--field distance --resolution 60 --normals none",
+     "a.stl",
+     {.kind = TML_POINTS_DISTANCE, .field.resolution = 60, .surface.normals = TML_NORMALS_NONE},
+     NULL},
+    {"--iso 0.2,0.5 --resolution 60 --largest --kernel poly6",
+     "a.glb",
+     {.field = {.resolution = 60, .kernel = TML_FIELD_POLY6},
+      .isovalues = two,
+      .isovalue_count = 2,
+      .surface.largest_component = true},
+     NULL},
+    {"--field density --radius 0.1 --cell 0.25r --bounds 0:1,:,0:0.5 --caps --smooth 3",
+     "a.obj",
+     {.kind = TML_POINTS_DENSITY,
+      .field = {.radius = 0.1, .lower = {0, -INFINITY, 0}, .upper = {1, INFINITY, 0.5}},
+      .cell = 0.25,
+      .surface.caps = true,
+      .smooth = 3},
+     NULL},
+    {"--field anisotropic --radius 0.1 --cell 0.04 --collapse 0.4 --attribute velocity",
+     "a.vtp",
+     {.kind = TML_POINTS_ANISOTROPIC,
+      .field = {.radius = 0.1, .grid.spacing = {0.04, 0.04, 0.04}},
+      .collapse = 0.4},
+     "velocity"},
+};
+
+static tml_points_mesh_desc desc_of(const way *w, tml_points_load_desc *load)
+{
+    tml_points_mesh_desc desc = w->desc;
+    *load = (tml_points_load_desc){.names = &w->attribute, .name_count = w->attribute != NULL};
+    desc.load = load;
+    desc.comment = "made by trommel";
+    desc.up = TML_UP_Z;
+    if (!strstr(w->words, "--normals"))
+        desc.surface.normals = TML_NORMALS_CENTRAL;
+    return desc;
+}
+
+static bool command_makes(const char *words, const char *name)
+{
+    char line[2048];
+    const char *program = getenv("TML_CLI");
+    snprintf(line, sizeof line, "'%s' surface '%s' %s -o '%s' --quiet --backend cpu", program,
+             test_data(cloud), words, in_folder(name));
+    return CHECK(system(line) == 0);
+}
+
+TEST(the_command_writes_the_same_bytes)
+{
+    if (!getenv("TML_CLI") || !*getenv("TML_CLI"))
+        SKIP("TML_CLI names no program");
+    tml_context *tml = open_cpu(2);
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        tml_points_load_desc load;
+        tml_points_mesh_result result;
+        char by_command[64];
+        const tml_points_mesh_desc desc = desc_of(&ways[i], &load);
+        snprintf(by_command, sizeof by_command, "command_%s", ways[i].name);
+        if (!command_makes(ways[i].words, by_command))
+            continue;
+        CHECK_OK(tml, tml_points_to_mesh(tml, test_data(cloud), in_folder(ways[i].name), &desc,
+                                         &result));
+        CHECK(!result.whole.is_empty && result.whole.surface.triangle_count > 0);
+        CHECK(result.points.count == 4732 && !result.points.positions);
+        CHECK(result.field.radius > 0 && tml_buffer_is_none(result.field.points));
+        CHECK(!desc.components || result.whole.surface.components > 0);
+        if (!CHECK(test_same_files(in_folder(by_command), in_folder(ways[i].name))))
+            printf("  (surface %s)\n", ways[i].words);
+        tml_points_mesh_free(tml, &result);
+    }
+    tml_close(tml);
+}
+
+/* Takes the other way than the desc does. */
+static tml_status decide(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+{
+    const bool *wanted = user;
+    CHECK(known->points.positions != NULL && known->field.grid.dims[0] > 0);
+    CHECK(*in_slabs);
+    *in_slabs = *wanted;
+    return TML_OK;
+}
+
+TEST(slabs_make_the_same_file)
+{
+    tml_context *tml = open_cpu(2);
+    tml_points_load_desc load;
+    tml_points_mesh_desc desc = desc_of(&ways[2], &load);
+    const tml_surface_save_desc slabs = {.slabs.slab_layers = 7};
+    const char *const names[] = {"whole.ply", "slabs.ply"};
+    desc.slabs = &slabs;
+    desc.decide = decide;
+    for (int i = 0; i < 2; i++) {
+        bool in_slabs = i;
+        tml_points_mesh_result result;
+        desc.user = &in_slabs;
+        CHECK_OK(tml,
+                 tml_points_to_mesh(tml, test_data(cloud), in_folder(names[i]), &desc, &result));
+        CHECK(result.in_slabs == in_slabs && result.whole.surface.part_count == 2);
+        tml_points_mesh_free(tml, &result);
+    }
+    CHECK(test_same_files(in_folder(names[0]), in_folder(names[1])));
+    tml_close(tml);
+}
+
+/* ---- what fails ------------------------------------------------------------------------------ */
+
+static tml_status refuse_known(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+{
+    (void)known;
+    (void)in_slabs;
+    return tml_error(user, TML_ERROR_UNSUPPORTED, "not these");
+}
+
+static tml_status refuse_mesh(void *user, tml_mesh *mesh)
+{
+    CHECK(mesh->vertex_count > 0 && mesh->positions && mesh->indices);
+    return tml_error(user, TML_ERROR_CANCELLED, "not this one");
+}
+
+TEST(failures_tell_their_side)
+{
+    tml_context *tml = open_cpu(1);
+    const double far[] = {99};
+    const char *const names[] = {"velocity", "nothing"};
+    const tml_points_load_desc wrong = {.names = names, .name_count = 2},
+                               little = {.memory_limit = 1000};
+    const tml_surface_save_desc slabs = {.keeps_empty = false};
+    const struct {
+        const char *path, *name;
+        tml_points_mesh_desc desc;
+        tml_status status;
+        tml_side side;
+    } cases[] = {
+        {"none.xyz", "m.ply", {.cell = 0}, TML_ERROR_FILE_ACCESS, TML_SIDE_SOURCE},
+        {NULL, "m.ply", {.load = &wrong}, TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SOURCE},
+        {NULL, "m.ply", {.load = &little}, TML_ERROR_OUT_OF_MEMORY, TML_SIDE_SOURCE},
+        {NULL, "m.ply", {.cell = -1}, TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SURFACE},
+        {NULL,
+         "m.ply",
+         {.decide = refuse_known, .user = tml},
+         TML_ERROR_UNSUPPORTED,
+         TML_SIDE_SURFACE},
+        {NULL, "m.ply", {.edit = refuse_mesh, .user = tml}, TML_ERROR_CANCELLED, TML_SIDE_MESH},
+        {NULL,
+         "m.ply",
+         {.slabs = &slabs, .smooth = 1},
+         TML_ERROR_INVALID_ARGUMENT,
+         TML_SIDE_SURFACE},
+        {NULL, NULL, {.slabs = &slabs}, TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SURFACE},
+        {NULL, "m.xyz", {.cell = 0.5}, TML_ERROR_UNSUPPORTED, TML_SIDE_MESH},
+        {NULL, "m.ply", {.isovalues = far, .isovalue_count = 1}, TML_OK, TML_SIDE_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        tml_points_mesh_result result;
+        char path[512];
+        snprintf(path, sizeof path, "%s",
+                 cases[i].path ? in_folder(cases[i].path) : test_data(cloud));
+        CHECK_STATUS(tml_points_to_mesh(tml, path, cases[i].name ? in_folder(cases[i].name) : NULL,
+                                        &cases[i].desc, &result),
+                     cases[i].status);
+        CHECK_EQ_I64(result.whole.failed, cases[i].side);
+        CHECK(result.whole.is_empty == (cases[i].status == TML_OK));
+        CHECK(access(in_folder("m.ply"), F_OK) != 0);
+        tml_points_mesh_free(tml, &result);
+    }
+    tml_close(tml);
+}
+
+TEST(ellipsoids_need_one_radius)
+{
+    tml_context *tml = open_cpu(1);
+    float positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, radii[] = {1, 1, 2};
+    const tml_points points = {.positions = positions, .radii = radii, .count = 3};
+    tml_points_mesh_desc desc = {.kind = TML_POINTS_ANISOTROPIC};
+    tml_points_mesh_result result;
+    CHECK_OK(tml, tml_points_save(tml, in_folder("p.ply"), &points));
+    CHECK_STATUS(tml_points_to_mesh(tml, in_folder("p.ply"), in_folder("m.ply"), &desc, &result),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.field.radius") != NULL);
+    tml_points_mesh_free(tml, &result);
+    desc.field.radius = 1;
+    CHECK_OK(tml, tml_points_to_mesh(tml, in_folder("p.ply"), in_folder("m.ply"), &desc, &result));
+    tml_points_mesh_free(tml, &result);
+    tml_close(tml);
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+/* A file a label: each is the mesh that its part of the whole is. */
+TEST(each_label_has_a_file)
+{
+    enum { SIDE = 12 };
+    tml_context *tml = open_cpu(1);
+    static uint8_t samples[SIDE * SIDE * SIDE];
+    for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
+        const int x = i % SIDE, y = i / SIDE % SIDE, z = i / (SIDE * SIDE);
+        const bool is_in = x > 1 && x < 10 && y > 1 && y < 10 && z > 1 && z < 10;
+        samples[i] = !is_in ? 0 : x < 6 ? 3 : 40;
+    }
+    const tml_volume volume = {.data = samples,
+                               .size = sizeof samples,
+                               .type = TML_U8,
+                               .grid = {.dims = {SIDE, SIDE, SIDE}},
+                               .slope = 1};
+    CHECK_OK(tml, tml_volume_save(tml, in_folder("l.nrrd"), &volume));
+    const tml_surface_labels_desc labels = {.separate = true, .manifold = true, .smooth = 4};
+    tml_volume_mesh_result result;
+    CHECK_OK(tml, tml_volume_to_mesh(tml, in_folder("l.nrrd"), in_folder("label_%03d.ply"),
+                                     &(tml_volume_mesh_desc){.labels = &labels}, &result));
+    CHECK(result.saved.surface.part_count == 2 && !result.saved.is_empty);
+    for (uint32_t p = 0; p < result.saved.surface.part_count; p++) {
+        const tml_surface_part *part = &result.saved.surface.parts[p];
+        char name[64];
+        tml_mesh_file file;
+        CHECK(tml_path_number("label_%03d.ply", part->label, false, name, sizeof name));
+        if (!CHECK_OK(tml, tml_mesh_load(tml, in_folder(name), NULL, &file)))
+            continue;
+        CHECK(file.mesh.vertex_count == part->vertex_count &&
+              file.mesh.triangle_count == part->triangle_count);
+        tml_mesh_file_free(tml, &file);
+    }
+    tml_surface_free(tml, &result.saved.surface);
+    tml_close(tml);
+}
+
+TEST(numbers_in_names)
+{
+    char out[16];
+    CHECK(tml_path_is_numbered("a_%d.ply") && tml_path_is_numbered("%04d"));
+    CHECK(!tml_path_is_numbered("a.ply") && !tml_path_is_numbered("%s") &&
+          !tml_path_is_numbered("%d_%d") && !tml_path_is_numbered("%12d"));
+    CHECK(tml_path_number("a_%04d.ply", 7, false, out, sizeof out) &&
+          strcmp(out, "a_0007.ply") == 0);
+    CHECK(tml_path_number("%d", (uint64_t)-3, true, out, sizeof out) && strcmp(out, "-3") == 0);
+    CHECK(tml_path_number("a.ply", 7, false, out, sizeof out) && strcmp(out, "a.ply") == 0);
+    CHECK(!tml_path_number("a_%x.ply", 7, false, out, sizeof out));
+    CHECK(!tml_path_number("a_long_name_%d.ply", 7, false, out, sizeof out));
+}
+
+int main(int argc, char **argv)
+{
+    return test_main_in_folder("points-to-mesh", argc, argv);
+}
