@@ -585,6 +585,53 @@ TEST(what_goes_together)
     tml_close(tml);
 }
 
+/* A volume that one slab holds is not counted before, unless its mesh is too large for one piece: noise, of
+ * which each cell has some. */
+TEST(a_mesh_of_one_piece_and_of_several)
+{
+    enum { SIDE = 24, SAMPLES = SIDE * SIDE * SIDE };
+    static float samples[SAMPLES];
+    tml_context *tml = open_cpu(2);
+    uint32_t seed = 1;
+    for (int i = 0; i < SAMPLES; i++) {
+        seed = seed * 1664525 + 1013904223;
+        samples[i] = (float)(seed >> 8) * 0x1p-24f;
+    }
+    const tml_volume volume = {.data = samples,
+                               .size = sizeof samples,
+                               .type = TML_F32,
+                               .grid = {.dims = {SIDE, SIDE, SIDE}},
+                               .slope = 1};
+    CHECK_OK(tml, tml_volume_save(tml, in_folder("noise.raw"), &volume));
+    const tml_volume_load_desc load = {.dims = {SIDE, SIDE, SIDE}, .type = TML_F32};
+    const double iso = 0.5;
+    static const char *const endings[] = {"ply", "glb", "vtp", "obj"};
+    for (int e = 0; e < 4; e++) {
+        const uint64_t memories[] = {0, 20 * SAMPLES, 0};
+        const uint64_t layers[] = {0, 0, 5};
+        for (int way = 0; way < 3; way++) {
+            char name[32], first[32];
+            tml_volume_mesh_result result;
+            const tml_volume_mesh_desc desc = {.isovalues = &iso,
+                                               .isovalue_count = 1,
+                                               .surface.normals = TML_NORMALS_FORWARD,
+                                               .load = &load,
+                                               .components = true,
+                                               .memory = memories[way],
+                                               .slab_layers = layers[way]};
+            snprintf(first, sizeof first, "noise_0.%s", endings[e]);
+            snprintf(name, sizeof name, "noise_%d.%s", way, endings[e]);
+            CHECK_OK(tml, tml_volume_to_mesh(tml, in_folder("noise.raw"), in_folder(name), &desc,
+                                             &result));
+            CHECK(result.is_mapped && result.saved.surface.triangle_count > SAMPLES);
+            CHECK(test_same_files(in_folder(name), in_folder(first)));
+            tml_surface_free(tml, &result.saved.surface);
+        }
+    }
+    remove_files();
+    tml_close(tml);
+}
+
 int main(int argc, char **argv)
 {
     return test_main_in_folder("to-mesh", argc, argv);

@@ -3,7 +3,8 @@
  * at the mesh when it lies in the stream's files. A team's processes take a share of the layers each.
  *
  * Order: sources (bricks, mapped or read) -> share -> count (where that saves the disk) -> open the
- * mesh -> slabs -> join the shares -> finish.
+ * mesh -> slabs -> join the shares -> finish. A volume that one slab holds makes one piece, whose counts
+ * are the mesh's: then the mesh is opened with the piece, and nothing is counted before.
  *
  * A stream is used by the thread that reads, while the calling thread works with its own context. So
  * streams have another context, and what fails there is told in the caller's afterwards. */
@@ -51,6 +52,9 @@ typedef struct saving {
     mask_bytes mask[2];       /* of two slabs, where the mask's samples are no bytes */
     int mask_turn;
     tml_mesh_stream *out;
+    /* The mesh is opened with its piece. is_split: there are several pieces. */
+    bool opens_late, is_split;
+    tml_surface_part only;
     const tml_volume *attribute; /* its slope and intercept; NULL: values are physical */
     float *values;               /* a piece's attribute in physical units */
     size_t values_size;
@@ -345,12 +349,45 @@ static tml_status add_piece(saving *s, const tml_surface_piece *piece)
     return fails(s, TML_SIDE_MESH, tml_mesh_stream_add(s->out, piece->part, &mesh));
 }
 
+static const uint64_t *dims_of(const saving *s)
+{
+    return s->sources[0].info    ? s->sources[0].info->grid.dims
+           : s->surface.field    ? s->surface.field->grid.dims
+           : s->slabs.boundaries ? s->boundaries.grid.dims
+                                 : s->surface.grid.dims;
+}
+
+/* The layers that the surface is made of. */
+static layer_share region_layers(const saving *s)
+{
+    const tml_region *region = s->slabs.boundaries ? &s->boundaries.region : &s->surface.region;
+    const uint64_t dim = dims_of(s)[2], first = region->first[2];
+    const uint64_t most = first < dim ? dim - first : 0;
+    return (layer_share){first,
+                         region->count[2] && region->count[2] < most ? region->count[2] : most};
+}
+
+/* Opens a mesh that the piece is all of. */
+static tml_status open_with(saving *s, const tml_surface_piece *piece)
+{
+    s->is_split = piece->layer_count < region_layers(s).count;
+    if (s->is_split)
+        return TML_ERROR_CANCELLED;
+    s->only = (tml_surface_part){.vertex_count = piece->vertex_count,
+                                 .triangle_count = piece->triangle_count};
+    s->mesh.parts = &s->only;
+    s->mesh.part_count = 1;
+    return fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+}
+
 /* A tml_surface_slabs_desc.write. */
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     saving *s = user;
     tml_surface_piece scaled = *piece;
-    tml_status status = TML_OK;
+    tml_status status = s->out ? TML_OK : open_with(s, piece);
+    if (status != TML_OK)
+        return status;
     if (piece->layer_first > 0 && s->sources[0].stream && !s->slabs.boundaries)
         /* the layer below is still looked at */
         tml_volume_stream_let_go(s->sources[0].stream, piece->layer_first - 1);
@@ -398,14 +435,6 @@ static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
-
-static const uint64_t *dims_of(const saving *s)
-{
-    return s->sources[0].info    ? s->sources[0].info->grid.dims
-           : s->surface.field    ? s->surface.field->grid.dims
-           : s->slabs.boundaries ? s->boundaries.grid.dims
-                                 : s->surface.grid.dims;
-}
 
 /* Makes the descs that are used of those that were given. */
 static tml_status begin_descs(saving *s)
@@ -462,13 +491,26 @@ static void describe_mesh(saving *s)
 /* The layers of this process. count 0 without a team. */
 static layer_share choose_layers(const saving *s)
 {
-    const tml_region *region = s->slabs.boundaries ? &s->boundaries.region : &s->surface.region;
-    const uint64_t dim = dims_of(s)[2], first = region->first[2];
-    const uint64_t most = first < dim ? dim - first : 0;
-    const uint64_t count = region->count[2] && region->count[2] < most ? region->count[2] : most;
-    if (!s->mesh.team || !count) /* or let tml_surface_slabs say what is wrong */
+    const layer_share all = region_layers(s);
+    if (!s->mesh.team || !all.count) /* or let tml_surface_slabs say what is wrong */
         return (layer_share){s->slabs.layer_first, s->slabs.layer_count};
-    return tml_share_layers(first, count, s->mesh.team, s->desc->bricks, &s->surface);
+    return tml_share_layers(all.first, all.count, s->mesh.team, s->desc->bricks, &s->surface);
+}
+
+/* Does one slab hold a volume of one part? By what tml_surface_slabs takes: samples twice and scratch, in half
+ * of the memory. Where it does not after all, the first piece shows it. */
+static bool fits_one_slab(const saving *s)
+{
+    const uint64_t memory = s->slabs.memory ? s->slabs.memory : (uint64_t)1 << 30;
+    const uint64_t most = (uint64_t)256 << 20, *dims = dims_of(s);
+    const uint64_t samples = dims[0] * dims[1] * dims[2];
+    uint64_t sample_size = tml_type_size(s->slabs.type) + s->slabs.has_mask;
+    if (s->slabs.attribute_type != TML_TYPE_NONE)
+        sample_size += tml_type_size(s->slabs.attribute_type);
+    return !s->slabs.boundaries && !s->is_split && s->format->describe != tml_stl_describe &&
+           s->surface.isovalue_count <= 1 && !s->surface.label_count && !s->slabs.layer_count &&
+           (!s->slabs.slab_layers || s->slabs.slab_layers >= region_layers(s).count) &&
+           samples * sample_size <= most && (2 * sample_size + 1) * samples <= memory / 2;
 }
 
 /* Counts a mesh that can then be written in place. Counting looks at the volume once more, which takes less
@@ -479,6 +521,9 @@ static tml_status count_mesh(saving *s, tml_surface_result *counted)
     tml_surface_desc surface = s->surface;
     if (!s->slabs.map || !s->desc->counts_first || s->mesh.edit || s->mesh.team ||
         !s->format->describe || (s->format->describe == tml_stl_describe && s->slabs.boundaries))
+        return TML_OK;
+    s->opens_late = fits_one_slab(s);
+    if (s->opens_late)
         return TML_OK;
     counting.write = NULL;
     counting.surface = s->slabs.boundaries ? NULL : &surface;
@@ -524,13 +569,22 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
                              s->format->describe == tml_stl_describe;
     if (has_corners)
         make_corners(s);
-    if (status == TML_OK)
+    if (status == TML_OK && !s->opens_late)
         status = fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
     if (status != TML_OK) {
         tml_surface_free(s->tml, &counted);
         return status;
     }
     status = fails(s, TML_SIDE_SURFACE, extract(s));
+    if (s->opens_late && s->is_split) { /* nothing was written: counts after all */
+        s->opens_late = false;
+        s->failed = TML_SIDE_NONE;
+        return surface_save_run(s, is_empty);
+    }
+    if (!s->out && status == TML_OK) /* without a piece */
+        status = fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+    if (!s->out)
+        return status;
     for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
         result->parts[p] = counted.parts[p];
     if (has_corners)
