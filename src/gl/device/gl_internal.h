@@ -39,6 +39,8 @@ typedef struct gl_texture {
     bool in_use, is_kept;    /* temporaries */
     uint32_t idle;           /* temporaries: operations since it was last used */
     struct gl_texture *next; /* temporaries: next in the pool */
+    void *mapped;            /* buffers: between map and unmap */
+    unsigned char *host;     /* buffers: the caller's memory, in place of a texture */
 } gl_texture;
 
 uint32_t gl_row_log2(const tml_context *tml);

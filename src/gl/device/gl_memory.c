@@ -117,16 +117,27 @@ static bool may_stand_in(uint32_t of, uint32_t height)
 #endif
 }
 
+/* The link to the free temporary that fits most closely; NULL: none. So a program that is repeated
+ * finds a texture for each of its own again. */
+static gl_texture **find_free(gl_device *d, gl_format format, uint32_t width, uint32_t height)
+{
+    gl_texture **best = NULL;
+    for (gl_texture **link = &d->temporaries; *link; link = &(*link)->next) {
+        const gl_texture *t = *link;
+        if (!t->in_use && t->format == format && t->width == width &&
+            may_stand_in(t->height, height) && (!best || t->height < (*best)->height))
+            best = link;
+    }
+    return best;
+}
+
 tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width, uint32_t height,
                               const gl_texture **out)
 {
     gl_device *d = gl_device_of(tml);
-    gl_texture *best = NULL;
+    gl_texture **found = find_free(d, format, width, height);
+    gl_texture *best = found ? *found : NULL;
     *out = NULL; /* gl_release takes NULL */
-    for (gl_texture *t = d->temporaries; t; t = t->next)
-        if (!t->in_use && t->format == format && t->width == width &&
-            may_stand_in(t->height, height) && (!best || t->height < best->height))
-            best = t;
     if (!best) {
         best = tml_alloc(tml, sizeof *best);
         if (!best)
@@ -200,66 +211,55 @@ void gl_release_kept(tml_context *tml)
  * shape finds it: to create a texture queries errors, which waits, and a field per frame creates four. */
 enum { POOLED_TEXELS = 1 << 20 };
 
-static gl_texture **pooled(gl_device *d, gl_format format, uint32_t width, uint32_t height)
+static tml_status record_make(tml_context *tml, const gl_texture *contents, gl_texture **out)
 {
-    for (gl_texture **link = &d->temporaries; *link; link = &(*link)->next) {
-        const gl_texture *t = *link;
-        if (!t->in_use && t->format == format && t->width == width && t->height >= height &&
-            t->height / 2 <= height)
-            return link;
-    }
-    return NULL;
+    *out = tml_alloc(tml, sizeof **out);
+    if (!*out)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
+    **out = *contents;
+    return TML_OK;
 }
 
+/* *out: a record with a texture, from the pool if one is there. */
 static tml_status buffer_texture_take(tml_context *tml, gl_format format, uint32_t width,
-                                      uint32_t height, gl_texture *out)
+                                      uint32_t height, gl_texture **out)
 {
     gl_device *d = gl_device_of(tml);
     gl_texture **link =
-        (uint64_t)width * height <= POOLED_TEXELS ? pooled(d, format, width, height) : NULL;
+        (uint64_t)width * height <= POOLED_TEXELS ? find_free(d, format, width, height) : NULL;
     if (link) {
-        gl_texture *record = *link;
-        *link = record->next;
-        *out = *record;
-        out->next = NULL;
-        tml_free(tml, record, sizeof *record);
+        *out = *link;
+        *link = (*link)->next;
         return TML_OK;
     }
-    tml_status status = gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
+    tml_status status = record_make(tml, &(gl_texture){.format = format}, out);
+    if (status == TML_OK)
+        status = gl_texture_create(tml, "tml_buffer_create", format, width, height, *out);
     if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
         return status;
     gl_temporaries_trim(d, 0);
-    return gl_texture_create(tml, "tml_buffer_create", format, width, height, out);
+    return gl_texture_create(tml, "tml_buffer_create", format, width, height, *out);
 }
 
 static void buffer_texture_give(tml_context *tml, gl_texture *texture)
 {
     gl_device *d = gl_device_of(tml);
-    bool keep = !texture->is_lent && texture->name &&
-                (uint64_t)texture->width * texture->height <= POOLED_TEXELS;
-    gl_texture *record = keep ? tml_alloc(tml, sizeof *record) : NULL;
-    if (!record) {
+    if (texture->is_lent || !texture->name ||
+        (uint64_t)texture->width * texture->height > POOLED_TEXELS) {
         gl_texture_destroy(d, texture);
+        tml_free(tml, texture, sizeof *texture);
         return;
     }
-    *record = *texture;
-    record->in_use = record->is_kept = false;
-    record->idle = 0;
-    record->next = d->temporaries;
-    d->temporaries = record;
+    texture->in_use = texture->is_kept = false;
+    texture->idle = 0;
+    texture->next = d->temporaries;
+    d->temporaries = texture;
 }
-
-typedef struct gl_buffer {
-    gl_texture texture;
-    void *mapped;        /* between map and unmap */
-    unsigned char *host; /* the caller's memory, in place of a texture */
-} gl_buffer;
 
 /* NULL: an array of a program that does not run yet, which has no memory. */
 const gl_texture *gl_slot_texture(const tml_slot *slot)
 {
-    const gl_buffer *buffer = slot->memory;
-    return buffer ? &buffer->texture : NULL;
+    return slot->memory;
 }
 
 const gl_texture *gl_texture_of(const tml_context *tml, tml_buffer buffer)
@@ -274,14 +274,14 @@ static tml_status lend_host(tml_context *tml, tml_slot *slot, const tml_buffer_d
     if (desc->gl)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_buffer_create: desc.host and desc.gl exclude each other");
-    gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
-    if (!buffer)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
-    *buffer = (gl_buffer){.host = desc->host};
-    slot->memory = buffer;
+    gl_texture *record;
+    tml_status status = record_make(tml, &(gl_texture){.host = desc->host}, &record);
+    if (status != TML_OK)
+        return status;
+    slot->memory = record;
     slot->lent = slot->on_host = true;
     if (desc->data && slot->size > 0)
-        memcpy(buffer->host, desc->data, slot->size);
+        memcpy(record->host, desc->data, slot->size);
     return TML_OK;
 }
 
@@ -315,28 +315,28 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
                          " that a texture has here; use another engine for a stream of this size",
                          slot->size, 4 * gl_texels_max(tml));
     }
-    gl_buffer *buffer = tml_alloc(tml, sizeof *buffer);
-    if (!buffer)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a record");
     gl_format format = gl_is_float(d) ? gl_float_format(d, slot->type) : GL_FORMAT_WORDS;
-    *buffer = (gl_buffer){.texture = {.format = format, .width = width, .height = height}};
+    gl_texture *texture = NULL;
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
-        if (desc->gl) {
-            buffer->texture.name = desc->gl->texture;
-            buffer->texture.is_lent = slot->lent = true;
-        } else {
-            status = buffer_texture_take(tml, format, width, height, &buffer->texture);
-        }
-        slot->memory = buffer;
+        slot->lent = desc->gl != NULL;
+        status = desc->gl ? record_make(tml,
+                                        &(gl_texture){.name = desc->gl->texture,
+                                                      .format = format,
+                                                      .width = width,
+                                                      .height = height,
+                                                      .is_lent = true},
+                                        &texture)
+                          : buffer_texture_take(tml, format, width, height, &texture);
+        slot->memory = texture;
         if (status == TML_OK && desc->data && slot->size > 0)
             status = gl_write(tml, slot, 0, slot->size, desc->data);
-        if (status != TML_OK)
-            gl_texture_destroy(d, &buffer->texture);
+        if (status != TML_OK && texture)
+            gl_texture_destroy(d, texture);
         gl_leave(tml);
     }
     if (status != TML_OK) {
-        tml_free(tml, buffer, sizeof *buffer);
+        tml_free(tml, texture, sizeof *texture);
         slot->memory = NULL;
     }
     return status;
@@ -344,13 +344,15 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 
 void gl_buffer_destroy(tml_context *tml, tml_slot *slot)
 {
-    gl_buffer *buffer = slot->memory;
-    tml_free(tml, buffer->mapped, slot->size);
-    if (!buffer->host && gl_enter(tml) == TML_OK) {
-        buffer_texture_give(tml, &buffer->texture);
+    gl_texture *texture = slot->memory;
+    tml_free(tml, texture->mapped, slot->size);
+    texture->mapped = NULL;
+    if (!texture->host && gl_enter(tml) == TML_OK) {
+        buffer_texture_give(tml, texture);
         gl_leave(tml);
+    } else {
+        tml_free(tml, texture, sizeof *texture);
     }
-    tml_free(tml, buffer, sizeof *buffer);
     slot->memory = NULL;
 }
 
@@ -452,14 +454,14 @@ static tml_status gl_memory_read_bytes(tml_context *tml, const gl_texture *textu
 
 tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out)
 {
-    const gl_buffer *buffer = slot->memory;
-    if (buffer->host) {
-        memcpy(out, buffer->host + offset, size);
+    const gl_texture *texture = slot->memory;
+    if (texture->host) {
+        memcpy(out, texture->host + offset, size);
         return TML_OK;
     }
     tml_status status = gl_enter(tml);
     if (status == TML_OK) {
-        status = gl_memory_read_bytes(tml, gl_slot_texture(slot), offset, size, out);
+        status = gl_memory_read_bytes(tml, texture, offset, size, out);
         gl_leave(tml);
     }
     return status;
@@ -503,9 +505,9 @@ static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t 
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in)
 {
     const uint8_t *bytes = in;
-    const gl_buffer *buffer = slot->memory;
-    if (buffer->host) {
-        memcpy(buffer->host + offset, in, size);
+    const gl_texture *texture = slot->memory;
+    if (texture->host) {
+        memcpy(texture->host + offset, in, size);
         return TML_OK;
     }
     tml_status status = gl_enter(tml);
@@ -515,7 +517,7 @@ tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t si
         size_t skip = offset % 4, part = TML_MIN_OF(size, 4 - skip);
         if (skip == 0 && size >= 4) {
             part = size / 4 * 4;
-            gl_write_words(tml, gl_slot_texture(slot), offset / 4, part / 4, bytes);
+            gl_write_words(tml, texture, offset / 4, part / 4, bytes);
         } else {
             status = write_ragged(tml, slot, offset, part, bytes);
         }
@@ -529,8 +531,8 @@ tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t si
 
 tml_status gl_map(tml_context *tml, tml_slot *slot, void **out)
 {
-    gl_buffer *buffer = slot->memory;
-    *out = buffer->host ? buffer->host : buffer->mapped;
+    gl_texture *texture = slot->memory;
+    *out = texture->host ? texture->host : texture->mapped;
     if (*out || slot->size == 0)
         return TML_OK;
     void *memory = tml_alloc(tml, slot->size);
@@ -542,19 +544,19 @@ tml_status gl_map(tml_context *tml, tml_slot *slot, void **out)
         tml_free(tml, memory, slot->size);
         return status;
     }
-    *out = buffer->mapped = memory;
+    *out = texture->mapped = memory;
     return TML_OK;
 }
 
 void gl_unmap(tml_context *tml, tml_slot *slot)
 {
-    gl_buffer *buffer = slot->memory;
-    if (!buffer->mapped)
+    gl_texture *texture = slot->memory;
+    if (!texture->mapped)
         return;
-    if (gl_write(tml, slot, 0, slot->size, buffer->mapped) != TML_OK)
+    if (gl_write(tml, slot, 0, slot->size, texture->mapped) != TML_OK)
         tml_log(tml, TML_LOG_ERROR, "tml_buffer_unmap: %s", tml_last_error(tml));
-    tml_free(tml, buffer->mapped, slot->size);
-    buffer->mapped = NULL;
+    tml_free(tml, texture->mapped, slot->size);
+    texture->mapped = NULL;
 }
 
 /* A texture has at most 2^34 bytes, and its texels belong to one buffer only. */
