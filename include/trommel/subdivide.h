@@ -302,9 +302,10 @@ typedef struct tml_subdivide_adaptive_enqueue_desc {
                         * are in indices, one instance */
 } tml_subdivide_adaptive_enqueue_desc;
 
-/* Makes the arrays of such calls, and returns the bytes of scratch that they take from the arena; 0 for a desc
- * that tml_subdivide_adaptive_enqueue refuses, where memory lacks, and on OpenGL, whose textures come from a
- * pool. */
+/* Returns the bytes of scratch that such a call requires of the arena: some 75 per triangle of a
+ * level, and 140 per vertex, of which a level has at most 3 for 4 triangles more than the level
+ * before it. Returns 0 for a desc that tml_subdivide_adaptive_enqueue refuses, if there is no memory
+ * for the steps, and on OpenGL, whose textures come from a pool. */
 TML_API size_t tml_subdivide_adaptive_enqueue_scratch_size(
     tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);
 /* Enqueues an adaptive subdivision: the mesh that tml_subdivide_adaptive makes, bit for bit, where
@@ -314,10 +315,7 @@ TML_API size_t tml_subdivide_adaptive_enqueue_scratch_size(
  * tml_vulkan_record_end. Where a level would have more triangles than level_triangles, the level before it is
  * the finest: the mesh is that of a smaller max_depth, whole and closed. Of outputs that are too
  * small the first vertices and triangles are written, and nothing past a capacity; triangles may
- * then name vertices that were not. Arrays for the levels are kept with the subdivider, for each
- * level_triangles and max_depth apart, until it is destroyed, since recordings name them: some 75 bytes for
- * each triangle of a level, and 140 for each vertex, of which a level has at most 3 for 4 triangles more than
- * the one before it. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * then name vertices that were not. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
  * UNSUPPORTED, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, SCRATCH_TOO_SMALL. */
 TML_API TML_MUST_CHECK tml_status tml_subdivide_adaptive_enqueue(
     tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);

@@ -76,10 +76,11 @@ static void add_column(compact_job *job, const tml_slot *in, const tml_slot *out
     };
 }
 
-static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition, compact_job *job)
+/* first: the element that outputs begin with */
+static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition, uint64_t first,
+                 compact_job *job)
 {
-    *job = (compact_job){
-        .tml = tml, .partition = partition, .out_first = cpu_first(tml, desc->out_first)};
+    *job = (compact_job){.tml = tml, .partition = partition, .out_first = first};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, tml_slot_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
@@ -331,7 +332,7 @@ static size_t cpu_compact_scratch_size(tml_context *tml, const tml_compact_desc 
         return cpu_locate_compact_scratch_size(tml, desc);
     compact_job job;
     cpu_arena arena = {0};
-    plan(tml, desc, partition, &job);
+    plan(tml, desc, partition, 0, &job); /* contents are not there yet */
     cpu_compact_lay_out(&job, desc, &arena);
     return arena.size;
 }
@@ -342,7 +343,7 @@ static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partit
 {
     compact_job job;
     cpu_arena arena = {.memory = scratch};
-    plan(tml, desc, partition, &job);
+    plan(tml, desc, partition, cpu_first(tml, desc->out_first), &job);
     cpu_compact_lay_out(&job, desc, &arena);
     job.keep = *keep;
     job.length = cpu_length(tml, &desc->length);

@@ -469,7 +469,6 @@ TML_API void tml_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider
     if (!subdivider || TML_ENTER_BY(subdivider) != TML_OK)
         return;
     subdivide_adaptive_destroy(tml, subdivider->adaptive);
-    subdivide_adaptive_destroy(tml, subdivider->enqueued);
     for (uint32_t t = 0; t < subdivider->topology_count; t++)
         for (uint32_t l = 0; l < subdivider->topologies[t].level_count; l++)
             subdivide_level_destroy(tml, &subdivider->topologies[t].levels[l]);
@@ -481,25 +480,6 @@ TML_API void tml_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider
     tml_buffer_destroy(tml, subdivider->triangle_origins);
     tml_free(tml, subdivider, sizeof *subdivider);
     (void)tml_leave(tml, TML_OK);
-}
-
-/* ---- memory used again ----------------------------------------------------------------------- */
-
-tml_status subdivide_spare_get(tml_subdivider *subdivider, subdivide_spare *spare, tml_type type,
-                               uint64_t count, tml_buffer *out)
-{
-    if (tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count) {
-        tml_buffer_destroy(subdivider->tml, spare->buffer);
-        *spare = (subdivide_spare){.type = type, .count = count};
-        tml_status status =
-            make_buffer(subdivider->tml, type, count, NULL, "subdivision scratch", &spare->buffer);
-        if (status != TML_OK) {
-            *spare = (subdivide_spare){.type = TML_TYPE_NONE};
-            return status;
-        }
-    }
-    *out = spare->buffer;
-    return TML_OK;
 }
 
 /* ---- outputs --------------------------------------------------------------------------------- */

@@ -17,16 +17,17 @@
  * Vertices that only masks needed are dropped at the end.
  *
  * Each step is a map, a scan, a compaction or an expansion of streams, whose lengths are counts of
- * earlier steps. A first run reads back each count where it is needed. On engines where this waits
- * for the device, later runs leave the lengths on the device, expect the last run's counts plus a
- * margin as their bounds, and read all counts at their end. If one exceeds what was expected, the
- * run is repeated with exact sizes. An enqueued run has its bounds from the caller and reads
- * nothing. */
+ * earlier steps. A first run reads back each count where it is needed, which ends a program of
+ * streams. On engines where this waits for the device, later runs leave the lengths on the device,
+ * expect the last run's counts plus a margin as their bounds, and read all counts at their end. If
+ * one exceeds what was expected, the run is repeated with exact sizes. An enqueued run is one
+ * program, has its bounds from the caller and reads nothing. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "core/call.h"
+#include "stream/program.h"
 #include "subdivide/subdivide_internal.h"
 
 #include "subdivide/subdivide_kernels.h"
@@ -65,34 +66,32 @@ enum {
     TALLY_WORDS = TALLY_USED + SUBDIVIDE_TOPOLOGIES,
 };
 
-/* The arrays of one level that the way up reads, kept for the next call. Topology [0] is the mesh. */
+/* The arrays of one level that the way up reads. Topology [0] is the mesh. */
 typedef struct part_level {
-    subdivide_spare halves[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare errors, wants, places, list, origins, reds, codes;
-    subdivide_spare sizes; /* LEVEL_..., from level 1 on */
+    tml_buffer halves[SUBDIVIDE_TOPOLOGIES], firsts[SUBDIVIDE_TOPOLOGIES];
+    tml_buffer errors, wants, places, list, origins, reds, codes;
+    tml_buffer sizes; /* LEVEL_..., from level 1 on */
 } part_level;
 
-/* Has members of type subdivide_spare alone: subdivide_adaptive_destroy reads it as one array. */
-typedef struct adaptive_spares {
+/* The arrays of a run. An enqueued run's are arrays of its program. A run that waits has several
+ * programs; its arrays are buffers, which the subdivider keeps for the next call. All members are
+ * of type tml_buffer: subdivide_adaptive_destroy reads the struct as one array. */
+typedef struct adaptive_arrays {
     part_level levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
-    subdivide_spare wearing, touched, selects, ranks, owns, numbers, want_ranks;
-    subdivide_spare vertices[SUBDIVIDE_TOPOLOGIES][2]; /* level l at [l % 2] */
-    subdivide_spare points[SUBDIVIDE_VALUES][2];
-    subdivide_spare limits[SUBDIVIDE_VALUES][2], fresh_limits[SUBDIVIDE_VALUES];
-    subdivide_spare worn_limits[SUBDIVIDE_VALUES];
-    subdivide_spare normals[2], fresh_normals, worn_normals, vertex_normals;
-    subdivide_spare used[SUBDIVIDE_TOPOLOGIES], used_numbers[SUBDIVIDE_TOPOLOGIES];
-    subdivide_spare kept, middles, low_ends, high_ends, edge_errors, leaf_errors, depths;
-    subdivide_spare counts[TALLY_WORDS]; /* one element each */
-    subdivide_spare count, worst, camera, tally, written;
-} adaptive_spares;
+    tml_buffer wearing, touched, selects, ranks, owns, numbers, want_ranks;
+    tml_buffer vertices[SUBDIVIDE_TOPOLOGIES][2]; /* level l at [l % 2] */
+    tml_buffer points[SUBDIVIDE_VALUES][2];
+    tml_buffer limits[SUBDIVIDE_VALUES][2], fresh_limits[SUBDIVIDE_VALUES];
+    tml_buffer worn_limits[SUBDIVIDE_VALUES];
+    tml_buffer normals[2], fresh_normals, worn_normals, vertex_normals;
+    tml_buffer used[SUBDIVIDE_TOPOLOGIES], used_numbers[SUBDIVIDE_TOPOLOGIES];
+    tml_buffer kept, middles, low_ends, high_ends, edge_errors, leaf_errors, depths;
+    tml_buffer counts[TALLY_WORDS]; /* one element each */
+    tml_buffer count, worst, camera, tally, written;
+} adaptive_arrays;
 
 struct subdivide_adaptive {
-    adaptive_spares spares;
-    /* Of an enqueued run, whose arrays never grow, since a recording may name them. */
-    struct subdivide_adaptive *next;
-    uint64_t level_room;
-    uint32_t max_depth;
+    adaptive_arrays arrays;
     /* The tally of an earlier run with known_threshold, which is 0 before the first run. */
     float known_threshold;
     uint32_t known_depth;
@@ -107,12 +106,12 @@ typedef struct level_counts {
 } level_counts;
 
 typedef struct adaptive_run {
+    program p; /* its status is the run's: after the first failure nothing more is done */
     tml_subdivider *subdivider;
     tml_context *tml;
-    struct subdivide_adaptive *memory;
-    adaptive_spares *spares;
+    struct subdivide_adaptive *memory; /* of a run that waits, else NULL */
+    adaptive_arrays *arrays;
     const tml_subdivide_adaptive_desc *desc;
-    tml_status status; /* of the first step that failed: those after it do nothing */
     float threshold;   /* of this run */
     tml_buffer camera; /* PIXELS */
     uint32_t max_depth;
@@ -122,9 +121,7 @@ typedef struct adaptive_run {
     bool is_counted; /* lengths are on the device, with these bounds */
     uint32_t bounds[TALLY_WORDS];
     uint64_t level_room; /* enqueued: triangles of a level at most; else 0 */
-    bool is_dry;         /* finds the arena's scratch and makes the arrays, and does nothing else */
-    size_t scratch_size;
-    double progress; /* the largest reported; further runs do not report less */
+    double progress;     /* the largest reported; further runs do not report less */
     uint32_t tally[TALLY_WORDS];
     uint32_t places[TALLY_WORDS], place_count; /* entries of tally that are still to be read */
     level_counts levels[TML_SUBDIVIDE_MAX_LEVELS + 1];
@@ -136,77 +133,67 @@ typedef struct adaptive_run {
     float error, deepest_error; /* the largest of leaves above max_depth; of leaves at it */
 } adaptive_run;
 
-/* Takes a step of a run, unless an earlier one has failed. */
-#define STEP(run, step)                                                                            \
-    do {                                                                                           \
-        if ((run)->status == TML_OK)                                                               \
-            (run)->status = (step);                                                                \
-    } while (0)
-
-/* Takes the step of a stream operation. */
-#define STREAM(run, op, ...)                                                                       \
-    do {                                                                                           \
-        if ((run)->is_dry && (run)->status == TML_OK)                                              \
-            (run)->scratch_size =                                                                  \
-                TML_MAX_OF((run)->scratch_size, op##_scratch_size((run)->tml, __VA_ARGS__));       \
-        else                                                                                       \
-            STEP(run, op((run)->tml, __VA_ARGS__));                                                \
-    } while (0)
-
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* A buffer for count elements; where the spare must grow, for no more. */
-static tml_buffer exact_room(adaptive_run *run, subdivide_spare *spare, tml_type type,
-                             uint64_t count)
+/* Takes the steps so far. */
+static void flush(adaptive_run *run)
 {
-    tml_buffer buffer = {0, 0};
-    STEP(run, subdivide_spare_get(run->subdivider, spare, type, count, &buffer));
-    return buffer;
+    const tml_status status = program_run(&run->p, (tml_buffer){0, 0});
+    run->p = program_begin(run->tml, run->p.call);
+    if (status != TML_OK)
+        run->p.status = status;
 }
 
-/* Gives a spare room for count elements; where it must grow, for a quarter more. */
-static void room(adaptive_run *run, subdivide_spare *spare, tml_type type, uint64_t count)
+/* Streams of fewer elements get no margin. */
+enum { FEW = 1024 };
+
+/* Gives *array room for count elements. A run that waits keeps the buffer that is there, or makes
+ * one with room for a quarter more, since the next run's streams have other lengths. */
+static tml_buffer room(adaptive_run *run, tml_buffer *array, tml_type type, uint64_t count)
 {
-    bool grows = tml_buffer_is_none(spare->buffer) || spare->type != type || spare->count < count;
-    uint64_t margin = run->level_room ? 0 : count / 4 + 64;
-    (void)exact_room(run, spare, type, grows ? count + margin : spare->count);
+    if (!run->memory)
+        return *array = program_array(&run->p, type, count);
+    const tml_slot *kept = tml_slot_of(run->tml, *array);
+    if (kept && kept->type == type && kept->count >= count)
+        return *array;
+    if (kept) {
+        flush(run); /* steps may have the old one */
+        tml_buffer_destroy(run->tml, *array);
+    }
+    const uint64_t margin = count < FEW ? 0 : count / 4;
+    const tml_buffer_desc desc = {
+        .type = type, .count = count + margin, .label = "subdivision scratch"};
+    *array = (tml_buffer){0, 0};
+    if (run->p.status == TML_OK)
+        run->p.status = tml_buffer_create(run->tml, &desc, array);
+    return *array;
 }
 
-static void map_into(adaptive_run *run, const tml_kernel *kernel, tml_params params,
-                     const tml_buffer in[TML_MAX_INPUTS], tml_length length, tml_buffer out)
+/* Maps length elements into an array of as many. */
+static tml_buffer add_map(adaptive_run *run, tml_length length, tml_buffer *out,
+                          const tml_map_desc *desc)
 {
-    if (length.count == 0)
-        return;
-    tml_map_desc desc = {.kernel = kernel, .params = params, .length = length, .out = out};
-    memcpy(desc.in, in, sizeof desc.in);
-    STREAM(run, tml_map, &desc);
+    tml_map_desc map = *desc;
+    map.length = length;
+    map.out = room(run, out, map.kernel->out_count ? map.kernel->outs[0] : map.kernel->result,
+                   length.count);
+    if (length.count)
+        program_map(&run->p, &map);
+    return map.out;
 }
-
-static void map_to(adaptive_run *run, const tml_kernel *kernel, tml_params params,
-                   const tml_buffer in[TML_MAX_INPUTS], tml_length length, subdivide_spare *out)
-{
-    room(run, out, kernel->result, length.count);
-    map_into(run, kernel, params, in, length, out->buffer);
-}
-
-/* Maps length elements into a spare; the inputs come last. */
-#define MAP(run, kernel, params, length, out, ...)                                                 \
-    map_to(run, TML_USE(kernel), params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, length,  \
-           out)
-#define MAP_FORM(run, kernels, form, params, length, out, ...)                                     \
-    map_to(run, (kernels)[form], params, (const tml_buffer[TML_MAX_INPUTS]){__VA_ARGS__}, length,  \
-           out)
-
-static const tml_params plain = {.f = {0}};
 
 static tml_params with_flags(uint64_t count, uint32_t flags)
 {
     return (tml_params){.u = {(uint32_t)count, 0, flags, 0}};
 }
 
-static void fill(adaptive_run *run, uint32_t word, tml_length length, subdivide_spare *out)
+static void fill(adaptive_run *run, uint32_t word, tml_length length, tml_buffer out)
 {
-    MAP(run, subdiv_fill, with_flags(word, 0), length, out, {0, 0});
+    if (length.count)
+        program_map(&run->p, &(tml_map_desc){.kernel = TML_USE(subdiv_fill),
+                                             .params = with_flags(word, 0),
+                                             .length = length,
+                                             .out = out});
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -219,19 +206,19 @@ static uint32_t tally_place(uint32_t l, uint32_t which)
 /* The one-element buffer on the device into which an operation counts entry place of the tally. */
 static tml_buffer count_room(adaptive_run *run, uint32_t place, tml_type type)
 {
-    return exact_room(run, &run->spares->counts[place], type, 1);
+    return room(run, &run->arrays->counts[place], type, 1);
 }
 
 /* Follows the operation that counts: reads the count, or with expected sizes leaves that to
  * read_tally. */
 static void take_count(adaptive_run *run, uint32_t place)
 {
-    if (run->status != TML_OK)
-        return;
-    if (run->is_counted)
+    if (run->is_counted) {
         run->places[run->place_count++] = place;
-    else
-        STEP(run, tml_buffer_read(run->tml, run->spares->counts[place].buffer, &run->tally[place]));
+        return;
+    }
+    program_read(&run->p, run->arrays->counts[place], &run->tally[place]);
+    flush(run);
 }
 
 /* Entry place of the tally: exact, or with lengths on the device an upper bound. */
@@ -246,17 +233,18 @@ static void read_tally(adaptive_run *run)
 {
     if (run->place_count == 0)
         return;
-    tml_buffer tally = exact_room(run, &run->spares->tally, TML_U32, TALLY_WORDS);
+    tml_buffer tally = room(run, &run->arrays->tally, TML_U32, TALLY_WORDS);
     for (uint32_t i = 0; i < run->place_count; i += 3) {
         tml_map_desc desc = {.kernel = TML_USE(subdiv_note), .in = {tally}, .out = tally};
         for (uint32_t k = 0; k < 3; k++) {
             uint32_t place = run->places[TML_MIN_OF(i + k, run->place_count - 1)];
-            desc.in[1 + k] = run->spares->counts[place].buffer;
+            desc.in[1 + k] = run->arrays->counts[place];
             desc.params.u[k] = place;
         }
-        STEP(run, tml_map(run->tml, &desc));
+        program_map(&run->p, &desc);
     }
-    STEP(run, tml_buffer_read(run->tml, tally, run->tally));
+    program_read(&run->p, tally, run->tally);
+    flush(run);
 }
 
 /* The triangles of level l, or its half-edges. */
@@ -265,7 +253,7 @@ static tml_length level_length(const adaptive_run *run, uint32_t l, uint32_t whi
     uint64_t each = which == LEVEL_HALVES ? 3 : 1;
     tml_length length = tml_length_of(each * run->levels[l].triangles);
     if (l > 0 && run->is_counted) {
-        length.device = run->spares->levels[l].sizes.buffer;
+        length.device = run->arrays->levels[l].sizes;
         length.device_index = which;
     }
     return length;
@@ -284,7 +272,7 @@ static tml_length halves_of(const adaptive_run *run, uint32_t l)
 /* The count on the device of level l's vertices. */
 static tml_buffer vertex_count(const adaptive_run *run, uint32_t l, uint32_t t)
 {
-    return run->spares->counts[tally_place(l, TALLY_VERTICES + t)].buffer;
+    return run->arrays->counts[tally_place(l, TALLY_VERTICES + t)];
 }
 
 static tml_length vertices_of(const adaptive_run *run, uint32_t l, uint32_t t)
@@ -298,20 +286,20 @@ static tml_length vertices_of(const adaptive_run *run, uint32_t l, uint32_t t)
 /* out: the exclusive prefix sum of marks, each 0 or 1, from start on. Counts the end at place, and returns
  * it, or an upper bound (count_of). */
 static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, tml_length length, tml_buffer start,
-                           subdivide_spare *out, uint32_t place)
+                           tml_buffer *out, uint32_t place)
 {
-    room(run, out, TML_U32, length.count);
-    tml_buffer counted = count_room(run, place, TML_U32);
+    const tml_buffer ranks = room(run, out, TML_U32, length.count);
+    const tml_buffer counted = count_room(run, place, TML_U32);
     if (length.count == 0) {
-        fill(run, 0, tml_length_of(1), &run->spares->counts[place]);
+        fill(run, 0, tml_length_of(1), counted);
         return 0;
     }
-    STREAM(
-        run, tml_scan,
+    program_scan(
+        &run->p,
         &(tml_scan_desc){
-            .in = marks, .length = length, .out = out->buffer, .start = start, .total = counted});
+            .in = marks, .length = length, .out = ranks, .start = start, .total = counted});
     take_count(run, place);
-    return run->status == TML_OK ? count_of(run, place) : 0;
+    return run->p.status == TML_OK ? count_of(run, place) : 0;
 }
 
 /* Writes the indices of the marks that are set into list, from element first on. */
@@ -319,41 +307,41 @@ static void list_marks(adaptive_run *run, tml_buffer marks, tml_length length, t
                        tml_buffer first)
 {
     if (length.count)
-        STREAM(run, tml_compact,
-               &(tml_compact_desc){.keep = {.kernel = TML_USE(subdiv_is_marked), .in = {marks}},
-                                   .length = length,
-                                   .out_first = first,
-                                   .indices = list});
+        program_compact(&run->p, &(tml_compact_desc){
+                                     .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {marks}},
+                                     .length = length,
+                                     .out_first = first,
+                                     .indices = list});
 }
 
 static void reduce_max(adaptive_run *run, tml_buffer in, tml_length length, tml_buffer out)
 {
-    STREAM(run, tml_reduce,
-           &(tml_reduce_desc){.fold = TML_FOLD_MAX, .in = in, .length = length, .out = out});
+    program_reduce(
+        &run->p, &(tml_reduce_desc){.fold = TML_FOLD_MAX, .in = in, .length = length, .out = out});
 }
 
 static tml_buffer level_halves(const adaptive_run *run, uint32_t l, uint32_t t)
 {
     if (l == 0 && !run->has_middles[t])
         return run->subdivider->topologies[t].levels[0].halves;
-    return run->spares->levels[l].halves[t].buffer;
+    return run->arrays->levels[l].halves[t];
 }
 
 /* Two levels' vertices and values are kept: those of level l at [l % 2]. */
 static tml_buffer level_vertices(const adaptive_run *run, uint32_t l, uint32_t t)
 {
     return l == 0 ? run->subdivider->topologies[t].levels[0].vertices
-                  : run->spares->vertices[t][l % 2].buffer;
+                  : run->arrays->vertices[t][l % 2];
 }
 
 static tml_buffer level_points(const adaptive_run *run, uint32_t l, uint32_t v)
 {
-    return l == 0 ? run->subdivider->values[v].base : run->spares->points[v][l % 2].buffer;
+    return l == 0 ? run->subdivider->values[v].base : run->arrays->points[v][l % 2];
 }
 
 static tml_buffer level_limits(const adaptive_run *run, uint32_t l, uint32_t v)
 {
-    return run->spares->limits[v][l % 2].buffer;
+    return run->arrays->limits[v][l % 2];
 }
 
 static uint32_t flags_of(const adaptive_run *run, uint32_t v)
@@ -372,32 +360,36 @@ static bool is_wearing(const adaptive_run *run, uint32_t l)
 static void start_level(adaptive_run *run)
 {
     tml_subdivider *subdivider = run->subdivider;
-    adaptive_spares *spares = run->spares;
-    part_level *level = &spares->levels[0];
+    adaptive_arrays *arrays = run->arrays;
+    part_level *level = &arrays->levels[0];
     level_counts *counts = &run->levels[0];
     counts->triangles = subdivider->info.triangle_count;
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         counts->vertices[t] = subdivider->topologies[t].levels[0].vertex_count;
         run->has_middles[t] = false;
         fill(run, (uint32_t)counts->vertices[t], tml_length_of(1),
-             &spares->counts[tally_place(0, TALLY_VERTICES + t)]);
+             count_room(run, tally_place(0, TALLY_VERTICES + t), TML_U32));
     }
     for (uint32_t v = 0; v < subdivider->value_count; v++) {
         const subdivide_values *values = &subdivider->values[v];
         uint32_t t = values->topology;
-        MAP_FORM(run, subdivide_settle_kernels, values->components - 1,
-                 with_flags(0, flags_of(run, v)), vertices_of(run, 0, t), &spares->limits[v][0],
-                 level_halves(run, 0, t), level_vertices(run, 0, t), values->base);
+        add_map(run, vertices_of(run, 0, t), &arrays->limits[v][0],
+                &(tml_map_desc){
+                    .kernel = subdivide_settle_kernels[values->components - 1],
+                    .params = with_flags(0, flags_of(run, v)),
+                    .in = {level_halves(run, 0, t), level_vertices(run, 0, t), values->base}});
     }
     if (run->desc->normals)
-        MAP_FORM(run, &subdivide_vertex_normal, 0, plain, vertices_of(run, 0, 0),
-                 &spares->normals[0], level_halves(run, 0, 0), level_vertices(run, 0, 0),
-                 subdivider->values[0].base, subdivider->turns);
-    if (run->desc->origins && !tml_buffer_is_none(subdivider->triangle_origins))
-        MAP(run, subdiv_copy_mark, plain, triangles_of(run, 0), &level->origins,
-            subdivider->triangle_origins);
-    else if (run->desc->origins)
-        MAP(run, subdiv_position, plain, triangles_of(run, 0), &level->origins, {0, 0});
+        add_map(run, vertices_of(run, 0, 0), &arrays->normals[0],
+                &(tml_map_desc){.kernel = subdivide_vertex_normal,
+                                .in = {level_halves(run, 0, 0), level_vertices(run, 0, 0),
+                                       subdivider->values[0].base, subdivider->turns}});
+    const bool has_origins = !tml_buffer_is_none(subdivider->triangle_origins);
+    if (run->desc->origins)
+        add_map(run, triangles_of(run, 0), &level->origins,
+                &(tml_map_desc){.kernel = has_origins ? TML_USE(subdiv_copy_mark)
+                                                      : TML_USE(subdiv_position),
+                                .in = {subdivider->triangle_origins}});
 }
 
 /* ---- down: what is wanted -------------------------------------------------------------------- */
@@ -406,74 +398,88 @@ static void start_level(adaptive_run *run)
  * edge. */
 static void find_middles(adaptive_run *run, uint32_t l)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     tml_buffer halves = level_halves(run, l, 0), points = level_points(run, l, 0);
     tml_params params = with_flags(0, flags_of(run, 0));
-    MAP(run, subdiv_kept, params, vertices_of(run, l, 0), &spares->kept, halves,
-        level_vertices(run, l, 0), points);
-    MAP(run, subdiv_middle_ahead, params, halves_of(run, l), &spares->middles, halves, points,
-        spares->kept.buffer);
+    add_map(run, vertices_of(run, l, 0), &arrays->kept,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_kept),
+                            .params = params,
+                            .in = {halves, level_vertices(run, l, 0), points}});
+    add_map(run, halves_of(run, l), &arrays->middles,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_middle_ahead),
+                            .params = params,
+                            .in = {halves, points, arrays->kept}});
 }
 
 static void measure_by_kernel(adaptive_run *run, uint32_t l)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     tml_length count = halves_of(run, l);
     tml_buffer halves = level_halves(run, l, 0), limits = level_limits(run, l, 0);
-    MAP(run, subdiv_low_end, plain, count, &spares->low_ends, halves, limits);
-    MAP(run, subdiv_high_end, plain, count, &spares->high_ends, halves, limits);
-    MAP_FORM(run, &run->desc->kernel, 0, run->desc->params, count, &spares->edge_errors,
-             spares->low_ends.buffer, spares->high_ends.buffer, spares->middles.buffer);
-    MAP(run, subdiv_worst, plain, triangles_of(run, l), &spares->levels[l].errors,
-        spares->edge_errors.buffer);
+    add_map(run, count, &arrays->low_ends,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_low_end), .in = {halves, limits}});
+    add_map(run, count, &arrays->high_ends,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_high_end), .in = {halves, limits}});
+    add_map(run, count, &arrays->edge_errors,
+            &(tml_map_desc){.kernel = run->desc->kernel,
+                            .params = run->desc->params,
+                            .in = {arrays->low_ends, arrays->high_ends, arrays->middles}});
+    add_map(run, triangles_of(run, l), &arrays->levels[l].errors,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_worst), .in = {arrays->edge_errors}});
 }
 
 /* errors: for each triangle of level l, the largest value of the criterion on its edges. */
 static void measure(adaptive_run *run, uint32_t l)
 {
-    adaptive_spares *spares = run->spares;
-    subdivide_spare *errors = &spares->levels[l].errors;
-    tml_subdivide_criterion criterion = run->desc->criterion;
-    tml_buffer halves = level_halves(run, l, 0), limits = level_limits(run, l, 0);
-    tml_length count = triangles_of(run, l);
+    static const tml_kernel *const kernels[] = {
+        [TML_SPLIT_LENGTH] = TML_USE(subdiv_length),
+        [TML_SPLIT_PIXELS] = TML_USE(subdiv_pixels),
+        [TML_SPLIT_ANGLE] = TML_USE(subdiv_angle),
+        [TML_SPLIT_DISTANCE] = TML_USE(subdiv_distance),
+    };
+    const tml_subdivide_criterion criterion = run->desc->criterion;
     if (criterion >= TML_SPLIT_ANGLE)
         find_middles(run, l);
-    if (criterion == TML_SPLIT_LENGTH)
-        MAP(run, subdiv_length, plain, count, errors, halves, limits);
-    else if (criterion == TML_SPLIT_PIXELS)
-        MAP(run, subdiv_pixels, plain, count, errors, halves, limits, run->camera);
-    else if (criterion == TML_SPLIT_ANGLE)
-        MAP(run, subdiv_angle, plain, count, errors, halves, limits, spares->middles.buffer);
-    else if (criterion == TML_SPLIT_DISTANCE)
-        MAP(run, subdiv_distance, plain, count, errors, halves, limits, spares->middles.buffer);
-    else
+    if (criterion == TML_SPLIT_KERNEL) {
         measure_by_kernel(run, l);
+        return;
+    }
+    tml_map_desc map = {.kernel = kernels[criterion],
+                        .in = {level_halves(run, l, 0), level_limits(run, l, 0)}};
+    if (criterion != TML_SPLIT_LENGTH)
+        map.in[2] = criterion == TML_SPLIT_PIXELS ? run->camera : run->arrays->middles;
+    add_map(run, triangles_of(run, l), &run->arrays->levels[l].errors, &map);
 }
 
 /* Marks the wanted triangles of level l, and selects them and those that share a vertex with
  * them. */
 static void select_triangles(adaptive_run *run, uint32_t l)
 {
-    adaptive_spares *spares = run->spares;
-    part_level *level = &spares->levels[l];
+    adaptive_arrays *arrays = run->arrays;
+    part_level *level = &arrays->levels[l];
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
-    const tml_params params = {.f = {run->threshold}, .u = {l}};
     const part_level *before = l == 0 ? NULL : level - 1;
-    tml_buffer list = before ? before->list.buffer : halves; /* unread at level 0 */
-    tml_buffer wants = before ? before->wants.buffer : halves;
+    tml_buffer list = before ? before->list : halves; /* unread at level 0 */
+    tml_buffer wants = before ? before->wants : halves;
     tml_length length = triangles_of(run, l);
+    tml_map_desc want = {.kernel = TML_USE(subdiv_want),
+                         .params = {.f = {run->threshold}, .u = {l}},
+                         .in = {level->errors, list, wants}};
     if (is_wearing(run, l)) {
-        MAP(run, subdiv_wearing, plain, length, &spares->wearing, halves, vertices);
-        MAP(run, subdiv_want_wearing, params, length, &level->wants, level->errors.buffer,
-            spares->wearing.buffer, list, wants);
-    } else {
-        MAP(run, subdiv_want, params, length, &level->wants, level->errors.buffer, list, wants);
+        add_map(run, length, &arrays->wearing,
+                &(tml_map_desc){.kernel = TML_USE(subdiv_wearing), .in = {halves, vertices}});
+        want.kernel = TML_USE(subdiv_want_wearing);
+        memcpy(want.in, (tml_buffer[]){level->errors, arrays->wearing, list, wants},
+               sizeof want.in);
     }
-    MAP(run, subdiv_touch, plain, vertices_of(run, l, 0), &spares->touched, halves, vertices,
-        level->wants.buffer);
-    MAP(run, subdiv_select, plain, length, &spares->selects, halves, spares->touched.buffer);
-    uint64_t selected = rank_marks(run, spares->selects.buffer, length, (tml_buffer){0, 0},
-                                   &spares->ranks, tally_place(l, TALLY_SELECTED));
+    add_map(run, length, &level->wants, &want);
+    add_map(
+        run, vertices_of(run, l, 0), &arrays->touched,
+        &(tml_map_desc){.kernel = TML_USE(subdiv_touch), .in = {halves, vertices, level->wants}});
+    add_map(run, length, &arrays->selects,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_select), .in = {halves, arrays->touched}});
+    uint64_t selected = rank_marks(run, arrays->selects, length, (tml_buffer){0, 0}, &arrays->ranks,
+                                   tally_place(l, TALLY_SELECTED));
     run->levels[l].selected = TML_MIN_OF(selected, length.count);
 }
 
@@ -482,128 +488,143 @@ static void select_triangles(adaptive_run *run, uint32_t l)
 /* The sizes of level l + 1 on the device. */
 static void find_sizes(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->spares->levels[l];
-    tml_buffer selected = run->spares->counts[tally_place(l, TALLY_SELECTED)].buffer;
-    MAP(run, subdiv_sizes, ((tml_params){.u = {(uint32_t)run->levels[l].selected, l == 0}}),
-        tml_length_of(LEVEL_SIZES), &level[1].sizes, selected,
-        l == 0 ? selected : level->sizes.buffer);
+    part_level *level = &run->arrays->levels[l];
+    tml_buffer selected = run->arrays->counts[tally_place(l, TALLY_SELECTED)];
+    add_map(
+        run, tml_length_of(LEVEL_SIZES), &level[1].sizes,
+        &(tml_map_desc){.kernel = TML_USE(subdiv_sizes),
+                        .params = (tml_params){.u = {(uint32_t)run->levels[l].selected, l == 0}},
+                        .in = {selected, l == 0 ? selected : level->sizes}});
 }
 
 /* Numbers the vertices that split edges of the selected triangles, and writes the numbers into the
  * half-edges. */
 static void make_middles(adaptive_run *run, uint32_t l, uint32_t t)
 {
-    adaptive_spares *spares = run->spares;
-    part_level *level = &spares->levels[l];
+    adaptive_arrays *arrays = run->arrays;
+    part_level *level = &arrays->levels[l];
     tml_length length = halves_of(run, l);
     tml_buffer halves = level_halves(run, l, t), before = vertex_count(run, l, t);
-    MAP(run, subdiv_own, plain, length, &spares->owns, halves, level_halves(run, l, 0),
-        level->places.buffer);
-    uint64_t end = rank_marks(run, spares->owns.buffer, length, before, &spares->numbers,
+    add_map(run, length, &arrays->owns,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_own),
+                            .in = {halves, level_halves(run, l, 0), level->places}});
+    uint64_t end = rank_marks(run, arrays->owns, length, before, &arrays->numbers,
                               tally_place(l + 1, TALLY_VERTICES + t));
     run->levels[l + 1].vertices[t] = end;
-    room(run, &level->firsts[t], TML_U32, end);
-    fill(run, LOOP_NONE, vertices_of(run, l, t), &level->firsts[t]);
-    list_marks(run, spares->owns.buffer, length, level->firsts[t].buffer, before);
-    MAP(run, subdiv_middle, with_flags(end, 0), length, &level->halves[t], halves,
-        spares->owns.buffer, spares->numbers.buffer);
+    const tml_buffer firsts = room(run, &level->firsts[t], TML_U32, end);
+    fill(run, LOOP_NONE, vertices_of(run, l, t), firsts);
+    list_marks(run, arrays->owns, length, firsts, before);
+    add_map(run, length, &level->halves[t],
+            &(tml_map_desc){.kernel = TML_USE(subdiv_middle),
+                            .params = with_flags(end, 0),
+                            .in = {halves, arrays->owns, arrays->numbers}});
     run->has_middles[t] = true;
 }
 
 static void make_part(adaptive_run *run, uint32_t l, uint32_t t)
 {
-    part_level *level = &run->spares->levels[l], *next = &run->spares->levels[l + 1];
-    MAP(run, subdiv_part_half, plain, halves_of(run, l + 1), &next->halves[t],
-        level_halves(run, l, t), level->list.buffer, level->places.buffer);
-    MAP(run, subdiv_part_vertex, with_flags(0, run->subdivider->topologies[t].flags),
-        vertices_of(run, l + 1, t), &run->spares->vertices[t][(l + 1) % 2], level->firsts[t].buffer,
-        level_vertices(run, l, t), level_halves(run, l, t), level->places.buffer);
+    part_level *level = &run->arrays->levels[l], *next = &run->arrays->levels[l + 1];
+    add_map(run, halves_of(run, l + 1), &next->halves[t],
+            &(tml_map_desc){.kernel = TML_USE(subdiv_part_half),
+                            .in = {level_halves(run, l, t), level->list, level->places}});
+    add_map(run, vertices_of(run, l + 1, t), &run->arrays->vertices[t][(l + 1) % 2],
+            &(tml_map_desc){.kernel = TML_USE(subdiv_part_vertex),
+                            .params = with_flags(0, run->subdivider->topologies[t].flags),
+                            .in = {level->firsts[t], level_vertices(run, l, t),
+                                   level_halves(run, l, t), level->places}});
 }
 
 /* Limits and normals of level l + 1's new vertices. next: its positions. */
 static void make_points(adaptive_run *run, uint32_t l, tml_buffer firsts, tml_buffer next)
 {
-    adaptive_spares *spares = run->spares;
-    tml_map_desc desc = {.kernel = TML_USE(subdiv_new_point),
-                         .params = with_flags(0, flags_of(run, 0)),
-                         .in = {firsts, level_halves(run, l, 0), level_points(run, l, 0), next},
-                         .length = vertices_of(run, l + 1, 0)};
-    room(run, &spares->fresh_limits[0], TML_VEC(TML_F32, 3), desc.length.count);
-    room(run, &spares->fresh_normals, TML_VEC(TML_F32, 3), desc.length.count);
-    desc.out = spares->fresh_limits[0].buffer;
-    desc.also[0] = spares->fresh_normals.buffer;
-    if (desc.length.count)
-        STREAM(run, tml_map, &desc);
+    adaptive_arrays *arrays = run->arrays;
+    const tml_length length = vertices_of(run, l + 1, 0);
+    const tml_buffer normals = room(run, &arrays->fresh_normals, TML_VEC(TML_F32, 3), length.count);
+    add_map(run, length, &arrays->fresh_limits[0],
+            &(tml_map_desc){.kernel = TML_USE(subdiv_new_point),
+                            .params = with_flags(0, flags_of(run, 0)),
+                            .in = {firsts, level_halves(run, l, 0), level_points(run, l, 0), next},
+                            .also = {normals}});
 }
 
 /* Values number v of level l + 1, and their limits. */
 static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     const subdivide_values *values = &run->subdivider->values[v];
     uint32_t t = values->topology, form = values->components - 1;
     tml_length length = vertices_of(run, l + 1, t);
     tml_buffer halves = level_halves(run, l, t), vertices = level_vertices(run, l, t);
     tml_buffer points = level_points(run, l, v), limits = level_limits(run, l, v);
-    tml_buffer firsts = spares->levels[l].firsts[t].buffer;
+    tml_buffer firsts = arrays->levels[l].firsts[t];
     tml_params params = with_flags(0, flags_of(run, v));
-    subdivide_spare *next = &spares->points[v][(l + 1) % 2];
-    MAP_FORM(run, subdivide_child_kernels, form, params, length, next, halves, vertices, firsts,
-             points);
+    tml_buffer *next = &arrays->points[v][(l + 1) % 2];
+    add_map(run, length, next,
+            &(tml_map_desc){.kernel = subdivide_child_kernels[form],
+                            .params = params,
+                            .in = {halves, vertices, firsts, points}});
     if (v == 0 && run->desc->normals)
-        make_points(run, l, firsts, next->buffer);
+        make_points(run, l, firsts, *next);
     else
-        MAP_FORM(run, new_limit_kernels, form, params, length, &spares->fresh_limits[v], firsts,
-                 halves, points, next->buffer);
+        add_map(run, length, &arrays->fresh_limits[v],
+                &(tml_map_desc){.kernel = new_limit_kernels[form],
+                                .params = params,
+                                .in = {firsts, halves, points, *next}});
     if (is_wearing(run, l)) {
-        MAP_FORM(run, worn_limit_kernels, form, params, vertices_of(run, l, t),
-                 &spares->worn_limits[v], limits, halves, vertices, next->buffer);
-        limits = spares->worn_limits[v].buffer;
+        add_map(run, vertices_of(run, l, t), &arrays->worn_limits[v],
+                &(tml_map_desc){.kernel = worn_limit_kernels[form],
+                                .params = params,
+                                .in = {limits, halves, vertices, *next}});
+        limits = arrays->worn_limits[v];
     }
-    MAP_FORM(run, join_kernels, form, plain, length, &spares->limits[v][(l + 1) % 2], firsts,
-             limits, spares->fresh_limits[v].buffer);
+    add_map(run, length, &arrays->limits[v][(l + 1) % 2],
+            &(tml_map_desc){.kernel = join_kernels[form],
+                            .in = {firsts, limits, arrays->fresh_limits[v]}});
 }
 
 static void make_normals(adaptive_run *run, uint32_t l)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     tml_length kept = vertices_of(run, l, 0), length = vertices_of(run, l + 1, 0);
     tml_buffer halves = level_halves(run, l, 0), vertices = level_vertices(run, l, 0);
-    tml_buffer next = spares->points[0][(l + 1) % 2].buffer, old = spares->normals[l % 2].buffer;
-    tml_buffer firsts = spares->levels[l].firsts[0].buffer;
+    tml_buffer next = arrays->points[0][(l + 1) % 2], old = arrays->normals[l % 2];
+    tml_buffer firsts = arrays->levels[l].firsts[0];
     if (is_wearing(run, l)) {
-        MAP(run, subdiv_wearing_normal, plain, kept, &spares->vertex_normals, halves, vertices,
-            next, run->subdivider->turns);
-        MAP(run, subdiv_worn_normal, plain, kept, &spares->worn_normals, old,
-            spares->vertex_normals.buffer, halves, vertices);
-        old = spares->worn_normals.buffer;
+        add_map(run, kept, &arrays->vertex_normals,
+                &(tml_map_desc){.kernel = TML_USE(subdiv_wearing_normal),
+                                .in = {halves, vertices, next, run->subdivider->turns}});
+        add_map(run, kept, &arrays->worn_normals,
+                &(tml_map_desc){.kernel = TML_USE(subdiv_worn_normal),
+                                .in = {old, arrays->vertex_normals, halves, vertices}});
+        old = arrays->worn_normals;
     }
-    MAP_FORM(run, join_kernels, 2, plain, length, &spares->normals[(l + 1) % 2], firsts, old,
-             spares->fresh_normals.buffer);
+    add_map(run, length, &arrays->normals[(l + 1) % 2],
+            &(tml_map_desc){.kernel = join_kernels[2], .in = {firsts, old, arrays->fresh_normals}});
 }
 
 static void refine(adaptive_run *run, uint32_t l)
 {
-    adaptive_spares *spares = run->spares;
-    part_level *level = &spares->levels[l], *next = &spares->levels[l + 1];
+    adaptive_arrays *arrays = run->arrays;
+    part_level *level = &arrays->levels[l], *next = &arrays->levels[l + 1];
     level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
     after->triangles = 4 * counts->selected;
     if (after->triangles > max_triangles && run->is_counted) {
         run->is_beyond = true; /* the upper bound is; exact sizes may not be */
         return;
     }
-    if (after->triangles > max_triangles)
-        STEP(run, tml_error(run->tml, TML_ERROR_UNSUPPORTED,
-                            "%s: level %u has %llu triangles, can be at most %llu; give a larger "
-                            "threshold, or a smaller desc.max_depth or budget",
-                            call, l + 1, (unsigned long long)after->triangles,
-                            (unsigned long long)max_triangles));
+    if (after->triangles > max_triangles && run->p.status == TML_OK)
+        run->p.status = tml_error(
+            run->tml, TML_ERROR_UNSUPPORTED,
+            "%s: level %u has %llu triangles, can be at most %llu; give a larger "
+            "threshold, or a smaller desc.max_depth or budget",
+            call, l + 1, (unsigned long long)after->triangles, (unsigned long long)max_triangles);
     find_sizes(run, l);
     tml_length length = triangles_of(run, l);
-    MAP(run, subdiv_place, plain, length, &level->places, spares->selects.buffer,
-        spares->ranks.buffer, next->sizes.buffer);
-    room(run, &level->list, TML_U32, counts->selected);
-    list_marks(run, spares->selects.buffer, length, level->list.buffer, (tml_buffer){0, 0});
+    add_map(run, length, &level->places,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_place),
+                            .in = {arrays->selects, arrays->ranks, next->sizes}});
+    list_marks(run, arrays->selects, length, room(run, &level->list, TML_U32, counts->selected),
+               (tml_buffer){0, 0});
     /* The mesh comes first; channels read its half-edges afterwards, but only twins, which
      * make_middles keeps. */
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
@@ -616,24 +637,26 @@ static void refine(adaptive_run *run, uint32_t l)
         make_part(run, l, t);
     length = triangles_of(run, l + 1);
     if (run->desc->origins)
-        MAP(run, subdiv_inherit, plain, length, &next->origins, level->list.buffer,
-            level->origins.buffer);
+        add_map(run, length, &next->origins,
+                &(tml_map_desc){.kernel = TML_USE(subdiv_inherit),
+                                .in = {level->list, level->origins}});
 }
 
 /* Adds 3 leaves for each wanted triangle of level l, which is a lower bound, and compares with
  * leaf_bound. */
 static void count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
 {
-    part_level *level = &run->spares->levels[l];
-    uint64_t wanted = 0;
-    room(run, &run->spares->want_ranks, TML_U32, run->levels[l].triangles);
-    tml_buffer count = exact_room(run, &run->spares->count, TML_U32, 1);
-    STEP(run, tml_scan(run->tml, &(tml_scan_desc){.in = level->wants.buffer,
-                                                  .length = {.count = run->levels[l].triangles},
-                                                  .out = run->spares->want_ranks.buffer,
-                                                  .total = count}));
-    STEP(run, tml_buffer_read_count(run->tml, count, &wanted));
-    *leaves += 3 * wanted;
+    part_level *level = &run->arrays->levels[l];
+    uint32_t wanted = 0;
+    room(run, &run->arrays->want_ranks, TML_U32, run->levels[l].triangles);
+    tml_buffer count = room(run, &run->arrays->count, TML_U32, 1);
+    program_scan(&run->p, &(tml_scan_desc){.in = level->wants,
+                                           .length = {.count = run->levels[l].triangles},
+                                           .out = run->arrays->want_ranks,
+                                           .total = count});
+    program_read(&run->p, count, &wanted);
+    flush(run);
+    *leaves += (uint64_t)3 * wanted;
     run->is_beyond = *leaves > run->leaf_bound;
 }
 
@@ -643,11 +666,11 @@ static void go_down(adaptive_run *run)
 {
     uint64_t leaves = run->subdivider->info.triangle_count;
     start_level(run);
-    for (run->depth = 0; run->status == TML_OK; run->depth++) {
+    for (run->depth = 0; run->p.status == TML_OK; run->depth++) {
         uint32_t l = run->depth;
         run->progress = TML_MAX_OF(run->progress, (double)l / (double)(run->max_depth + 1));
         if (!run->level_room && !tml_progress(run->tml, "refine", run->progress))
-            run->status = tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
+            run->p.status = tml_error(run->tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
         run->levels[l].selected = 0;
         if (l == run->max_depth && run->level_room)
             break;
@@ -671,43 +694,47 @@ static void go_down(adaptive_run *run)
 /* reds: marks of the triangles of level l that are split in four; at the finest level none is. */
 static void redden(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->spares->levels[l];
+    part_level *level = &run->arrays->levels[l];
     tml_length length = triangles_of(run, l);
     if (l == run->depth)
-        fill(run, 0, length, &level->reds);
+        fill(run, 0, length, room(run, &level->reds, TML_U32, length.count));
     else
-        MAP(run, subdiv_red, plain, length, &level->reds, level->wants.buffer, level->places.buffer,
-            level[1].halves[0].buffer, level[1].reds.buffer);
+        add_map(run, length, &level->reds,
+                &(tml_map_desc){
+                    .kernel = TML_USE(subdiv_red),
+                    .in = {level->wants, level->places, level[1].halves[0], level[1].reds}});
 }
 
 /* codes: for each leaf of level l its loop_leaf_code, 0 for other triangles. */
 static void find_leaves(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->spares->levels[l];
+    part_level *level = &run->arrays->levels[l];
     tml_buffer halves = level_halves(run, l, 0); /* stands for what level 0 does not read */
-    MAP(run, subdiv_leaf, ((tml_params){.u = {l}}), triangles_of(run, l), &level->codes,
-        l == 0 ? halves : level[-1].list.buffer, l == 0 ? halves : level[-1].reds.buffer, halves,
-        level->reds.buffer);
+    add_map(run, triangles_of(run, l), &level->codes,
+            &(tml_map_desc){.kernel = TML_USE(subdiv_leaf),
+                            .params = (tml_params){.u = {l}},
+                            .in = {l == 0 ? halves : level[-1].list,
+                                   l == 0 ? halves : level[-1].reds, halves, level->reds}});
 }
 
 /* The largest error of level l's leaves, and how many triangles they give. */
 static void count_leaves(adaptive_run *run, uint32_t l)
 {
-    part_level *level = &run->spares->levels[l];
+    part_level *level = &run->arrays->levels[l];
     tml_length length = triangles_of(run, l);
-    MAP(run, subdiv_leaf_error, plain, length, &run->spares->leaf_errors, level->codes.buffer,
-        level->errors.buffer);
+    add_map(
+        run, length, &run->arrays->leaf_errors,
+        &(tml_map_desc){.kernel = TML_USE(subdiv_leaf_error), .in = {level->codes, level->errors}});
     if (length.count == 0)
         return;
-    reduce_max(run, run->spares->leaf_errors.buffer, length,
+    reduce_max(run, run->arrays->leaf_errors, length,
                count_room(run, tally_place(l, TALLY_WORST), TML_F32));
     take_count(run, tally_place(l, TALLY_WORST));
     tml_buffer total = count_room(run, tally_place(l, TALLY_LEAVES), TML_U32);
-    STREAM(run, tml_expand,
-           &(tml_expand_desc){.count_kernel = TML_USE(subdiv_leaf_count),
-                              .in = {level->codes.buffer},
-                              .length = length,
-                              .total = total});
+    program_expand(&run->p, &(tml_expand_desc){.count_kernel = TML_USE(subdiv_leaf_count),
+                                               .in = {level->codes},
+                                               .length = length,
+                                               .total = total});
     take_count(run, tally_place(l, TALLY_LEAVES));
 }
 
@@ -727,18 +754,21 @@ static void go_up(adaptive_run *run)
  * the result. */
 static void number_vertices(adaptive_run *run)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
-        subdivide_spare *used = &spares->used[t];
         tml_length length = vertices_of(run, run->depth, t);
-        room(run, used, TML_U32, length.count);
+        const tml_buffer used = room(run, &arrays->used[t], TML_U32, length.count);
         fill(run, 1, vertices_of(run, 0, t), used);
         for (uint32_t l = 0; l < run->depth; l++)
-            MAP(run, subdiv_used, plain, vertices_of(run, l + 1, t), used,
-                spares->levels[l].firsts[t].buffer, used->buffer, level_halves(run, l, 0),
-                spares->levels[l].reds.buffer);
-        run->vertex_count[t] = rank_marks(run, used->buffer, length, (tml_buffer){0, 0},
-                                          &spares->used_numbers[t], TALLY_USED + t);
+            if (run->levels[l + 1].vertices[t])
+                program_map(&run->p,
+                            &(tml_map_desc){.kernel = TML_USE(subdiv_used),
+                                            .in = {arrays->levels[l].firsts[t], used,
+                                                   level_halves(run, l, 0), arrays->levels[l].reds},
+                                            .length = vertices_of(run, l + 1, t),
+                                            .out = used});
+        run->vertex_count[t] = rank_marks(run, used, length, (tml_buffer){0, 0},
+                                          &arrays->used_numbers[t], TALLY_USED + t);
     }
 }
 
@@ -747,9 +777,9 @@ static void number_vertices(adaptive_run *run)
 /* Writes what emit makes of each leaf, the finest levels' first. */
 static void expand_leaves(adaptive_run *run, const tml_kernel *emit, uint32_t t, tml_buffer out)
 {
-    const part_level *levels = run->spares->levels;
+    const part_level *levels = run->arrays->levels;
     bool is_origin = emit == TML_USE(subdiv_origin);
-    tml_buffer written = exact_room(run, &run->spares->written, TML_U32, 1), none = {0, 0};
+    tml_buffer written = room(run, &run->arrays->written, TML_U32, 1), none = {0, 0};
     bool is_first = true;
     for (uint32_t l = run->depth + 1; l-- > 0;) {
         tml_length length = triangles_of(run, l);
@@ -758,19 +788,19 @@ static void expand_leaves(adaptive_run *run, const tml_kernel *emit, uint32_t t,
         tml_expand_desc desc = {.count_kernel = TML_USE(subdiv_leaf_count),
                                 .emit_kernel = emit,
                                 .params = with_flags(l, 0),
-                                .in = {levels[l].codes.buffer},
+                                .in = {levels[l].codes},
                                 .length = length,
                                 .out = out,
                                 .out_first = is_first ? none : written,
                                 .total = written};
-        desc.in[1] = is_origin ? levels[l].origins.buffer : level_halves(run, l, t);
+        desc.in[1] = is_origin ? levels[l].origins : level_halves(run, l, t);
         if (!is_origin)
-            desc.in[2] = run->spares->used_numbers[t].buffer;
-        STREAM(run, tml_expand, &desc);
+            desc.in[2] = run->arrays->used_numbers[t];
+        program_expand(&run->p, &desc);
         is_first = false;
     }
     if (is_first)
-        fill(run, 0, tml_length_of(1), &run->spares->written);
+        fill(run, 0, tml_length_of(1), written);
 }
 
 static void write_triangles(adaptive_run *run, const tml_subdivide_buffers *buffers)
@@ -784,10 +814,10 @@ static void write_triangles(adaptive_run *run, const tml_subdivide_buffers *buff
 
 static void write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffers)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++) {
         const tml_compact_desc none = {
-            .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {spares->used[t].buffer}},
+            .keep = {.kernel = TML_USE(subdiv_is_marked), .in = {arrays->used[t]}},
             .length = vertices_of(run, run->depth, t)};
         tml_compact_desc desc = none;
         uint32_t payloads = 0;
@@ -799,56 +829,42 @@ static void write_vertices(adaptive_run *run, const tml_subdivide_buffers *buffe
             desc.payloads[payloads++] = (tml_payload){
                 level_limits(run, run->depth, v), subdivide_output_of(run->subdivider, buffers, v)};
             if (payloads == TML_MAX_PAYLOADS) {
-                STREAM(run, tml_compact, &desc);
+                program_compact(&run->p, &desc);
                 desc = none;
                 payloads = 0;
             }
         }
         if (t == 0 && run->desc->normals)
             desc.payloads[payloads++] =
-                (tml_payload){spares->normals[run->depth % 2].buffer, buffers->normals};
+                (tml_payload){arrays->normals[run->depth % 2], buffers->normals};
         if (payloads)
-            STREAM(run, tml_compact, &desc);
+            program_compact(&run->p, &desc);
     }
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static void destroy_one(tml_context *tml, struct subdivide_adaptive *adaptive)
+void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *adaptive)
 {
-    subdivide_spare *spares = (subdivide_spare *)&adaptive->spares;
-    for (size_t i = 0; i < sizeof adaptive->spares / sizeof *spares; i++)
-        tml_buffer_destroy(tml, spares[i].buffer);
+    if (!adaptive)
+        return;
+    const tml_buffer *arrays = (const tml_buffer *)&adaptive->arrays;
+    for (size_t i = 0; i < sizeof adaptive->arrays / sizeof *arrays; i++)
+        tml_buffer_destroy(tml, arrays[i]);
     tml_free(tml, adaptive, sizeof *adaptive);
 }
 
-void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *adaptive)
+/* Makes what a subdivider keeps, unless it is there. */
+static tml_status make_memory(tml_subdivider *subdivider)
 {
-    while (adaptive) {
-        struct subdivide_adaptive *next = adaptive->next;
-        destroy_one(tml, adaptive);
-        adaptive = next;
-    }
-}
-
-/* *out: the arrays of a call; of an enqueued one those of its level_room and max_depth. */
-static tml_status find_memory(tml_subdivider *subdivider, const char *name, uint64_t level_room,
-                              uint32_t max_depth, struct subdivide_adaptive **out)
-{
-    struct subdivide_adaptive **at = level_room ? &subdivider->enqueued : &subdivider->adaptive;
-    while (*at && ((*at)->level_room != level_room || (*at)->max_depth != max_depth))
-        at = &(*at)->next;
-    if (!*at) {
-        const size_t size = sizeof **at;
-        *at = tml_alloc(subdivider->tml, size);
-        if (!*at)
-            return tml_error(subdivider->tml, TML_ERROR_OUT_OF_MEMORY,
-                             "%s: no memory for %zu bytes", name, size);
-        memset(*at, 0, size);
-        (*at)->level_room = level_room;
-        (*at)->max_depth = max_depth;
-    }
-    *out = *at;
+    const size_t size = sizeof *subdivider->adaptive;
+    if (subdivider->adaptive)
+        return TML_OK;
+    subdivider->adaptive = tml_alloc(subdivider->tml, size);
+    if (!subdivider->adaptive)
+        return tml_error(subdivider->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes",
+                         call, size);
+    memset(subdivider->adaptive, 0, size);
     return TML_OK;
 }
 
@@ -915,14 +931,16 @@ static tml_status adaptive_check_desc(const tml_subdivider *subdivider, const ch
  * positions. */
 static void set_nearest(adaptive_run *run, tml_buffer camera)
 {
-    adaptive_spares *spares = run->spares;
+    adaptive_arrays *arrays = run->arrays;
     tml_length count = vertices_of(run, 0, 0);
-    tml_buffer worst = exact_room(run, &spares->worst, TML_F32, 1);
-    MAP(run, subdiv_depth, plain, count, &spares->depths, level_points(run, 0, 0), camera);
-    reduce_max(run, spares->depths.buffer, count, worst);
-    STEP(run, tml_map(run->tml, &(tml_map_desc){.kernel = TML_USE(subdiv_nearest),
-                                                .in = {camera, worst},
-                                                .out = camera}));
+    tml_buffer worst = room(run, &arrays->worst, TML_F32, 1);
+    add_map(
+        run, count, &arrays->depths,
+        &(tml_map_desc){.kernel = TML_USE(subdiv_depth), .in = {level_points(run, 0, 0), camera}});
+    reduce_max(run, arrays->depths, count, worst);
+    program_map(
+        &run->p,
+        &(tml_map_desc){.kernel = TML_USE(subdiv_nearest), .in = {camera, worst}, .out = camera});
 }
 
 static void set_camera(adaptive_run *run)
@@ -934,9 +952,10 @@ static void set_camera(adaptive_run *run)
     words[17] = (float)camera->height;
     words[18] = camera->nearest;
     words[19] = camera->everywhere ? 1.0f : 0.0f;
-    tml_buffer buffer = exact_room(run, &run->spares->camera, TML_F32, TML_ARRAY_SIZE(words));
+    tml_buffer buffer = room(run, &run->arrays->camera, TML_F32, TML_ARRAY_SIZE(words));
     run->camera = buffer;
-    STEP(run, tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words));
+    if (run->p.status == TML_OK)
+        run->p.status = tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words);
     if (camera->nearest == 0.0f)
         set_nearest(run, buffer);
 }
@@ -1030,11 +1049,11 @@ static void try_threshold(adaptive_run *run, float threshold)
     run->is_counted = !run->tml->engine->is_host && known > 0.0f && threshold >= 0.9f * known;
     expect(run);
     run_once(run);
-    if (run->is_counted && run->status == TML_OK && (run->is_beyond || !is_as_expected(run))) {
+    if (run->is_counted && run->p.status == TML_OK && (run->is_beyond || !is_as_expected(run))) {
         run->is_counted = false;
         run_once(run);
     }
-    if (run->status != TML_OK || run->is_beyond)
+    if (run->p.status != TML_OK || run->is_beyond)
         return;
     weigh(run);
     learn(run);
@@ -1052,20 +1071,20 @@ static void meet_budget(adaptive_run *run, float threshold)
 {
     float low = threshold, high = threshold;
     bool is_over = true;
-    while (run->status == TML_OK && is_over && high < 1e30f) {
+    while (run->p.status == TML_OK && is_over && high < 1e30f) {
         high *= 4.0f;
         try_threshold(run, high);
         is_over = is_over_budget(run);
         if (is_over)
             low = high;
     }
-    if (is_over)
-        STEP(run,
-             tml_error(run->tml, TML_ERROR_INVALID_ARGUMENT,
-                       "%s: desc.budget of %llu triangles is too small for semi-sharp creases, "
-                       "which are split whatever the threshold; give more, or a smaller max_depth",
-                       call, (unsigned long long)run->desc->budget));
-    for (int i = 0; run->status == TML_OK && i < BUDGET_RUNS && high > low * 1.0005f; i++) {
+    if (is_over && run->p.status == TML_OK)
+        run->p.status =
+            tml_error(run->tml, TML_ERROR_INVALID_ARGUMENT,
+                      "%s: desc.budget of %llu triangles is too small for semi-sharp creases, "
+                      "which are split whatever the threshold; give more, or a smaller max_depth",
+                      call, (unsigned long long)run->desc->budget);
+    for (int i = 0; run->p.status == TML_OK && i < BUDGET_RUNS && high > low * 1.0005f; i++) {
         float middle = sqrtf(low) * sqrtf(high);
         try_threshold(run, middle);
         if (is_over_budget(run))
@@ -1075,7 +1094,7 @@ static void meet_budget(adaptive_run *run, float threshold)
         else
             high = middle;
     }
-    if (run->status == TML_OK && run->threshold != high)
+    if (run->p.status == TML_OK && run->threshold != high)
         try_threshold(run, high);
 }
 
@@ -1085,7 +1104,7 @@ static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget
     run->leaf_bound = run->desc->budget;
     *is_within_budget = true;
     try_threshold(run, threshold);
-    if (run->status == TML_OK && is_over_budget(run)) {
+    if (run->p.status == TML_OK && is_over_budget(run)) {
         *is_within_budget = false;
         meet_budget(run, threshold);
         return;
@@ -1093,10 +1112,10 @@ static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget
     /* Children of triangles that were split for their neighbours' sake were not measured on the way
      * down. Where they do not meet what their parents met, a smaller threshold splits them, too. */
     float smaller = threshold;
-    for (int i = 0; run->status == TML_OK && i < REPEATED_RUNS && run->error > threshold; i++) {
+    for (int i = 0; run->p.status == TML_OK && i < REPEATED_RUNS && run->error > threshold; i++) {
         smaller *= 0.8f;
         try_threshold(run, smaller);
-        if (run->status == TML_OK && is_over_budget(run)) {
+        if (run->p.status == TML_OK && is_over_budget(run)) {
             *is_within_budget = false;
             try_threshold(run, smaller / 0.8f);
             return;
@@ -1104,10 +1123,33 @@ static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget
     }
 }
 
+/* Creates what the caller lacks of the buffers, and writes the mesh. */
+static void deliver(adaptive_run *run, tml_subdivide_result *out)
+{
+    tml_subdivider *subdivider = run->subdivider;
+    const tml_subdivide_adaptive_desc *desc = run->desc;
+    subdivide_outputs outputs = {.created = {{0, 0}}};
+    subdivide_counts counts = {.vertices = run->vertex_count[0], .triangles = run->triangle_count};
+    for (uint32_t t = 1; t < subdivider->topology_count; t++) {
+        counts.values[t - 1] = run->vertex_count[t];
+        out->channel_counts[subdivider->channel_slots[t - 1]] = run->vertex_count[t];
+    }
+    run->p.status = subdivide_outputs_create(subdivider, call, &desc->buffers, desc->normals,
+                                             desc->origins, &counts, &outputs);
+    if (run->p.status != TML_OK)
+        return;
+    write_triangles(run, &outputs.buffers);
+    write_vertices(run, &outputs.buffers);
+    flush(run);
+    if (run->p.status == TML_OK)
+        subdivide_outputs_deliver(&outputs, out);
+    else
+        subdivide_buffers_destroy(subdivider->tml, &outputs.created);
+}
+
 static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive_desc *desc,
                         tml_subdivide_result *out)
 {
-    struct subdivide_adaptive *memory = NULL;
     tml_status status =
         tml_refuse_recording(subdivider->tml, call, "record tml_subdivide_adaptive_enqueue");
     if (status == TML_OK)
@@ -1115,13 +1157,14 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
     if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS)
         status = check_camera(subdivider->tml, &desc->camera);
     if (status == TML_OK)
-        status = find_memory(subdivider, call, 0, 0, &memory);
+        status = make_memory(subdivider);
     if (status != TML_OK)
         return status;
-    adaptive_run run = {.subdivider = subdivider,
+    adaptive_run run = {.p = program_begin(subdivider->tml, call),
+                        .subdivider = subdivider,
                         .tml = subdivider->tml,
-                        .memory = memory,
-                        .spares = &memory->spares,
+                        .memory = subdivider->adaptive,
+                        .arrays = &subdivider->adaptive->arrays,
                         .desc = desc,
                         .max_depth = desc->max_depth ? desc->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
     float threshold = desc->threshold > 0.0f ? desc->threshold : 1.0f;
@@ -1131,32 +1174,17 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
     find_mesh(&run, threshold, &is_within_budget);
     if (!run.is_counted)
         number_vertices(&run);
-    if (run.status != TML_OK)
-        return run.status;
-    float worst = fmaxf(run.error, run.deepest_error);
-    *out = (tml_subdivide_result){.vertex_count = run.vertex_count[0],
-                                  .triangle_count = run.triangle_count,
-                                  .depth = run.finest,
-                                  .is_within_budget = is_within_budget,
-                                  .is_within_depth = run.deepest_error <= threshold,
-                                  .error = (double)worst / (double)threshold};
-    subdivide_counts counts = {.vertices = run.vertex_count[0], .triangles = run.triangle_count};
-    for (uint32_t t = 1; t < subdivider->topology_count; t++) {
-        counts.values[t - 1] = run.vertex_count[t];
-        out->channel_counts[subdivider->channel_slots[t - 1]] = run.vertex_count[t];
+    if (run.p.status == TML_OK) {
+        float worst = fmaxf(run.error, run.deepest_error);
+        *out = (tml_subdivide_result){.vertex_count = run.vertex_count[0],
+                                      .triangle_count = run.triangle_count,
+                                      .depth = run.finest,
+                                      .is_within_budget = is_within_budget,
+                                      .is_within_depth = run.deepest_error <= threshold,
+                                      .error = (double)worst / (double)threshold};
+        deliver(&run, out);
     }
-    subdivide_outputs outputs;
-    status = subdivide_outputs_create(subdivider, call, &desc->buffers, desc->normals,
-                                      desc->origins, &counts, &outputs);
-    if (status != TML_OK)
-        return status;
-    write_triangles(&run, &outputs.buffers);
-    write_vertices(&run, &outputs.buffers);
-    if (run.status == TML_OK)
-        subdivide_outputs_deliver(&outputs, out);
-    else
-        subdivide_buffers_destroy(subdivider->tml, &outputs.created);
-    return run.status;
+    return program_run(&run.p, (tml_buffer){0, 0});
 }
 
 tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
@@ -1224,27 +1252,33 @@ static uint64_t triangle_room(const adaptive_run *run, const tml_subdivide_buffe
 static void adaptive_report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
                             const tml_subdivide_buffers *to)
 {
-    adaptive_spares *spares = run->spares;
-    tml_buffer triangles = spares->written.buffer, used = spares->counts[TALLY_USED].buffer;
-    tml_buffer sizes = run->depth ? spares->levels[run->depth].sizes.buffer : triangles;
-    tml_params rooms = {
-        .u = {(uint32_t)vertex_room(run, to), (uint32_t)triangle_room(run, to), run->depth > 0}};
-    if (!tml_buffer_is_none(desc->counts)) {
-        map_into(run, TML_USE(subdiv_counts), rooms,
-                 (const tml_buffer[TML_MAX_INPUTS]){used, triangles, sizes}, tml_length_of(3),
-                 desc->counts);
-        for (uint32_t t = 1; t < run->subdivider->topology_count; t++) {
-            uint32_t c = run->subdivider->channel_slots[t - 1];
-            rooms.u[0] = (uint32_t)room_of(run, to->channel_values[c], UINT32_MAX);
-            map_into(run, TML_USE(subdiv_count_channel), rooms,
-                     (const tml_buffer[TML_MAX_INPUTS]){desc->counts,
-                                                        spares->counts[TALLY_USED + t].buffer},
-                     tml_length_of(3), desc->counts);
-        }
+    const adaptive_arrays *arrays = run->arrays;
+    tml_buffer triangles = arrays->written;
+    tml_map_desc map = {.kernel = TML_USE(subdiv_counts),
+                        .params.u = {(uint32_t)vertex_room(run, to),
+                                     (uint32_t)triangle_room(run, to), run->depth > 0},
+                        .in = {arrays->counts[TALLY_USED], triangles,
+                               run->depth ? arrays->levels[run->depth].sizes : triangles},
+                        .length = tml_length_of(3),
+                        .out = desc->counts};
+    const bool has_counts = !tml_buffer_is_none(desc->counts);
+    if (has_counts)
+        program_map(&run->p, &map);
+    for (uint32_t t = 1; t < run->subdivider->topology_count && has_counts; t++) {
+        const uint32_t c = run->subdivider->channel_slots[t - 1];
+        map.kernel = TML_USE(subdiv_count_channel);
+        map.params.u[0] = (uint32_t)room_of(run, to->channel_values[c], UINT32_MAX);
+        map.in[0] = desc->counts;
+        map.in[1] = arrays->counts[TALLY_USED + t];
+        map.in[2] = (tml_buffer){0, 0};
+        program_map(&run->p, &map);
     }
     if (!tml_buffer_is_none(desc->draw))
-        map_into(run, TML_USE(subdiv_draw), rooms, (const tml_buffer[TML_MAX_INPUTS]){triangles},
-                 tml_length_of(5), desc->draw);
+        program_map(&run->p, &(tml_map_desc){.kernel = TML_USE(subdiv_draw),
+                                             .params = map.params,
+                                             .in = {triangles},
+                                             .length = tml_length_of(5),
+                                             .out = desc->draw});
 }
 
 /* Checks the buffers of an enqueued call that the waiting one lacks. */
@@ -1279,7 +1313,7 @@ static tml_status check_enqueued(tml_subdivider *subdivider,
     return TML_OK;
 }
 
-/* Resolves a desc into a run with its bounds and its arrays. */
+/* Resolves a desc into a run with its bounds. */
 static tml_status enqueue_resolve(tml_subdivider *subdivider,
                                   const tml_subdivide_adaptive_enqueue_desc *desc,
                                   adaptive_run *run, tml_subdivide_buffers *to)
@@ -1313,63 +1347,47 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
                          "is %llu, needs 4 to %llu",
                          enqueue_call, (unsigned long long)run->level_room,
                          (unsigned long long)max_triangles);
-    status = set_bounds(run);
-    if (status == TML_OK)
-        status =
-            find_memory(subdivider, enqueue_call, run->level_room, run->max_depth, &run->memory);
-    if (status == TML_OK)
-        run->spares = &run->memory->spares;
-    return status;
+    return set_bounds(run);
 }
 
-static void enqueue_run(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
-                        const tml_subdivide_buffers *to)
-{
-    go_down(run);
-    go_up(run);
-    number_vertices(run);
-    write_triangles(run, to);
-    write_vertices(run, to);
-    adaptive_report(run, desc, to);
-}
-
-static size_t enqueue_scratch_size(tml_subdivider *subdivider,
-                                   const tml_subdivide_adaptive_enqueue_desc *desc)
+/* Enqueues a run or, with a size, finds its scratch. */
+static tml_status enqueue(tml_subdivider *subdivider,
+                          const tml_subdivide_adaptive_enqueue_desc *desc, size_t *size)
 {
     adaptive_run run;
+    adaptive_arrays arrays = {.camera = {0, 0}};
     tml_subdivide_buffers to;
-    if (enqueue_resolve(subdivider, desc, &run, &to) != TML_OK)
-        return 0;
-    run.is_dry = true;
-    enqueue_run(&run, desc, &to);
-    return run.status == TML_OK ? run.scratch_size : 0;
+    tml_status status = enqueue_resolve(subdivider, desc, &run, &to);
+    if (status != TML_OK)
+        return status;
+    run.arrays = &arrays;
+    run.p = program_begin(subdivider->tml, enqueue_call);
+    go_down(&run);
+    go_up(&run);
+    number_vertices(&run);
+    write_triangles(&run, &to);
+    write_vertices(&run, &to);
+    adaptive_report(&run, desc, &to);
+    if (!size)
+        return program_enqueue(&run.p, (tml_buffer){0, 0});
+    *size = program_scratch_size(&run.p);
+    return TML_OK;
 }
 
 size_t tml_subdivide_adaptive_enqueue_scratch_size(tml_subdivider *subdivider,
                                                    const tml_subdivide_adaptive_enqueue_desc *desc)
 {
-    if (TML_ENTER_BY(subdivider, desc) != TML_OK)
-        return 0;
-    size_t size = enqueue_scratch_size(subdivider, desc);
-    (void)tml_leave(subdivider->tml, TML_OK);
+    size_t size = 0;
+    if (TML_ENTER_BY(subdivider, desc) == TML_OK) {
+        (void)enqueue(subdivider, desc, &size);
+        (void)tml_leave(subdivider->tml, TML_OK);
+    }
     return size;
-}
-
-static tml_status enqueue(tml_subdivider *subdivider,
-                          const tml_subdivide_adaptive_enqueue_desc *desc)
-{
-    adaptive_run run;
-    tml_subdivide_buffers to;
-    tml_status status = enqueue_resolve(subdivider, desc, &run, &to);
-    if (status != TML_OK)
-        return status;
-    enqueue_run(&run, desc, &to);
-    return run.status;
 }
 
 tml_status tml_subdivide_adaptive_enqueue(tml_subdivider *subdivider,
                                           const tml_subdivide_adaptive_enqueue_desc *desc)
 {
     tml_status status = TML_ENTER_BY(subdivider, desc);
-    return status ? status : tml_leave(subdivider->tml, enqueue(subdivider, desc));
+    return status ? status : tml_leave(subdivider->tml, enqueue(subdivider, desc, NULL));
 }

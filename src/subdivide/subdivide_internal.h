@@ -89,13 +89,6 @@ enum {
     SUBDIVIDE_VALUES = 1 + TML_SUBDIVIDE_MAX_ATTRIBUTES + TML_SUBDIVIDE_MAX_CHANNELS,
 };
 
-/* Scratch memory that is kept for further calls and grows when it is too small. */
-typedef struct subdivide_spare {
-    tml_buffer buffer;
-    tml_type type;
-    uint64_t count;
-} subdivide_spare;
-
 struct tml_subdivider {
     tml_context *tml;
     tml_subdivider_info info;
@@ -110,13 +103,9 @@ struct tml_subdivider {
     tml_buffer turns;            /* f32x2, [n]: cosine and sine of 2 pi / n */
     tml_buffer triangle_origins; /* u32, 1 a triangle: the input's; absent: the same */
     /* Of subdivide_adaptive.c; NULL before its first call. */
-    struct subdivide_adaptive *adaptive, *enqueued;
+    struct subdivide_adaptive *adaptive;
 };
 
-/* *out: the spare's buffer with room for count elements of a type, contents undefined. The spare
- * owns it. */
-tml_status subdivide_spare_get(tml_subdivider *subdivider, subdivide_spare *spare, tml_type type,
-                               uint64_t count, tml_buffer *out);
 /* The type f32, f32x2, f32x3 or f32x4. */
 tml_type subdivide_value_type(uint32_t components);
 
