@@ -172,6 +172,20 @@ void vk_memory_collect(tml_context *tml, uint32_t batch);
 tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
 void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch);
+/* The VkBuffer, the engine's or the caller's, that contains an address; false: there is none. */
+bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,
+                    VkDeviceSize *offset);
+tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
+/* Frees the retired arenas: the caller will not submit its recordings again. */
+void vk_scratch_forget(tml_context *tml);
+/* Of the host's memory that tml_buffer_map gives a buffer which is not mapped itself. */
+static inline size_t vk_mapping_size(const tml_slot *slot)
+{
+    return TML_MAX_OF((size_t)slot->size, (size_t)1);
+}
+
+/* ---- vulkan_copy.c --------------------------------------------------------------------------- */
+
 tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status vk_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
 /* tml_engine.put, by the shader that stores kernels' parameters. vulkan_kernel.c */
@@ -182,12 +196,6 @@ void vk_read_free(tml_context *tml, tml_reading *reading);
 /* The caller of vk_map has waited for all work. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out);
 void vk_unmap(tml_context *tml, tml_slot *slot);
-/* The VkBuffer, the engine's or the caller's, that contains an address; false: there is none. */
-bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,
-                    VkDeviceSize *offset);
-tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
-/* Frees the retired arenas: the caller will not submit its recordings again. */
-void vk_scratch_forget(tml_context *tml);
 
 /* ---- vulkan_record.c ------------------------------------------------------------------------- */
 

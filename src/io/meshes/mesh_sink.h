@@ -91,6 +91,8 @@ static inline uint64_t mesh_face_count(const mesh_sink *sink)
     return sink->sizes.size / sizeof(uint32_t);
 }
 
+/* OUT_OF_MEMORY, with a message: all arrays together would take size bytes. */
+tml_status tml_mesh_over_limit(const mesh_sink *sink, uint64_t size);
 /* Appends size bytes and returns their address; data NULL: the caller fills them. NULL after
  * recording OUT_OF_MEMORY. Invalidates earlier pointers into the array. */
 void *tml_mesh_append(mesh_sink *sink, mesh_array *array, const void *data, size_t size);
