@@ -87,7 +87,6 @@ void simplify_free(tml_context *tml, simplified *made)
 #ifdef TML_SIMPLIFY
 #    include <meshoptimizer.h>
 
-#    include "mend.h"
 
 /* Corners that differ in their vertex, their texture coordinates or their triangle's labels, so that seams and what
  * several labels share stay: a corner of each, and of each corner the number of its wedge. What meets in more than two
@@ -337,7 +336,7 @@ tml_status simplify_mesh(tml_context *tml, const simplify_goal *goal, const tml_
     give(tml, corners, corner_count, 4);
     give(tml, positions, w.count, 12);
     wedges_free(tml, &w);
-    tml_status status = is_good ? mend_mesh(tml, &out->mesh, out->attributes) : TML_OK;
+    tml_status status = is_good ? tml_mesh_mend(tml, &out->mesh, out->attributes) : TML_OK;
     if (is_good && status == TML_OK && goal->check)
         status = check(tml, mesh, out);
     if (is_good)

@@ -687,6 +687,8 @@ static const char *const functions[][2] = {
     {"tml_mesh_load", "rows: convert"},
     {"tml_mesh_file_free", "releases"},
     {"tml_mesh_save", "streams_and_writers_keep_what_is_stated"},
+    {"tml_mesh_mend", "keeps coordinates"},
+    {"tml_points_look_scanned", "gives no coordinates"},
     {"tml_mesh_stream_open", "rows: surface --slabs"},
     {"tml_mesh_stream_add", "rows: surface --slabs"},
     {"tml_volume_make_physical", "rows: surface --flip --caps"},

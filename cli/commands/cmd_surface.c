@@ -22,7 +22,6 @@
 #include "report/progress.h"
 #include "report/summary.h"
 #include "report/text.h"
-#include "scan_check.h"
 #include "slabs.h"
 #include "stream_kernels.h"
 #include "system.h"
@@ -1166,8 +1165,14 @@ static tml_status decide_points(void *user, const tml_points_mesh_result *known,
         cli_warn("each frame gets a radius of its own, this one %g; to keep the surface steady, "
                  "give all the same --radius",
                  known->field.radius);
-    if (r->is_first)
-        scan_check(text_file_name(r->in.path), p);
+    if (r->is_first && tml_points_look_scanned(p) != TML_POINTS_LOOK_PARTICLES)
+        cli_warn(
+            "%s: its points %s, as a scan's: each becomes a blob, and all of them a shell with "
+            "walls on both sides, which is no reconstruction; points are taken for particles "
+            "here, and Poisson's method, as in Open3D or MeshLab, makes meshes of scans",
+            text_file_name(r->in.path),
+            tml_points_look_scanned(p) == TML_POINTS_LOOK_ORIENTED ? "have normals"
+                                                                   : "lie on a surface");
     r->summary.origin = a->iso.count ? "given" : origins[a->points_kind];
     r->summary.grid = known->field.grid;
     r->summary.radius = known->field.radius;

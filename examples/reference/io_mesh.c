@@ -105,9 +105,28 @@ static void lines(tml_context *tml)
     remove(path);
 }
 
+/* A triangle without an area, as edge collapse leaves some: its longest edge is flipped, and nothing moves. */
+static void mend(tml_context *tml)
+{
+    static const float four[] = {0, 0, 0, 1, 0, 0, 2, 0, 0, 1, 1, 0};
+    static const uint32_t two[] = {0, 1, 2, 0, 2, 3};
+    float *places = tml_alloc(tml, sizeof four);
+    uint32_t *corners = tml_alloc(tml, sizeof two);
+    CHECK(places && corners);
+    memcpy(places, four, sizeof four);
+    memcpy(corners, two, sizeof two);
+    tml_mesh mesh = {
+        .positions = places, .indices = corners, .vertex_count = 4, .triangle_count = 2};
+    MUST(tml_mesh_mend(tml, &mesh, NULL));
+    CHECK(mesh.triangle_count == 2 && memcmp(mesh.indices, two, sizeof two) != 0);
+    CHECK(memcmp(mesh.positions, four, sizeof four) == 0);
+    tml_free(tml, (void *)(uintptr_t)mesh.positions, sizeof four);
+    tml_free(tml, (void *)(uintptr_t)mesh.indices, sizeof two);
+}
+
 int main(void)
 {
-    return run_examples(
-        &(tml_open_desc){.engine = TML_ENGINE_CPU},
-        (example *const[]){save_and_load, weld, share_an_origin, attributes, pieces, lines, NULL});
+    return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
+                        (example *const[]){save_and_load, weld, share_an_origin, attributes, pieces,
+                                           lines, mend, NULL});
 }

@@ -33,6 +33,20 @@ static void attributes(tml_context *tml)
     remove(path);
 }
 
+/* Samples of a surface, of which a field of blobs is no reconstruction. */
+static void scan(tml_context *tml)
+{
+    enum { SIDE = 20, COUNT = SIDE * SIDE };
+    static float positions[3 * COUNT];
+    for (uint64_t i = 0; i < COUNT; i++) {
+        positions[3 * i] = (float)(i % SIDE);
+        positions[3 * i + 1] = (float)(i / SIDE);
+    }
+    const tml_points points = {.positions = positions, .count = COUNT};
+    (void)tml;
+    CHECK(tml_points_look_scanned(&points) == TML_POINTS_LOOK_FLAT);
+}
+
 /* ---- to a mesh ------------------------------------------------------------------------------- */
 
 /* Sees the mesh before it is written, and could replace its arrays. */
@@ -79,5 +93,5 @@ static void points_to_mesh(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){save_and_load, attributes, points_to_mesh, NULL});
+                        (example *const[]){save_and_load, attributes, scan, points_to_mesh, NULL});
 }

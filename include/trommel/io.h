@@ -346,6 +346,17 @@ TML_API TML_MUST_CHECK tml_status tml_points_save(tml_context *tml, const char *
  * PLY may be read as points, and text of any kind passes for XYZ. */
 TML_API const char *tml_points_format(tml_context *tml, const char *path);
 
+/* What points seem to be. */
+typedef enum tml_points_look {
+    TML_POINTS_LOOK_PARTICLES, /* they fill space, move, have radii, or are fewer than 200 */
+    TML_POINTS_LOOK_ORIENTED,  /* they have an attribute "normal": a scan */
+    TML_POINTS_LOOK_FLAT,      /* about most of them the nearest 20 lie on a plane: a scan */
+} tml_points_look;
+/* Tells a scan, of whose surface a field of blobs makes a shell with walls on both sides, from
+ * particles. By attributes' names, and by the neighbourhoods of 63 points: a search among all
+ * points each. */
+TML_API tml_points_look tml_points_look_scanned(const tml_points *points);
+
 /* ---- meshes --------------------------------------------------------------------------------- */
 
 /* Which axis of the coordinates points up, for the formats that say so. */
@@ -415,6 +426,21 @@ typedef struct tml_mesh {
  * format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
                                                 const tml_mesh *mesh);
+
+/* Mends what edge collapse may leave in a mesh, in place. A mesh without these stays as it is:
+ *   flat    a triangle flatter than 2^-20 of its longest edge: the edge is flipped, which moves
+ *           nothing, or else the third corner moves off the edge by 2^-10 of its length
+ *   fins    two triangles of the same corners, on an edge that others have, too: are removed
+ *   edges   an edge of four triangles and more: each two that enclose a wedge get an edge of their
+ *           own; all but one are cut at a vertex just inside the wedge. Not with texture coordinates
+ *           or labels
+ * mesh         arrays from tml_alloc in their exact sizes, which are replaced where a length changes;
+ *              indices of 32 bits
+ * attributes   mesh->attributes
+ * Errors: OUT_OF_MEMORY (the mesh is then mended in part). After: Dey, Edelsbrunner, Guha, Nekhayev:
+ * Topology Preserving Edge Contraction. 1999. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh,
+                                                tml_mesh_attribute *attributes);
 
 /* Writes line segments, count x 6 floats (x y z of either end), to an OBJ file: two vertices and an
  * l statement each. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in something else),

@@ -187,6 +187,9 @@ TML_SURFACE_MASK = 1
 TML_SURFACE_ATTRIBUTE = 2
 TML_SMOOTH_TAUBIN = 0
 TML_SMOOTH_LAPLACIAN = 1
+TML_POINTS_LOOK_PARTICLES = 0
+TML_POINTS_LOOK_ORIENTED = 1
+TML_POINTS_LOOK_FLAT = 2
 TML_UP_NONE = 0
 TML_UP_Z = 1
 TML_UP_Y = 2
@@ -1720,6 +1723,7 @@ FUNCTIONS = {
     'tml_mesh_file_free': (None, [c_void_p, POINTER(tml_mesh_file)]),
     'tml_mesh_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_mesh_load': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_load_desc), POINTER(tml_mesh_file)]),
+    'tml_mesh_mend': (c_int, [c_void_p, POINTER(tml_mesh), POINTER(tml_mesh_attribute)]),
     'tml_mesh_save': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh)]),
     'tml_mesh_smooth': (c_int, [c_void_p, POINTER(tml_mesh_smooth_desc)]),
     'tml_mesh_stream_add': (c_int, [c_void_p, c_uint32, POINTER(tml_mesh)]),
@@ -1744,6 +1748,7 @@ FUNCTIONS = {
     'tml_points_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
     'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
+    'tml_points_look_scanned': (c_int, [POINTER(tml_points)]),
     'tml_points_mesh_free': (None, [c_void_p, POINTER(tml_points_mesh_result)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_points_to_mesh': (c_int, [c_void_p, c_char_p, c_char_p, POINTER(tml_points_mesh_desc), POINTER(tml_points_mesh_result)]),

@@ -1,15 +1,14 @@
-/* Mends what edge collapse leaves. meshoptimizer collapses edges by their error alone: it
+/* Mends what edge collapse leaves: tml_mesh_mend. meshoptimizer, for one, collapses edges by their error alone: it
  * neither keeps three corners off one line, nor looks whether two vertices have more neighbours
  * in common than the two across their edge (the link condition: Dey, Edelsbrunner, Guha,
  * Nekhayev: Topology preserving edge contraction. 1999). Both are rare, and mended afterwards.
- * * A vertex's corners are a circle, so that an edge's triangles are found from either of its
+ *
+ * A vertex's corners are a circle, so that an edge's triangles are found from either of its
  * ends. */
-#include "mend.h"
-
 #include <math.h>
 #include <string.h>
 
-#include <trommel/core.h>
+#include <trommel/io.h>
 
 /* Twice a triangle's area over its longest edge's square. */
 static const double least_shape = 0x1p-20, nudge = 0x1p-10;
@@ -584,13 +583,13 @@ static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute
     if (is_good && m.gone_count)
         is_good = leave_out_gone(tml, &m, triangles, attributes);
     tml_free(tml, m.is_gone, m.is_gone ? (size_t)triangles : 0);
-    return is_good
-               ? TML_OK
-               : tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "simplify: no memory for %llu triangles",
-                           (unsigned long long)triangles);
+    return is_good ? TML_OK
+                   : tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                               "tml_mesh_mend: no memory for %llu triangles",
+                               (unsigned long long)triangles);
 }
 
-tml_status mend_mesh(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute *attributes)
+tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute *attributes)
 {
     tml_status status = TML_OK;
     bool is_cut = true;

@@ -1,11 +1,10 @@
-/* Tells a scan from particles: about points of a sample, the nearest ones are a flat patch on a
+/* Tells a scan from particles (tml_points_look_scanned): about points of a sample, the nearest ones are a flat patch on a
  * surface, and a ball in what fills space, which the eigenvalues of their covariance tell. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "cli.h"
-#include "scan_check.h"
+#include <trommel/io.h>
 
 enum {
     POINTS_LEAST = 200,
@@ -103,18 +102,14 @@ static bool has_motion(const tml_points *points)
     return points->radii != NULL;
 }
 
-void scan_check(const char *name, const tml_points *points)
+tml_points_look tml_points_look_scanned(const tml_points *points)
 {
     /* Of a plane with noise of half the spacing; particles of a volume, at its boundary too,
      * have 0.3 and more. */
     const double flat = 0.12;
     if (has_motion(points) || points->count < POINTS_LEAST)
-        return;
-    const bool normals = has_normals(points);
-    if (normals || median_thickness(points) < flat)
-        cli_warn(
-            "%s: its points %s, as a scan's: each becomes a blob, and all of them a shell with "
-            "walls on both sides, which is no reconstruction; points are taken for particles "
-            "here, and Poisson's method, as in Open3D or MeshLab, makes meshes of scans",
-            name, normals ? "have normals" : "lie on a surface");
+        return TML_POINTS_LOOK_PARTICLES;
+    if (has_normals(points))
+        return TML_POINTS_LOOK_ORIENTED;
+    return median_thickness(points) < flat ? TML_POINTS_LOOK_FLAT : TML_POINTS_LOOK_PARTICLES;
 }
