@@ -326,6 +326,22 @@ static tml_mesh strip_mesh(uint64_t vertices)
 static const char *const mesh_names[] = {"a.ply", "a.stl", "a.obj", "a.glb", "a.vtp"};
 enum { MESH_NAMES = 5 };
 
+static void run_points_to_mesh(fault_run *r)
+{
+    const tml_points_mesh_desc desc = {
+        .kind = TML_POINTS_ANISOTROPIC,
+        .field = {.radius = 0.02, .grid.spacing = {0.02, 0.02, 0.02}},
+        .smooth = 1,
+        .components = true};
+    tml_points_mesh_result result;
+    memset(&result, 0, sizeof result);
+    FAULT_DO(r, tml_points_to_mesh(r->tml, test_data("points/bunny397.pcd"), place_of("points.ply"),
+                                   &desc, &result));
+    FAULT_CHECK((result.whole.surface.triangle_count > 0) == (r->status == TML_OK));
+    tml_points_mesh_free(r->tml, &result);
+    take_file(r, "points.ply");
+}
+
 static void run_mesh_save(fault_run *r)
 {
     const tml_mesh mesh = strip_mesh(STRIP_VERTICES);
@@ -476,6 +492,7 @@ static const fault_scenario scenarios[] = {
     {"arrays", run_arrays, 1, false},
     {"array_stream", run_array_stream, 1, false},
     {"points", run_points, 1, false},
+    {"points_to_mesh", run_points_to_mesh, 1, false},
     {"mesh_save", run_mesh_save, 1, false},
     {"mesh_stream", run_mesh_stream, 1, false},
     {"mesh_load", run_mesh_load, 1, false},
