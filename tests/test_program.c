@@ -78,13 +78,13 @@ static void arrays_share(tml_context *tml)
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
     enum { ROUNDS = 12, SIZE = (4 * COUNT + 255) / 256 * 256 };
     program p = doublings(tml, ROUNDS, COUNT, out);
-    size_t size = program_scratch_size(&p);
+    size_t size = program_scratch_size(p);
     if (tml->engine->lay) /* a step's input and output, and what maps take */
         CHECK(size >= 2 * SIZE && size < 3 * SIZE);
     else
         CHECK_EQ_U64(size, 0);
     p = doublings(tml, ROUNDS, COUNT, out);
-    CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+    CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
     check_doublings(tml, ROUNDS, out);
     CHECK_EQ_U64(tml->array_count, 0);
 }
@@ -119,11 +119,11 @@ static void gaps_are_filled(tml_context *tml)
                                         .length = tml_length_of(COUNT / 2),
                                         .out = out});
         if (is_run)
-            CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+            CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
         else if (tml->engine->lay)
-            CHECK(program_scratch_size(&p) < 4 * 4 * COUNT); /* of 4.5, and what maps take */
+            CHECK(program_scratch_size(p) < 4 * 4 * COUNT); /* of 4.5, and what maps take */
         else
-            CHECK_EQ_U64(program_scratch_size(&p), 0);
+            CHECK_EQ_U64(program_scratch_size(p), 0);
     }
     static uint32_t got[COUNT];
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
@@ -140,22 +140,22 @@ static void scratch_of_the_caller(tml_context *tml)
 {
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
     program p = doublings(tml, 3, COUNT, out);
-    size_t size = program_scratch_size(&p);
+    size_t size = program_scratch_size(p);
     if (size == 0)
         return;
     tml_buffer scratch = buffer_of(tml, TML_U8, size, NULL);
     tml_buffer small = buffer_of(tml, TML_U8, size / 2, NULL);
     uint32_t read[COUNT];
     p = doublings(tml, 3, COUNT, out);
-    CHECK_EQ_U64(program_run(&p, small), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_EQ_U64(program_run(p, small), TML_ERROR_SCRATCH_TOO_SMALL);
     p = doublings(tml, 3, COUNT, out);
-    CHECK_OK(tml, program_run(&p, scratch));
+    CHECK_OK(tml, program_run(p, scratch));
     check_doublings(tml, 3, out);
     p = program_begin(tml, "read");
     tml_buffer array = program_array(&p, TML_U32, COUNT);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = array});
     program_read(&p, array, read);
-    CHECK_OK(tml, program_run(&p, scratch));
+    CHECK_OK(tml, program_run(p, scratch));
     CHECK_EQ_U64(read[COUNT - 1], COUNT - 1);
     CHECK_EQ_U64(tml_reserved(tml), 0);
 }
@@ -171,7 +171,7 @@ static void steady_state(tml_context *tml)
     for (int i = 0; i < 6; i++) {
         before = i == 3 ? allocations : before;
         program p = doublings(tml, 100, COUNT, out);
-        CHECK_OK(tml, program_enqueue(&p, (tml_buffer){0, 0}));
+        CHECK_OK(tml, program_enqueue(p, (tml_buffer){0, 0}));
         CHECK_OK(tml, tml_sync(tml));
     }
     if (tml->engine->lay)
@@ -196,7 +196,7 @@ static void first_failure_stays(tml_context *tml)
     CHECK_EQ_U64(p.status, TML_ERROR_INVALID_HANDLE);
     program_map(&p, &(tml_map_desc){0});
     program_sort(&p, &(tml_sort_desc){.keys = none});
-    CHECK_EQ_U64(program_run(&p, none), TML_ERROR_INVALID_HANDLE);
+    CHECK_EQ_U64(program_run(p, none), TML_ERROR_INVALID_HANDLE);
     CHECK(strstr(tml_last_error(tml), "tml_scan: desc.out") != NULL);
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
     CHECK_EQ_U64(got[7], 0);
@@ -206,7 +206,7 @@ static void first_failure_stays(tml_context *tml)
     p = program_begin(tml, "other");
     CHECK(program_array(&p, TML_U32, COUNT).generation != array.generation);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
-    CHECK_EQ_U64(program_run(&p, none), TML_ERROR_INVALID_HANDLE);
+    CHECK_EQ_U64(program_run(p, none), TML_ERROR_INVALID_HANDLE);
     CHECK_EQ_U64(tml->array_count, 0);
 }
 TEST(the_first_failure_stays)
@@ -232,13 +232,13 @@ static void steps_on_the_host_fail(tml_context *tml)
     program p = doublings(tml, 2, COUNT, out);
     program_host(&p, &(program_host_desc){.run = fails});
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = out});
-    CHECK_EQ_U64(program_run(&p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
+    CHECK_EQ_U64(program_run(p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
     check_doublings(tml, 2, out);
     if (!tml->engine->lay)
         return;
     p = doublings(tml, 2, COUNT, out);
     program_host(&p, &(program_host_desc){.run = sorts, .user = &out});
-    CHECK_EQ_U64(program_run(&p, (tml_buffer){0, 0}), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(program_run(p, (tml_buffer){0, 0}), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "takes the arena") != NULL);
 }
 TEST(steps_on_the_host_fail_and_do_not_take_the_arena)
@@ -282,17 +282,17 @@ static void host_steps(tml_context *tml)
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, zeros), none = {0, 0};
     halt h = {.stops = true};
     program p = with_a_host(tml, &h, out);
-    CHECK_OK(tml, program_run(&p, none));
+    CHECK_OK(tml, program_run(p, none));
     CHECK_EQ_U64(h.seen, 14);
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
     CHECK_EQ_U64(got[7], 0);
     h = (halt){.stops = false};
     p = with_a_host(tml, &h, out);
-    CHECK_EQ_U64(program_enqueue(&p, none), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(program_enqueue(p, none), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "with a host: has a step on the host") != NULL);
     CHECK_EQ_U64(h.seen, 0);
     p = with_a_host(tml, &h, out);
-    CHECK_OK(tml, program_run(&p, none));
+    CHECK_OK(tml, program_run(p, none));
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
     CHECK(got[0] == 31 && got[1] == 41 && got[2] == 51 && got[3] == 7 && got[7] == 15);
 }
@@ -323,7 +323,7 @@ static void parts(tml_context *tml)
                 .keys = keys, .values = other, .starts = starts, .out = sums, .count = count});
     uint64_t sum[COUNT];
     program_read(&p, sums, sum);
-    CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+    CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
     CHECK_OK(tml, tml_buffer_read(tml, best, values));
     CHECK_OK(tml, tml_buffer_read(tml, count, &got));
     for (uint32_t i = 0; i < 10; i++)
@@ -353,7 +353,7 @@ static void repeats(tml_context *tml)
         program_loop_end(&p);
         program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {a}, .out = last});
         program_read(&p, last, got);
-        CHECK_OK(tml, program_run(&p, (tml_buffer){0, 0}));
+        CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
         for (uint32_t i = 0; i < COUNT; i += 499)
             CHECK_EQ_U64(got[i], ((uint64_t)i << times) + (1u << times));
     }
@@ -393,7 +393,7 @@ static void until_empty(tml_context *tml)
                     &(tml_map_desc){
                         .kernel = TML_USE(half), .in = {kept}, .length = length, .out = stream});
         program_loop_end(&p);
-        CHECK_OK(tml, program_enqueue(&p, (tml_buffer){0, 0}));
+        CHECK_OK(tml, program_enqueue(p, (tml_buffer){0, 0}));
         CHECK_OK(tml, tml_buffer_read(tml, count, &left));
         CHECK_OK(tml, tml_buffer_read(tml, round, &rounds));
         /* Evens are 4096, 2, 8, 4, 2, 96 after the rounding: 12, 1, 3, 2, 1 and 5 times. */
@@ -429,7 +429,7 @@ TEST(loops_report_and_are_cancelled)
     program_repeat(&p, 10, "turns");
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = out});
     program_loop_end(&p);
-    CHECK_EQ_U64(program_run(&p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
+    CHECK_EQ_U64(program_run(p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
     CHECK_OK(tml, tml_buffer_read(tml, out, &got));
     CHECK_EQ_U64(got, 5);
     CHECK_EQ_U64((uint64_t)calls, 5);

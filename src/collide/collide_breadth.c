@@ -210,13 +210,6 @@ void collide_forget(tml_context *tml, tml_tree *tree)
     tree->stream = NULL;
 }
 
-static tml_status buffer_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                              const char *label, tml_buffer *out)
-{
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
 /* Creates the stream's handles and counts, unless they exist. */
 static tml_status stream_make(tml_context *tml, tml_tree *tree)
 {
@@ -228,9 +221,9 @@ static tml_status stream_make(tml_context *tml, tml_tree *tree)
                          "tml_collide: no memory for a tree's handles");
     memset(stream, 0, sizeof *stream);
     tml_status status =
-        buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
+        tml_buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
     for (int i = 0; i < TOTALS && status == TML_OK; i++)
-        status = buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
+        status = tml_buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
     if (status == TML_OK) {
         tree->stream = stream;
         tree->forget = collide_forget;
@@ -247,11 +240,11 @@ static tml_status room_make(tml_context *tml, struct collide_stream *stream, uin
 {
     room_destroy(tml, stream);
     tml_status status =
-        buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[0]);
+        tml_buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[0]);
     if (status == TML_OK)
-        status = buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[1]);
+        status = tml_buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[1]);
     if (status == TML_OK)
-        status = buffer_make(tml, TML_U32, room, NULL, "children that meet", &stream->met);
+        status = tml_buffer_make(tml, TML_U32, room, NULL, "children that meet", &stream->met);
     if (status == TML_OK)
         stream->room = room;
     else
@@ -732,7 +725,7 @@ static tml_status poses_upload(const breadth_run *run)
         stream->poses = (tml_buffer){0, 0};
         stream->pose_room = 0;
         tml_status status =
-            buffer_make(job->tml, TML_F32, words, job->poses, "poses", &stream->poses);
+            tml_buffer_make(job->tml, TML_F32, words, job->poses, "poses", &stream->poses);
         stream->pose_room = status == TML_OK ? words : 0;
         return status;
     }
@@ -748,8 +741,8 @@ static tml_status crossings_make(breadth_run *run)
         tml_buffer_destroy(job->tml, stream->crossings);
         stream->crossings = (tml_buffer){0, 0};
         stream->crossing_room = 0;
-        status = buffer_make(job->tml, TML_U32, job->pose_count, NULL, "crossings of poses",
-                             &stream->crossings);
+        status = tml_buffer_make(job->tml, TML_U32, job->pose_count, NULL, "crossings of poses",
+                                 &stream->crossings);
         stream->crossing_room = status == TML_OK ? job->pose_count : 0;
     }
     run->crossings = tml_alloc_array(job->tml, job->pose_count, sizeof *run->crossings);

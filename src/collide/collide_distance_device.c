@@ -137,7 +137,7 @@ static void try_poses(broad_run *run)
     add_bounds(run, &near);
     program_host(
         &p, &(program_host_desc){.run = read_found, .user = run, .uses = {run->told, run->pairs}});
-    run->status = program_run(&p, (tml_buffer){0, 0});
+    run->status = program_run(p, (tml_buffer){0, 0});
 }
 
 /* ---- what is left ---------------------------------------------------------------------------- */

@@ -193,7 +193,7 @@ static tml_status distance_on_device_enqueue(const apart_call *call_of)
                                         .in = {run.largest},
                                         .length = tml_length_of(1),
                                         .out = desc->needed});
-    return program_enqueue(&p, (tml_buffer){0, 0});
+    return program_enqueue(p, (tml_buffer){0, 0});
 }
 
 /* ---- on the host ----------------------------------------------------------------------------- */

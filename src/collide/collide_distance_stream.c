@@ -208,11 +208,8 @@ static tml_status make_shape(tml_context *tml, tml_tree *tree)
     }
     _Static_assert(COLLIDE_VIEW_GROUPS + 2 * COLLIDE_LEVELS_MAX + 2 <= COLLIDE_VIEW_WORDS,
                    "room for all levels");
-    return tml_buffer_create(
-        tml,
-        &(tml_buffer_desc){
-            .type = TML_U32, .count = COLLIDE_VIEW_WORDS, .data = words, .label = "tree shape"},
-        &tree->device_shape);
+    return tml_buffer_make(tml, TML_U32, COLLIDE_VIEW_WORDS, words, "tree shape",
+                           &tree->device_shape);
 }
 
 /* The buffers of the two trees, which stay with them. */

@@ -126,6 +126,13 @@ tml_status tml_buffer_create(tml_context *tml, const tml_buffer_desc *desc, tml_
     return status ? status : tml_leave(tml, buffer_create(tml, desc, out));
 }
 
+tml_status tml_buffer_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                           const char *label, tml_buffer *out)
+{
+    return tml_buffer_create(
+        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
+}
+
 void tml_buffer_destroy(tml_context *tml, tml_buffer buffer)
 {
     if (TML_ENTER(tml) != TML_OK)

@@ -156,6 +156,12 @@ tml_status tml_leave(tml_context *tml, tml_status status)
     return status;
 }
 
+size_t tml_leave_with(tml_context *tml, size_t size)
+{
+    (void)tml_leave(tml, TML_OK);
+    return size;
+}
+
 bool tml_is_recording(const tml_context *tml)
 {
     return tml->engine->is_recording && tml->engine->is_recording(tml);

@@ -30,6 +30,8 @@ tml_status tml_enter(tml_context *tml, const char *call, const char *names,
                      const void *const *needed, size_t count);
 /* Leaves a call that tml_enter admitted; returns status. */
 tml_status tml_leave(tml_context *tml, tml_status status);
+/* The same for a call that returns a size: return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, size). */
+size_t tml_leave_with(tml_context *tml, size_t size);
 
 /* Records a message for tml_last_error in storage of this thread, not in the context, which may be NULL.
  * Returns status. */

@@ -102,8 +102,8 @@ struct tml_context {
     uint32_t depth, hooks;      /* open public calls, nested ones included; running user hooks */
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
-    uint32_t slot_count, free_slot;         /* slots ever used; no slot below free_slot is free */
-    tml_program_array *arrays[TML_ARRAY_PAGES];     /* pages, made when they are first needed */
+    uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
+    tml_program_array *arrays[TML_ARRAY_PAGES]; /* pages, made when they are first needed */
     uint32_t array_count, array_generation; /* arrays in use; generation of the latest program's */
     tml_program_memory *programs;           /* not in use */
     struct program *recorder;               /* stream operations become its steps; NULL: they run */
@@ -160,6 +160,9 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
 tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
                                      tml_buffer buffer, const tml_type *types, uint64_t count);
 
+/* tml_buffer_create with a desc of these. data: NULL: contents are undefined */
+tml_status tml_buffer_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                           const char *label, tml_buffer *out);
 /* A buffer of the engine's with what one that is on_host holds. */
 tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *label,
                               tml_buffer *out);

@@ -642,9 +642,5 @@ static size_t field_scratch_size(tml_context *tml, const tml_field_desc *desc)
 
 size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = field_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, field_scratch_size(tml, desc));
 }

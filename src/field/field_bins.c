@@ -192,23 +192,14 @@ tml_status field_run_after(tml_context *tml, const char *call, const tml_field_d
     field_plan own;
     program p = field_record(tml, call, resolved, &own, plan, part, desc);
     own.out = out;
-    return program_enqueue(&p, (tml_buffer){0, 0});
+    return program_enqueue(p, (tml_buffer){0, 0});
 }
 
 size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_field_desc *resolved,
                                  field_plan **plan, const tml_engine_op *part, const void *desc)
 {
     field_plan own;
-    program p = field_record(tml, call, resolved, &own, plan, part, desc);
-    return program_scratch_size(&p);
-}
-
-static void make_buffer(program *p, tml_type type, uint64_t count, const char *label,
-                        tml_buffer *out)
-{
-    if (!p->status)
-        p->status = tml_buffer_create(
-            p->tml, &(tml_buffer_desc){.type = type, .count = count, .label = label}, out);
+    return program_scratch_size(field_record(tml, call, resolved, &own, plan, part, desc));
 }
 
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan)
@@ -216,12 +207,12 @@ tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, fiel
     const uint64_t room = room_of(resolved);
     field_plan_known(resolved, plan);
     program p = program_begin(tml, "tml_field");
-    make_buffer(&p, TML_VEC(TML_U32, 4), room, "field points", &plan->device.points);
+    program_keep(&p, TML_VEC(TML_U32, 4), room, "field points", &plan->device.points);
     if (has_densities(resolved))
-        make_buffer(&p, TML_F32, room, "field densities", &plan->device.densities);
-    make_buffer(&p, TML_U32, plan->bin_count + 1, "field bins", &plan->device.starts);
-    make_buffer(&p, TML_U32, FIELD_PLAN_WORDS, "field plan", &plan->device.words);
-    make_buffer(&p, TML_U32, 1 + plan->device.brick_room, "field bricks", &plan->device.bricks);
+        program_keep(&p, TML_F32, room, "field densities", &plan->device.densities);
+    program_keep(&p, TML_U32, plan->bin_count + 1, "field bins", &plan->device.starts);
+    program_keep(&p, TML_U32, FIELD_PLAN_WORDS, "field plan", &plan->device.words);
+    program_keep(&p, TML_U32, 1 + plan->device.brick_room, "field bricks", &plan->device.bricks);
     add_bins(&p, resolved, plan);
-    return program_enqueue(&p, (tml_buffer){0, 0});
+    return program_enqueue(p, (tml_buffer){0, 0});
 }

@@ -560,7 +560,7 @@ tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
     program p = program_begin(tml, call);
     make_arrays(&p, means, true);
     add_points(&p, means);
-    return program_enqueue(&p, (tml_buffer){0, 0});
+    return program_enqueue(p, (tml_buffer){0, 0});
 }
 
 tml_status field_means_at(tml_context *tml, field_means *means, tml_buffer positions,
@@ -571,7 +571,7 @@ tml_status field_means_at(tml_context *tml, field_means *means, tml_buffer posit
     program p = program_begin(tml, call);
     if (length.count > 0)
         add_all_means(&p, means, true, positions, length, outs);
-    tml_status status = program_enqueue(&p, (tml_buffer){0, 0});
+    tml_status status = program_enqueue(p, (tml_buffer){0, 0});
     destroy_buffers(tml, means, owned);
     return status;
 }
@@ -613,9 +613,9 @@ static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *de
                                 .length = length,
                                 .out = desc->weights});
     if (size)
-        *size = program_scratch_size(&p);
+        *size = program_scratch_size(p);
     else
-        status = program_enqueue(&p, (tml_buffer){0, 0});
+        status = program_enqueue(p, (tml_buffer){0, 0});
     destroy_buffers(tml, &means, 0);
     return status;
 }
@@ -634,7 +634,7 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
     map->in[1] = means.arrays[WORDS];
     map->in[2] = means.arrays[POINTS];
     program_map(&p, map);
-    status = program_enqueue(&p, (tml_buffer){0, 0});
+    status = program_enqueue(p, (tml_buffer){0, 0});
     destroy_buffers(tml, &means, 0);
     return status;
 }
@@ -738,6 +738,5 @@ size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *
     size_t size = 0;
     if (check_call(&job, &field) == TML_OK && job.length.count > 0)
         (void)!field_mean_run(tml, desc, job.length, &field, &size);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return tml_leave_with(tml, size);
 }

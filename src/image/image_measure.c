@@ -173,11 +173,7 @@ static size_t measure_scratch_size(tml_context *tml, const tml_image_measure_des
 
 size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = measure_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, measure_scratch_size(tml, desc));
 }
 
 /* ---- metering patterns ----------------------------------------------------------------------- */

@@ -111,9 +111,5 @@ static size_t mips_scratch_size(tml_context *tml, const tml_image_mips_desc *des
 
 size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = mips_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, mips_scratch_size(tml, desc));
 }

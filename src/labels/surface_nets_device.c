@@ -425,7 +425,7 @@ static tml_status nets_device_begin(nets_plan *plan, tml_buffer volume)
 static tml_status nets_device_run(nets_device *d, program *p, const char *stage)
 {
     const double start = tml_seconds();
-    tml_status status = program_run(p, (tml_buffer){0, 0});
+    tml_status status = program_run(*p, (tml_buffer){0, 0});
     nets_time(d->plan, stage, tml_seconds() - start);
     return status;
 }
@@ -466,7 +466,7 @@ tml_status nets_device_write(nets_plan *plan, tml_buffer vertices, tml_buffer in
     if (!nets_report(plan, "faces", 0.2))
         return TML_ERROR_CANCELLED;
     program p = nets_record(d, vertices, indices, labels);
-    const size_t size = d->made_size + program_scratch_size(&p);
+    const size_t size = d->made_size + program_scratch_size(p);
     p = nets_record(d, vertices, indices, labels);
     tml_status status = nets_device_run(d, &p, "faces");
     plan->result->scratch_size = TML_MAX_OF(plan->result->scratch_size, plan->memory + size);

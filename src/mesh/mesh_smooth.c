@@ -277,7 +277,7 @@ static tml_status mesh_smooth_run(smoothing *s)
                                     .in = {s->firsts, s->rings, moves ? desc->out : desc->vertices},
                                     .length = {.count = s->vertex_count},
                                     .out = desc->normals});
-    return program_run(&p, (tml_buffer){0, 0});
+    return program_run(p, (tml_buffer){0, 0});
 }
 
 static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)

@@ -220,9 +220,5 @@ static size_t compact_scratch_size(tml_context *tml, const tml_compact_desc *des
 
 size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = compact_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, compact_scratch_size(tml, desc));
 }

@@ -143,9 +143,5 @@ static size_t expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
 
 size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = expand_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, expand_scratch_size(tml, desc));
 }

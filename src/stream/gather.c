@@ -58,11 +58,9 @@ tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc)
 
 size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = gather_scratch_size(tml, "tml_gather", &stream_gather, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc)
+               ? 0
+               : tml_leave_with(tml, gather_scratch_size(tml, "tml_gather", &stream_gather, desc));
 }
 
 tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc)
@@ -74,9 +72,7 @@ tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc)
 
 size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = gather_scratch_size(tml, "tml_scatter", &stream_scatter, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0
+                                : tml_leave_with(tml, gather_scratch_size(tml, "tml_scatter",
+                                                                          &stream_scatter, desc));
 }

@@ -223,9 +223,5 @@ static size_t histogram_scratch_size(tml_context *tml, const tml_histogram_desc 
 
 size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = histogram_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, histogram_scratch_size(tml, desc));
 }

@@ -79,9 +79,5 @@ static size_t map_scratch_size(tml_context *tml, const tml_map_desc *desc)
 
 size_t tml_map_scratch_size(tml_context *tml, const tml_map_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = map_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, map_scratch_size(tml, desc));
 }

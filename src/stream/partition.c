@@ -28,9 +28,5 @@ static size_t partition_scratch_size(tml_context *tml, const tml_partition_desc 
 
 size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = partition_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, partition_scratch_size(tml, desc));
 }

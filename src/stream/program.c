@@ -214,6 +214,13 @@ tml_buffer program_array(program *p, tml_type type, uint64_t count)
     return array;
 }
 
+void program_keep(program *p, tml_type type, uint64_t count, const char *label, tml_buffer *out)
+{
+    *out = (tml_buffer){0, 0};
+    if (!p->status)
+        p->status = tml_buffer_make(p->tml, type, count, NULL, label, out);
+}
+
 tml_buffer program_view(program *p, tml_buffer of, tml_type type)
 {
     tml_buffer view = {0, 0};
@@ -577,32 +584,32 @@ static void run_program(program *p, tml_buffer scratch)
         tml_scratch_release(tml);
 }
 
-tml_status program_run(program *p, tml_buffer scratch)
+tml_status program_run(program p, tml_buffer scratch)
 {
-    if (p->outer) {
-        p->outer->waits |= p->waits;
-        return p->status;
+    if (p.outer) {
+        p.outer->waits |= p.waits;
+        return p.status;
     }
-    run_program(p, scratch);
-    return end_program(p);
+    run_program(&p, scratch);
+    return end_program(&p);
 }
 
-tml_status program_enqueue(program *p, tml_buffer scratch)
+tml_status program_enqueue(program p, tml_buffer scratch)
 {
-    if (p->waits && !p->status)
-        p->status =
-            tml_error(p->tml, TML_ERROR_INVALID_ARGUMENT,
-                      "%s: has a step on the host, which waits, so it cannot be enqueued", p->call);
+    if (p.waits && !p.status)
+        p.status =
+            tml_error(p.tml, TML_ERROR_INVALID_ARGUMENT,
+                      "%s: has a step on the host, which waits, so it cannot be enqueued", p.call);
     return program_run(p, scratch);
 }
 
-size_t program_scratch_size(program *p)
+size_t program_scratch_size(program p)
 {
     size_t size = 0;
-    if (!p->status) {
-        list_arrays(p);
-        size = place_all(p);
+    if (!p.status) {
+        list_arrays(&p);
+        size = place_all(&p);
     }
-    (void)end_program(p);
+    (void)end_program(&p);
     return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
 }

@@ -4,7 +4,7 @@
  *     tml_buffer keys = program_array(&p, TML_U32, count);
  *     program_map(&p, &(tml_map_desc){.kernel = TML_USE(corner), .in = {indices}, .out = keys});
  *     program_sort(&p, &(tml_sort_desc){.keys = keys, .sorted = keys, .payloads = {{rings, rings}}});
- *     return program_run(&p, desc->scratch);
+ *     return program_run(p, desc->scratch);
  *
  * Nothing runs before program_run: program_map and its like check their desc as tml_map does, and record it as a step.
  * The first failure makes the program's status sticky: later steps are not recorded, and program_run returns it. No step
@@ -41,6 +41,8 @@ program program_begin(tml_context *tml, const char *call);
 /* An array of count elements, for the descs of this program's steps. Its data may be read and written by its steps on the
  * host (tml_buffer_read, tml_buffer_write). */
 tml_buffer program_array(program *p, tml_type type, uint64_t count);
+/* Makes a buffer that outlives the program, with undefined contents. */
+void program_keep(program *p, tml_type type, uint64_t count, const char *label, tml_buffer *out);
 /* The memory of a buffer that is no array, as elements of another type, the last of which may reach past its end; whole
  * words do not reach past its memory's. */
 tml_buffer program_view(program *p, tml_buffer of, tml_type type);
@@ -110,11 +112,11 @@ void program_loop_end(program *p);
 
 /* Runs the program with the caller's scratch or, if that is no buffer, the context's arena. A program that waits returns
  * when its last step on the host has run, and is refused while a command buffer is recorded. */
-tml_status program_run(program *p, tml_buffer scratch);
+tml_status program_run(program p, tml_buffer scratch);
 /* The same for a call that must not wait: refuses a program that does. */
-tml_status program_enqueue(program *p, tml_buffer scratch);
+tml_status program_enqueue(program p, tml_buffer scratch);
 /* Bytes that program_run requires of the caller's scratch; 0 if the program failed or needs none. */
-size_t program_scratch_size(program *p);
+size_t program_scratch_size(program p);
 
 /* Records an operation with a resolved desc (dispatch.c, for stream_run). */
 tml_status program_record(program *p, const stream_op *op, const void *desc);

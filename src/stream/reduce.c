@@ -106,9 +106,5 @@ static size_t reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
 
 size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = reduce_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, reduce_scratch_size(tml, desc));
 }

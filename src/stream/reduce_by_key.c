@@ -66,24 +66,15 @@ static program by_key_record(tml_context *tml, const tml_reduce_by_key_desc *des
     return p;
 }
 
-static tml_status reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
-{
-    program p = by_key_record(tml, desc);
-    return program_run(&p, desc->scratch);
-}
-
 tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, reduce_by_key(tml, desc));
+    return status ? status : tml_leave(tml, program_run(by_key_record(tml, desc), desc->scratch));
 }
 
 size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    program p = by_key_record(tml, desc);
-    size_t size = program_scratch_size(&p);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc)
+               ? 0
+               : tml_leave_with(tml, program_scratch_size(by_key_record(tml, desc)));
 }

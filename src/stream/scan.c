@@ -116,9 +116,5 @@ static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
 
 size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = scan_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, scan_scratch_size(tml, desc));
 }

@@ -59,9 +59,5 @@ static size_t search_scratch_size(tml_context *tml, const tml_search_desc *desc)
 
 size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = search_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, search_scratch_size(tml, desc));
 }

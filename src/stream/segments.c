@@ -106,11 +106,7 @@ static size_t reduce_segments_scratch_size(tml_context *tml, const tml_reduce_se
 
 size_t tml_reduce_segments_scratch_size(tml_context *tml, const tml_reduce_segments_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = reduce_segments_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, reduce_segments_scratch_size(tml, desc));
 }
 
 /* ---- scan ------------------------------------------------------------------------------------ */
@@ -149,9 +145,5 @@ static size_t scan_segments_scratch_size(tml_context *tml, const tml_scan_segmen
 
 size_t tml_scan_segments_scratch_size(tml_context *tml, const tml_scan_segments_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = scan_segments_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, scan_segments_scratch_size(tml, desc));
 }

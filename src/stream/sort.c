@@ -141,9 +141,5 @@ static size_t sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
 
 size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = sort_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, sort_scratch_size(tml, desc));
 }

@@ -108,24 +108,15 @@ static program top_k_record(tml_context *tml, const tml_top_k_desc *desc)
     return p;
 }
 
-static tml_status find_top_k(tml_context *tml, const tml_top_k_desc *desc)
-{
-    program p = top_k_record(tml, desc);
-    return program_run(&p, desc->scratch);
-}
-
 tml_status tml_top_k(tml_context *tml, const tml_top_k_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, find_top_k(tml, desc));
+    return status ? status : tml_leave(tml, program_run(top_k_record(tml, desc), desc->scratch));
 }
 
 size_t tml_top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    program p = top_k_record(tml, desc);
-    size_t size = program_scratch_size(&p);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc)
+               ? 0
+               : tml_leave_with(tml, program_scratch_size(top_k_record(tml, desc)));
 }

@@ -59,9 +59,5 @@ static size_t unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
 
 size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = unique_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, unique_scratch_size(tml, desc));
 }

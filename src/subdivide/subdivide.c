@@ -210,13 +210,6 @@ static void fill_records(const subdivide_mesh *mesh, tml_subdivide_weights weigh
     }
 }
 
-static tml_status make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                              const char *label, tml_buffer *out)
-{
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
 static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
                                   tml_subdivide_weights weights, uint32_t flags,
                                   subdivide_topology *out)
@@ -237,13 +230,13 @@ static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
     uint32_t *firsts = records ? vertices + 4 * mesh->vertex_count : NULL;
     fill_records(mesh, weights, records, vertices, firsts);
     tml_status status =
-        make_buffer(tml, TML_VEC(TML_U32, 4), halves, records, "half-edges", &level->halves);
+        tml_buffer_make(tml, TML_VEC(TML_U32, 4), halves, records, "half-edges", &level->halves);
     if (status == TML_OK)
-        status = make_buffer(tml, TML_VEC(TML_U32, 4), mesh->vertex_count, vertices,
-                             "subdivision vertices", &level->vertices);
+        status = tml_buffer_make(tml, TML_VEC(TML_U32, 4), mesh->vertex_count, vertices,
+                                 "subdivision vertices", &level->vertices);
     if (status == TML_OK)
-        status = make_buffer(tml, TML_U32, mesh->edge_count, firsts, "subdivision edges",
-                             &level->firsts);
+        status = tml_buffer_make(tml, TML_U32, mesh->edge_count, firsts, "subdivision edges",
+                                 &level->firsts);
     tml_free(tml, records, (size_t)words * sizeof *records);
     return status;
 }
@@ -261,7 +254,7 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
                                  .components = tml_type_components(type),
                                  .source_count = mesh->source_count};
     tml_status status =
-        make_buffer(tml, type, mesh->vertex_count, NULL, "subdivision values", &values->base);
+        tml_buffer_make(tml, type, mesh->vertex_count, NULL, "subdivision values", &values->base);
     uint32_t *own = NULL;
     const uint32_t *sources = mesh->vertex_sources;
     if (status == TML_OK && !sources) {
@@ -275,8 +268,8 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
                           create_call, (unsigned long long)(mesh->vertex_count * sizeof *own));
     }
     if (status == TML_OK)
-        status = make_buffer(tml, TML_U32, mesh->vertex_count, sources, "sources of values",
-                             &values->sources);
+        status = tml_buffer_make(tml, TML_U32, mesh->vertex_count, sources, "sources of values",
+                                 &values->sources);
     tml_free(tml, own, mesh->vertex_count * sizeof *own);
     if (status != TML_OK || mesh->vertex_count == 0)
         return status;
@@ -300,8 +293,8 @@ static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
         turns[2 * n] = (float)cos(angle);
         turns[2 * n + 1] = (float)sin(angle);
     }
-    tml_status status = make_buffer(subdivider->tml, TML_VEC(TML_F32, 2), count, turns, "turns",
-                                    &subdivider->turns);
+    tml_status status = tml_buffer_make(subdivider->tml, TML_VEC(TML_F32, 2), count, turns, "turns",
+                                        &subdivider->turns);
     tml_free(subdivider->tml, turns, 2 * count * sizeof *turns);
     return status;
 }
@@ -362,8 +355,8 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
     if (status == TML_OK)
         status = upload_turns(subdivider, mesh->max_valence);
     if (status == TML_OK && mesh->triangle_origins)
-        status = make_buffer(tml, TML_U32, mesh->triangle_count, mesh->triangle_origins,
-                             "origins of triangles", &subdivider->triangle_origins);
+        status = tml_buffer_make(tml, TML_U32, mesh->triangle_count, mesh->triangle_origins,
+                                 "origins of triangles", &subdivider->triangle_origins);
     unview(tml, views);
     if (status == TML_OK)
         status = adopt_values(subdivider, desc->positions, 0, mesh);
@@ -572,7 +565,7 @@ static tml_status output(tml_context *tml, const char *call, const char *field, 
 {
     const tml_type types[] = {type, TML_TYPE_NONE};
     if (tml_buffer_is_none(given)) {
-        tml_status status = make_buffer(tml, type, count, NULL, field, created);
+        tml_status status = tml_buffer_make(tml, type, count, NULL, field, created);
         *out = *created;
         return status;
     }

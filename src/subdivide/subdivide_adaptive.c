@@ -138,7 +138,7 @@ typedef struct adaptive_run {
 /* Takes the steps so far. */
 static void flush(adaptive_run *run)
 {
-    const tml_status status = program_run(&run->p, (tml_buffer){0, 0});
+    const tml_status status = program_run(run->p, (tml_buffer){0, 0});
     run->p = program_begin(run->tml, run->p.call);
     if (status != TML_OK)
         run->p.status = status;
@@ -160,12 +160,8 @@ static tml_buffer room(adaptive_run *run, tml_buffer *array, tml_type type, uint
         flush(run); /* steps may have the old one */
         tml_buffer_destroy(run->tml, *array);
     }
-    const uint64_t margin = count < FEW ? 0 : count / 4;
-    const tml_buffer_desc desc = {
-        .type = type, .count = count + margin, .label = "subdivision scratch"};
-    *array = (tml_buffer){0, 0};
-    if (run->p.status == TML_OK)
-        run->p.status = tml_buffer_create(run->tml, &desc, array);
+    program_keep(&run->p, type, count + (count < FEW ? 0 : count / 4), "subdivision scratch",
+                 array);
     return *array;
 }
 
@@ -1128,7 +1124,7 @@ static void deliver(adaptive_run *run, tml_subdivide_result *out)
 {
     tml_subdivider *subdivider = run->subdivider;
     const tml_subdivide_adaptive_desc *desc = run->desc;
-    subdivide_outputs outputs = {.created = {{0, 0}}};
+    subdivide_outputs outputs = {.created = {.positions = {0, 0}}};
     subdivide_counts counts = {.vertices = run->vertex_count[0], .triangles = run->triangle_count};
     for (uint32_t t = 1; t < subdivider->topology_count; t++) {
         counts.values[t - 1] = run->vertex_count[t];
@@ -1184,7 +1180,7 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
                                       .error = (double)worst / (double)threshold};
         deliver(&run, out);
     }
-    return program_run(&run.p, (tml_buffer){0, 0});
+    return program_run(run.p, (tml_buffer){0, 0});
 }
 
 tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
@@ -1350,44 +1346,41 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
     return set_bounds(run);
 }
 
-/* Enqueues a run or, with a size, finds its scratch. */
-static tml_status enqueue(tml_subdivider *subdivider,
-                          const tml_subdivide_adaptive_enqueue_desc *desc, size_t *size)
+static program adaptive_record(tml_subdivider *subdivider,
+                               const tml_subdivide_adaptive_enqueue_desc *desc)
 {
     adaptive_run run;
     adaptive_arrays arrays = {.camera = {0, 0}};
     tml_subdivide_buffers to;
     tml_status status = enqueue_resolve(subdivider, desc, &run, &to);
-    if (status != TML_OK)
-        return status;
     run.arrays = &arrays;
     run.p = program_begin(subdivider->tml, enqueue_call);
+    run.p.status = status ? status : run.p.status;
+    if (run.p.status)
+        return run.p;
     go_down(&run);
     go_up(&run);
     number_vertices(&run);
     write_triangles(&run, &to);
     write_vertices(&run, &to);
     adaptive_report(&run, desc, &to);
-    if (!size)
-        return program_enqueue(&run.p, (tml_buffer){0, 0});
-    *size = program_scratch_size(&run.p);
-    return TML_OK;
+    return run.p;
 }
 
 size_t tml_subdivide_adaptive_enqueue_scratch_size(tml_subdivider *subdivider,
                                                    const tml_subdivide_adaptive_enqueue_desc *desc)
 {
-    size_t size = 0;
-    if (TML_ENTER_BY(subdivider, desc) == TML_OK) {
-        (void)enqueue(subdivider, desc, &size);
-        (void)tml_leave(subdivider->tml, TML_OK);
-    }
-    return size;
+    return TML_ENTER_BY(subdivider, desc)
+               ? 0
+               : tml_leave_with(subdivider->tml,
+                                program_scratch_size(adaptive_record(subdivider, desc)));
 }
 
 tml_status tml_subdivide_adaptive_enqueue(tml_subdivider *subdivider,
                                           const tml_subdivide_adaptive_enqueue_desc *desc)
 {
     tml_status status = TML_ENTER_BY(subdivider, desc);
-    return status ? status : tml_leave(subdivider->tml, enqueue(subdivider, desc, NULL));
+    return status ? status
+                  : tml_leave(subdivider->tml, program_enqueue(adaptive_record(subdivider, desc),
+                                                               (tml_buffer){0, 0}));
 }

@@ -63,22 +63,14 @@ void subdivide_level_destroy(tml_context *tml, subdivide_level *level)
     *level = (subdivide_level){.vertex_count = 0};
 }
 
-static void make_buffer(program *p, tml_type type, uint64_t count, const char *label,
-                        tml_buffer *out)
-{
-    if (p->status == TML_OK)
-        p->status = tml_buffer_create(
-            p->tml, &(tml_buffer_desc){.type = type, .count = count, .label = label}, out);
-}
-
 static void add_level(program *p, const subdivide_level *from, uint32_t flags, subdivide_level *out)
 {
     const tml_type record = TML_VEC(TML_U32, 4);
     const tml_params params = params_of(from, flags);
     *out = next_counts(from);
-    make_buffer(p, record, 3 * out->triangle_count, "half-edges of a level", &out->halves);
-    make_buffer(p, record, out->vertex_count, "vertices of a level", &out->vertices);
-    make_buffer(p, TML_U32, out->edge_count, "edges of a level", &out->firsts);
+    program_keep(p, record, 3 * out->triangle_count, "half-edges of a level", &out->halves);
+    program_keep(p, record, out->vertex_count, "vertices of a level", &out->vertices);
+    program_keep(p, TML_U32, out->edge_count, "edges of a level", &out->firsts);
     program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_half),
                                    .params = params,
                                    .in = {from->halves},
@@ -108,7 +100,7 @@ static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, boo
             add_level(&p, &topology->levels[topology->level_count - 1], topology->flags,
                       &topology->levels[topology->level_count]);
     }
-    tml_status status = program_enqueue(&p, (tml_buffer){0, 0});
+    tml_status status = program_enqueue(p, (tml_buffer){0, 0});
     for (uint32_t t = 0; t < subdivider->topology_count && status != TML_OK; t++)
         while (subdivider->topologies[t].level_count > before[t])
             subdivide_level_destroy(
@@ -306,7 +298,7 @@ static tml_status uniform(tml_subdivider *subdivider, const tml_subdivide_unifor
                       subdivide_indices_of(subdivider, &outputs.buffers, t));
     for (uint32_t v = 0; v < subdivider->value_count; v++)
         add_values(&p, subdivider, desc, v, &outputs.buffers);
-    status = program_enqueue(&p, (tml_buffer){0, 0});
+    status = program_enqueue(p, (tml_buffer){0, 0});
     if (status != TML_OK) {
         subdivide_buffers_destroy(subdivider->tml, &outputs.created);
         return status;

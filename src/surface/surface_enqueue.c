@@ -279,11 +279,7 @@ static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_d
 
 size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = enqueue_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, enqueue_scratch_size(tml, desc));
 }
 
 static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)

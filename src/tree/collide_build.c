@@ -214,12 +214,8 @@ static tml_status buffers_make(tml_context *tml, const char *call, const buffer_
         tml_status status = tml_refuse_recording(
             tml, call, "call it once before tml_vulkan_record, to make the tree's buffers");
         if (status == TML_OK)
-            status = tml_buffer_create(tml,
-                                       &(tml_buffer_desc){.type = wants[i].type,
-                                                          .count = wants[i].count,
-                                                          .data = wants[i].data,
-                                                          .label = wants[i].label},
-                                       wants[i].buffer);
+            status = tml_buffer_make(tml, wants[i].type, wants[i].count, wants[i].data,
+                                     wants[i].label, wants[i].buffer);
         if (status != TML_OK)
             return status;
     }
@@ -456,7 +452,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     if (is_build)
         add_slots(&p, tree, vertices);
     add_fit(&p, tree, vertices);
-    status = program_enqueue(&p, (tml_buffer){0, 0});
+    status = program_enqueue(p, (tml_buffer){0, 0});
     if (status != TML_OK)
         return status;
     tree->stale &= ~(uint32_t)COLLIDE_UNDEFINED;
@@ -507,7 +503,7 @@ static tml_status mesh_list(tml_context *tml, const tml_tree_desc *desc, tml_tre
                                 .indices = build->mesh_ids,
                                 .count = total});
     program_read(&p, total, &tree->count);
-    return program_run(&p, (tml_buffer){0, 0});
+    return program_run(p, (tml_buffer){0, 0});
 }
 
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)

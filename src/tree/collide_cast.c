@@ -774,11 +774,7 @@ static size_t enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue
 
 size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
 {
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    size_t size = enqueue_scratch_size(tml, desc);
-    (void)tml_leave(tml, TML_OK);
-    return size;
+    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, enqueue_scratch_size(tml, desc));
 }
 
 #include "kernels/kernel_end.h"

@@ -86,7 +86,7 @@ tml_status points_plan_make(tml_context *tml, const char *name, const tml_tree *
     memcpy(words + COLLIDE_PLAN_WORDS, tree->ids, (size_t)slots * sizeof *words);
     if (more_count > 0)
         memcpy(words + before, more, (size_t)more_count * sizeof *words);
-    tml_status status = points_make(tml, TML_U32, count, words, "tree plan", out);
+    tml_status status = tml_buffer_make(tml, TML_U32, count, words, "tree plan", out);
     tml_free(tml, words, (size_t)count * sizeof *words);
     return status;
 }
@@ -209,7 +209,7 @@ tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_des
     if (!tml_buffer_is_none(sides.out))
         points_add_sides(&p, &sides, desc->tree->device_plan, order);
     add_outputs(&p, &run, &walk, order, sides.out);
-    status = program_run(&p, (tml_buffer){0, 0});
+    status = program_run(p, (tml_buffer){0, 0});
     *is_told = run.left_over == 0;
     points_sides_end(tml, &sides);
     return status;

@@ -71,13 +71,6 @@ bool points_run_on_device(const tml_context *tml, tml_tree *tree)
     return tree->is_moderate;
 }
 
-tml_status points_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                       const char *label, tml_buffer *out)
-{
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
 void points_plan(const tml_tree *tree, uint32_t *plan)
 {
     memset(plan, 0, COLLIDE_PLAN_WORDS * sizeof *plan);
@@ -224,7 +217,7 @@ tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc 
     tml_buffer plan = program_array(&p, TML_U32, COLLIDE_PLAN_WORDS);
     program_put(&p, plan, words, sizeof words);
     points_add_sides(&p, &s, plan, points_add_order(&p, desc->points, count, plan));
-    tml_status status = program_run(&p, (tml_buffer){0, 0});
+    tml_status status = program_run(p, (tml_buffer){0, 0});
     points_sides_end(tml, &s);
     return status;
 }

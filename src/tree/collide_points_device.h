@@ -24,8 +24,6 @@ tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc 
 
 /* ---- what they share ------------------------------------------------------------------------- */
 
-tml_status points_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                       const char *label, tml_buffer *out);
 /* What a walk has to know of the tree: COLLIDE_PLAN_WORDS. */
 void points_plan(const tml_tree *tree, uint32_t *plan);
 /* The same in a buffer, then the triangles of slots, then more_count words. */

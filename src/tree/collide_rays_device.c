@@ -367,12 +367,8 @@ static tml_status make(tml_context *tml, tml_tree *tree, int which, tml_type typ
                        const void *data)
 {
     tml_buffer *buffer = &tree->rays->buffers[which];
-    return tml_buffer_is_none(*buffer)
-               ? tml_buffer_create(tml,
-                                   &(tml_buffer_desc){
-                                       .type = type, .count = count, .data = data, .label = "rays"},
-                                   buffer)
-               : TML_OK;
+    return tml_buffer_is_none(*buffer) ? tml_buffer_make(tml, type, count, data, "rays", buffer)
+                                       : TML_OK;
 }
 
 /* Nodes have levels of their own below one root: the first leaf is number (8^depth - 1) / 7. */
@@ -753,15 +749,13 @@ static program rays_record(tml_context *tml, const char *call, const tml_tree_ca
 tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                         tml_buffer unsure, tml_buffer unsure_count)
 {
-    program p = rays_record(tml, call, desc, unsure, unsure_count);
-    return program_enqueue(&p, (tml_buffer){0, 0});
+    return program_enqueue(rays_record(tml, call, desc, unsure, unsure_count), (tml_buffer){0, 0});
 }
 
 size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                          tml_buffer unsure, tml_buffer unsure_count)
 {
-    program p = rays_record(tml, call, desc, unsure, unsure_count);
-    return program_scratch_size(&p);
+    return program_scratch_size(rays_record(tml, call, desc, unsure, unsure_count));
 }
 
 tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count)

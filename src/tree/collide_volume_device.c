@@ -269,7 +269,7 @@ static tml_buffer volume_keep(volume_run *run, tml_type type, uint64_t count, co
 {
     tml_buffer made = {0, 0};
     if (run->status == TML_OK)
-        run->status = points_make(run->tml, type, count, data, label, &made);
+        run->status = tml_buffer_make(run->tml, type, count, data, label, &made);
     if (run->status == TML_OK)
         run->kept[run->kept_count++] = made;
     return made;
@@ -287,7 +287,7 @@ static program volume_begin(const volume_run *run)
 
 static void finish(volume_run *run, program *p)
 {
-    run->status = program_run(p, (tml_buffer){0, 0});
+    run->status = program_run(*p, (tml_buffer){0, 0});
 }
 
 static void plan_make(volume_run *run)

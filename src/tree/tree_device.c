@@ -1,13 +1,6 @@
 /* A tree's boxes and triangles on the device, where they stay until it changes; and what rays keep of it there. */
 #include "tree/tree_internal.h"
 
-static tml_status upload(tml_context *tml, tml_type type, uint64_t count, const void *data,
-                         const char *label, tml_buffer *out)
-{
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = label}, out);
-}
-
 tml_status tree_upload(tml_context *tml, tml_tree *tree)
 {
     uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
@@ -19,11 +12,11 @@ tml_status tree_upload(tml_context *tml, tml_tree *tree)
             tree->count);
     tml_status status = TML_OK;
     if (tml_buffer_is_none(tree->device_boxes))
-        status = upload(tml, TML_F32, collide_box_words(tree), tree->boxes, "tree boxes",
-                        &tree->device_boxes);
+        status = tml_buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes, "tree boxes",
+                                 &tree->device_boxes);
     if (status == TML_OK && tml_buffer_is_none(tree->device_triangles))
-        status =
-            upload(tml, TML_U32, words, tree->triangles, "tree triangles", &tree->device_triangles);
+        status = tml_buffer_make(tml, TML_U32, words, tree->triangles, "tree triangles",
+                                 &tree->device_triangles);
     return status;
 }
 
