@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "core/call.h"
-#include "core/matrix.h"
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 
@@ -23,49 +22,7 @@ enum {
 /* Most samples of a grid: 2^40. */
 static const uint64_t max_samples = (uint64_t)1 << 40;
 
-bool field_invert(const double m[9], double out[9])
-{
-    double determinant = tml_invert3(m, out);
-    bool regular = isfinite(determinant) && determinant != 0.0;
-    for (int i = 0; i < 9; i++)
-        regular = regular && isfinite(out[i]);
-    return regular;
-}
-
 /* ---- input ----------------------------------------------------------------------------------- */
-
-#define FIELD_BUFFERS(desc)                                                                        \
-    {                                                                                              \
-        (desc)->points, (desc)->radii, (desc)->densities, (desc)->shapes[0], (desc)->shapes[1]     \
-    }
-
-tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *out)
-{
-    const tml_buffer buffers[] = FIELD_BUFFERS(desc);
-    void *mapped[TML_ARRAY_SIZE(buffers)] = {NULL};
-    tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status == TML_OK; i++)
-        if (!tml_buffer_is_none(buffers[i]))
-            status = tml_buffer_map(tml, buffers[i], &mapped[i]);
-    *out = (field_input){.points = mapped[0],
-                         .radii = mapped[1],
-                         .densities = mapped[2],
-                         .shapes = {mapped[3], mapped[4]}};
-    if (status == TML_OK)
-        status = stream_read_length(tml, &desc->length, &out->count);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status != TML_OK; i++)
-        if (mapped[i])
-            tml_buffer_unmap(tml, buffers[i]);
-    return status;
-}
-
-void field_unmap(tml_context *tml, const tml_field_desc *desc)
-{
-    const tml_buffer buffers[] = FIELD_BUFFERS(desc);
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
-        if (!tml_buffer_is_none(buffers[i]))
-            tml_buffer_unmap(tml, buffers[i]);
-}
 
 /* Is the point finite, and its own radius, if any, within the limits? */
 static bool usable(const field_input *input, uint64_t i)

@@ -47,6 +47,12 @@ typedef struct field_level {
 typedef struct field_frame {
     double xx, xy, xz, yy, yz, zz;
 } field_frame;
+static inline double field_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+/* steps: along the grid's axes. */
+void field_grid_steps(const tml_grid *grid, double steps[3][3]);
 /* Of the steps along the grid's axes, which it makes orthogonal (Gram-Schmidt). */
 void field_frame_of(double step[3][3], field_frame *out);
 
@@ -150,6 +156,9 @@ tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *res
 void field_plan_begin(const tml_field_desc *resolved, field_plan *plan);
 /* Makes the levels of a resolved desc that has a radius: of all points, or the largest. */
 void field_plan_known(const tml_field_desc *resolved, field_plan *plan);
+/* Makes the levels that reaches from smallest to largest need, for that many points at most. None if none is near. The
+ * last one is where reaches are at most a brick, whose bins are as small as bins are. */
+void field_plan_levels(field_plan *plan, double smallest, double largest, uint64_t bound);
 
 /* Bins the points of a resolved desc on the device, into buffers of a plan that was begun. Errors: those of
  * buffers and of scratch. */

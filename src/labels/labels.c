@@ -1,0 +1,412 @@
+/* tml_surface_labels: checks the desc, resolves it into a plan of the surface net, and owns the
+ * outputs. The device makes the net (surface_nets_device.c), or the host for any engine. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "core/call.h"
+#include "labels/surface_nets.h"
+#include "stream/stream_internal.h"
+
+#define CALL "tml_surface_labels"
+static const tml_type integer_types[] = {TML_U8,  TML_I8,  TML_U16, TML_I16,      TML_U32,
+                                         TML_I32, TML_U64, TML_I64, TML_TYPE_NONE};
+
+/* ---- checks and resolving -------------------------------------------------------------------- */
+
+static tml_status invalid(tml_context *tml, const char *what)
+{
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, CALL ": %s", what);
+}
+
+static tml_status check_label(tml_context *tml, tml_type type, const char *field, uint64_t number,
+                              uint64_t label)
+{
+    if (surface_label(type, label) == label)
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     CALL ": %s[%" PRIu64 "] is %" PRIu64 ", which is no value of type %s", field,
+                     number, label, tml_type_name(type));
+}
+
+static tml_status resolve_labels(tml_context *tml, const tml_surface_labels_desc *desc,
+                                 nets_plan *plan)
+{
+    if ((desc->labels != NULL) != (desc->label_count > 0))
+        return invalid(tml, "desc.labels and desc.label_count go together");
+    tml_status status = check_label(tml, plan->type, "desc.background", 0, desc->background);
+    for (uint64_t i = 0; i < desc->label_count && status == TML_OK; i++) {
+        status = check_label(tml, plan->type, "desc.labels", i, desc->labels[i]);
+        if (status == TML_OK && i &&
+            !surface_label_less(plan->type, desc->labels[i - 1], desc->labels[i]))
+            return invalid(tml, "desc.labels must ascend, without repeats");
+    }
+    for (uint64_t i = 0; i < 2 && desc->between && status == TML_OK; i++)
+        status = check_label(tml, plan->type, "desc.between", i, desc->between[i]);
+    if (status == TML_OK && desc->between && desc->between[0] == desc->between[1])
+        return invalid(tml, "desc.between has the same label twice, needs two");
+    if (status == TML_OK && desc->separate && (desc->between || desc->no_background))
+        return invalid(tml, "desc.separate goes with neither desc.between nor desc.no_background, "
+                            "which leave meshes open");
+    if (status == TML_OK && desc->manifold && !desc->separate)
+        return invalid(tml, "desc.manifold needs desc.separate: shared vertices are not split");
+    plan->background = desc->background;
+    plan->chosen = desc->labels;
+    plan->chosen_count = desc->label_count;
+    plan->between = desc->between;
+    plan->no_background = desc->no_background;
+    return status;
+}
+
+/* An iteration moves all vertices there by lambda and back by mu, so that waves longer than a few cells
+ * keep their height (Taubin: A Signal Processing Approach to Fair Surface Design. 1995). Every other one
+ * goes farther: a wave of the net's length dies in the one of 1/2, and one twice as long in the other.
+ * The pass band of 0.02 makes up for the volume that clamping to cells takes. Measured: 16 iterations
+ * change the volumes of an atlas of 22 organs by +0.6 % on average and 2.3 % at most, where moves there
+ * alone shrink them by 4.1 and 11.9 %; a ball of radius 3 keeps 98 %, and not 60. */
+static void choose_rates(double relaxation, float rates[NETS_RATES])
+{
+    const double lambdas[2] = {fmin(relaxation, 0.5),
+                               fmin(1.8 * relaxation, 0.8 + 0.2 * relaxation)};
+    for (int i = 0; i < 2; i++) {
+        rates[2 * i] = (float)lambdas[i];
+        rates[2 * i + 1] = (float)(lambdas[i] / (0.02 * lambdas[i] - 1));
+    }
+}
+
+static tml_status resolve_smoothing(tml_context *tml, const tml_surface_labels_desc *desc,
+                                    nets_plan *plan)
+{
+    const double relaxation = desc->relaxation == 0 ? 0.5 : desc->relaxation;
+    const double bound = desc->bound == 0 ? 1 : desc->bound;
+    if (desc->smooth > NETS_SMOOTH_MAX)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         CALL ": desc.smooth is %" PRIu32 " iterations, needs at most %d",
+                         desc->smooth, NETS_SMOOTH_MAX);
+    if (!(relaxation > 0 && relaxation <= 1))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         CALL ": desc.relaxation is %g, needs a number above 0 and at most 1",
+                         relaxation);
+    if (!(bound > 0 && bound <= 1))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         CALL ": desc.bound is %g, needs a number above 0 and at most 1, where a "
+                              "cell ends",
+                         bound);
+    plan->moves = 2 * desc->smooth;
+    choose_rates(relaxation, plan->rates);
+    plan->bound = (int16_t)fmin(bound * NETS_HALF, NETS_HALF - NETS_MARGIN);
+    return TML_OK;
+}
+
+static void put_double(uint32_t *words, double x)
+{
+    memcpy(words, &x, sizeof x);
+}
+
+static void fill_constants(nets_plan *plan)
+{
+    uint32_t *words = plan->constants;
+    const uint64_t labels[3] = {plan->background, plan->between ? plan->between[0] : 0,
+                                plan->between ? plan->between[1] : 0};
+    const uint32_t label_words[3] = {NETS_BACKGROUND, NETS_BETWEEN, NETS_BETWEEN + 2};
+    words[NETS_WORDS] = (uint32_t)plan->words32;
+    words[NETS_PAD] = (uint32_t)plan->pad;
+    for (uint32_t a = 0; a < 3; a++) {
+        words[NETS_SIZE + a] = (uint32_t)plan->size[a];
+        words[NETS_COUNT + a] = (uint32_t)plan->box.count[a];
+        words[NETS_FIRST + a] = (uint32_t)plan->box.first[a];
+        put_double(&words[NETS_ORIGIN + 2 * a], plan->origin[a]);
+        for (uint32_t c = 0; c < 3; c++)
+            put_double(&words[NETS_STEPS + 6 * a + 2 * c], plan->step[a][c]);
+        words[label_words[a]] = (uint32_t)labels[a];
+        words[label_words[a] + 1] = (uint32_t)(labels[a] >> 32);
+    }
+    words[NETS_STRIDES] = (uint32_t)plan->dims[0];
+    words[NETS_STRIDES + 1] = (uint32_t)(plan->dims[0] * plan->dims[1]);
+    words[NETS_BYTES] = (uint32_t)plan->sample_size;
+    words[NETS_SIGNED] = plan->is_signed;
+    for (size_t i = 0; i < 8 / plan->sample_size; i++)
+        nets_store(&words[NETS_PATTERN], i, plan->sample_size, plan->background);
+    words[NETS_FLIP] = plan->flip_winding;
+    words[NETS_CHOOSES] = plan->chosen != NULL;
+    words[NETS_NO_BACK] = plan->no_background;
+    words[NETS_HAS_BETWEEN] = plan->between != NULL;
+}
+
+tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, tml_type read,
+                        nets_plan *plan)
+{
+    tml_grid grid = {0};
+    surface_axes axes = {0};
+    uint64_t count = 0;
+    tml_status status = tml_refuse_recording(tml, CALL, NULL);
+    if (status == TML_OK)
+        status = surface_resolve_grid(tml, CALL, &desc->grid, &grid);
+    if (status == TML_OK)
+        status = surface_check_dims(tml, CALL, grid.dims, &count);
+    if (status == TML_OK && grid.dims[2] >= UINT32_MAX - 1)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         CALL ": %" PRIu64
+                              " layers; a net has fewer than 2^32 - 1; give a part of them",
+                         grid.dims[2]);
+    plan->type = read;
+    if (status == TML_OK && !read) {
+        status =
+            tml_check_buffer_anywhere(tml, CALL, "desc.volume", desc->volume, integer_types, count);
+        if (status == TML_OK)
+            tml_buffer_describe(tml, desc->volume, &plan->type, NULL);
+    } else if (status == TML_OK && tml_type_is_float(read)) {
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         CALL ": labels are of type %s, need an integer's", tml_type_name(read));
+    }
+    if (status == TML_OK)
+        status = surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &axes);
+    if (status == TML_OK)
+        status = surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box);
+    if (status != TML_OK)
+        return status;
+    memcpy(plan->dims, grid.dims, sizeof plan->dims);
+    for (int c = 0; c < 3; c++)
+        plan->origin[c] = axes.origin[c] + 0.0; /* no -0, whatever is added to it */
+    memcpy(plan->step, axes.step, sizeof plan->step);
+    plan->flip_winding = axes.flip_winding;
+    plan->pad = desc->caps || desc->separate;
+    plan->separate = desc->separate;
+    plan->manifold = desc->manifold;
+    for (int a = 0; a < 3; a++)
+        plan->size[a] = plan->box.count[a] + 2 * plan->pad;
+    plan->face_layers[1] = nets_cells(plan, 2);
+    plan->words = TML_CEIL_DIV(plan->size[0], 64);
+    plan->words32 = plan->pad + TML_CEIL_DIV(plan->box.count[0] + plan->pad, 32);
+    plan->sample_size = tml_type_size(plan->type);
+    plan->is_signed = tml_type_is_signed(plan->type);
+    const uint64_t group_first = 64 * ((plan->words - 1) / NETS_GROUP * NETS_GROUP);
+    for (uint64_t x = group_first; x + 1 < plan->size[0]; x++)
+        plan->last_cells[(x - group_first) / 64] |= (nets_word)1 << x % 64;
+    plan->quads = desc->quads;
+    plan->indices64 = desc->indices64;
+    status = resolve_labels(tml, desc, plan);
+    fill_constants(plan);
+    return status == TML_OK ? resolve_smoothing(tml, desc, plan) : status;
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+enum { OUT_VERTICES, OUT_INDICES, OUT_LABELS, OUTPUTS };
+
+typedef struct nets_outputs {
+    surface_output list[OUTPUTS];
+    tml_slot *slots[OUTPUTS];
+    void *memory[OUTPUTS];
+} nets_outputs;
+
+static void describe_outputs(const tml_surface_labels_desc *desc, const nets_plan *plan,
+                             tml_surface_labels_result *result, nets_outputs *out)
+{
+    const tml_type index = plan->indices64 ? TML_U64 : TML_U32;
+    const surface_output list[OUTPUTS] = {
+        {.field = "desc.vertices",
+         .given = desc->vertices,
+         .type = TML_VEC(TML_F32, 3),
+         .count = result->vertex_count,
+         .result = &result->vertices},
+        {.field = "desc.indices",
+         .given = desc->indices,
+         .type = plan->quads ? TML_VEC(index, 4) : TML_VEC(index, 3),
+         .count = result->face_count,
+         .result = &result->indices},
+        {.field = "desc.face_labels",
+         .given = desc->face_labels,
+         .type = TML_VEC(plan->type, 2),
+         .count = result->face_count,
+         .result = &result->face_labels}};
+    memcpy(out->list, list, sizeof list);
+    for (int i = 0; i < OUTPUTS; i++) {
+        out->list[i].wanted = true;
+        out->list[i].slot = &out->slots[i];
+    }
+}
+
+/* Checks the given outputs' types, and that they overlap neither one another nor the volume. */
+static tml_status nets_check_outputs(tml_context *tml, const tml_surface_labels_desc *desc,
+                                     const nets_outputs *outputs)
+{
+    const tml_slot *volume = tml_slot_of(tml, desc->volume);
+    const stream_field written[OUTPUTS] = {{"desc.vertices", desc->vertices},
+                                           {"desc.indices", desc->indices},
+                                           {"desc.face_labels", desc->face_labels}};
+    const stream_input read[] = {
+        {"desc.volume", volume->on_host ? (tml_buffer){0, 0} : desc->volume, 0}};
+    tml_status status = surface_outputs_check(tml, CALL, outputs->list, OUTPUTS);
+    return status == TML_OK ? stream_check_memory(tml, CALL, written, OUTPUTS, read, 1) : status;
+}
+
+static tml_status map_outputs(tml_context *tml, nets_outputs *outputs, nets_plan *plan)
+{
+    tml_status status = TML_OK;
+    for (int i = 0; i < OUTPUTS && status == TML_OK; i++)
+        status = tml_buffer_map(tml, *outputs->list[i].result, &outputs->memory[i]);
+    plan->positions = outputs->memory[OUT_VERTICES];
+    plan->indices = outputs->memory[OUT_INDICES];
+    plan->face_labels = outputs->memory[OUT_LABELS];
+    return status;
+}
+
+static void unmap_outputs(tml_context *tml, const nets_outputs *outputs)
+{
+    for (int i = 0; i < OUTPUTS; i++)
+        if (outputs->memory[i])
+            tml_buffer_unmap(tml, *outputs->list[i].result);
+}
+
+/* ---- the call -------------------------------------------------------------------------------- */
+
+tml_status nets_run_step(nets_plan *plan, double from, double to, tml_status (*step)(nets_plan *))
+{
+    const double length = plan->call_to - plan->call_from;
+    plan->progress_from = plan->call_from + length * from;
+    plan->progress_to = plan->call_from + length * to;
+    return step(plan);
+}
+
+tml_status nets_place_and_emit(nets_plan *plan)
+{
+    const bool is_whole = plan->kept.edges == plan->net.edges;
+    const bool has_own = plan->separate || (!is_whole && plan->moves);
+    const uint64_t count = has_own ? nets_vertices(plan, &plan->net) : 0;
+    unsigned char *own = count ? nets_alloc(plan, count, NETS_STATE) : NULL;
+    if (count && !own)
+        return TML_ERROR_OUT_OF_MEMORY;
+    plan->state = own ? own : (unsigned char *)plan->positions;
+    plan->places = plan->separate ? (float *)(void *)own : plan->positions;
+    tml_status status = nets_run_step(plan, 0.25, 0.75, nets_on_host->place);
+    if (status == TML_OK)
+        status = nets_run_step(plan, 0.75, 1,
+                               plan->separate ? nets_on_host->emit_parts : nets_on_host->emit);
+    nets_free(plan, own, count, NETS_STATE);
+    return status;
+}
+
+static tml_status count_on_host(nets_plan *plan)
+{
+    tml_surface_labels_result *out = plan->result;
+    tml_status status = nets_run_step(plan, 0, 0.2, nets_on_host->count);
+    if (status != TML_OK)
+        return status;
+    out->vertex_count = nets_vertices(plan, &plan->kept);
+    out->face_count = nets_faces(plan, &plan->kept) * nets_rows(plan);
+    return plan->separate && out->face_count
+               ? nets_run_step(plan, 0.2, 0.25, nets_on_host->count_parts)
+               : TML_OK;
+}
+
+static tml_status write_on_host(nets_plan *plan, nets_outputs *outputs)
+{
+    tml_status status = map_outputs(plan->tml, outputs, plan);
+    if (status == TML_OK)
+        status = nets_place_and_emit(plan);
+    unmap_outputs(plan->tml, outputs);
+    return status;
+}
+
+static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc, bool on_device)
+{
+    tml_context *tml = plan->tml;
+    tml_surface_labels_result *out = plan->result;
+    nets_outputs outputs = {0};
+    tml_status status = TML_OK;
+    if (plan->words)
+        status = on_device ? nets_device_count(plan, desc->volume) : count_on_host(plan);
+    if (status != TML_OK)
+        return status;
+    if (out->vertex_count > (uint64_t)UINT32_MAX + 1 && !plan->indices64)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED,
+                         CALL ": %" PRIu64 " vertices need 64-bit indices; set desc.indices64",
+                         out->vertex_count);
+    describe_outputs(desc, plan, out, &outputs);
+    status = surface_outputs_make(tml, CALL, outputs.list, OUTPUTS);
+    if (status == TML_OK && out->face_count)
+        status = on_device ? nets_device_write(plan, out->vertices, out->indices, out->face_labels)
+                           : write_on_host(plan, &outputs);
+    if (status == TML_OK)
+        out->owned = surface_outputs_owned(outputs.list, OUTPUTS);
+    else
+        surface_outputs_destroy(tml, outputs.list, OUTPUTS);
+    return status;
+}
+
+static tml_status extract_on_host(nets_plan *plan, const tml_surface_labels_desc *desc)
+{
+    void *samples = NULL;
+    tml_status status = tml_buffer_map(plan->tml, desc->volume, &samples);
+    plan->samples = samples;
+    if (status == TML_OK)
+        status = extract(plan, desc, false);
+    nets_on_host->release(plan);
+    if (samples)
+        tml_buffer_unmap(plan->tml, desc->volume);
+    return status;
+}
+
+/* *is_done: false where the device's memory is short. */
+static tml_status extract_on_device(nets_plan *plan, const tml_surface_labels_desc *desc,
+                                    bool *is_done)
+{
+    tml_status status = extract(plan, desc, true);
+    nets_device_end(plan);
+    *is_done = status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (*is_done)
+        return status;
+    *plan->result = (tml_surface_labels_result){.owned = 0};
+    return TML_OK;
+}
+
+static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_desc *desc,
+                                    tml_surface_labels_result *out)
+{
+    double progress = 0;
+    nets_plan plan = {
+        .tml = tml, .result = out, .call_to = 1, .progress_to = 1, .progress = &progress};
+    nets_outputs outputs = {0};
+    bool is_done = false;
+    tml_status status = nets_resolve(tml, desc, TML_TYPE_NONE, &plan);
+    if (status == TML_OK) {
+        describe_outputs(desc, &plan, out, &outputs);
+        status = nets_check_outputs(tml, desc, &outputs);
+    }
+    for (int a = 0; a < 3; a++)
+        if (plan.size[a] < 2)
+            plan.words = 0; /* without cells */
+    if (NETS_HAS_DEVICE && status == TML_OK && plan.words && nets_run_on_device(&plan))
+        status = extract_on_device(&plan, desc, &is_done);
+    if (status == TML_OK && !is_done)
+        status = extract_on_host(&plan, desc);
+    if (status != TML_OK) { /* CAPACITY: the caller gets the counts */
+        tml_free(tml, out->parts, out->part_count * sizeof *out->parts);
+        const tml_surface_labels_result counts = {.vertex_count = out->vertex_count,
+                                                  .face_count = out->face_count};
+        *out = status == TML_ERROR_CAPACITY ? counts : (tml_surface_labels_result){.owned = 0};
+    }
+    return status;
+}
+
+tml_status tml_surface_labels(tml_context *tml, const tml_surface_labels_desc *desc,
+                              tml_surface_labels_result *out)
+{
+    if (out)
+        *out = (tml_surface_labels_result){.owned = 0};
+    tml_status status = TML_ENTER(tml, desc, out);
+    return status ? status : tml_leave(tml, surface_labels_of(tml, desc, out));
+}
+
+void tml_surface_labels_free(tml_context *tml, tml_surface_labels_result *result)
+{
+    if (TML_ENTER(tml, result) != TML_OK)
+        return;
+    const tml_buffer buffers[OUTPUTS] = {result->vertices, result->indices, result->face_labels};
+    for (int i = 0; i < OUTPUTS; i++)
+        if (result->owned >> i & 1)
+            tml_buffer_destroy(tml, buffers[i]);
+    tml_free(tml, result->parts, result->part_count * sizeof *result->parts);
+    *result = (tml_surface_labels_result){.owned = 0};
+    (void)tml_leave(tml, TML_OK);
+}
