@@ -168,10 +168,16 @@ TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_reli
                                               const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                               mesh_fill fill);
 
-/* mesh_team.c: the same by several processes. */
+/* mesh_stretches.c: the same by several processes, of which each has so many bytes of a buffer. */
+enum { TEAM_BUFFER = 8 << 20 };
 TML_MUST_CHECK tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
                                                    const tml_mesh *mesh, mesh_rows rows,
                                                    size_t row_size, mesh_fill fill);
+/* *out: the largest of all ranks' numbers. */
+TML_MUST_CHECK tml_status tml_mesh_team_largest(tml_context *tml, const tml_team *team,
+                                                uint64_t mine, uint64_t *out);
+/* Records and returns OUT_OF_MEMORY. */
+tml_status tml_mesh_team_no_memory(tml_context *tml, uint64_t size);
 
 /* Functions for rows that several formats have, little-endian. */
 size_t tml_mesh_fill_positions(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);

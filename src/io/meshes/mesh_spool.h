@@ -95,6 +95,8 @@ void tml_mesh_unmap_arrays(tml_mesh_stream *stream);
 TML_MUST_CHECK tml_status tml_mesh_finish_whole(tml_mesh_stream *stream);
 void tml_mesh_let_go(void *stream);
 
+void tml_mesh_stream_free(tml_mesh_stream *stream);
+
 /* Writes one file from the pieces of all streams of the team. */
 TML_MUST_CHECK tml_status tml_mesh_team_finish(tml_mesh_stream *stream);
 

@@ -95,7 +95,7 @@ void tml_spool_close(spool *s)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static void stream_free(tml_mesh_stream *stream)
+void tml_mesh_stream_free(tml_mesh_stream *stream)
 {
     for (int i = 0; i < ARRAYS; i++)
         tml_spool_close(&stream->spools[i]);
@@ -263,7 +263,7 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     if (status == TML_OK)
         *out = stream;
     else
-        stream_free(stream);
+        tml_mesh_stream_free(stream);
     return status;
 }
 
@@ -610,37 +610,5 @@ tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)
         status = edit_mesh(stream);
     if (status == TML_OK)
         status = tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief);
-    return status;
-}
-
-/* A file that lacks rows would be one of zeros there. */
-static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
-{
-    const tml_mesh *whole = &stream->whole, *mesh = &stream->mesh;
-    if (status == TML_OK && (mesh->vertex_count != whole->vertex_count ||
-                             mesh->triangle_count != whole->triangle_count))
-        status = tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
-                           "%s: %s: the pieces have %" PRIu64 " vertices and %" PRIu64
-                           " triangles, desc.parts %" PRIu64 " and %" PRIu64,
-                           call, stream->path, mesh->vertex_count, mesh->triangle_count,
-                           whole->vertex_count, whole->triangle_count);
-    if (status == TML_OK && stream->format->has_box) { /* the text once more, with the box */
-        stream->layout = (mesh_layout){0};
-        status = stream->format->describe(stream->tml, stream->path, whole, &stream->box,
-                                          &stream->layout);
-        if (status == TML_OK)
-            status = tml_mesh_put_text(&stream->writer, &stream->layout);
-    }
-    return tml_io_finish(&stream->writer, status);
-}
-
-tml_status tml_mesh_stream_finish(tml_mesh_stream *stream, tml_status status)
-{
-    status = status != TML_OK ? status : stream->status;
-    if (stream->in_place)
-        status = finish_in_place(stream, status);
-    else if (status == TML_OK)
-        status = stream->team ? tml_mesh_team_finish(stream) : tml_mesh_finish_whole(stream);
-    stream_free(stream);
     return status;
 }

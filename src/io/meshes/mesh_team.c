@@ -12,8 +12,6 @@
 
 #include "io/meshes/mesh_spool.h"
 
-enum { TEAM_BUFFER = 8 << 20 };
-
 static const char call[] = "tml_mesh_stream";
 
 /* The counts of one part. */
@@ -33,27 +31,7 @@ typedef struct team_mesh {
     mesh_stretch *stretches;
 } team_mesh;
 
-static tml_status mesh_team_out_of_memory(tml_context *tml, uint64_t size)
-{
-    return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " bytes", call,
-                     size);
-}
-
 /* ---- who has what ---------------------------------------------------------------------------- */
-
-/* *out: the largest of all ranks' numbers. */
-static tml_status largest(tml_context *tml, const tml_team *team, uint64_t mine, uint64_t *out)
-{
-    uint64_t size = team->count * sizeof mine, *all = tml_alloc_array(tml, size, 1);
-    if (!all)
-        return mesh_team_out_of_memory(tml, size);
-    tml_status status = team->gather(team->user, tml, 1, &mine, all);
-    *out = 0;
-    for (uint32_t r = 0; r < team->count && status == TML_OK; r++)
-        *out = all[r] > *out ? all[r] : *out;
-    tml_free(tml, all, size);
-    return status;
-}
 
 /* Counts each part's vertices and triangles: in this share, in lower ranks, in all. */
 static tml_status count_parts(team_mesh *m)
@@ -94,13 +72,13 @@ static tml_status open_parts(team_mesh *m)
     for (uint64_t k = 0; k < stream->segment_count; k++)
         if (stream->segments[k].part >= count)
             count = stream->segments[k].part + (uint64_t)1;
-    tml_status status = largest(stream->tml, m->team, count, &most);
+    tml_status status = tml_mesh_team_largest(stream->tml, m->team, count, &most);
     if (status != TML_OK)
         return status;
     m->part_count = (uint32_t)most;
     m->parts = tml_alloc_array(stream->tml, table_size(m->part_count) + 1, 1);
     if (!m->parts)
-        return mesh_team_out_of_memory(stream->tml, table_size(m->part_count));
+        return tml_mesh_team_no_memory(stream->tml, table_size(m->part_count));
     m->numbers = (uint64_t *)(void *)(m->parts + m->part_count);
     m->stretches = (mesh_stretch *)(void *)(m->numbers + 6 * (uint64_t)m->part_count);
     return count_parts(m);
@@ -201,7 +179,7 @@ static tml_status exchange_lent(team_mesh *m, const uint64_t *asked)
         in[i] = tml_alloc_array(tml, lent * row + 1, 1);
         out = tml_alloc_array(tml, given * row + 1, 1);
         if (!in[i] || !out)
-            status = mesh_team_out_of_memory(tml, (lent + given) * row);
+            status = tml_mesh_team_no_memory(tml, (lent + given) * row);
         if (status == TML_OK)
             status = take_first_rows(m, i, asked, out);
         if (status == TML_OK)
@@ -221,7 +199,7 @@ static tml_status borrow(team_mesh *m)
     tml_context *tml = m->stream->tml;
     uint64_t *wanted = m->numbers, *asked = wanted + m->part_count, size;
     uint8_t *buffer = tml_alloc(tml, MESH_COPY);
-    tml_status status = buffer ? count_lent(m, buffer) : mesh_team_out_of_memory(tml, MESH_COPY);
+    tml_status status = buffer ? count_lent(m, buffer) : tml_mesh_team_no_memory(tml, MESH_COPY);
     tml_free(tml, buffer, buffer ? MESH_COPY : 0);
     for (uint32_t p = 0; p < m->part_count; p++) {
         wanted[p] = m->parts[p].lent;
@@ -262,7 +240,7 @@ static tml_status make_soup(team_mesh *m)
     tml_mesh_stream *stream = m->stream;
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     tml_status status =
-        buffer ? tml_mesh_order_parts(stream) : mesh_team_out_of_memory(stream->tml, MESH_COPY);
+        buffer ? tml_mesh_order_parts(stream) : tml_mesh_team_no_memory(stream->tml, MESH_COPY);
     if (status == TML_OK)
         status = tml_mesh_map_arrays(stream);
     spool soup[ARRAYS];
@@ -351,7 +329,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     if (!is_sender)
         segments = team->rank == 0 ? tml_alloc_array(stream->tml, size + 1, 1) : NULL;
     tml_status status =
-        segments || size == 0 || team->rank ? TML_OK : mesh_team_out_of_memory(stream->tml, size);
+        segments || size == 0 || team->rank ? TML_OK : tml_mesh_team_no_memory(stream->tml, size);
     if (status == TML_OK)
         status = team->bring(team->user, stream->tml, from, segments, size);
     for (uint64_t k = 0; k < counts[0] && team->rank == 0 && status == TML_OK; k++) {
@@ -381,7 +359,7 @@ static tml_status bring_all(team_mesh *m)
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     uint64_t *counts = tml_alloc_array(stream->tml, size, 1);
     tml_status status =
-        buffer && counts ? raise_segments(m, buffer) : mesh_team_out_of_memory(stream->tml, size);
+        buffer && counts ? raise_segments(m, buffer) : tml_mesh_team_no_memory(stream->tml, size);
     if (status == TML_OK)
         status = team->gather(team->user, stream->tml, 3, mine, counts);
     for (uint32_t r = 1; r < team->count && status == TML_OK; r++)
@@ -392,67 +370,6 @@ static tml_status bring_all(team_mesh *m)
 }
 
 /* ---- all at once ----------------------------------------------------------------------------- */
-
-/* The next rows of the stretches, at most most, continuing at row *done of *stretch. Returns how
- * many; *first: where they are in the arrays; *place: where they belong in the whole mesh. */
-static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_t most,
-                          uint32_t *stretch, uint64_t *done, uint64_t *first, uint64_t *place)
-{
-    while (*stretch < count && *done == stretches[*stretch].count) {
-        ++*stretch;
-        *done = 0;
-    }
-    *first = *place = 0;
-    if (*stretch == count)
-        return 0;
-    const mesh_stretch *s = &stretches[*stretch];
-    uint64_t n = s->count - *done < most ? s->count - *done : most;
-    *first = s->first + *done;
-    *place = s->place + *done;
-    *done += n;
-    return n;
-}
-
-/* Every rank makes as many writes as the rank that needs most, since each write waits for all
- * ranks. */
-tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
-                                    const tml_mesh *mesh, mesh_rows rows, size_t row_size,
-                                    mesh_fill fill)
-{
-    const mesh_share *share = relief->share;
-    tml_context *tml = writer->tml;
-    const mesh_stretch *stretches = rows == MESH_VERTICES ? share->vertices : share->triangles;
-    uint64_t all = rows == MESH_VERTICES ? mesh->vertex_count : mesh->triangle_count;
-    uint64_t most = TEAM_BUFFER / row_size, writes = 0, rounds = 0, done = 0, first, place;
-    uint32_t stretch = 0;
-    if (writer->status != TML_OK)
-        return writer->status;
-    for (uint32_t i = 0; i < share->stretch_count; i++)
-        writes += (stretches[i].count + most - 1) / most;
-    uint8_t *buffer = tml_alloc(tml, TEAM_BUFFER);
-    if (!buffer)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, MESH_CALL ": %s: no memory for %d bytes",
-                         writer->path, TEAM_BUFFER);
-    tml_status status = largest(tml, share->team, writes, &rounds);
-    for (uint64_t i = 0; i < rounds && status == TML_OK; i++) {
-        uint64_t n =
-            next_rows(stretches, share->stretch_count, most, &stretch, &done, &first, &place);
-        uint64_t from = rows == MESH_TRIANGLE_NUMBERS ? place : first;
-        size_t size = n ? fill(mesh, from, n, buffer) : 0;
-        status = share->team->write(share->team->user, tml, writer->written + place * row_size,
-                                    buffer, size);
-        mesh_let_go(relief);
-        if (status == TML_OK &&
-            !tml_progress(tml, "write",
-                          (double)(writer->written + all * row_size * (i + 1) / rounds) /
-                              (double)writer->expected))
-            status = tml_error(tml, TML_ERROR_CANCELLED, MESH_CALL ": %s: cancelled", writer->path);
-    }
-    tml_free(tml, buffer, TEAM_BUFFER);
-    writer->written += all * row_size;
-    writer->status = status;
-    return status;
-}
 
 /* Computes the stretches of all parts, and sets the mesh's counts to those of the whole. */
 static void place_stretches(team_mesh *m)
@@ -529,7 +446,7 @@ tml_status tml_mesh_team_finish(tml_mesh_stream *stream)
     }
     uint64_t done;
     if (status == TML_OK) /* no rank returns success before rank 0 has succeeded */
-        status = largest(stream->tml, stream->team, 0, &done);
+        status = tml_mesh_team_largest(stream->tml, stream->team, 0, &done);
     if (m.parts)
         tml_free(stream->tml, m.parts, table_size(m.part_count) + 1);
     return status;

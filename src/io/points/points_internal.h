@@ -45,6 +45,10 @@ typedef struct point_sink {
 TML_MUST_CHECK tml_status tml_points_push(point_sink *sink, const double position[3], double radius,
                                           double value);
 
+/* The finish: moves the points into out, and chooses its origin. */
+TML_MUST_CHECK tml_status tml_points_finish(point_sink *sink, tml_points *out);
+void tml_points_drop_first(point_sink *sink);
+
 /* The columns of a file's point table that matter, by number; -1: not there. */
 typedef struct point_columns {
     int32_t position[3], radius, value;
