@@ -84,6 +84,9 @@ typedef struct depth_run {
  * exact test decides. */
 void depth_take(depth_run *run, uint32_t a_slot, uint32_t b_slot, bool is_sure);
 
+/* Has the store no block left? */
+bool depth_store_is_empty(depth_call *call);
+
 /* The roots of both trees under run's pose; false when they are apart. */
 typedef bool (*depth_root_fn)(depth_run *run, depth_pair *out);
 /* Follows a pair of nodes, which is input of step. */

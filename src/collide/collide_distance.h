@@ -25,6 +25,8 @@ void distance_offer(const distance_job *job, uint32_t pose, uint32_t a_slot, uin
 /* Follows a pose depth first. The trees are there on the host. */
 void distance_of_pose(const distance_job *job, uint32_t pose);
 
+/* All poses, depth first. Errors: CANCELLED. */
+tml_status distance_depth_first(distance_job *job);
 /* All poses, breadth first. Of the trees, the sizes are there. */
 tml_status distance_on_device(distance_job *job);
 

@@ -1,9 +1,4 @@
-/* Rays against a tree: checks, what the loops are unsure of, and the outputs.
- *
- * A triangle is met if the ray's line, moved by (e, e^2, e^3), e infinitely small, passes through its interior: if the
- * determinants of the direction and each edge's ends, seen from the origin, have one sign. Where a determinant is 0, the
- * first component of direction x edge that is not has the sign that moving gives it. After: Edelsbrunner, Muecke:
- * Simulation of Simplicity. 1990. */
+/* Rays against a tree: checks, tasks over the rays on the host, and the outputs. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -71,165 +66,6 @@ static bool ray_begin(cast_ray *ray, const float limits[2])
     return ray->t_min <= ray->t_max;
 }
 
-/* ---- hits ------------------------------------------------------------------------------------ */
-
-/* Points of an exact_points: a triangle's corners, then these. */
-enum { ORIGIN = 3, DIRECTION, ZERO };
-
-static void load_exactly(exact_points *points, const cast_ray *ray, const float triangle[9])
-{
-    float others[9] = {0};
-    memcpy(others, ray->origin, sizeof ray->origin);
-    memcpy(others + 3, ray->direction, sizeof ray->direction);
-    exact_points_load(points, triangle, others);
-}
-
-/* The sign of an edge, from corner i to the next. 0: it lies along the ray. */
-static int edge_sign(exact_points *points, int i)
-{
-    const exact_vector way = {ZERO, DIRECTION};
-    int next = (i + 1) % 3;
-    int sign = exact_volume(points, (exact_vector[]){way, {ORIGIN, i}, {ORIGIN, next}});
-    for (int axis = 0; axis < 3 && sign == 0; axis++)
-        sign = exact_cross(points, axis, way, (exact_vector){i, next});
-    return sign;
-}
-
-static bool passes_through(exact_points *points)
-{
-    int sign = edge_sign(points, 0);
-    return sign != 0 && edge_sign(points, 1) == sign && edge_sign(points, 2) == sign;
-}
-
-/* Moves a hit from a place of a heap of count, whose largest is the first, down to where it belongs. */
-static void sift(uint64_t *hits, uint64_t count, uint64_t at, uint64_t moving)
-{
-    for (uint64_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
-        child += child + 1 < count && hits[child + 1] > hits[child];
-        if (hits[child] <= moving)
-            break;
-        hits[at] = hits[child];
-        at = child;
-    }
-    hits[at] = moving;
-}
-
-static void make_heap(uint64_t *hits, uint64_t count)
-{
-    for (uint64_t start = count / 2; start-- > 0;)
-        sift(hits, count, start, hits[start]);
-}
-
-/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232, Heapsort. 1964. */
-static void sort_hits(uint64_t *hits, uint64_t count)
-{
-    make_heap(hits, count);
-    for (uint64_t sorted = count; sorted > 1; sorted--) {
-        uint64_t moving = hits[sorted - 1];
-        hits[sorted - 1] = hits[0];
-        sift(hits, sorted - 1, 0, moving);
-    }
-}
-
-/* Keeps a hit if it is one of the first that there is room for. */
-static void keep_hit(cast_ray *ray, uint64_t hit)
-{
-    if (ray->count < ray->room) {
-        ray->hits[ray->count] = hit;
-        return;
-    }
-    if (ray->count == ray->room)
-        make_heap(ray->hits, ray->room);
-    if (hit < ray->hits[0])
-        sift(ray->hits, ray->room, 0, hit);
-}
-
-static void cast_add(cast_ray *ray, uint32_t slot, float t)
-{
-    uint32_t id = ray->tree->ids[slot];
-    uint64_t hit = (uint64_t)tml_float_bits(t) << 32 | id;
-    if (ray->want != TML_CAST_NEAREST) {
-        if (ray->hits)
-            keep_hit(ray, hit);
-        ray->count++;
-        ray->is_over = ray->want == TML_CAST_ANY;
-    } else if (hit < ray->best) {
-        ray->best = hit;
-        ray->slot = slot;
-        ray->t_far = t;
-    }
-}
-
-typedef struct triangle_t {
-    double t, error;
-} triangle_t;
-
-/* 2^-76 more, so that 2^-49 of it covers coordinates that were taken for 0, below 2^-126. */
-static double farthest(const double v[3])
-{
-    return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) + 0x1p-76;
-}
-
-static double dot(const double u[3], const double v[3])
-{
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
-}
-
-/* Where the ray meets the triangle's plane; error is infinite or NaN where that is not known. Determinants are sums of
- * six products, each off by less than 2^-49 of the factors' farthest coordinates: 3 differences, 2 products and 3 sums
- * are rounded, by 2^-53 each. */
-static triangle_t estimate_t(const cast_ray *ray, const float at[9])
-{
-    double u[3], v[3], from[3], way[3];
-    for (int k = 0; k < 3; k++) {
-        u[k] = (double)at[3 + k] - (double)at[k];
-        v[k] = (double)at[6 + k] - (double)at[k];
-        from[k] = (double)at[k] - (double)ray->origin[k];
-        way[k] = (double)ray->direction[k];
-    }
-    double normal[3] = {u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
-                        u[0] * v[1] - u[1] * v[0]};
-    double size = farthest(u) * farthest(v) * 6 * 0x1p-49, n = dot(normal, from);
-    double m = dot(normal, way), n_error = size * farthest(from), m_error = size * farthest(way);
-    double t = n / m, certain = fabs(m) - m_error;
-    double error = (n_error + fabs(t) * m_error) / certain + fabs(t) * 0x1p-51;
-    return (triangle_t){t, certain > 0 ? error : (double)INFINITY};
-}
-
-static void take_exactly(cast_ray *ray, uint32_t slot, exact_points *points)
-{
-    static const exact_vector n[3] = {{0, 1}, {0, 2}, {ORIGIN, 0}};
-    static const exact_vector m[3] = {{0, 1}, {0, 2}, {ZERO, DIRECTION}};
-    if (exact_quotient_order(points, n, m, ray->t_min) >= 0 &&
-        exact_quotient_order(points, n, m, ray->t_max) <= 0)
-        cast_add(ray, slot, exact_quotient_round(points, n, m));
-}
-
-void cast_take(cast_ray *ray, uint32_t slot, bool is_sure)
-{
-    float triangle[9];
-    exact_points points;
-    bool is_loaded = false;
-    collide_triangle(ray->tree, slot, triangle);
-    if (!is_sure) {
-        load_exactly(&points, ray, triangle);
-        is_loaded = true;
-        if (!passes_through(&points))
-            return;
-    }
-    triangle_t t = estimate_t(ray, triangle);
-    double low = t.t - t.error, high = t.t + t.error;
-    if (high < (double)ray->t_min || low > (double)ray->t_max || (float)low > ray->t_far)
-        return;
-    if (low > (double)ray->t_min && high < (double)ray->t_max && (float)low == (float)high) {
-        cast_add(ray, slot, (float)low);
-        return;
-    }
-    if (!is_loaded)
-        load_exactly(&points, ray, triangle);
-    take_exactly(ray, slot, &points);
-}
-
 /* ---- the call -------------------------------------------------------------------------------- */
 
 typedef struct cast_job {
@@ -287,7 +123,7 @@ static void put_barycentrics(const cast_ray *ray, float out[2])
         const double *u = to[(i + 1) % 3], *v = to[(i + 2) % 3];
         for (int k = 0; k < 3; k++)
             across[i][k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
-        part[i] = dot(way, across[i]);
+        part[i] = cast_dot(way, across[i]);
         sum += part[i];
     }
     for (int i = 0; i < 2; i++) {
@@ -320,7 +156,7 @@ static void put_hits(const cast_job *job, uint64_t i)
 {
     uint64_t first = job->first[i], end = TML_MIN_OF(job->first[i + 1], job->room);
     if (first < end)
-        sort_hits(job->found + first, end - first);
+        cast_sort_hits(job->found + first, end - first);
     for (uint64_t at = first; at < end; at++) {
         uint32_t bits = (uint32_t)(job->found[at] >> 32);
         if (job->rays)
@@ -580,9 +416,8 @@ static tml_status check_poses(tml_context *tml, const char *call, const tml_tree
     return TML_OK;
 }
 
-/* Sets the length's bound, and that it is exact. */
-static tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
-                                  const stream_field *more)
+tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
+                           const stream_field *more)
 {
     static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     if (!d->tree)
@@ -639,8 +474,7 @@ uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc)
     return room == UINT64_MAX ? 0 : room;
 }
 
-/* Bytes that a call takes at most, besides its order. */
-static size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc)
+size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     uint64_t words =
         desc->want == TML_CAST_ALL ? desc->length.count + 1 + cast_hit_room(tml, desc) : 0;
@@ -648,7 +482,7 @@ static size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc
     return words < SIZE_MAX / 16 ? order + (size_t)words * sizeof(uint64_t) : SIZE_MAX;
 }
 
-static tml_status put_total(tml_context *tml, tml_buffer to, uint64_t total)
+tml_status cast_put_total(tml_context *tml, tml_buffer to, uint64_t total)
 {
     tml_type type = TML_TYPE_NONE;
     const uint32_t narrow = (uint32_t)TML_MIN_OF(total, (uint64_t)UINT32_MAX);
@@ -661,7 +495,7 @@ tml_status cast_add_total(tml_context *tml, tml_buffer to, uint64_t more)
 {
     uint64_t total = 0; /* little-endian, so of either type */
     tml_status status = tml_buffer_read(tml, to, &total);
-    return status == TML_OK ? put_total(tml, to, total + more) : status;
+    return status == TML_OK ? cast_put_total(tml, to, total + more) : status;
 }
 
 tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
@@ -679,102 +513,7 @@ tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_
         status = run_mapped(tml, &job);
     if (total)
         *total = job.total;
-    return status == TML_OK ? put_total(tml, desc->total, job.total) : status;
-}
-
-static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
-{
-    static const char call[] = "tml_tree_cast";
-    tml_tree_cast_desc desc = *given;
-    uint64_t count = 0;
-    tml_status status = cast_check_desc(tml, call, &desc, NULL);
-    if (status == TML_OK)
-        status = tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue");
-    if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES);
-    if (status == TML_OK)
-        status = stream_read_length(tml, &desc.length, &count);
-    desc.length = tml_length_of(count);
-    if (status == TML_OK && rays_run_on_device(tml, &desc))
-        return rays_on_device(tml, call, &desc);
-    return status == TML_OK ? cast_on_host(tml, call, &desc, count, NULL, NULL) : status;
-}
-
-tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc)
-{
-    tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, cast(tml, desc));
-}
-
-/* ---- enqueued -------------------------------------------------------------------------------- */
-
-static const char enqueue_call[] = "tml_tree_cast_enqueue";
-
-static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
-                                  tml_tree_cast_desc *out)
-{
-    static const tml_type word_types[] = {TML_U32, TML_TYPE_NONE};
-    const stream_field more[] = {{"desc.unsure", desc->unsure},
-                                 {"desc.unsure_count", desc->unsure_count}};
-    if (!desc->cast)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.cast is NULL, needs what tml_tree_cast takes", enqueue_call);
-    *out = *desc->cast;
-    tml_status status = TML_OK;
-    if (!tml_buffer_is_none(desc->unsure))
-        status = tml_check_buffer(tml, enqueue_call, "desc.unsure", desc->unsure, word_types, 0);
-    if (status == TML_OK && !tml_buffer_is_none(desc->unsure_count))
-        status = stream_check_count(tml, enqueue_call, "desc.unsure_count", desc->unsure_count, 0);
-    if (status == TML_OK)
-        status = cast_check_desc(tml, enqueue_call, out, more);
-    /* Without a wait: no part of the tree is brought up to date. */
-    return status == TML_OK ? collide_tree_fetch(tml, enqueue_call, out->tree, 0) : status;
-}
-
-static tml_status enqueue_here(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
-                               const tml_tree_cast_desc *cast)
-{
-    uint64_t count = 0;
-    void *scratch = NULL;
-    tml_status status = stream_read_length(tml, &cast->length, &count);
-    if (status == TML_OK)
-        status = tml_scratch(tml, enqueue_call, TML_MAX_OF(cast_scratch_size(tml, cast), (size_t)1),
-                             &scratch);
-    if (status == TML_OK)
-        status = cast_on_host(tml, enqueue_call, cast, count, scratch, NULL);
-    return status == TML_OK ? put_total(tml, desc->unsure_count, 0) : status;
-}
-
-static tml_status enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
-{
-    tml_tree_cast_desc cast;
-    tml_status status = enqueue_resolve(tml, desc, &cast);
-    if (status != TML_OK)
-        return status;
-    return tml->engine->is_host
-               ? enqueue_here(tml, desc, &cast)
-               : rays_enqueue(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
-}
-
-tml_status tml_tree_cast_enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
-{
-    tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, enqueue(tml, desc));
-}
-
-static size_t enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
-{
-    tml_tree_cast_desc cast;
-    if (enqueue_resolve(tml, desc, &cast) != TML_OK)
-        return 0;
-    return tml->engine->is_host
-               ? cast_scratch_size(tml, &cast)
-               : rays_scratch_size(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
-}
-
-size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, enqueue_scratch_size(tml, desc));
+    return status == TML_OK ? cast_put_total(tml, desc->total, job.total) : status;
 }
 
 #include "kernels/kernel_end.h"

@@ -54,6 +54,21 @@ typedef struct cast_loops {
 } cast_loops;
 extern const cast_loops cast_loops_plain, cast_loops_avx2;
 
+/* Sorts hits in place. */
+void cast_sort_hits(uint64_t *hits, uint64_t count);
+static inline double cast_dot(const double u[3], const double v[3])
+{
+    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+}
+
+struct stream_field;
+/* Checks a desc. Sets the length's bound, and that it is exact. more: outputs beside the desc's; NULL: none. */
+tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
+                           const struct stream_field *more);
+/* Bytes that a call takes at most, besides its order. */
+size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc);
+/* Writes a total to a u32 or u64. */
+tml_status cast_put_total(tml_context *tml, tml_buffer to, uint64_t total);
 /* Casts count rays of a call that was checked, here. scratch: host memory for all that it takes, or NULL: allocated. total:
  * as desc.total, or NULL. */
 tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,

@@ -116,6 +116,11 @@ tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree 
 void points_learn(tml_tree *tree);
 tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule);
+static inline bool points_is_finite(const float *point)
+{
+    return isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2]);
+}
+
 /* The side of one point. */
 tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tml_tree_rule rule,
                              const float *point);
@@ -126,6 +131,8 @@ bool points_covers_half(const points_loops *loops, const tml_tree *tree, const f
                         double radius, bool *is_sure);
 
 /* The distance of the nearest triangle that was found, or infinity, as it is told. */
+points_place points_place_of(const points_loops *loops, const points_nearest *nearest);
+float points_signed_distance(double squared, tml_tree_side side);
 float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side);
 
 #endif
