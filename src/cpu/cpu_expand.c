@@ -17,33 +17,6 @@ enum {
     RUN = 8,             /* outputs written at once for a source; later ones overwrite surplus */
 };
 
-/* ---- counts ---------------------------------------------------------------------------------- */
-
-void cpu_counts_bind(const tml_context *tml, const tml_expand_desc *desc, cpu_counts *out)
-{
-    *out = (cpu_counts){.memory = NULL};
-    if (desc->count_kernel) {
-        cpu_call_bind(tml, desc->count_kernel, &desc->params, desc->in, &out->call);
-    } else {
-        out->memory = cpu_memory(tml, desc->counts);
-        out->size = tml_slot_of(tml, desc->counts)->element_size;
-    }
-}
-
-void cpu_counts_read(const cpu_counts *counts, cpu_call_space *space, uint64_t first, size_t n,
-                     uint32_t *out)
-{
-    if (counts->call.kernel) {
-        cpu_call_run(&counts->call, space, first, n, out);
-        return;
-    }
-    const unsigned char *in = counts->memory + first * counts->size;
-    if (counts->size == sizeof(uint32_t))
-        memcpy(out, in, n * sizeof *out);
-    else
-        cpu_widen(counts->size == 1 ? TML_U8 : TML_U16, in, n, out);
-}
-
 /* ---- the two loops, for each size of counts and each SIMD level ------------------------------ */
 
 CPU_INLINE uint64_t load_count(const void *counts, size_t size, size_t i)
@@ -349,13 +322,6 @@ static size_t expand_scratch_size(tml_context *tml, const void *desc)
     expand_job job;
     cpu_expand_lay_out(tml, d, &arena, &job);
     return arena.size;
-}
-
-uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t first,
-                          uint64_t total)
-{
-    uint64_t capacity = tml_expand_capacity(tml, desc);
-    return TML_MIN_OF(total, capacity - TML_MIN_OF(capacity, first));
 }
 
 static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, size_t scratch_size)

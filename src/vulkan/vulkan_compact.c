@@ -27,88 +27,6 @@
 
 enum { MAX_COLUMNS = TML_MAX_PAYLOADS + 1 };
 
-/* ---- keep bits ------------------------------------------------------------------------------- */
-
-static uint64_t vk_compact_tiles(uint64_t bound)
-{
-    return TML_MAX_OF(bound / TILE_ITEMS + (bound % TILE_ITEMS != 0), (uint64_t)1);
-}
-
-vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound)
-{
-    vk_keep_bits bits = {.tiles = vk_compact_tiles(bound)};
-    bits.words = vk_take(arena, bits.tiles, TILE_WORDS * sizeof(uint32_t));
-    bits.counts = vk_take(arena, bits.tiles, sizeof(uint32_t));
-    bits.scan_scratch = vk_take(arena, vk_scan_counts_scratch((uint32_t)bits.tiles), 1);
-    return bits;
-}
-
-vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool is_reused)
-{
-    uint64_t tile = is_reused ? 0 : pass->first / TILE_ITEMS;
-    return (vk_keep_bits){
-        .words = all->words + tile * TILE_WORDS * sizeof(uint32_t),
-        .counts = all->counts + tile * sizeof(uint32_t),
-        .tiles = vk_compact_tiles(pass->bound),
-        .scan_scratch = all->scan_scratch,
-    };
-}
-
-bool vk_keep_supported(tml_context *tml, const tml_keep *keep)
-{
-    return !keep->kernel || vk_kernel_supported(tml, keep->kernel);
-}
-
-tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
-                            const vk_keep_bits *bits)
-{
-    info->groups = bits->tiles;
-    info->indirect = vk_pass_grid(pass, TILE_ITEMS);
-    info->spec_count = VK_KERNEL_SPECS;
-    tml_status status = TML_OK;
-    if (info->indirect)
-        status = vk_fill(tml, bits->counts, bits->tiles, 0);
-    if (status == TML_OK)
-        status = vk_dispatch(tml, info);
-    if (status != TML_OK || !bits->totals)
-        return status;
-    return vk_scan_counts(tml, bits->counts, (uint32_t)bits->tiles, bits->scan_scratch,
-                          bits->is_first ? 0 : bits->totals, bits->totals + sizeof(uint64_t));
-}
-
-static vk_kernel_use use_of(const tml_keep *keep, vk_address params)
-{
-    return (vk_kernel_use){keep->kernel, &keep->params, keep->in, params};
-}
-
-tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address params,
-                          const vk_pass *pass, const vk_keep_bits *bits)
-{
-    keep_args args = {
-        .bits = bits->words,
-        .counts = bits->counts,
-        .length_at = pass->length,
-        .bound = pass->bound,
-    };
-    vk_dispatch_info info = {.args = &args, .args_size = sizeof args};
-    if (keep->kernel) {
-        tml_status status = vk_kernel_module(tml, keep->kernel, VK_KERNEL_KEEP, &info.module);
-        if (status != TML_OK)
-            return status;
-        vk_kernel_specs(tml, keep->kernel, keep->in, info.specs);
-        const vk_kernel_use use = use_of(keep, params);
-        vk_kernel_args(tml, &use, pass->first, args.in, &args.values, args.word_counts);
-    } else if (!tml_buffer_is_none(keep->flags)) {
-        info.module = &vk_shader_flags_keep;
-        args.in[0] = vk_address_of(tml, keep->flags) + pass->first;
-        info.specs[0] = args.in[0] % 16 == 0;
-    } else {
-        info.module = &vk_shader_mask_keep;
-        args.in[0] = vk_address_of(tml, keep->mask) + pass->first / 8;
-    }
-    return vk_keep_dispatch(tml, &info, pass, bits);
-}
-
 /* ---- moving ---------------------------------------------------------------------------------- */
 
 tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pass *pass,
@@ -189,7 +107,7 @@ bool vk_one_pass_fits(uint64_t bound, uint64_t room)
 
 static uint32_t state_words(uint64_t bound)
 {
-    return (uint32_t)(STATES_FIRST + vk_compact_tiles(bound));
+    return (uint32_t)(STATES_FIRST + vk_keep_tiles(bound));
 }
 
 vk_address vk_one_pass_states_take(vk_arena *arena, const vk_passes *passes)
@@ -202,7 +120,7 @@ tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const vk_one_pass *outputs, const vk_passes *passes, uint64_t number)
 {
     vk_pass pass = vk_pass_at(passes, number);
-    uint64_t tiles = vk_compact_tiles(pass.bound);
+    uint64_t tiles = vk_keep_tiles(pass.bound);
     vk_states states;
     tml_status status = vk_take_states(tml, state_words(pass.bound), outputs->states, &states);
     if (status != TML_OK)
@@ -310,7 +228,7 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
             return false;
     }
     if (job->is_both)
-        return job->passes.count == 1 && vk_compact_tiles(bound) <= short_tiles(tml);
+        return job->passes.count == 1 && vk_keep_tiles(bound) <= short_tiles(tml);
     return vk_one_pass_fits(most, room);
 }
 
@@ -379,7 +297,7 @@ static tml_status one_pass(tml_context *tml, const tml_compact_desc *desc, const
     }
 
     uint32_t specs[VK_KERNEL_SPECS] = {0};
-    const vk_kernel_use use = use_of(keep, job->params);
+    const vk_kernel_use use = vk_keep_use(keep, job->params);
     const vk_module *module =
         tml_buffer_is_none(keep->flags) ? &vk_shader_compact_mask : &vk_shader_compact_flags;
     tml_status status = TML_OK;

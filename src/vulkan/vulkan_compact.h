@@ -18,6 +18,8 @@ typedef struct vk_keep_bits {
     vk_address scan_scratch;
 } vk_keep_bits;
 
+/* Tiles of that many elements; at least 1. */
+uint64_t vk_keep_tiles(uint64_t bound);
 vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound);
 /* A pass's part of the bits of a whole stream. is_reused: "all" holds only the longest pass, and
  * the passes use it in turn. */
@@ -30,6 +32,7 @@ bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
  * 0, and their bits are not written. */
 tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
                             const vk_keep_bits *bits);
+vk_kernel_use vk_keep_use(const tml_keep *keep, vk_address params);
 /* The same, with the shader that keep needs. params: of vk_params_take for its kernel, and stored. */
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address params,
                           const vk_pass *pass, const vk_keep_bits *bits);

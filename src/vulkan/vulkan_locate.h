@@ -15,7 +15,7 @@ bool vk_locate_expand_supports(tml_context *tml, const tml_expand_desc *desc);
 size_t vk_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);
 tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void *scratch);
 
-/* ---- shared with the fast expand (vulkan_expand.c) ------------------------------------------- */
+/* ---- steps of all methods of expand (vulkan_expand_steps.c) ---------------------------------- */
 
 /* A pass's counts: the caller's, with their size in bytes, or u32 counts that the kernel wrote to
  * "made". */
@@ -48,5 +48,16 @@ size_t vk_expand_total_scratch(uint32_t count);
 tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
                            uint32_t count, vk_address first, vk_address scratch);
 vk_address vk_expand_sum_at(vk_address scratch);
+
+/* Of REDUCE_THEN_SCAN and LOOK_BACK: tiles of EXPAND_SOURCES sources. */
+uint32_t vk_expand_tiles(uint64_t sources);
+struct expand_args;
+tml_status vk_expand_record(tml_context *tml, const vk_module *module,
+                            const struct expand_args *args, uint32_t count_size, bool is_one_pass,
+                            uint64_t groups, vk_address grid);
+/* Records the reduction of each tile's counts and the scan of the sums to places and total. */
+tml_status vk_expand_places(tml_context *tml, const struct expand_args *args, uint32_t count_size);
+/* Sets where the caller's total goes, if there is one. */
+void vk_expand_report(tml_context *tml, const tml_expand_desc *desc, struct expand_args *args);
 
 #endif
