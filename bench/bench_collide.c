@@ -99,16 +99,14 @@ static tml_status check_rays(const collide_case *job)
         if (!hits[i])
             status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu hits", count);
     }
-    if (status == TML_OK)
-        status = tml_buffer_create(
-            job->tml, &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2), .count = desc.length.count},
-            &desc.barycentrics);
+    TML_THEN(status, tml_buffer_create(job->tml,
+                                       &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2),
+                                                          .count = desc.length.count},
+                                       &desc.barycentrics));
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         status = tml_tree_cast(job->tml, i ? &job->rays : &desc);
-        if (status == TML_OK)
-            status = tml_buffer_read(job->tml, desc.triangles, hits[2 * i]);
-        if (status == TML_OK)
-            status = tml_buffer_read(job->tml, desc.t, hits[2 * i + 1]);
+        TML_THEN(status, tml_buffer_read(job->tml, desc.triangles, hits[2 * i]));
+        TML_THEN(status, tml_buffer_read(job->tml, desc.t, hits[2 * i + 1]));
     }
     for (int i = 0; i < 2 && status == TML_OK; i++)
         if (memcmp(hits[i], hits[2 + i], count * sizeof **hits) != 0)
@@ -129,8 +127,7 @@ static tml_status check_distances(const collide_case *job)
     desc.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
     tml_status status = tml_collide_distance(job->tml, &desc, deep);
     desc.method = TML_COLLIDE_METHOD_BREADTH_FIRST;
-    if (status == TML_OK)
-        status = tml_collide_distance(job->tml, &desc, job->distances);
+    TML_THEN(status, tml_collide_distance(job->tml, &desc, job->distances));
     for (uint32_t p = 0; p < count && status == TML_OK; p++) {
         const tml_collide_distance_result *x = &deep[p], *y = &job->distances[p];
         if (x->distance != y->distance || x->a != y->a || x->b != y->b)
@@ -179,13 +176,12 @@ static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc
                                              .data = vertices,
                                              .host = vertices ? NULL : mesh->vertices},
                           &out->vertices);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml,
-                                   &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
-                                                      .count = mesh->triangle_count,
-                                                      .data = indices,
-                                                      .host = indices ? NULL : mesh->indices},
-                                   &out->indices);
+    TML_THEN(status, tml_buffer_create(tml,
+                                       &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
+                                                          .count = mesh->triangle_count,
+                                                          .data = indices,
+                                                          .host = indices ? NULL : mesh->indices},
+                                       &out->indices));
     return status;
 }
 
@@ -197,8 +193,7 @@ static tml_status time_there(const collide_case *host, const bench_mesh *mesh)
     job.tree = NULL;
     tml_status status = upload(job.tml, mesh, &job.mesh);
     time_case(&job, "build one on the device", 0, &status);
-    if (status == TML_OK)
-        status = tml_tree_create(job.tml, &job.mesh, &job.tree);
+    TML_THEN(status, tml_tree_create(job.tml, &job.mesh, &job.tree));
     job.where = BUILT_THERE;
     time_case(&job, "build it anew there", 0, &status);
     job.where = REFITTED_THERE;
@@ -252,8 +247,7 @@ static tml_status time_points(const collide_case *host, const bench_mesh *mesh, 
     tml_buffer points[2] = {{0, 0}, {0, 0}}, sides = {0, 0}, distances = {0, 0}, positions = {0, 0},
                triangles = {0, 0};
     tml_status status = points_make(job.tml, within, &points[0]);
-    if (status == TML_OK)
-        status = points_make(job.tml, near_mesh, &points[1]);
+    TML_THEN(status, points_make(job.tml, near_mesh, &points[1]));
     free(within);
     const struct {
         tml_buffer *buffer;
@@ -325,8 +319,7 @@ static tml_status time_rays(const collide_case *host, const bench_mesh *mesh, ui
                                    &job.rays.t, &job.rays.hits};
     const tml_type types[] = {TML_VEC(TML_F32, 3), TML_VEC(TML_F32, 3), TML_U32, TML_F32, TML_U8};
     tml_status status = upload(job.tml, mesh, &desc);
-    if (status == TML_OK)
-        status = tml_tree_create(job.tml, &desc, &tree);
+    TML_THEN(status, tml_tree_create(job.tml, &desc, &tree));
     for (uint32_t i = 0; i < 5 && status == TML_OK; i++)
         status = tml_buffer_create(job.tml,
                                    &(tml_buffer_desc){.type = types[i],
@@ -363,8 +356,7 @@ static tml_status coarse_tree(tml_context *tml, uint32_t across, tml_tree **out)
     if (!bench_torus(0.3, across * 5 / 2, across, &mesh))
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a coarse torus");
     tml_status status = upload(tml, &mesh, &desc);
-    if (status == TML_OK)
-        status = tml_tree_create(tml, &desc, out);
+    TML_THEN(status, tml_tree_create(tml, &desc, out));
     tml_buffer_destroy(tml, desc.vertices);
     tml_buffer_destroy(tml, desc.indices);
     bench_mesh_free(&mesh);
@@ -403,8 +395,7 @@ static tml_status ball_tree(tml_context *tml, uint64_t triangles, tml_tree **out
     if (!bench_ball((uint32_t)sqrt((double)triangles / 2) + 1, &mesh))
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a ball");
     tml_status status = upload(tml, &mesh, &desc);
-    if (status == TML_OK)
-        status = tml_tree_create(tml, &desc, out);
+    TML_THEN(status, tml_tree_create(tml, &desc, out));
     tml_buffer_destroy(tml, desc.vertices);
     tml_buffer_destroy(tml, desc.indices);
     bench_mesh_free(&mesh);
@@ -444,29 +435,25 @@ static void time_frame(const collide_case *host, const float *poses, uint32_t co
     *status = tml_buffer_create(
         job.tml, &(tml_buffer_desc){.type = TML_F32, .count = (uint64_t)12 * count, .data = poses},
         &job.frame.poses);
-    if (*status == TML_OK)
-        *status = tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_F64, .count = count},
-                                    &job.frame.distances);
-    if (*status == TML_OK)
-        *status = tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_U32, .count = 1},
-                                    &job.frame.needed);
+    TML_THEN(*status,
+             tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_F64, .count = count},
+                               &job.frame.distances));
+    TML_THEN(*status, tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_U32, .count = 1},
+                                        &job.frame.needed));
     tml_collide_distance_result nearest;
     job.apart.poses = poses;
     job.apart.pose_count = 1;
     job.apart.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
-    if (*status == TML_OK)
-        *status = tml_collide_distance(job.tml, &job.apart, &nearest);
+    TML_THEN(*status, tml_collide_distance(job.tml, &job.apart, &nearest));
     for (bool is_known = false; *status == TML_OK && !is_known;) { /* what room it needs */
         *status = tml_collide_distance_enqueue(job.tml, &job.frame);
-        if (*status == TML_OK)
-            *status = tml_buffer_read(job.tml, job.frame.needed, &needed);
+        TML_THEN(*status, tml_buffer_read(job.tml, job.frame.needed, &needed));
         const uint64_t usual = count > 64 ? (uint64_t)1024 * count : 65536;
         is_known = needed <= (job.frame.capacity ? job.frame.capacity : usual);
         if (!is_known)
             job.frame.capacity = needed;
     }
-    if (*status == TML_OK)
-        *status = tml_buffer_read_range(job.tml, job.frame.distances, 0, 1, &told);
+    TML_THEN(*status, tml_buffer_read_range(job.tml, job.frame.distances, 0, 1, &told));
     if (*status == TML_OK && told != nearest.distance)
         *status = tml_error(job.tml, TML_ERROR_INTERNAL, "%.17g in a frame, %.17g on the host",
                             told, nearest.distance);
@@ -498,8 +485,7 @@ static tml_status time_balls(const collide_case *host, const bench_collide_desc 
     }
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         status = ball_tree(job.tml, what->balls, &large[i]);
-        if (status == TML_OK)
-            status = ball_tree(job.tml, small_size, &small[i]);
+        TML_THEN(status, ball_tree(job.tml, small_size, &small[i]));
     }
     bench_ball_pose(one);
     job.pairs = 0;
@@ -543,20 +529,14 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
     tml_status status = upload(tml, &mesh, &job.mesh);
     time_case(&job, "build a tree", 0, &status);
     tml_tree *a = NULL, *b = NULL, *coarse = NULL;
-    if (status == TML_OK)
-        status = tml_tree_create(tml, &job.mesh, &a);
-    if (status == TML_OK)
-        status = tml_tree_create(tml, &job.mesh, &b);
+    TML_THEN(status, tml_tree_create(tml, &job.mesh, &a));
+    TML_THEN(status, tml_tree_create(tml, &job.mesh, &b));
     job.tree = a;
     time_case(&job, "refit it", 0, &status);
-    if (status == TML_OK)
-        status = time_there(&job, &mesh);
-    if (status == TML_OK)
-        status = time_points(&job, &mesh, a);
-    if (status == TML_OK)
-        status = time_rays(&job, what->target ? what->target : &mesh, what->rays);
-    if (status == TML_OK)
-        status = time_volume(&job, a, what->triangles < 100000 ? 64 : 512);
+    TML_THEN(status, time_there(&job, &mesh));
+    TML_THEN(status, time_points(&job, &mesh, a));
+    TML_THEN(status, time_rays(&job, what->target ? what->target : &mesh, what->rays));
+    TML_THEN(status, time_volume(&job, a, what->triangles < 100000 ? 64 : 512));
     for (int scene = 0; scene < BENCH_SCENES; scene++) {
         job.desc = (tml_collide_desc){
             .a = a, .b = b, .poses = one[scene], .pose_count = 1, .method = what->method};
@@ -567,8 +547,7 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
     time_case(&job, "linked tori, 100 poses", BENCH_COLLIDE_POSES, &status);
     job.desc = (tml_collide_desc){.a = a, .method = what->method};
     time_case(&job, "one torus and itself", 1, &status);
-    if (status == TML_OK)
-        status = coarse_tree(tml, across / 8 + 2, &coarse);
+    TML_THEN(status, coarse_tree(tml, across / 8 + 2, &coarse));
     bench_small_pose(one[0]);
     job.desc = (tml_collide_desc){
         .a = coarse, .b = b, .poses = one[0], .pose_count = 1, .method = what->method};
@@ -578,8 +557,7 @@ tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const
         status = time_poses(&job, (tml_collide_desc){.a = a, .b = b, .method = what->method},
                             i ? what->poses : BENCH_COLLIDE_POSES);
     job.desc = (tml_collide_desc){.a = NULL};
-    if (status == TML_OK)
-        status = time_balls(&job, what);
+    TML_THEN(status, time_balls(&job, what));
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);
     tml_buffer_destroy(tml, job.mesh.vertices);

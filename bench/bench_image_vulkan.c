@@ -141,8 +141,7 @@ tml_status bench_texture_create(tml_context *tml, tml_buffer pixels, const bench
     t->blit = VK(CmdBlitImage);
     t->copy_out = VK(CmdCopyImageToBuffer);
     status = tml_vulkan_buffer(tml, pixels, &from, NULL);
-    if (status == TML_OK)
-        status = tml_sync(tml);
+    TML_THEN(status, tml_sync(tml));
     if (status == TML_OK && (!create_image(t) || !fill_image(t, from)))
         status = tml_error(tml, TML_ERROR_OUT_OF_DEVICE_MEMORY,
                            "the device makes no image of %u x %u texels", t->width, t->height);
@@ -178,8 +177,7 @@ tml_status bench_texture_last(bench_texture *t, tml_buffer out)
     tml_vulkan_memory to;
     VkCommandBuffer commands;
     tml_status status = tml_vulkan_buffer(t->tml, out, &to, NULL);
-    if (status == TML_OK)
-        status = vk_commands(t->tml, VK_WORK_OTHER, &commands);
+    TML_THEN(status, vk_commands(t->tml, VK_WORK_OTHER, &commands));
     if (status != TML_OK)
         return status;
     const VkBufferImageCopy copy = {

@@ -181,12 +181,11 @@ static tml_status upload(tml_context *tml, uint32_t around, uint32_t across,
                                                              .count = mesh.vertex_count,
                                                              .data = mesh.vertices},
                                           &out->positions);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml,
-                                   &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
-                                                      .count = mesh.triangle_count,
-                                                      .data = mesh.indices},
-                                   &out->indices);
+    TML_THEN(status, tml_buffer_create(tml,
+                                       &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
+                                                          .count = mesh.triangle_count,
+                                                          .data = mesh.indices},
+                                       &out->indices));
     bench_mesh_free(&mesh);
     return status;
 }
@@ -218,12 +217,9 @@ static tml_status time_uniform(subdivide_case job)
 {
     tml_context *tml = job.tml;
     tml_status status = upload(tml, COARSE_AROUND, COARSE_ACROSS, &job.mesh);
-    if (status == TML_OK)
-        status = tml_subdivider_create(tml, &job.mesh, &job.subdivider);
-    if (status == TML_OK)
-        status = tml_subdivide_uniform(job.subdivider, &job.uniform, &job.result);
-    if (status == TML_OK)
-        status = check(&job, "uniform", true);
+    TML_THEN(status, tml_subdivider_create(tml, &job.mesh, &job.subdivider));
+    TML_THEN(status, tml_subdivide_uniform(job.subdivider, &job.uniform, &job.result));
+    TML_THEN(status, check(&job, "uniform", true));
     bench_job timed = {.user = &job, .run = run_uniform, .device = tml};
     timed.name = "topology and positions", timed.before = renew;
     time_case(timed, "first", &status);
@@ -236,8 +232,7 @@ static tml_status time_uniform(subdivide_case job)
         job.uniform.buffers = job.result.buffers;
         status = tml_subdivide_uniform(job.subdivider, &job.uniform, &job.result);
     }
-    if (status == TML_OK)
-        status = check(&job, "limit", true);
+    TML_THEN(status, check(&job, "limit", true));
     time_case(timed, "limit", &status);
     end_case(&job);
     return status;
@@ -285,18 +280,15 @@ static tml_status check_frame(subdivide_case *job)
 static void time_frame(subdivide_case *job, tml_status *status)
 {
     const uint32_t depth = job->result.depth;
-    if (*status == TML_OK)
-        *status = make_frame(job);
+    TML_THEN(*status, make_frame(job));
     job->adaptive.max_depth = depth;
-    if (*status == TML_OK)
-        *status = check_frame(job);
+    TML_THEN(*status, check_frame(job));
     time_case((bench_job){.user = job,
                           .name = "the same, enqueued in a frame",
                           .run = run_frame,
                           .device = job->tml},
               "frame", status);
-    if (*status == TML_OK)
-        *status = check_frame(job);
+    TML_THEN(*status, check_frame(job));
     tml_buffer_destroy(job->tml, job->adaptive.buffers.positions);
     tml_buffer_destroy(job->tml, job->adaptive.buffers.indices);
     tml_buffer_destroy(job->tml, job->frame.camera);
@@ -309,12 +301,9 @@ static tml_status time_adaptive(subdivide_case job)
 {
     tml_context *tml = job.tml;
     tml_status status = upload(tml, FINE_AROUND, FINE_ACROSS, &job.mesh);
-    if (status == TML_OK)
-        status = tml_subdivider_create(tml, &job.mesh, &job.subdivider);
-    if (status == TML_OK)
-        status = tml_subdivide_adaptive(job.subdivider, &job.adaptive, &job.result);
-    if (status == TML_OK)
-        status = check(&job, "adaptive", false);
+    TML_THEN(status, tml_subdivider_create(tml, &job.mesh, &job.subdivider));
+    TML_THEN(status, tml_subdivide_adaptive(job.subdivider, &job.adaptive, &job.result));
+    TML_THEN(status, check(&job, "adaptive", false));
     time_case((bench_job){.user = &job, .name = "adaptive, edges of 8 pixels", .run = run_adaptive},
               "adaptive", &status);
     time_case((bench_job){.user = &job, .name = "the same, the camera moved", .run = run_moved},

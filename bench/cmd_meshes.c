@@ -86,12 +86,11 @@ static int run_collide(void *user, char **operands, uint32_t operand_count)
         target = (bench_mesh){(float *)(uintptr_t)file.mesh.positions,
                               (uint32_t *)(uintptr_t)file.mesh.indices,
                               (uint32_t)file.mesh.vertex_count, (uint32_t)file.mesh.triangle_count};
-    if (status == TML_OK)
-        status = bench_collide(session.tml,
-                               &(bench_collide_desc){args->triangles, poses,
-                                                     (tml_collide_method)args->method, args->rays,
-                                                     args->mesh ? &target : NULL, args->balls},
-                               &session.pace, take_collide, &session);
+    TML_THEN(status, bench_collide(session.tml,
+                                   &(bench_collide_desc){
+                                       args->triangles, poses, (tml_collide_method)args->method,
+                                       args->rays, args->mesh ? &target : NULL, args->balls},
+                                   &session.pace, take_collide, &session));
     tml_mesh_file_free(session.tml, &file);
     bench_fail(&session, status);
     return bench_close(&session);

@@ -150,13 +150,12 @@ tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, ui
         tml_buffer in, result = {0, 0};
         status = cli_lend(tml, type, piece, (const char *)data + first * tml_type_size(type),
                           "piece of the input", &in);
-        if (status == TML_OK)
-            status = tml_buffer_create(tml, &(tml_buffer_desc){.type = out_type, .count = piece},
-                                       &result);
-        if (status == TML_OK)
-            status = tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result});
-        if (status == TML_OK)
-            status = tml_buffer_read(tml, result, (char *)out + first * tml_type_size(out_type));
+        TML_THEN(status, tml_buffer_create(
+                             tml, &(tml_buffer_desc){.type = out_type, .count = piece}, &result));
+        TML_THEN(status,
+                 tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result}));
+        TML_THEN(status,
+                 tml_buffer_read(tml, result, (char *)out + first * tml_type_size(out_type)));
         tml_buffer_destroy(tml, in);
         tml_buffer_destroy(tml, result);
     }

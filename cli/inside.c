@@ -15,8 +15,7 @@ static const char *const side_names[] = {"outside", "inside", "on"};
 static tml_status find(tml_context *tml, const tml_tree_nearest_desc *desc, inside *out)
 {
     tml_status status = tml_tree_nearest(tml, desc);
-    if (status == TML_OK)
-        status = tml_buffer_read(tml, desc->sides, out->sides);
+    TML_THEN(status, tml_buffer_read(tml, desc->sides, out->sides));
     for (uint64_t i = 0; i < out->count && status == TML_OK; i++)
         out->side_counts[out->sides[i]]++;
     return status;
@@ -41,8 +40,8 @@ int inside_find(tml_context *tml, tml_tree *tree, const char *name, tml_tree_rul
     tml_status status = tml_buffer_create(
         tml, &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3), .count = count, .data = moved}, &at);
     tml_free(tml, moved, size);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = count}, &sides);
+    TML_THEN(status,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = count}, &sides));
     bool is_made = status == TML_OK;
     if (is_made)
         status = find(

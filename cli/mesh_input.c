@@ -37,12 +37,10 @@ static int load(tml_context *tml, const char *path, tml_weld weld, const cli_com
     if (status == TML_OK && recenters)
         tml_positions_recenter((float *)(uintptr_t)mesh->positions, mesh->vertex_count,
                                mesh->origin);
-    if (status == TML_OK)
-        status = cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,
-                          out->file.mesh.positions, "vertices", &out->positions);
-    if (status == TML_OK)
-        status = cli_lend(tml, TML_VEC(TML_U32, 3), out->file.mesh.triangle_count,
-                          out->file.mesh.indices, "triangles", &out->indices);
+    TML_THEN(status, cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,
+                              out->file.mesh.positions, "vertices", &out->positions));
+    TML_THEN(status, cli_lend(tml, TML_VEC(TML_U32, 3), out->file.mesh.triangle_count,
+                              out->file.mesh.indices, "triangles", &out->indices));
     if (times)
         report_add_stage(times, "load", cli_now() - start);
     if (status == TML_OK && !common->quiet)

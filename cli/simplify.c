@@ -87,7 +87,6 @@ void simplify_free(tml_context *tml, simplified *made)
 #ifdef TML_SIMPLIFY
 #    include <meshoptimizer.h>
 
-
 /* Corners that differ in their vertex, their texture coordinates or their triangle's labels, so that seams and what
  * several labels share stay: a corner of each, and of each corner the number of its wedge. What meets in more than two
  * wedges is never moved. */
@@ -244,18 +243,15 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
     made->is_checked = true;
     tml_status status = cli_lend(tml, TML_VEC(TML_F32, 3), mesh->vertex_count, mesh->positions,
                                  "simplified", &vertices);
-    if (status == TML_OK)
-        status = cli_lend(tml, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->indices,
-                          "simplified", &indices);
+    TML_THEN(status, cli_lend(tml, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->indices,
+                              "simplified", &indices));
     if (status == TML_OK && !distances)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "--check: no memory for distances");
-    if (status == TML_OK)
-        status = tml_mesh_examine(tml, vertices, indices, false, &stats);
+    TML_THEN(status, tml_mesh_examine(tml, vertices, indices, false, &stats));
     c->boundary_edges = stats.boundary_edges;
     c->nonmanifold_edges = stats.nonmanifold_edges;
     const tml_tree_desc desc = {.vertices = vertices, .indices = indices, .skip_broken = true};
-    if (status == TML_OK)
-        status = tml_tree_create(tml, &desc, &tree);
+    TML_THEN(status, tml_tree_create(tml, &desc, &tree));
     tml_collide_result met = {0};
     if (status == TML_OK)
         status =
@@ -270,15 +266,14 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
         tml_buffer out = {0};
         status = cli_lend(tml, TML_VEC(TML_F32, 3), count, before->positions + 3 * first,
                           "vertices", &points);
-        if (status == TML_OK)
-            status = tml_buffer_create(
-                tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "distances"},
-                &out);
-        if (status == TML_OK)
-            status = tml_tree_nearest(
-                tml, &(tml_tree_nearest_desc){.tree = tree, .points = points, .distances = out});
-        if (status == TML_OK)
-            status = tml_buffer_read(tml, out, distances);
+        TML_THEN(status,
+                 tml_buffer_create(
+                     tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "distances"},
+                     &out));
+        TML_THEN(status,
+                 tml_tree_nearest(tml, &(tml_tree_nearest_desc){
+                                           .tree = tree, .points = points, .distances = out}));
+        TML_THEN(status, tml_buffer_read(tml, out, distances));
         for (uint64_t i = 0; i < count && status == TML_OK; i++) {
             if (!isfinite(distances[i])) /* a vertex that is not finite */
                 continue;

@@ -60,18 +60,17 @@ static tml_status view(tml_context *tml, const viewer *v, float seconds, bool is
                                                                          .mask_width = MASK,
                                                                          .mask_height = MASK,
                                                                          .stats = v->stats});
-    if (status == TML_OK)
-        status = tml_image_expose(tml, &(tml_image_expose_desc){.stats = v->stats,
-                                                                .clip_low = 5,
-                                                                .clip_high = 95,
-                                                                .speed_up = 6,
-                                                                .seconds = seconds,
-                                                                .reset = is_first,
-                                                                .state = v->state});
-    if (status == TML_OK)
-        status = tml_image_tonemap(
-            tml, &(tml_image_tonemap_desc){
-                     .in = v->in, .out = v->out, .state = v->state, .tone = TML_TONE_AGX});
+    TML_THEN(status, tml_image_expose(tml, &(tml_image_expose_desc){.stats = v->stats,
+                                                                    .clip_low = 5,
+                                                                    .clip_high = 95,
+                                                                    .speed_up = 6,
+                                                                    .seconds = seconds,
+                                                                    .reset = is_first,
+                                                                    .state = v->state}));
+    TML_THEN(status, tml_image_tonemap(tml, &(tml_image_tonemap_desc){.in = v->in,
+                                                                      .out = v->out,
+                                                                      .state = v->state,
+                                                                      .tone = TML_TONE_AGX}));
     return status;
 }
 
@@ -82,8 +81,7 @@ static tml_status run(tml_context *tml, const char *path, float state[TML_EXPOSU
     for (int frame = 0; frame < FRAMES && status == TML_OK; frame++) {
         render(frame);
         status = tml_buffer_write(tml, v.in.buffer, 0, 3 * PIXELS, rendered);
-        if (status == TML_OK)
-            status = view(tml, &v, 1.0f / 30.0f, frame == 0);
+        TML_THEN(status, view(tml, &v, 1.0f / 30.0f, frame == 0));
         if (status == TML_OK && (frame % 10 == 9 || frame == STEPS_OUT)) {
             status = tml_buffer_read(tml, v.state, state);
             printf("frame %2d: measured 2^%.2f cd/m2, exposed for 2^%.2f, EV100 %.2f\n", frame,

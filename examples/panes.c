@@ -29,9 +29,9 @@ static tml_buffer make(tml_context *tml, tml_type type, uint64_t count, const vo
                        tml_status *status)
 {
     tml_buffer out = {0, 0};
-    if (*status == TML_OK)
-        *status = tml_buffer_create(
-            tml, &(tml_buffer_desc){.type = type, .count = count, .data = data}, &out);
+    TML_THEN(*status,
+             tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count, .data = data},
+                               &out));
     return out;
 }
 
@@ -54,8 +54,7 @@ int main(void)
     tml_tree *tree = NULL;
     tml_status status = tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml);
     tml_buffer vertices = make(tml, vec3_type, (uint64_t)6 * PANES, corners, &status);
-    if (status == TML_OK)
-        status = tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree);
+    TML_THEN(status, tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree));
     tml_buffer origins[2], directions[2];
     for (int i = 0; i < 2; i++) {
         origins[i] = make(tml, vec3_type, MOST, NULL, &status);
@@ -71,10 +70,8 @@ int main(void)
     tml_buffer totals[2];
     for (int i = 0; i < 2; i++)
         totals[i] = make(tml, TML_U32, 1, &(uint32_t){RAYS}, &status);
-    if (status == TML_OK)
-        status = tml_buffer_write(tml, origins[0], 0, RAYS, from);
-    if (status == TML_OK)
-        status = tml_buffer_write(tml, directions[0], 0, RAYS, way);
+    TML_THEN(status, tml_buffer_write(tml, origins[0], 0, RAYS, from));
+    TML_THEN(status, tml_buffer_write(tml, directions[0], 0, RAYS, way));
 
     float each = 1.0f / RAYS; /* of the light; halved at each pane */
     for (int round = 0; round < ROUNDS && status == TML_OK; round++, each /= 2) {
@@ -87,29 +84,26 @@ int main(void)
                                          .triangles = triangles,
                                          .t = t};
         status = tml_tree_cast_enqueue(tml, &(tml_tree_cast_enqueue_desc){.cast = &rays});
-        if (status == TML_OK)
-            status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(light_of),
-                                                  .params = {.f = {each}},
-                                                  .in = {triangles, directions[at]},
-                                                  .length = length,
-                                                  .out = light});
-        if (status == TML_OK)
-            status = tml_reduce(
-                tml, &(tml_reduce_desc){
-                         .fold = TML_FOLD_SUM, .in = light, .length = length, .out = sums[round]});
-        if (status == TML_OK)
-            status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(rays_of),
-                                                  .in = {triangles},
-                                                  .length = length,
-                                                  .out = counts});
-        if (status == TML_OK)
-            status = tml_expand(tml, &(tml_expand_desc){.counts = counts,
-                                                        .emit_kernel = TML_USE(go_on),
-                                                        .in = {origins[at], directions[at], t},
-                                                        .length = length,
-                                                        .out = origins[!at],
-                                                        .also = {directions[!at]},
-                                                        .total = totals[!at]});
+        TML_THEN(status, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(light_of),
+                                                      .params = {.f = {each}},
+                                                      .in = {triangles, directions[at]},
+                                                      .length = length,
+                                                      .out = light}));
+        TML_THEN(status, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM,
+                                                            .in = light,
+                                                            .length = length,
+                                                            .out = sums[round]}));
+        TML_THEN(status, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(rays_of),
+                                                      .in = {triangles},
+                                                      .length = length,
+                                                      .out = counts}));
+        TML_THEN(status, tml_expand(tml, &(tml_expand_desc){.counts = counts,
+                                                            .emit_kernel = TML_USE(go_on),
+                                                            .in = {origins[at], directions[at], t},
+                                                            .length = length,
+                                                            .out = origins[!at],
+                                                            .also = {directions[!at]},
+                                                            .total = totals[!at]}));
     }
     double through = 0;
     for (int round = 0; round < ROUNDS && status == TML_OK; round++) {
@@ -118,8 +112,7 @@ int main(void)
         through += here;
     }
     uint32_t left = 0;
-    if (status == TML_OK)
-        status = tml_buffer_read(tml, totals[ROUNDS % 2], &left);
+    TML_THEN(status, tml_buffer_read(tml, totals[ROUNDS % 2], &left));
     if (status != TML_OK)
         fprintf(stderr, "%s\n", tml ? tml_last_error(tml) : "cannot begin");
     else

@@ -141,11 +141,10 @@ static int convert_points(run *r)
     char text[TEXT_SIZE], count[TEXT_SIZE];
     double start = cli_now();
     static const char *const all[] = {"*"};
-    const tml_points_load_desc desc = {
-        .names = all,
-        .name_count = 1,
-        .memory_limit = r->args->common.memory,
-        .strict = r->args->common.strict};
+    const tml_points_load_desc desc = {.names = all,
+                                       .name_count = 1,
+                                       .memory_limit = r->args->common.memory,
+                                       .strict = r->args->common.strict};
     tml_status status = tml_points_load(r->tml, r->path, &desc, &points);
     add_time(r, "load", start);
     if (status != TML_OK)
@@ -258,8 +257,7 @@ static int convert_mesh(run *r)
         }
         if (status == TML_OK && transform_is_asked(&a->transform))
             transform_mesh(&a->transform, &mesh);
-        if (status == TML_OK)
-            status = tml_mesh_save(r->tml, a->output, &mesh);
+        TML_THEN(status, tml_mesh_save(r->tml, a->output, &mesh));
         code = cli_fail(r->tml, status);
         add_time(r, "save", start);
         smooth_free(r->tml, &smoother);
@@ -285,8 +283,7 @@ static tml_status to_floats(run *r, const tml_image *in, bool takes_alpha, tml_p
     if (status == TML_OK) /* nothing is above 1 to be clipped */
         status = tml_image_tonemap(
             r->tml, &(tml_image_tonemap_desc){.in = *in, .out = floats, .tone = TML_TONE_SRGB});
-    if (status == TML_OK)
-        status = picture_read(r->tml, &floats, out);
+    TML_THEN(status, picture_read(r->tml, &floats, out));
     tml_buffer_destroy(r->tml, floats.buffer);
     return status;
 }
@@ -307,8 +304,7 @@ static tml_status save_picture(run *r, picture_buffer *in, bool to_png)
     }
     if (loses_alpha)
         cli_warn("alpha was left out, %s has none; .exr has", output);
-    if (status == TML_OK)
-        status = tml_picture_save(r->tml, output, picture);
+    TML_THEN(status, tml_picture_save(r->tml, output, picture));
     tml_picture_free(r->tml, &made);
     return status;
 }

@@ -146,8 +146,7 @@ static int make_volume(run *r)
                                                    .is_signed = !a->is_unsigned,
                                                    .band = (float)(a->band * r->cell),
                                                    .out = out});
-    if (status == TML_OK)
-        status = tml_buffer_read(r->tml, out, v->data);
+    TML_THEN(status, tml_buffer_read(r->tml, out, v->data));
     tml_buffer_destroy(r->tml, out);
     for (uint64_t i = 0; i < count && status == TML_OK; i++)
         r->inside += ((const float *)v->data)[i] < 0;

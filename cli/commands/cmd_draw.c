@@ -115,8 +115,7 @@ static int draw(run *r)
         status = clip_to_camera(r, &clipped);
     }
     clipped.mesh.up = up;
-    if (status == TML_OK)
-        status = picture_save(r->tml, &clipped.mesh, &desc, &a->picture, a->output);
+    TML_THEN(status, picture_save(r->tml, &clipped.mesh, &desc, &a->picture, a->output));
     clip_free(r->tml, &clipped);
     report_add_stage(&r->times, "picture", cli_now() - start);
     report_add_output(&r->times, a->output);

@@ -224,10 +224,9 @@ static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
         tml_status status = tml_buffer_create(
             r->tml, &(tml_buffer_desc){.type = TML_U8, .count = count, .label = "meter"},
             &weights.buffer);
-        if (status == TML_OK)
-            status = tml_image_tonemap(
-                r->tml,
-                &(tml_image_tonemap_desc){.in = p.image, .out = weights, .tone = TML_TONE_SRGB});
+        TML_THEN(status, tml_image_tonemap(
+                             r->tml, &(tml_image_tonemap_desc){
+                                         .in = p.image, .out = weights, .tone = TML_TONE_SRGB}));
         code = cli_fail(r->tml, status);
     }
     picture_buffer_free(r->tml, &p);
@@ -373,13 +372,10 @@ static int save_picture(run *r, measured *f, const char *path)
                                    .state = r->state,
                                    .tone = (tml_tone)r->args->tone,
                                    .white = (float)r->args->white};
-    if (status == TML_OK)
-        status = tml_image_tonemap(r->tml, &desc);
-    if (status == TML_OK)
-        status = picture_read(r->tml, &out, &picture);
+    TML_THEN(status, tml_image_tonemap(r->tml, &desc));
+    TML_THEN(status, picture_read(r->tml, &out, &picture));
     f->seconds[2] = cli_now() - start;
-    if (status == TML_OK)
-        status = tml_picture_save(r->tml, path, &picture);
+    TML_THEN(status, tml_picture_save(r->tml, path, &picture));
     f->seconds[3] = cli_now() - start - f->seconds[2];
     tml_picture_free(r->tml, &picture);
     tml_buffer_destroy(r->tml, out.buffer);
@@ -702,9 +698,9 @@ static int do_all(run *r, const frames *f)
 {
     tml_status status = tml_buffer_create(
         r->tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &r->stats);
-    if (status == TML_OK)
-        status = tml_buffer_create(
-            r->tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS}, &r->state);
+    TML_THEN(status, tml_buffer_create(
+                         r->tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS},
+                         &r->state));
     int code = cli_fail(r->tml, status);
     if (r->is_sequence)
         field_open("frames", '[');

@@ -63,14 +63,12 @@ static tml_status index_slab(run *r, uint64_t first, uint64_t count)
     tml_surface_index_desc desc = {.grid = {.dims = {dims[0], dims[1], count}}};
     tml_buffer found = {0, 0};
     tml_status status = tml_volume_stream_read(r->stream, first, count, r->layers);
-    if (status == TML_OK)
-        status = cli_lend(r->tml, r->in.volume.type, dims[0] * dims[1] * count, r->layers, "slab",
-                          &desc.volume);
-    if (status == TML_OK)
-        status = tml_surface_index(r->tml, &desc, &found);
-    if (status == TML_OK)
-        status = tml_buffer_read(
-            r->tml, found, r->bricks.ranges + 2 * tml_bricks_count(layer) * (first / BRICK_LAYERS));
+    TML_THEN(status, cli_lend(r->tml, r->in.volume.type, dims[0] * dims[1] * count, r->layers,
+                              "slab", &desc.volume));
+    TML_THEN(status, tml_surface_index(r->tml, &desc, &found));
+    TML_THEN(status, tml_buffer_read(r->tml, found,
+                                     r->bricks.ranges +
+                                         2 * tml_bricks_count(layer) * (first / BRICK_LAYERS)));
     tml_buffer_destroy(r->tml, desc.volume);
     tml_buffer_destroy(r->tml, found);
     return status;

@@ -239,8 +239,7 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
     tml_field_desc spacing = {.points = points, .kind = TML_FIELD_DISTANCE, .grid = grid};
     tml_field_desc radius = {.points = points, .kind = TML_FIELD_KERNEL_SUM, .grid = grid};
     status = tml_field_resolve(tml, &spacing, &spacing, NULL);
-    if (status == TML_OK)
-        status = tml_field_resolve(tml, &radius, &radius, NULL);
+    TML_THEN(status, tml_field_resolve(tml, &radius, &radius, NULL));
     out->spacing = spacing.radius;
     out->radius = radius.radius;
     tml_buffer_destroy(tml, points);
@@ -332,8 +331,7 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
     if (status == TML_OK)
         status =
             tml_image_measure(tml, &(tml_image_measure_desc){.image = in.image, .stats = words});
-    if (status == TML_OK)
-        status = tml_image_stats_read(tml, words, &stats);
+    TML_THEN(status, tml_image_stats_read(tml, words, &stats));
     progress_clear();
     if (status == TML_OK)
         tell_picture(path, &in.picture, &stats, args->ascii);

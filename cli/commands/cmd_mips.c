@@ -292,13 +292,11 @@ static tml_status save_sheet(run *r)
             float mean = mean_of(numbers, tile, channels);
             scale = mean > 0 && isfinite(mean) ? 0.18f / mean : 1;
         }
-        if (status == TML_OK)
-            status = paint_tile(r, numbers, scale, tile);
+        TML_THEN(status, paint_tile(r, numbers, scale, tile));
         tml_free(r->tml, numbers, (size_t)tile->width * tile->height * channels * sizeof *numbers);
     }
     uint32_t count = r->levels - first;
-    if (status == TML_OK)
-        status = sheet_save(r->tml, r->args->sheet, tiles, count, count);
+    TML_THEN(status, sheet_save(r->tml, r->args->sheet, tiles, count, count));
     if (status == TML_OK)
         report_add_output(&r->report, r->args->sheet);
     for (uint32_t i = 0; i < count; i++)

@@ -177,24 +177,17 @@ static tml_status cast_all(run *r)
 {
     tml_tree_cast_desc *c = &r->cast;
     tml_status status = make_buffer(r, TML_U64, 1, NULL, &c->total);
-    if (status == TML_OK)
-        status = tml_tree_cast(r->tml, c);
-    if (status == TML_OK)
-        status = tml_buffer_read(r->tml, c->total, &r->found_count);
-    if (status == TML_OK)
-        status = make_buffer(r, TML_U32, r->found_count, NULL, &c->rays);
-    if (status == TML_OK)
-        status = make_buffer(r, TML_U32, r->found_count, NULL, &c->triangles);
-    if (status == TML_OK)
-        status = make_buffer(r, TML_F32, r->found_count, NULL, &c->t);
+    TML_THEN(status, tml_tree_cast(r->tml, c));
+    TML_THEN(status, tml_buffer_read(r->tml, c->total, &r->found_count));
+    TML_THEN(status, make_buffer(r, TML_U32, r->found_count, NULL, &c->rays));
+    TML_THEN(status, make_buffer(r, TML_U32, r->found_count, NULL, &c->triangles));
+    TML_THEN(status, make_buffer(r, TML_F32, r->found_count, NULL, &c->t));
     if (status == TML_OK && r->found_count > 0)
         status = tml_tree_cast(r->tml, c);
-    if (status == TML_OK)
-        status = read_buffer(r, c->rays, r->found_count, sizeof *r->rays, &r->rays);
-    if (status == TML_OK)
-        status = read_buffer(r, c->triangles, r->found_count, sizeof *r->triangles, &r->triangles);
-    if (status == TML_OK)
-        status = read_buffer(r, c->t, r->found_count, sizeof *r->t, &r->t);
+    TML_THEN(status, read_buffer(r, c->rays, r->found_count, sizeof *r->rays, &r->rays));
+    TML_THEN(status,
+             read_buffer(r, c->triangles, r->found_count, sizeof *r->triangles, &r->triangles));
+    TML_THEN(status, read_buffer(r, c->t, r->found_count, sizeof *r->t, &r->t));
     for (uint64_t i = 0; i < r->found_count && status == TML_OK; i++)
         r->hit_count += i == 0 || r->rays[i] != r->rays[i - 1];
     return status;
@@ -216,16 +209,14 @@ static tml_status cast_each(run *r)
         status = make_buffer(r, TML_F32, r->count, NULL, &c->t);
     if (status == TML_OK && is_weighted)
         status = make_buffer(r, TML_VEC(TML_F32, 2), r->count, NULL, &c->barycentrics);
-    if (status == TML_OK)
-        status = tml_tree_cast(r->tml, c);
+    TML_THEN(status, tml_tree_cast(r->tml, c));
     if (c->want == TML_CAST_ANY) {
         uint8_t *hits = NULL;
         r->triangles = tml_alloc_array(r->tml, r->count, sizeof *r->triangles);
         if (status == TML_OK && !r->triangles && r->count > 0)
             status = tml_error(r->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %zu hits",
                                (size_t)r->count);
-        if (status == TML_OK)
-            status = read_buffer(r, c->hits, r->count, 1, &hits);
+        TML_THEN(status, read_buffer(r, c->hits, r->count, 1, &hits));
         for (uint64_t i = 0; i < r->count && status == TML_OK; i++)
             r->triangles[i] = hits[i];
         tml_free(r->tml, hits, hits ? (size_t)r->count : 0);
@@ -256,12 +247,9 @@ static int find_hits(run *r)
     *c = (tml_tree_cast_desc){
         .tree = r->tree, .t_max = (float)a->limit, .want = (tml_cast_want)a->find};
     const tml_type vec3_type = TML_VEC(TML_F32, 3);
-    if (status == TML_OK)
-        status = make_buffer(r, vec3_type, r->count, r->origins, &c->origins);
-    if (status == TML_OK)
-        status = make_buffer(r, vec3_type, r->count, r->directions, &c->directions);
-    if (status == TML_OK)
-        status = c->want == TML_CAST_ALL ? cast_all(r) : cast_each(r);
+    TML_THEN(status, make_buffer(r, vec3_type, r->count, r->origins, &c->origins));
+    TML_THEN(status, make_buffer(r, vec3_type, r->count, r->directions, &c->directions));
+    TML_THEN(status, c->want == TML_CAST_ALL ? cast_all(r) : cast_each(r));
     const tml_buffer made[] = {c->origins, c->directions, c->hits,  c->counts,      c->triangles,
                                c->t,       c->rays,       c->total, c->barycentrics};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)

@@ -169,8 +169,8 @@ static tml_status parts_load(const parts *p, uint64_t k, bool is_wide, loaded *o
     *at = p->first + done;
     tml_status status = tml_array_load_part(p->tml, p->path, *at, count, &out->array, &total);
     out->array.count = count; /* of nothing, too */
-    if (status == TML_OK)
-        status = cli_lend(p->tml, out->array.type, count, out->array.data, "piece", &out->buffer);
+    TML_THEN(status,
+             cli_lend(p->tml, out->array.type, count, out->array.data, "piece", &out->buffer));
     if (status == TML_OK && is_wide)
         status = widen(p->tml, out);
     if (status == TML_OK && !tml_progress(p->tml, cli_name(), (double)k / (double)p->rounds))
@@ -258,8 +258,7 @@ static tml_status compact(tml_context *tml, const compact_args *args, const load
         return status;
     desc.count = count;
     status = tml_compact(tml, &desc);
-    if (status == TML_OK)
-        status = tml_buffer_read_count(tml, count, kept);
+    TML_THEN(status, tml_buffer_read_count(tml, count, kept));
     tml_buffer_destroy(tml, count);
     return status;
 }
@@ -287,10 +286,8 @@ static tml_status compact_piece(const parts *p, const compact_args *args, uint64
     const tml_buffer_desc desc = {.type = args->indices ? TML_U64 : in.array.type,
                                   .count = in.array.count,
                                   .label = "output"};
-    if (status == TML_OK)
-        status = tml_buffer_create(p->tml, &desc, &out);
-    if (status == TML_OK)
-        status = compact(p->tml, args, &in, out, &count);
+    TML_THEN(status, tml_buffer_create(p->tml, &desc, &out));
+    TML_THEN(status, compact(p->tml, args, &in, out, &count));
     uint64_t *numbers = NULL;
     if (status == TML_OK && to && args->indices)
         status = tml_buffer_map(p->tml, out, (void **)&numbers);
@@ -319,9 +316,9 @@ static int compact_parts(const parts *p, const compact_args *args)
     all = kept;
     if (status == TML_OK && team)
         status = team->scan(team->user, p->tml, 1, &kept, &before, &all);
-    if (status == TML_OK)
-        status = tml_array_stream_open(p->tml, args->output,
-                                       args->indices ? TML_U64 : p->all.array.type, all, team, &to);
+    TML_THEN(status,
+             tml_array_stream_open(p->tml, args->output,
+                                   args->indices ? TML_U64 : p->all.array.type, all, team, &to));
     kept = 0;
     for (uint64_t k = 0; k < p->rounds && status == TML_OK; k++)
         status = compact_piece(p, args, k, to, before, &kept);
@@ -370,11 +367,9 @@ static int compact_run(tml_context *tml, const void *all_args, char **operands)
                             .label = "output"};
     tml_status status = tml_buffer_create(tml, &desc, &out);
     double start = cli_now();
-    if (status == TML_OK)
-        status = compact(tml, args, &in, out, &kept);
+    TML_THEN(status, compact(tml, args, &in, out, &kept));
     double seconds = cli_now() - start;
-    if (status == TML_OK)
-        status = save(tml, args->output, out, kept);
+    TML_THEN(status, save(tml, args->output, out, kept));
     code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
@@ -560,13 +555,12 @@ static tml_status scan(tml_context *tml, const scan_args *args, tml_buffer in, t
     tml_status status = start ? tml_buffer_create(tml, &desc, &first) : TML_OK;
     if (status == TML_OK && all)
         status = tml_buffer_create(tml, &desc, &total);
-    if (status == TML_OK)
-        status = tml_scan(tml, &(tml_scan_desc){.in = in,
-                                                .inclusive = args->inclusive,
-                                                .out = out,
-                                                .total = total,
-                                                .fold = (tml_fold)args->fold,
-                                                .start = first});
+    TML_THEN(status, tml_scan(tml, &(tml_scan_desc){.in = in,
+                                                    .inclusive = args->inclusive,
+                                                    .out = out,
+                                                    .total = total,
+                                                    .fold = (tml_fold)args->fold,
+                                                    .start = first}));
     running last = {.whole = 0};
     if (status == TML_OK && all) {
         status = tml_buffer_read(tml, total, &last);
@@ -586,11 +580,9 @@ static tml_status add_piece(tml_context *tml, const scan_args *args, const loade
     tml_buffer_desc desc = {
         .type = tml_type_is_float(type) ? TML_F64 : type, .count = 1, .label = "sum"};
     tml_status status = tml_buffer_create(tml, &desc, &total);
-    if (status == TML_OK)
-        status = tml_reduce(
-            tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in->buffer, .out = total});
-    if (status == TML_OK)
-        status = tml_buffer_read(tml, total, &added);
+    TML_THEN(status, tml_reduce(tml, &(tml_reduce_desc){
+                                         .fold = TML_FOLD_SUM, .in = in->buffer, .out = total}));
+    TML_THEN(status, tml_buffer_read(tml, total, &added));
     running_add(args, type, sum, added);
     tml_buffer_destroy(tml, total);
     return status;
@@ -658,11 +650,9 @@ static int scan_parts(const parts *p, const scan_args *args)
     double start = cli_now();
     for (uint64_t k = 0; k < p->rounds && ranks_team() && status == TML_OK; k++)
         status = scan_piece(p, args, k, NULL, &sum);
-    if (status == TML_OK)
-        status = scan_ranks(p, args, first, &sum);
-    if (status == TML_OK)
-        status = tml_array_stream_open(p->tml, args->output, type, p->all.array.count, ranks_team(),
-                                       &to);
+    TML_THEN(status, scan_ranks(p, args, first, &sum));
+    TML_THEN(status, tml_array_stream_open(p->tml, args->output, type, p->all.array.count,
+                                           ranks_team(), &to));
     for (uint64_t k = 0; k < p->rounds && status == TML_OK; k++)
         status = scan_piece(p, args, k, to, &sum);
     if (to)
@@ -694,14 +684,11 @@ static int scan_run(tml_context *tml, const void *all_args, char **operands)
         return code;
     }
     tml_status status = widen(tml, &in);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml, &desc, &out);
+    TML_THEN(status, tml_buffer_create(tml, &desc, &out));
     double start = cli_now();
-    if (status == TML_OK)
-        status = scan(tml, args, in.buffer, out, args->start.count ? &first : NULL, NULL);
+    TML_THEN(status, scan(tml, args, in.buffer, out, args->start.count ? &first : NULL, NULL));
     double seconds = cli_now() - start;
-    if (status == TML_OK)
-        status = save(tml, args->output, out, in.array.count);
+    TML_THEN(status, save(tml, args->output, out, in.array.count));
     code = cli_fail(tml, status);
     progress_clear();
     if (code == CLI_OK)
@@ -786,10 +773,8 @@ static tml_status sort(tml_context *tml, const sort_args *args, const loaded *in
     *(args->indices ? &top.indices : &top.values) = out;
     desc.payloads[0] = top.payloads[0] = (tml_payload){payload->buffer, moved};
     double start = cli_now();
-    if (status == TML_OK)
-        status = args->top ? tml_top_k(tml, &top) : tml_sort(tml, &desc);
-    if (status == TML_OK)
-        status = tml_sync(tml);
+    TML_THEN(status, args->top ? tml_top_k(tml, &top) : tml_sort(tml, &desc));
+    TML_THEN(status, tml_sync(tml));
     *seconds = cli_now() - start;
     if (status == TML_OK && args->output)
         status = save(tml, args->output, out, count);
@@ -971,8 +956,7 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, fold_va
     if (status != TML_OK)
         return status;
     status = tml_reduce(tml, &(tml_reduce_desc){.fold = fold, .in = in, .out = out});
-    if (status == TML_OK)
-        status = tml_buffer_read(tml, out, out_value);
+    TML_THEN(status, tml_buffer_read(tml, out, out_value));
     tml_buffer_destroy(tml, out);
     return status;
 }
@@ -1086,9 +1070,8 @@ static int reduce_parts(const parts *p, const reduce_args *args)
     if (status == TML_OK && !all)
         status =
             tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for %" PRIu64 " bytes", size);
-    if (status == TML_OK)
-        status = ranks_gather(p->tml, (const uint64_t *)(const void *)&mine, NUMBERS,
-                              (uint64_t *)(void *)all);
+    TML_THEN(status, ranks_gather(p->tml, (const uint64_t *)(const void *)&mine, NUMBERS,
+                                  (uint64_t *)(void *)all));
     for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++)
         join(type, &whole, &all[r]);
     tml_free(p->tml, all, size);

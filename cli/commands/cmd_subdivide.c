@@ -266,15 +266,13 @@ static int lend_file_creases(run *r)
     const tml_mesh_file *f = &r->in.file;
     tml_status status = lend_if_any(r, TML_VEC(TML_U32, 2), f->crease_count, f->crease_vertices,
                                     "creases", &r->creases);
-    if (status == TML_OK)
-        status = lend_if_any(r, TML_F32, f->crease_count, f->crease_sharpness, "sharpness",
-                             &r->crease_sharpness);
+    TML_THEN(status, lend_if_any(r, TML_F32, f->crease_count, f->crease_sharpness, "sharpness",
+                                 &r->crease_sharpness));
     if (status == TML_OK)
         status =
             lend_if_any(r, TML_U32, f->corner_count, f->corner_vertices, "corners", &r->corners);
-    if (status == TML_OK)
-        status = lend_if_any(r, TML_F32, f->corner_count, f->corner_sharpness, "sharpness",
-                             &r->corner_sharpness);
+    TML_THEN(status, lend_if_any(r, TML_F32, f->corner_count, f->corner_sharpness, "sharpness",
+                                 &r->corner_sharpness));
     return cli_fail(r->tml, status);
 }
 
@@ -395,8 +393,7 @@ static int subdivide_uniformly(run *r)
     if (code != CLI_OK)
         return code;
     tml_status status = tml_subdivide_uniform(r->subdivider, &desc, &r->result);
-    if (status == TML_OK)
-        status = tml_sync(r->tml);
+    TML_THEN(status, tml_sync(r->tml));
     r->result.depth = desc.levels;
     return cli_fail(r->tml, status);
 }

@@ -383,8 +383,7 @@ static int make_mask(run *r)
         status = cli_map(r->tml, stream_nonzero(r->mask.type), r->mask.type, count, r->mask.data,
                          TML_U8, r->mask_bytes);
     }
-    if (status == TML_OK)
-        status = cli_lend_input(r->tml, TML_U8, count, bytes, "mask", &r->desc.mask);
+    TML_THEN(status, cli_lend_input(r->tml, TML_U8, count, bytes, "mask", &r->desc.mask));
     return cli_fail(r->tml, status);
 }
 
@@ -812,8 +811,7 @@ static int save_cells(run *r)
     array.size = array.count * tml_type_size(array.type);
     tml_status status = tml_buffer_is_none(cells) ? TML_OK : tml_buffer_map(r->tml, cells, &data);
     array.data = data;
-    if (status == TML_OK)
-        status = tml_array_save(r->tml, r->args->cells, &array);
+    TML_THEN(status, tml_array_save(r->tml, r->args->cells, &array));
     if (!tml_buffer_is_none(cells))
         tml_buffer_unmap(r->tml, cells);
     report_add_output(&r->summary.report, r->args->cells);
@@ -913,8 +911,7 @@ static int run_whole(run *r)
     memcpy(desc.mesh.origin, r->desc.position_origin, sizeof desc.mesh.origin);
     tml_status status =
         a->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)a->cells_by) : TML_OK;
-    if (status == TML_OK)
-        status = tml_surface_save_whole(r->tml, a->output, &desc, &r->made.whole);
+    TML_THEN(status, tml_surface_save_whole(r->tml, a->output, &desc, &r->made.whole));
     return status == TML_OK ? end_whole(r) : cli_fail(r->tml, status);
 }
 

@@ -126,8 +126,7 @@ tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc
     uint8_t *cells = tml_alloc_array(tml, count, 1), *rgba = tml_alloc(tml, size);
     if (!cells || !rgba)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a picture of the cells");
-    if (status == TML_OK)
-        status = tml_surface_cells(tml, desc, cells);
+    TML_THEN(status, tml_surface_cells(tml, desc, cells));
     if (status == TML_OK) {
         uint64_t width = paint(cells, &s, rgba, counts);
         status = tml_png_save(tml, path, rgba, (uint32_t)width, (uint32_t)s.height);

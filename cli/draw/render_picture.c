@@ -425,8 +425,7 @@ static tml_status render_scene(scene *s)
         tml_status status = draw_view(s, &s->light, &s->shadow);
         if (status == TML_OK && !tml_progress(s->tml, "triangles", 0.15))
             status = TML_ERROR_CANCELLED;
-        if (status == TML_OK)
-            status = draw_view(s, &s->camera, &s->target);
+        TML_THEN(status, draw_view(s, &s->camera, &s->target));
         if (status == TML_OK && s->glow.depths)
             status = draw_lit(s);
         if (status != TML_OK)

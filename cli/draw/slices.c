@@ -120,8 +120,7 @@ tml_status slices_save(tml_context *tml, const char *path, const tml_volume *vol
     }
     while (columns * columns < count)
         columns++;
-    if (status == TML_OK)
-        status = sheet_save(tml, path, tiles, count, columns);
+    TML_THEN(status, sheet_save(tml, path, tiles, count, columns));
     for (uint32_t i = 0; i < count; i++)
         tml_free(tml, tiles[i].rgba, (size_t)tiles[i].width * tiles[i].height * 4);
     return status;

@@ -92,8 +92,7 @@ static tml_status measure_points(tml_context *tml, uint32_t count, int repeats, 
         double start = cli_now(), surface = INFINITY;
         status = tml_field_resolve(tml, &field, &resolved, &desc.iso);
         double resolving = cli_now() - start;
-        if (status == TML_OK)
-            status = make_surface(tml, &desc, &surface);
+        TML_THEN(status, make_surface(tml, &desc, &surface));
         *seconds = fmin(*seconds, resolving + surface);
     }
     tml_buffer_destroy(tml, field.points);
@@ -114,11 +113,9 @@ static tml_status measure_copies(tml_context *tml, double *to, double *from)
     for (int i = 0; i <= REPEATS && status == TML_OK; i++) { /* the first makes staging memory */
         double start = cli_now();
         status = tml_buffer_write(tml, buffer, 0, COPY, words);
-        if (status == TML_OK)
-            status = tml_sync(tml);
+        TML_THEN(status, tml_sync(tml));
         double middle = cli_now();
-        if (status == TML_OK)
-            status = tml_buffer_read(tml, buffer, words);
+        TML_THEN(status, tml_buffer_read(tml, buffer, words));
         down = i ? fmin(down, middle - start) : down;
         up = i ? fmin(up, cli_now() - middle) : up;
     }
@@ -157,14 +154,10 @@ static void measure_device(void *data)
     }
     double cold = INFINITY, cold_points = INFINITY, warm = INFINITY, warm_points = INFINITY;
     status = measure_copies(tml, &d->to_device, &d->from_device);
-    if (status == TML_OK)
-        status = measure_volume(tml, SIDE_COLD, 1, &cold);
-    if (status == TML_OK)
-        status = measure_points(tml, 1000, 1, &cold_points);
-    if (status == TML_OK)
-        status = measure_volume(tml, SIDE_COLD, REPEATS, &warm);
-    if (status == TML_OK)
-        status = measure_points(tml, 1000, REPEATS, &warm_points);
+    TML_THEN(status, measure_volume(tml, SIDE_COLD, 1, &cold));
+    TML_THEN(status, measure_points(tml, 1000, 1, &cold_points));
+    TML_THEN(status, measure_volume(tml, SIDE_COLD, REPEATS, &warm));
+    TML_THEN(status, measure_points(tml, 1000, REPEATS, &warm_points));
     d->pipelines = status == TML_OK ? fmax(cold + cold_points - warm - warm_points, 0) : 0;
     keep_error(d, tml, status);
     if (!pipeline_cache_name(tml, d->pipelines_name))
@@ -212,10 +205,8 @@ tml_status measure_speeds(bool software, speeds *out, char why[256])
     if (has_folder)
         system_remove_folder(folder);
     tml_status status = tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml);
-    if (status == TML_OK)
-        status = measure_volume(tml, SIDE, REPEATS, &volume);
-    if (status == TML_OK)
-        status = measure_points(tml, POINTS, REPEATS, &points);
+    TML_THEN(status, measure_volume(tml, SIDE, REPEATS, &volume));
+    TML_THEN(status, measure_points(tml, POINTS, REPEATS, &points));
     snprintf(why, 256, "%s", status == TML_OK ? "" : cli_last_error(tml));
     tml_close(tml);
     out->volume = volume / ((double)SIDE * SIDE * SIDE * sizeof(float));

@@ -25,8 +25,7 @@ static void pieces(tml_context *tml)
     uint64_t total;
     MUST(tml_array_stream_open(tml, path, TML_U32, 4, NULL, &stream));
     tml_status status = tml_array_stream_write(stream, 0, 2, (uint32_t[]){10, 11});
-    if (status == TML_OK)
-        status = tml_array_stream_write(stream, 2, 2, (uint32_t[]){12, 13});
+    TML_THEN(status, tml_array_stream_write(stream, 2, 2, (uint32_t[]){12, 13}));
     MUST(tml_array_stream_finish(stream, status)); /* of a failure it leaves no file */
     MUST(tml_array_load_part(tml, path, 2, 2, &part, &total));
     CHECK(total == 4 && part.count == 2 && ((const uint32_t *)part.data)[0] == 12);

@@ -83,8 +83,7 @@ static void pieces(tml_context *tml)
     tml_mesh_file file;
     MUST(tml_mesh_stream_open(tml, path, &desc, &stream));
     tml_status status = tml_mesh_stream_add(stream, 0, &lower);
-    if (status == TML_OK)
-        status = tml_mesh_stream_add(stream, 0, &upper);
+    TML_THEN(status, tml_mesh_stream_add(stream, 0, &upper));
     MUST(tml_mesh_stream_finish(stream, status)); /* of a failure it leaves no file */
     MUST(tml_mesh_load(tml, path, NULL, &file));
     CHECK(file.mesh.vertex_count == 4 && file.mesh.triangle_count == 2);

@@ -100,6 +100,14 @@ typedef enum tml_status {
 #undef TML_ERROR_ENUM
 } tml_status;
 
+/* Makes the call if status, a variable, is TML_OK, and assigns its result to it: of several calls in
+ * turn the first failure is kept, and none is made after it. */
+#define TML_THEN(status, call)                                                                     \
+    do {                                                                                           \
+        if ((status) == TML_OK)                                                                    \
+            (status) = (call);                                                                     \
+    } while (0)
+
 /* The code's name without its prefix, "OK", "INVALID_ARGUMENT"; never NULL. */
 TML_API const char *tml_status_name(tml_status status);
 /* The code's sentence from TML_ERROR_LIST, "success"; never NULL. */

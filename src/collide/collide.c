@@ -353,8 +353,7 @@ static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
         memset(job.pose_counts, 0, counts_size);
         status = collide(&job, desc, b, poses);
     }
-    if (status == TML_OK)
-        status = deliver(&job, desc, &result);
+    TML_THEN(status, deliver(&job, desc, &result));
     memcpy(result.class_counts, job.class_counts, sizeof result.class_counts);
     result.node_pairs = job.node_pairs;
     memcpy(result.step_pairs, job.step_pairs, sizeof result.step_pairs);

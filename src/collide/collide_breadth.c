@@ -460,12 +460,9 @@ static tml_status found_read(breadth_run *run)
     if (!run->found || !kinds)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                            "tml_collide: no memory for %" PRIu64 " pairs", count);
-    if (status == TML_OK)
-        status = tml_buffer_read_range(tml, run->pairs[run->last], 0, count, run->found);
-    if (status == TML_OK)
-        status = found_fetch(run, count);
-    if (status == TML_OK)
-        status = found_take(run, count, kinds);
+    TML_THEN(status, tml_buffer_read_range(tml, run->pairs[run->last], 0, count, run->found));
+    TML_THEN(status, found_fetch(run, count));
+    TML_THEN(status, found_take(run, count, kinds));
     tml_free(tml, kinds, (size_t)count);
     return status;
 }
@@ -678,8 +675,7 @@ static tml_status run_prepare(breadth_run *run)
     run->sure_room = TML_MIN_OF((uint64_t)ROOM_AT_FIRST, run->most_room);
     run->room = TML_MIN_OF(TML_MAX_OF(job->a->pair_room, run->sure_room), run->most_room);
     tml_status status = tree_upload(tml, job->a);
-    if (status == TML_OK)
-        status = tree_upload(tml, job->b);
+    TML_THEN(status, tree_upload(tml, job->b));
     if (status == TML_OK && job->want == TML_COLLIDE_WANT_COUNT) {
         run->crossings = tml_alloc_array(tml, job->pose_count, sizeof *run->crossings);
         if (!run->crossings)

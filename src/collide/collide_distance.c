@@ -64,8 +64,7 @@ static tml_status distance(tml_context *tml, const tml_collide_distance_desc *de
     for (uint32_t p = 0; p < job.pose_count && status == TML_OK; p++)
         status = collide_pose_make(tml, call, job.a, job.b,
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &made[p]);
-    if (status == TML_OK)
-        status = is_broad ? distance_on_device(&job) : distance_depth_first(&job);
+    TML_THEN(status, is_broad ? distance_on_device(&job) : distance_depth_first(&job));
     tml_free(tml, made, job.pose_count * sizeof *made);
     return status;
 }

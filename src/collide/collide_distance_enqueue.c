@@ -257,8 +257,7 @@ static tml_status distance_on_host(const apart_call *call_of)
     distance_job job = {.tml = tml, .a = desc->a, .b = desc->b, .limit = call_of->limit};
     uint64_t count = 0;
     tml_status status = stream_read_length(tml, &call_of->length, &count);
-    if (status == TML_OK)
-        status = collide_trees_fetch(tml, call, desc->a, desc->b, COLLIDE_STALE_ALL);
+    TML_THEN(status, collide_trees_fetch(tml, call, desc->a, desc->b, COLLIDE_STALE_ALL));
     if (status != TML_OK)
         return status;
     job.pose_count = (uint32_t)count;
@@ -270,12 +269,10 @@ static tml_status distance_on_host(const apart_call *call_of)
     if (!matrices || !poses || !is_usable || !job.out)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %u poses", call,
                            job.pose_count);
-    if (status == TML_OK)
-        status = poses_make(call_of, &job, matrices, poses, is_usable);
+    TML_THEN(status, poses_make(call_of, &job, matrices, poses, is_usable));
     if (status == TML_OK && !tml_parallel_until(tml, job.pose_count, pose_task, &job))
         status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", call);
-    if (status == TML_OK)
-        status = results_write(call_of, &job, is_usable);
+    TML_THEN(status, results_write(call_of, &job, is_usable));
     tml_free(tml, matrices, room * 12 * sizeof *matrices);
     tml_free(tml, poses, room * sizeof *poses);
     tml_free(tml, is_usable, room * sizeof *is_usable);
@@ -330,9 +327,9 @@ static tml_status apart_check_desc(apart_call *call_of)
     tml_status status = TML_OK;
     if (has_poses)
         status = tml_check_buffer(tml, call, "desc.poses", desc->poses, floats, 0);
-    if (status == TML_OK)
-        status = stream_check_length(
-            tml, call, has_poses ? stream_count_of(tml, desc->poses) / 12 : 1, &call_of->length);
+    TML_THEN(status,
+             stream_check_length(tml, call, has_poses ? stream_count_of(tml, desc->poses) / 12 : 1,
+                                 &call_of->length));
     if (status != TML_OK)
         return status;
     if (call_of->length.count > POSES_MOST || (!has_poses && call_of->length.count > 1))

@@ -225,8 +225,7 @@ static tml_status make_trees(near_stream *run)
             tml_buffer_is_none(tree->device_shape))
             status = tml_refuse_recording(
                 tml, run->p->call, "call it once before tml_vulkan_record, to make its buffers");
-        if (status == TML_OK)
-            status = collide_device_tree(tml, tree, &run->boxes[i], &run->triangles[i]);
+        TML_THEN(status, collide_device_tree(tml, tree, &run->boxes[i], &run->triangles[i]));
         if (status == TML_OK && tml_buffer_is_none(tree->device_shape))
             status = make_shape(tml, tree);
         tree->forget = collide_forget;

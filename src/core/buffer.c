@@ -339,8 +339,7 @@ tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *lab
     tml_buffer_describe(tml, from, &desc.type, &desc.count);
     tml_status status = tml_buffer_map(tml, from, &memory);
     desc.data = memory;
-    if (status == TML_OK)
-        status = tml_buffer_create(tml, &desc, out);
+    TML_THEN(status, tml_buffer_create(tml, &desc, out));
     if (memory)
         tml_buffer_unmap(tml, from);
     return status;

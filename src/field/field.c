@@ -135,12 +135,10 @@ static tml_status field_check_desc(tml_context *tml, tml_field_desc *desc)
     static const char *const shape_names[] = {"desc.shapes[0]", "desc.shapes[1]"};
     tml_status status =
         tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points, point_types, 0);
-    if (status == TML_OK)
-        status = stream_check_length(tml, "tml_field", stream_count_of(tml, desc->points),
-                                     &desc->length);
-    if (status == TML_OK)
-        status = tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points,
-                                           point_types, desc->length.count);
+    TML_THEN(status, stream_check_length(tml, "tml_field", stream_count_of(tml, desc->points),
+                                         &desc->length));
+    TML_THEN(status, tml_check_buffer_anywhere(tml, "tml_field", "desc.points", desc->points,
+                                               point_types, desc->length.count));
     if (status == TML_OK && !tml_buffer_is_none(desc->radii))
         status = tml_check_buffer_anywhere(tml, "tml_field", "desc.radii", desc->radii,
                                            number_types, desc->length.count);
@@ -161,17 +159,14 @@ static tml_status field_check_desc(tml_context *tml, tml_field_desc *desc)
     if (status == TML_OK && (unsigned)desc->kernel > TML_FIELD_CUBIC_SPLINE)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_field: desc.kernel is %d, needs 0 to 3", (int)desc->kernel);
-    if (status == TML_OK)
-        status = check_length(tml, "radius", desc->radius, true);
-    if (status == TML_OK)
-        status = check_length(tml, "margin", desc->margin, true);
+    TML_THEN(status, check_length(tml, "radius", desc->radius, true));
+    TML_THEN(status, check_length(tml, "margin", desc->margin, true));
     if (status == TML_OK && desc->resolution > 0 && desc->resolution < FIELD_BRICK)
         status =
             tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                       "tml_field: desc.resolution is %u, needs at least %d, or 0 for automatic",
                       desc->resolution, FIELD_BRICK);
-    if (status == TML_OK)
-        status = check_bounds(tml, desc);
+    TML_THEN(status, check_bounds(tml, desc));
     return status != TML_OK ? status : check_grid(tml, &desc->grid);
 }
 

@@ -26,8 +26,7 @@ static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, boo
         status = tml_copy_to_device(tml, field->points, "positions", &copy);
         mean.positions = copy;
     }
-    if (status == TML_OK)
-        status = tml_field_mean(tml, &mean);
+    TML_THEN(status, tml_field_mean(tml, &mean));
     tml_buffer_destroy(tml, copy);
     return status;
 }
@@ -78,10 +77,8 @@ static tml_status find_median(tml_context *tml, tml_buffer sums, uint64_t count,
     tml_buffer sorted = {0, 0};
     tml_status status = tml_buffer_create(
         tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "crowding"}, &sorted);
-    if (status == TML_OK)
-        status = tml_sort(tml, &(tml_sort_desc){.keys = sums, .sorted = sorted});
-    if (status == TML_OK)
-        status = tml_buffer_read_range(tml, sorted, count / 2, 1, median);
+    TML_THEN(status, tml_sort(tml, &(tml_sort_desc){.keys = sums, .sorted = sorted}));
+    TML_THEN(status, tml_buffer_read_range(tml, sorted, count / 2, 1, median));
     tml_buffer_destroy(tml, sorted);
     return status;
 }
@@ -92,8 +89,7 @@ static tml_status weigh(tml_context *tml, tml_buffer sums, uint64_t count)
     float median = 0;
     void *mapped = NULL;
     tml_status status = find_median(tml, sums, count, &median);
-    if (status == TML_OK)
-        status = tml_buffer_map(tml, sums, &mapped);
+    TML_THEN(status, tml_buffer_map(tml, sums, &mapped));
     if (status != TML_OK)
         return status;
     const float half = (median - 1) / 2;
@@ -120,14 +116,11 @@ static tml_status smooth_weights(tml_context *tml, const tml_field_mean_desc *at
                          (unsigned long long)at->field->length.count, (unsigned long long)count);
     tml_status status = tml_buffer_create(
         tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "crowding"}, &sums);
-    if (status == TML_OK)
-        status = sum_kernels(tml, at->field, false, sums);
-    if (status == TML_OK)
-        status = weigh(tml, sums, count);
+    TML_THEN(status, sum_kernels(tml, at->field, false, sums));
+    TML_THEN(status, weigh(tml, sums, count));
     memcpy(mean.position_origin, at->position_origin, sizeof mean.position_origin);
     mean.attributes[0] = (tml_field_attribute){sums, out};
-    if (status == TML_OK)
-        status = tml_field_mean(tml, &mean);
+    TML_THEN(status, tml_field_mean(tml, &mean));
     tml_buffer_destroy(tml, sums);
     return status;
 }

@@ -19,8 +19,7 @@ tml_status field_map(tml_context *tml, const tml_field_desc *desc, field_input *
                          .radii = mapped[1],
                          .densities = mapped[2],
                          .shapes = {mapped[3], mapped[4]}};
-    if (status == TML_OK)
-        status = stream_read_length(tml, &desc->length, &out->count);
+    TML_THEN(status, stream_read_length(tml, &desc->length, &out->count));
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers) && status != TML_OK; i++)
         if (mapped[i])
             tml_buffer_unmap(tml, buffers[i]);

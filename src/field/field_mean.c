@@ -171,8 +171,7 @@ static tml_status check_attribute(const mean_job *job, int number)
     snprintf(out, sizeof out, "desc.attributes[%d].out", number);
     tml_status status =
         tml_check_buffer_anywhere(job->tml, call, values, a->values, value_types, job->point_count);
-    if (status == TML_OK)
-        status = tml_check_buffer(job->tml, call, out, a->out, value_types, job->length.count);
+    TML_THEN(status, tml_check_buffer(job->tml, call, out, a->out, value_types, job->length.count));
     tml_type type, out_type;
     if (status != TML_OK || !tml_buffer_describe(job->tml, a->values, &type, NULL) ||
         !tml_buffer_describe(job->tml, a->out, &out_type, NULL))
@@ -199,12 +198,10 @@ static tml_status field_mean_check_desc(mean_job *job)
     tml_status status =
         tml_check_buffer(job->tml, call, "desc.positions", desc->positions, position_types, 0);
     job->length = desc->length;
-    if (status == TML_OK)
-        status = stream_check_length(job->tml, call, stream_count_of(job->tml, desc->positions),
-                                     &job->length);
-    if (status == TML_OK)
-        status = tml_check_buffer(job->tml, call, "desc.positions", desc->positions, position_types,
-                                  job->length.count);
+    TML_THEN(status, stream_check_length(job->tml, call, stream_count_of(job->tml, desc->positions),
+                                         &job->length));
+    TML_THEN(status, tml_check_buffer(job->tml, call, "desc.positions", desc->positions,
+                                      position_types, job->length.count));
     for (int c = 0; c < 3 && status == TML_OK; c++)
         if (!isfinite(desc->position_origin[c]))
             status = tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,

@@ -296,15 +296,13 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
         &(tml_buffer_desc){
             .type = TML_U32, .count = FIELD_PLAN_WORDS, .data = plan->words, .label = "field plan"},
         &plan->device.words);
-    if (status == TML_OK)
-        status = copy_starts(tml, plan);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml,
-                                   &(tml_buffer_desc){.type = TML_RECORD(sizeof *plan->points),
-                                                      .count = plan->point_count,
-                                                      .data = plan->points,
-                                                      .label = "field points"},
-                                   &plan->device.points);
+    TML_THEN(status, copy_starts(tml, plan));
+    TML_THEN(status, tml_buffer_create(tml,
+                                       &(tml_buffer_desc){.type = TML_RECORD(sizeof *plan->points),
+                                                          .count = plan->point_count,
+                                                          .data = plan->points,
+                                                          .label = "field points"},
+                                       &plan->device.points));
     if (status == TML_OK && plan->densities)
         status = tml_buffer_create(tml,
                                    &(tml_buffer_desc){.type = TML_F32,
@@ -321,12 +319,11 @@ static tml_status copy_to_device(tml_context *tml, field_plan *plan)
                                                  .data = plan->shapes,
                                                  .label = "field shapes"},
                               &plan->device.shapes);
-    if (status == TML_OK)
-        status = tml_buffer_create(tml,
-                                   &(tml_buffer_desc){.type = TML_U32,
-                                                      .count = 1 + plan->device.brick_room,
-                                                      .label = "field bricks"},
-                                   &plan->device.bricks);
+    TML_THEN(status, tml_buffer_create(tml,
+                                       &(tml_buffer_desc){.type = TML_U32,
+                                                          .count = 1 + plan->device.brick_room,
+                                                          .label = "field bricks"},
+                                       &plan->device.bricks));
     return status;
 }
 

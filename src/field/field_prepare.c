@@ -42,8 +42,7 @@ static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
     memcpy(all.lower, given->lower, sizeof all.lower);
     memcpy(all.upper, given->upper, sizeof all.upper);
     tml_status status = tml_buffer_create(tml, &desc, &out->owned[0]);
-    if (status == TML_OK)
-        status = tml_field_densities(tml, &all, out->owned[0]);
+    TML_THEN(status, tml_field_densities(tml, &all, out->owned[0]));
     out->balls.densities = out->owned[0];
     return status ? status : tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);
 }
@@ -69,8 +68,7 @@ static tml_status make_shapes(tml_context *tml, tml_field_prepared *out)
     }
     const tml_field_shapes_desc desc = {
         .field = &balls, .centres = made[0], .densities = made[1], .shapes = {made[2], made[3]}};
-    if (status == TML_OK)
-        status = tml_field_shapes(tml, &desc);
+    TML_THEN(status, tml_field_shapes(tml, &desc));
     tml_buffer_destroy(tml, copy);
     field->points = desc.centres;
     field->densities = desc.densities;
@@ -89,8 +87,7 @@ static tml_status field_prepare_run(tml_context *tml, const tml_field_prepare_de
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.shapes needs desc.densities, or desc.field.densities", call);
     tml_status status = choose_cell(tml, desc->cell, &field);
-    if (status == TML_OK)
-        status = tml_field_resolve(tml, &field, &out->balls, &out->iso);
+    TML_THEN(status, tml_field_resolve(tml, &field, &out->balls, &out->iso));
     if (status == TML_OK && !tml_buffer_is_none(desc->field.densities)) {
         out->balls.densities = desc->field.densities;
         status = tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);

@@ -81,14 +81,11 @@ static tml_status check_field(tml_context *tml, const tml_field_desc *field, tml
     tml_status status =
         tml_check_buffer(tml, call, "desc.field.points", field->points, point_types, 0);
     *length = field->length;
-    if (status == TML_OK)
-        status = stream_check_length(tml, call, stream_count_of(tml, field->points), length);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.field.points", field->points, point_types,
-                                  length->count);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.field.densities", field->densities, number_types,
-                                  length->count);
+    TML_THEN(status, stream_check_length(tml, call, stream_count_of(tml, field->points), length));
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.field.points", field->points, point_types,
+                                      length->count));
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.field.densities", field->densities,
+                                      number_types, length->count));
     return status;
 }
 
@@ -123,7 +120,8 @@ static tml_status field_shapes_check_outputs(tml_context *tml, const tml_field_s
 static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *desc,
                               tml_length length)
 {
-    const double radius = desc->field->radius, reach = 2.0 * radius, step = reach / FIELD_BIN_SAMPLES;
+    const double radius = desc->field->radius, reach = 2.0 * radius,
+                 step = reach / FIELD_BIN_SAMPLES;
     tml_field_desc near = {.points = desc->field->points,
                            .radius = reach,
                            .grid.spacing = {step, step, step},
@@ -149,12 +147,9 @@ static tml_status field_shapes_run(tml_context *tml, const tml_field_shapes_desc
     if (tml->engine->tier)
         return tml_refuse(tml, call, "no fields");
     tml_status status = tml_refuse_recording(tml, call, "the host has to look at the points");
-    if (status == TML_OK)
-        status = check_numbers(tml, &desc);
-    if (status == TML_OK)
-        status = check_field(tml, desc.field, &length);
-    if (status == TML_OK)
-        status = field_shapes_check_outputs(tml, &desc, length.count);
+    TML_THEN(status, check_numbers(tml, &desc));
+    TML_THEN(status, check_field(tml, desc.field, &length));
+    TML_THEN(status, field_shapes_check_outputs(tml, &desc, length.count));
     return status || length.count == 0 ? status : find_shapes(tml, &desc, length);
 }
 

@@ -23,9 +23,8 @@ tml_status field_weights_check(tml_context *tml, const char *call, const tml_fie
     static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
     const char *name = "desc.weights";
     tml_status status = tml_check_buffer(tml, call, name, desc->weights, types, length.count);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, name, desc->weights, "desc.positions",
-                                    desc->positions, false);
+    TML_THEN(status, stream_check_apart(tml, call, name, desc->weights, "desc.positions",
+                                        desc->positions, false));
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
         if (!tml_buffer_is_none(desc->attributes[i].out))
             status = stream_check_apart(tml, call, name, desc->weights, "desc.attributes",

@@ -53,8 +53,7 @@ static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
             status = gl_temporary(tml, GL_FORMAT_WORDS, words_of(desc, k), &asides[k]);
         if (in_place && status == TML_OK)
             status = gl_copy(tml, asides[k], 0, out, 0, words_of(desc, k));
-        if (status == TML_OK)
-            status = draw_output(tml, desc, k, in_place ? asides[k] : out);
+        TML_THEN(status, draw_output(tml, desc, k, in_place ? asides[k] : out));
     }
     for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && in_place && status == TML_OK; k++)
         status = gl_copy(tml, gl_texture_of(tml, tml_map_out(desc, k)), 0, asides[k], 0,

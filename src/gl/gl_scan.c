@@ -197,8 +197,7 @@ static tml_status store_total(tml_context *tml, const gl_scan *scan, const tml_l
 {
     gl_sums sum;
     tml_status status = take_sums(tml, scan, 1, &sum);
-    if (status == TML_OK)
-        status = draw_elements(tml, scan, "#define TOTAL\n", false, length, sum, 1);
+    TML_THEN(status, draw_elements(tml, scan, "#define TOTAL\n", false, length, sum, 1));
     return status == TML_OK ? gl_store_results(tml, sum.low, 1, NULL, total) : status;
 }
 
@@ -210,8 +209,7 @@ static tml_status scan_run(tml_context *tml, const tml_scan_resolved *resolved)
     gl_sums scanned;
     bind(tml, resolved, &scan);
     tml_status status = gl_scan_carries(tml, &scan);
-    if (status == TML_OK)
-        status = gl_scan_elements(tml, &scan, desc->inclusive, &scanned);
+    TML_THEN(status, gl_scan_elements(tml, &scan, desc->inclusive, &scanned));
     if (status == TML_OK && !tml_buffer_is_none(desc->total)) /* before "in" may be overwritten */
         status = store_total(tml, &scan, &desc->length, desc->total);
     return status != TML_OK

@@ -77,8 +77,7 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
     fold_bind_segments(tml, desc, &fold);
     const gl_texture *results;
     tml_status status = gl_fold_blocks(tml, &fold, 1);
-    if (status == TML_OK)
-        status = gl_fold_results(tml, &fold, NULL, segments, &results);
+    TML_THEN(status, gl_fold_results(tml, &fold, NULL, segments, &results));
     return status == TML_OK ? gl_store_results(tml, results, segments,
                                                has_starts(desc) ? &desc->count : NULL, desc->out)
                             : status;
@@ -128,18 +127,19 @@ tml_status gl_segments_begins(tml_context *tml, const gl_segments *segments,
     const tml_length all = {.count = segments->element_count};
     const gl_texture *at;
     tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, windows, &at);
-    if (status == TML_OK)
-        status = gl_draw(tml, &(gl_draw_info){
-                                  .shader = &gl_shader_segments_windows,
-                                  .defines = segments->defines,
-                                  .inputs = {segments->offsets, segments->counts, segments->ends},
-                                  .uniforms = {segments->count, segments->elements,
-                                               segments->count_place, segments->end_place},
-                                  .targets = {at},
-                                  .count = windows,
-                              });
-    if (status == TML_OK)
-        status = gl_draw(
+    TML_THEN(status,
+             gl_draw(tml, &(gl_draw_info){
+                              .shader = &gl_shader_segments_windows,
+                              .defines = segments->defines,
+                              .inputs = {segments->offsets, segments->counts, segments->ends},
+                              .uniforms = {segments->count, segments->elements,
+                                           segments->count_place, segments->end_place},
+                              .targets = {at},
+                              .count = windows,
+                          }));
+    TML_THEN(
+        status,
+        gl_draw(
             tml,
             &(gl_draw_info){
                 .shader = &gl_shader_segments_begins,
@@ -150,7 +150,7 @@ tml_status gl_segments_begins(tml_context *tml, const gl_segments *segments,
                              segments->end_place},
                 .targets = {begins},
                 .count = segments->element_count,
-            });
+            }));
     gl_release(tml, at);
     return status;
 }
@@ -216,10 +216,8 @@ static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_de
     const gl_texture *begins;
     gl_sums scanned;
     tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, view.element_count, &begins);
-    if (status == TML_OK)
-        status = gl_segments_begins(tml, &view, begins);
-    if (status == TML_OK)
-        status = prepare_scan(tml, &view, begins, &scan, &scanned);
+    TML_THEN(status, gl_segments_begins(tml, &view, begins));
+    TML_THEN(status, prepare_scan(tml, &view, begins, &scan, &scanned));
     return status == TML_OK ? store_scan(tml, desc, &view, begins, &scan, &scanned) : status;
 }
 

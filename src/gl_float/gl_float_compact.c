@@ -71,10 +71,8 @@ static tml_status float_compact_run(tml_context *tml, const tml_compact_desc *de
     const gl_texture *sources;
     uint64_t count = outputs_of(tml, desc), exact = count;
     tml_status status = gl_float_pyramid_take(tml, desc->length.count, &pyramid);
-    if (status == TML_OK)
-        status = draw_base(tml, desc, &pyramid);
-    if (status == TML_OK)
-        status = gl_float_pyramid_build(tml, &pyramid);
+    TML_THEN(status, draw_base(tml, desc, &pyramid));
+    TML_THEN(status, gl_float_pyramid_build(tml, &pyramid));
     if (status == TML_OK && count > 0 && gl_device_of(tml)->exact_counts)
         status = gl_float_total(tml, &pyramid, &exact);
     count = TML_MIN_OF(count, exact);

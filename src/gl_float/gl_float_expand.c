@@ -109,12 +109,9 @@ static tml_status float_expand_run(tml_context *tml, const tml_expand_desc *desc
     gl_float_pyramid pyramid;
     uint64_t total;
     tml_status status = gl_float_pyramid_take(tml, desc->length.count, &pyramid);
-    if (status == TML_OK)
-        status = draw_base(tml, desc, &pyramid);
-    if (status == TML_OK)
-        status = gl_float_pyramid_build(tml, &pyramid);
-    if (status == TML_OK)
-        status = check_total(tml, desc, &pyramid, &total);
+    TML_THEN(status, draw_base(tml, desc, &pyramid));
+    TML_THEN(status, gl_float_pyramid_build(tml, &pyramid));
+    TML_THEN(status, check_total(tml, desc, &pyramid, &total));
     if (status != TML_OK)
         return status;
     uint64_t count =

@@ -30,10 +30,8 @@ tml_status gl_float_pyramid_take(tml_context *tml, uint64_t items, gl_float_pyra
         *texels = out->first[level] + level_texels(items, floats, level);
     }
     tml_status status = gl_temporary(tml, format, level_texels(items, floats, 0), &out->base);
-    if (status == TML_OK)
-        status = gl_temporary(tml, format, used[1], &out->odd);
-    if (status == TML_OK)
-        status = gl_temporary(tml, format, used[0], &out->even);
+    TML_THEN(status, gl_temporary(tml, format, used[1], &out->odd));
+    TML_THEN(status, gl_temporary(tml, format, used[0], &out->even));
     return status == TML_OK ? gl_temporary(tml, GL_FORMAT_BYTES, 1, &out->total) : status;
 }
 

@@ -82,16 +82,15 @@ static tml_status fold_steps(tml_context *tml, const tml_reduce_desc *desc, cons
     do {
         uint64_t next = TML_MAX_OF(TML_CEIL_DIV(count, FAN), 1u);
         tml_status status = gl_temporary(tml, way->format, next * way->each, out);
-        if (status == TML_OK)
-            status = gl_draw(tml, &(gl_draw_info){
-                                      .shader = way->step,
-                                      .defines = is_first ? first : way->defines,
-                                      .length = is_first ? &desc->length : NULL,
-                                      .inputs = {{"values", from}},
-                                      .uniforms = {GL_FLOAT1("count", (float)count)},
-                                      .targets = {*out},
-                                      .count = next * way->each,
-                                  });
+        TML_THEN(status, gl_draw(tml, &(gl_draw_info){
+                                          .shader = way->step,
+                                          .defines = is_first ? first : way->defines,
+                                          .length = is_first ? &desc->length : NULL,
+                                          .inputs = {{"values", from}},
+                                          .uniforms = {GL_FLOAT1("count", (float)count)},
+                                          .targets = {*out},
+                                          .count = next * way->each,
+                                      }));
         if (status != TML_OK)
             return status;
         if (!is_first)

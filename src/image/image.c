@@ -166,8 +166,7 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
                          "%s: %s is a texture, which %s does not read; copy it into a buffer", call,
                          field, tml->device.name);
     tml_status status = check_shape(tml, call, field, image, out);
-    if (status == TML_OK)
-        status = parts->check_texture(tml, call, field, image, out, &components);
+    TML_THEN(status, parts->check_texture(tml, call, field, image, out, &components));
     if (status == TML_OK && image->channels > components)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "%s: %s.channels is %u, and the texture has %u", call, field,

@@ -112,8 +112,7 @@ static tml_status expose(tml_context *tml, const tml_image_expose_desc *desc)
     if (status == TML_OK && !is_manual)
         status = tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
                                   TML_IMAGE_STATS_WORDS);
-    if (status == TML_OK)
-        status = image_check_state(tml, call, desc->state);
+    TML_THEN(status, image_check_state(tml, call, desc->state));
     if (status == TML_OK && !is_manual)
         status = stream_check_apart(tml, call, "desc.state", desc->state, "desc.stats", desc->stats,
                                     false);

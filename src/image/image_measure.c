@@ -108,12 +108,10 @@ static tml_status take_mask(tml_context *tml, const char *call, const tml_image_
     plan->mask_height = desc->mask_height;
     tml_status status = tml_check_buffer(tml, call, "desc.mask", desc->mask, stream_flag_types,
                                          (uint64_t)desc->mask_width * desc->mask_height);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.mask", desc->mask,
-                                    false);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.mask",
-                                    desc->mask, false);
+    TML_THEN(status, stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.mask",
+                                        desc->mask, false));
+    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.mask",
+                                        desc->mask, false));
     return status;
 }
 
@@ -123,27 +121,19 @@ static tml_status image_measure_resolve(tml_context *tml, const char *call,
 {
     *plan = (image_measure_plan){.stats = desc->stats};
     tml_status status = image_check_source(tml, call, "desc.image", &desc->image, &plan->in);
-    if (status == TML_OK)
-        status = take_region(tml, call, desc, &plan->in);
-    if (status == TML_OK)
-        status = image_check_luminance(tml, call, desc->luminance, desc->weights, &plan->max_rgb,
-                                       &plan->weight_r, &plan->weight_b);
-    if (status == TML_OK)
-        status = take_what(tml, call, desc, plan);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
-                                  TML_IMAGE_STATS_WORDS);
-    if (status == TML_OK)
-        status = take_mask(tml, call, desc, plan);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.image.buffer",
-                                    desc->image.buffer, false);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.image.buffer",
-                                    desc->image.buffer, false);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.stats",
-                                    desc->stats, false);
+    TML_THEN(status, take_region(tml, call, desc, &plan->in));
+    TML_THEN(status, image_check_luminance(tml, call, desc->luminance, desc->weights,
+                                           &plan->max_rgb, &plan->weight_r, &plan->weight_b));
+    TML_THEN(status, take_what(tml, call, desc, plan));
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
+                                      TML_IMAGE_STATS_WORDS));
+    TML_THEN(status, take_mask(tml, call, desc, plan));
+    TML_THEN(status, stream_check_apart(tml, call, "desc.stats", desc->stats, "desc.image.buffer",
+                                        desc->image.buffer, false));
+    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch,
+                                        "desc.image.buffer", desc->image.buffer, false));
+    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.stats",
+                                        desc->stats, false));
     return status;
 }
 

@@ -42,8 +42,8 @@ static tml_status image_mips_resolve(tml_context *tml, const char *call,
                               .floor = desc->floor != 0.0f ? desc->floor : DEFAULT_FLOOR};
     tml_status status = image_check_source(tml, call, "desc.in", &desc->in, &plan->in);
     uint64_t scalars = 0;
-    if (status == TML_OK)
-        status = image_check_buffer(tml, call, "desc.out", desc->out, &plan->out_type, &scalars);
+    TML_THEN(status,
+             image_check_buffer(tml, call, "desc.out", desc->out, &plan->out_type, &scalars));
     if (status != TML_OK)
         return status;
     if ((unsigned)desc->filter > TML_MIP_KAISER)
@@ -76,12 +76,10 @@ static tml_status image_mips_resolve(tml_context *tml, const char *call,
             plan->last_alone ? "level" : "levels 1 to", plan->levels - 1, plan->channels);
     status = stream_check_apart(tml, call, "desc.out", desc->out, "desc.in.buffer", desc->in.buffer,
                                 false);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.in.buffer",
-                                    desc->in.buffer, false);
-    if (status == TML_OK)
-        status = stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.out", desc->out,
-                                    false);
+    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.in.buffer",
+                                        desc->in.buffer, false));
+    TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.out",
+                                        desc->out, false));
     return status;
 }
 

@@ -27,8 +27,7 @@ static tml_status tonemap(tml_context *tml, const tml_image_tonemap_desc *desc)
         .white = desc->white != 0.0f ? desc->white : 4.0f,
     };
     tml_status status = image_check_view(tml, call, "desc.in", &desc->in, &plan.in);
-    if (status == TML_OK)
-        status = image_check_view(tml, call, "desc.out", &desc->out, &plan.out);
+    TML_THEN(status, image_check_view(tml, call, "desc.out", &desc->out, &plan.out));
     if (status == TML_OK && !tml_buffer_is_none(desc->state))
         status = image_check_state(tml, call, desc->state);
     if (status != TML_OK)

@@ -109,8 +109,7 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
         *out = (io_writer){.tml = tml, .call = call, .expected = expected, .fd = -1};
         snprintf(out->path, sizeof out->path, "%s", path);
     }
-    if (status == TML_OK)
-        status = team->open(team->user, tml, out->temporary);
+    TML_THEN(status, team->open(team->user, tml, out->temporary));
     out->team = team;
     return status == TML_OK ? TML_OK : tml_io_finish(out, status);
 }

@@ -139,10 +139,8 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
     surface_axes axes = {0};
     uint64_t count = 0;
     tml_status status = tml_refuse_recording(tml, CALL, NULL);
-    if (status == TML_OK)
-        status = surface_resolve_grid(tml, CALL, &desc->grid, &grid);
-    if (status == TML_OK)
-        status = surface_check_dims(tml, CALL, grid.dims, &count);
+    TML_THEN(status, surface_resolve_grid(tml, CALL, &desc->grid, &grid));
+    TML_THEN(status, surface_check_dims(tml, CALL, grid.dims, &count));
     if (status == TML_OK && grid.dims[2] >= UINT32_MAX - 1)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          CALL ": %" PRIu64
@@ -158,10 +156,8 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          CALL ": labels are of type %s, need an integer's", tml_type_name(read));
     }
-    if (status == TML_OK)
-        status = surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &axes);
-    if (status == TML_OK)
-        status = surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box);
+    TML_THEN(status, surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &axes));
+    TML_THEN(status, surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box));
     if (status != TML_OK)
         return status;
     memcpy(plan->dims, grid.dims, sizeof plan->dims);
@@ -279,9 +275,8 @@ tml_status nets_place_and_emit(nets_plan *plan)
     plan->state = own ? own : (unsigned char *)plan->positions;
     plan->places = plan->separate ? (float *)(void *)own : plan->positions;
     tml_status status = nets_run_step(plan, 0.25, 0.75, nets_on_host->place);
-    if (status == TML_OK)
-        status = nets_run_step(plan, 0.75, 1,
-                               plan->separate ? nets_on_host->emit_parts : nets_on_host->emit);
+    TML_THEN(status, nets_run_step(plan, 0.75, 1,
+                                   plan->separate ? nets_on_host->emit_parts : nets_on_host->emit));
     nets_free(plan, own, count, NETS_STATE);
     return status;
 }
@@ -302,8 +297,7 @@ static tml_status count_on_host(nets_plan *plan)
 static tml_status write_on_host(nets_plan *plan, nets_outputs *outputs)
 {
     tml_status status = map_outputs(plan->tml, outputs, plan);
-    if (status == TML_OK)
-        status = nets_place_and_emit(plan);
+    TML_THEN(status, nets_place_and_emit(plan));
     unmap_outputs(plan->tml, outputs);
     return status;
 }
@@ -339,8 +333,7 @@ static tml_status extract_on_host(nets_plan *plan, const tml_surface_labels_desc
     void *samples = NULL;
     tml_status status = tml_buffer_map(plan->tml, desc->volume, &samples);
     plan->samples = samples;
-    if (status == TML_OK)
-        status = extract(plan, desc, false);
+    TML_THEN(status, extract(plan, desc, false));
     nets_on_host->release(plan);
     if (samples)
         tml_buffer_unmap(plan->tml, desc->volume);

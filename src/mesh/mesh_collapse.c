@@ -310,8 +310,7 @@ tml_status mesh_collapse(tml_context *tml, mesh_arrays *mesh, const mesh_rows *t
     tml_free(tml, c.next, corners * sizeof *c.next);
     tml_free(tml, c.first, vertices * sizeof *c.first);
     tml_free(tml, c.merged, vertices * sizeof *c.merged);
-    if (status == TML_OK)
-        status = mesh_keep(tml, mesh, triangles, &c.kept);
+    TML_THEN(status, mesh_keep(tml, mesh, triangles, &c.kept));
     bits_destroy(tml, &c.kept);
     return status;
 }

@@ -309,10 +309,8 @@ static tml_status run_stretches(components *c, uint64_t first, uint64_t end)
     if (status != TML_OK || c->w.count == 0)
         return status;
     status = mesh_sweep_run(c->sweep, from, to, unite_block, c);
-    if (status == TML_OK)
-        status = label_sets(c);
-    if (status == TML_OK)
-        status = mesh_sweep_run(c->sweep, from, to, c->is_again ? flag_block : count_block, c);
+    TML_THEN(status, label_sets(c));
+    TML_THEN(status, mesh_sweep_run(c->sweep, from, to, c->is_again ? flag_block : count_block, c));
     if (status == TML_OK && !c->is_again)
         mesh_components_add_counts(c);
     window_move(&c->w, end < c->stretches ? mesh_components_load(&c->low[end]) : NONE);
@@ -376,8 +374,7 @@ tml_status mesh_components(const mesh_sweep *sweep, const mesh_bits *kept, bool 
                     .stretches = TML_CEIL_DIV(sweep->mesh->triangle_count, sweep->stretch)};
     bool is_any_gone = false;
     tml_status status = find_bounds(&c);
-    if (status == TML_OK)
-        status = run_pass(&c, false);
+    TML_THEN(status, run_pass(&c, false));
     *out = 0;
     for (uint64_t l = 0; l < c.label_count && status == TML_OK; l++)
         *out += c.labels[l].parent == l && c.labels[l].triangles;

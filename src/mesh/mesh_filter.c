@@ -125,8 +125,7 @@ static tml_status drop_degenerate_triangles(filter *f)
 {
     tml_context *tml = f->sweep.tml;
     tml_status status = bits_create(tml, f->sweep.mesh->vertex_count, true, &f->used);
-    if (status == TML_OK)
-        status = mesh_sweep_all(&f->sweep, flag_degenerate, f);
+    TML_THEN(status, mesh_sweep_all(&f->sweep, flag_degenerate, f));
     f->merged = status == TML_OK ? bits_rank_all(&f->used) : 0;
     if (f->merged)
         status = merge_corners(f);
@@ -193,8 +192,7 @@ static void renumber(void *argument, uint64_t first, uint64_t end)
 static tml_status compact(filter *f, mesh_arrays *mesh, const mesh_rows *rows)
 {
     tml_status status = bits_create(f->sweep.tml, mesh->vertex_count, true, &f->used);
-    if (status == TML_OK)
-        status = mesh_sweep_all(&f->sweep, flag_used, f);
+    TML_THEN(status, mesh_sweep_all(&f->sweep, flag_used, f));
     if (status != TML_OK)
         return status;
     const uint64_t vertices = bits_rank_all(&f->used);

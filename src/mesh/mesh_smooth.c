@@ -111,8 +111,7 @@ static tml_status check_buffers(smoothing *s)
     tml_type index_type;
     tml_status status =
         tml_check_buffer(tml, call, "desc.vertices", desc->vertices, vertex_types, 0);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.indices", desc->indices, index_types, 0);
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.indices", desc->indices, index_types, 0));
     if (status != TML_OK)
         return status;
     tml_buffer_describe(tml, desc->vertices, NULL, &s->vertex_count);
@@ -156,8 +155,7 @@ static tml_status check_corners(program *p, void *user)
     uint64_t worst = 0;
     uint32_t key = 0;
     tml_status status = tml_buffer_read(p->tml, s->worst, &worst);
-    if (status == TML_OK)
-        status = tml_buffer_read_range(p->tml, s->keys, worst, 1, &key);
+    TML_THEN(status, tml_buffer_read_range(p->tml, s->keys, worst, 1, &key));
     if (status == TML_OK && key == UINT32_MAX)
         return tml_error(p->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.indices: triangle %" PRIu64
@@ -290,8 +288,7 @@ static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
     if (tml->engine->tier)
         return tml_refuse(tml, call, "no smoothing of meshes");
     tml_status status = check_number(&s);
-    if (status == TML_OK)
-        status = check_buffers(&s);
+    TML_THEN(status, check_buffers(&s));
     if (status == TML_OK && s.vertex_count == 0 && s.triangle_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.indices: there are triangles, and no vertices", call);

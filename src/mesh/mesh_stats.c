@@ -312,10 +312,8 @@ static tml_status count_edges(stage_job *job, tml_mesh_stats *out)
         atomic_store_explicit(&job->ends[v], total, memory_order_relaxed);
         total += count;
     }
-    if (status == TML_OK)
-        status = run_blocks(job, mesh->triangle_count, fill_bins_block, "edges", 0.6, 0.8);
-    if (status == TML_OK)
-        status = run_blocks(job, mesh->vertex_count, count_bins_block, "edges", 0.8, 1.0);
+    TML_THEN(status, run_blocks(job, mesh->triangle_count, fill_bins_block, "edges", 0.6, 0.8));
+    TML_THEN(status, run_blocks(job, mesh->vertex_count, count_bins_block, "edges", 0.8, 1.0));
     for (uint64_t b = 0; b < TML_CEIL_DIV(mesh->vertex_count, BLOCK) && status == TML_OK; b++) {
         out->boundary_edges += job->partial[b].boundary_edges;
         out->nonmanifold_edges += job->partial[b].nonmanifold_edges;
@@ -342,10 +340,8 @@ static tml_status measure_and_count(const mesh_view *mesh, tml_mesh_stats *out)
         status = mesh_stats_out_of_memory(tml, size);
     job.ends = (_Atomic uint64_t *)memory;
     job.bins = memory ? memory + mesh->vertex_count : NULL;
-    if (status == TML_OK)
-        status = measure(&job, out);
-    if (status == TML_OK)
-        status = count_edges(&job, out);
+    TML_THEN(status, measure(&job, out));
+    TML_THEN(status, count_edges(&job, out));
     tml_free(tml, memory, words * sizeof *memory);
     tml_free(tml, job.partial, blocks * sizeof *job.partial);
     return status;
@@ -368,8 +364,7 @@ static tml_status mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer
     const char *call = "tml_mesh_examine";
     tml_mesh_stats stats = {0};
     tml_status status = tml_check_buffer(tml, call, "vertices", vertices, vertex_types, 0);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "indices", indices, index_types, 0);
+    TML_THEN(status, tml_check_buffer(tml, call, "indices", indices, index_types, 0));
     if (status != TML_OK)
         return status;
 

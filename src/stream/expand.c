@@ -79,12 +79,10 @@ static tml_status expand_check_outputs(tml_context *tml, const tml_expand_desc *
     if (status == TML_OK && !tml_buffer_is_none(d->rank))
         status = tml_check_buffer(tml, call, "desc.rank", d->rank, rank_types, 0);
     stream_field emitted[TML_MAX_OUTS];
-    if (status == TML_OK)
-        status = check_emitted(tml, d, emitted);
+    TML_THEN(status, check_emitted(tml, d, emitted));
     if (status == TML_OK && !tml_buffer_is_none(d->total))
         status = tml_check_buffer(tml, call, "desc.total", d->total, stream_count_types, 1);
-    if (status == TML_OK)
-        status = stream_check_count(tml, call, "desc.out_first", d->out_first, 0);
+    TML_THEN(status, stream_check_count(tml, call, "desc.out_first", d->out_first, 0));
 
     if (status)
         return status;
@@ -115,8 +113,7 @@ static tml_status expand_resolve(tml_context *tml, tml_expand_desc *d)
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
     tml_status status = check_sources(tml, d);
-    if (status == TML_OK)
-        status = expand_check_outputs(tml, d);
+    TML_THEN(status, expand_check_outputs(tml, d));
     if (status)
         return status;
     return stream_choose_method(tml, call, &stream_expand, d, &d->method, preference);

@@ -68,10 +68,8 @@ static tml_status resolve_reduce(tml_context *tml, tml_reduce_segments_desc *d)
     uint64_t most = 0;
     tml_status status = check_segments(tml, call, d, &most);
     uint64_t count = TML_MAX_OF(d->length.count, stream_count_of(tml, d->in));
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "in", d->in, stream_scalar_types, count);
-    if (status == TML_OK)
-        status = stream_check_fold(tml, call, d->fold, d->in, count, "out", d->out, most);
+    TML_THEN(status, tml_check_buffer(tml, call, "in", d->in, stream_scalar_types, count));
+    TML_THEN(status, stream_check_fold(tml, call, d->fold, d->in, count, "out", d->out, most));
     const stream_field outputs[] = {{"desc.out", d->out}, {"desc.scratch", d->scratch}};
     const stream_input inputs[] = {{"desc.in", d->in, 0},
                                    {"desc.offsets", d->offsets, 0},
@@ -116,8 +114,7 @@ static tml_status resolve_scan(tml_context *tml, const tml_scan_segments_desc *d
     static const char call[] = "tml_scan_segments";
     uint64_t count = stream_count_of(tml, d->in);
     tml_status status = check_offsets(tml, call, d->offsets);
-    if (status == TML_OK)
-        status = stream_check_scan_types(tml, call, d->in, count, d->out, count);
+    TML_THEN(status, stream_check_scan_types(tml, call, d->in, count, d->out, count));
     return status ? status
                   : check_memory(tml, call, d->out, d->scratch, d->in,
                                  stream_scans_in_place(tml, d->in, d->out), d->offsets);

@@ -8,8 +8,7 @@ static const char call[] = "tml_unique";
 static tml_status unique_resolve(tml_context *tml, tml_unique_desc *d)
 {
     tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.in", d->in, NULL, d->length.count);
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.in", d->in, NULL, d->length.count));
     if (status)
         return status;
     uint64_t bound = d->length.count;
@@ -20,10 +19,8 @@ static tml_status unique_resolve(tml_context *tml, tml_unique_desc *d)
     if (status == TML_OK)
         status =
             stream_check_indices(tml, call, "desc.starts", d->starts, 0, bound ? bound - 1 : 0);
-    if (status == TML_OK)
-        status = stream_check_indices(tml, call, "desc.lengths", d->lengths, 0, bound);
-    if (status == TML_OK)
-        status = stream_check_count(tml, call, "desc.count", d->count, bound);
+    TML_THEN(status, stream_check_indices(tml, call, "desc.lengths", d->lengths, 0, bound));
+    TML_THEN(status, stream_check_count(tml, call, "desc.count", d->count, bound));
 
     enum { VALUES, STARTS, LENGTHS, COUNT, SCRATCH, OUTPUTS };
     const stream_field outputs[OUTPUTS] = {[VALUES] = {"desc.values", d->values},

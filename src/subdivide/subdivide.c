@@ -105,8 +105,8 @@ static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_de
     static const tml_type corner_types[] = {TML_U32, TML_TYPE_NONE};
     tml_status status =
         tml_check_buffer(tml, create_call, "desc.positions", desc->positions, position_types, 0);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, create_call, "desc.indices", desc->indices, index_types, 0);
+    TML_THEN(status,
+             tml_check_buffer(tml, create_call, "desc.indices", desc->indices, index_types, 0));
     if (status != TML_OK)
         return status;
     uint64_t vertices = count_of(tml, desc->positions), triangles = count_of(tml, desc->indices);
@@ -119,9 +119,8 @@ static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_de
             (unsigned long long)max_triangles);
     status = check_pair(tml, "desc.crease_edges", desc->crease_edges, edge_types,
                         "desc.crease_sharpness", desc->crease_sharpness);
-    if (status == TML_OK)
-        status = check_pair(tml, "desc.corners", desc->corners, corner_types,
-                            "desc.corner_sharpness", desc->corner_sharpness);
+    TML_THEN(status, check_pair(tml, "desc.corners", desc->corners, corner_types,
+                                "desc.corner_sharpness", desc->corner_sharpness));
     char name[48];
     for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++) {
         snprintf(name, sizeof name, "desc.attributes[%u]", a);
@@ -231,12 +230,10 @@ static tml_status upload_topology(tml_context *tml, const subdivide_mesh *mesh,
     fill_records(mesh, weights, records, vertices, firsts);
     tml_status status =
         tml_buffer_make(tml, TML_VEC(TML_U32, 4), halves, records, "half-edges", &level->halves);
-    if (status == TML_OK)
-        status = tml_buffer_make(tml, TML_VEC(TML_U32, 4), mesh->vertex_count, vertices,
-                                 "subdivision vertices", &level->vertices);
-    if (status == TML_OK)
-        status = tml_buffer_make(tml, TML_U32, mesh->edge_count, firsts, "subdivision edges",
-                                 &level->firsts);
+    TML_THEN(status, tml_buffer_make(tml, TML_VEC(TML_U32, 4), mesh->vertex_count, vertices,
+                                     "subdivision vertices", &level->vertices));
+    TML_THEN(status, tml_buffer_make(tml, TML_U32, mesh->edge_count, firsts, "subdivision edges",
+                                     &level->firsts));
     tml_free(tml, records, (size_t)words * sizeof *records);
     return status;
 }
@@ -267,9 +264,8 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
                 tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %llu bytes on the host",
                           create_call, (unsigned long long)(mesh->vertex_count * sizeof *own));
     }
-    if (status == TML_OK)
-        status = tml_buffer_make(tml, TML_U32, mesh->vertex_count, sources, "sources of values",
-                                 &values->sources);
+    TML_THEN(status, tml_buffer_make(tml, TML_U32, mesh->vertex_count, sources, "sources of values",
+                                     &values->sources));
     tml_free(tml, own, mesh->vertex_count * sizeof *own);
     if (status != TML_OK || mesh->vertex_count == 0)
         return status;
@@ -352,14 +348,12 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
     tml_status status = upload_topology(tml, mesh, desc->weights,
                                         desc->boundary == TML_BOUNDARY_PINNED ? LOOP_PINNED : 0,
                                         &subdivider->topologies[0]);
-    if (status == TML_OK)
-        status = upload_turns(subdivider, mesh->max_valence);
+    TML_THEN(status, upload_turns(subdivider, mesh->max_valence));
     if (status == TML_OK && mesh->triangle_origins)
         status = tml_buffer_make(tml, TML_U32, mesh->triangle_count, mesh->triangle_origins,
                                  "origins of triangles", &subdivider->triangle_origins);
     unview(tml, views);
-    if (status == TML_OK)
-        status = adopt_values(subdivider, desc->positions, 0, mesh);
+    TML_THEN(status, adopt_values(subdivider, desc->positions, 0, mesh));
     for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
         if (!tml_buffer_is_none(desc->attributes[a])) {
             subdivider->attribute_slots[subdivider->attribute_count++] = a;
@@ -409,8 +403,7 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
     for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++)
         status = view(tml, &views, arrays[i].buffer, arrays[i].out);
     subdivide_mesh mesh;
-    if (status == TML_OK)
-        status = subdivide_mesh_create(tml, &input, &mesh);
+    TML_THEN(status, subdivide_mesh_create(tml, &input, &mesh));
     if (status == TML_OK) {
         status = adopt_mesh(subdivider, desc, &mesh, &views);
         subdivide_mesh_free(tml, &mesh);
@@ -591,9 +584,8 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
     *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
     tml_status status = output(tml, call, "positions", given->positions, vec3_type,
                                counts->vertices, &to->positions, &made->positions);
-    if (status == TML_OK)
-        status = output(tml, call, "indices", given->indices, triple_type, counts->triangles,
-                        &to->indices, &made->indices);
+    TML_THEN(status, output(tml, call, "indices", given->indices, triple_type, counts->triangles,
+                            &to->indices, &made->indices));
     if (status == TML_OK && normals)
         status = output(tml, call, "normals", given->normals, vec3_type, counts->vertices,
                         &to->normals, &made->normals);
@@ -617,12 +609,11 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
                         counts->values[values->topology - 1], &to->channel_values[c],
                         &made->channel_values[c]);
         snprintf(name, sizeof name, "channel_indices[%u]", c);
-        if (status == TML_OK)
-            status = output(tml, call, name, given->channel_indices[c], triple_type,
-                            counts->triangles, &to->channel_indices[c], &made->channel_indices[c]);
+        TML_THEN(status,
+                 output(tml, call, name, given->channel_indices[c], triple_type, counts->triangles,
+                        &to->channel_indices[c], &made->channel_indices[c]));
     }
-    if (status == TML_OK)
-        status = check_apart(tml, call, to, NULL);
+    TML_THEN(status, check_apart(tml, call, to, NULL));
     if (status != TML_OK) {
         subdivide_buffers_destroy(tml, &out->created);
         *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};

@@ -950,8 +950,7 @@ static void set_camera(adaptive_run *run)
     words[19] = camera->everywhere ? 1.0f : 0.0f;
     tml_buffer buffer = room(run, &run->arrays->camera, TML_F32, TML_ARRAY_SIZE(words));
     run->camera = buffer;
-    if (run->p.status == TML_OK)
-        run->p.status = tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words);
+    TML_THEN(run->p.status, tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words));
     if (camera->nearest == 0.0f)
         set_nearest(run, buffer);
 }
@@ -1148,12 +1147,10 @@ static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive
 {
     tml_status status =
         tml_refuse_recording(subdivider->tml, call, "record tml_subdivide_adaptive_enqueue");
-    if (status == TML_OK)
-        status = adaptive_check_desc(subdivider, call, desc);
+    TML_THEN(status, adaptive_check_desc(subdivider, call, desc));
     if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS)
         status = check_camera(subdivider->tml, &desc->camera);
-    if (status == TML_OK)
-        status = make_memory(subdivider);
+    TML_THEN(status, make_memory(subdivider));
     if (status != TML_OK)
         return status;
     adaptive_run run = {.p = program_begin(subdivider->tml, call),
@@ -1321,11 +1318,9 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
                          "%s: desc.adaptive is NULL, needs what tml_subdivide_adaptive takes",
                          enqueue_call);
     tml_status status = adaptive_check_desc(subdivider, enqueue_call, adaptive);
-    if (status == TML_OK)
-        status = check_enqueued(subdivider, desc);
-    if (status == TML_OK)
-        status = subdivide_outputs_given(subdivider, enqueue_call, &adaptive->buffers,
-                                         adaptive->normals, adaptive->origins, desc, to);
+    TML_THEN(status, check_enqueued(subdivider, desc));
+    TML_THEN(status, subdivide_outputs_given(subdivider, enqueue_call, &adaptive->buffers,
+                                             adaptive->normals, adaptive->origins, desc, to));
     if (status != TML_OK)
         return status;
     *run = (adaptive_run){.subdivider = subdivider,

@@ -401,10 +401,8 @@ static tml_status host_levels(tml_context *tml, const subdivide_topology *topolo
         to->edge_count = (uint32_t)from->edge_count;
         to->triangle_count = (uint32_t)from->triangle_count;
         status = host_words(tml, from->halves, &to->halves);
-        if (status == TML_OK)
-            status = host_words(tml, from->vertices, &to->vertices);
-        if (status == TML_OK)
-            status = host_words(tml, from->firsts, &to->firsts);
+        TML_THEN(status, host_words(tml, from->vertices, &to->vertices));
+        TML_THEN(status, host_words(tml, from->firsts, &to->firsts));
     }
     return status;
 }
@@ -432,11 +430,9 @@ static tml_status values_job(tml_subdivider *subdivider, uint32_t t, uint32_t pa
 {
     tml_context *tml = subdivider->tml;
     tml_status status = host_levels(tml, &subdivider->topologies[t], parent, job);
-    if (status == TML_OK)
-        status = host_words(tml, values, &job->values);
+    TML_THEN(status, host_words(tml, values, &job->values));
     void *memory = NULL;
-    if (status == TML_OK)
-        status = host_memory(tml, out, &memory);
+    TML_THEN(status, host_memory(tml, out, &memory));
     job->out = memory;
     job->old_blocks = blocks_of(job->levels[parent].vertex_count);
     job->edge_blocks = blocks_of(job->levels[parent].edge_count);
@@ -462,8 +458,7 @@ static tml_status cpu_normals(const subdivide_cpu_desc *d)
 {
     child_job job;
     tml_status status = values_job(d->subdivider, 0, d->parent, d->in, d->out, &job);
-    if (status == TML_OK)
-        status = host_words(d->subdivider->tml, d->subdivider->turns, &job.turns);
+    TML_THEN(status, host_words(d->subdivider->tml, d->subdivider->turns, &job.turns));
     if (status != TML_OK)
         return status;
     tml_parallel_for(d->subdivider->tml, job.old_blocks + job.edge_blocks, normals_task, &job);
@@ -476,8 +471,7 @@ static tml_status cpu_triangles(const subdivide_cpu_desc *d)
     child_job job;
     tml_status status = host_levels(tml, &d->subdivider->topologies[d->which], d->parent, &job);
     void *memory = NULL;
-    if (status == TML_OK)
-        status = host_memory(tml, d->out, &memory);
+    TML_THEN(status, host_memory(tml, d->out, &memory));
     if (status != TML_OK)
         return status;
     job.triangles = memory;

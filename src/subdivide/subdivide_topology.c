@@ -689,12 +689,9 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
     uint64_t room = input->vertex_count + (input->fix ? 3 * input->triangle_count : 0);
     edge_bins bins = {.offsets = NULL};
     tml_status status = check_positions(tml, input);
-    if (status == TML_OK)
-        status = mesh_alloc(tml, room, input->triangle_count, out);
-    if (status == TML_OK)
-        status = copy_triangles(tml, input, out);
-    if (status == TML_OK)
-        status = bins_create(tml, out, &bins);
+    TML_THEN(status, mesh_alloc(tml, room, input->triangle_count, out));
+    TML_THEN(status, copy_triangles(tml, input, out));
+    TML_THEN(status, bins_create(tml, out, &bins));
     if (status == TML_OK && input->fix)
         status = drop_duplicates(tml, out, &bins, input->triangle_count);
     if (status == TML_OK && out->duplicate_count)
@@ -703,14 +700,10 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
         status = turn_triangles(tml, out, input->positions, &bins, input->triangle_count);
     if (status == TML_OK && out->flipped_count)
         status = bins_renew(tml, out, &bins);
-    if (status == TML_OK)
-        status = find_twins(tml, out, &bins, input->fix);
-    if (status == TML_OK)
-        status = read_creases(tml, input, &bins, out);
-    if (status == TML_OK)
-        status = read_corners(tml, input, out);
-    if (status == TML_OK)
-        status = find_fans(tml, out, input->fix ? FANS_SPLIT : FANS_REFUSED, input->boundary);
+    TML_THEN(status, find_twins(tml, out, &bins, input->fix));
+    TML_THEN(status, read_creases(tml, input, &bins, out));
+    TML_THEN(status, read_corners(tml, input, out));
+    TML_THEN(status, find_fans(tml, out, input->fix ? FANS_SPLIT : FANS_REFUSED, input->boundary));
     bins_free(tml, &bins);
     if (status == TML_OK)
         count_edges(out);
@@ -770,8 +763,7 @@ tml_status subdivide_mesh_create_channel(tml_context *tml, const subdivide_mesh 
                             .triangle_count = mesh->triangle_count};
     tml_status status =
         mesh_alloc(tml, value_count + 3 * mesh->triangle_count, mesh->triangle_count, out);
-    if (status == TML_OK)
-        status = copy_channel_triangles(tml, mesh, indices, value_count, number, out);
+    TML_THEN(status, copy_channel_triangles(tml, mesh, indices, value_count, number, out));
     if (status == TML_OK) {
         for (size_t v = 0; v < out->vertex_room; v++)
             out->vertex_sharp[v] = 0.0f;

@@ -278,8 +278,7 @@ static tml_status uniform(tml_subdivider *subdivider, const tml_subdivide_unifor
 {
     subdivide_counts counts;
     tml_status status = tml_refuse_recording(subdivider->tml, call, NULL);
-    if (status == TML_OK)
-        status = count_all(subdivider, call, desc->levels, &counts);
+    TML_THEN(status, count_all(subdivider, call, desc->levels, &counts));
     if (status != TML_OK)
         return status;
     tell_counts(subdivider, &counts, out);

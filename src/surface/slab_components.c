@@ -185,8 +185,7 @@ static tml_status join(tml_context *tml, tml_surface_seam *seam, const uint64_t 
 {
     const uint64_t count = seam->below_count + seam->above_count;
     tml_status status = check_sets(tml, "seam.sets", seam->sets, count);
-    if (status == TML_OK)
-        status = check_sets(tml, "below", below, below_count);
+    TML_THEN(status, check_sets(tml, "below", below, below_count));
     if (status == TML_OK && below_count > seam->below_count)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_surface_join: below_count is %" PRIu64

@@ -52,8 +52,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     size_t size;
     void *scratch;
     status = stage_scratch(tml, plan, op, &size, &scratch);
-    if (status == TML_OK)
-        status = op->run(tml, plan, scratch, size);
+    TML_THEN(status, op->run(tml, plan, scratch, size));
     plan->kept_scratch = size;
     return status;
 }
@@ -254,8 +253,8 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
                         .part_count = result->part_count};
     const mesh_rows cells = {mapped.memory[SURFACE_OUT_CELLS],
                              plan->triangle_cells ? plan->triangle_cells->element_size : 0};
-    if (status == TML_OK)
-        status = mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate);
+    TML_THEN(status,
+             mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate));
     if (status == TML_OK && SURFACE_LAYOUTS && desc->collapse > 0)
         status = mesh_collapse(tml, &mesh, &cells, desc->collapse);
     if (status == TML_OK) {
@@ -267,13 +266,10 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
                                  result->triangle_count, result, &final, outputs);
         status = check_indices16(tml, surface_layout_of(&final), result->vertex_count);
     }
-    if (status == TML_OK)
-        status = outputs_make_first(tml, plan, outputs, SURFACE_OUTS);
+    TML_THEN(status, outputs_make_first(tml, plan, outputs, SURFACE_OUTS));
     const uint64_t vertices = mesh.vertex_count;
-    if (status == TML_OK)
-        status = mesh_lay_out(tml, surface_layout_of(&final), &mesh, &records);
-    if (status == TML_OK)
-        status = (desc->soup ? mesh_gather : mesh_copy)(tml, &mesh, result);
+    TML_THEN(status, mesh_lay_out(tml, surface_layout_of(&final), &mesh, &records));
+    TML_THEN(status, (desc->soup ? mesh_gather : mesh_copy)(tml, &mesh, result));
     tml_free(tml, records, vertices * surface_layout_of(&final)->stride);
     if (status == TML_OK && desc->cells && mesh.triangle_count)
         status = tml_buffer_write(tml, result->triangle_cells, 0, mesh.triangle_count, cells.rows);
@@ -308,8 +304,7 @@ static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, su
     surface_outputs_describe(tml, desc, plan, false, result->vertex_count, result->triangle_count,
                              result, &final, outputs);
     tml_status status = outputs_make_first(tml, plan, outputs, SURFACE_OUT_CELLS);
-    if (status == TML_OK)
-        status = surface_run_stage(tml, &final, SURFACE_SOUP, 1.0, 1.0);
+    TML_THEN(status, surface_run_stage(tml, &final, SURFACE_SOUP, 1.0, 1.0));
     if (status != TML_OK)
         surface_outputs_destroy(tml, outputs, SURFACE_OUT_CELLS);
     result->owned = surface_outputs_owned(outputs, SURFACE_OUT_CELLS);
@@ -409,8 +404,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
         outputs[SURFACE_OUT_CELLS].result = &out->triangle_cells;
     }
     status = outputs_make_first(tml, plan, outputs, SURFACE_OUTS);
-    if (status == TML_OK)
-        status = surface_run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0);
+    TML_THEN(status, surface_run_stage(tml, plan, SURFACE_EMIT, 0.5, 1.0));
     double start = tml_seconds();
     if (status == TML_OK && finish)
         status = has_filter ? filter_mesh(tml, desc, plan, &work, out)
@@ -445,30 +439,23 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     surface_output outputs[SURFACE_OUTS];
     surface_host host = {.scratch = NULL};
     tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
-    if (status == TML_OK)
-        status = surface_check_topology(tml, "tml_surface", desc,
-                                        surface_engine(tml)->trilinear && !desc->field);
-    if (status == TML_OK)
-        status = surface_resolve_input(tml, desc, &grid, &field, &plan);
-    if (status == TML_OK)
-        status = surface_resolve_axes(tml, "tml_surface", &grid, desc->position_origin, desc->flip,
-                                      &plan);
+    TML_THEN(status, surface_check_topology(tml, "tml_surface", desc,
+                                            surface_engine(tml)->trilinear && !desc->field));
+    TML_THEN(status, surface_resolve_input(tml, desc, &grid, &field, &plan));
+    TML_THEN(status, surface_resolve_axes(tml, "tml_surface", &grid, desc->position_origin,
+                                          desc->flip, &plan));
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_surface: desc.normals is none of TML_NORMALS_...");
-    if (status == TML_OK)
-        status = surface_outputs_resolve(tml, "tml_surface", desc, &plan, &unused, outputs);
-    if (status == TML_OK)
-        status = surface_check_apart(tml, "tml_surface", desc, outputs, NULL);
-    if (status == TML_OK)
-        status = surface_resolve_parts(tml, desc, &plan);
+    TML_THEN(status, surface_outputs_resolve(tml, "tml_surface", desc, &plan, &unused, outputs));
+    TML_THEN(status, surface_check_apart(tml, "tml_surface", desc, outputs, NULL));
+    TML_THEN(status, surface_resolve_parts(tml, desc, &plan));
     if (status == TML_OK && desc->field)
         status = field_plan_create(tml, &field, &plan.field);
     if (SURFACE_HAS_TRILINEAR && status == TML_OK && plan.trilinear &&
         surface_engine(tml)->trilinear == SURFACE_TRILINEAR_ON_HOST)
         status = surface_host_begin(tml, desc, &plan, &host);
-    if (status == TML_OK)
-        status = extract(tml, desc, &plan, &host, out);
+    TML_THEN(status, extract(tml, desc, &plan, &host, out));
 
     if (kept)
         (void)!surface_run_stage(tml, &plan, SURFACE_END, 1.0, 1.0);
@@ -526,9 +513,8 @@ static tml_status make_index(tml_context *tml, const tml_surface_index_desc *des
     surface_plan plan = {.result = &ignored};
     uint64_t count = 0;
     tml_status status = surface_check_dims(tml, "tml_surface_index", desc->grid.dims, &count);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, "tml_surface_index", "desc.volume", desc->volume,
-                                  stream_scalar_types, count);
+    TML_THEN(status, tml_check_buffer(tml, "tml_surface_index", "desc.volume", desc->volume,
+                                      stream_scalar_types, count));
     if (status != TML_OK)
         return status;
     memcpy(plan.dims, desc->grid.dims, sizeof plan.dims);

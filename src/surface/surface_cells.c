@@ -103,18 +103,15 @@ static tml_status count_all_cells(tml_context *tml, const tml_surface_desc *desc
             (unsigned long long)dims[0], (unsigned long long)dims[1], (unsigned long long)dims[2],
             desc->iso);
     tml_status status = surface_check_dims(tml, "tml_surface_cells", dims, &count);
-    if (status == TML_OK)
-        status = surface_check_topology(tml, "tml_surface_cells", desc, true);
-    if (status == TML_OK)
-        status = surface_resolve_region(tml, "tml_surface_cells", &desc->region, dims, &region);
-    if (status == TML_OK)
-        status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume", desc->volume,
-                                           stream_scalar_types, count);
+    TML_THEN(status, surface_check_topology(tml, "tml_surface_cells", desc, true));
+    TML_THEN(status,
+             surface_resolve_region(tml, "tml_surface_cells", &desc->region, dims, &region));
+    TML_THEN(status, tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.volume",
+                                               desc->volume, stream_scalar_types, count));
     if (status == TML_OK && !tml_buffer_is_none(desc->mask))
         status = tml_check_buffer_anywhere(tml, "tml_surface_cells", "desc.mask", desc->mask,
                                            stream_flag_types, count);
-    if (status == TML_OK)
-        status = tml_buffer_map(tml, desc->volume, &samples);
+    TML_THEN(status, tml_buffer_map(tml, desc->volume, &samples));
     if (status != TML_OK)
         return status;
     if (!tml_buffer_is_none(desc->mask))

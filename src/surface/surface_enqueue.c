@@ -59,8 +59,7 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "tml_surface_enqueue: %s is no buffer; it makes none itself",
                              job->outputs[i].field);
-    if (status == TML_OK)
-        status = surface_outputs_make(tml, "tml_surface", job->outputs, SURFACE_OUTS);
+    TML_THEN(status, surface_outputs_make(tml, "tml_surface", job->outputs, SURFACE_OUTS));
     if (status != TML_OK)
         return status;
     if (desc->iso_index == UINT64_MAX)
@@ -73,8 +72,7 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
         {"desc.counts", desc->counts, stream_count_types, 2, &plan->counts, false},
         {"desc.draw", desc->draw, stream_mask_types, 5, &plan->draw, false}};
     status = surface_check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
-    if (status == TML_OK)
-        status = surface_check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc);
+    TML_THEN(status, surface_check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc));
     if (status != TML_OK)
         return status;
     plan->iso_index = desc->iso_index;
@@ -116,14 +114,11 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
     if (status == TML_OK && surface->field)
         status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.surface.field",
                                         surface->field, &job->field);
-    if (status == TML_OK)
-        status = surface_resolve_input(tml, surface, &grid, &job->field, plan);
-    if (status == TML_OK)
-        status = surface_resolve_axes(tml, "tml_surface", &grid, surface->position_origin,
-                                      surface->flip, plan);
-    if (status == TML_OK)
-        status = surface_resolve_region(tml, "tml_surface_enqueue", &surface->region, plan->dims,
-                                        &job->part.box);
+    TML_THEN(status, surface_resolve_input(tml, surface, &grid, &job->field, plan));
+    TML_THEN(status, surface_resolve_axes(tml, "tml_surface", &grid, surface->position_origin,
+                                          surface->flip, plan));
+    TML_THEN(status, surface_resolve_region(tml, "tml_surface_enqueue", &surface->region,
+                                            plan->dims, &job->part.box));
     if (status != TML_OK)
         return status;
     if ((plan->volume && plan->volume->on_host) || (plan->mask && plan->mask->on_host) ||
@@ -145,8 +140,7 @@ static tml_status copy_cells(tml_context *tml, tml_buffer from, tml_buffer to, u
     const bool to_wide = tml_slot_of(tml, to)->type == TML_U64;
     void *in = NULL, *out = NULL;
     tml_status status = tml_buffer_map(tml, from, &in);
-    if (status == TML_OK)
-        status = tml_buffer_map(tml, to, &out);
+    TML_THEN(status, tml_buffer_map(tml, to, &out));
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         uint64_t cell = is_wide ? ((uint64_t *)in)[i] : ((uint32_t *)in)[i];
         if (to_wide)
@@ -257,8 +251,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     status = copy_what_fits(tml, job, &mesh);
     if (status == TML_OK && job->plan.soup)
         status = gather_what_fits(tml, job, &mesh);
-    if (status == TML_OK)
-        status = write_enqueued_counts(tml, desc, job, &mesh);
+    TML_THEN(status, write_enqueued_counts(tml, desc, job, &mesh));
     tml_surface_free(tml, &mesh);
     return status;
 }

@@ -66,8 +66,8 @@ static tml_status emit(tml_context *tml, surface_plan *plan)
                 tml->engine->read(tml, devices[i], 0, devices[i]->size, host->outputs[i].memory);
         *slots[i] = &host->outputs[same].slot;
     }
-    if (status == TML_OK)
-        status = surface_parts_of[PART_CPU].op->run(tml, plan, host->scratch, host->scratch_size);
+    TML_THEN(status,
+             surface_parts_of[PART_CPU].op->run(tml, plan, host->scratch, host->scratch_size));
     for (int i = 0; i < SURFACE_HOST_OUTPUTS; i++) {
         *slots[i] = devices[i];
         if (status == TML_OK && host->outputs[i].memory && devices[i]->size)

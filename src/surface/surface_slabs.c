@@ -289,14 +289,11 @@ static tml_status resolve_slabs(stream *s)
     uint64_t count = 0;
     tml_field_desc field = {.grid = surface->grid};
     tml_status status = tml_refuse_recording(s->tml, "tml_surface_slabs", NULL);
-    if (status == TML_OK)
-        status = check_options(s->tml, s->desc);
+    TML_THEN(status, check_options(s->tml, s->desc));
     if (status == TML_OK && surface->field)
         status = tml_field_resolve(s->tml, surface->field, &field, NULL);
-    if (status == TML_OK)
-        status = surface_resolve_grid(s->tml, "tml_surface_slabs", &field.grid, &grid);
-    if (status == TML_OK)
-        status = surface_check_dims(s->tml, "tml_surface_slabs", grid.dims, &count);
+    TML_THEN(status, surface_resolve_grid(s->tml, "tml_surface_slabs", &field.grid, &grid));
+    TML_THEN(status, surface_check_dims(s->tml, "tml_surface_slabs", grid.dims, &count));
     if (status != TML_OK)
         return status;
     memcpy(s->plan.dims, grid.dims, sizeof grid.dims);
@@ -310,8 +307,7 @@ static tml_status resolve_slabs(stream *s)
     if (status == TML_OK && s->desc->boundaries)
         status = nets_resolve(s->tml, s->desc->boundaries, s->reads ? s->plan.type : TML_TYPE_NONE,
                               &s->net);
-    if (status == TML_OK)
-        status = check_before(s);
+    TML_THEN(status, check_before(s));
     if (status == TML_OK && surface->field)
         status = field_plan_create(s->tml, &field, &s->field);
     if (status == TML_OK && surface->field && has_field_values(s->desc))
@@ -666,10 +662,8 @@ static tml_status pieces_make(stream *s, uint64_t vertices, uint64_t triangles, 
         if (i < PIECE_MEANS)
             *slots[i] = tml_slot_of(s->tml, out->buffers[i]);
     }
-    if (status == TML_OK)
-        status = surface_run_stage(s->tml, &s->plan, SURFACE_EMIT, from, to);
-    if (status == TML_OK)
-        status = find_means(s, out);
+    TML_THEN(status, surface_run_stage(s->tml, &s->plan, SURFACE_EMIT, from, to));
+    TML_THEN(status, find_means(s, out));
     for (int i = 0; i < PIECE_ARRAYS && status == TML_OK; i++)
         if (piece_has(s, i))
             status = piece_fetch(s, i, out);
@@ -737,9 +731,8 @@ static tml_status begin_net(stream *s, const slab *at, nets_slab *out)
     void *samples = NULL;
     *out = (nets_slab){.plan = s->net};
     tml_status status = tml_buffer_map(s->tml, net_volume(s, at), &samples);
-    if (status == TML_OK)
-        status = nets_slab_count(&s->net, (const uint8_t *)samples + skipped * layer, own_first,
-                                 at->own_end - first, out);
+    TML_THEN(status, nets_slab_count(&s->net, (const uint8_t *)samples + skipped * layer, own_first,
+                                     at->own_end - first, out));
     s->plan.parts[0].vertex_count = s->plan.parts[0].active_cells = out->vertex_count;
     s->plan.parts[0].triangle_count = out->face_count;
     return status;
@@ -876,8 +869,7 @@ static tml_status run_net(stream *s, const slab *at)
     s->net.call_from = TML_MAX_OF(progress_at(s, at->own_first), s->progress);
     s->net.call_to = TML_MAX_OF(progress_at(s, at->own_end), s->net.call_from);
     tml_status status = begin_net(s, at, &net);
-    if (status == TML_OK)
-        status = place_pieces(s, &vertices, &triangles);
+    TML_THEN(status, place_pieces(s, &vertices, &triangles));
     if (status == TML_OK && at->own_end - at->own_first > 1 &&
         piece_bytes(s, vertices, triangles) > s->piece_size && s->desc->write) {
         end_net(s, at, &net);
@@ -888,11 +880,9 @@ static tml_status run_net(stream *s, const slab *at)
         piece_arrays arrays = {.memory = {[PIECE_POSITIONS] = (uint8_t *)(uintptr_t)net.positions,
                                           [PIECE_INDICES] = net.plan.indices},
                                .face_labels = net.plan.face_labels};
-        if (status == TML_OK)
-            status = add_components(s, &arrays);
+        TML_THEN(status, add_components(s, &arrays));
         const double start = tml_seconds();
-        if (status == TML_OK)
-            status = piece_write(s, 0, at, &arrays);
+        TML_THEN(status, piece_write(s, 0, at, &arrays));
         surface_time(s->result, "pieces", tml_seconds() - start);
     }
     if (status == TML_OK)
@@ -915,8 +905,7 @@ static tml_status run_slab(stream *s, const slab *at)
     tml_status status = surface_run_stage(s->tml, &s->plan, SURFACE_COUNT, from, middle);
     s->progress = middle;
     s->result->scratch_size = TML_MAX_OF(s->result->scratch_size, tml_reserved(s->tml));
-    if (status == TML_OK)
-        status = place_pieces(s, &vertices, &triangles);
+    TML_THEN(status, place_pieces(s, &vertices, &triangles));
     if (status != TML_OK)
         return status;
     bool is_too_large = layers > 1 && piece_bytes(s, vertices, triangles) > s->piece_size;
@@ -936,8 +925,7 @@ static tml_status run_slab(stream *s, const slab *at)
         s->progress = to; /* what the stage may have reported */
         return run_halves(s, at);
     }
-    if (status == TML_OK)
-        status = add_components(s, &arrays);
+    TML_THEN(status, add_components(s, &arrays));
     double start = tml_seconds();
     for (uint32_t p = 0; p < s->plan.part_count && status == TML_OK; p++)
         if (s->plan.parts[p].vertex_count)
@@ -971,8 +959,7 @@ static tml_status stream_slabs(stream *s)
         }
         if (s->components && at.own_first == s->own_first && at.own_first > s->region.first[2])
             status = count_below(s, &at);
-        if (status == TML_OK)
-            status = run_slab(s, &at);
+        TML_THEN(status, run_slab(s, &at));
         if (is_last)
             break;
         if (status != TML_OK) { /* the thread must end before its buffers are freed */
@@ -1043,6 +1030,18 @@ static void finish_parts(stream *s)
     }
 }
 
+static void slabs_free(stream *s, uint32_t part_count)
+{
+    for (uint32_t p = 0; s->components && p < part_count; p++)
+        slab_components_free(s->tml, &s->components[p]);
+    tml_free(s->tml, s->components, part_count * sizeof *s->components);
+    for (uint32_t p = 0; s->carries && p < part_count; p++)
+        soup_carry_free(s->tml, &s->carries[p]);
+    tml_free(s->tml, s->carries, part_count * sizeof *s->carries);
+    tml_free(s->tml, s->done, part_count * sizeof *s->done);
+    tml_free(s->tml, s->plan.parts, s->plan.part_capacity * sizeof *s->plan.parts);
+}
+
 static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_desc *desc,
                                    tml_surface_result *out)
 {
@@ -1079,13 +1078,11 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
     bool is_flat = false; /* no cells, so no surface */
     for (int a = 0; a < 3 && status == TML_OK && !s.plan.caps; a++)
         is_flat = is_flat || s.region.count[a] < 2;
-    if (status == TML_OK)
-        status = begin_parts(&s);
+    TML_THEN(status, begin_parts(&s));
     if (status == TML_OK && !is_flat) {
         choose_layers(&s);
         status = places_make(&s);
-        if (status == TML_OK)
-            status = stream_slabs(&s);
+        TML_THEN(status, stream_slabs(&s));
         if (kept)
             (void)!surface_run_stage(tml, &s.plan, SURFACE_END, 1.0, 1.0);
         places_free(&s);
@@ -1093,20 +1090,12 @@ static tml_status surface_in_slabs(tml_context *tml, const tml_surface_slabs_des
     field_means_destroy(tml, s.means);
     field_plan_destroy(tml, s.field);
     uint32_t count = s.plan.part_count;
-    if (status == TML_OK)
-        status = finish_components(&s);
+    TML_THEN(status, finish_components(&s));
     if (status == TML_OK)
         finish_parts(&s);
     else
         *out = (tml_surface_result){0};
-    for (uint32_t p = 0; s.components && p < count; p++)
-        slab_components_free(tml, &s.components[p]);
-    tml_free(tml, s.components, count * sizeof *s.components);
-    for (uint32_t p = 0; s.carries && p < count; p++)
-        soup_carry_free(tml, &s.carries[p]);
-    tml_free(tml, s.carries, count * sizeof *s.carries);
-    tml_free(tml, s.done, count * sizeof *s.done);
-    tml_free(tml, s.plan.parts, s.plan.part_capacity * sizeof *s.plan.parts);
+    slabs_free(&s, count);
     return status;
 }
 

@@ -213,9 +213,8 @@ static tml_status buffers_make(tml_context *tml, const char *call, const buffer_
             continue;
         tml_status status = tml_refuse_recording(
             tml, call, "call it once before tml_vulkan_record, to make the tree's buffers");
-        if (status == TML_OK)
-            status = tml_buffer_make(tml, wants[i].type, wants[i].count, wants[i].data,
-                                     wants[i].label, wants[i].buffer);
+        TML_THEN(status, tml_buffer_make(tml, wants[i].type, wants[i].count, wants[i].data,
+                                         wants[i].label, wants[i].buffer));
         if (status != TML_OK)
             return status;
     }
@@ -298,8 +297,7 @@ static tml_status mesh_buffers(tml_context *tml, const char *call, tml_tree *tre
     const buffer_want wants[] = {
         {&build->mesh_ids, TML_U32, tree->count, ids, "mesh triangles"},
         {&build->mesh_corners, TML_VEC(TML_U32, 3), tree->count, corners, "mesh corners"}};
-    if (status == TML_OK)
-        status = buffers_make(tml, call, wants, TML_ARRAY_SIZE(wants));
+    TML_THEN(status, buffers_make(tml, call, wants, TML_ARRAY_SIZE(wants)));
     tml_free(tml, ids, (size_t)tree->count * sizeof *ids);
     tml_free(tml, corners, (size_t)tree->count * 3 * sizeof *corners);
     return status;
@@ -410,8 +408,7 @@ static tml_status check_defined(tml_context *tml, const char *call, const tml_tr
 static tml_status buffers_of_all(tml_context *tml, const char *call, tml_tree *tree, bool is_build)
 {
     tml_status status = build_begin(tml, call, tree);
-    if (status == TML_OK)
-        status = fit_buffers(tml, call, tree);
+    TML_THEN(status, fit_buffers(tml, call, tree));
     if (status == TML_OK && is_build)
         status = mesh_buffers(tml, call, tree);
     if (status != TML_OK && !tree->stale) { /* what was made holds nothing yet */
@@ -439,8 +436,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
         status = check_defined(tml, call, tree);
     if (status == TML_OK && (!tree->build || tml_buffer_is_none(tree->build->ids)))
         status = collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
-    if (status == TML_OK)
-        status = buffers_of_all(tml, call, tree, is_build);
+    TML_THEN(status, buffers_of_all(tml, call, tree, is_build));
     if (status != TML_OK)
         return status;
     tree_learn(tml);
@@ -513,14 +509,12 @@ tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml
     static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
     tml_type type = TML_TYPE_NONE;
     tml_status status = tml_refuse_recording(tml, NULL, NULL);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.vertices", desc->vertices, types, 0);
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.vertices", desc->vertices, types, 0));
     if (status == TML_OK && !tml_buffer_is_none(desc->indices)) {
         status = tml_check_buffer(tml, call, "desc.indices", desc->indices, index_types, 0);
         tml_buffer_describe(tml, desc->indices, &type, NULL);
     }
-    if (status == TML_OK)
-        status = build_begin(tml, call, tree);
+    TML_THEN(status, build_begin(tml, call, tree));
     if (status != TML_OK || tree->triangle_count == 0)
         return status;
     tree_learn(tml);
@@ -599,8 +593,7 @@ tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree
         status = samples_read(tml, call, tree);
     if (status == TML_OK && parts & COLLIDE_STALE_IDS) {
         status = tml_buffer_read(tml, tree->build->ids, tree->ids);
-        if (status == TML_OK)
-            status = tml_buffer_read(tml, tree->build->corners, tree->corners);
+        TML_THEN(status, tml_buffer_read(tml, tree->build->corners, tree->corners));
     }
     if (status == TML_OK && parts & COLLIDE_STALE_TRIANGLES)
         status = tml_buffer_read(tml, tree->device_triangles, tree->triangles);

@@ -431,10 +431,8 @@ tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_des
                          "%s: desc.t_max is %g, needs 0, for no limit, or more", call,
                          (double)d->t_max);
     tml_status status = tml_check_buffer(tml, call, "desc.origins", d->origins, origin_types, 0);
-    if (status == TML_OK)
-        status = stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length);
-    if (status == TML_OK)
-        status = check_fields(tml, call, d, more);
+    TML_THEN(status, stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length));
+    TML_THEN(status, check_fields(tml, call, d, more));
     return status == TML_OK ? check_poses(tml, call, d) : status;
 }
 
@@ -509,8 +507,7 @@ tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_
                     .pose_count = stream_count_of(tml, desc->poses) / 3,
                     .room = cast_hit_room(tml, desc)};
     tml_status status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
-    if (status == TML_OK)
-        status = run_mapped(tml, &job);
+    TML_THEN(status, run_mapped(tml, &job));
     if (total)
         *total = job.total;
     return status == TML_OK ? cast_put_total(tml, desc->total, job.total) : status;

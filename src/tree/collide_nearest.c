@@ -179,11 +179,10 @@ static tml_status points_check_desc(tml_context *tml, tml_tree_nearest_desc *des
         return status;
     desc->k = desc->k ? desc->k : 1;
     status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types, 0);
-    if (status == TML_OK)
-        status = stream_check_length(tml, call, stream_count_of(tml, desc->points), &desc->length);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.points", desc->points, point_types,
-                                  desc->length.count);
+    TML_THEN(status,
+             stream_check_length(tml, call, stream_count_of(tml, desc->points), &desc->length));
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.points", desc->points, point_types,
+                                      desc->length.count));
     if (status != TML_OK)
         return status;
     points_job unused; /* where outputs would be mapped */
@@ -229,8 +228,7 @@ static tml_status run_mapped(tml_context *tml, points_job *job)
                 break;
             memcpy(outputs[mapped].to, &memory, sizeof memory);
         }
-    if (status == TML_OK)
-        status = run_tasks(tml, job);
+    TML_THEN(status, run_tasks(tml, job));
     while (mapped-- > 0)
         if (!tml_buffer_is_none(outputs[mapped].buffer))
             tml_buffer_unmap(tml, outputs[mapped].buffer);
@@ -250,12 +248,10 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
     job.wants_nearest = has_distances || !tml_buffer_is_none(desc.positions) ||
                         !tml_buffer_is_none(desc.triangles) || !tml_buffer_is_none(desc.features);
     status = tml_refuse_recording(tml, call, NULL);
-    if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL);
+    TML_THEN(status, collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL));
     if (status == TML_OK && job.wants_sides)
         status = points_prepare_rule(tml, call, desc.tree, desc.rule);
-    if (status == TML_OK)
-        status = stream_read_length(tml, &desc.length, &job.count);
+    TML_THEN(status, stream_read_length(tml, &desc.length, &job.count));
     if (status != TML_OK || job.count == 0)
         return status;
     bool is_told = false;

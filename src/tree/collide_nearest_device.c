@@ -131,8 +131,7 @@ static tml_status put_features(program *p, void *user)
         return tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY,
                          "%s: no memory for the features of %zu points", call, (size_t)run->count);
     tml_status status = tml_buffer_read(p->tml, run->packed, packed);
-    if (status == TML_OK)
-        status = tml_buffer_write(p->tml, run->desc->features, 0, run->count, packed);
+    TML_THEN(status, tml_buffer_write(p->tml, run->desc->features, 0, run->count, packed));
     tml_free(p->tml, packed, (size_t)words * sizeof *packed);
     return status;
 }

@@ -130,8 +130,7 @@ static tml_status settle(program *p, void *user)
     s->sides = s->numbers + count;
     s->points = (float *)(void *)(s->sides + count);
     status = tml_buffer_read_range(p->tml, s->unsure, 0, count, s->numbers);
-    if (status == TML_OK)
-        status = tml_buffer_read_range(p->tml, s->at, 0, count, s->points);
+    TML_THEN(status, tml_buffer_read_range(p->tml, s->at, 0, count, s->points));
     if (status != TML_OK)
         return status;
     tml_parallel_for(p->tml, TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, s);

@@ -789,8 +789,7 @@ static tml_status left_make(tml_context *tml, tml_tree *tree, uint64_t count)
     }
     tml_status status = make(tml, tree, LEFT, TML_U32, left_room(count), NULL);
     rays->left_room = status == TML_OK ? TML_MAX_OF(rays->left_room, left_room(count)) : 0;
-    if (status == TML_OK)
-        status = make(tml, tree, LEFT_COUNT, TML_U32, 1, NULL);
+    TML_THEN(status, make(tml, tree, LEFT_COUNT, TML_U32, 1, NULL));
     return status == TML_OK ? make(tml, tree, TOTAL, TML_U32, 1, NULL) : status;
 }
 
@@ -828,13 +827,11 @@ static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_c
         else
             scatter.payloads[scattered++] = (tml_payload){made[i], arrays[i].all};
     }
-    if (status == TML_OK)
-        status = tml_gather(tml, &gather);
+    TML_THEN(status, tml_gather(tml, &gather));
     left.length = tml_length_of(count);
     left.total = (tml_buffer){0, 0};
     uint64_t total = 0;
-    if (status == TML_OK)
-        status = cast_on_host(tml, call, &left, count, NULL, &total);
+    TML_THEN(status, cast_on_host(tml, call, &left, count, NULL, &total));
     if (status == TML_OK && scattered > 0)
         status = tml_scatter(tml, &scatter);
     if (status == TML_OK && !tml_buffer_is_none(d->total))
@@ -852,8 +849,7 @@ tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cas
     uint64_t total = 0; /* little-endian, so of either type */
     tree_learn(tml);
     tml_status status = pack(tml, call, desc->tree);
-    if (status == TML_OK)
-        status = left_make(tml, desc->tree, count);
+    TML_THEN(status, left_make(tml, desc->tree, count));
     if (status == TML_OK) {
         const tml_buffer *buffers = desc->tree->rays->buffers;
         if (tml_buffer_is_none(here.total))
@@ -864,8 +860,7 @@ tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cas
         collide_rays_destroy(tml, desc->tree);
         return cast_on_host(tml, call, desc, count, NULL, NULL);
     }
-    if (status == TML_OK)
-        status = rays_left(tml, desc->tree, &left);
+    TML_THEN(status, rays_left(tml, desc->tree, &left));
     if (status == TML_OK && desc->want == TML_CAST_ALL)
         status = tml_buffer_read_range(tml, here.total, 0, 1, &total);
     if (status != TML_OK)

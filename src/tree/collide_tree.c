@@ -487,8 +487,7 @@ static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_t
     mesh_view mesh = {.call = "tml_tree_create"};
     tml_tree *tree;
     tml_status status = mesh_describe(tml, desc, &mesh);
-    if (status == TML_OK)
-        status = tree_begin(tml, mesh.call, &tree);
+    TML_THEN(status, tree_begin(tml, mesh.call, &tree));
     if (status != TML_OK)
         return status;
     tree->vertex_count = mesh.vertex_count;
@@ -557,10 +556,8 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     void *memory;
     tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
                                                   tree->vertex_count);
-    if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
-    if (status == TML_OK)
-        status = tml_buffer_map(tml, vertices, &memory);
+    TML_THEN(status, collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS));
+    TML_THEN(status, tml_buffer_map(tml, vertices, &memory));
     if (status != TML_OK)
         return status;
     mesh_view mesh = {.call = call, .vertices = memory, .vertex_count = tree->vertex_count};

@@ -235,14 +235,10 @@ static tml_status volume_grid_check_desc(tml_context *tml, tml_tree_distance_gri
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.band is %g, needs a length, or 0 for distances everywhere", call,
                          (double)desc->band);
-    if (status == TML_OK)
-        status = check_grid(tml, &desc->grid, &samples);
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, call, "desc.out", desc->out, types, samples);
-    if (status == TML_OK)
-        status = tml_refuse_recording(tml, call, NULL);
-    if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
+    TML_THEN(status, check_grid(tml, &desc->grid, &samples));
+    TML_THEN(status, tml_check_buffer(tml, call, "desc.out", desc->out, types, samples));
+    TML_THEN(status, tml_refuse_recording(tml, call, NULL));
+    TML_THEN(status, collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL));
     if (status == TML_OK && desc->is_signed)
         status = points_prepare_rule(tml, call, desc->tree, desc->rule);
     return status;

@@ -268,8 +268,7 @@ static tml_buffer volume_keep(volume_run *run, tml_type type, uint64_t count, co
                               const char *label)
 {
     tml_buffer made = {0, 0};
-    if (run->status == TML_OK)
-        run->status = tml_buffer_make(run->tml, type, count, data, label, &made);
+    TML_THEN(run->status, tml_buffer_make(run->tml, type, count, data, label, &made));
     if (run->status == TML_OK)
         run->kept[run->kept_count++] = made;
     return made;
@@ -370,8 +369,7 @@ static tml_buffer lines_tell(volume_run *run)
     if (!run->list || !run->sides)
         run->status = tml_error(run->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu lines",
                                 call, (size_t)count);
-    if (run->status == TML_OK)
-        run->status = tml_buffer_read_range(run->tml, run->unsure, 0, count, run->list);
+    TML_THEN(run->status, tml_buffer_read_range(run->tml, run->unsure, 0, count, run->list));
     if (run->status == TML_OK) {
         tml_parallel_for(run->tml, (uint32_t)count, tell_task, run);
         for (uint64_t i = 1; i < count; i++)
@@ -528,8 +526,8 @@ static void distances_find(volume_run *run)
 static void run_all(volume_run *run, bool *is_told)
 {
     plan_make(run);
-    if (run->status == TML_OK)
-        run->status = collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles);
+    TML_THEN(run->status,
+             collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles));
     blocks_list(run);
     if (run->desc->is_signed)
         lines_count(run);
@@ -542,8 +540,7 @@ static void run_all(volume_run *run, bool *is_told)
     else
         band_fill(run);
     distances_find(run);
-    if (run->status == TML_OK)
-        run->status = tml_sync(run->tml);
+    TML_THEN(run->status, tml_sync(run->tml));
 }
 
 /* May devices compute with these coordinates? */

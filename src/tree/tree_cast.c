@@ -9,12 +9,9 @@ static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
     tml_tree_cast_desc desc = *given;
     uint64_t count = 0;
     tml_status status = cast_check_desc(tml, call, &desc, NULL);
-    if (status == TML_OK)
-        status = tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue");
-    if (status == TML_OK)
-        status = collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES);
-    if (status == TML_OK)
-        status = stream_read_length(tml, &desc.length, &count);
+    TML_THEN(status, tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue"));
+    TML_THEN(status, collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES));
+    TML_THEN(status, stream_read_length(tml, &desc.length, &count));
     desc.length = tml_length_of(count);
     if (status == TML_OK && rays_run_on_device(tml, &desc))
         return rays_on_device(tml, call, &desc);
@@ -46,8 +43,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_enqueue_
         status = tml_check_buffer(tml, enqueue_call, "desc.unsure", desc->unsure, word_types, 0);
     if (status == TML_OK && !tml_buffer_is_none(desc->unsure_count))
         status = stream_check_count(tml, enqueue_call, "desc.unsure_count", desc->unsure_count, 0);
-    if (status == TML_OK)
-        status = cast_check_desc(tml, enqueue_call, out, more);
+    TML_THEN(status, cast_check_desc(tml, enqueue_call, out, more));
     /* Without a wait: no part of the tree is brought up to date. */
     return status == TML_OK ? collide_tree_fetch(tml, enqueue_call, out->tree, 0) : status;
 }
@@ -58,11 +54,9 @@ static tml_status enqueue_here(tml_context *tml, const tml_tree_cast_enqueue_des
     uint64_t count = 0;
     void *scratch = NULL;
     tml_status status = stream_read_length(tml, &cast->length, &count);
-    if (status == TML_OK)
-        status = tml_scratch(tml, enqueue_call, TML_MAX_OF(cast_scratch_size(tml, cast), (size_t)1),
-                             &scratch);
-    if (status == TML_OK)
-        status = cast_on_host(tml, enqueue_call, cast, count, scratch, NULL);
+    TML_THEN(status, tml_scratch(tml, enqueue_call,
+                                 TML_MAX_OF(cast_scratch_size(tml, cast), (size_t)1), &scratch));
+    TML_THEN(status, cast_on_host(tml, enqueue_call, cast, count, scratch, NULL));
     return status == TML_OK ? cast_put_total(tml, desc->unsure_count, 0) : status;
 }
 

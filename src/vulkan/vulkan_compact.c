@@ -376,8 +376,7 @@ static tml_status vk_compact_run(tml_context *tml, const tml_compact_desc *desc,
                             : vk_passes_begin(tml, &desc->length, &job.passes);
     if (status == TML_OK && job.has_first)
         status = vk_first_read(tml, desc->out_first, job.totals);
-    if (status == TML_OK)
-        status = vk_params_store(tml, &desc->keep.params, NULL, job.params);
+    TML_THEN(status, vk_params_store(tml, &desc->keep.params, NULL, job.params));
     if (status == TML_OK)
         status =
             job.one_pass ? one_pass(tml, desc, &job) : vk_compact_reduce_then_scan(tml, desc, &job);

@@ -88,8 +88,7 @@ static tml_status write_staged(tml_context *tml, const vk_buffer *buffer, uint64
         copy_on_host(tml, stage->host, bytes + done, part);
         status = record_copy(tml, stage, 0, buffer, offset + done, part);
         device->stage_batch[half] = device->batch + 1;
-        if (status == TML_OK)
-            status = vk_submit(tml);
+        TML_THEN(status, vk_submit(tml));
         done += part;
     }
     return status;
@@ -129,8 +128,7 @@ static tml_status make_table(tml_context *tml, void (*fill)(uint32_t *out), uint
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "no memory for a table of %zu bytes", size);
     fill(words);
     tml_status status = vk_memory_take(tml, "a table", VK_MEMORY_DEVICE, size, out);
-    if (status == TML_OK)
-        status = write_staged(tml, *out, 0, size, words);
+    TML_THEN(status, write_staged(tml, *out, 0, size, words));
     tml_free(tml, words, size);
     if (status == TML_OK)
         return status;
@@ -177,11 +175,9 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
         if (asked < size) {
             size_t part = TML_MIN_OF(size - asked, (size_t)VK_STAGE_SIZE);
             status = next_stage(tml, &stage[turn & 1]);
-            if (status == TML_OK)
-                status = record_copy(tml, buffer, offset + asked, stage[turn & 1], 0, part);
+            TML_THEN(status, record_copy(tml, buffer, offset + asked, stage[turn & 1], 0, part));
             batch[turn & 1] = device->batch;
-            if (status == TML_OK)
-                status = vk_submit(tml);
+            TML_THEN(status, vk_submit(tml));
             asked += part;
             if (turn == 0 && asked < size)
                 continue;
@@ -210,10 +206,8 @@ tml_status vk_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_
         reading->memory = stage;
         reading->capacity = stage ? (size_t)stage->size : 0;
     }
-    if (status == TML_OK)
-        status = record_copy(tml, slot->memory, offset, reading->memory, 0, reading->size);
-    if (status == TML_OK)
-        status = vk_submit(tml);
+    TML_THEN(status, record_copy(tml, slot->memory, offset, reading->memory, 0, reading->size));
+    TML_THEN(status, vk_submit(tml));
     reading->mark = vk_device_of(tml)->serial;
     return status;
 }

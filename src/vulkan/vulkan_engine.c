@@ -14,8 +14,7 @@ static bool is_lent(const tml_open_desc *desc)
 static tml_status wait_for_all(tml_context *tml)
 {
     tml_status status = tml_refuse_recording(tml, NULL, NULL);
-    if (status == TML_OK)
-        status = vk_sync(tml);
+    TML_THEN(status, vk_sync(tml));
     return status == TML_OK ? vk_take_stall(tml) : status;
 }
 

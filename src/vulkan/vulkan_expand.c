@@ -135,8 +135,7 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
     tml_status status = vk_passes_lend(tml, &d->length, &l.passes);
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, d->out_first, l.outputs.first);
-    if (status == TML_OK)
-        status = vk_params_store(tml, &d->params, NULL, l.outputs.params);
+    TML_THEN(status, vk_params_store(tml, &d->params, NULL, l.outputs.params));
     for (uint64_t p = 0; p < l.passes.count && status == TML_OK; p++)
         status = expand_pass(tml, d, &l, p);
     if (status == TML_OK)

@@ -128,8 +128,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                                  .unordered = p > 0 && !is_stored};
         vk_kernel_specs(tml, kernel, desc->in, info.specs);
         info.specs[VK_KERNEL_SPECS] = is_stored ? MAP_OUTS_STORED : MAP_BY_SOURCE;
-        if (status == TML_OK)
-            status = vk_dispatch(tml, &info);
+        TML_THEN(status, vk_dispatch(tml, &info));
     }
     return status;
 }

@@ -47,8 +47,7 @@ tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_p
     tml_status status = TML_OK;
     if (info->indirect)
         status = vk_fill(tml, bits->counts, bits->tiles, 0);
-    if (status == TML_OK)
-        status = vk_dispatch(tml, info);
+    TML_THEN(status, vk_dispatch(tml, info));
     if (status != TML_OK || !bits->totals)
         return status;
     return vk_scan_counts(tml, bits->counts, (uint32_t)bits->tiles, bits->scan_scratch,

@@ -201,10 +201,8 @@ static tml_status write_part(tml_context *tml, const tml_compact_desc *desc, com
         args.wide = indices->type == TML_U64;
     }
     tml_status status = count_sources(tml, &l->state, &pass, l->bits.words, 0, others);
-    if (status == TML_OK)
-        status = build(tml, &l->state, pass.bound, total);
-    if (status == TML_OK)
-        status = locate(tml, &l->state, &args, pass.bound);
+    TML_THEN(status, build(tml, &l->state, pass.bound, total));
+    TML_THEN(status, locate(tml, &l->state, &args, pass.bound));
     for (size_t p = 0; p < TML_MAX_PAYLOADS && status == TML_OK; p++)
         if (!tml_buffer_is_none(desc->payloads[p].out))
             status = gather(tml, &desc->payloads[p], l, total, first);
@@ -221,12 +219,9 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
     if (status == TML_OK && l.first)
         status = vk_first_read(tml, desc->out_first, l.first);
-    if (status == TML_OK)
-        status = vk_params_store(tml, &desc->keep.params, NULL, l.params);
-    if (status == TML_OK)
-        status = vk_keep_record(tml, &desc->keep, l.params, &pass, &l.bits);
-    if (status == TML_OK)
-        status = write_part(tml, desc, &l, false);
+    TML_THEN(status, vk_params_store(tml, &desc->keep.params, NULL, l.params));
+    TML_THEN(status, vk_keep_record(tml, &desc->keep, l.params, &pass, &l.bits));
+    TML_THEN(status, write_part(tml, desc, &l, false));
     if (status == TML_OK && is_partition)
         status = write_part(tml, desc, &l, true);
     return status ? status : vk_store_end(tml, desc->count, l.total[0], l.first);
@@ -289,18 +284,14 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
     tml_status status = vk_passes_begin(tml, &desc->length, &l.passes);
     if (status == TML_OK && l.outputs.first)
         status = vk_first_read(tml, desc->out_first, l.outputs.first);
-    if (status == TML_OK)
-        status = vk_params_store(tml, &desc->params, NULL, l.outputs.params);
-    if (status == TML_OK)
-        status = vk_expand_counts_record(tml, desc, &l.outputs, &pass, l.state.counts, &counts);
-    if (status == TML_OK)
-        status = count_sources(tml, &l.state, &pass, counts.at, counts.size, false);
-    if (status == TML_OK)
-        status = vk_expand_total(tml, desc, l.state.counts, l.state.count, l.outputs.first, l.sums);
-    if (status == TML_OK)
-        status = build(tml, &l.state, l.outputs.capacity, l.total);
-    if (status == TML_OK)
-        status = locate(tml, &l.state, &args, l.outputs.capacity);
+    TML_THEN(status, vk_params_store(tml, &desc->params, NULL, l.outputs.params));
+    TML_THEN(status,
+             vk_expand_counts_record(tml, desc, &l.outputs, &pass, l.state.counts, &counts));
+    TML_THEN(status, count_sources(tml, &l.state, &pass, counts.at, counts.size, false));
+    TML_THEN(status,
+             vk_expand_total(tml, desc, l.state.counts, l.state.count, l.outputs.first, l.sums));
+    TML_THEN(status, build(tml, &l.state, l.outputs.capacity, l.total));
+    TML_THEN(status, locate(tml, &l.state, &args, l.outputs.capacity));
     vk_address end = l.outputs.first ? vk_expand_sum_at(l.sums) : l.total;
     return status ? status : vk_expand_emit(tml, desc, &l.outputs, end);
 }

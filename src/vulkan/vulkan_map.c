@@ -65,8 +65,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
     vk_passes passes = vk_passes_take(tml, &d->length, &arena);
     const vk_kernel_use use = {d->kernel, &d->params, d->in, vk_params_take(d->kernel, &arena)};
     tml_status status = vk_passes_lend(tml, &d->length, &passes);
-    if (status == TML_OK)
-        status = vk_params_store(tml, use.params, NULL, use.stored);
+    TML_THEN(status, vk_params_store(tml, use.params, NULL, use.stored));
     for (uint64_t p = 0; p < passes.count && status == TML_OK; p++) {
         vk_pass pass = vk_pass_at(&passes, p);
         vk_address outs[TML_MAX_OUTS] = {0};

@@ -220,8 +220,7 @@ tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
         tml_status status = TML_OK;
         if (batch->is_recording && batch->dispatches >= VK_BATCH_OPS)
             status = vk_submit(tml);
-        if (status == TML_OK)
-            status = batch_begin(tml, &batch);
+        TML_THEN(status, batch_begin(tml, &batch));
         if (status != TML_OK)
             return status;
         batch->dispatches++;
@@ -389,8 +388,7 @@ static tml_status after(tml_context *tml, VkSemaphore semaphore, uint64_t value)
 {
     static const char call[] = "tml_vulkan_after";
     tml_status status = check_semaphore(tml, call, semaphore);
-    if (status == TML_OK)
-        status = vk_submit(tml);
+    TML_THEN(status, vk_submit(tml));
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
@@ -440,12 +438,11 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     tml_status status = vk_pipeline_get(tml, info, &pipeline);
     if (status == TML_OK && device->is_preparing)
         return TML_OK;
-    if (status == TML_OK)
-        status = vk_commands(tml,
-                             info->unordered ? VK_WORK_UNORDERED
-                             : indirect      ? VK_WORK_INDIRECT
-                                             : VK_WORK_COMPUTE,
-                             &commands);
+    TML_THEN(status, vk_commands(tml,
+                                 info->unordered ? VK_WORK_UNORDERED
+                                 : indirect      ? VK_WORK_INDIRECT
+                                                 : VK_WORK_COMPUTE,
+                                 &commands));
     if (status == TML_OK && info->sampled)
         status = vk_sampled_bind(tml, commands, info->sampled);
     if (status != TML_OK) {
@@ -492,10 +489,8 @@ static tml_status record(tml_context *tml, const char *call, VkCommandBuffer com
     tml_status status = check_submitting(tml, call);
     if (status == TML_OK && !commands)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: commands is NULL", call);
-    if (status == TML_OK)
-        status = check_barrier(tml, call, "before", before);
-    if (status == TML_OK)
-        status = check_barrier(tml, call, "after", after);
+    TML_THEN(status, check_barrier(tml, call, "before", before));
+    TML_THEN(status, check_barrier(tml, call, "after", after));
     if (status == TML_OK)
         status = vk_submit(tml); /* work enqueued before runs before */
     if (status != TML_OK)
@@ -614,11 +609,9 @@ static tml_status check_time(tml_context *tml, const char *call)
 static tml_status time_begin(tml_context *tml)
 {
     tml_status status = check_time(tml, "tml_vulkan_time_begin");
-    if (status == TML_OK)
-        status = vk_sync(tml);
+    TML_THEN(status, vk_sync(tml));
     VkCommandBuffer commands;
-    if (status == TML_OK)
-        status = vk_commands(tml, VK_WORK_OTHER, &commands);
+    TML_THEN(status, vk_commands(tml, VK_WORK_OTHER, &commands));
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
@@ -639,16 +632,14 @@ static tml_status time_end(tml_context *tml, double *seconds)
     *seconds = 0;
     tml_status status = check_time(tml, "tml_vulkan_time_end");
     VkCommandBuffer commands;
-    if (status == TML_OK)
-        status = vk_commands(tml, VK_WORK_OTHER, &commands);
+    TML_THEN(status, vk_commands(tml, VK_WORK_OTHER, &commands));
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
     device->fn.CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, device->queries,
                                  1);
     status = vk_sync(tml);
-    if (status == TML_OK)
-        status = vk_take_stall(tml);
+    TML_THEN(status, vk_take_stall(tml));
     if (status != TML_OK)
         return status;
     uint64_t ticks[2];

@@ -192,8 +192,7 @@ static tml_status make_lengths(tml_context *tml, const unique_job *job)
         status = vk_dispatch(tml, &info);
         info.module = &vk_shader_run_lengths;
         info.groups = tiles;
-        if (status == TML_OK)
-            status = vk_dispatch(tml, &info);
+        TML_THEN(status, vk_dispatch(tml, &info));
     }
     return status;
 }
@@ -209,8 +208,8 @@ static tml_status by_bits(tml_context *tml, const tml_unique_desc *desc, const u
         bits.is_first = p == 0;
         bool is_last = p + 1 == job->passes.count;
         status = mark_heads(tml, job, size, &pass, &bits);
-        if (status == TML_OK)
-            status = move_runs(tml, job, &pass, &bits, is_last ? desc->count : (tml_buffer){0});
+        TML_THEN(status,
+                 move_runs(tml, job, &pass, &bits, is_last ? desc->count : (tml_buffer){0}));
     }
     if (status == TML_OK && job->lengths.to)
         status = make_lengths(tml, job);
@@ -235,8 +234,7 @@ static tml_status unique_run(tml_context *tml, const void *desc, void *scratch, 
     vk_arena arena = vk_arena_of(scratch);
     vk_unique_lay_out(tml, d, &arena, &job);
     tml_status status = vk_passes_begin(tml, &d->length, &job.passes);
-    if (status == TML_OK)
-        status = job.one_pass ? one_pass(tml, d, &job) : by_bits(tml, d, &job);
+    TML_THEN(status, job.one_pass ? one_pass(tml, d, &job) : by_bits(tml, d, &job));
     vk_address total = total_at(&job, job.passes.count);
     if (status == TML_OK && job.aside)
         status =

@@ -211,16 +211,13 @@ tml_status gl_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_fi
     tml_status status = plan_windows(&job);
     for (int i = 0; i < (job.window_count > 1 ? 8 : 4) && status == TML_OK; i++)
         status = gl_temporary(tml, GL_FORMAT_QUADS, slice * slices, &job.rows[i / 4][i % 4]);
-    if (status == TML_OK)
-        status = take_points(&job);
-    if (status == TML_OK)
-        status = find_bricks(&job);
+    TML_THEN(status, take_points(&job));
+    TML_THEN(status, find_bricks(&job));
     for (uint64_t z = 0; z < z_count && status == TML_OK; z += slices) {
         uint64_t count = TML_MIN_OF(slices, z_count - z);
         for (uint64_t window = 0; window < job.window_count && status == TML_OK; window++)
             status = gather_window(&job, z, count, window);
-        if (status == TML_OK)
-            status = place_samples(&job, z, count);
+        TML_THEN(status, place_samples(&job, z, count));
     }
     gl_field_release(&job);
     return status;

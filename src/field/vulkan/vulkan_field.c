@@ -100,11 +100,10 @@ static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint
     uint64_t row_bricks = field_bricks_along(plan->dims[0]);
     uint64_t row_groups = TML_CEIL_DIV(row_bricks, BRICKS_A_GROUP);
     tml_status status = vk_fill(tml, args.bricks, 1, 0);
-    if (status == TML_OK)
-        status = vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_field_bricks,
-                                                      .args = &args,
-                                                      .args_size = sizeof args,
-                                                      .groups = row_groups * rows});
+    TML_THEN(status, vk_dispatch(tml, &(vk_dispatch_info){.module = &vk_shader_field_bricks,
+                                                          .args = &args,
+                                                          .args_size = sizeof args,
+                                                          .groups = row_groups * rows}));
     return status != TML_OK ? status : gather(tml, plan, rows * row_bricks, &args);
 }
 

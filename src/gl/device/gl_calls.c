@@ -18,8 +18,7 @@ static tml_status check_engine(tml_context *tml, const char *call)
 static tml_status texture(tml_context *tml, tml_buffer buffer, tml_gl_memory *out)
 {
     tml_status status = check_engine(tml, "tml_gl_texture");
-    if (status == TML_OK)
-        status = tml_check_buffer(tml, "tml_gl_texture", "buffer", buffer, NULL, 0);
+    TML_THEN(status, tml_check_buffer(tml, "tml_gl_texture", "buffer", buffer, NULL, 0));
     if (status != TML_OK)
         return status;
     const gl_texture *texture = gl_texture_of(tml, buffer);
@@ -94,8 +93,7 @@ uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity)
 static tml_status time_begin(tml_context *tml)
 {
     tml_status status = check_engine(tml, "tml_gl_time_begin");
-    if (status == TML_OK)
-        status = gl_enter(tml);
+    TML_THEN(status, gl_enter(tml));
     if (status != TML_OK)
         return status;
     gl_device *d = gl_device_of(tml);

@@ -252,8 +252,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
                    ? TML_OK
                    : gl_texture_framebuffer(tml, info->targets[0], &framebuffer);
     }
-    if (status == TML_OK)
-        status = bind_targets(tml, info, program);
+    TML_THEN(status, bind_targets(tml, info, program));
     if (status != TML_OK)
         return status;
     d->fn.UseProgram(program->name);
@@ -295,8 +294,7 @@ tml_status gl_draw(tml_context *tml, const gl_draw_info *info)
         return status;
     status =
         gl_copy(tml, aside.targets[0], info->first, info->targets[0], info->first, info->count);
-    if (status == TML_OK)
-        status = draw(tml, &aside);
+    TML_THEN(status, draw(tml, &aside));
     if (status == TML_OK)
         status =
             gl_copy(tml, info->targets[0], info->first, aside.targets[0], info->first, info->count);
@@ -364,8 +362,7 @@ tml_status gl_exact(tml_context *tml, const gl_texture *from, uint64_t texel, ui
                          .targets = {words},
                          .count = 2,
                      });
-    if (status == TML_OK)
-        status = gl_read_words(tml, words, 0, 2, pair);
+    TML_THEN(status, gl_read_words(tml, words, 0, 2, pair));
     gl_release(tml, words);
     uint64_t total = pair[0] | (uint64_t)pair[1] << 32;
     if (status == TML_OK && total < *count)

@@ -23,8 +23,7 @@ tml_status gl_float_open(tml_context *tml)
     d->corners = gl_float_corners(d);
     const char *texts[] = {gl_float_version(d, d->path), gl_float_vertex};
     tml_status status = gl_compile(tml, GL_VERTEX_SHADER, "vertex", texts, 2, &d->vertex_shader);
-    if (status == TML_OK)
-        status = gl_texture_create(tml, "tml_open", GL_FORMAT_BYTES, 1, 1, &d->nothing);
+    TML_THEN(status, gl_texture_create(tml, "tml_open", GL_FORMAT_BYTES, 1, 1, &d->nothing));
     return status;
 }
 
@@ -103,8 +102,7 @@ tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint
         first = 0;
     }
     GLuint framebuffer;
-    if (status == TML_OK)
-        status = gl_texture_framebuffer(tml, texture, &framebuffer);
+    TML_THEN(status, gl_texture_framebuffer(tml, texture, &framebuffer));
     if (status == TML_OK) {
         d->fn.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         gl_errors_note(d);

@@ -233,8 +233,7 @@ static tml_status buffer_texture_take(tml_context *tml, gl_format format, uint32
         return TML_OK;
     }
     tml_status status = record_make(tml, &(gl_texture){.format = format}, out);
-    if (status == TML_OK)
-        status = gl_texture_create(tml, "tml_buffer_create", format, width, height, *out);
+    TML_THEN(status, gl_texture_create(tml, "tml_buffer_create", format, width, height, *out));
     if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY)
         return status;
     gl_temporaries_trim(d, 0);

@@ -300,8 +300,7 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     gl_state_set(d);
     const char *texts[] = {"#version 300 es\n", vertex_text};
     status = gl_compile(tml, GL_VERTEX_SHADER, "vertex", texts, 2, &d->vertex_shader);
-    if (status == TML_OK)
-        status = gl_texture_create(tml, "tml_open", GL_FORMAT_WORDS, 1, 1, &d->nothing);
+    TML_THEN(status, gl_texture_create(tml, "tml_open", GL_FORMAT_WORDS, 1, 1, &d->nothing));
     const char *extensions = (const char *)d->fn.GetString(GL_EXTENSIONS);
     d->has_completion = extensions && strstr(extensions, "GL_KHR_parallel_shader_compile");
     d->has_timer = d->fn.GetQueryObjectui64vEXT && extensions &&

@@ -111,8 +111,7 @@ tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const ch
 {
     *out = 0;
     tml_status status = start_shader(tml, stage, texts, count, out);
-    if (status == TML_OK)
-        status = check_shader(tml, *out, name);
+    TML_THEN(status, check_shader(tml, *out, name));
     if (status != TML_OK && *out) {
         gl_device_of(tml)->fn.DeleteShader(*out);
         *out = 0;
@@ -434,8 +433,7 @@ static tml_status find_or_start(tml_context *tml, const gl_draw_info *info, bool
 static tml_status make_ready(tml_context *tml, gl_program *program)
 {
     tml_status status = gl_program_check(tml, program);
-    if (status == TML_OK)
-        status = list_uniforms(tml, program);
+    TML_THEN(status, list_uniforms(tml, program));
     if (status != TML_OK) {
         forget(gl_device_of(tml), program);
         return status;

@@ -83,11 +83,9 @@ static tml_status gl_transfer_resolve(tml_context *tml, const char *call,
         return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: this context is on engine %s, not on gl",
                          call, tml->engine->name);
     tml_status status = tml_check_buffer(tml, call, "desc.buffer", desc->buffer, NULL, 0);
-    if (status == TML_OK)
-        status = gl_colours_check(tml, call, "desc", &desc->image, desc->width, desc->height,
-                                  &out->texture, &components);
-    if (status == TML_OK)
-        status = take_tiles(tml, call, desc, out, &texels);
+    TML_THEN(status, gl_colours_check(tml, call, "desc", &desc->image, desc->width, desc->height,
+                                      &out->texture, &components));
+    TML_THEN(status, take_tiles(tml, call, desc, out, &texels));
     if (status != TML_OK)
         return status;
     const tml_slot *slot = tml_slot_of(tml, desc->buffer);
@@ -142,8 +140,7 @@ static tml_status import(tml_context *tml, const tml_gl_transfer_desc *desc)
     transfer t;
     char defines[96];
     tml_status status = gl_transfer_resolve(tml, "tml_gl_import", desc, &t);
-    if (status == TML_OK)
-        status = gl_enter(tml);
+    TML_THEN(status, gl_enter(tml));
     if (status != TML_OK)
         return status;
     const uint64_t each = 4 / tml_type_size(t.type);
@@ -171,8 +168,7 @@ static tml_status export(tml_context *tml, const tml_gl_transfer_desc *desc)
     transfer t;
     char defines[96];
     tml_status status = gl_transfer_resolve(tml, "tml_gl_export", desc, &t);
-    if (status == TML_OK)
-        status = gl_enter(tml);
+    TML_THEN(status, gl_enter(tml));
     if (status != TML_OK)
         return status;
     count_words(tml, &t);

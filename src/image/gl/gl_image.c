@@ -96,8 +96,7 @@ static tml_status copy_old(tml_context *tml, const gl_texture *target, old_words
     if (which == OLD_NONE)
         return TML_OK;
     tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, count, out);
-    if (status == TML_OK)
-        status = gl_copy(tml, *out, 0, target, first, which == OLD_ALL ? count : 1);
+    TML_THEN(status, gl_copy(tml, *out, 0, target, first, which == OLD_ALL ? count : 1));
     if (status == TML_OK && which == OLD_ENDS)
         status = gl_copy(tml, *out, 1, target, last, 1);
     return status;

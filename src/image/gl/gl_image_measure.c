@@ -113,16 +113,16 @@ static tml_status join_records(measure_job *job)
         const gl_texture *to[RECORD_QUADS];
         left = TML_CEIL_DIV(count, FAN);
         tml_status status = take_others(job, left, job->records, to, RECORD_QUADS);
-        if (status == TML_OK)
-            status = gl_draw(job->tml, &(gl_draw_info){
-                                           .shader = &gl_shader_image_fold,
-                                           .defines = first ? "#define FROM_TILES\n" : NULL,
-                                           .inputs = {inputs[0], inputs[1], inputs[2], inputs[3]},
-                                           .uniforms = {GL_UINT("record_count", (uint32_t)count),
-                                                        GL_UINT("apart", (uint32_t)left)},
-                                           .targets = {to[0], to[1], to[2], to[3]},
-                                           .count = left,
-                                       });
+        TML_THEN(status,
+                 gl_draw(job->tml, &(gl_draw_info){
+                                       .shader = &gl_shader_image_fold,
+                                       .defines = first ? "#define FROM_TILES\n" : NULL,
+                                       .inputs = {inputs[0], inputs[1], inputs[2], inputs[3]},
+                                       .uniforms = {GL_UINT("record_count", (uint32_t)count),
+                                                    GL_UINT("apart", (uint32_t)left)},
+                                       .targets = {to[0], to[1], to[2], to[3]},
+                                       .count = left,
+                                   }));
         if (status != TML_OK)
             return status;
     }
@@ -169,16 +169,16 @@ static tml_status add_histograms(measure_job *job, uint64_t count)
             take_others(job, left * TML_HISTOGRAM_BINS / 4, job->bins, to, TML_ARRAY_SIZE(to));
         const char *defines =
             job->is_masked ? "#define FROM_CHUNKS\n#define MASKED\n" : "#define FROM_CHUNKS\n";
-        if (status == TML_OK)
-            status = gl_draw(job->tml, &(gl_draw_info){
-                                           .shader = &gl_shader_image_bins_fold,
-                                           .defines = first ? defines : NULL,
-                                           .inputs = {lows, highs},
-                                           .uniforms = {GL_UINT("histogram_count", (uint32_t)count),
-                                                        GL_UINT("apart", (uint32_t)left)},
-                                           .targets = {to[0], to[1]},
-                                           .count = left * TML_HISTOGRAM_BINS / 4,
-                                       });
+        TML_THEN(status,
+                 gl_draw(job->tml, &(gl_draw_info){
+                                       .shader = &gl_shader_image_bins_fold,
+                                       .defines = first ? defines : NULL,
+                                       .inputs = {lows, highs},
+                                       .uniforms = {GL_UINT("histogram_count", (uint32_t)count),
+                                                    GL_UINT("apart", (uint32_t)left)},
+                                       .targets = {to[0], to[1]},
+                                       .count = left * TML_HISTOGRAM_BINS / 4,
+                                   }));
         if (status != TML_OK)
             return status;
     }
@@ -223,8 +223,7 @@ static tml_status image_measure_run(tml_context *tml, const image_measure_plan *
                        .has_histogram = (plan->what & TML_MEASURE_HISTOGRAM) != 0};
     uint64_t chunks = 0;
     tml_status status = take_tiles(&job);
-    if (status == TML_OK)
-        status = join_records(&job);
+    TML_THEN(status, join_records(&job));
     if (status == TML_OK && job.has_histogram)
         status = count_bins(&job, &chunks);
     if (status == TML_OK && job.has_histogram)

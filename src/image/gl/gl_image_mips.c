@@ -63,17 +63,15 @@ static tml_status filter_along(tml_context *tml, const image_mips_plan *plan,
     const gl_texture *weights;
     uint64_t count = (uint64_t)WEIGHT_QUADS * size;
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, count, &weights);
-    if (status == TML_OK)
-        status = gl_draw(
-            tml, &(gl_draw_info){
-                     .shader = &gl_shader_image_mip_weights,
-                     .defines = defines,
-                     .uniforms = {GL_UINT("size_above", along_y ? above->height : above->width)},
-                     .targets = {weights},
-                     .count = count,
-                 });
-    if (status == TML_OK)
-        status = draw_level(tml, plan, above, weights, defines, out);
+    TML_THEN(status, gl_draw(tml, &(gl_draw_info){
+                                      .shader = &gl_shader_image_mip_weights,
+                                      .defines = defines,
+                                      .uniforms = {GL_UINT("size_above",
+                                                           along_y ? above->height : above->width)},
+                                      .targets = {weights},
+                                      .count = count,
+                                  }));
+    TML_THEN(status, draw_level(tml, plan, above, weights, defines, out));
     gl_release(tml, weights);
     return status;
 }
@@ -85,8 +83,7 @@ static tml_status make_level(tml_context *tml, const image_mips_plan *plan, cons
         return draw_level(tml, plan, above, NULL, "", out);
     mip_level half = {.width = out->width, .height = above->height};
     tml_status status = filter_along(tml, plan, above, false, &half);
-    if (status == TML_OK)
-        status = filter_along(tml, plan, &half, true, out);
+    TML_THEN(status, filter_along(tml, plan, &half, true, out));
     gl_release(tml, half.texture);
     return status;
 }

@@ -65,8 +65,7 @@ static tml_status image_tonemap_run(tml_context *tml, const image_tonemap_plan *
         info.targets[0] = pixels;
         info.count = width * count;
         status = gl_draw(tml, &info);
-        if (status == TML_OK)
-            status = gl_image_write_pixels(tml, &to, pixels);
+        TML_THEN(status, gl_image_write_pixels(tml, &to, pixels));
     }
     return status;
 }

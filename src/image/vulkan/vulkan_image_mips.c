@@ -167,8 +167,7 @@ static tml_status make_tiles(mips_job *job, uint32_t levels)
         args.clear = states.clear;
         args.clear_count = states.clear_count;
     }
-    if (status == TML_OK)
-        status = dispatch(job, tile_modules, &args, sizeof args, args.groups);
+    TML_THEN(status, dispatch(job, tile_modules, &args, sizeof args, args.groups));
     advance(job, levels + args.more_levels, last);
     return status;
 }
@@ -233,8 +232,7 @@ static tml_status make_levels(mips_job *job)
     uint64_t groups =
         is_kaiser ? groups_of(height, IMAGE_KAISER_SIDE) * groups_of(width, IMAGE_KAISER_ACROSS)
                   : groups_of(texels, VK_GROUP);
-    if (status == TML_OK)
-        status = dispatch(job, level_modules, &args, sizeof args, is_small ? 1 : groups);
+    TML_THEN(status, dispatch(job, level_modules, &args, sizeof args, is_small ? 1 : groups));
     job->from.width = from.width;
     job->from.height = from.height;
     advance(job, levels, last);

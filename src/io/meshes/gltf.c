@@ -314,8 +314,7 @@ static tml_status load_beside(const gltf_reader *reader, int token, io_block *ou
     char name[IO_PATH_SIZE];
     io_file file;
     tml_status status = decode_name(reader, token, name, sizeof name);
-    if (status == TML_OK)
-        status = tml_io_open_beside(reader->sink->file, name, &file);
+    TML_THEN(status, tml_io_open_beside(reader->sink->file, name, &file));
     if (status != TML_OK)
         return status;
     if (reader->sink->memory_limit &&
@@ -323,8 +322,7 @@ static tml_status load_beside(const gltf_reader *reader, int token, io_block *ou
         status = tml_io_error(
             &file, TML_ERROR_OUT_OF_MEMORY, "has %llu bytes, desc.memory_limit is %llu",
             (unsigned long long)file.size, (unsigned long long)reader->sink->memory_limit);
-    if (status == TML_OK)
-        status = tml_io_read_all(&file, out);
+    TML_THEN(status, tml_io_read_all(&file, out));
     tml_io_close(&file);
     return status;
 }
@@ -460,9 +458,8 @@ static tml_status apply_sparse(gltf_reader *reader, int sparse, uint64_t accesso
         return bad_json(reader, at, "indices need whole numbers without sign");
     status = open_view(reader, at, accessor, view, offset, count, component_size(numbers.type),
                        &numbers.stride, &data);
-    if (status == TML_OK)
-        status = open_view(reader, values, accessor, value_view, value_offset, count, size, &stride,
-                           &from);
+    TML_THEN(status, open_view(reader, values, accessor, value_view, value_offset, count, size,
+                               &stride, &from));
     numbers.data = data;
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         const uint64_t number = (uint64_t)array_number(&numbers, i, 0);
@@ -742,8 +739,7 @@ static tml_status push_vertices(gltf_reader *reader, const gltf_place *place, gl
             status = tml_mesh_push_uv(sink, t);
         if (status == TML_OK && values.data)
             status = tml_mesh_push_value(sink, array_number(&values, i, 0));
-        if (status == TML_OK)
-            status = push_color(reader, &colors, i);
+        TML_THEN(status, push_color(reader, &colors, i));
     }
     reader->with_values += values.data ? v->count : 0;
     return status == TML_OK ? push_properties(reader, v) : status;
@@ -932,12 +928,9 @@ static tml_status get_place(const gltf_reader *reader, int node, gltf_place *out
     double matrix[16], t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
     bool has_matrix, has_t, has_q, has_s;
     tml_status status = get_numbers(reader, node, "matrix", 16, matrix, &has_matrix);
-    if (status == TML_OK)
-        status = get_numbers(reader, node, "translation", 3, t, &has_t);
-    if (status == TML_OK)
-        status = get_numbers(reader, node, "rotation", 4, q, &has_q);
-    if (status == TML_OK)
-        status = get_numbers(reader, node, "scale", 3, s, &has_s);
+    TML_THEN(status, get_numbers(reader, node, "translation", 3, t, &has_t));
+    TML_THEN(status, get_numbers(reader, node, "rotation", 4, q, &has_q));
+    TML_THEN(status, get_numbers(reader, node, "scale", 3, s, &has_s));
     if (status != TML_OK)
         return status;
     *out = identity;
@@ -1043,8 +1036,7 @@ static tml_status visit_nodes(gltf_reader *reader, bool *is_seen, mesh_array *st
         memcpy(&visit, stack->data + stack->size, sizeof visit);
         int node = reader->nodes.tokens[visit.node];
         status = get_place(reader, node, &own);
-        if (status == TML_OK)
-            status = get_number(reader, node, "mesh", MESH_NONE, &mesh);
+        TML_THEN(status, get_number(reader, node, "mesh", MESH_NONE, &mesh));
         if (status != TML_OK)
             return status;
         gltf_place place = combine(&visit.place, &own);
@@ -1060,8 +1052,8 @@ static tml_status visit_nodes(gltf_reader *reader, bool *is_seen, mesh_array *st
             const gltf_place instance = combine(&place, &own_place);
             status = read_mesh(reader, mesh, &instance);
         }
-        if (status == TML_OK)
-            status = push_nodes(reader, member(reader, node, "children"), &place, is_seen, stack);
+        TML_THEN(status,
+                 push_nodes(reader, member(reader, node, "children"), &place, is_seen, stack));
     }
     return status;
 }
@@ -1075,8 +1067,8 @@ static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *sta
     tml_status status = get_number(reader, 0, "scene", 0, &number);
     if (status == TML_OK && reader->scenes.count > 0) {
         status = get_element(reader, &reader->scenes, number, "scene", &scene);
-        if (status == TML_OK)
-            status = push_nodes(reader, member(reader, scene, "nodes"), &identity, is_seen, stack);
+        TML_THEN(status,
+                 push_nodes(reader, member(reader, scene, "nodes"), &identity, is_seen, stack));
         return status == TML_OK ? visit_nodes(reader, is_seen, stack) : status;
     }
     for (uint64_t i = 0; i < reader->nodes.count && status == TML_OK; i++)
@@ -1090,8 +1082,7 @@ static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *sta
     }
     if (reader->nodes.count > 0)
         memset(is_seen, 0, reader->nodes.count * sizeof *is_seen);
-    if (status == TML_OK)
-        status = visit_nodes(reader, is_seen, stack);
+    TML_THEN(status, visit_nodes(reader, is_seen, stack));
     for (uint64_t i = 0; i < reader->meshes.count && reader->nodes.count == 0 && status == TML_OK;
          i++)
         status = read_mesh(reader, i, &identity);
@@ -1176,20 +1167,13 @@ static tml_status read_all(gltf_reader *reader)
 {
     const io_file *file = reader->sink->file;
     tml_status status = tokenize(reader);
-    if (status == TML_OK)
-        status = check_extensions(reader);
-    if (status == TML_OK)
-        status = make_list(reader, "accessors", &reader->accessors);
-    if (status == TML_OK)
-        status = make_list(reader, "bufferViews", &reader->views);
-    if (status == TML_OK)
-        status = make_list(reader, "buffers", &reader->buffers);
-    if (status == TML_OK)
-        status = make_list(reader, "nodes", &reader->nodes);
-    if (status == TML_OK)
-        status = make_list(reader, "meshes", &reader->meshes);
-    if (status == TML_OK)
-        status = make_list(reader, "scenes", &reader->scenes);
+    TML_THEN(status, check_extensions(reader));
+    TML_THEN(status, make_list(reader, "accessors", &reader->accessors));
+    TML_THEN(status, make_list(reader, "bufferViews", &reader->views));
+    TML_THEN(status, make_list(reader, "buffers", &reader->buffers));
+    TML_THEN(status, make_list(reader, "nodes", &reader->nodes));
+    TML_THEN(status, make_list(reader, "meshes", &reader->meshes));
+    TML_THEN(status, make_list(reader, "scenes", &reader->scenes));
     if (status == TML_OK && reader->buffers.count > 0) {
         uint64_t size = reader->buffers.count * sizeof *reader->loaded;
         reader->loaded = tml_io_alloc(file, size);
@@ -1233,8 +1217,7 @@ tml_status tml_mesh_read_gltf(mesh_sink *sink, const uint8_t *data, size_t size)
     tml_status status = TML_OK;
     if (size >= 4 && memcmp(data, "glTF", 4) == 0)
         status = read_chunks(&reader, data, size);
-    if (status == TML_OK)
-        status = read_all(&reader);
+    TML_THEN(status, read_all(&reader));
     for (uint64_t i = 0; i < reader.buffers.count && reader.loaded; i++) {
         sink->allocated -= reader.loaded[i].owned.size;
         tml_io_block_free(sink->file, &reader.loaded[i].owned);

@@ -28,8 +28,7 @@ tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format 
         box = tml_mesh_box_empty();
         layout = (mesh_layout){0};
         status = tml_mesh_box_add(tml, path, mesh, relief, &box);
-        if (status == TML_OK)
-            status = format->describe(tml, path, mesh, &box, &layout);
+        TML_THEN(status, format->describe(tml, path, mesh, &box, &layout));
     }
     io_writer writer;
     if (status == TML_OK && relief && relief->share)
@@ -219,11 +218,8 @@ tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mes
 {
     const mesh_format *format = NULL;
     tml_status status = tml_mesh_format_of(tml, path, &format);
-    if (status == TML_OK)
-        status = tml_mesh_check(tml, mesh, NULL);
-    if (status == TML_OK)
-        status = tml_mesh_check_quads(tml, path, format, mesh->quads);
-    if (status == TML_OK)
-        status = tml_mesh_check_labels(tml, path, format, mesh);
+    TML_THEN(status, tml_mesh_check(tml, mesh, NULL));
+    TML_THEN(status, tml_mesh_check_quads(tml, path, format, mesh->quads));
+    TML_THEN(status, tml_mesh_check_labels(tml, path, format, mesh));
     return status == TML_OK ? tml_mesh_write(tml, path, format, mesh, NULL) : status;
 }

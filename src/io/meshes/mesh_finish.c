@@ -227,14 +227,12 @@ static tml_status leave_out(mesh_sink *sink)
     status = warn_of(sink, &sink->short_faces, sink->short_faces.count,
                      "face of fewer than three different corners is",
                      "faces of fewer than three different corners are");
-    if (status == TML_OK)
-        status = warn_of(sink, names, fates[FACE_NAMELESS],
-                         "face that names a vertex which is not there is",
-                         "faces that name a vertex which is not there are");
-    if (status == TML_OK)
-        status = warn_of(sink, &sink->lost_faces, sink->lost_faces.count,
-                         "triangle with a corner that has no finite position is",
-                         "triangles with a corner that has no finite position are");
+    TML_THEN(status, warn_of(sink, names, fates[FACE_NAMELESS],
+                             "face that names a vertex which is not there is",
+                             "faces that name a vertex which is not there are"));
+    TML_THEN(status, warn_of(sink, &sink->lost_faces, sink->lost_faces.count,
+                             "triangle with a corner that has no finite position is",
+                             "triangles with a corner that has no finite position are"));
     if (status == TML_OK && lost->count > 0)
         status = tml_io_warn(
             sink->file,
@@ -274,9 +272,8 @@ static tml_status check_corners(mesh_sink *sink)
     tml_status status =
         drop_unnamed(sink, &sink->normal_reach, sink->normals.size / (3 * sizeof(float)), "normal",
                      &sink->normals, &sink->corner_normals);
-    if (status == TML_OK)
-        status = drop_unnamed(sink, &sink->uv_reach, sink->uvs.size / (2 * sizeof(float)),
-                              "texture coordinate", &sink->uvs, &sink->corner_uvs);
+    TML_THEN(status, drop_unnamed(sink, &sink->uv_reach, sink->uvs.size / (2 * sizeof(float)),
+                                  "texture coordinate", &sink->uvs, &sink->corner_uvs));
     if (status != TML_OK)
         return status;
     if (sink->normals.size == 0)
@@ -641,45 +638,33 @@ tml_status tml_mesh_finish(mesh_sink *sink, tml_mesh_file *out)
     out->face_count = mesh_face_count(sink);
     out->skipped_count = sink->skipped_count;
     tml_status status = check_references(sink);
-    if (status == TML_OK)
-        status = leave_out(sink);
-    if (status == TML_OK)
-        status = check_corners(sink);
+    TML_THEN(status, leave_out(sink));
+    TML_THEN(status, check_corners(sink));
     out->polygon_count = sink->polygon_count;
     if (status == TML_OK && sink->weld == TML_WELD_ALWAYS)
         status = weld(sink, out);
-    if (status == TML_OK)
-        status = settle_normals(sink, &normals);
+    TML_THEN(status, settle_normals(sink, &normals));
     tml_mesh_drop(sink, &sink->normals);
     tml_mesh_drop(sink, &sink->corner_normals);
-    if (status == TML_OK)
-        status = make_triangles(sink, &triangles, out);
+    TML_THEN(status, make_triangles(sink, &triangles, out));
     if (sink->origin)
         memcpy(out->mesh.origin, sink->origin, sizeof out->mesh.origin);
     else
         tml_io_choose_origin(sink->lower, sink->upper, sink->is_inexact, out->mesh.origin);
-    if (status == TML_OK)
-        status = make_positions(sink, out->mesh.origin, &positions);
+    TML_THEN(status, make_positions(sink, out->mesh.origin, &positions));
     out->mesh.vertex_count = mesh_vertex_count(sink);
     out->mesh.uv_count = sink->uvs.size / (2 * sizeof(float));
     out->crease_count = sink->crease_sharpness.size / sizeof(float);
     out->corner_count = sink->corner_sharpness.size / sizeof(float);
     tml_mesh_drop(sink, &sink->positions);
     tml_mesh_drop(sink, &sink->corners);
-    if (status == TML_OK)
-        status = mesh_sink_take(sink, &sink->values, &values);
-    if (status == TML_OK)
-        status = take_properties(sink, out->mesh.vertex_count, out);
-    if (status == TML_OK)
-        status = mesh_sink_take(sink, &sink->uvs, &uvs);
-    if (status == TML_OK)
-        status = mesh_sink_take(sink, &sink->crease_vertices, &out->crease_vertices);
-    if (status == TML_OK)
-        status = mesh_sink_take(sink, &sink->crease_sharpness, &out->crease_sharpness);
-    if (status == TML_OK)
-        status = mesh_sink_take(sink, &sink->corner_vertices, &out->corner_vertices);
-    if (status == TML_OK)
-        status = mesh_sink_take(sink, &sink->corner_sharpness, &out->corner_sharpness);
+    TML_THEN(status, mesh_sink_take(sink, &sink->values, &values));
+    TML_THEN(status, take_properties(sink, out->mesh.vertex_count, out));
+    TML_THEN(status, mesh_sink_take(sink, &sink->uvs, &uvs));
+    TML_THEN(status, mesh_sink_take(sink, &sink->crease_vertices, &out->crease_vertices));
+    TML_THEN(status, mesh_sink_take(sink, &sink->crease_sharpness, &out->crease_sharpness));
+    TML_THEN(status, mesh_sink_take(sink, &sink->corner_vertices, &out->corner_vertices));
+    TML_THEN(status, mesh_sink_take(sink, &sink->corner_sharpness, &out->corner_sharpness));
     out->faces = triangles.faces;
     out->mesh.positions = positions;
     out->mesh.normals = normals;

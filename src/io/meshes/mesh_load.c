@@ -141,8 +141,7 @@ static tml_status read_all(mesh_sink *sink, const mesh_format_info *format)
 {
     io_block block = {0};
     tml_status status = tml_io_read_all(sink->file, &block);
-    if (status == TML_OK)
-        status = format->read(sink, block.data, block.size);
+    TML_THEN(status, format->read(sink, block.data, block.size));
     tml_io_block_free(sink->file, &block); /* before the finish, which needs memory of its own */
     return status;
 }
@@ -170,8 +169,7 @@ tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tm
     }
     if (status == TML_OK && !is_done)
         status = read_all(&sink, format);
-    if (status == TML_OK)
-        status = tml_mesh_finish(&sink, out);
+    TML_THEN(status, tml_mesh_finish(&sink, out));
     tml_mesh_sink_free(&sink);
     if (status != TML_OK)
         tml_mesh_file_free(file->tml, out);

@@ -264,8 +264,7 @@ tml_status tml_mesh_push_crease(mesh_sink *sink, uint32_t first, uint32_t second
     const float value = (float)sharpness;
     reach_for(&sink->tag_reach, first, place);
     reach_for(&sink->tag_reach, second, place);
-    if (status == TML_OK)
-        status = append(sink, &sink->crease_vertices, vertices, sizeof vertices);
+    TML_THEN(status, append(sink, &sink->crease_vertices, vertices, sizeof vertices));
     return status == TML_OK ? append(sink, &sink->crease_sharpness, &value, sizeof value) : status;
 }
 
@@ -275,7 +274,6 @@ tml_status tml_mesh_push_sharp_corner(mesh_sink *sink, uint32_t vertex, double s
     tml_status status = check_sharpness(sink, sharpness, place);
     const float value = (float)sharpness;
     reach_for(&sink->tag_reach, vertex, place);
-    if (status == TML_OK)
-        status = append(sink, &sink->corner_vertices, &vertex, sizeof vertex);
+    TML_THEN(status, append(sink, &sink->corner_vertices, &vertex, sizeof vertex));
     return status == TML_OK ? append(sink, &sink->corner_sharpness, &value, sizeof value) : status;
 }

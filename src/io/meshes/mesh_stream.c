@@ -145,8 +145,8 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     stream->box = tml_mesh_box_empty();
     tml_status status =
         stream->format->describe(stream->tml, stream->path, whole, &(mesh_box){0}, layout);
-    if (status == TML_OK)
-        status = tml_io_create(stream->tml, MESH_CALL, stream->path, layout->size, &stream->writer);
+    TML_THEN(status,
+             tml_io_create(stream->tml, MESH_CALL, stream->path, layout->size, &stream->writer));
     if (status != TML_OK)
         return status;
     stream->writer.progress.next = UINT64_MAX; /* the progress is that of making the pieces */
@@ -221,8 +221,7 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
     *out = NULL;
     const mesh_format *format = NULL;
     tml_status status = tml_mesh_format_of(tml, path, &format);
-    if (status == TML_OK)
-        status = check_stream_desc(tml, path, desc, format);
+    TML_THEN(status, check_stream_desc(tml, path, desc, format));
     if (status != TML_OK)
         return status;
     tml_mesh_stream *stream = tml_alloc(tml, sizeof *stream);
@@ -370,10 +369,9 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
     rows.vertex_count = piece->vertex_count;
     if (status == TML_OK && stream->format->has_box)
         status = tml_mesh_box_add(stream->tml, stream->path, &rows, NULL, &stream->box);
-    if (status == TML_OK)
-        status = tml_mesh_put_rows(&stream->writer, &stream->layout, &rows, place->vertex_first,
-                                   place->vertex_first + place->vertices,
-                                   place->triangle_first + place->triangles);
+    TML_THEN(status, tml_mesh_put_rows(&stream->writer, &stream->layout, &rows, place->vertex_first,
+                                       place->vertex_first + place->vertices,
+                                       place->triangle_first + place->triangles));
     place->vertices += piece->vertex_count;
     place->triangles += piece->triangle_count;
     return status;
@@ -385,8 +383,7 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
     const segment added = {part, mesh->vertex_count, piece->vertex_count, mesh->triangle_count,
                            piece->triangle_count};
     tml_status status = stream->status;
-    if (status == TML_OK)
-        status = check_piece(stream, piece);
+    TML_THEN(status, check_piece(stream, piece));
     if (status == TML_OK && stream->in_place && stream->soup && mesh->triangle_count == 0 &&
         stream->format->describe == tml_stl_describe) {
         tml_mesh first = *piece; /* of a soup, which has no indices */
@@ -394,11 +391,9 @@ tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml
         memcpy(first.origin, mesh->origin, sizeof first.origin);
         tml_stl_tell_of_rounding(stream->tml, stream->path, &first);
     }
-    if (status == TML_OK)
-        status = tml_mesh_check_labels(stream->tml, stream->path, stream->format, piece);
-    if (status == TML_OK)
-        status = stream->in_place ? put_piece(stream, part, piece)
-                                  : tml_mesh_add_segment(stream, &added);
+    TML_THEN(status, tml_mesh_check_labels(stream->tml, stream->path, stream->format, piece));
+    TML_THEN(status, stream->in_place ? put_piece(stream, part, piece)
+                                      : tml_mesh_add_segment(stream, &added));
     for (int i = 0; i < ARRAYS && status == TML_OK && !stream->in_place; i++) {
         spool *to = &stream->spools[i];
         uint64_t rows = i >= INDICES ? piece->triangle_count : piece->vertex_count;
@@ -449,8 +444,7 @@ static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t
         status = tml_spool_read(stream, from, offset, buffer, n);
         if (status == TML_OK && is_index && base)
             tml_mesh_raise(buffer, stream->mesh.indices64, n, base);
-        if (status == TML_OK)
-            status = tml_spool_append(stream, to, buffer, n);
+        TML_THEN(status, tml_spool_append(stream, to, buffer, n));
         offset += n;
         size -= n;
     }
@@ -602,13 +596,11 @@ tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)
 {
     const mesh_relief relief = {tml_mesh_let_go, stream, NULL};
     tml_status status = tml_mesh_order_parts(stream);
-    if (status == TML_OK)
-        status = tml_mesh_map_arrays(stream);
-    if (status == TML_OK)
-        status = tml_mesh_check(stream->tml, &stream->mesh, &relief);
+    TML_THEN(status, tml_mesh_map_arrays(stream));
+    TML_THEN(status, tml_mesh_check(stream->tml, &stream->mesh, &relief));
     if (status == TML_OK && stream->edit && stream->mesh.triangle_count)
         status = edit_mesh(stream);
-    if (status == TML_OK)
-        status = tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief);
+    TML_THEN(status,
+             tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief));
     return status;
 }

@@ -20,8 +20,7 @@ static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
         stream->layout = (mesh_layout){0};
         status = stream->format->describe(stream->tml, stream->path, whole, &stream->box,
                                           &stream->layout);
-        if (status == TML_OK)
-            status = tml_mesh_put_text(&stream->writer, &stream->layout);
+        TML_THEN(status, tml_mesh_put_text(&stream->writer, &stream->layout));
     }
     return tml_io_finish(&stream->writer, status);
 }

@@ -180,14 +180,12 @@ static tml_status exchange_lent(team_mesh *m, const uint64_t *asked)
         out = tml_alloc_array(tml, given * row + 1, 1);
         if (!in[i] || !out)
             status = tml_mesh_team_no_memory(tml, (lent + given) * row);
-        if (status == TML_OK)
-            status = take_first_rows(m, i, asked, out);
-        if (status == TML_OK)
-            status = m->team->shift(m->team->user, tml, true, out, given * row, in[i], lent * row);
+        TML_THEN(status, take_first_rows(m, i, asked, out));
+        TML_THEN(status,
+                 m->team->shift(m->team->user, tml, true, out, given * row, in[i], lent * row));
         tml_free(tml, out, given * row + 1);
     }
-    if (status == TML_OK)
-        status = add_lent(m, in);
+    TML_THEN(status, add_lent(m, in));
     for (int i = 0; i < INDICES; i++)
         if (in[i])
             tml_free(tml, in[i], lent * m->stream->spools[i].row_size + 1);
@@ -207,9 +205,8 @@ static tml_status borrow(team_mesh *m)
     }
     size = m->part_count * sizeof *wanted;
     bool is_last = m->team->rank + 1 == m->team->count;
-    if (status == TML_OK)
-        status = m->team->shift(m->team->user, tml, false, wanted, is_last ? 0 : size, asked,
-                                m->team->rank ? size : 0);
+    TML_THEN(status, m->team->shift(m->team->user, tml, false, wanted, is_last ? 0 : size, asked,
+                                    m->team->rank ? size : 0));
     return status == TML_OK ? exchange_lent(m, asked) : status;
 }
 
@@ -241,16 +238,14 @@ static tml_status make_soup(team_mesh *m)
     uint8_t *buffer = tml_alloc(stream->tml, MESH_COPY);
     tml_status status =
         buffer ? tml_mesh_order_parts(stream) : tml_mesh_team_no_memory(stream->tml, MESH_COPY);
-    if (status == TML_OK)
-        status = tml_mesh_map_arrays(stream);
+    TML_THEN(status, tml_mesh_map_arrays(stream));
     spool soup[ARRAYS];
     for (int i = 0; i < ARRAYS; i++) {
         soup[i] = (spool){.fd = -1, .row_size = i < INDICES ? stream->spools[i].row_size : 0};
         if (!soup[i].row_size || status != TML_OK)
             continue;
         status = tml_spool_open(stream, &soup[i]);
-        if (status == TML_OK)
-            status = spread_rows(m, i, buffer, &soup[i]);
+        TML_THEN(status, spread_rows(m, i, buffer, &soup[i]));
     }
     tml_mesh_unmap_arrays(stream);
     for (int i = 0; i < ARRAYS; i++) {
@@ -290,8 +285,7 @@ static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
             status = tml_spool_read(stream, indices, at, buffer, n);
             tml_mesh_raise(buffer, stream->mesh.indices64, n, m->parts[s->part].vertices_before);
             indices->size = at; /* where tml_spool_append writes */
-            if (status == TML_OK)
-                status = tml_spool_append(stream, indices, buffer, n);
+            TML_THEN(status, tml_spool_append(stream, indices, buffer, n));
         }
     }
     indices->size = end;
@@ -309,8 +303,7 @@ static tml_status bring_array(team_mesh *m, uint32_t from, int array, uint64_t s
         size_t n = size - at < MESH_COPY ? (size_t)(size - at) : MESH_COPY;
         if (m->team->rank == from)
             status = tml_spool_read(stream, s, at, buffer, n);
-        if (status == TML_OK)
-            status = m->team->bring(m->team->user, stream->tml, from, buffer, n);
+        TML_THEN(status, m->team->bring(m->team->user, stream->tml, from, buffer, n));
         if (status == TML_OK && m->team->rank == 0)
             status = tml_spool_append(stream, s, buffer, n);
         at += n;
@@ -330,8 +323,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
         segments = team->rank == 0 ? tml_alloc_array(stream->tml, size + 1, 1) : NULL;
     tml_status status =
         segments || size == 0 || team->rank ? TML_OK : tml_mesh_team_no_memory(stream->tml, size);
-    if (status == TML_OK)
-        status = team->bring(team->user, stream->tml, from, segments, size);
+    TML_THEN(status, team->bring(team->user, stream->tml, from, segments, size));
     for (uint64_t k = 0; k < counts[0] && team->rank == 0 && status == TML_OK; k++) {
         segments[k].vertex_first += stream->mesh.vertex_count;
         segments[k].triangle_first += stream->mesh.triangle_count;
@@ -360,8 +352,7 @@ static tml_status bring_all(team_mesh *m)
     uint64_t *counts = tml_alloc_array(stream->tml, size, 1);
     tml_status status =
         buffer && counts ? raise_segments(m, buffer) : tml_mesh_team_no_memory(stream->tml, size);
-    if (status == TML_OK)
-        status = team->gather(team->user, stream->tml, 3, mine, counts);
+    TML_THEN(status, team->gather(team->user, stream->tml, 3, mine, counts));
     for (uint32_t r = 1; r < team->count && status == TML_OK; r++)
         status = bring_rank(m, r, counts + 3 * (uint64_t)r, buffer);
     tml_free(stream->tml, buffer, buffer ? MESH_COPY : 0);
@@ -409,8 +400,7 @@ static tml_status write_share(team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
     tml_status status = tml_mesh_order_parts(stream);
-    if (status == TML_OK)
-        status = tml_mesh_map_arrays(stream);
+    TML_THEN(status, tml_mesh_map_arrays(stream));
     if (status != TML_OK)
         return status;
     tml_mesh here = stream->mesh;
@@ -421,10 +411,9 @@ static tml_status write_share(team_mesh *m)
     }
     const mesh_share share = {m->team, m->stretches, m->stretches + m->part_count, m->part_count};
     const mesh_relief relief = {tml_mesh_let_go, stream, &share};
-    if (status == TML_OK)
-        status = tml_mesh_check(stream->tml, &here, &relief);
-    if (status == TML_OK)
-        status = tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief);
+    TML_THEN(status, tml_mesh_check(stream->tml, &here, &relief));
+    TML_THEN(status,
+             tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief));
     return status;
 }
 

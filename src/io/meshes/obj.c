@@ -422,8 +422,7 @@ static tml_status read_vertex(obj_reader *reader, io_text *words)
     io_span word;
     int count = 0;
     tml_status status = read_numbers(reader, words, 3, position);
-    if (status == TML_OK)
-        status = tml_mesh_push_vertex(sink, position, reader->line);
+    TML_THEN(status, tml_mesh_push_vertex(sink, position, reader->line));
     while (count < 3 && tml_io_word(words, &word) && tml_io_parse_f64(word, &color[count]))
         count++;
     if (status != TML_OK || count < 3)

@@ -539,12 +539,9 @@ static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
         /* Strips repeat vertices on purpose, where they turn. */
         if (run >= 2 && number != before[0] && number != before[1] && before[0] != before[1]) {
             status = push_list_corner(mesh, before[0], row);
-            if (status == TML_OK)
-                status = push_list_corner(mesh, before[1], row);
-            if (status == TML_OK)
-                status = push_list_corner(mesh, number, row);
-            if (status == TML_OK)
-                status = tml_mesh_end_face(mesh->sink, row);
+            TML_THEN(status, push_list_corner(mesh, before[1], row));
+            TML_THEN(status, push_list_corner(mesh, number, row));
+            TML_THEN(status, tml_mesh_end_face(mesh->sink, row));
         }
         before[run % 2] = number; /* in turn: this alone winds every other triangle right */
         run++;

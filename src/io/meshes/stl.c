@@ -236,8 +236,7 @@ static tml_status read_facet(stl_text *reader, double corners[3][3])
             if (!next_word(reader) || !tml_io_parse_f64(reader->word, &corners[c][i]))
                 return bad_text(reader, "a coordinate");
     }
-    if (status == TML_OK)
-        status = expect(reader, "endloop", NULL);
+    TML_THEN(status, expect(reader, "endloop", NULL));
     return status == TML_OK ? expect(reader, "endfacet", NULL) : status;
 }
 
@@ -278,8 +277,7 @@ static tml_status read_text(mesh_sink *sink, const uint8_t *data, size_t size)
         const uint64_t line = reader.text.line;
         if (tml_io_is_any_case(reader.word, "facet")) {
             status = read_facet(&reader, corners);
-            if (status == TML_OK)
-                status = push_triangle(sink, corners, line);
+            TML_THEN(status, push_triangle(sink, corners, line));
             triangles++;
             continue;
         }

@@ -366,8 +366,7 @@ static tml_status weld_parts(mesh_sink *sink, stl_job *job)
     tml_status status = stl_triangles_report(job, 0.25);
     if (status == TML_OK)
         stl_triangles_run(job, part_task, 0, PARTS);
-    if (status == TML_OK)
-        status = stl_triangles_report(job, 0.5);
+    TML_THEN(status, stl_triangles_report(job, 0.5));
     return status == TML_OK ? number_vertices(sink, job) : status;
 }
 

@@ -237,8 +237,7 @@ static tml_status read_polygon(vtk_mesh *m, vtk_numbers *list, uint64_t size, bo
             held = vertex;
             continue;
         }
-        if (status == TML_OK)
-            status = push_corner(m, vertex, cell);
+        TML_THEN(status, push_corner(m, vertex, cell));
         if (status == TML_OK && is_pixel && i == 3)
             status = push_corner(m, held, cell);
     }
@@ -258,8 +257,7 @@ static tml_status read_strip(vtk_mesh *m, vtk_numbers *list, uint64_t size, uint
             const uint32_t corners[3] = {before[0], before[1], vertex};
             for (int c = 0; c < 3 && status == TML_OK; c++)
                 status = push_corner(m, corners[c], cell);
-            if (status == TML_OK)
-                status = tml_mesh_end_face(m->sink, cell);
+            TML_THEN(status, tml_mesh_end_face(m->sink, cell));
         }
         before[i % 2] = vertex; /* in turn: this alone winds every other triangle right */
     }
@@ -362,8 +360,7 @@ tml_status tml_mesh_read_vtk(mesh_sink *sink, const uint8_t *data, size_t size)
                               m->has_too_many ? "has more sections of cells than VTK writes"
                               : m->has_two    ? "there is more than one POINTS section"
                                               : "there is no POINTS section");
-    if (status == TML_OK)
-        status = push_points(m);
+    TML_THEN(status, push_points(m));
     for (uint32_t i = 0; i < m->cells_count && status == TML_OK; i++)
         status = read_cells(m, &m->cells[i]);
     if (status == TML_OK && m->left_out > 0)

@@ -156,8 +156,7 @@ static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint
         const uint64_t odd = (at - first) % 2, order[3] = {at, at + 1 + odd, at + 2 - odd};
         for (int i = 0; i < 3 && status == TML_OK; i++)
             status = push_corner(sink, corners, order[i], has_normals, cell);
-        if (status == TML_OK)
-            status = tml_mesh_end_face(sink, cell);
+        TML_THEN(status, tml_mesh_end_face(sink, cell));
     }
     return status;
 }
@@ -180,8 +179,7 @@ static tml_status read_cells(mesh_sink *sink, const vtk_xml *xml, bool is_strip,
     if (status == TML_OK && !(last >= 0 && last < 0x1p53))
         status = tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "its %s end at corner %g", section,
                               last);
-    if (status == TML_OK)
-        status = tml_vtk_xml_read_values(sink->file, corners, (uint64_t)last, &corner_values);
+    TML_THEN(status, tml_vtk_xml_read_values(sink->file, corners, (uint64_t)last, &corner_values));
     for (uint64_t i = 0; i < count && status == TML_OK; i++) {
         double end = tml_vtk_xml_value(&end_values, i);
         if (!(end >= (double)first && end <= last)) {

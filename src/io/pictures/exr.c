@@ -404,14 +404,10 @@ static tml_status read_open(exr_file *file)
 {
     exr_layout layout = {0};
     tml_status status = check_kind(file, &layout);
-    if (status == TML_OK)
-        status = read_windows(file, &layout);
-    if (status == TML_OK)
-        status = pick_channels(file, &layout);
-    if (status == TML_OK)
-        status = tell_attributes(file);
-    if (status == TML_OK)
-        status = check_blocks(file, &layout);
+    TML_THEN(status, read_windows(file, &layout));
+    TML_THEN(status, pick_channels(file, &layout));
+    TML_THEN(status, tell_attributes(file));
+    TML_THEN(status, check_blocks(file, &layout));
     if (status != TML_OK)
         return status;
     tml_picture *p = &file->reader->picture;

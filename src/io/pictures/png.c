@@ -30,8 +30,7 @@ typedef struct png_source {
 PNG_NORETURN static void on_error(png_structp png, png_const_charp text)
 {
     png_source *source = png_get_error_ptr(png);
-    if (source->status == TML_OK)
-        source->status = TML_ERROR_FILE_FORMAT;
+    TML_THEN(source->status, TML_ERROR_FILE_FORMAT);
     tml_io_error(source->file, source->status, "is no valid PNG: %s%s%s", text,
                  source->warning[0] ? ": " : "", source->warning);
     longjmp(source->leave, 1);

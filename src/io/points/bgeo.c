@@ -106,8 +106,7 @@ tml_status tml_points_read_bgeo(point_sink *sink, const uint8_t *data, size_t si
                               "says %" PRIu32 " points of %" PRIu32
                               " bytes, and has %zu bytes for them; it was cut short",
                               count, 4 * numbers, left.size);
-    if (status == TML_OK)
-        status = tml_points_columns_done(sink, &columns);
+    TML_THEN(status, tml_points_columns_done(sink, &columns));
     sink->expected = count;
     for (uint32_t i = 0; i < count && status == TML_OK; i++) {
         points.point = bgeo_take(&left, (size_t)4 * numbers);

@@ -126,11 +126,9 @@ static tml_status read_points(const io_file *file, const tml_points_load_desc *d
     const points_format *format = NULL;
     io_block block = {0};
     tml_status status = read_contents(file, &block);
-    if (status == TML_OK)
-        status = find_format(&sink, block.data, block.size, &format);
+    TML_THEN(status, find_format(&sink, block.data, block.size, &format));
     assert(status != TML_OK || format);
-    if (status == TML_OK)
-        status = format->read(&sink, block.data, block.size);
+    TML_THEN(status, format->read(&sink, block.data, block.size));
     tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
     /* PCD has NaN where a scanner saw nothing. */
     if (status == TML_OK && sink.dropped > 0 && format->read != tml_points_read_pcd)
@@ -138,8 +136,7 @@ static tml_status read_points(const io_file *file, const tml_points_load_desc *d
                              (unsigned long long)sink.dropped,
                              sink.dropped == 1 ? "point with" : "points with",
                              sink.dropped == 1 ? "is" : "are");
-    if (status == TML_OK)
-        status = tml_points_finish(&sink, out);
+    TML_THEN(status, tml_points_finish(&sink, out));
     if (status == TML_OK)
         snprintf(out->format, sizeof out->format, "%s", format->name);
     while (sink.first)

@@ -139,8 +139,7 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
     if (status == TML_OK && (!points.has_points || points.has_two))
         status = tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "there is %s POINTS section",
                               points.has_two ? "more than one" : "no");
-    if (status == TML_OK)
-        status = push_points(&points);
+    TML_THEN(status, push_points(&points));
     if (status != TML_OK || !points.has_cells)
         return status;
     return tml_points_tell_of_mesh(sink, tml_vtk_count_cells(&memory, false),

@@ -105,17 +105,13 @@ tml_status tml_points_read_vtk_xml(point_sink *sink, const uint8_t *data, size_t
                               p->xml.type);
     if (status == TML_OK)
         list_arrays(p);
-    if (status == TML_OK)
-        status = tml_points_columns_done(sink, &p->columns);
-    if (status == TML_OK)
-        status = read_arrays(p);
+    TML_THEN(status, tml_points_columns_done(sink, &p->columns));
+    TML_THEN(status, read_arrays(p));
     sink->expected = p->xml.points;
     for (; p->at < p->xml.points && status == TML_OK; p->at++)
         status = tml_points_push_numbers(sink, &p->columns, number_at, p);
-    if (status == TML_OK)
-        status = tml_points_tell_of_mesh(sink, p->xml.polys + p->xml.strips, "face");
-    if (status == TML_OK)
-        status = tml_points_tell_of_mesh(sink, count_cells(p), "cell");
+    TML_THEN(status, tml_points_tell_of_mesh(sink, p->xml.polys + p->xml.strips, "face"));
+    TML_THEN(status, tml_points_tell_of_mesh(sink, count_cells(p), "cell"));
     for (uint32_t i = 0; i < VTK_XML_ARRAYS_MAX; i++)
         tml_io_block_free(sink->file, &p->values[i].block);
     tml_free(sink->file->tml, p, sizeof *p);

@@ -433,8 +433,7 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
         reader.text.at += 3;
     io_span line;
     tml_status status = read_head(&reader, &line);
-    if (status == TML_OK)
-        status = tml_points_columns_done(sink, &reader.columns);
+    TML_THEN(status, tml_points_columns_done(sink, &reader.columns));
     if (status != TML_OK)
         return status;
     find_wanted(&reader);
@@ -447,8 +446,7 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
             break; /* another frame may follow */
         has_row = next_content(&reader, &line);
     }
-    if (status == TML_OK)
-        status = tell_of_lines(&reader);
+    TML_THEN(status, tell_of_lines(&reader));
     const uint64_t rows = reader.rows + reader.bad_rows;
     if (status == TML_OK && reader.has_count && rows != reader.count)
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT,

@@ -98,8 +98,7 @@ static tml_status points_prepare(points_conversion *c)
         status = points_lend(c, TML_F32, p->radii, "radii", &c->radii);
     field->points = c->points;
     field->radii = c->radii;
-    if (status == TML_OK)
-        status = tml_field_prepare(c->tml, &prepare, &c->field);
+    TML_THEN(status, tml_field_prepare(c->tml, &prepare, &c->field));
     c->out->field = c->field.balls;
     c->out->isovalue = desc->isovalues && desc->isovalue_count ? desc->isovalues[0] : c->field.iso;
     points_add_stage(c, "spacing", start);
@@ -232,8 +231,7 @@ static tml_status points_run(points_conversion *c, const char *path, const char 
                          "give them one by desc.field.radius",
                          call, path);
     status = points_prepare(c);
-    if (status == TML_OK)
-        status = lend_carried(c);
+    TML_THEN(status, lend_carried(c));
     if (status != TML_OK)
         return status;
     *failed = TML_SIDE_NONE;

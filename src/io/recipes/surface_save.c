@@ -614,8 +614,7 @@ tml_status tml_surface_save_scaled(tml_context *tml, const char *path,
     saving s = {
         .tml = tml, .path = path, .desc = desc, .attribute = attribute, .result = &out->surface};
     tml_status status = begin_descs(&s);
-    if (status == TML_OK)
-        status = begin_sources(&s);
+    TML_THEN(status, begin_sources(&s));
     if (status == TML_OK) {
         describe_mesh(&s);
         const layer_share share = choose_layers(&s);

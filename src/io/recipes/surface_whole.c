@@ -107,12 +107,10 @@ static tml_status smooth_whole(whole_saving *w)
             .type = TML_F32, .count = made->vertex_count, .label = "weights"};
         desc.method = TML_SMOOTH_LAPLACIAN;
         status = tml_buffer_create(w->tml, &weights, &desc.weights);
-        if (status == TML_OK)
-            status = tml_field_smooth_weights(w->tml, w->desc->field, made->vertices,
-                                              w->desc->surface->position_origin, desc.weights);
+        TML_THEN(status, tml_field_smooth_weights(w->tml, w->desc->field, made->vertices,
+                                                  w->desc->surface->position_origin, desc.weights));
     }
-    if (status == TML_OK)
-        status = tml_mesh_smooth(w->tml, &desc);
+    TML_THEN(status, tml_mesh_smooth(w->tml, &desc));
     tml_buffer_destroy(w->tml, desc.weights);
     add_stage(w, "smooth", start);
     return status;
@@ -134,8 +132,7 @@ static tml_status find_means(whole_saving *w)
         status = tml_buffer_create(w->tml, &means, &w->out->field_values[i]);
         mean.attributes[i] = (tml_field_attribute){desc->field_values[i], w->out->field_values[i]};
     }
-    if (status == TML_OK)
-        status = tml_field_mean(w->tml, &mean);
+    TML_THEN(status, tml_field_mean(w->tml, &mean));
     add_stage(w, "attributes", start);
     return status;
 }
@@ -317,8 +314,7 @@ tml_status tml_surface_save_whole(tml_context *tml, const char *path,
                          "%s: needs one of desc.surface and boundaries", call);
     }
     tml_status status = make_surface(&w);
-    if (status == TML_OK)
-        status = smooth_whole(&w);
+    TML_THEN(status, smooth_whole(&w));
     out->is_empty = status == TML_OK && !out->surface.triangle_count && !desc->keeps_empty;
     if (status == TML_OK && !out->is_empty)
         status = find_means(&w);

@@ -212,8 +212,8 @@ static tml_status choose_isovalue(conversion *c, double *out)
         status = load_source(c, 0);
         data = s->volume.data;
     }
-    if (status == TML_OK)
-        status = tml_value_histogram_make(c->tml, data, s->volume.type, c->samples, &histogram);
+    TML_THEN(status,
+             tml_value_histogram_make(c->tml, data, s->volume.type, c->samples, &histogram));
     if (status != TML_OK)
         return status;
     const bool is_empty = histogram.lower > histogram.upper;
@@ -354,16 +354,12 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
     if (status != TML_OK)
         return tml_error(tml, status, "%s: %s", call, tml_last_error(NULL));
     status = open_sources(&c, path);
-    if (status == TML_OK)
-        status = volume_to_mesh_describe(&c);
+    TML_THEN(status, volume_to_mesh_describe(&c));
     const bool is_separate = c.desc->labels && c.desc->labels->separate;
     c.is_in_memory = c.is_in_memory || is_separate;
-    if (status == TML_OK)
-        status = load_sources(&c);
-    if (status == TML_OK)
-        status = lend_sources(&c);
-    if (status == TML_OK)
-        status = is_separate ? save_separate(&c, mesh_path) : save(&c, mesh_path);
+    TML_THEN(status, load_sources(&c));
+    TML_THEN(status, lend_sources(&c));
+    TML_THEN(status, is_separate ? save_separate(&c, mesh_path) : save(&c, mesh_path));
     if (status != TML_OK && out->saved.failed == TML_SIDE_SOURCE && c.is_saving)
         status = tml_error(tml, status, "%s", tml_last_error(c.reader));
     if (status != TML_OK && out->saved.failed == TML_SIDE_NONE)

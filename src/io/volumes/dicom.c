@@ -280,8 +280,7 @@ static tml_status read_numbers(dicom_parser *p, const dicom_element *e, double *
     double numbers[8];
     size_t found = 0;
     tml_status status = read_text(p, e, text, sizeof text);
-    if (status == TML_OK)
-        status = parse_numbers(p, e, (io_span){text, strlen(text)}, numbers, 8, &found);
+    TML_THEN(status, parse_numbers(p, e, (io_span){text, strlen(text)}, numbers, 8, &found));
     *has = status == TML_OK && found == count;
     if (*has)
         memcpy(out, numbers, count * sizeof *out);
@@ -492,8 +491,7 @@ static tml_status take_offsets(dicom_parser *p, const dicom_element *e)
     tml_status status = (text || e->length == 0) && numbers
                             ? tml_io_read(p->file, p->at, text, e->length)
                             : TML_ERROR_OUT_OF_MEMORY;
-    if (status == TML_OK)
-        status = parse_numbers(p, e, (io_span){text, e->length}, numbers, most, &count);
+    TML_THEN(status, parse_numbers(p, e, (io_span){text, e->length}, numbers, most, &count));
     const double normal[3] = {o[1] * o[5] - o[2] * o[4], o[2] * o[3] - o[0] * o[5],
                               o[0] * o[4] - o[1] * o[3]};
     for (size_t i = 0; i < count && status == TML_OK; i++) {
@@ -682,8 +680,7 @@ static tml_status walk(dicom_parser *p, bool *has_pixels)
                 status = add_frame(p);
             if (e.tag == TAG_LUT && p->depth == 0 && e.length)
                 p->image->notes |= DICOM_LUT;
-            if (status == TML_OK)
-                status = push(p, &e);
+            TML_THEN(status, push(p, &e));
             continue;
         }
         if (e.length > p->file->size - p->at)
@@ -869,12 +866,9 @@ tml_status tml_dicom_parse(const io_file *file, dicom_image *out, dicom_frames *
     *p = (dicom_parser){.file = file, .image = out, .frames = frames};
     tml_status status = find_start(p);
     uint64_t start = p->at;
-    if (status == TML_OK)
-        status = read_meta(p, syntax, sizeof syntax);
-    if (status == TML_OK)
-        status = choose_syntax(p, syntax, p->at > start || start == 132, &compression);
-    if (status == TML_OK)
-        status = walk(p, has_pixels);
+    TML_THEN(status, read_meta(p, syntax, sizeof syntax));
+    TML_THEN(status, choose_syntax(p, syntax, p->at > start || start == 132, &compression));
+    TML_THEN(status, walk(p, has_pixels));
     if (compression) { /* its series has been read, unless that is compressed, too */
         *has_pixels = false;
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,

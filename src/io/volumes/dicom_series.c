@@ -544,12 +544,9 @@ static tml_status read_series(const io_file *file, const dicom_image *image,
 {
     dicom_series series = {.file = file, .image = image};
     tml_status status = find_slices(&series);
-    if (status == TML_OK)
-        status = check_steps(&series, stack);
-    if (status == TML_OK)
-        status = tell_order(&series, stack, desc);
-    if (status == TML_OK)
-        status = tell_left_out(&series);
+    TML_THEN(status, check_steps(&series, stack));
+    TML_THEN(status, tell_order(&series, stack, desc));
+    TML_THEN(status, tell_left_out(&series));
     if (status == TML_OK && series.count > 1)
         status = take_slices(&series, out);
     if (status == TML_OK)
@@ -712,8 +709,7 @@ static tml_status place(const io_file *file, const dicom_image *image, const dic
     if (stack->count)
         memcpy(volume->grid.origin, stack->first, sizeof volume->grid.origin);
     tml_status status = tell_notes(file, image);
-    if (status == TML_OK)
-        status = tell_spacing(file, image, desc, volume->grid.dims[2] > 1);
+    TML_THEN(status, tell_spacing(file, image, desc, volume->grid.dims[2] > 1));
     bool is_unplaced = volume->grid.dims[2] > 1 && stack->count < 2;
     if (status == TML_OK && is_unplaced && !is_ordered && desc->spacing[2] == 0)
         status =
@@ -756,8 +752,7 @@ static tml_status parse_image(const io_file *file, const dicom_image *image, dic
     dicom_stack stack;
     bool is_apart, is_ordered = false;
     tml_status status = check_spacing(file, image, desc);
-    if (status == TML_OK)
-        status = arrange_frames(file, image, frames, &stack, &is_apart);
+    TML_THEN(status, arrange_frames(file, image, frames, &stack, &is_apart));
     if (status != TML_OK)
         return status;
     out->encoding = VOLUME_DICOM;
@@ -771,8 +766,7 @@ static tml_status parse_image(const io_file *file, const dicom_image *image, dic
     bool has_folder = !file->memory && strncmp(file->path, "/dev/", 5) != 0; /* of other slices */
     if (image->frames == 1 && has_folder)
         status = read_series(file, image, desc, &stack, &is_ordered, out);
-    if (status == TML_OK)
-        status = tml_volume_layout(file, 1, 1, 1, desc->frame, out);
+    TML_THEN(status, tml_volume_layout(file, 1, 1, 1, desc->frame, out));
     return status == TML_OK ? place(file, image, &stack, is_ordered, desc, out) : status;
 }
 
@@ -784,12 +778,10 @@ static tml_status dicom_parse(const io_file *file, io_span head, const tml_volum
     bool has_pixels;
     (void)head;
     tml_status status = tml_volume_not_gzip(file);
-    if (status == TML_OK)
-        status = tml_dicom_parse(file, &image, &frames, &has_pixels);
+    TML_THEN(status, tml_dicom_parse(file, &image, &frames, &has_pixels));
     if (status == TML_OK && !has_pixels)
         status = no_pixels(file);
-    if (status == TML_OK)
-        status = parse_image(file, &image, &frames, desc, out);
+    TML_THEN(status, parse_image(file, &image, &frames, desc, out));
     tml_dicom_frames_free(file, &frames);
     return status;
 }

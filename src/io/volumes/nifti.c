@@ -195,8 +195,7 @@ static tml_status nifti_parse_grid(const io_file *file, const nifti_header *nift
             status =
                 tml_io_warn(file, "its qform has numbers that are not finite; taken from pixdim "
                                   "alone");
-        if (status == TML_OK)
-            status = take_pixdim(file, nifti, desc, grid->dims, scale);
+        TML_THEN(status, take_pixdim(file, nifti, desc, grid->dims, scale));
         if (is_qform) {
             rotation_of(nifti->quatern, columns);
             memcpy(grid->origin, nifti->shift, sizeof grid->origin);
@@ -342,8 +341,7 @@ static tml_status nifti_parse(const io_file *file, io_span head, const tml_volum
                             nifti.type);
     uint64_t volumes = 1;
     tml_status status = take_sizes(file, &nifti, volume->grid.dims, &volumes);
-    if (status == TML_OK)
-        status = take_scale(file, &nifti, volume);
+    TML_THEN(status, take_scale(file, &nifti, volume));
     if (status == TML_OK && !single && tml_volume_name_ends(file->path, ".nii")) {
         single = true;
         status =
@@ -352,14 +350,12 @@ static tml_status nifti_parse(const io_file *file, io_span head, const tml_volum
     }
     if (status == TML_OK && !single)
         status = find_samples(file, out);
-    if (status == TML_OK)
-        status = parse_offset(file, &nifti,
-                              !single        ? 0
-                              : version == 1 ? SIZE_1 + 4
-                                             : SIZE_2 + 4,
-                              out);
-    if (status == TML_OK)
-        status = tml_volume_layout(file, 1, 1, volumes, desc->frame, out);
+    TML_THEN(status, parse_offset(file, &nifti,
+                                  !single        ? 0
+                                  : version == 1 ? SIZE_1 + 4
+                                                 : SIZE_2 + 4,
+                                  out));
+    TML_THEN(status, tml_volume_layout(file, 1, 1, volumes, desc->frame, out));
     return status == TML_OK ? nifti_parse_grid(file, &nifti, desc, out) : status;
 }
 

@@ -233,8 +233,7 @@ static tml_status read_header(const io_file *file, npy_header *out, bool *wrappe
         status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "is no NPY file (numpy.save makes one)");
     else
         status = tml_io_read(file, 0, first, sizeof first);
-    if (status == TML_OK)
-        status = parse_npy(file, head, out);
+    TML_THEN(status, parse_npy(file, head, out));
     *wrapped = tml_io_is_gzip(first, sizeof first);
     tml_io_block_free(file, &block);
     return status;
@@ -264,11 +263,9 @@ static tml_status load_array(const io_file *file, tml_array *out)
         status = TML_ERROR_OUT_OF_MEMORY;
     if (status == TML_OK && wrapped)
         status = tml_io_stream_read(&stream, NULL, npy.offset);
-    if (status == TML_OK)
-        status = tml_io_stream_read(&stream, data, size);
+    TML_THEN(status, tml_io_stream_read(&stream, data, size));
     bool has_more;
-    if (status == TML_OK)
-        status = tml_io_stream_finish(&stream, &has_more);
+    TML_THEN(status, tml_io_stream_finish(&stream, &has_more));
     tml_io_stream_close(&stream);
     if (status == TML_OK)
         tml_io_to_host(data, tml_type_size(npy.type), npy.count, npy.big_endian);

@@ -361,9 +361,8 @@ static tml_status parse_lines(const io_file *file, io_text *text, bool second, n
             continue;
         }
         tml_status status = second ? check_twice(file, field, value, seen, &seen_count) : TML_OK;
-        if (status == TML_OK)
-            status = second ? parse_second(file, field, value, nrrd, out)
-                            : parse_first(file, field, value, nrrd, out);
+        TML_THEN(status, second ? parse_second(file, field, value, nrrd, out)
+                                : parse_first(file, field, value, nrrd, out));
         if (status != TML_OK)
             return status;
         if (second && nrrd->data_file.size && tml_io_starts_with(nrrd->data_file, "LIST")) {
@@ -573,8 +572,7 @@ static tml_status nrrd_parse_grid(const io_file *file, const nrrd_header *nrrd,
     memcpy(origin, nrrd->origin, sizeof origin);
     if (nrrd->has_no_origin) {
         memset(origin, 0, sizeof origin);
-        if (status == TML_OK)
-            status = tml_io_warn(file, "its space origin has no numbers; taken as 0");
+        TML_THEN(status, tml_io_warn(file, "its space origin has no numbers; taken as 0"));
     }
     for (size_t k = 0; k < spatial; k++) {
         if (nrrd->has_directions)
@@ -647,8 +645,7 @@ static tml_status nrrd_parse(const io_file *file, io_span head, const tml_volume
     if (status == TML_OK && (nrrd.dimension == 0 || nrrd.type == TML_TYPE_NONE))
         status = tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field \"%s\"",
                               nrrd.dimension ? "type" : "dimension");
-    if (status == TML_OK)
-        status = parse_lines(file, &text, true, &nrrd, out);
+    TML_THEN(status, parse_lines(file, &text, true, &nrrd, out));
     if (status != TML_OK)
         return status;
     bool has_order = tml_type_size(nrrd.type) == 1 || out->encoding == VOLUME_TEXT;
@@ -665,10 +662,8 @@ static tml_status nrrd_parse(const io_file *file, io_span head, const tml_volume
     out->volume.type = nrrd.type;
     out->offset = (uint64_t)(text.at - head.text);
     status = parse_skips(file, &nrrd, out);
-    if (status == TML_OK)
-        status = parse_axes(file, &nrrd, desc->frame, order, &spatial, out);
-    if (status == TML_OK)
-        status = parse_data_file(file, &nrrd, out);
+    TML_THEN(status, parse_axes(file, &nrrd, desc->frame, order, &spatial, out));
+    TML_THEN(status, parse_data_file(file, &nrrd, out));
     return status == TML_OK ? nrrd_parse_grid(file, &nrrd, order, spatial, desc, out) : status;
 }
 

@@ -42,8 +42,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
         if (status != TML_OK || !has)
             break;
         status = tml_tiff_page(reader, *count, &page);
-        if (status == TML_OK)
-            status = tml_tiff_alike(reader, *count, &page, first);
+        TML_THEN(status, tml_tiff_alike(reader, *count, &page, first));
         if (status == TML_OK && tml_is_cancelled(reader->file->tml))
             status = tml_io_error(reader->file, TML_ERROR_CANCELLED, "cancelled");
     }
@@ -72,8 +71,7 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
                               "of one stack into a folder of their own",
                               page.width, page.height, tml_type_name(page.type), first->width,
                               first->height, tml_type_name(first->type), first_name);
-    if (status == TML_OK)
-        status = tml_tiff_next_layer(&reader, false, &has);
+    TML_THEN(status, tml_tiff_next_layer(&reader, false, &has));
     if (status == TML_OK && has)
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "has several pages, of a folder needs one a file; name the file "
@@ -186,9 +184,8 @@ static tml_status read_metadata_file(const io_file *file, tiff_text *text)
                                   "is over %" PRIu64 " bytes long, no OME description", most);
         block.size = (size_t)other.size + 1;
         block.data = status == TML_OK ? tml_io_alloc(&other, block.size) : NULL;
-        if (status == TML_OK)
-            status = block.data ? tml_io_read(&other, 0, block.data, (size_t)other.size)
-                                : TML_ERROR_OUT_OF_MEMORY;
+        TML_THEN(status, block.data ? tml_io_read(&other, 0, block.data, (size_t)other.size)
+                                    : TML_ERROR_OUT_OF_MEMORY);
         if (status == TML_OK) {
             block.data[other.size] = '\0';
             status = tml_tiff_text_read(file, (const char *)block.data, text);
@@ -327,8 +324,7 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
     status = tml_tiff_text_read(file, description, &text);
     if (status == TML_OK && text.has_no_data)
         status = read_metadata_file(file, &text);
-    if (status == TML_OK)
-        status = describe_page(reader, desc, &page, &text, out);
+    TML_THEN(status, describe_page(reader, desc, &page, &text, out));
     tml_tiff_text_free(file, &text);
     return status;
 }
@@ -339,8 +335,7 @@ static tml_status tiff_parse(const io_file *file, io_span head, const tml_volume
     tiff_reader reader;
     (void)head;
     tml_status status = tml_volume_not_gzip(file);
-    if (status == TML_OK)
-        status = tml_tiff_open(file, &reader);
+    TML_THEN(status, tml_tiff_open(file, &reader));
     if (status != TML_OK)
         return status;
     status = describe_stack(&reader, desc, out);

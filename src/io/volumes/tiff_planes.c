@@ -133,8 +133,7 @@ static tml_status find_pages(tiff_reader *reader, uint32_t number, const tiff_of
         if (TIFFSetSubDirectory(reader->tiff, offset) != 1)
             return tml_tiff_fail(reader, "a page cannot be read");
         status = tml_tiff_page(reader, layers[z].page, &page);
-        if (status == TML_OK)
-            status = tml_tiff_alike(reader, layers[z].page, &page, first);
+        TML_THEN(status, tml_tiff_alike(reader, layers[z].page, &page, first));
         size += (uint64_t)page.width * page.height * tml_type_size(page.type);
         if (status == TML_OK && !tml_tiff_may_hold(reader, size))
             status = tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -171,8 +170,7 @@ static tml_status find_pages_beside(const io_file *file, const tiff_text *text, 
     status = tml_tiff_open(&other, &reader);
     if (status == TML_OK) {
         status = list_pages(&reader, &offsets);
-        if (status == TML_OK)
-            status = find_pages(&reader, number, &offsets, first, text->layers, layers);
+        TML_THEN(status, find_pages(&reader, number, &offsets, first, text->layers, layers));
         free_offsets(file, &offsets);
         tiff_close(&reader);
     }
@@ -235,15 +233,13 @@ tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first, tiff_tex
                              "are taken for layers",
                              offsets.count);
     }
-    if (status == TML_OK)
-        status = tiff_planes_lay_out(file, text, desc->frame, out);
+    TML_THEN(status, tiff_planes_lay_out(file, text, desc->frame, out));
     if (status == TML_OK) {
         layers = tml_io_alloc(file, text->layers * sizeof *layers);
         status = layers ? place_layers(file, text, offsets.count, desc->frame, layers)
                         : TML_ERROR_OUT_OF_MEMORY;
     }
-    if (status == TML_OK)
-        status = find_pages(reader, 0, &offsets, first, text->layers, layers);
+    TML_THEN(status, find_pages(reader, 0, &offsets, first, text->layers, layers));
     for (size_t i = 0; i < text->name_count && status == TML_OK; i++)
         status = find_pages_beside(file, text, (uint32_t)i + 1, first, layers);
     bool is_here = false;
@@ -255,8 +251,7 @@ tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first, tiff_tex
                         "is one of the files of an image, whose frame %" PRIu32
                         " lies in others, such as \"%s\"; desc.frame chooses another of %" PRIu64,
                         desc->frame, text->names[layers[0].file - 1], out->volume.frame_count);
-    if (status == TML_OK)
-        status = write_lines(file, text, layers, out);
+    TML_THEN(status, write_lines(file, text, layers, out));
     if (layers)
         tml_free(file->tml, layers, (size_t)text->layers * sizeof *layers);
     free_offsets(file, &offsets);

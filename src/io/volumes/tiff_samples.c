@@ -148,8 +148,7 @@ static tml_status next_plane(const io_file *file, io_text *lines, io_file *other
         *name = next;
         if (next.size)
             status = tml_io_open_beside(file, path, other);
-        if (status == TML_OK)
-            status = tml_tiff_open(next.size ? other : file, reader);
+        TML_THEN(status, tml_tiff_open(next.size ? other : file, reader));
         if (status != TML_OK)
             return status;
     }
@@ -172,13 +171,11 @@ static tml_status decode_planes(const io_file *file, const volume_header *header
     for (uint64_t done = 0; done < size && status == TML_OK; done += page_size) {
         tiff_page page = {0};
         status = next_plane(file, &lines, &other, &name, &reader);
-        if (status == TML_OK)
-            status = tml_tiff_page(&reader, done / page_size, &page);
+        TML_THEN(status, tml_tiff_page(&reader, done / page_size, &page));
         if (status == TML_OK && (page.width != dims[0] || page.height != dims[1] ||
                                  tml_type_size(page.type) != tml_type_size(header->volume.type)))
             status = tml_tiff_fail(&reader, "a page changed");
-        if (status == TML_OK)
-            status = read_samples(&reader, &page, out + done);
+        TML_THEN(status, read_samples(&reader, &page, out + done));
     }
     if (reader.tiff)
         tiff_close(&reader);
@@ -212,8 +209,7 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
         uint64_t page_size = (uint64_t)first.width * first.height * tml_type_size(first.type);
         if (status == TML_OK && (!tiff_is_alike(&page, &first) || page_size > size))
             status = tml_tiff_fail(&reader, "a page changed");
-        if (status == TML_OK)
-            status = read_samples(&reader, &page, to);
+        TML_THEN(status, read_samples(&reader, &page, to));
         if (status == TML_OK) {
             to += page_size;
             size -= page_size;

@@ -186,8 +186,7 @@ typedef struct ome_reader {
 
 static void stop(ome_reader *reader, tml_status status)
 {
-    if (reader->status == TML_OK)
-        reader->status = status;
+    TML_THEN(reader->status, status);
     XML_StopParser(reader->parser, XML_FALSE);
 }
 

@@ -192,8 +192,7 @@ static tml_status open_folder(tml_context *tml, const char *call, const char *pa
 {
     size_t tiffs, dicoms;
     tml_status status = tml_folder_list(tml, call, path, slices);
-    if (status == TML_OK)
-        status = sort_out(tml, call, path, slices, &tiffs, &dicoms);
+    TML_THEN(status, sort_out(tml, call, path, slices, &tiffs, &dicoms));
     if (status != TML_OK)
         return status;
     if (!tiffs && !dicoms)

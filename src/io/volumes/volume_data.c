@@ -400,8 +400,7 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
     if (!is_close) {
         for (; count && status == TML_OK; count--, out += run) {
             status = volume_data_read_bytes(reader, NULL, gap);
-            if (status == TML_OK)
-                status = volume_data_read_bytes(reader, out, run);
+            TML_THEN(status, volume_data_read_bytes(reader, out, run));
         }
         return status;
     }
@@ -437,8 +436,7 @@ static tml_status skip_to_end(samples_reader *reader)
 static tml_status read_samples(samples_reader *reader, uint8_t *out)
 {
     tml_status status = skip_to_samples(reader);
-    if (status == TML_OK)
-        status = read_runs(reader, 0, reader->header->runs, out);
+    TML_THEN(status, read_runs(reader, 0, reader->header->runs, out));
     return status == TML_OK ? skip_to_end(reader) : status;
 }
 

@@ -73,8 +73,7 @@ static tml_status vti_parse(const io_file *file, io_span head, const tml_volume_
     vtk_xml *xml = tml_io_alloc(file, sizeof *xml);
     volume_arrays *arrays = tml_io_alloc(file, sizeof *arrays);
     status = xml && arrays ? tml_vtk_xml_open(file, "ImageData", xml) : TML_ERROR_OUT_OF_MEMORY;
-    if (status == TML_OK)
-        status = vti_parse_grid(file, xml, desc, out);
+    TML_THEN(status, vti_parse_grid(file, xml, desc, out));
     if (status == TML_OK) {
         arrays->count = 0;
         take_arrays(xml, arrays);

@@ -46,8 +46,7 @@ static tml_status vtk_volume_parse(const io_file *file, io_span head,
     volume_arrays arrays = {.count = 0};
     (void)head;
     tml_status status = tml_volume_not_gzip(file);
-    if (status == TML_OK)
-        status = tml_vtk_open(file, &vtk);
+    TML_THEN(status, tml_vtk_open(file, &vtk));
     if (status != TML_OK)
         return status;
     vtk.array = take_array;

@@ -24,8 +24,7 @@ typedef struct xml_reader {
 
 static void stop(xml_reader *reader, tml_status status)
 {
-    if (reader->status == TML_OK)
-        reader->status = status;
+    TML_THEN(reader->status, status);
     XML_StopParser(reader->parser, XML_FALSE);
 }
 

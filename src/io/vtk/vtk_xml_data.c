@@ -121,10 +121,8 @@ static tml_status read_block_sizes(xml_source *source, uint64_t size, xml_blocks
     const io_file *file = source->file;
     uint64_t left = source->end - source->offset, before, total;
     tml_status status = read_size(source, &blocks->count);
-    if (status == TML_OK)
-        status = read_size(source, &blocks->size);
-    if (status == TML_OK)
-        status = read_size(source, &blocks->last);
+    TML_THEN(status, read_size(source, &blocks->size));
+    TML_THEN(status, read_size(source, &blocks->last));
     if (status != TML_OK)
         return status;
     blocks->last = blocks->last ? blocks->last : blocks->size;
@@ -167,8 +165,7 @@ static tml_status read_blocks(xml_source *source, uint64_t size, uint8_t *out)
     for (uint64_t i = 0; i < blocks.count && status == TML_OK; i++) {
         uint64_t inflated = i + 1 < blocks.count ? blocks.size : blocks.last;
         status = vtk_xml_data_read_bytes(source, stored, blocks.stored[i]);
-        if (status == TML_OK)
-            status = tml_io_inflate(file, stored, blocks.stored[i], out, inflated);
+        TML_THEN(status, tml_io_inflate(file, stored, blocks.stored[i], out, inflated));
         out += inflated;
     }
     tml_free(file->tml, stored, (size_t)blocks.largest);
@@ -215,9 +212,8 @@ tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding, uint64_t
         status = read_blocks(source, size, out);
     } else {
         status = read_size(source, &is);
-        if (status == TML_OK)
-            status = is == size ? vtk_xml_data_read_bytes(source, out, size)
-                                : wrong_size(file, is, size);
+        TML_THEN(status, is == size ? vtk_xml_data_read_bytes(source, out, size)
+                                    : wrong_size(file, is, size));
     }
     tml_free(file->tml, source, sizeof *source);
     return status;

@@ -364,12 +364,10 @@ static tml_status count(nets_plan *plan)
     tml_status status = TML_OK;
     if (plan->chosen)
         status = nets_run_layers(plan, "labels", part++, parts, layers, members_task);
-    if (status == TML_OK)
-        status = nets_run_layers(plan, "edges", part++, parts, layers, edges_task);
+    TML_THEN(status, nets_run_layers(plan, "edges", part++, parts, layers, edges_task));
     if (status == TML_OK && selects)
         status = nets_run_layers(plan, "edges", part++, parts, layers, keep_task);
-    if (status == TML_OK)
-        status = nets_run_layers(plan, "counts", part++, parts, layers, count_task);
+    TML_THEN(status, nets_run_layers(plan, "counts", part++, parts, layers, count_task));
     if (status != TML_OK)
         return status;
     sum_layers(plan, &plan->net);

@@ -609,8 +609,7 @@ tml_status cpu_nets_count_parts(nets_plan *plan)
     all->plan = plan;
     make_cases(plan->manifold, all->cases);
     tml_status status = find_labels(plan, &all->index);
-    if (status == TML_OK)
-        status = make_slabs(plan, all);
+    TML_THEN(status, make_slabs(plan, all));
     if (status == TML_OK)
         tml_parallel_for(plan->tml, all->slab_count, count_task, all);
     if (status == TML_OK && !nets_report(plan, "labels", 1))

@@ -453,8 +453,7 @@ tml_status cpu_nets_place(nets_plan *plan)
     tml_status status = plan->moves ? make_links(plan, &w) : TML_OK;
     if (status == TML_OK && plan->moves)
         make_steps(plan, w.steps);
-    if (status == TML_OK)
-        status = run_wave(plan, &w);
+    TML_THEN(status, run_wave(plan, &w));
     nets_free(plan, w.steps, (size_t)NETS_RATES * CODES, sizeof *w.steps);
     nets_free(plan, w.links, w.capacity, sizeof *w.links);
     nets_free(plan, w.first, nets_cells(plan, 2), sizeof *w.first);

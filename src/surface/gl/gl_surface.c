@@ -157,8 +157,7 @@ static tml_status mark_cells(const gl_surface_job *job, gl_workspace *space,
         return TML_OK;
     tml_status status =
         fold(job, missing, space->quad_count, "#define FOLD_OR\n", &space->missing_any);
-    if (status == TML_OK)
-        status = gl_surface_take(job, GL_FORMAT_QUADS, space->quad_count, &space->whole_cells);
+    TML_THEN(status, gl_surface_take(job, GL_FORMAT_QUADS, space->quad_count, &space->whole_cells));
     if (status != TML_OK)
         return status;
     surface_defines defines = surface_defines_of(job, 0, "");
@@ -191,10 +190,8 @@ static tml_status count_vertices(const gl_surface_job *job, gl_workspace *space)
                                           .uniforms = {SPACE_UNIFORMS(space)},
                                           .targets = {space->edges.base},
                                           .count = quads});
-    if (status == TML_OK)
-        status = gl_pyramid_build(tml, &space->edges);
-    if (status == TML_OK)
-        status = gl_surface_take(job, GL_FORMAT_QUADS, (quads + 3) / 4, &space->firsts);
+    TML_THEN(status, gl_pyramid_build(tml, &space->edges));
+    TML_THEN(status, gl_surface_take(job, GL_FORMAT_QUADS, (quads + 3) / 4, &space->firsts));
     if (status != TML_OK)
         return status;
     gl_draw_info info = {.shader = &gl_shader_surface_firsts,
@@ -256,14 +253,10 @@ static tml_status count_part(const gl_surface_job *job, uint32_t part, bool coun
     *space = space_of(job->plan, &job->plan->parts[part]);
     const gl_texture *missing = NULL, *active = NULL;
     tml_status status = make_bits(job, space, &missing);
-    if (status == TML_OK)
-        status = mark_cells(job, space, missing);
-    if (status == TML_OK)
-        status = count_vertices(job, space);
-    if (status == TML_OK)
-        status = count_triangles(job, space, counts_cells ? &active : NULL);
-    if (status == TML_OK)
-        status = write_totals(job, space, part, active);
+    TML_THEN(status, mark_cells(job, space, missing));
+    TML_THEN(status, count_vertices(job, space));
+    TML_THEN(status, count_triangles(job, space, counts_cells ? &active : NULL));
+    TML_THEN(status, write_totals(job, space, part, active));
     gl_release(job->tml, active);
     return status;
 }
@@ -306,8 +299,7 @@ static tml_status evaluate_field(gl_surface_job *job, const gl_texture **out)
 {
     const uint64_t *dims = job->plan->dims;
     tml_status status = gl_surface_take(job, GL_FORMAT_WORDS, dims[0] * dims[1] * dims[2], out);
-    if (status == TML_OK)
-        status = field_slab(job->tml, job->plan->field, 0, dims[2], (void *)*out);
+    TML_THEN(status, field_slab(job->tml, job->plan->field, 0, dims[2], (void *)*out));
     job->volume = *out;
     return status;
 }
@@ -330,10 +322,10 @@ static tml_status run_count(gl_surface_job *job)
     tml_status status = TML_OK;
     if (plan->field)
         status = evaluate_field(job, &kept->field);
-    if (status == TML_OK)
-        status = gl_surface_take(
-            job, GL_FORMAT_WORDS,
-            TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1), &job->totals);
+    TML_THEN(status,
+             gl_surface_take(job, GL_FORMAT_WORDS,
+                             TML_MAX_OF((uint64_t)SURFACE_TOTALS * plan->part_count, (uint64_t)1),
+                             &job->totals));
     gl_keep(tml);
     size_t before = plan->result->scratch_size, peak = before;
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
@@ -347,12 +339,10 @@ static tml_status run_count(gl_surface_job *job)
             peak = TML_MAX_OF(peak, plan->result->scratch_size);
             plan->result->scratch_size = before;
         }
-        if (status == TML_OK)
-            status = step_done(job, "counts", p);
+        TML_THEN(status, step_done(job, "counts", p));
     }
     plan->result->scratch_size = TML_MAX_OF(peak, plan->result->scratch_size);
-    if (status == TML_OK)
-        status = read_totals(job);
+    TML_THEN(status, read_totals(job));
     if (status == TML_OK)
         surface_time(plan->result, "counts", tml_seconds() - start);
     return status;
@@ -373,8 +363,7 @@ static tml_status emit_part(const gl_surface_job *job, uint32_t number, const su
                                    .vertex_count = part->vertex_count,
                                    .triangle_first = part->triangle_first,
                                    .triangle_count = part->triangle_count};
-    if (status == TML_OK)
-        status = gl_surface_emit(job, &space, &places);
+    TML_THEN(status, gl_surface_emit(job, &space, &places));
     gl_release_others(job->tml);
     return status;
 }
@@ -399,8 +388,7 @@ static tml_status run_emit(gl_surface_job *job)
     gl_keep(job->tml);
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         status = emit_part(job, p, kept);
-        if (status == TML_OK)
-            status = step_done(job, "vertices and triangles", p);
+        TML_THEN(status, step_done(job, "vertices and triangles", p));
     }
     if (status == TML_OK && narrow)
         status = gl_surface_narrow(job, job->out.indices, triangles, false);
@@ -491,10 +479,8 @@ static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space
                                  &out->normals);
     if (status == TML_OK && apart && plan->vertex_values)
         status = gl_surface_take(job, GL_FORMAT_WORDS, vertices, &out->values);
-    if (status == TML_OK)
-        status = gl_surface_take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices);
-    if (status == TML_OK)
-        status = gl_surface_emit(&of_welded, space, places);
+    TML_THEN(status, gl_surface_take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices));
+    TML_THEN(status, gl_surface_emit(&of_welded, space, places));
     return status == TML_OK ? gl_surface_soup(job, out, triangles, true, vertices) : status;
 }
 
@@ -520,8 +506,7 @@ static tml_status run_enqueue(gl_surface_job *job)
         status = evaluate_field(job, &field);
     if (status == TML_OK && plan->iso_on_device)
         status = hold_limits(job);
-    if (status == TML_OK)
-        status = count_part(job, 0, false, &space);
+    TML_THEN(status, count_part(job, 0, false, &space));
     const surface_places places = {.vertex_count = plan->vertex_capacity,
                                    .triangle_count = plan->triangle_capacity,
                                    .is_bounded = true};
@@ -529,8 +514,7 @@ static tml_status run_enqueue(gl_surface_job *job)
     if (status == TML_OK && narrow)
         status =
             gl_surface_take(job, GL_FORMAT_WORDS, 3 * plan->triangle_capacity, &job->out.indices);
-    if (status == TML_OK)
-        status = (plan->soup ? emit_soup : gl_surface_emit)(job, &space, &places);
+    TML_THEN(status, (plan->soup ? emit_soup : gl_surface_emit)(job, &space, &places));
     if (status == TML_OK && narrow)
         status = gl_surface_narrow(job, job->out.indices, plan->triangle_capacity, true);
     return status == TML_OK ? gl_surface_report(job) : status;

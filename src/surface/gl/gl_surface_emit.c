@@ -30,10 +30,9 @@ surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, 
 tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
 {
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, CASES, out);
-    if (status == TML_OK)
-        status = gl_draw(
-            tml,
-            &(gl_draw_info){.shader = &gl_shader_surface_cases, .targets = {*out}, .count = CASES});
+    TML_THEN(status, gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_surface_cases,
+                                                  .targets = {*out},
+                                                  .count = CASES}));
     return status;
 }
 
@@ -199,8 +198,7 @@ static tml_status emit_triangles(const gl_surface_job *job, const gl_workspace *
     uint64_t chunk = TML_MIN_OF(places->triangle_count, (uint64_t)CHUNK);
     const gl_texture *target = NULL, *cases = NULL;
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &target);
-    if (status == TML_OK)
-        status = gl_surface_cases(job->tml, &cases);
+    TML_THEN(status, gl_surface_cases(job->tml, &cases));
     const tml_slot *cells = plan->triangle_cells;
     const surface_array arrays[] = {
         {.to = job->out.indices, .quads = target, .components = 3, .is_wide = plan->indices64},

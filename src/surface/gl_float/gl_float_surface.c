@@ -111,18 +111,15 @@ static tml_status count_part(tml_context *tml, surface_draw *draw, surface_part 
 {
     gl_float_pyramid triangles, active = {0};
     tml_status status = build(tml, draw, "", &triangles);
-    if (status == TML_OK)
-        status = gl_float_total(tml, &triangles, &part->triangle_count);
+    TML_THEN(status, gl_float_total(tml, &triangles, &part->triangle_count));
     if (status == TML_OK && part->triangle_count >= GL_FLOAT_MAX)
         status = tml_error(tml, TML_ERROR_UNSUPPORTED,
                            "tml_surface: %d triangles or more, and %s counts exactly to less; "
                            "surface a region at a time",
                            GL_FLOAT_MAX, tml->engine->tier(tml));
     gl_float_pyramid_release(tml, &triangles);
-    if (status == TML_OK)
-        status = build(tml, draw, "#define ACTIVE\n", &active);
-    if (status == TML_OK)
-        status = gl_float_total(tml, &active, &part->active_cells);
+    TML_THEN(status, build(tml, draw, "#define ACTIVE\n", &active));
+    TML_THEN(status, gl_float_total(tml, &active, &part->active_cells));
     part->vertex_count = 3 * part->triangle_count;
     gl_float_pyramid_release(tml, &active);
     return status;
@@ -135,10 +132,8 @@ static tml_status emit_part(tml_context *tml, surface_draw *draw)
     gl_float_pyramid triangles;
     const gl_texture *sources = NULL, *ranks = NULL;
     tml_status status = build(tml, draw, "", &triangles);
-    if (status == TML_OK)
-        status = gl_float_locate(tml, &triangles, false, part->triangle_count, &sources);
-    if (status == TML_OK)
-        status = gl_float_locate(tml, &triangles, true, part->triangle_count, &ranks);
+    TML_THEN(status, gl_float_locate(tml, &triangles, false, part->triangle_count, &sources));
+    TML_THEN(status, gl_float_locate(tml, &triangles, true, part->triangle_count, &ranks));
     gl_float_pyramid_release(tml, &triangles);
     if (status != TML_OK)
         return status;

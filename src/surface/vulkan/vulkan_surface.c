@@ -320,18 +320,13 @@ static tml_status count_part(const vk_surface_job *job, const vk_workspace *spac
 {
     vk_states states;
     tml_status status = vk_take_states(job->tml, SURFACE_STATE_WORDS, job->states, &states);
-    if (status == TML_OK)
-        status = make_table(job, space);
-    if (status == TML_OK)
-        status = make_bits(job, space, &states);
-    if (status == TML_OK)
-        status = mark_cells(job, space, &states);
+    TML_THEN(status, make_table(job, space));
+    TML_THEN(status, make_bits(job, space, &states));
+    TML_THEN(status, mark_cells(job, space, &states));
     if (status == TML_OK && job->plan->trilinear)
         status = find_meshes_of(job, space, &states);
-    if (status == TML_OK)
-        status = count_rows(job, space, part, &states);
-    if (status == TML_OK)
-        status = place_chunks(job, space, part, &states);
+    TML_THEN(status, count_rows(job, space, part, &states));
+    TML_THEN(status, place_chunks(job, space, part, &states));
     return status;
 }
 
@@ -485,8 +480,7 @@ static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
 static tml_status emit_part(const vk_surface_job *job, const vk_workspace *space)
 {
     tml_status status = emit_vertices(job, space);
-    if (status == TML_OK)
-        status = emit_triangles(job, space);
+    TML_THEN(status, emit_triangles(job, space));
     return status == TML_OK && job->plan->trilinear ? emit_own(job, space) : status;
 }
 
@@ -625,10 +619,8 @@ static tml_status read_totals(const vk_surface_job *job)
     if (plan->part_count == 0)
         return TML_OK;
     tml_status status = totals_open(job, &totals);
-    if (status == TML_OK)
-        status = vk_copy(tml, vk_address_of(tml, totals.buffer), job->totals, totals.size);
-    if (status == TML_OK)
-        status = tml_buffer_read(tml, totals.buffer, totals.words);
+    TML_THEN(status, vk_copy(tml, vk_address_of(tml, totals.buffer), job->totals, totals.size));
+    TML_THEN(status, tml_buffer_read(tml, totals.buffer, totals.words));
     uint64_t before[3] = {0, 0, 0};
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         const uint64_t *total = totals.words + (size_t)p * SURFACE_TOTAL_WORDS / 2;
@@ -662,8 +654,7 @@ static tml_status write_totals(const vk_surface_job *job)
     if (status == TML_OK)
         status =
             tml_buffer_write(tml, totals.buffer, 0, totals.size / sizeof(uint64_t), totals.words);
-    if (status == TML_OK)
-        status = vk_copy(tml, job->totals, vk_address_of(tml, totals.buffer), totals.size);
+    TML_THEN(status, vk_copy(tml, job->totals, vk_address_of(tml, totals.buffer), totals.size));
     totals_close(job, &totals);
     return status;
 }
@@ -706,8 +697,7 @@ static tml_status run_whole(vk_surface_job *job, const char *stage)
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         if (is_wanted(job, &plan->parts[p]))
             status = run_part(job, p);
-        if (status == TML_OK)
-            status = step_done(job, stage, (p + 1.0) / plan->part_count);
+        TML_THEN(status, step_done(job, stage, (p + 1.0) / plan->part_count));
     }
     return status;
 }
@@ -744,11 +734,9 @@ static tml_status run_in_slabs(vk_surface_job *job, const char *stage)
         for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++)
             if (is_wanted(job, &plan->parts[p]))
                 status = run_part(job, p);
-        if (status == TML_OK)
-            status = vk_mark_here(job->tml, &turn.last_use[turn.place]);
+        TML_THEN(status, vk_mark_here(job->tml, &turn.last_use[turn.place]));
         double done = (double)(job->own_end - job->z_first) / (double)(job->z_end - job->z_first);
-        if (status == TML_OK)
-            status = step_done(job, stage, done);
+        TML_THEN(status, step_done(job, stage, done));
         turn.place = 1 - turn.place;
         goes_on = next_slab(job);
         if (status == TML_OK && goes_on)
@@ -762,8 +750,7 @@ static tml_status run_stage(vk_surface_job *job, const char *stage)
     const surface_plan *plan = job->plan;
     double start = tml_seconds();
     tml_status status = plan->trilinear ? surface_prepare_open(job) : TML_OK;
-    if (status == TML_OK)
-        status = job->is_whole ? run_whole(job, stage) : run_in_slabs(job, stage);
+    TML_THEN(status, job->is_whole ? run_whole(job, stage) : run_in_slabs(job, stage));
     if (status == TML_OK && plan->stage == SURFACE_COUNT)
         status = read_totals(job);
     if (status == TML_OK)
@@ -808,10 +795,8 @@ static tml_status run_enqueue(vk_surface_job *job)
                                                            .args_size = sizeof args,
                                                            .groups = 1});
     }
-    if (status == TML_OK)
-        status = count_part(job, &space, 0);
-    if (status == TML_OK)
-        status = emit_part(job, &space);
+    TML_THEN(status, count_part(job, &space, 0));
+    TML_THEN(status, emit_part(job, &space));
     if (status == TML_OK && plan->soup)
         status = gather_soup(job->tml, plan, &job->out, plan->triangle_capacity, total_of(job, 0));
     return status;
