@@ -10,8 +10,8 @@ typedef struct bench_beside {
     double peer_s; /* 0: unknown */
 } bench_beside;
 
-/* Runs them in turn. The job is on the host's clock where the copy is; a peer of the same clock, if any, takes its
- * turn too. */
+/* Runs them in turn. The job is on the host's clock where the copy is; a peer of the same clock, if
+ * any, takes its turn too. */
 tml_status bench_beside_copy(const bench_session *session, bench_job job, const bench_job *peer,
                              uint64_t bytes, bench_beside *out);
 

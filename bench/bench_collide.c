@@ -220,8 +220,8 @@ static tml_status points_make(tml_context *tml, const tml_vec3 *points, tml_buff
                              out);
 }
 
-/* Which of points in the box about the mesh, in no order, lie inside it; and what is nearest of points within a
- * hundredth of the box's size of a vertex. */
+/* Which of points in the box about the mesh, in no order, lie inside it; and what is nearest of
+ * points within a hundredth of the box's size of a vertex. */
 static tml_status time_points(const collide_case *host, const bench_mesh *mesh, tml_tree *tree)
 {
     collide_case job = *host;
@@ -420,7 +420,8 @@ static void time_distances(collide_case *job, tml_collide_method method, const c
     free(distances);
 }
 
-/* The same as the first of these distances, in a frame, with a wait at its end; not where a device has no doubles. */
+/* The same as the first of these distances, in a frame, with a wait at its end; not where a device
+ * has no doubles. */
 static void time_frame(const collide_case *host, const float *poses, uint32_t count,
                        const char *name, tml_status *status)
 {
@@ -464,7 +465,8 @@ static void time_frame(const collide_case *host, const float *poses, uint32_t co
     tml_buffer_destroy(job.tml, job.frame.needed);
 }
 
-/* How far balls are apart: two large ones in one pose, and small ones in many, turned, at all distances. */
+/* How far balls are apart: two large ones in one pose, and small ones in many, turned, at all
+ * distances. */
 static tml_status time_balls(const collide_case *host, const bench_collide_desc *what)
 {
     enum { SMALL = 20000 };

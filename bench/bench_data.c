@@ -315,7 +315,7 @@ static void fill_block(void *argument, uint32_t block)
         work->out[i] = hash64(i);
 }
 
-/* ---- labels ----------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 /* A block of samples looks at the points of bins around it, ring by ring, for the distance of the
  * nearest to its middle, and then at those that may be nearest to some sample of it. */
@@ -334,7 +334,8 @@ static float distance2(const float *a, float x, float y, float z)
     return (a[0] - x) * (a[0] - x) + (a[1] - y) * (a[1] - y) + (a[2] - z) * (a[2] - z);
 }
 
-/* Calls for each point in the bins of a ring around the block's: the nearest and the labels of the block so far. */
+/* Calls for each point in the bins of a ring around the block's: the nearest and the labels of the
+ * block so far. */
 static void look_at_ring(const labels_work *w, const int64_t low[3], const int64_t at[3],
                          int64_t ring, float *nearest, float *best)
 {

@@ -33,18 +33,20 @@ void bench_field_range(bench_field field, tml_type type, double *low, double *hi
  * none of these. */
 bool bench_field_fill(tml_context *tml, bench_field field, tml_type type, uint64_t size, void *out);
 
-/* Fills size^3 u32, x fastest, with the number, from 1 on, of the nearest of count hashed points: the
- * labels of a segmentation (Voronoi 1908). Returns false when memory is short. */
+/* Fills size^3 u32, x fastest, with the number, from 1 on, of the nearest of count hashed points:
+ * the labels of a segmentation (Voronoi 1908). Returns false when memory is short. */
 bool bench_labels_fill(tml_context *tml, uint32_t count, uint64_t size, uint32_t *out);
 
-/* Particles of a fluid at rest distances of 1, one in each cell of a lattice that lies in the fluid, jittered. */
+/* Particles of a fluid at rest distances of 1, one in each cell of a lattice that lies in the
+ * fluid, jittered. */
 typedef enum bench_fluid {
     BENCH_BASIN, /* full but for waves: four times as wide as deep */
     BENCH_RIVER, /* winds down a slope and throws drops: fills less than a thousandth of its box */
 } bench_fluid;
 #define BENCH_FLUID_CHOICES "basin|river"
 const char *bench_fluid_name(bench_fluid fluid);
-/* About count particles, 3 floats each: returns how many they are. out: room for these; NULL: counts alone. */
+/* About count particles, 3 floats each: returns how many they are. out: room for these; NULL:
+ * counts alone. */
 uint64_t bench_fluid_fill(bench_fluid fluid, uint64_t count, float *out);
 
 /* Fills count hashed values, uniform over all of u32. */

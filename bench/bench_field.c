@@ -1,5 +1,5 @@
-/* How fast points become a field: a million points in 256^3 and 1024^3, evaluated slab by slab as the
- * surface does, so that 1024^3 needs no 4 GiB volume. Prints; asserts nothing.
+/* How fast points become a field: a million points in 256^3 and 1024^3, evaluated slab by slab as
+ * the surface does, so that 1024^3 needs no 4 GiB volume. Prints; asserts nothing.
  *
  * dense   jittered lattice filling the box: every brick has work
  * fluid   the same points in an eighth of the box: the rest is background

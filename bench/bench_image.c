@@ -65,7 +65,8 @@ static void add_lamp(bench_image *image)
             }
 }
 
-/* Hashed bytes, or numbers from 2^-8 to 2^8 whose logarithms are spread evenly; of chains with a lamp. */
+/* Hashed bytes, or numbers from 2^-8 to 2^8 whose logarithms are spread evenly; of chains with a
+ * lamp. */
 static tml_status fill(bench_image *image)
 {
     uint64_t count = elements_of(image), words = (count + 1) & ~(uint64_t)1;

@@ -53,16 +53,16 @@ typedef struct bench_image {
     uint32_t set_count, runs, driver_runs;
     tml_buffer stats;
     double *sums, plain; /* the plain loop's: BENCH_IMAGE_SHARES, and the mean that it found */
-    /* Chains, once checked: log2 of the last level's luminance over that of the exact mean, the library's and the
-     * driver's; NAN: there is none. */
+    /* Chains, once checked: log2 of the last level's luminance over that of the exact mean, the
+     * library's and the driver's; NAN: there is none. */
     double stops_off, driver_stops_off;
 } bench_image;
 
 tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out);
 bool bench_image_run(void *image);
 tml_status bench_image_check(bench_image *image);
-/* The same mean by a plain loop on the host, on as many threads as the context has, to be timed beside:
- * floats, LOG and MEAN. Its result is checked by bench_image_check. */
+/* The same mean by a plain loop on the host, on as many threads as the context has, to be timed
+ * beside: floats, LOG and MEAN. Its result is checked by bench_image_check. */
 bool bench_image_has_plain(const bench_image_desc *desc);
 bool bench_image_run_plain(void *image);
 /* The driver's own mip chain of the same picture, to be timed beside: MIPS on GPUs. */
@@ -70,8 +70,8 @@ bool bench_image_has_driver(const bench_image *image);
 bool bench_image_run_driver(void *image);
 void bench_image_destroy(bench_image *image);
 
-/* The pixels of a buffer, four channels, as an image of the Vulkan context's device with so many levels. On failure
- * *out is what there is to destroy, or NULL. */
+/* The pixels of a buffer, four channels, as an image of the Vulkan context's device with so many
+ * levels. On failure *out is what there is to destroy, or NULL. */
 tml_status bench_texture_create(tml_context *tml, tml_buffer pixels, const bench_image_desc *desc,
                                 uint32_t levels, bench_texture **out);
 const struct tml_vulkan_texture *bench_texture_lent(const bench_texture *t);

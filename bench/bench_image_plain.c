@@ -1,6 +1,6 @@
-/* What a C programmer writes first for a picture's averages, and leaves to the compiler: no policies, no
- * extremes, floats added in any order. The build gives this file alone -ffast-math, with which gcc
- * takes log2f from glibc's vector library (libmvec). */
+/* What a C programmer writes first for a picture's averages, and leaves to the compiler: no
+ * policies, no extremes, floats added in any order. The build gives this file alone -ffast-math,
+ * with which gcc takes log2f from glibc's vector library (libmvec). */
 #include "bench_image.h"
 
 #include <math.h>

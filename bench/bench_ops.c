@@ -282,7 +282,8 @@ static bool unique_is_right(bench_op *op, const void *out, const void *out2)
     return is_equal;
 }
 
-/* Integers exactly; floats, against sums in double, to a few roundings of the largest sum so far. */
+/* Integers exactly; floats, against sums in double, to a few roundings of the largest sum so
+ * far. */
 #define DEFINE_SCAN_CHECK(T)                                                                       \
     static bool scan_is_right_##T(const T *in, const T *out, uint64_t count)                       \
     {                                                                                              \
@@ -402,8 +403,8 @@ static bool sort_is_right(bench_op *op, const void *out, const void *out2)
     return is_right && !(fabs(sums[0] - sums[1]) > 1e-9 * fabs(sums[1]));
 }
 
-/* Descending, of equal keys the earlier first, each the key at its index; and as many of the source's keys are
- * above the last one as of these. */
+/* Descending, of equal keys the earlier first, each the key at its index; and as many of the
+ * source's keys are above the last one as of these. */
 static bool top_k_is_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *at = out2;
@@ -787,8 +788,8 @@ static uint64_t count_crossings(const bench_op *op, const void *samples, double 
     return crossings;
 }
 
-/* Has the surface that nobody waits for the same size? It goes into the result's buffers, which have
- * room for just that. */
+/* Has the surface that nobody waits for the same size? It goes into the result's buffers, which
+ * have room for just that. */
 static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
 {
     tml_surface_desc surface = op->surface;
@@ -805,7 +806,8 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     return status;
 }
 
-/* Of a field's surface. A field that would need gigabytes is not stored: then a closed mesh counts as right. */
+/* Of a field's surface. A field that would need gigabytes is not stored: then a closed mesh counts
+ * as right. */
 static tml_status count_in_field(const bench_op *op, double iso, const tml_surface_result *result,
                                  uint64_t *out)
 {
@@ -933,7 +935,7 @@ static tml_status check_smooth(bench_op *op)
     return status;
 }
 
-/* ---- labels ----------------------------------------------------------------------------------- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 static tml_surface_labels_desc labels_of(const bench_op *op)
 {

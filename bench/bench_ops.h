@@ -56,16 +56,18 @@ typedef struct bench_desc {
     tml_topology topology;
     bool soup, waits; /* waits: a device's counts, too, are waited for */
     double iso;
-    double
-        radius; /* surface: data are count points (f32x3), whose field on the grid has this radius; 0: samples */
-    /* Surface: the points are a fluid's (bench_fluid_fill), whose grid and whose isovalue, of its density, are found. */
+    /* surface: data are count points (f32x3), whose field on the grid has this radius; 0:
+     * samples */
+    double radius;
+    /* Surface: the points are a fluid's (bench_fluid_fill), whose grid and whose isovalue, of its
+     * density, are found. */
     bool is_fluid;
     /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
      * no index. */
     const double *sweep;
     uint32_t sweep_count;
-    uint32_t
-        smooth; /* labels: iterations; surface: of a run, which smooths the mesh and does not make it */
+    /* labels: iterations; surface: of a run, which smooths the mesh and does not make it */
+    uint32_t smooth;
 } bench_desc;
 
 /* Inputs and outputs of one run. On devices whose caches would hold them there are several sets,

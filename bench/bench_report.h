@@ -1,5 +1,6 @@
 /* What the commands of trommel-bench share: the options of measuring, a context, and rows that are
- * printed as they are made, as a table or as JSON, until the time is over or somebody interrupts. */
+ * printed as they are made, as a table or as JSON, until the time is over or somebody
+ * interrupts. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
 
@@ -16,7 +17,8 @@ typedef struct bench_args {
     const char *peers;
 } bench_args;
 
-/* The rows of an option table for them; args: the command's argument struct, whose member bench it is. */
+/* The rows of an option table for them; args: the command's argument struct, whose member bench it
+ * is. */
 #define BENCH_OPTIONS(args)                                                                        \
     {OPT_SECTION, .help = "Measuring"},                                                            \
         {OPT_COUNT,                                                                                \
@@ -92,8 +94,8 @@ typedef struct bench_session {
     bench_peer peers[BENCH_MAX_PEERS];
 } bench_session;
 
-/* Opens the context and reads the peers' times; false: the command returns session->code. AUTO is a GPU
- * where there is one. */
+/* Opens the context and reads the peers' times; false: the command returns session->code. AUTO is a
+ * GPU where there is one. */
 bool bench_open(bench_session *session, const bench_args *args, const char *op,
                 const bench_column *columns);
 /* Says which rows were not run, and why, and closes; returns the exit code. */
@@ -101,8 +103,9 @@ int bench_close(bench_session *session);
 
 /* Before the first row: what is measured. */
 void bench_title(bench_session *session, const char *format, ...) TML_FORMAT(2, 3);
-/* Ends a row that bench_begins has begun: prints it where status is TML_OK, its values in the order of the
- * columns, NAN where one is not known. What an engine does not support is left out with a message. */
+/* Ends a row that bench_begins has begun: prints it where status is TML_OK, its values in the order
+ * of the columns, NAN where one is not known. What an engine does not support is left out with a
+ * message. */
 void bench_row(bench_session *session, const char *name, tml_status status, const double *values);
 
 /* A failure that belongs to no row; nothing where status is TML_OK. */

@@ -41,9 +41,10 @@ typedef struct bench_pace {
 } bench_pace;
 bool bench_begins(const bench_pace *pace, const char *row);
 
-/* Warms up (a device for long enough to leave its resting clock rate, or for the row's seconds where
- * these are fewer; else one run of each job), then runs the jobs in rounds, at least one; the first
- * one's name is the row's. False when a job failed, the row is not to go on or memory is short. */
+/* Warms up (a device for long enough to leave its resting clock rate, or for the row's seconds
+ * where these are fewer; else one run of each job), then runs the jobs in rounds, at least one; the
+ * first one's name is the row's. False when a job failed, the row is not to go on or memory is
+ * short. */
 bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace);
 
 /* A job: memcpy on as many threads as the context has, reading and writing together as many bytes

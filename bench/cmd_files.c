@@ -1,8 +1,9 @@
 /* trommel-bench files: whole commands, from files to files, beside cat and installed programs.
  *
- * Inputs are made in a scratch folder. Warm: the inputs are in the page cache. Cold: they are not, which is
- * looked at before each run (mincore); the program itself always is in it. Outputs are written to
- * the page cache, by all alike. The disk of a virtual machine may have a cache of its own. */
+ * Inputs are made in a scratch folder. Warm: the inputs are in the page cache. Cold: they are not,
+ * which is looked at before each run (mincore); the program itself always is in it. Outputs are
+ * written to the page cache, by all alike. The disk of a virtual machine may have a cache of its
+ * own. */
 #include "bench_commands.h"
 #include "bench_data.h"
 #include "bench_meshes.h"
@@ -386,7 +387,8 @@ static const char *complaint(void)
     return text;
 }
 
-/* Runs our command once, which makes the output that cat copies, and the peers, to see which are there. */
+/* Runs our command once, which makes the output that cat copies, and the peers, to see which are
+ * there. */
 static tml_status try_programs(bench_session *session, const files_case *what, files_pair *pairs,
                                uint32_t *count)
 {

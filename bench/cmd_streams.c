@@ -128,8 +128,8 @@ static void measure_ranks(bench_session *session, bench_desc desc)
     }
 }
 
-/* A histogram's rows: of each number of bins two, elements spread over all and in one. A peer has the number
- * for the percentage, negative for those in one. */
+/* A histogram's rows: of each number of bins two, elements spread over all and in one. A peer has
+ * the number for the percentage, negative for those in one. */
 static void measure_bins(bench_session *session, const streams_args *args, const bench_desc *desc)
 {
     for (uint32_t i = 0; i < 2 * args->bins.count; i++) {

@@ -188,7 +188,8 @@ static tml_status measure_points(bench_session *session, const surface_args *arg
     return TML_OK;
 }
 
-/* Reach and cells are those of splashsurf's published figures, in units of the particles' distance. */
+/* Reach and cells are those of splashsurf's published figures, in units of the particles'
+ * distance. */
 static tml_status measure_fluid(bench_session *session, const surface_args *args)
 {
     const bench_fluid fluid = (bench_fluid)(args->fluid - 1);

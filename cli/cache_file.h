@@ -1,6 +1,7 @@
-/* What is kept from one run to the next, in $XDG_CACHE_HOME/trommel or ~/.cache/trommel: files by name, each of one
- * version of the program. They are written beside their targets and renamed, for other processes may read or write
- * them now. Damaged ones are as though they were not there; without a place to write to, nothing is kept. */
+/* What is kept from one run to the next, in $XDG_CACHE_HOME/trommel or ~/.cache/trommel: files by
+ * name, each of one version of the program. They are written beside their targets and renamed, for
+ * other processes may read or write them now. Damaged ones are as though they were not there;
+ * without a place to write to, nothing is kept. */
 #ifndef CLI_CACHE_FILE_H
 #define CLI_CACHE_FILE_H
 

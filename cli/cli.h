@@ -35,7 +35,8 @@ typedef struct cli_common {
     bool quiet;
 } cli_common;
 
-/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in command_table.c:
+/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in
+ * command_table.c:
  *
  *     typedef struct foo_args { cli_common common; bool fast; } foo_args;
  *     static const opt foo_options[] = {
@@ -51,7 +52,8 @@ typedef struct cli_command {
     /* Either run_on, in a context that is opened and closed for it, or run. */
     int (*run)(void *args, char **operands, uint32_t operand_count);
     int (*run_on)(tml_context *tml, const void *args, char **operands);
-    /* Optional, before the context is opened: refuses what the table cannot, and estimates the work (cli_open). */
+    /* Optional, before the context is opened: refuses what the table cannot, and estimates the work
+     * (cli_open). */
     int (*prepare)(const void *args, char **operands, uint32_t operand_count, cli_work *work);
     bool takes_ranks; /* several processes can do it together (ranks.h) */
 } cli_command;
@@ -95,13 +97,14 @@ extern const cli_command_table cli_commands;
 /* Bytes of a file; 0 where there is none. */
 double cli_file_size(const char *path);
 
-/* Opens the context that the options name, with the progress bar and Ctrl-C attached. With --backend auto
- * and no --device, a GPU is opened where that is faster for the work (speeds.h); NULL: it never is, since reading and
- * writing files is most of what the command does. On failure prints why and returns NULL: the command then
- * returns CLI_FAILED. */
+/* Opens the context that the options name, with the progress bar and Ctrl-C attached. With
+ * --backend auto and no --device, a GPU is opened where that is faster for the work (speeds.h);
+ * NULL: it never is, since reading and writing files is most of what the command does. On failure
+ * prints why and returns NULL: the command then returns CLI_FAILED. */
 tml_context *cli_open(const cli_common *common, const cli_work *work);
 void cli_close(tml_context *tml);
-/* A buffer that is only read, over memory that outlives it: in place on the CPU, copied to a GPU. */
+/* A buffer that is only read, over memory that outlives it: in place on the CPU, copied to a
+ * GPU. */
 tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
                     const char *label, tml_buffer *out);
 /* The same for what surfaces are made of, which may be larger than a GPU's memory: not copied where

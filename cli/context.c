@@ -17,8 +17,8 @@
 #    include <trommel/vulkan.h>
 #endif
 
-/* Of the GPUs of an engine the one for this process: those of a machine take them in turn. Writes the number
- * that tml_open takes; false where there is no GPU. */
+/* Of the GPUs of an engine the one for this process: those of a machine take them in turn. Writes
+ * the number that tml_open takes; false where there is no GPU. */
 static bool choose_by_rank(tml_engine_kind engine, char *number, size_t size)
 {
     enum { DEVICES_MAX = 64 };

@@ -1,5 +1,6 @@
-/* The files that a command line names. They are compared by what they lead to and not by name: a file that is there by
- * its device and inode, one that is not yet by its folder's and its own name. */
+/* The files that a command line names. They are compared by what they lead to and not by name: a
+ * file that is there by its device and inode, one that is not yet by its folder's and its own
+ * name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -163,8 +164,8 @@ static const frame_range *find_range(const opt *const *list, uint32_t count, con
     return NULL;
 }
 
-/* "%04d" in an output's name stands for a frame's number, of which a sequence needs one; or for that of each of the
- * files that a name stands for. */
+/* "%04d" in an output's name stands for a frame's number, of which a sequence needs one; or for
+ * that of each of the files that a name stands for. */
 static int check_number(const opt *option, const void *args, char **operands, bool takes_frames,
                         const frames *f)
 {

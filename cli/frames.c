@@ -127,8 +127,8 @@ static int enumerate(const char *pattern, const frame_range *range, uint32_t *ro
     return code;
 }
 
-/* The number that a file's name ends in, before its endings: 12 of "water_0012.nii.gz"; 0 where there is none. Of
- * a word such as "uint8" it is no number. */
+/* The number that a file's name ends in, before its endings: 12 of "water_0012.nii.gz"; 0 where
+ * there is none. Of a word such as "uint8" it is no number. */
 static uint32_t number_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

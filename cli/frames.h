@@ -33,19 +33,20 @@ typedef struct frames {
     bool is_sequence; /* false: one file, whose outputs need no number */
 } frames;
 
-/* What the operands stand for: one file, with the number at the end of its name, or 0; several, numbered from 0; or a name with %d or %04d, which stands for the
- * files of range, or those that are there. Prints what is wrong and returns an exit code. */
+/* What the operands stand for: one file, with the number at the end of its name, or 0; several,
+ * numbered from 0; or a name with %d or %04d, which stands for the files of range, or those that
+ * are there. Prints what is wrong and returns an exit code. */
 int frames_find(char **operands, uint32_t operand_count, const frame_range *range, frames *out);
 void frames_free(frames *f);
 
-/* Are all outputs there, whole (they appear by being renamed) and newer than every input? NULL entries do not count.
- * What the options were at the time is not known. */
+/* Are all outputs there, whole (they appear by being renamed) and newer than every input? NULL
+ * entries do not count. What the options were at the time is not known. */
 bool frames_is_done(const char *const *inputs, uint32_t input_count, const char *const *outputs,
                     uint32_t output_count);
 
-/* Does the frames one after another; of a sequence, several processes take turns, each by itself from then on
- * (ranks_apart). Stops at the first that fails, naming it, and returns its exit code. index: of the frame,
- * among all. */
+/* Does the frames one after another; of a sequence, several processes take turns, each by itself
+ * from then on (ranks_apart). Stops at the first that fails, naming it, and returns its exit code.
+ * index: of the frame, among all. */
 typedef int (*frame_fn)(void *user, const frame *f, uint32_t index);
 int frames_run(const frames *f, frame_fn work, void *user);
 

@@ -167,7 +167,8 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
 {
     tml_volume volume = {0};
     tml_points points = {0};
-    /* The readers tell of files that cannot be opened, empty ones, and some that can be converted. */
+    /* The readers tell of files that cannot be opened, empty ones, and some that can be
+     * converted. */
     tml_status status = tml_volume_load(tml, path, NULL, &volume);
     system_file file;
     bool is_empty = system_examine(path, &file) && file.size == 0;

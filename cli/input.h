@@ -75,8 +75,8 @@ input_kind input_kind_of(tml_context *tml, const char *path, const input_options
 /* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and
  * pictures would have been taken, too. */
 int input_refuse(tml_context *tml, const char *path, bool takes_all);
-/* Refuses options that are not for what the file holds; none where that is not known. known: the format of a volume
- * that is open already; NULL: the file's head is read for it. */
+/* Refuses options that are not for what the file holds; none where that is not known. known: the
+ * format of a volume that is open already; NULL: the file's head is read for it. */
 int input_check_options(tml_context *tml, const char *path, const input_options *options,
                         const char *known);
 /* Are a file's contents to be read as points, and not as a volume? */

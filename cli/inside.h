@@ -13,8 +13,9 @@ typedef struct inside {
     uint64_t side_counts[3]; /* by tml_tree_side */
 } inside;
 
-/* Finds the sides of count points, moved by a pose of 3 rows of 4 (NULL: where they are). name: of the tree's mesh. Prints
- * why on failure and returns an exit code; inside_free is good then, too. */
+/* Finds the sides of count points, moved by a pose of 3 rows of 4 (NULL: where they are). name: of
+ * the tree's mesh. Prints why on failure and returns an exit code; inside_free is good then,
+ * too. */
 int inside_find(tml_context *tml, tml_tree *tree, const char *name, tml_tree_rule rule,
                 const float *points, uint64_t count, const float *pose, report *times, inside *out);
 void inside_free(tml_context *tml, inside *in);

@@ -1,5 +1,5 @@
-/* What every program of commands does (program.c, bench/bench_program.c): the options that all commands share, messages
- * and exit codes, finding the command and name it. */
+/* What every program of commands does (program.c, bench/bench_program.c): the options that all
+ * commands share, messages and exit codes, finding the command and name it. */
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>

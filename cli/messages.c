@@ -111,8 +111,8 @@ int(cli_fail)(tml_context *tml, tml_status status)
     return cli_error("%s", *detail ? detail : tml_status_text(status));
 }
 
-/* The call's name, "tml_volume_load: ", and fields help a programmer, not a user of the program. Good for three more
- * messages. */
+/* The call's name, "tml_volume_load: ", and fields help a programmer, not a user of the program.
+ * Good for three more messages. */
 static const char *for_users(const char *message)
 {
     static char texts[4][2048];

@@ -12,8 +12,8 @@
 #    include <trommel/vulkan.h>
 #endif
 
-/* An engine whose data begin with a header, in which the device and its driver stand from a byte on; with fewer bytes
- * than least they are not worth a file. */
+/* An engine whose data begin with a header, in which the device and its driver stand from a byte
+ * on; with fewer bytes than least they are not worth a file. */
 typedef struct cache_kind {
     tml_engine_kind engine;
     const char *name;

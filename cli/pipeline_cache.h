@@ -1,6 +1,7 @@
-/* Compiled pipelines of Vulkan and programs of OpenGL ES, kept on disk from one run to the next, so that a GPU's first operation does not
- * wait for its driver's compiler: a cache file for each device and driver version (cache_file.h).
- * Another's are ignored. No failure here is a command's. */
+/* Compiled pipelines of Vulkan and programs of OpenGL ES, kept on disk from one run to the next, so
+ * that a GPU's first operation does not wait for its driver's compiler: a cache file for each
+ * device and driver version (cache_file.h). Another's are ignored. No failure here is a
+ * command's. */
 #ifndef CLI_PIPELINE_CACHE_H
 #define CLI_PIPELINE_CACHE_H
 

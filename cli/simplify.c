@@ -1,5 +1,5 @@
-/* Fewer triangles, by edge collapse with quadric error metrics (Garland, Heckbert: Surface Simplification Using
- * Quadric Error Metrics. 1997), as meshoptimizer has it. */
+/* Fewer triangles, by edge collapse with quadric error metrics (Garland, Heckbert: Surface
+ * Simplification Using Quadric Error Metrics. 1997), as meshoptimizer has it. */
 #include "simplify.h"
 
 #include <float.h>
@@ -87,9 +87,9 @@ void simplify_free(tml_context *tml, simplified *made)
 #ifdef TML_SIMPLIFY
 #    include <meshoptimizer.h>
 
-/* Corners that differ in their vertex, their texture coordinates or their triangle's labels, so that seams and what
- * several labels share stay: a corner of each, and of each corner the number of its wedge. What meets in more than two
- * wedges is never moved. */
+/* Corners that differ in their vertex, their texture coordinates or their triangle's labels, so
+ * that seams and what several labels share stay: a corner of each, and of each corner the number of
+ * its wedge. What meets in more than two wedges is never moved. */
 typedef struct wedges {
     uint32_t *corners, *of, *next, *first;
     uint64_t count, corner_count, vertex_count;
@@ -148,7 +148,8 @@ static bool find_wedges(tml_context *tml, const tml_mesh *mesh, wedges *w)
     return true;
 }
 
-/* Numbers what indices use in ascending order, and renumbers them; numbers: room for all, to be given back. */
+/* Numbers what indices use in ascending order, and renumbers them; numbers: room for all, to be
+ * given back. */
 static uint64_t number_used(uint32_t *indices, uint64_t count, uint64_t all, uint32_t *numbers)
 {
     uint64_t used = 0;

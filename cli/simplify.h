@@ -1,4 +1,5 @@
-/* --simplify: a mesh of fewer triangles, by meshoptimizer, where the build found it (TML_SIMPLIFY). */
+/* --simplify: a mesh of fewer triangles, by meshoptimizer, where the build found it
+ * (TML_SIMPLIFY). */
 #ifndef CLI_SIMPLIFY_H
 #define CLI_SIMPLIFY_H
 
@@ -19,7 +20,8 @@ typedef struct simplify_goal {
     bool check;   /* what is left is looked at: simplify_checks */
 } simplify_goal;
 
-/* Rows of an option table for a simplify_goal, a member of struct args; what else is so of the first two. */
+/* Rows of an option table for a simplify_goal, a member of struct args; what else is so of the
+ * first two. */
 /* clang-format off */
 #define SIMPLIFY_OPTIONS(args, member, ...)                                                        \
     {OPT_CUSTOM, "simplify", .argument = "RATIO|N", .parse = simplify_parse,                       \
@@ -65,8 +67,8 @@ typedef struct simplified {
     simplify_checks checks;
 } simplified;
 
-/* Of an indexed mesh. out stays where it is. Errors: UNSUPPORTED (the build has no meshoptimizer, or indices have 64
- * bits), OUT_OF_MEMORY, CANCELLED. */
+/* Of an indexed mesh. out stays where it is. Errors: UNSUPPORTED (the build has no meshoptimizer,
+ * or indices have 64 bits), OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status simplify_mesh(tml_context *tml, const simplify_goal *goal,
                                         const tml_mesh *mesh, simplified *out);
 void simplify_free(tml_context *tml, simplified *made);

@@ -108,8 +108,8 @@ static int refuse_index(const slabs_options *options)
                      options->index, options->path);
 }
 
-/* An index that is older than its volume, or another's, would make a wrong surface without a word. This looks at times,
- * dims and type, tml_surface_save at samples. */
+/* An index that is older than its volume, or another's, would make a wrong surface without a word.
+ * This looks at times, dims and type, tml_surface_save at samples. */
 static int load_index(tml_context *tml, const slabs *s, const slabs_options *options,
                       tml_bricks *out)
 {
@@ -147,8 +147,8 @@ static tml_status share_peak_memory(tml_context *tml)
     return status;
 }
 
-/* Counting first reads the volume once more. That takes less time than storing the mesh twice where the system's page
- * cache holds the volume. */
+/* Counting first reads the volume once more. That takes less time than storing the mesh twice where
+ * the system's page cache holds the volume. */
 static bool is_cached(const slabs *s)
 {
     const uint64_t free_memory = system_free_memory();

@@ -1,5 +1,5 @@
-/* The files of a surface that goes through in slabs: up to three volumes in, a mesh out, none of them ever
- * whole in memory. */
+/* The files of a surface that goes through in slabs: up to three volumes in, a mesh out, none of
+ * them ever whole in memory. */
 #ifndef CLI_SLABS_H
 #define CLI_SLABS_H
 
@@ -47,15 +47,16 @@ typedef struct slabs_options {
         *boundaries; /* instead of the surface, whose region it has; or NULL */
 } slabs_options;
 
-/* How tml_surface_save is to save a surface, with what measures the mesh meanwhile in s. surface: as for
- * tml_surface_slabs. */
+/* How tml_surface_save is to save a surface, with what measures the mesh meanwhile in s. surface:
+ * as for tml_surface_slabs. */
 tml_surface_save_desc slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
                                      const slabs_options *options);
 /* What came of it: prints what is wrong and returns an exit code. */
 int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_status status,
               tml_side failed, bool is_empty);
-/* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of a team's processes, each takes some
- * layers, and the result is that of all. Prints what is wrong and returns an exit code. */
+/* From the volume's layers to a mesh file. surface: as for tml_surface_slabs. Of a team's
+ * processes, each takes some layers, and the result is that of all. Prints what is wrong and
+ * returns an exit code. */
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result);
 void slabs_close(slabs *s);

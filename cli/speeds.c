@@ -10,7 +10,8 @@
 #include "cache_file.h"
 #include "system.h"
 
-/* Measured over whole commands on an H200 beside 16 cores of a Xeon, with pipelines from the cache. */
+/* Measured over whole commands on an H200 beside 16 cores of a Xeon, with pipelines from the
+ * cache. */
 static const speeds defaults = {
     .volume = 2e-9,
     .points = 150e-9,
@@ -36,8 +37,8 @@ static uint64_t hash_file(uint64_t hash, const char *path, const char *key)
     return hash;
 }
 
-/* The files of a folder, in any order: their names, with times their sizes and ages, and the files in them that
- * inside lists, to a NULL. */
+/* The files of a folder, in any order: their names, with times their sizes and ages, and the files
+ * in them that inside lists, to a NULL. */
 static uint64_t hash_folder(const char *path, bool with_times, const char *const *inside)
 {
     uint64_t sum = 0;
@@ -64,7 +65,8 @@ static uint64_t hash_folder(const char *path, bool with_times, const char *const
     return sum;
 }
 
-/* Processor, GPUs and drivers, as far as files tell: drivers are installed with a manifest for their loader. */
+/* Processor, GPUs and drivers, as far as files tell: drivers are installed with a manifest for
+ * their loader. */
 static uint64_t machine_hash(void)
 {
     static const char *const manifests[] = {"/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d",

@@ -1,6 +1,7 @@
-/* How fast this machine is at what --backend auto weighs: figures of the machine that Trommel is developed on, or those
- * that "trommel devices --measure" keeps in the cache folder (cache_file.h). These count as long as processor, GPUs
- * and drivers are those that were measured, which is told without opening a driver, as that takes longest. */
+/* How fast this machine is at what --backend auto weighs: figures of the machine that Trommel is
+ * developed on, or those that "trommel devices --measure" keeps in the cache folder (cache_file.h).
+ * These count as long as processor, GPUs and drivers are those that were measured, which is told
+ * without opening a driver, as that takes longest. */
 #ifndef CLI_SPEEDS_H
 #define CLI_SPEEDS_H
 
@@ -40,7 +41,8 @@ const speeds *speeds_here(void);
 bool speeds_keep(const speeds *s);
 /* The GPU that auto would open: no software driver. NULL: none was measured. */
 const speeds_device *speeds_gpu(const speeds *s);
-/* Does a GPU shorten the work that so many threads would do? no_cache: it has to compile its pipelines. */
+/* Does a GPU shorten the work that so many threads would do? no_cache: it has to compile its
+ * pipelines. */
 bool speeds_prefer_gpu(const speeds *s, const cli_work *work, double threads, bool no_cache);
 
 #endif

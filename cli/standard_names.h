@@ -1,4 +1,5 @@
-/* What stands in the place of standard input and output (standard_files.h), and what users know it as. */
+/* What stands in the place of standard input and output (standard_files.h), and what users know it
+ * as. */
 #ifndef CLI_STANDARD_NAMES_H
 #define CLI_STANDARD_NAMES_H
 

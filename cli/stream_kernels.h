@@ -13,14 +13,14 @@ const tml_kernel *stream_nonzero(tml_type type);
 const tml_kernel *stream_between(tml_type type, double lower, double upper, tml_params *params,
                                  bool *none);
 
-/* x as a type that has more room: f16 to f32, i8 and i16 to i32. *widened is that type. NULL for the
- * other types. */
+/* x as a type that has more room: f16 to f32, i8 and i16 to i32. *widened is that type. NULL for
+ * the other types. */
 const tml_kernel *stream_widen(tml_type type, tml_type *widened);
 
-/* Of volumes of fewer than 2^32 samples. stream_marks: u32 from the u8 flags of samples that are inside and of those that
- * are numbers. stream_is_crossed: bool of a cell, by its lowest corner's position, from the marks; corners of both
- * sides, all numbers; params.u: the dims. stream_place: x, y, z (u32x3) from a u32 position; params.u: dims of x
- * and y. */
+/* Of volumes of fewer than 2^32 samples. stream_marks: u32 from the u8 flags of samples that are
+ * inside and of those that are numbers. stream_is_crossed: bool of a cell, by its lowest corner's
+ * position, from the marks; corners of both sides, all numbers; params.u: the dims. stream_place:
+ * x, y, z (u32x3) from a u32 position; params.u: dims of x and y. */
 const tml_kernel *stream_marks(void);
 const tml_kernel *stream_is_crossed(void);
 const tml_kernel *stream_place(void);

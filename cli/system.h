@@ -1,5 +1,5 @@
-/* What the command asks of the operating system: system_posix.c and system_windows.c answer. Names are UTF-8 and
- * have slashes. What fails sets errno. */
+/* What the command asks of the operating system: system_posix.c and system_windows.c answer. Names
+ * are UTF-8 and have slashes. What fails sets errno. */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
@@ -21,12 +21,12 @@ system_free_memory(void); /* bytes that may be taken without others being swappe
 uint64_t system_peak_memory(void);                    /* bytes, of this process; 0: unknown */
 void system_set(const char *name, const char *value); /* a variable for drivers; NULL: none */
 
-/* Who interrupts this process, or ends it, is told by a call of handler, in a signal or a thread of the system's own;
- * the second time ends it. NULL: the first time does, too. */
+/* Who interrupts this process, or ends it, is told by a call of handler, in a signal or a thread of
+ * the system's own; the second time ends it. NULL: the first time does, too. */
 void system_on_interrupt(void (*handler)(void));
 
-/* Lets work change data (size bytes) in a process of its own, which has a minute, where the system has processes like
- * that, else in this one. NULL, or why data is as it was. */
+/* Lets work change data (size bytes) in a process of its own, which has a minute, where the system
+ * has processes like that, else in this one. NULL, or why data is as it was. */
 const char *system_work_apart(void (*work)(void *), void *data, size_t size);
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -44,8 +44,8 @@ bool system_examine(const char *path, system_file *out);
 bool system_can_write(const char *folder);
 /* The name behind links, absolute, to at most size bytes. */
 bool system_resolve(const char *path, char *out, size_t size);
-/* Makes a file beside path, with a name that no other has, which temporary takes. is_private: for this user alone.
- * mode: "w", "wb". */
+/* Makes a file beside path, with a name that no other has, which temporary takes. is_private: for
+ * this user alone. mode: "w", "wb". */
 FILE *system_create_beside(const char *path, const char *mode, bool is_private, char *temporary,
                            size_t size);
 bool system_rename(const char *from, const char *to); /* replaces what is there */
@@ -60,10 +60,11 @@ void system_remove_folder(const char *path); /* with what is in it */
 
 /* ---- standard input and output --------------------------------------------------------------- */
 
-/* A name by which standard input can be read anywhere; what is no file is copied to one first, which is gone with this
- * process. */
+/* A name by which standard input can be read anywhere; what is no file is copied to one first,
+ * which is gone with this process. */
 bool system_name_input(char *out, size_t size);
-/* From now on standard output is standard error, but for system_write_output, which copies a file there. */
+/* From now on standard output is standard error, but for system_write_output, which copies a file
+ * there. */
 bool system_keep_output(void);
 bool system_write_output(const char *path);
 

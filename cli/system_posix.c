@@ -94,7 +94,8 @@ void system_on_interrupt(void (*handler)(void))
     sigaction(SIGTERM, &action, NULL);
     if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* nohup's */
         sigaction(SIGHUP, &action, NULL);
-    /* A file that outgrows the user's limit is an error with a message, and nothing is left of it. */
+    /* A file that outgrows the user's limit is an error with a message, and nothing is left of
+     * it. */
     signal(SIGXFSZ, SIG_IGN);
 }
 

@@ -1,7 +1,7 @@
-/* Which cells of a volume does a surface cross, and where are they? The list stays on the device, ready for
- * draws and further kernels, and no step waits for its length.
- * Shows: a kernel that reads a whole array (tml_words) around its element; tml_compact of positions; a length that stays on
- * the device; a map of integer vectors. */
+/* Which cells of a volume does a surface cross, and where are they? The list stays on the device,
+ * ready for draws and further kernels, and no step waits for its length.
+ * Shows: a kernel that reads a whole array (tml_words) around its element; tml_compact of
+ * positions; a length that stays on the device; a map of integer vectors. */
 #include <stdio.h>
 #include <string.h>
 #include <trommel/trommel.h>
@@ -10,7 +10,8 @@
 enum { SIDE = 24, SAMPLES = SIDE * SIDE * SIDE };
 
 #include <trommel/kernel_begin.h>
-/* Cell i has sample i as its lowest corner; those at the upper ends of the volume have no others. */
+/* Cell i has sample i as its lowest corner; those at the upper ends of the volume have no
+ * others. */
 TML_KERNEL(bool, is_crossed, (tml_index i, tml_words samples, tml_params p), {
     uint side = p.u[0];
     uint row = U(i) / side;

@@ -1,12 +1,14 @@
-/* Flies around a torus that is subdivided for each frame, so that no edge on the picture is longer than some pixels. Shows
- * tml_subdivide_adaptive_enqueue between tml_vulkan_record and tml_vulkan_record_end.
+/* Flies around a torus that is subdivided for each frame, so that no edge on the picture is longer
+ * than some pixels. Shows tml_subdivide_adaptive_enqueue between tml_vulkan_record and
+ * tml_vulkan_record_end.
  *
- * Each frame is one command buffer, three of which are in flight. A kernel writes the frame's camera, the mesh is subdivided
- * by it, and a render pass draws vertices, normals, indices and the arguments of an indirect draw where they are. The
- * host learns neither how many triangles there are nor whether they had room, until it asks at the end. The pass is
- * that of animated_surface.
+ * Each frame is one command buffer, three of which are in flight. A kernel writes the frame's
+ * camera, the mesh is subdivided by it, and a render pass draws vertices, normals, indices and the
+ * arguments of an indirect draw where they are. The host learns neither how many triangles there
+ * are nor whether they had room, until it asks at the end. The pass is that of animated_surface.
  *
- *     adaptive_flight [--around N] [--across N] [--pixels N] [--depth N] [--room N] [--frames N] [--size N]
+ *     adaptive_flight [--around N] [--across N] [--pixels N] [--depth N] [--room N] [--frames N]
+ *     [--size N]
  *                     [--output FILE.png] [--check] */
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +24,8 @@
 
 #include <trommel/kernel_begin.h>
 /* clang-format off */
-/* Float i of the camera of animated_surface.vert. p.f: its angle; the picture's width and height. */
+/* Float i of the camera of animated_surface.vert. p.f: its angle; the picture's width and
+ * height. */
 TML_KERNEL(float, camera_float, (tml_index i, tml_params p), {
     float c = cos(p.f[0]);
     float s = sin(p.f[0]);
@@ -110,9 +113,10 @@ static options read_options(int argc, char **argv)
     return o;
 }
 
-/* ---- the mesh --------------------------------------------------------------------------------- */
+/* ---- the mesh -------------------------------------------------------------------------------- */
 
-/* A torus about the z axis, its points moved a little, each triangle counter-clockwise seen from outside. */
+/* A torus about the z axis, its points moved a little, each triangle counter-clockwise seen from
+ * outside. */
 static tml_subdivider *make_torus(tml_context *tml, const options *o)
 {
     const uint64_t count = (uint64_t)o->around * o->across;
@@ -154,8 +158,8 @@ typedef struct flight {
     tml_subdivide_adaptive_enqueue_desc frame;
 } flight;
 
-/* The indices are lent at offset 0, as in animated_surface. A closed mesh has half as many vertices as
- * triangles, and has an eighth of them more here. */
+/* The indices are lent at offset 0, as in animated_surface. A closed mesh has half as many vertices
+ * as triangles, and has an eighth of them more here. */
 static void make_flight(tml_context *tml, renderer *r, const options *o, flight *f)
 {
     const tml_type vec3_type = TML_VEC(TML_F32, 3);
@@ -195,7 +199,7 @@ static void subdivide(tml_context *tml, const renderer *r, const flight *f, view
     MUST(tml_subdivide_adaptive_enqueue(f->torus, &f->frame));
 }
 
-/* ---- the check -------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 /* Is the last frame's mesh that of tml_subdivide_adaptive? */
 static bool is_right(tml_context *tml, const flight *f, const uint32_t counts[3])
@@ -227,7 +231,7 @@ static bool is_right(tml_context *tml, const flight *f, const uint32_t counts[3]
     return right;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {

@@ -4,9 +4,9 @@
  * tml_buffer_desc.vulkan and trommel_add_kernels.
  *
  * Each frame is one command buffer: a kernel fills a volume, the surface becomes vertices with
- * normals, indices and the arguments of an indirect draw, and a render pass draws them. The host sees
- * nothing of these; only the picture comes back, to be saved as frame_000.png and so on. --check
- * draws the last one again from arrays of floats, and compares.
+ * normals, indices and the arguments of an indirect draw, and a render pass draws them. The host
+ * sees nothing of these; only the picture comes back, to be saved as frame_000.png and so on.
+ * --check draws the last one again from arrays of floats, and compares.
  *
  *     animated_surface [--check] [folder [frames [samples [width height]]]] */
 #include <stdio.h>
@@ -48,9 +48,10 @@ typedef struct mesh {
 } mesh;
 
 /* Room for more than the surface ever has: its triangles could otherwise name vertices that are not
- * there. The context makes the buffers but for the indices, which are lent at offset 0: older software
- * drivers (Mesa 22.3) ignore that offset in indirect draws. Compact: 16 bytes a vertex and, where there
- * is not room for more vertices than those number, 6 a triangle, in place of 24 and 12. */
+ * there. The context makes the buffers but for the indices, which are lent at offset 0: older
+ * software drivers (Mesa 22.3) ignore that offset in indirect draws. Compact: 16 bytes a vertex
+ * and, where there is not room for more vertices than those number, 6 a triangle, in place of 24
+ * and 12. */
 static mesh make_mesh(const renderer *r, tml_context *tml, uint64_t room)
 {
     const tml_vulkan_memory indices_at = {r->indices, 0};
@@ -119,7 +120,8 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
     MUST(vkQueueWaitIdle(r->vulkan.queue)); /* for the picture */
 }
 
-/* Draws the last frame again, from arrays of floats and u32: the largest difference of its pixels. */
+/* Draws the last frame again, from arrays of floats and u32: the largest difference of its
+ * pixels. */
 static int compare_packed(renderer *r, tml_context *tml, const tml_map_desc *map, uint64_t room)
 {
     const size_t size = (size_t)r->size.width * r->size.height * 4;

@@ -1,5 +1,6 @@
-/* The part of animated_surface.c, fluid_surface.c, adaptive_flight.c and culled_draws.c that any Vulkan program
- * has: a render pass into an image that the host can read, a pipeline and a command buffer. */
+/* The part of animated_surface.c, fluid_surface.c, adaptive_flight.c and culled_draws.c that any
+ * Vulkan program has: a render pass into an image that the host can read, a pipeline and a command
+ * buffer. */
 #ifndef ANIMATED_SURFACE_DRAW_H
 #define ANIMATED_SURFACE_DRAW_H
 
@@ -38,8 +39,8 @@ typedef struct renderer {
     VkImageView views[2];
     VkBuffer picture; /* the colour image on the host */
     uint8_t *pixels;
-    /* Vertices are records of 16 bytes, a position and an octahedral normal, and not arrays of floats; indices have 16
-     * bits where is_narrow. */
+    /* Vertices are records of 16 bytes, a position and an octahedral normal, and not arrays of
+     * floats; indices have 16 bits where is_narrow. */
     bool is_compact, is_narrow;
     VkBuffer indices;         /* to be lent */
     VkDeviceMemory memory[4]; /* of the images, picture and indices */
@@ -141,8 +142,8 @@ static void make_targets(renderer *r)
     MUST(vkCreateFramebuffer(device, &framebuffer_info, NULL, &r->framebuffer));
 }
 
-/* Positions, normals and what else the surface carries come from a buffer each, three floats a vertex, or compact from
- * one: as Trommel writes them. */
+/* Positions, normals and what else the surface carries come from a buffer each, three floats a
+ * vertex, or compact from one: as Trommel writes them. */
 static void make_pipeline(renderer *r)
 {
     const VkDevice device = r->vulkan.device;
@@ -235,7 +236,8 @@ static void make_commands(renderer *r)
     MUST(vkAllocateCommandBuffers(r->vulkan.device, &commands, &r->commands));
 }
 
-/* Begins the render pass, to draw from positions, normals and indices; what else is carried is at[4]. */
+/* Begins the render pass, to draw from positions, normals and indices; what else is carried is
+ * at[4]. */
 static void begin_pass(const renderer *r, view seen, const tml_vulkan_memory *at)
 {
     const VkClearValue clear[2] = {{.color.float32 = {0.02f, 0.025f, 0.04f, 1}},

@@ -1,7 +1,7 @@
-/* A renderer's frames, metered and tone-mapped where they are: somebody steps out of a dim room into daylight, and
- * the exposure follows. Nothing is read back but what is printed.
- * Shows: tml_image_measure, tml_image_expose with adaptation, tml_image_tonemap, tml_meter_weights; with a
- * name, trommel-io writes the last frame as a picture. */
+/* A renderer's frames, metered and tone-mapped where they are: somebody steps out of a dim room
+ * into daylight, and the exposure follows. Nothing is read back but what is printed.
+ * Shows: tml_image_measure, tml_image_expose with adaptation, tml_image_tonemap, tml_meter_weights;
+ * with a name, trommel-io writes the last frame as a picture. */
 #include <math.h>
 #include <stdio.h>
 #include <trommel/image.h>

@@ -1,6 +1,6 @@
-/* Ten thousand objects with a draw command each, of which every frame draws those that its camera sees: a
- * multi-draw whose count the host never learns. Shows a compaction of TML_RECORD(20), which are
- * VkDrawIndexedIndirectCommand; tml_vulkan_desc.allocator, tml_vulkan_prepare_begin and
+/* Ten thousand objects with a draw command each, of which every frame draws those that its camera
+ * sees: a multi-draw whose count the host never learns. Shows a compaction of TML_RECORD(20), which
+ * are VkDrawIndexedIndirectCommand; tml_vulkan_desc.allocator, tml_vulkan_prepare_begin and
  * tml_vulkan_record_between, with barriers that let other work of the frame go on.
  *
  * Three frames are in flight. The last one's picture must be that of all draws, to the bit.
@@ -79,7 +79,7 @@ static void destroy_memory(void *user, const tml_vulkan_allocation *allocation)
     vkFreeMemory(r->vulkan.device, allocation->allocation, NULL);
 }
 
-/* ---- the scene -------------------------------------------------------------------------------- */
+/* ---- the scene ------------------------------------------------------------------------------- */
 
 /* Shapes with flat faces: a tetrahedron, a cube and an octahedron, one after another. */
 typedef struct shapes {
@@ -200,8 +200,8 @@ static void make_scene(tml_context *tml, renderer *r, scene *s)
                                  .count = s->seen_count};
 }
 
-/* The matrix of a camera in the middle that looks around, column by column, for Vulkan: y is down, depth 0 to
- * 1. */
+/* The matrix of a camera in the middle that looks around, column by column, for Vulkan: y is down,
+ * depth 0 to 1. */
 static view camera(tml_params *p, const scene *s, float turn, float aspect)
 {
     const float focal = 1.8f, tilt = 0.1f, near = 0.5f, far = 100;
@@ -222,10 +222,10 @@ static view camera(tml_params *p, const scene *s, float turn, float aspect)
     return out;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
-/* What draws reads the commands and their count, and nothing else of the library's: that alone is waited for,
- * before the cull, for the frame before to have read them, and after it. */
+/* What draws reads the commands and their count, and nothing else of the library's: that alone is
+ * waited for, before the cull, for the frame before to have read them, and after it. */
 static const tml_vulkan_barrier drawing = {.stages = VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT,
                                            .access = VK_ACCESS_INDIRECT_COMMAND_READ_BIT};
 

@@ -1,14 +1,16 @@
-/* A fountain's water as a lit surface that foams where it is fast, each frame from particles that never leave the device.
- * Shows tml_surface_enqueue of a tml_field_desc whose length is on the device, tml_field_mean at as many vertices as were
- * counted there, tml_expand that appends, and kernels of several outputs, between tml_vulkan_record and
- * tml_vulkan_record_end.
+/* A fountain's water as a lit surface that foams where it is fast, each frame from particles that
+ * never leave the device. Shows tml_surface_enqueue of a tml_field_desc whose length is on the
+ * device, tml_field_mean at as many vertices as were counted there, tml_expand that appends, and
+ * kernels of several outputs, between tml_vulkan_record and tml_vulkan_record_end.
  *
- * Each frame is one command buffer, three of which are in flight. Particles are born at the nozzles, appended to the others,
- * move, and leave the stream where they meet the floor; the points that are left become a field, its surface becomes
- * vertices, normals, velocities, indices and the arguments of an indirect draw, and a render pass draws them. The host learns neither
- * how many particles there are nor how many triangles. The pass is that of animated_surface.
+ * Each frame is one command buffer, three of which are in flight. Particles are born at the
+ * nozzles, appended to the others, move, and leave the stream where they meet the floor; the points
+ * that are left become a field, its surface becomes vertices, normals, velocities, indices and the
+ * arguments of an indirect draw, and a render pass draws them. The host learns neither how many
+ * particles there are nor how many triangles. The pass is that of animated_surface.
  *
- *     fluid_surface [--count N] [--frames N] [--samples N] [--size N] [--output FILE.png] [--check] */
+ *     fluid_surface [--count N] [--frames N] [--samples N] [--size N] [--output FILE.png]
+ *     [--check] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,8 @@ TML_LIBRARY(fountain,
                     up + 0.05f * fountain_draw(id, 3u));
     }
 )
-/* p.f: gravity, seconds since the frame before. p.u: the first new particle's id, births of each nozzle. */
+/* p.f: gravity, seconds since the frame before. p.u: the first new particle's id, births of each
+ * nozzle. */
 TML_KERNEL(uint, births, (tml_index nozzle, tml_params p), { return p.u[1] + U(nozzle) * 0u; })
 TML_KERNEL_OUTS_WITH(fountain, (vec3 position, vec3 velocity), born,
                      (tml_index nozzle, tml_rank k, tml_params p), {
@@ -126,7 +129,7 @@ static options read_options(int argc, char **argv)
     return o;
 }
 
-/* ---- the water -------------------------------------------------------------------------------- */
+/* ---- the water ------------------------------------------------------------------------------- */
 
 typedef struct water {
     tml_params params;
@@ -179,7 +182,8 @@ static void make_water(tml_context *tml, renderer *r, const options *o, water *w
                                     .indices = w->mesh[2]};
 }
 
-/* Moves the particles by a time, lets the frame's new ones go, and takes away those that have fallen. */
+/* Moves the particles by a time, lets the frame's new ones go, and takes away those that have
+ * fallen. */
 static void flow(tml_context *tml, water *w)
 {
     const tml_length flying = {.device = w->count};
@@ -216,7 +220,7 @@ static void make_surface(tml_context *tml, const water *w)
                                                     .attributes = {{w->velocity, w->mesh[4]}}}));
 }
 
-/* ---- the check -------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 /* Is there a velocity at each vertex? All particles move. */
 static bool all_move(tml_context *tml, const water *w, uint32_t vertices)
@@ -264,7 +268,7 @@ static bool is_right(tml_context *tml, const water *w)
     return right;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 static double seconds(void)
 {
@@ -310,7 +314,8 @@ int main(int argc, char **argv)
     water w;
     MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &r.vulkan}, &tml));
     make_water(tml, &r, &o, &w);
-    /* In advance until the first particles have fallen; so recording makes no pipelines and needs no memory. */
+    /* In advance until the first particles have fallen; so recording makes no pipelines and needs
+     * no memory. */
     for (float age = 0; age < life; age += step)
         flow(tml, &w);
     make_surface(tml, &w);

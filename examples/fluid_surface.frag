@@ -1,6 +1,6 @@
 #version 450
-/* Water under a bright sky: it mirrors more the flatter it is seen, is dark where it is seen into, and foams where it is
- * fast. */
+/* Water under a bright sky: it mirrors more the flatter it is seen, is dark where it is seen into,
+ * and foams where it is fast. */
 layout(location = 0) in vec3 place;
 layout(location = 1) in vec3 seen;
 layout(location = 2) in vec3 facing;

@@ -1,7 +1,8 @@
-/* Flies around a knot that is subdivided for each frame, so that no edge on the picture is longer than some
- * pixels. Shows tml_subdivider_create and tml_subdivide_adaptive with a camera.
+/* Flies around a knot that is subdivided for each frame, so that no edge on the picture is longer
+ * than some pixels. Shows tml_subdivider_create and tml_subdivide_adaptive with a camera.
  *
- *     fly_around [DIRECTORY]      writes frame_00.pgm ... there: the edges of what faces the camera */
+ *     fly_around [DIRECTORY]      writes frame_00.pgm ... there: the edges of what faces the
+ *                                 camera */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* The first program: keeps the positive numbers of an array, in order.
- * Shows: tml_open, tml_buffer_create, TML_KERNEL, tml_compact, tml_buffer_read_count, tml_buffer_read_range. */
+ * Shows: tml_open, tml_buffer_create, TML_KERNEL, tml_compact, tml_buffer_read_count,
+ * tml_buffer_read_range. */
 #include <stdio.h>
 #include <trommel/trommel.h>
 

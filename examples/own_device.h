@@ -1,4 +1,5 @@
-/* What any Vulkan program that draws has, and Trommel is lent: a device with a queue, buffers, shaders. */
+/* What any Vulkan program that draws has, and Trommel is lent: a device with a queue, buffers,
+ * shaders. */
 #ifndef OWN_DEVICE_H
 #define OWN_DEVICE_H
 
@@ -13,7 +14,8 @@
         exit(1);                                                                                   \
     }
 
-/* An instance, and a device with these features that Trommel can use, with a queue that draws and computes. */
+/* An instance, and a device with these features that Trommel can use, with a queue that draws and
+ * computes. */
 static bool open_device_with(tml_vulkan_desc *v, VkPhysicalDeviceFeatures features,
                              VkPhysicalDeviceVulkan12Features features12)
 {

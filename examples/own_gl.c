@@ -1,9 +1,9 @@
 /* Trommel inside an OpenGL ES program of your own. Shows tml_gl_desc.lend_current, tml_map,
  * tml_compact, tml_gl_texture and tml_gl_glsl.
  *
- * Each frame moves particles, keeps those inside a ring, in order, and draws them from the texture that
- * the library wrote. How many there are nobody asks: the vertex shader sees the count in a texture
- * of its own, and puts the vertices past it outside the picture. */
+ * Each frame moves particles, keeps those inside a ring, in order, and draws them from the texture
+ * that the library wrote. How many there are nobody asks: the vertex shader sees the count in a
+ * texture of its own, and puts the vertices past it outside the picture. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* A renderer's HDR target, metered where it is. Shows tml_image.vulkan (tml_vulkan_texture) with
- * tml_image_measure and tml_image_expose, tml_vulkan_buffer, tml_vulkan_record; its own shader looks up a buffer
- * by trommel/trommel.glsl.
+ * tml_image_measure and tml_image_expose, tml_vulkan_buffer, tml_vulkan_record; its own shader
+ * looks up a buffer by trommel/trommel.glsl.
  *
  * A frame is one command buffer: the renderer draws into an RGBA16F image; the library reads it in
  * place and leaves the exposure in a buffer; the renderer's last pass reads that buffer. Nothing is
@@ -141,9 +141,9 @@ static void create_host_buffer(renderer *r)
 /* What the renderer's own passes have bound. */
 static void create_set(renderer *r)
 {
-    static const VkDescriptorType types[BINDINGS] = {
-        VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
-        VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
+    static const VkDescriptorType types[BINDINGS] = {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+                                                     VK_DESCRIPTOR_TYPE_STORAGE_IMAGE,
+                                                     VK_DESCRIPTOR_TYPE_STORAGE_BUFFER};
     const VkDevice device = r->vulkan.device;
     VkDescriptorSetLayoutBinding bindings[BINDINGS];
     VkDescriptorPoolSize sizes[BINDINGS];
@@ -333,7 +333,8 @@ static int frame(tml_context *tml, const renderer *r, const meter *m, float ligh
     const uint8_t *shown = (const uint8_t *)r->mapped + 4 * PIXELS;
     printf("light %g: EV100 %.3f; shown as %d and %d\n", (double)light,
            (double)state[TML_EXPOSURE_EV100], shown[0], shown[4 * WIDTH - 4]);
-    /* The geometric mean of light and 4 light is 2 light, which becomes grey: 0.09 and 0.36 / 1.36. */
+    /* The geometric mean of light and 4 light is 2 light, which becomes grey: 0.09 and 0.36 /
+     * 1.36. */
     return fabsf(state[TML_EXPOSURE_EV100] - (log2f(2 * light) + 3)) < 0.01f &&
            memcmp(sums[0], sums[1], TML_STATS_MEAN * sizeof(uint32_t)) == 0 &&
            abs(shown[0] - 21) <= 1 && abs(shown[4 * WIDTH - 4] - 68) <= 1;

@@ -1,5 +1,5 @@
-/* The two passes of own_vulkan_exposure.c's own: what a renderer would draw into its HDR target, and
- * its last pass, which exposes by the state that the library left. */
+/* The two passes of own_vulkan_exposure.c's own: what a renderer would draw into its HDR target,
+ * and its last pass, which exposes by the state that the library left. */
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #include <trommel/trommel.glsl>

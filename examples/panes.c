@@ -1,7 +1,8 @@
-/* How much light comes through a stack of half-silvered panes? Each ray that meets a pane goes on as two, one through it
- * and one mirrored, until it has left the stack.
- * Shows: a tree and tml_tree_cast_enqueue, whose hits go into tml_expand; a stream of rays that grows and shrinks, with its
- * length in a buffer, so that all bounces are enqueued before anything is read. */
+/* How much light comes through a stack of half-silvered panes? Each ray that meets a pane goes on
+ * as two, one through it and one mirrored, until it has left the stack.
+ * Shows: a tree and tml_tree_cast_enqueue, whose hits go into tml_expand; a stream of rays that
+ * grows and shrinks, with its length in a buffer, so that all bounces are enqueued before anything
+ * is read. */
 #include <math.h>
 #include <stdio.h>
 #include <trommel/trommel.h>

@@ -1,9 +1,9 @@
-/* Particles that are born, fall, and leave the stream when they have flown out of a box or grown too old.
- * The same kernels run on the CPU, on Vulkan (built by CMake's trommel_add_kernels()) and on OpenGL ES
- * (compiled by the driver); all must keep the same particles.
+/* Particles that are born, fall, and leave the stream when they have flown out of a box or grown
+ * too old. The same kernels run on the CPU, on Vulkan (built by CMake's trommel_add_kernels()) and
+ * on OpenGL ES (compiled by the driver); all must keep the same particles.
  * Shows: a kernel that fills two arrays; random numbers; payloads that are compacted together, in
- * place; outputs that are appended to the rest; a length that stays on the device from frame to frame;
- * tml_vulkan_desc.kernels. */
+ * place; outputs that are appended to the rest; a length that stays on the device from frame to
+ * frame; tml_vulkan_desc.kernels. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ TML_KERNEL(bool, is_alive, (vec4 position, tml_params p), {
     return max(place.x, max(place.y, place.z)) <= p.f[1] && position.w < p.f[2];
 })
 
-/* A particle's id is of its own: emitter, frame and rank in one (64 and 300 are EMITTERS and BIRTHS).
- * Draws are -1 ... 1. */
+/* A particle's id is of its own: emitter, frame and rank in one (64 and 300 are EMITTERS and
+ * BIRTHS). Draws are -1 ... 1. */
 /* clang-format off */
 TML_LIBRARY(births,
     FUNCTION(uint) births_id(uint emitter, uint rank, uint frame) {
@@ -61,7 +61,8 @@ typedef struct result {
     uint32_t ids[PARTICLES];
 } result;
 
-/* Appends the frame's new particles to each array. The last call advances the count, where all begin. */
+/* Appends the frame's new particles to each array. The last call advances the count, where all
+ * begin. */
 static tml_status emit(tml_context *tml, tml_params params, tml_buffer position,
                        tml_buffer velocity, tml_buffer id, tml_buffer count)
 {

@@ -1,8 +1,9 @@
-/* A robot's way through a room, sampled as poses: where it can go, and what it touches first. Shows tml_collide with
- * thousands of poses and TML_COLLIDE_WANT_FIRST. The robot is 0.9 long and drives through a door 0.8 wide: straight on
- * it fits, turning in the door it does not.
+/* A robot's way through a room, sampled as poses: where it can go, and what it touches first. Shows
+ * tml_collide with thousands of poses and TML_COLLIDE_WANT_FIRST. The robot is 0.9 long and drives
+ * through a door 0.8 wide: straight on it fits, turning in the door it does not.
  *
- *     path [--poses N] [--output FILE.png]      the picture: the room from above, and the robot at each 20th pose, red
+ *     path [--poses N] [--output FILE.png]      the picture: the room from above, and the robot at
+ *     each 20th pose, red
  *                                               where it touches something */
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void check(const tml_context *tml, tml_status status)
     exit(1);
 }
 
-/* ---- meshes of boxes -------------------------------------------------------------------------- */
+/* ---- meshes of boxes ------------------------------------------------------------------------- */
 
 typedef struct box {
     const char *name;
@@ -37,7 +38,8 @@ static const box room[BOXES] = {{"the floor", {0, 0, -0.1f}, {8, 5, 0}},
                                 {"the wall right of the door", {3.9f, 0, 0}, {4.1f, 2.1f, 2.5f}},
                                 {"the wall left of the door", {3.9f, 2.9f, 0}, {4.1f, 5, 2.5f}},
                                 {"the table", {5.2f, 3.1f, 0.7f}, {7, 4, 0.75f}}};
-/* A body, and a mast that does not fit under the table. Wheels are left out: it floats a centimetre over the floor. */
+/* A body, and a mast that does not fit under the table. Wheels are left out: it floats a centimetre
+ * over the floor. */
 static const box robot[2] = {{"the body", {-0.45f, -0.3f, 0.01f}, {0.45f, 0.3f, 0.4f}},
                              {"the mast", {0.2f, -0.05f, 0.4f}, {0.3f, 0.05f, 1.2f}}};
 
@@ -67,7 +69,7 @@ static tml_tree *tree_of(tml_context *tml, const box *boxes, uint32_t count)
     return tree;
 }
 
-/* ---- the way ---------------------------------------------------------------------------------- */
+/* ---- the way --------------------------------------------------------------------------------- */
 
 typedef struct stop {
     double x, y, angle; /* metres, degrees */
@@ -92,7 +94,7 @@ static void pose_at(double part, float pose[12])
     memcpy(pose, rows, sizeof rows);
 }
 
-/* ---- the picture ------------------------------------------------------------------------------ */
+/* ---- the picture ----------------------------------------------------------------------------- */
 
 static void draw_box(uint8_t *pixels, const box *b, const float *pose, const uint8_t color[3])
 {
@@ -133,7 +135,8 @@ static void draw(tml_context *tml, const float *poses, const tml_collide_result 
                                                .srgb = true}));
 }
 
-/* Tells where the way is free, and what the robot touches where it is not. Returns how many poses are free. */
+/* Tells where the way is free, and what the robot touches where it is not. Returns how many poses
+ * are free. */
 static uint32_t tell(const tml_collide_result *hits)
 {
     uint32_t count = hits->pose_count, free_count = 0;

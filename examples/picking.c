@@ -1,5 +1,5 @@
-/* Which triangle of a mesh, and where on it, lies under a pixel. Shows tml_tree_cast: one ray for the pixel, and one for
- * each pixel of a picture in which the triangle is marked.
+/* Which triangle of a mesh, and where on it, lies under a pixel. Shows tml_tree_cast: one ray for
+ * the pixel, and one for each pixel of a picture in which the triangle is marked.
  *
  *     picking [--mesh FILE] [--pixel X,Y] [--output FILE.png]      without a mesh: of a torus */
 #include <math.h>
@@ -58,7 +58,7 @@ static void make_torus(model *m)
     *m = (model){positions, triangles, ALONG * AROUND, 2 * ALONG * AROUND};
 }
 
-/* ---- camera ----------------------------------------------------------------------------------- */
+/* ---- camera ---------------------------------------------------------------------------------- */
 
 typedef struct camera {
     float eye[3], ahead[3], right[3],
@@ -94,7 +94,7 @@ static void ray_through(const camera *c, uint32_t x, uint32_t y, float origin[3]
     }
 }
 
-/* ---- hits ------------------------------------------------------------------------------------- */
+/* ---- hits ------------------------------------------------------------------------------------ */
 
 typedef struct hit {
     uint32_t triangle; /* UINT32_MAX: none */

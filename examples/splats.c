@@ -1,11 +1,13 @@
-/* Gaussian splats, sorted and drawn anew each frame. Shows tml_params.m, tml_compact, tml_map and tml_sort with a
- * length on the device between tml_vulkan_record and tml_vulkan_record_end, and tml_vulkan_indirect.
+/* Gaussian splats, sorted and drawn anew each frame. Shows tml_params.m, tml_compact, tml_map and
+ * tml_sort with a length on the device between tml_vulkan_record and tml_vulkan_record_end, and
+ * tml_vulkan_indirect.
  *
- * Each frame is one command buffer, three of which are in flight. A kernel keeps the splats that the camera
- * sees, another finds their depths, a sort orders them from back to front, and an indirect draw
- * blends as many as there are, one over another. Nothing is read back but the last picture. The splats are
- * round; stretched ones differ in the vertex shader alone. After: Kerbl, Kopanas, Leimkuehler, Drettakis: 3D
- * Gaussian Splatting for Real-Time Radiance Field Rendering. 2023.
+ * Each frame is one command buffer, three of which are in flight. A kernel keeps the splats that
+ * the camera sees, another finds their depths, a sort orders them from back to front, and an
+ * indirect draw blends as many as there are, one over another. Nothing is read back but the last
+ * picture. The splats are round; stretched ones differ in the vertex shader alone. After: Kerbl,
+ * Kopanas, Leimkuehler, Drettakis: 3D Gaussian Splatting for Real-Time Radiance Field Rendering.
+ * 2023.
  *
  *     splats [--count N] [--frames N] [--size N] [--output FILE.png] [--check] */
 #include <math.h>
@@ -21,7 +23,8 @@
 #include "splats_draw.h"
 
 #include <trommel/kernel_begin.h>
-/* A splat: its centre, and a standard deviation. p.f: the focal lengths across and down, the least depth. */
+/* A splat: its centre, and a standard deviation. p.f: the focal lengths across and down, the least
+ * depth. */
 TML_KERNEL(bool, is_seen, (vec4 splat, tml_params p), {
     vec4 at = transform4(p.m, VEC4(splat.x, splat.y, splat.z, 1.0f));
     float reach = 3.0f * splat.w;
@@ -95,7 +98,7 @@ static options read_options(int argc, char **argv)
     return o;
 }
 
-/* ---- the scene -------------------------------------------------------------------------------- */
+/* ---- the scene ------------------------------------------------------------------------------- */
 
 typedef struct scene {
     uint32_t count;
@@ -125,8 +128,8 @@ static scene make_scene(uint32_t count)
     return s;
 }
 
-/* The matrix of a camera that looks at the middle from all around, column by column, for Vulkan: y is down,
- * depth 0 to 1. */
+/* The matrix of a camera that looks at the middle from all around, column by column, for Vulkan: y
+ * is down, depth 0 to 1. */
 static view camera(float turn, float aspect)
 {
     const float focal = 1.8f, away = 2.2f, tilt = 0.5f, near = 0.1f, far = 10;
@@ -143,7 +146,7 @@ static view camera(float turn, float aspect)
     return out;
 }
 
-/* ---- the check -------------------------------------------------------------------------------- */
+/* ---- the check ------------------------------------------------------------------------------- */
 
 typedef struct drawn {
     double x, y, depth; /* x and y in pixels */
@@ -211,8 +214,8 @@ static double difference(const double *a, const double *b, size_t count, double 
     return sum / (double)count;
 }
 
-/* Halves keep 11 bits of each sum, and the edge of a splat, of opacity 0.01, may fall to either side of a pixel's
- * middle. Another order differs far more. */
+/* Halves keep 11 bits of each sum, and the edge of a splat, of opacity 0.01, may fall to either
+ * side of a pixel's middle. Another order differs far more. */
 static bool is_right(const scene *s, const view *seen, VkExtent2D size, const double *picture)
 {
     const size_t count = (size_t)size.width * size.height * 3;
@@ -235,7 +238,7 @@ static double half(uint16_t bits)
     return bits & 0x8000 ? -value : value;
 }
 
-/* ---- frames ----------------------------------------------------------------------------------- */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 typedef struct frame {
     tml_buffer places, colours, seen, seen_count, depths, order, arguments;
@@ -297,7 +300,8 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Records and submits frames, and waits only for a command buffer to come free. Returns the last one's view. */
+/* Records and submits frames, and waits only for a command buffer to come free. Returns the last
+ * one's view. */
 static view draw_frames(tml_context *tml, const renderer *r, const frame *f, uint32_t frames)
 {
     const VkDevice device = r->vulkan.device;

@@ -1,5 +1,5 @@
-/* The part of splats.c that any Vulkan program has: a render pass that blends into an image, and frames in
- * flight, each a command buffer with its fence. */
+/* The part of splats.c that any Vulkan program has: a render pass that blends into an image, and
+ * frames in flight, each a command buffer with its fence. */
 #ifndef SPLATS_DRAW_H
 #define SPLATS_DRAW_H
 
@@ -73,7 +73,8 @@ static void make_image(renderer *r)
     r->pixels = mapped;
 }
 
-/* The image starts cleared, after the frame before has drawn it, and ends where the copy reads it. */
+/* The image starts cleared, after the frame before has drawn it, and ends where the copy reads
+ * it. */
 static void make_pass(renderer *r)
 {
     const VkAttachmentDescription attachment = {.format = COLOUR,
@@ -110,7 +111,8 @@ static void make_pass(renderer *r)
     MUST(vkCreateFramebuffer(r->vulkan.device, &framebuffer, NULL, &r->framebuffer));
 }
 
-/* No vertex buffers: the shader reads by address what the sort says. Each splat goes over those before it. */
+/* No vertex buffers: the shader reads by address what the sort says. Each splat goes over those
+ * before it. */
 static void make_pipeline(renderer *r)
 {
     const VkDevice device = r->vulkan.device;

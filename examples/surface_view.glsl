@@ -1,4 +1,5 @@
-/* A vertex of the surface in view: turned about the volume's upright axis, seen from a little above. */
+/* A vertex of the surface in view: turned about the volume's upright axis, seen from a little
+ * above. */
 layout(location = 0) in vec3 position;
 layout(location = 1) in vec3 normal;
 #ifdef CARRIED
@@ -24,7 +25,8 @@ vec3 turn(vec3 v)
                 sin(TILT) * upright.y + cos(TILT) * upright.z);
 }
 
-layout(constant_id = 0) const bool OCTAHEDRAL = false; /* normals are (tml_surface_desc.octahedral_normals) */
+/* normals are (tml_surface_desc.octahedral_normals) */
+layout(constant_id = 0) const bool OCTAHEDRAL = false;
 
 vec3 octahedral(vec2 v)
 {

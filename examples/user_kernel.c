@@ -1,6 +1,6 @@
 /* Streams that grow: each seed becomes a row of points, as many as it says.
- * Shows: a kernel with parameters and a kernel that counts, one that emits with tml_index, tml_rank and
- * tml_params; tml_expand; a count on the device as the length of the next operation. */
+ * Shows: a kernel with parameters and a kernel that counts, one that emits with tml_index, tml_rank
+ * and tml_params; tml_expand; a count on the device as the length of the next operation. */
 #include <math.h>
 #include <stdio.h>
 #include <trommel/trommel.h>

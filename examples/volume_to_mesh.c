@@ -1,5 +1,6 @@
 /* A surface from a volume, written as a mesh file: a sphere sampled on a grid of 2 mm steps.
- * Shows: tml_surface with spacing, origin and normals; tml_mesh_examine; tml_buffer_map; tml_mesh_save. */
+ * Shows: tml_surface with spacing, origin and normals; tml_mesh_examine; tml_buffer_map;
+ * tml_mesh_save. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

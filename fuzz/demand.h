@@ -1,4 +1,5 @@
-/* What a fuzz target asks for: where it is not so, a line that says what, and the end, which is a finding. */
+/* What a fuzz target asks for: where it is not so, a line that says what, and the end, which is a
+ * finding. */
 #ifndef TML_FUZZ_DEMAND_H
 #define TML_FUZZ_DEMAND_H
 

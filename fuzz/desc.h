@@ -1,5 +1,5 @@
-/* What the parts of fuzz_desc share: numbers from the input's bytes, the context that is tested, buffers of it,
- * and what is demanded of every call. */
+/* What the parts of fuzz_desc share: numbers from the input's bytes, the context that is tested,
+ * buffers of it, and what is demanded of every call. */
 #ifndef TML_FUZZ_DESC_H
 #define TML_FUZZ_DESC_H
 
@@ -9,7 +9,7 @@
 
 extern tml_context *tml;
 
-/* ---- numbers: once the bytes are used up each is 0, which stands for what is usual ------------- */
+/* ---- numbers: once the bytes are used up each is 0, which stands for what is usual ----------- */
 
 uint8_t take(void);
 bool take_bool(void);
@@ -21,7 +21,7 @@ double wild_float(void); /* also NaN, infinite, subnormal */
 double mostly_float(double usual);
 tml_type take_scalar(void);
 
-/* ---- buffers ----------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 typedef enum contents {
     CONTENTS_ANY,    /* floats also NaN, infinite, huge */
@@ -29,7 +29,8 @@ typedef enum contents {
     CONTENTS_BELOW,  /* integers, most of them below a bound */
 } contents;
 
-/* Mostly what it says. Else none, or one that is stale, foreign, wild, too small, of another type, or in use already. */
+/* Mostly what it says. Else none, or one that is stale, foreign, wild, too small, of another type,
+ * or in use already. */
 tml_buffer make(tml_type type, uint64_t count, contents contents, uint64_t bound);
 /* The same as what the next call may write. */
 tml_buffer make_out(tml_type type, uint64_t count);
@@ -49,9 +50,10 @@ const void *elements_of(tml_buffer buffer);
 /* Number i of u32 or u64 elements. */
 uint64_t number_of(tml_buffer buffer, uint64_t i);
 
-/* ---- demands ----------------------------------------------------------------------------------- */
+/* ---- demands --------------------------------------------------------------------------------- */
 
-/* What is asked of every call's status, its message, and the buffers it was not to change. True: it succeeded. */
+/* What is asked of every call's status, its message, and the buffers it was not to change. True: it
+ * succeeded. */
 bool ended_well(const char *call, tml_status status);
 #define CALL(function, ...) ended_well(#function, function(__VA_ARGS__))
 
@@ -61,7 +63,7 @@ void note_number(uint64_t number);
 void note_buffer(tml_buffer buffer);
 void note_nothing(void); /* the input's results may differ from thread to thread */
 
-/* ---- parts: each makes a desc or a few, and calls ----------------------------------------------- */
+/* ---- parts: each makes a desc or a few, and calls -------------------------------------------- */
 
 void desc_scan(void);
 void desc_reduce(void);

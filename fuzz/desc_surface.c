@@ -30,7 +30,7 @@ static uint64_t samples_of(const tml_grid *grid)
     return samples > SAMPLES_MAX ? UINT64_MAX : (uint64_t)samples;
 }
 
-/* ---- fields ------------------------------------------------------------------------------------ */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 /* False: it would take too long, or is none. */
 static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
@@ -123,7 +123,7 @@ void desc_field(void)
     }
 }
 
-/* ---- surfaces ---------------------------------------------------------------------------------- */
+/* ---- surfaces -------------------------------------------------------------------------------- */
 
 typedef struct surface_input {
     tml_surface_desc desc;
@@ -412,7 +412,7 @@ void desc_surface(void)
     tml_surface_free(tml, &mesh);
 }
 
-/* ---- labels ------------------------------------------------------------------------------------ */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 static tml_status take_piece(void *user, const tml_surface_piece *piece);
 
@@ -485,7 +485,7 @@ void desc_surface_labels(void)
     tml_surface_free(tml, &result);
 }
 
-/* ---- in slabs, from a source that is read or mapped -------------------------------------------- */
+/* ---- in slabs, from a source that is read or mapped ------------------------------------------ */
 
 typedef struct slab_source {
     uint64_t layer_samples;
@@ -592,7 +592,7 @@ void desc_surface_slabs(void)
         free(source.memory[i]);
 }
 
-/* ---- enqueued ---------------------------------------------------------------------------------- */
+/* ---- enqueued -------------------------------------------------------------------------------- */
 
 void desc_surface_enqueue(void)
 {
@@ -643,7 +643,7 @@ void desc_surface_enqueue(void)
     tml_surface_free(tml, &mesh);
 }
 
-/* ---- meshes ------------------------------------------------------------------------------------ */
+/* ---- meshes ---------------------------------------------------------------------------------- */
 
 static void clean_mesh(void)
 {

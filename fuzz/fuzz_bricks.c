@@ -1,5 +1,6 @@
-/* Any bytes, loaded as an index of bricks: no crash, no hang, no memory beyond what the bytes hold; what loads has the
- * bricks that its dims say, is saved and loaded as the same, and may lead a surface astray but not out of its memory. */
+/* Any bytes, loaded as an index of bricks: no crash, no hang, no memory beyond what the bytes hold;
+ * what loads has the bricks that its dims say, is saved and loaded as the same, and may lead a
+ * surface astray but not out of its memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,8 +25,8 @@ static void store(uint8_t *bytes, uint64_t number, int size)
         bytes[i] = (uint8_t)(number >> 8 * i);
 }
 
-/* The checksum of what is there and, with counts, as many bricks in a row as the size says, so that what lies
- * behind them is reached. */
+/* The checksum of what is there and, with counts, as many bricks in a row as the size says, so that
+ * what lies behind them is reached. */
 static void mend(uint8_t *bytes, size_t size, bool with_counts)
 {
     static const uint8_t sides[4] = {64, 4, 4, 0};

@@ -1,14 +1,17 @@
-/* Descs made of bytes, on the CPU engine: every operation and program with wild numbers, NaN, stale and foreign
- * handles, buffers that are too small, of the wrong type or used twice, memory that runs out at the Nth request, a
- * caller who cancels at the Nth report, one to three threads. Whatever it is,
- *   - a call ends, in a status of the list but INTERNAL; a failure has a message that begins with a call;
- *   - memory is short only where it was refused, and work cancelled only where the caller cancelled;
+/* Descs made of bytes, on the CPU engine: every operation and program with wild numbers, NaN, stale
+ * and foreign handles, buffers that are too small, of the wrong type or used twice, memory that
+ * runs out at the Nth request, a caller who cancels at the Nth report, one to three threads.
+ * Whatever it is,
+ *   - a call ends, in a status of the list but INTERNAL; a failure has a message that begins with a
+ *     call;
+ *   - memory is short only where it was refused, and work cancelled only where the caller
+ *     cancelled;
  *   - nothing but outputs changes, and of a refused call not even they;
  *   - memory is asked for on the calling thread, and all of it given back in the end;
  *   - the context works afterwards;
  *   - any number of threads gives the same bits.
- * What each operation promises besides is demanded in desc_*.c. With TML_FUZZ_TRACE in the environment the calls
- * of an input are listed. */
+ * What each operation promises besides is demanded in desc_*.c. With TML_FUZZ_TRACE in the
+ * environment the calls of an input are listed. */
 #include "fuzz/desc.h"
 
 #include <inttypes.h>
@@ -22,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 tml_context *tml;
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static const uint8_t *next_byte, *bytes_end;
 
@@ -84,7 +87,7 @@ tml_type take_scalar(void)
     return TML_U8 + (tml_type)below(TML_SCALAR_END - TML_U8);
 }
 
-/* ---- memory and the caller's hooks ------------------------------------------------------------- */
+/* ---- memory and the caller's hooks ----------------------------------------------------------- */
 
 enum { BLOCK_LIMIT = 32 << 20 };
 
@@ -145,7 +148,7 @@ static tml_status open_context(uint32_t threads, tml_context **out)
                     out);
 }
 
-/* ---- what must not depend on threads ----------------------------------------------------------- */
+/* ---- what must not depend on threads --------------------------------------------------------- */
 
 static uint64_t noted;
 static bool is_comparable; /* no limit was met that depends on threads */
@@ -174,7 +177,7 @@ void note_buffer(tml_buffer buffer)
         note(elements_of(buffer), count * tml_type_size(type));
 }
 
-/* ---- every call -------------------------------------------------------------------------------- */
+/* ---- every call ------------------------------------------------------------------------------ */
 
 static void check_status(const char *call, tml_status status)
 {
@@ -196,7 +199,7 @@ static void check_status(const char *call, tml_status status)
     hooks.progress = 0;
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 enum { POOL_SIZE = 96, ELEMENTS_MAX = 1 << 16 };
 
@@ -445,7 +448,7 @@ void put(tml_buffer buffer, tml_type type, uint64_t count, const void *elements)
         (void)CALL(tml_buffer_write, tml, as_out(buffer), 0, count, elements);
 }
 
-/* ---- one input --------------------------------------------------------------------------------- */
+/* ---- one input ------------------------------------------------------------------------------- */
 
 /* Writes, reads, copies of ranges. */
 void desc_buffers(void)

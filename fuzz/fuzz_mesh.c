@@ -1,5 +1,5 @@
-/* Any bytes, read as meshes of each format: no crash, no hang, no memory beyond a limit, and what loads names only
- * vertices, texture coordinates and faces that are there, at finite places. */
+/* Any bytes, read as meshes of each format: no crash, no hang, no memory beyond a limit, and what
+ * loads names only vertices, texture coordinates and faces that are there, at finite places. */
 #include <stdlib.h>
 
 #include "io/meshes/mesh_sink.h"

@@ -1,5 +1,5 @@
-/* Any bytes, read as pictures of each format: no crash, no hang, and what loads has as many bytes as its
- * size says, in a picture that can be shown. */
+/* Any bytes, read as pictures of each format: no crash, no hang, and what loads has as many bytes
+ * as its size says, in a picture that can be shown. */
 #include <stdlib.h>
 
 #include "io/pictures/picture_internal.h"

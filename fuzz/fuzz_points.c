@@ -1,4 +1,5 @@
-/* Any bytes, read as points of each format: no crash, no hang, no memory beyond what the bytes hold. */
+/* Any bytes, read as points of each format: no crash, no hang, no memory beyond what the bytes
+ * hold. */
 #include <stdlib.h>
 #include <strings.h>
 

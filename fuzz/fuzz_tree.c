@@ -1,5 +1,5 @@
-/* Any bytes, loaded as a tree: no crash, no hang, no memory beyond what the bytes hold; what loads is saved as the
- * same bytes, and collides with itself and another mesh by both methods alike. */
+/* Any bytes, loaded as a tree: no crash, no hang, no memory beyond what the bytes hold; what loads
+ * is saved as the same bytes, and collides with itself and another mesh by both methods alike. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static void store(uint8_t *bytes, uint64_t number)
     memcpy(bytes, &number, sizeof number);
 }
 
-/* Counts that fit the size, and the checksum of what is there, so that what lies behind them is reached. */
+/* Counts that fit the size, and the checksum of what is there, so that what lies behind them is
+ * reached. */
 static void mend(uint8_t *bytes, size_t size, bool with_counts)
 {
     if (size < HEADER)

@@ -1,5 +1,5 @@
-/* Any bytes, read as volumes and arrays of each format: no crash, no hang, and what loads is what the
- * headers promise: as many samples as dims say, steps of finite length. */
+/* Any bytes, read as volumes and arrays of each format: no crash, no hang, and what loads is what
+ * the headers promise: as many samples as dims say, steps of finite length. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* What scikit-image's marching cubes calls values: of each vertex the greatest difference of two corners of a cell
- * that it is on. */
+/* What scikit-image's marching cubes calls values: of each vertex the greatest difference of two
+ * corners of a cell that it is on. */
 #include <string.h>
 #include <trommel/trommel.h>
 #if defined(__SSE__)
@@ -88,8 +88,8 @@ INLINE neighbourhood around(const float *position, int4 dims)
     return (neighbourhood){first, bits4(is_at), inside == 7 && whole};
 }
 
-/* The numbers of the first samples of 3 x 3 rows, clamped to the volume, and of four samples in each: what that leaves of
- * a cell outside is a face of one inside. */
+/* The numbers of the first samples of 3 x 3 rows, clamped to the volume, and of four samples in
+ * each: what that leaves of a cell outside is a face of one inside. */
 static void find_clamped(const neighbourhood *n, const size_t dims[3], size_t rows[9],
                          size_t columns[4])
 {
@@ -105,8 +105,8 @@ static void find_clamped(const neighbourhood *n, const size_t dims[3], size_t ro
 }
 
 /* For each type of samples T
- *   ranges_T    the greatest range of the cells between rows x layers x 4 samples: in lane 0 those between the
- *               first two samples of the rows, and so on
+ *   ranges_T    the greatest range of the cells between rows x layers x 4 samples: in lane 0 those
+ *               between the first two samples of the rows, and so on
  *   range_T     of the cells around a vertex; corner: the first of its samples */
 #define RANGES(NAME, T)                                                                            \
     typedef T NAME##x4 __attribute__((vector_size(4 * sizeof(T))));                                \
@@ -218,8 +218,8 @@ TASK(i64, int64_t)
 TASK(f32, float)
 TASK(f64, double)
 
-/* volume: dims[0] x dims[1] x dims[2] samples, x fastest; positions: count x 3, z y x in samples, of points on the
- * grid's edges or in its cells; values: count. */
+/* volume: dims[0] x dims[1] x dims[2] samples, x fastest; positions: count x 3, z y x in samples,
+ * of points on the grid's edges or in its cells; values: count. */
 TML_API tml_status tml_cell_ranges(tml_context *tml, const void *volume, tml_type type,
                                    const uint64_t dims[3], const float *positions, uint64_t count,
                                    float *values);

@@ -1,5 +1,6 @@
-/* Ctrl-C while a call is at work in the main thread. Python runs its handlers between its own instructions, so after the
- * call; this one cancels the call at once, and Python hears of the signal when the call has returned. */
+/* Ctrl-C while a call is at work in the main thread. Python runs its handlers between its own
+ * instructions, so after the call; this one cancels the call at once, and Python hears of the
+ * signal when the call has returned. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <trommel/trommel.h>
@@ -18,9 +19,10 @@ static void on_interrupt(int number)
     was_interrupted = true;
 }
 
-/* Both are for the main thread alone. begin returns the context of the call that this one is in, or NULL, which end takes.
- * end says whether there was an interrupt; a call around it is cancelled then, too. Where the signal is ignored or ends the
- * process it still does. end without begin does nothing: an exception may come before begin. */
+/* Both are for the main thread alone. begin returns the context of the call that this one is in, or
+ * NULL, which end takes. end says whether there was an interrupt; a call around it is cancelled
+ * then, too. Where the signal is ignored or ends the process it still does. end without begin does
+ * nothing: an exception may come before begin. */
 TML_API tml_context *tml_interrupts_begin(tml_context *tml);
 TML_API bool tml_interrupts_end(tml_context *outer);
 

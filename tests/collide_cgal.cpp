@@ -1,10 +1,10 @@
-// Writes data/collide_pairs.txt: which triangles of the meshes in collide_meshes.h meet, and how, as CGAL's
-// exact kernels see it.
+// Writes data/collide_pairs.txt: which triangles of the meshes in collide_meshes.h meet, and how,
+// as CGAL's exact kernels see it.
 //
 //     collide_cgal MESHES [--check RECORD | FIRST SECOND]
 //
-// MESHES is the folder of the meshes. --check compares with a record instead; two numbers of files list the
-// triangles of that pair.
+// MESHES is the folder of the meshes. --check compares with a record instead; two numbers of files
+// list the triangles of that pair.
 #include <CGAL/Exact_predicates_exact_constructions_kernel.h>
 #include <CGAL/Exact_predicates_inexact_constructions_kernel.h>
 #include <CGAL/box_intersection_d.h>
@@ -70,7 +70,8 @@ static bool is_across(const shape<exact> &a, const shape<exact> &b)
     return has_positive && has_negative;
 }
 
-// How two triangles meet that do; NONE if one mesh has them and they meet in nothing but what they share.
+// How two triangles meet that do; NONE if one mesh has them and they meet in nothing but what they
+// share.
 static tml_collide_class classify(const shape<exact> &a, const shape<exact> &b, bool is_one_mesh)
 {
     std::vector<exact::Point_3> shared;

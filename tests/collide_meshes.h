@@ -1,5 +1,6 @@
-/* The meshes whose colliding triangles are recorded in data/collide_pairs.txt, as the program that records
- * them (collide_cgal.cpp) and the test that compares (test_collide_meshes.c) both see them. C and C++. */
+/* The meshes whose colliding triangles are recorded in data/collide_pairs.txt, as the program that
+ * records them (collide_cgal.cpp) and the test that compares (test_collide_meshes.c) both see them.
+ * C and C++. */
 #ifndef COLLIDE_MESHES_H
 #define COLLIDE_MESHES_H
 
@@ -12,8 +13,8 @@
 
 #include <trommel/io.h>
 
-/* Below TML_DATA's meshes. The first IN_PLACE are pairs that were made to be put together as they are; of
- * these Cray_right is half of space, with corners at the largest floats. */
+/* Below TML_DATA's meshes. The first IN_PLACE are pairs that were made to be put together as they
+ * are; of these Cray_right is half of space, with corners at the largest floats. */
 static const char *const collide_files[] = {"pairs/ballA.off",
                                             "pairs/ballB.off",
                                             "pairs/Cray_left.obj",
@@ -137,8 +138,8 @@ static inline double collide_printed(float x)
     return (double)(isnan(x) ? NAN : x);
 }
 
-/* A line of the record: files, pose, hashes of the meshes (of the first, moved second), counts by class, and
- * the hash of all that was found, in order. */
+/* A line of the record: files, pose, hashes of the meshes (of the first, moved second), counts by
+ * class, and the hash of all that was found, in order. */
 static inline void collide_line(char line[512], int a, int b, const collide_pose *pose,
                                 const collide_mesh *first, const collide_mesh *second,
                                 collide_found *found, size_t count)

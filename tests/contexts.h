@@ -31,8 +31,8 @@ static inline tml_context *open_device(uint32_t number)
     return tml;
 }
 
-/* Takes addresses, not memory, until none are left for a buffer of PTRDIFF_MAX / 2 bytes: where they have 32 bits, there
- * may be some at first. */
+/* Takes addresses, not memory, until none are left for a buffer of PTRDIFF_MAX / 2 bytes: where
+ * they have 32 bits, there may be some at first. */
 static inline void fill_addresses(tml_context *tml)
 {
     tml_buffer taken;

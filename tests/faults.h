@@ -1,13 +1,14 @@
-/* Every event that can fail does, once. A scenario is a function that uses the library; it runs once while the
- * events of each kind are counted, and then again in a fresh context for event N of a kind, which fails. After
- * each such run: the status fits and there is a message, or the result is right; no buffer is left; what
- * was not to be changed is as it was; the same again gives the right result in the same context, or says
- * DEVICE_LOST where the device was; and when the context is closed, all memory and all objects of the device
- * were given back.
+/* Every event that can fail does, once. A scenario is a function that uses the library; it runs
+ * once while the events of each kind are counted, and then again in a fresh context for event N of
+ * a kind, which fails. After each such run: the status fits and there is a message, or the result
+ * is right; no buffer is left; what was not to be changed is as it was; the same again gives the
+ * right result in the same context, or says DEVICE_LOST where the device was; and when the context
+ * is closed, all memory and all objects of the device were given back.
  *
  *     program                       a sample, chosen by TML_SEED (a number; 1 without it)
  *     program --all                 everything
- *     program [--all] NAME ...      what has a name that begins like this: config/scenario/kind/N, as the
+ *     program [--all] NAME ...      what has a name that begins like this: config/scenario/kind/N,
+ *     as the
  *                                   program prints it where something fails
  *
  * Include after test.h, in a program that ends with fault_main. */
@@ -238,13 +239,15 @@ static inline void fault_take(fault_run *r, tml_buffer buffer, uint64_t count)
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* What a call may say when such an event failed. What is left out and done in another way succeeds. */
+/* What a call may say when such an event failed. What is left out and done in another way
+ * succeeds. */
 static bool fault_fits(fault_kind kind, tml_status status)
 {
     switch (kind) {
     case FAULT_MEMORY:
         return status == TML_ERROR_OUT_OF_MEMORY;
-    case FAULT_VK_HOST: /* work that was not handed over where no call could say so: the next one does */
+    /* work that was not handed over where no call could say so: the next one does */
+    case FAULT_VK_HOST:
         return status == TML_ERROR_OUT_OF_MEMORY || status == TML_ERROR_DEVICE_LOST;
     case FAULT_VK_DEVICE:
         return status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_DEVICE_LOST;
@@ -285,8 +288,8 @@ static tml_status fault_open(fault_run *r)
     return status;
 }
 
-/* The outputs of a call that failed are as they were. (On a GPU some of what the call needs is found out
- * when its first commands are on their way.) */
+/* The outputs of a call that failed are as they were. (On a GPU some of what the call needs is
+ * found out when its first commands are on their way.) */
 static void fault_check_outputs(fault_run *r)
 {
     if (r->config->open.engine != TML_ENGINE_CPU)
@@ -354,8 +357,8 @@ static void fault_check_again(fault_run *r, const fault_scenario *scenario, tml_
 {
     tml_cancel_clear(r->tml);
     fault_play(r, scenario);
-    /* Work that was enqueued and could not be handed over or waited for takes the context with it; where
-     * that was the copy of tml_buffer_unmap, this is the first call that can say so. */
+    /* Work that was enqueued and could not be handed over or waited for takes the context with it;
+     * where that was the copy of tml_buffer_unmap, this is the first call that can say so. */
     bool is_submit = faults.kind == FAULT_VK_HOST || faults.kind == FAULT_VK_DEVICE;
     bool is_gone = (before != TML_OK || is_submit) && r->status == TML_ERROR_DEVICE_LOST &&
                    strstr(tml_last_error(r->tml), "was lost by an earlier call");
@@ -394,7 +397,8 @@ static uint64_t fault_once(const fault_config *config, const fault_scenario *sce
     fault_check_status(&r, scenario, status, expected);
     if (!r.tml && at) {
         CHECK_EQ_I64(fault_vulkan_live(), 0);
-        fault_vulkan_begin(); /* a device that was lost while it was opened is gone; the next one is well */
+        /* a device that was lost while it was opened is gone; the next one is well */
+        fault_vulkan_begin();
         CHECK_OK(NULL, fault_open(&r));
     }
     if (r.tml)

@@ -1,5 +1,6 @@
-/* An OpenGL ES context of the program's own to lend, and functions between the engine and the driver that count
- * and fail on request (tml_gl_desc.get_proc_address = find_wrapped). Of one program, like test.h. */
+/* An OpenGL ES context of the program's own to lend, and functions between the engine and the
+ * driver that count and fail on request (tml_gl_desc.get_proc_address = find_wrapped). Of one
+ * program, like test.h. */
 #ifndef GL_DRIVER_H
 #define GL_DRIVER_H
 

@@ -1,5 +1,5 @@
-/* Meshes of integer coordinates, which exact arithmetic can judge, and trees of them times a power of two; include after
- * test.h. */
+/* Meshes of integer coordinates, which exact arithmetic can judge, and trees of them times a power
+ * of two; include after test.h. */
 #ifndef INTEGER_MESH_H
 #define INTEGER_MESH_H
 

@@ -47,7 +47,8 @@ static inline size_t made_tiff(uint8_t file[MADE_FILE_MOST], uint32_t compressio
     return size;
 }
 
-/* A page of 16 x 16 bytes, byte i being 1 + i % 250, in one strip of deflate that holds count bytes, at most 1024. */
+/* A page of 16 x 16 bytes, byte i being 1 + i % 250, in one strip of deflate that holds count
+ * bytes, at most 1024. */
 static inline size_t made_deflate_tiff(uint8_t file[MADE_FILE_MOST], size_t count)
 {
     uint8_t plain[1024], packed[MADE_FILE_MOST / 2];
@@ -68,8 +69,8 @@ static inline void made_attribute(uint8_t *file, size_t *size, const char *name,
     made_put(file, size, data, count);
 }
 
-/* Two rows of four halves Y; each row is stored as row_size bytes, of which 8 are right where nothing is compressed.
- * green: the y of green's chromaticity, 0.6 in sRGB. */
+/* Two rows of four halves Y; each row is stored as row_size bytes, of which 8 are right where
+ * nothing is compressed. green: the y of green's chromaticity, 0.6 in sRGB. */
 static inline size_t made_exr(uint8_t file[MADE_FILE_MOST], uint8_t compression, const uint8_t *row,
                               uint32_t row_size, float green)
 {

@@ -1,5 +1,5 @@
-/* Contexts of the CPU engine for tests of files: one that counts its memory and can be made to run out of
- * it, and a plain one. Stands after test.h. */
+/* Contexts of the CPU engine for tests of files: one that counts its memory and can be made to run
+ * out of it, and a plain one. Stands after test.h. */
 #ifndef TML_TEST_MEMORY_WATCH_H
 #define TML_TEST_MEMORY_WATCH_H
 

@@ -1,5 +1,5 @@
-/* What test_random's calls are and what they must do: a program is a list of calls, and each call has a
- * model, the simplest loop over plain arrays that does the same to a mirror of every buffer.
+/* What test_random's calls are and what they must do: a program is a list of calls, and each call
+ * has a model, the simplest loop over plain arrays that does the same to a mirror of every buffer.
  *
  * A call names its buffers by numbers that are given once in a program, so that it means the same
  * whatever other calls are left out; a call whose buffers are not there is left out, too. */
@@ -315,7 +315,8 @@ enum {
     STYLES
 };
 
-/* Contents by a style and a seed. Floats are small whole numbers, so that sums are exact in any order. */
+/* Contents by a style and a seed. Floats are small whole numbers, so that sums are exact in any
+ * order. */
 static inline void fill(tml_type type, uint64_t count, int style, uint64_t seed, uint8_t *out)
 {
     tml_type scalar = tml_type_scalar(type);
@@ -759,7 +760,8 @@ static inline void model_sort(const operands *o, const call *c)
     free(places);
 }
 
-/* The sort's first k. Unsorted: those before the last one's key, then those that equal it, by source. */
+/* The sort's first k. Unsorted: those before the last one's key, then those that equal it, by
+ * source. */
 static inline void model_top_k(const operands *o, const call *c)
 {
     const array *keys = o->at[AT_BY], *device = o->at[AT_IN];
@@ -940,8 +942,8 @@ static inline tml_buffer mirror_as_buffer(const operands *o, int place)
     return buffer;
 }
 
-/* Samples are 0 and 1 and the isovalue is a half or a whole number, or a vertex may lie elsewhere by a
- * rounding. */
+/* Samples are 0 and 1 and the isovalue is a half or a whole number, or a vertex may lie elsewhere
+ * by a rounding. */
 static inline bool surface_is_exact(const operands *o, const call *c)
 {
     const array *volume = o->at[AT_IN], *iso = o->at[AT_IN + 2];
@@ -959,7 +961,8 @@ static inline void surface_problem(const operands *o, const char *what, uint64_t
              b);
 }
 
-/* Counts and vertices of a second marching cubes; the CPU engine on one thread for the triangles. */
+/* Counts and vertices of a second marching cubes; the CPU engine on one thread for the
+ * triangles. */
 static inline void model_surface(const operands *o, const call *c)
 {
     if (!surface_is_exact(o, c)) {

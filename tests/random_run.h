@@ -1,6 +1,6 @@
-/* Runs a program of test_random: makes each call on a context and its model on the mirrors, and compares
- * the two. On Vulkan it plays the host program: device, queue, command buffers and some of the buffers
- * are its own. */
+/* Runs a program of test_random: makes each call on a context and its model on the mirrors, and
+ * compares the two. On Vulkan it plays the host program: device, queue, command buffers and some of
+ * the buffers are its own. */
 #ifndef RANDOM_RUN_H
 #define RANDOM_RUN_H
 
@@ -100,8 +100,9 @@ static void expect(random_run *r, const side *s, const char *what, tml_status st
 #ifdef TML_VULKAN
 extern const tml_vulkan_kernel test_random_kernels[];
 
-/* Compiling takes most of the time on software drivers, and every program opens contexts: pipelines that
- * were made once serve all contexts of the process. A layout that is defined alike is compatible. */
+/* Compiling takes most of the time on software drivers, and every program opens contexts: pipelines
+ * that were made once serve all contexts of the process. A layout that is defined alike is
+ * compatible. */
 static struct {
     PFN_vkGetDeviceProcAddr get;
     PFN_vkCreateShaderModule create_module;

@@ -1,4 +1,5 @@
-/* Numbers by chance, and samples that differ from run to run: what of a sample is taken depends on TML_SEED, a number. */
+/* Numbers by chance, and samples that differ from run to run: what of a sample is taken depends on
+ * TML_SEED, a number. */
 #ifndef SEED_H
 #define SEED_H
 
@@ -13,7 +14,8 @@ static inline uint64_t test_seed(void)
     return seed && *seed ? strtoull(seed, NULL, 10) : 1;
 }
 
-/* The next number of a sequence: splitmix64. Steele, Lea, Flood: Fast splittable pseudorandom number generators. 2014 */
+/* The next number of a sequence: splitmix64. Steele, Lea, Flood: Fast splittable pseudorandom
+ * number generators. 2014 */
 static inline uint64_t test_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;

@@ -1,8 +1,8 @@
 /* The driver behind cases.h: names, the covering sample, contexts, guarded arrays, reports.
  *
- * After: Cohen, Dalal, Fredman, Patton: The AETG System, an approach to testing based on combinatorial
- * design. 1997 (the greedy cover of pairs); Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators. 2014 (splitmix64). */
+ * After: Cohen, Dalal, Fredman, Patton: The AETG System, an approach to testing based on
+ * combinatorial design. 1997 (the greedy cover of pairs); Steele, Lea, Flood: Fast splittable
+ * pseudorandom number generators. 2014 (splitmix64). */
 #include "cases.h"
 #include "seed.h"
 
@@ -335,9 +335,9 @@ static bool is_wanted_device(uint32_t device)
     return !wanted_engine || strcmp(wanted_engine, engine_name(devices[device].engine)) == 0;
 }
 
-/* GPUs have no threads of ours to vary. On OpenGL ES the axis varies what else must not matter: with 1,
- * textures have short rows, so that streams take many; with 7, counts are read before outputs are
- * drawn. */
+/* GPUs have no threads of ours to vary. On OpenGL ES the axis varies what else must not matter:
+ * with 1, textures have short rows, so that streams take many; with 7, counts are read before
+ * outputs are drawn. */
 #ifdef TML_GL
 static tml_gl_path gl_path; /* --gl-path */
 static tml_gl_desc gl_of(uint32_t threads)

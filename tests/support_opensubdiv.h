@@ -30,8 +30,8 @@ typedef struct osd_desc {
 
 osd_mesh *osd_create(const osd_desc *desc);
 void osd_destroy(osd_mesh *mesh);
-/* The vertex of the next level that a vertex, or an edge by its vertices, of a level becomes. -1: there is
- * no such edge. */
+/* The vertex of the next level that a vertex, or an edge by its vertices, of a level becomes. -1:
+ * there is no such edge. */
 int32_t osd_child_of_vertex(const osd_mesh *mesh, uint32_t level, uint32_t vertex);
 int32_t osd_child_of_edge(const osd_mesh *mesh, uint32_t level, uint32_t a, uint32_t b);
 /* Does the surface have one normal at a vertex of a level, or on the boundary one side alone? */
@@ -42,7 +42,8 @@ uint32_t osd_value_count(const osd_mesh *mesh, uint32_t level);
 /* The three values of a triangle of a level, and its vertices. */
 void osd_triangle(const osd_mesh *mesh, uint32_t level, uint32_t triangle, uint32_t vertices[3],
                   uint32_t values[3]);
-/* Points of all levels from those of level 0, in double: out[level] has room for osd_count points. */
+/* Points of all levels from those of level 0, in double: out[level] has room for osd_count
+ * points. */
 void osd_refine(const osd_mesh *mesh, const float *points, double *const *out);
 void osd_refine_values(const osd_mesh *mesh, const float *uvs, double *const *out);
 /* The four children of a triangle in the next level. */

@@ -6,8 +6,9 @@
  *
  * A failed check prints file, line and values, fails its test and goes on. SKIP leaves the test and
  * is counted apart: a skip is never a pass. A program's arguments are parts of names: only tests
- * whose name contains one of them run, and of those the share that TML_SHARE asks for. The exit status is 0 when all is well, 1 after a failure,
- * and 77 (what CTest shows as skipped) when nothing ran but skips. */
+ * whose name contains one of them run, and of those the share that TML_SHARE asks for. The exit
+ * status is 0 when all is well, 1 after a failure, and 77 (what CTest shows as skipped) when
+ * nothing ran but skips. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -178,8 +179,8 @@ static inline const char *test_full_data(const char *relative)
     return path && access(path, R_OK) == 0 ? path : NULL;
 }
 
-/* Is the number-th test of the program among those that are asked for? TML_SHARE=4 asks for every fourth, others with another
- * TML_SEED, and TML_SHARE=-4 for the rest. */
+/* Is the number-th test of the program among those that are asked for? TML_SHARE=4 asks for every
+ * fourth, others with another TML_SEED, and TML_SHARE=-4 for the rest. */
 static inline bool test_is_wanted(const char *name, uint64_t number, int argc, char **argv)
 {
     const char *text = getenv("TML_SHARE");

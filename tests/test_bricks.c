@@ -1,5 +1,5 @@
-/* Files of bricks (.tmx): what is saved comes back to the bit; what is cut short, changed or lies is refused, and
- * takes no more memory than the file. */
+/* Files of bricks (.tmx): what is saved comes back to the bit; what is cut short, changed or lies
+ * is refused, and takes no more memory than the file. */
 #include <zlib.h>
 
 #include <trommel/io.h>
@@ -180,7 +180,8 @@ TEST(lies_are_refused_and_allocate_nothing)
         mend_checksum(changed, size);
         expect_refused(tml, changed, size, lies[i].words);
     }
-    /* Bricks and dims agree, but the file has fewer: also where 8 times as many wrap to what there is. */
+    /* Bricks and dims agree, but the file has fewer: also where 8 times as many wrap to what there
+     * is. */
     memcpy(changed, bytes, size);
     store(changed + AT_DIMS, 6 * 64, 8);
     store(changed + AT_COUNT, 2 * BRICKS, 8);
@@ -204,7 +205,8 @@ TEST(lies_are_refused_and_allocate_nothing)
     CHECK_EQ_U64(watch.live, 0);
 }
 
-/* Without bounds is from -inf to inf, and no other two infinities: by those a surface skips the brick. */
+/* Without bounds is from -inf to inf, and no other two infinities: by those a surface skips the
+ * brick. */
 TEST(infinite_ranges_hold_everything_or_nothing)
 {
     static const float samples[4] = {1.0f, NAN, -INFINITY, 3.0f};

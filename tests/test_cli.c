@@ -78,8 +78,8 @@ TML_FORMAT(1, 2) static int run(const char *format, ...)
     return finish(start(line));
 }
 
-/* A run that must end with the status code; shows its messages when it does not. Leaves the test where the
- * build lacks a library that the run needs. */
+/* A run that must end with the status code; shows its messages when it does not. Leaves the test
+ * where the build lacks a library that the run needs. */
 #define EXPECT(code, ...)                                                                          \
     do {                                                                                           \
         if (!expect(__FILE__, __LINE__, (code), run(__VA_ARGS__)))                                 \
@@ -390,7 +390,8 @@ TEST(completions_are_scripts)
                  "_trommel && [ \"$COMPREPLY\" = --normals ]'",
                  in_folder("completion.bash"));
         CHECK(system(command) == 0);
-        /* Files by the endings that an option or the operands take, in any case; all where there is none. */
+        /* Files by the endings that an option or the operands take, in any case; all where there is
+         * none. */
         static const char *const offered[][2] = {
             {"draw @", "m.PLY"},
             {"surface x --mask @", "v w.nrrd"},
@@ -472,7 +473,8 @@ static int make_aliases(const char *name, char (*paths)[256])
     return 5;
 }
 
-/* Every option of every command that names an output, once as each kind of input that the command reads. */
+/* Every option of every command that names an output, once as each kind of input that the command
+ * reads. */
 TEST(no_output_is_an_input)
 {
     static const struct {
@@ -776,8 +778,8 @@ TEST(subdivide_divides_every_triangle)
     CHECK_NEAR(json_get("boundary_edges"), 0, 0);
     CHECK(strstr(out, "\"has_normals\": true") != NULL);
     CHECK(json_get("volume") > 0.1 && json_get("volume") < 0.9);
-    /* All edges of a cube meet at 90 degrees: as creases for ever they keep it, but round its corners off no more
-     * than their curves do. Diagonals stay smooth. */
+    /* All edges of a cube meet at 90 degrees: as creases for ever they keep it, but round its
+     * corners off no more than their curves do. Diagonals stay smooth. */
     EXPECT(0, "subdivide %s --levels 3 --creases angle:60 -o %s --json", path, in_folder("c.obj"));
     CHECK_NEAR(json_get("sharp_edges"), 12, 0);
     EXPECT(0, "info %s --json", in_folder("c.obj"));
@@ -824,8 +826,8 @@ TEST(subdivide_divides_where_it_is_needed)
     same_files("numbers.ply", "file.ply");
     EXPECT(1, "subdivide %s --pixels 60 --camera %s -o %s", path, in_folder("gone.txt"),
            in_folder("none.ply"));
-    /* Straight from the front the picture's camera has an angle of 0.46 and 7 % of its height free on both sides of
-     * what is nearest. */
+    /* Straight from the front the picture's camera has an angle of 0.46 and 7 % of its height free
+     * on both sides of what is nearest. */
     snprintf(path, sizeof path, "%s", write_text("cube.obj", CUBE_TEXT));
     EXPECT(0, "subdivide %s --pixels 40 --view 0,0 --up z -q -o %s", path, in_folder("view.ply"));
     EXPECT(0,
@@ -924,7 +926,8 @@ TEST(a_mask_and_an_attribute_of_the_same_size)
     CHECK(strstr(err, "--mask") && strstr(err, "needs 32 x 32 x 32"));
 }
 
-/* The same physical values stored upright, and upside down with a negative slope, are one surface. */
+/* The same physical values stored upright, and upside down with a negative slope, are one
+ * surface. */
 TEST(a_negative_slope_does_not_turn_the_mesh_inside_out)
 {
     make_nifti("up.nii", ball(false), 1, 0);
@@ -1190,13 +1193,15 @@ TEST(picture_of_the_cells)
     test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
     CHECK(memcmp(png, "\x89PNG\r\n\x1a\n", 8) == 0);
     CHECK(memcmp(png + 16, "\0\0\0\xbf\0\0\0\xbf", 8) == 0);
-    /* A region is the whole picture: 9 slices of 10 x 4 cells, three beside and below each other. */
+    /* A region is the whole picture: 9 slices of 10 x 4 cells, three beside and below each
+     * other. */
     EXPECT(0, "surface %s --region 4:15,10:15,8:18 --debug-cells %s --json",
            in_folder("ball_32x32x32_uint8.raw"), in_folder("cells.png"));
     CHECK(strstr(out, "\"cells_by_triangles\"") != NULL);
     test_read_text(in_folder("cells.png"), png, OUTPUT_SIZE);
     CHECK(memcmp(png + 16, "\0\0\0\x20\0\0\0\x0e", 8) == 0);
-    /* By place: those with triangles again, beside, in columns as high as the slices (14 pixels). */
+    /* By place: those with triangles again, beside, in columns as high as the slices (14
+     * pixels). */
     EXPECT(0, "surface %s --region 4:15,10:15,8:18 --debug-cells %s --by place --json",
            in_folder("ball_32x32x32_uint8.raw"), in_folder("cells.png"));
     double active = json_get("active_cells");
@@ -1483,7 +1488,8 @@ TEST(filters_take_little_memory)
     unlink(in_folder("at_once.ply"));
 }
 
-/* A volume that is inflated while it is worked on fails as one that is loaded, and leaves nothing. */
+/* A volume that is inflated while it is worked on fails as one that is loaded, and leaves
+ * nothing. */
 TEST(damaged_streams_fail_the_same_in_slabs)
 {
     char command[1200];
@@ -1537,7 +1543,8 @@ TEST(slabs_make_the_same_file)
            engine, engine, in_folder("in_slabs.ply"));
     CHECK(strstr(out, "wait for samples") != NULL);
     same_files("at_once.ply", "in_slabs.ply");
-    /* Without being asked, where a volume lies in its file as it is; whatever the summary counts is the same. */
+    /* Without being asked, where a volume lies in its file as it is; whatever the summary counts is
+     * the same. */
     EXPECT(0, "surface %s --json --backend cpu --iso 100 -o %s --png %s", engine,
            in_folder("at_once.ply"), in_folder("whole.png"));
     char *whole_components = strdup(strstr(out, "\"components\""));
@@ -1877,7 +1884,8 @@ static double covered(const char *name, double middle[2])
     return sum;
 }
 
-/* A square of side 2 at y = 3, seen from (0.5, 0, 0) along y: 200 pixels of 90 degrees show 6 units there. */
+/* A square of side 2 at y = 3, seen from (0.5, 0, 0) along y: 200 pixels of 90 degrees show 6 units
+ * there. */
 TEST(draw_takes_the_camera_that_is_given)
 {
     char mesh[128], pose[128]; /* outlive many runs */
@@ -1900,7 +1908,8 @@ TEST(draw_takes_the_camera_that_is_given)
            mesh, in_folder("numbers.png"));
     same_files("square.png", "numbers.png");
 
-    /* Twice the axes are the same camera. A floor on both sides of the eye is cut where the eye is. */
+    /* Twice the axes are the same camera. A floor on both sides of the eye is cut where the eye
+     * is. */
     write_text("pose.txt", "2,0,0,0.5,0,0,-2,0,0,2,0,0,0,0,0,1");
     EXPECT(0, "draw %s --camera %s --fov 90 --size 300x200 --background none -o %s --json", mesh,
            pose, in_folder("square.png"));
@@ -1933,7 +1942,8 @@ TEST(draw_takes_the_camera_that_is_given)
     EXPECT(2, "draw %s", mesh);
 }
 
-/* Up is y in OBJ and z in PLY: a mast is a mast in both, and lies where another axis is said to be up. */
+/* Up is y in OBJ and z in PLY: a mast is a mast in both, and lies where another axis is said to be
+ * up. */
 TEST(draw_knows_what_is_up)
 {
     static const char *const masts[] = {
@@ -2025,7 +2035,8 @@ TEST(exposure_measures_a_picture)
     CHECK(json_get("pixels") == 2 && json_get("min") == 1);
     EXPECT(0, "exposure %s --json --backend cpu --floor 0.5", path);
     CHECK_NEAR(json_get("log2_mean"), -0.5, 1e-6);
-    /* A meter of two weights, the left one 0: only the third column weighs anything, 2 * 2 / 3 being 1. */
+    /* A meter of two weights, the left one 0: only the third column weighs anything, 2 * 2 / 3
+     * being 1. */
     static const float weights[] = {0, 1};
     write_grey("meter.pfm", 2, 1, weights);
     EXPECT(0, "exposure %s --json --backend cpu --meter %s", path, in_folder("meter.pfm"));
@@ -2177,8 +2188,8 @@ TEST(mips_are_files_a_level)
     CHECK(is_json(out) && json_get_last("width") == 2 && json_get_last("height") == 1);
     CHECK(exists("two_1.hdr") && !exists("two_2.hdr"));
     CHECK(err[0] == '\0');
-    /* Three levels of 5 x 3, 2 x 1 and 1 x 1, enlarged to at most 40 x 24, so that the sheet has 128 pixels, with gaps
-     * of 4; the mean is 0.18. */
+    /* Three levels of 5 x 3, 2 x 1 and 1 x 1, enlarged to at most 40 x 24, so that the sheet has
+     * 128 pixels, with gaps of 4; the mean is 0.18. */
     EXPECT(0, "mips %s --sheet %s --backend cpu", in_folder("ramp.pfm"), in_folder("levels.png"));
     tml_context *tml = NULL;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
@@ -2455,7 +2466,8 @@ TEST(labels_are_files_of_their_own)
         CHECK_NEAR(json_get("euler"), 2, 0);
         CHECK_NEAR(json_get("volume"), 8 * 16 * 16, 1e-2);
     }
-    /* Without a number all of them are in one file; of the shared boundary there are fewer quads. */
+    /* Without a number all of them are in one file; of the shared boundary there are fewer
+     * quads. */
     EXPECT(0, "surface %s --labels all --separate --smooth 3 --quads -o %s", in,
            in_folder("both.ply"));
     EXPECT(0, "info %s --json", in_folder("both.ply"));
@@ -2640,7 +2652,8 @@ TEST(labels_of_reports_are_read)
     }
 }
 
-/* Cubes of one label that touch at an edge and at a corner: by place, as STL is read, a manifold. */
+/* Cubes of one label that touch at an edge and at a corner: by place, as STL is read, a
+ * manifold. */
 TEST(a_separate_label_is_a_manifold_by_place)
 {
     static uint8_t box[BALL * BALL * BALL];
@@ -2660,7 +2673,8 @@ TEST(a_separate_label_is_a_manifold_by_place)
     }
 }
 
-/* A box of two labels, side by side: their sheets and what is outside keep their places, labels and outlines. */
+/* A box of two labels, side by side: their sheets and what is outside keep their places, labels and
+ * outlines. */
 TEST(simplify_keeps_where_labels_meet)
 {
     static uint8_t box[BALL * BALL * BALL];

@@ -47,8 +47,8 @@ static float random_float(float low, float high)
     return low + (high - low) * (float)(random_u32() >> 8) * 0x1p-24f;
 }
 
-/* Triangles of that size in a cube of side 1, no vertex shared; on a grid of 1 / grid if that is not 0, so
- * that many touch, coincide or have no area. */
+/* Triangles of that size in a cube of side 1, no vertex shared; on a grid of 1 / grid if that is
+ * not 0, so that many touch, coincide or have no area. */
 static mesh soup(uint32_t count, float size, float grid)
 {
     mesh m = mesh_make(3 * count, count);
@@ -257,8 +257,8 @@ static void check_against(tml_context *tml, const mesh *a, const mesh *b, const 
             continue;
         same_pairs(&result, list);
         CHECK(i < 2 || list->count < 65 || result.parts > 1);
-        /* As much work for every method, number of threads, room and engine; what comes to the exact test
-         * depends on the method. */
+        /* As much work for every method, number of threads, room and engine; what comes to the
+         * exact test depends on the method. */
         uint64_t *unsure = &list->unsure[i > 0];
         if (list->calls++ == 0) {
             list->node_pairs = result.node_pairs;
@@ -411,7 +411,8 @@ TEST(tetrahedra_that_touch)
 
 TEST(linked_tori_meet_where_they_must)
 {
-    /* Tubes of 0.4 around rings of 1: linked without touching when the rings' middles are 1 apart. */
+    /* Tubes of 0.4 around rings of 1: linked without touching when the rings' middles are 1
+     * apart. */
     mesh a = torus(48, 24, 2, 0), b = torus(48, 24, 1, 1);
     check_counts(&a, &b, 0, 0, 0, 0);
     check_counts(&a, NULL, 0, 0, 0, 0);
@@ -610,9 +611,9 @@ TEST(scaling_swapping_and_permuting_change_nothing)
     mesh_free(&b);
 }
 
-/* Leaves that are nearly flat, and triangles beside them: as near as floats can be, in the slab's own surface,
- * or through it. Whoever is said to lie beside a slab must do so in double, whose products of floats are
- * exact and whose sums are off by 2^-51. */
+/* Leaves that are nearly flat, and triangles beside them: as near as floats can be, in the slab's
+ * own surface, or through it. Whoever is said to lie beside a slab must do so in double, whose
+ * products of floats are exact and whose sums are off by 2^-51. */
 static void check_slabs(float magnitude, float gap, uint32_t *beside_count)
 {
     float leaf[COLLIDE_TRIANGLE_WORDS];
@@ -687,8 +688,8 @@ static mesh slope(uint32_t n, float rise)
     return m;
 }
 
-/* A surface close along another one: slabs tell them apart where boxes along the axes do not, so that no
- * triangle is tested. */
+/* A surface close along another one: slabs tell them apart where boxes along the axes do not, so
+ * that no triangle is tested. */
 TEST(a_slope_close_above_a_slope)
 {
     tml_context *tml = open_engine(TML_ENGINE_CPU, 1);
@@ -870,8 +871,8 @@ TEST(refitted_saved_and_loaded_trees_answer_alike)
         }
     tml_tree_destroy(tml, loaded);
 
-    /* Every byte matters, and every length but the right one is wrong. Each trial is a block of its own
-     * size, so that a read past it is seen. */
+    /* Every byte matters, and every length but the right one is wrong. Each trial is a block of its
+     * own size, so that a read past it is seen. */
     for (size_t i = 0; i < size; i += i < 64 ? 1 : 211) {
         bytes[i] ^= 0x10;
         CHECK_STATUS(tml_tree_load(tml, bytes, size, &loaded), TML_ERROR_FILE_FORMAT);
@@ -1169,7 +1170,8 @@ TEST(cancelled_anywhere)
     crowd_free(&m);
 }
 
-/* As memory_runs_out, in a context whose arena has yet to grow, and with parts of the stream on the host. */
+/* As memory_runs_out, in a context whose arena has yet to grow, and with parts of the stream on the
+ * host. */
 static void run_out_in_a_new_context(tml_collide_want want)
 {
     crowd m = crowd_make();
@@ -1229,9 +1231,9 @@ static void check_engine(tml_engine_kind engine)
     tml_close(tml);
 }
 
-/* Fans of six triangles around vertices that lie, but for their rounding, in the planes of b's moved triangles: which
- * of a fan's triangles these cut depends on the last bit of each vertex. A compiler that computes with the vertices
- * as they were before they were rounded finds others. */
+/* Fans of six triangles around vertices that lie, but for their rounding, in the planes of b's
+ * moved triangles: which of a fan's triangles these cut depends on the last bit of each vertex. A
+ * compiler that computes with the vertices as they were before they were rounded finds others. */
 TEST(vertices_near_moved_planes)
 {
     enum { FANS = 100, CORNERS = 6 };
@@ -1289,8 +1291,8 @@ TEST(vertices_near_moved_planes)
     mesh_free(&b);
 }
 
-/* Every kernel of the descent at a size that the slowest drivers bear: two meshes in one pose and in several,
- * one mesh with itself, and parts. */
+/* Every kernel of the descent at a size that the slowest drivers bear: two meshes in one pose and
+ * in several, one mesh with itself, and parts. */
 TEST(few_triangles_on_vulkan)
 {
     tml_context *tml = open_engine(TML_ENGINE_VULKAN, 0);
@@ -1370,8 +1372,8 @@ static void check_wants(tml_context *tml, tml_collide_desc desc, const pair_list
     free(counts);
 }
 
-/* Poses apart, touching and deep in each other, in no order; pairs that are all unsure; room for all of them
- * and for a few pairs. */
+/* Poses apart, touching and deep in each other, in no order; pairs that are all unsure; room for
+ * all of them and for a few pairs. */
 static void check_wants_on(tml_engine_kind engine)
 {
     enum { POSES = 24, CROSSING = 1u << TML_COLLIDE_CLASS_CROSSING, ALL = ~1u & 31u };

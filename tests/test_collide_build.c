@@ -1,4 +1,5 @@
-/* Trees that the device builds and refits: what they answer, against every pair tried and trees of the host. */
+/* Trees that the device builds and refits: what they answer, against every pair tried and trees of
+ * the host. */
 #include <trommel/trommel.h>
 
 #include "collide/collide_internal.h"
@@ -143,7 +144,8 @@ static tml_collide_result pairs_of(tml_context *tml, tml_tree *a, tml_tree *b,
     return result;
 }
 
-/* Every slot's triangle once, its corners at its place, boxes about them, and bounds as told before they were made. */
+/* Every slot's triangle once, its corners at its place, boxes about them, and bounds as told before
+ * they were made. */
 static void check_tree(tml_context *tml, tml_tree *tree, const soup *s)
 {
     uint8_t *seen = calloc(s->count + 1, 1);
@@ -172,8 +174,8 @@ static void check_tree(tml_context *tml, tml_tree *tree, const soup *s)
     free(seen);
 }
 
-/* A tree of the device against the host's of the same triangles: what it holds, the pairs with b and with itself, and
- * the work for them. Fetched before or after the stream has gone over it. */
+/* A tree of the device against the host's of the same triangles: what it holds, the pairs with b
+ * and with itself, and the work for them. Fetched before or after the stream has gone over it. */
 static void check_answers(tml_context *tml, tml_tree *tree, const soup *s, bool is_fetched)
 {
     tml_tree *mine = tree_of(tml, s, false), *b = tree_of(tml, s, false);
@@ -425,7 +427,8 @@ static void check_far(tml_engine_kind engine)
 #ifdef TML_VULKAN
 static uint64_t allocations;
 
-/* Recorded once and submitted with other vertices: each call sees what the last submission built. */
+/* Recorded once and submitted with other vertices: each call sees what the last submission
+ * built. */
 TEST(recorded)
 {
     tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});

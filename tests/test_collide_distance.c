@@ -1,5 +1,5 @@
-/* How far two triangles are apart (collide/triangle_distance.h), against other formulas in numbers of twice
- * the width. */
+/* How far two triangles are apart (collide/triangle_distance.h), against other formulas in numbers
+ * of twice the width. */
 #include "test.h"
 
 #include "collide/triangle_distance.h"
@@ -67,8 +67,8 @@ static quad clamp(quad x)
     return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
-/* Square of the distance of p + s d and q + t e, 0 <= s, t <= 1: s for the lines, then t for that s, then s
- * for that t. */
+/* Square of the distance of p + s d and q + t e, 0 <= s, t <= 1: s for the lines, then t for that
+ * s, then s for that t. */
 static quad edges_apart(quad3 p, quad3 d, quad3 q, quad3 e)
 {
     quad3 r = minus(p, q);
@@ -81,8 +81,8 @@ static quad edges_apart(quad3 p, quad3 d, quad3 q, quad3 e)
     return dot(gap, gap);
 }
 
-/* Square of the distance of p and the plane of a face over which it lies, else negative: by the face's
- * coordinates of the nearest point. */
+/* Square of the distance of p and the plane of a face over which it lies, else negative: by the
+ * face's coordinates of the nearest point. */
 static quad face_apart(quad3 p, const quad3 face[3])
 {
     quad3 d = minus(face[1], face[0]), e = minus(face[2], face[0]), r = minus(p, face[0]);
@@ -150,8 +150,8 @@ static void print_pair(const float a[9], const float b[9])
     printf("\n");
 }
 
-/* Bounds in floats (kernels/collide_triangle_distance.k.h) of triangles and of a point, a's first vertex. loose: how much of the
- * extent lies between the bounds at most. */
+/* Bounds in floats (kernels/collide_triangle_distance.k.h) of triangles and of a point, a's first
+ * vertex. loose: how much of the extent lies between the bounds at most. */
 static void check_bounds(const float a[9], const float b[9], double distance, double *loose)
 {
     double extent = extent_of(a, b), error = 0x1p-46 * extent;
@@ -244,8 +244,8 @@ TEST(random_pairs)
     CHECK(tight > apart);
 }
 
-/* Where formulas lose their digits: edges nearly parallel, slivers, needles, planes nearly the same, gaps
- * that are tiny beside the triangles, coordinates of all sizes. */
+/* Where formulas lose their digits: edges nearly parallel, slivers, needles, planes nearly the
+ * same, gaps that are tiny beside the triangles, coordinates of all sizes. */
 TEST(pairs_hard_for_floats)
 {
     random_state = 2;

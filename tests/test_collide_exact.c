@@ -1,8 +1,10 @@
-/* How two triangles meet (exact/exact.h), and what floats tell of it (kernels/collide_triangles.k.h).
+/* How two triangles meet (exact/exact.h), and what floats tell of it
+ * (kernels/collide_triangles.k.h).
  *
- * The reference is another method with other formulas, in integers: convex sets are apart if and only
- * if their projections on one of finitely many axes are, so vertices on a small grid are projected on all
- * of them. Grids so small that most pairs touch, lie in one plane or have no area. */
+ * The reference is another method with other formulas, in integers: convex sets are apart if and
+ * only if their projections on one of finitely many axes are, so vertices on a small grid are
+ * projected on all of them. Grids so small that most pairs touch, lie in one plane or have no
+ * area. */
 #include <fenv.h>
 #if defined __SSE__
 #    include <xmmintrin.h>
@@ -76,8 +78,8 @@ static bool is_equal(point a, point b)
 /* What projections on an axis tell. */
 typedef struct parting {
     bool is_apart; /* the closed triangles are */
-    bool
-        is_interiors_apart; /* their interiors are: a plane has them on its two sides, and not both in it */
+    /* their interiors are: a plane has them on its two sides, and not both in it */
+    bool is_interiors_apart;
 } parting;
 
 static void project(const grid_pair *pair, point axis, parting *found)
@@ -95,9 +97,9 @@ static void project(const grid_pair *pair, point axis, parting *found)
         (a_high <= b_low || b_high <= a_low) && !(a_low == b_high && a_high == b_low);
 }
 
-/* The faces of the difference of the two sets are spanned by edges of theirs. Where it is flat or less, its
- * plane, line or point parts as well: by what is across it (e x d for a step d between the sets), and
- * within it. */
+/* The faces of the difference of the two sets are spanned by edges of theirs. Where it is flat or
+ * less, its plane, line or point parts as well: by what is across it (e x d for a step d between
+ * the sets), and within it. */
 static parting part(const grid_pair *pair, bool has_area)
 {
     parting found = {false, false};
@@ -155,7 +157,8 @@ typedef struct ratio {
     int64_t x[3], by;
 } ratio;
 
-/* p / q against r / s, q and s positive, by their continued fractions: products may need 128 bits. */
+/* p / q against r / s, q and s positive, by their continued fractions: products may need 128
+ * bits. */
 static int compare_fractions(int64_t p, int64_t q, int64_t r, int64_t s)
 {
     for (;;) {
@@ -237,8 +240,8 @@ static void add_edge_and_edge(hull *ends, point p, point q, point r, point s)
         add_ratio(ends, along(p, q, t, by));
 }
 
-/* Every extreme point of what two triangles share is a vertex of one, or on an edge of one and a face or edge
- * of the other. */
+/* Every extreme point of what two triangles share is a vertex of one, or on an edge of one and a
+ * face or edge of the other. */
 static hull reference_ends(const grid_pair *pair)
 {
     hull ends = {0};
@@ -256,8 +259,8 @@ static hull reference_ends(const grid_pair *pair)
     return ends;
 }
 
-/* Ties of floats are exact in a long double of 64 bits, and on small grids nothing comes nearer to one than
- * it can tell. */
+/* Ties of floats are exact in a long double of 64 bits, and on small grids nothing comes nearer to
+ * one than it can tell. */
 static float round_ratio(ratio p, int c)
 {
     return (float)((long double)p.x[c] / (long double)p.by);
@@ -411,7 +414,7 @@ TEST(neighbours_on_grids)
     }
 }
 
-/* ---- what must not change the answer ----------------------------------------------------------- */
+/* ---- what must not change the answer --------------------------------------------------------- */
 
 static void permute(const float from[9], int turn, bool is_mirrored, float to[9])
 {
@@ -487,8 +490,8 @@ TEST(any_floats)
     }
 }
 
-/* A plane through 0 and two points of any exponents: multiples of the one lie on it, and one step of the
- * smallest float beside it. */
+/* A plane through 0 and two points of any exponents: multiples of the one lie on it, and one step
+ * of the smallest float beside it. */
 TEST(sides_of_any_exponents)
 {
     random_state = 6;
@@ -595,8 +598,8 @@ TEST(ends_are_rounded_to_nearest)
     }
 }
 
-/* Two tetrahedra: how many of their 16 pairs of faces are of each class. The second one is the first,
- * mirrored, then moved. */
+/* Two tetrahedra: how many of their 16 pairs of faces are of each class. The second one is the
+ * first, mirrored, then moved. */
 typedef struct solid_case {
     const char *name;
     float mirror[3], move[3];
@@ -607,8 +610,8 @@ TEST(two_tetrahedra)
 {
     static const float corners[4][3] = {{0, 0, 0}, {6, 0, 0}, {0, 6, 0}, {0, 0, 6}};
     static const int faces[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {0, 3, 2}};
-    /* An edge in common: each face has one of its ends; those that have different ones do not meet (twice).
-     * A corner in common: three faces of each have it. */
+    /* An edge in common: each face has one of its ends; those that have different ones do not meet
+     * (twice). A corner in common: three faces of each have it. */
     static const solid_case cases[] = {
         {"in one place", {1, 1, 1}, {0, 0, 0}, 12, 4, 0},
         {"face to face", {1, 1, -1}, {0, 0, 0}, 15, 1, 0},
@@ -721,8 +724,8 @@ static void random_triangles(float a[9], float b[9])
     }
 }
 
-/* Moves vertices of b to where signs are hardest: on a's plane, on its edges, on lines from edge to edge;
- * rounded, so that they are off by a little. */
+/* Moves vertices of b to where signs are hardest: on a's plane, on its edges, on lines from edge to
+ * edge; rounded, so that they are off by a little. */
 static void bring_near(const float a[9], float b[9])
 {
     int kind = random_below(4);

@@ -1,5 +1,5 @@
-/* The triangles that meet, of every two meshes of the collection that TML_DATA names, beside what CGAL
- * found (data/collide_pairs.txt, written by collide_cgal.cpp). */
+/* The triangles that meet, of every two meshes of the collection that TML_DATA names, beside what
+ * CGAL found (data/collide_pairs.txt, written by collide_cgal.cpp). */
 #include "test.h"
 
 #include <trommel/collide.h>
@@ -15,7 +15,7 @@ static int find_file(const char *name)
     return -1;
 }
 
-/* ---- every pair whose boxes overlap, one by one ------------------------------------------------ */
+/* ---- every pair whose boxes overlap, one by one ---------------------------------------------- */
 
 typedef struct slab {
     float low[3], high[3];

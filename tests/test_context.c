@@ -1,5 +1,5 @@
-/* Contexts, devices, buffers, hooks, cancelling, messages and scratch: everything of core.h, and what
- * the stream operations refuse and how they say it. */
+/* Contexts, devices, buffers, hooks, cancelling, messages and scratch: everything of core.h, and
+ * what the stream operations refuse and how they say it. */
 #include "test.h"
 
 #include "contexts.h"

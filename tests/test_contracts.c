@@ -1,5 +1,6 @@
-/* What every public call promises alike: NULL, overlapping buffers, a second thread, a forked process and
- * calls from hooks are refused, with words, and leave the context well; cancelling ends what it says. */
+/* What every public call promises alike: NULL, overlapping buffers, a second thread, a forked
+ * process and calls from hooks are refused, with words, and leave the context well; cancelling ends
+ * what it says. */
 #include "test.h"
 
 #include "contexts.h"
@@ -67,7 +68,8 @@ static void on_every_device(void (*test)(tml_context *tml, const tml_device_info
 
 /* ---- overlaps -------------------------------------------------------------------------------- */
 
-/* A block of the host's memory for each buffer of a call, with room for the largest view of another. */
+/* A block of the host's memory for each buffer of a call, with room for the largest view of
+ * another. */
 enum { ELEMENTS = 64, SCRATCH = 1 << 20, BLOCKS = 12, BLOCK = 2 * SCRATCH };
 
 /* One buffer of a desc. */
@@ -330,8 +332,8 @@ static tml_buffer *buffer_in(any_desc *desc, const field *f)
     return (tml_buffer *)((char *)desc + f->offset);
 }
 
-/* Each output of an operation takes the place of each other buffer: the very same one, and, where the
- * engine takes memory of the host's, also eight bytes on. */
+/* Each output of an operation takes the place of each other buffer: the very same one, and, where
+ * the engine takes memory of the host's, also eight bytes on. */
 static void check_pair(tml_context *tml, const operation *op, const any_desc *base,
                        const field *out, const field *other, unsigned char *memory)
 {
@@ -835,12 +837,11 @@ static void check_header(const char *header)
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_alloc_array", "tml_concurrency",
         "tml_reserved", "tml_devices", "tml_buffer_describe", "tml_type_from_name",
         "tml_last_error", "tml_surface_free", "tml_surface_labels_free", "tml_collide_free",
-        "tml_field_prepared_free",
-        "tml_grid_position_origin", "tml_box_position_origin", "tml_subdivide_free",
-        "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
-        "tml_tree_save_size", "tml_subdivider_destroy", "tml_subdivider_describe",
-        "tml_meter_weights", "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl",
-        "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        "tml_field_prepared_free", "tml_grid_position_origin", "tml_box_position_origin",
+        "tml_subdivide_free", "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy",
+        "tml_tree_describe", "tml_tree_save_size", "tml_subdivider_destroy",
+        "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
+        "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_image_values_name",
         "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_status_name",

@@ -1,5 +1,5 @@
-/* DICOM: real files against what an independent parser found, series that are made here in each way of coding,
- * with every reason to refuse them, damaged, cut and changed files. */
+/* DICOM: real files against what an independent parser found, series that are made here in each way
+ * of coding, with every reason to refuse them, damaged, cut and changed files. */
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -235,8 +235,9 @@ static void expect_volume(tml_context *tml, const char *path, const uint16_t *ex
 
 #    define UPRIGHT "1\\0\\0\\0\\1\\0"
 
-/* Five slices whose names are in another order than their places, in all codings, one of another series and
- * files that are none among them: whichever is named, the same volume, whole and layer by layer. */
+/* Five slices whose names are in another order than their places, in all codings, one of another
+ * series and files that are none among them: whichever is named, the same volume, whole and layer
+ * by layer. */
 TEST(a_series_is_sorted_along_its_normal)
 {
     static const char *const names[] = {"d", "a.dcm", "IM 3", "c", "b.ima"};
@@ -390,8 +391,8 @@ TEST(bits_that_are_not_used)
     tml_close(tml);
 }
 
-/* Frames with functional groups: in sequences of stated and of unstated lengths, behind an icon with rows and pixels
- * of its own. change: 1 moves the last frame, 2 turns it. */
+/* Frames with functional groups: in sequences of stated and of unstated lengths, behind an icon
+ * with rows and pixels of its own. change: 1 moves the last frame, 2 turns it. */
 static void make_frames(dicom *d, coding c, bool is_stated, int change)
 {
     const uint32_t unstated = UINT32_MAX;
@@ -414,8 +415,8 @@ static void make_frames(dicom *d, coding c, bool is_stated, int change)
                 put_head(d, end, NULL, 0);                                                         \
             }                                                                                      \
         } while (0)
-    if (c !=
-        IMPLICIT) { /* where a reader cannot know that it is a sequence, it is passed over as a value */
+    /* where a reader cannot know that it is a sequence, it is passed over as a value */
+    if (c != IMPLICIT) {
         OPEN(0, 0x00880200, "SQ");
         OPEN(1, 0xFFFEE000, NULL);
         put_count(d, 0x00280010, 1);
@@ -503,7 +504,8 @@ static void expect_four(tml_context *tml, const char *path, const double spacing
 }
 
 /* Writes slices 0 to 3 under names in another order. by: 0 neither location nor number, 1
- * InstanceNumber, 2 SliceLocation and a number that would mislead, 3 positions in space, 4 positions without orientation. */
+ * InstanceNumber, 2 SliceLocation and a number that would mislead, 3 positions in space, 4
+ * positions without orientation. */
 static void write_four(slice s, int by)
 {
     static const char *const names[2][4] = {{"c", "a", "d", "b"}, {"s1", "s2", "s9", "s10"}};

@@ -1,6 +1,6 @@
-/* What readers and writers do when memory, the disk or the caller's patience ends, at any moment: see
- * faults.h. What was in a file's place stays there until the new one is complete, and nothing is left
- * beside it. */
+/* What readers and writers do when memory, the disk or the caller's patience ends, at any moment:
+ * see faults.h. What was in a file's place stays there until the new one is complete, and nothing
+ * is left beside it. */
 #include "test.h"
 
 #include <errno.h>
@@ -15,7 +15,8 @@
 
 /* ---- a disk that fails on request ------------------------------------------------------------ */
 
-/* The linker gives the library's calls to the first of each pair, which calls the second (--wrap). */
+/* The linker gives the library's calls to the first of each pair, which calls the second
+ * (--wrap). */
 int __wrap_open(const char *path, int flags, ...);
 int __real_open(const char *path, int flags, ...);
 int __wrap_fstat(int fd, struct stat *out);

@@ -1,5 +1,5 @@
-/* What the operations and programs do when memory, a device or the caller's patience ends, at any moment:
- * see faults.h. Files are in test_fault_files.c. */
+/* What the operations and programs do when memory, a device or the caller's patience ends, at any
+ * moment: see faults.h. Files are in test_fault_files.c. */
 #include "test.h"
 
 #include <trommel/gl.h>
@@ -1491,8 +1491,8 @@ static void run_vulkan(fault_run *r)
 #ifdef TML_VULKAN
 #    define DRIVER(name) ((PFN_##name)fault_vulkan_function(lent.device, #    name))
 
-/* Records an operation of each kind, in the caller's commands, which are submitted twice with another one of
- * the context's own between them. */
+/* Records an operation of each kind, in the caller's commands, which are submitted twice with
+ * another one of the context's own between them. */
 static void run_recording(fault_run *r)
 {
     enum { COUNT = 9000 };

@@ -1,5 +1,5 @@
-/* Field against a naive sum over all points in double precision, on every device; slabs, threads and
- * SIMD levels bit for bit; automatic radius and grid; refusals. */
+/* Field against a naive sum over all points in double precision, on every device; slabs, threads
+ * and SIMD levels bit for bit; automatic radius and grid; refusals. */
 #include <trommel/field.h>
 #include <trommel/surface.h>
 
@@ -421,7 +421,7 @@ TEST(distances_agree_with_the_reference)
         samples_of_case(&cases[i], TML_FIELD_DISTANCE, TML_FIELD_WENDLAND_C2, false, false);
 }
 
-/* ---- bins -------------------------------------------------------------------------------------- */
+/* ---- bins ------------------------------------------------------------------------------------ */
 
 static void desc_of_case(const field_case *test, tml_field_desc *desc, point_cloud *cloud)
 {
@@ -561,7 +561,8 @@ TEST(lengths_on_the_device_count)
     tml_close(cpu);
 }
 
-/* Points after the last have no share in means either, and positions after the last have no mean. */
+/* Points after the last have no share in means either, and positions after the last have no
+ * mean. */
 static void check_first_means(tml_context *tml)
 {
     enum { POSITIONS = 100, COUNTED = 77 };
@@ -613,10 +614,10 @@ TEST(means_are_of_the_first_points)
     tml_close(cpu);
 }
 
-/* ---- enqueued surfaces ------------------------------------------------------------------------- */
+/* ---- enqueued surfaces ----------------------------------------------------------------------- */
 
-/* A whole mesh, whose volume comes from points that the host has binned: they have radii, of which it
- * finds the largest. own: the radii of known. */
+/* A whole mesh, whose volume comes from points that the host has binned: they have radii, of which
+ * it finds the largest. own: the radii of known. */
 static tml_surface_result mesh_by_host(tml_context *tml, const tml_field_desc *known,
                                        const float *own, const tml_surface_desc *surface)
 {
@@ -746,8 +747,8 @@ static void check_known_values(tml_context *tml)
         CHECK_NEAR((double)samples[i], distances[i], 0x1p-22);
 }
 
-/* The calls that do the same by themselves: from points on the host, too, of a part of them, of a box. And weights of
- * smoothing: 0 at the last point, which is alone, and 1 in the middle. */
+/* The calls that do the same by themselves: from points on the host, too, of a part of them, of a
+ * box. And weights of smoothing: 0 at the last point, which is alone, and 1 in the middle. */
 static void check_recipes(tml_context *tml, const tml_field_desc *given, float *points,
                           const float *needed, uint64_t count, int middle)
 {
@@ -1137,7 +1138,7 @@ TEST(large_grids_of_few_points_have_small_plans)
     tml_close(tml);
 }
 
-/* ---- surfaces without the samples ---------------------------------------------------------------- */
+/* ---- surfaces without the samples ------------------------------------------------------------ */
 
 static void check_mesh(tml_context *tml, const tml_surface_desc *of_field, tml_buffer samples,
                        const char *name)
@@ -1164,7 +1165,8 @@ static void check_mesh(tml_context *tml, const tml_surface_desc *of_field, tml_b
     tml_surface_free(tml, &expected);
 }
 
-/* A surface on the CPU evaluates only bricks that it needs: where points are, and then around its vertices. */
+/* A surface on the CPU evaluates only bricks that it needs: where points are, and then around its
+ * vertices. */
 TEST(surfaces_of_fields_are_those_of_their_samples)
 {
     static const struct {
@@ -1276,8 +1278,8 @@ static uint64_t vertices_in(const float *a, uint64_t a_count, const float *b, ui
 static float drop[3 * (FLUID + 1)], moved_drop[3 * (FLUID + 1)];
 static float still[3 * LATTICE_VERTICES], moved[3 * LATTICE_VERTICES];
 
-/* Points moved by whole cells: by bricks of them the same mesh bit for bit; by others, where bricks sum
- * in another order, as many vertices within rounding. */
+/* Points moved by whole cells: by bricks of them the same mesh bit for bit; by others, where bricks
+ * sum in another order, as many vertices within rounding. */
 TEST(translation_by_cells_translates_the_mesh)
 {
     static const double cells[][3] = {
@@ -1422,8 +1424,8 @@ TEST(bounds_are_kept)
 
 enum { MEAN_POSITIONS = 300 };
 
-/* The kernel-weighted mean of the values at a position, and the error that it may have: of each weight that of a
- * sample's share, of the position that of its floats. */
+/* The kernel-weighted mean of the values at a position, and the error that it may have: of each
+ * weight that of a sample's share, of the position that of its floats. */
 static void reference_mean(const tml_field_desc *desc, const point_cloud *cloud, const double at[3],
                            const float *values, uint32_t width, double out[4], double bound[4])
 {
@@ -1498,7 +1500,8 @@ static void means_on(tml_context *tml, const tml_field_desc *known, const point_
     tml_buffer_destroy(tml, field.radii);
 }
 
-/* Positions within the grid, so far from its border that no point beyond has a weight there; false: there are none. */
+/* Positions within the grid, so far from its border that no point beyond has a weight there; false:
+ * there are none. */
 static bool make_positions(const tml_field_desc *desc, float *positions)
 {
     double inverse[9], step = 0.0;
@@ -1596,8 +1599,8 @@ TEST(means_agree_with_the_reference)
                       (tml_field_kernel)(i % 4));
 }
 
-/* As many means as positions, whatever surrounds them: of a position that is no place, or of none near, 0; of ignored
- * points nothing, also where their values are NaN. */
+/* As many means as positions, whatever surrounds them: of a position that is no place, or of none
+ * near, 0; of ignored points nothing, also where their values are NaN. */
 static void check_mean_lengths(tml_context *tml)
 {
     enum { ROOM = 260, ODD = 7 };
@@ -1672,7 +1675,8 @@ TEST(means_of_any_positions)
     tml_close(cpu);
 }
 
-/* However many attributes come in one call, and of whatever widths: bit for bit what each alone has. */
+/* However many attributes come in one call, and of whatever widths: bit for bit what each alone
+ * has. */
 static void check_together(tml_context *tml, const tml_field_desc *field, tml_buffer positions,
                            uint32_t count, uint32_t first_width)
 {
@@ -1784,7 +1788,8 @@ TEST(weights_are_summed)
     tml_close(cpu);
 }
 
-/* Of the field's own points, the CPU finds the weights another way than at a copy of their places. */
+/* Of the field's own points, the CPU finds the weights another way than at a copy of their
+ * places. */
 static void check_own_weights(tml_context *tml, tml_field_desc field, const float *radii,
                               float *weights)
 {
@@ -1844,7 +1849,8 @@ TEST(weights_of_own_points)
     tml_close(two);
 }
 
-/* A point that flies away makes the box larger, and its bins others: densities of the rest keep their bits. */
+/* A point that flies away makes the box larger, and its bins others: densities of the rest keep
+ * their bits. */
 TEST(a_far_point_changes_no_weight)
 {
     static const float places[][3] = {{3, 0, 0}, {-2.7f, 0.1f, 0}, {0.3f, -7, 4}, {-9, -9, -9}};
@@ -1873,7 +1879,8 @@ TEST(a_far_point_changes_no_weight)
     tml_close(tml);
 }
 
-/* Every vertex of a surface has some point near, even where samples are far apart, and equal values stay what they are.
+/* Every vertex of a surface has some point near, even where samples are far apart, and equal values
+ * stay what they are.
  */
 static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cell)
 {
@@ -2207,7 +2214,8 @@ TEST(every_failed_allocation_is_reported)
         limit.left = n;
         status = tml_field_mean(tml, &mean);
         CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
-        /* The context keeps the memory of a program of streams: itself, arrays, steps, descs and lives. */
+        /* The context keeps the memory of a program of streams: itself, arrays, steps, descs and
+         * lives. */
         CHECK(status == TML_OK || limit.live <= live + 5);
     }
     CHECK_OK(tml, status);

@@ -1,5 +1,5 @@
-/* tml_field_shapes against plain code over all pairs in double precision, and against what is known of sheets, on every
- * device that there is. */
+/* tml_field_shapes against plain code over all pairs in double precision, and against what is known
+ * of sheets, on every device that there is. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ static double noise(void)
     return (double)(test_random(&random_state) >> 40) * 0x1p-24 - 0.5;
 }
 
-/* ---- clouds ------------------------------------------------------------------------------------ */
+/* ---- clouds ---------------------------------------------------------------------------------- */
 
 /* nx x ny x nz points a unit apart, from at on, each moved by up to half of jitter. */
 static void add_lattice(point_cloud *cloud, const double at[3], int nx, int ny, int nz,
@@ -45,7 +45,8 @@ static void add_lattice(point_cloud *cloud, const double at[3], int nx, int ny, 
     }
 }
 
-/* A sheet on edge, a rod, a block, points by themselves, some in one place, and some that are not finite. */
+/* A sheet on edge, a rod, a block, points by themselves, some in one place, and some that are not
+ * finite. */
 static void make_mixed(point_cloud *cloud)
 {
     const double sheet[3] = {0, 0, 0}, rod[3] = {40, 3, 5}, block[3] = {-30, -8, 2};
@@ -70,7 +71,7 @@ static void make_mixed(point_cloud *cloud)
     cloud->points[8][2] = INFINITY;
 }
 
-/* ---- the reference ----------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 /* Eigenvalues, and eigenvectors in columns, by rotations of the largest entry. */
 static void eigen(double m[3][3], double vectors[3][3])
@@ -150,7 +151,7 @@ static void reference(const tml_field_shapes_desc *desc, const point_cloud *clou
         }
 }
 
-/* ---- comparisons ------------------------------------------------------------------------------- */
+/* ---- comparisons ----------------------------------------------------------------------------- */
 
 static void find_shapes(tml_context *tml, const point_cloud *cloud, tml_field_shapes_desc desc,
                         shapes *out)
@@ -234,7 +235,8 @@ TEST(plain_code_agrees)
     }
 }
 
-/* By hand: a layer's points have no extent across it, so a quarter of that along it; and what a point adds in all stays. */
+/* By hand: a layer's points have no extent across it, so a quarter of that along it; and what a
+ * point adds in all stays. */
 static void check_sheet(tml_context *tml)
 {
     static point_cloud cloud;
@@ -256,7 +258,8 @@ static void check_sheet(tml_context *tml)
                (double)found.densities[MIDDLE] / (double)cloud.densities[MIDDLE], 1e-4);
 }
 
-/* The root of the mean square of the triangles' angles to the sheet, in degrees, far from its edge; by their areas. */
+/* The root of the mean square of the triangles' angles to the sheet, in degrees, far from its edge;
+ * by their areas. */
 static double roughness(tml_context *tml, const tml_field_desc *field, double side)
 {
     tml_surface_result surface;

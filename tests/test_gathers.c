@@ -1,5 +1,6 @@
-/* Kernels that read whole arrays (tml_words), take and make vectors of integers, draw random numbers, and
- * call functions of a library: one from a kernel file and one of TML_LIBRARY. On every device that there is. */
+/* Kernels that read whole arrays (tml_words), take and make vectors of integers, draw random
+ * numbers, and call functions of a library: one from a kernel file and one of TML_LIBRARY. On every
+ * device that there is. */
 #include <stdlib.h>
 
 #include "test.h"
@@ -431,9 +432,9 @@ static void walk_and_look(tml_context *tml)
     CHECK_EQ_U64(first, NODES);
 }
 
-/* The same with nothing read on the way: more levels are enqueued than there are, the last of them of no
- * nodes, and there is room for many more than there are. What is left is the sum over all nodes, by a reduction of each level's hashes. The second time
- * nothing is allocated. */
+/* The same with nothing read on the way: more levels are enqueued than there are, the last of them
+ * of no nodes, and there is room for many more than there are. What is left is the sum over all
+ * nodes, by a reduction of each level's hashes. The second time nothing is allocated. */
 enum { LEVELS = 24, ROOM = 100000 };
 static void walk_blindly(tml_context *tml)
 {

@@ -1,7 +1,7 @@
-/* The OpenGL ES engine as a guest, and what it makes of drivers that fail: a lent context and its state,
- * lent textures, calls that must not wait, functions that are missing, memory that runs out. The
- * operations themselves are in test_stream, test_surface and test_field, which run them on every
- * device; the paths without integer textures are in test_gl_paths. */
+/* The OpenGL ES engine as a guest, and what it makes of drivers that fail: a lent context and its
+ * state, lent textures, calls that must not wait, functions that are missing, memory that runs out.
+ * The operations themselves are in test_stream, test_surface and test_field, which run them on
+ * every device; the paths without integer textures are in test_gl_paths. */
 
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
@@ -242,8 +242,8 @@ static void read_own(const tml_gl_memory *texture, uint32_t count, uint32_t *out
     gl.DeleteFramebuffers(1, &framebuffer);
 }
 
-/* What gl.h says of a texture whose name the program keeps: it is the buffer's, in step with every call,
- * whatever grows meanwhile; and it is nobody's once the buffer and the context are gone. */
+/* What gl.h says of a texture whose name the program keeps: it is the buffer's, in step with every
+ * call, whatever grows meanwhile; and it is nobody's once the buffer and the context are gone. */
 TEST(a_buffers_texture_stays_through_growth)
 {
     own_context own;
@@ -289,8 +289,8 @@ TEST(a_buffers_texture_stays_through_growth)
         CHECK_EQ_U64(seen[3], mark);
         CHECK_EQ_U64(seen[4], expected[4]);
 
-        /* Bound by the program when its buffer goes: as with any texture that is deleted, nothing is bound
-         * then, and the name is not brought back to life. */
+        /* Bound by the program when its buffer goes: as with any texture that is deleted, nothing
+         * is bound then, and the name is not brought back to life. */
         CHECK_OK(tml, tml_gl_texture(tml, large[1], &big));
         gl.ActiveTexture(GL_TEXTURE0 + 3);
         gl.BindTexture(GL_TEXTURE_2D, big.texture);
@@ -818,8 +818,8 @@ TEST(pictures_in_lent_textures)
     own_close(&own);
 }
 
-/* Points on the host go to a field, frame after frame, and nothing comes back: also where their number
- * changes. Others are read back to be sorted. */
+/* Points on the host go to a field, frame after frame, and nothing comes back: also where their
+ * number changes. Others are read back to be sorted. */
 TEST(points_on_the_host_are_not_read_back)
 {
     own_context own;
@@ -916,8 +916,8 @@ TEST(missing_functions_are_named)
     own_close(&own);
 }
 
-/* Every texture that is made fails once: a status that says so, nothing left over, and the context goes
- * on. */
+/* Every texture that is made fails once: a status that says so, nothing left over, and the context
+ * goes on. */
 TEST(textures_that_find_no_memory)
 {
     own_context own;
@@ -986,8 +986,8 @@ TEST(a_lost_context_is_said_to_be)
     tml_close(tml);
 }
 
-/* What a lost context leaves is never given out as a result: every call that waits says that it is lost,
- * however the driver tells, and so does every call after it. */
+/* What a lost context leaves is never given out as a result: every call that waits says that it is
+ * lost, however the driver tells, and so does every call after it. */
 static void check_loss(GLenum reset, bool is_lost, int call)
 {
     const tml_gl_desc desc = {

@@ -1,5 +1,5 @@
-/* Compiled programs of OpenGL ES from one context to the next (tml_gl_cache), and which kernel a program is for. The
- * driver between counts the shaders that it compiles. */
+/* Compiled programs of OpenGL ES from one context to the next (tml_gl_cache), and which kernel a
+ * program is for. The driver between counts the shaders that it compiles. */
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
 
@@ -202,7 +202,8 @@ TEST(damaged_and_foreign_data_is_compiled_instead)
         uint32_t compiled = compiled_with(data, cuts[i]);
         CHECK_EQ_U64(compiled, cuts[i] == size - 1 ? 1 : programs);
     }
-    /* A byte changed: of the magic, the driver, a checksum, the binary's size (far too large), the binary. */
+    /* A byte changed: of the magic, the driver, a checksum, the binary's size (far too large), the
+     * binary. */
     const size_t places[] = {0, 8, 15, HEAD + 16, HEAD + 31, HEAD + ENTRY, HEAD + ENTRY + 40};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         data[places[i]] ^= 0x41;

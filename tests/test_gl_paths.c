@@ -1,5 +1,5 @@
-/* Each path of the OpenGL ES engine, forced, against the CPU engine; and what the capability tests make
- * of devices that are worse than this one, which is made worse through lent functions. */
+/* Each path of the OpenGL ES engine, forced, against the CPU engine; and what the capability tests
+ * make of devices that are worse than this one, which is made worse through lent functions. */
 #include "test.h"
 
 #include <trommel/gl.h>
@@ -703,8 +703,8 @@ static __typeof__(&glGetShaderPrecisionFormat) real_precision;
 static GLenum last_format;
 static GLenum last_type;
 
-/* The format of the texture that was made last is that of the one that is looked at: so it is in the
- * tests of capabilities. */
+/* The format of the texture that was made last is that of the one that is looked at: so it is in
+ * the tests of capabilities. */
 static void GL_APIENTRY image_2d(GLenum target, GLint level, GLint internal, GLsizei width,
                                  GLsizei height, GLint border, GLenum format, GLenum type,
                                  const void *data)
@@ -887,8 +887,8 @@ TEST(forced_paths_are_refused_with_the_reason)
     CHECK(strstr(message, "GL_FRAMEBUFFER_UNSUPPORTED") != NULL);
 }
 
-/* Floats of 16 bits: too few for positions, so the tier is refused; moving bytes is still exact. What
- * has integers is not touched by it. */
+/* Floats of 16 bits: too few for positions, so the tier is refused; moving bytes is still exact.
+ * What has integers is not touched by it. */
 TEST(mediump_devices_are_refused)
 {
     if (!begin_worse())

@@ -1,5 +1,6 @@
-/* Surfaces and fields on OpenGL ES with short rows of texels, whose seams then lie everywhere: the mesh
- * is the CPU's; nothing waits in between (tml_surface_enqueue) and nothing past the end is written. */
+/* Surfaces and fields on OpenGL ES with short rows of texels, whose seams then lie everywhere: the
+ * mesh is the CPU's; nothing waits in between (tml_surface_enqueue) and nothing past the end is
+ * written. */
 #include <trommel/gl.h>
 #include <trommel/surface.h>
 #include <trommel/testing.h>
@@ -102,7 +103,8 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     tml_buffer_destroy(tml, enqueue.draw);
 }
 
-/* Soups, made at once and enqueued, are the welded mesh's vertices in the order of its triangles. */
+/* Soups, made at once and enqueued, are the welded mesh's vertices in the order of its
+ * triangles. */
 static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const host_mesh *welded)
 {
     const uint64_t corners = 3 * welded->triangles;
@@ -209,7 +211,8 @@ TEST(fields_of_crowded_points)
         tml_buffer_destroy(tml, out);
         tml_close(tml);
     }
-    /* trommel/field.h: each share to 2^-24 * (32 + 128 * step / reach), and the sum to 2^-24 * n. */
+    /* trommel/field.h: each share to 2^-24 * (32 + 128 * step / reach), and the sum to 2^-24 *
+     * n. */
     for (int i = 0; i < SAMPLES; i++)
         if (!CHECK(fabsf(samples[i] - expected[i]) <=
                    2 * 0x1p-24f * (64.0f * POINTS + (float)POINTS * expected[i])))

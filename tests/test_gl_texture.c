@@ -1,6 +1,6 @@
-/* Textures of the caller's as pictures on OpenGL ES: every format measures and halves to the bits of an
- * f32 buffer of what texelFetch gives, without a wait or an allocation the second time; bad textures are
- * refused. And textures into buffers and back. */
+/* Textures of the caller's as pictures on OpenGL ES: every format measures and halves to the bits
+ * of an f32 buffer of what texelFetch gives, without a wait or an allocation the second time; bad
+ * textures are refused. And textures into buffers and back. */
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
 
@@ -12,9 +12,9 @@
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
-/* Textures of colours as pictures: each has the bits of an f32 buffer of what texelFetch gives, which a
- * draw into a texture of floats tells; the second time nothing waits or is allocated, and the caller's
- * state is as it was. */
+/* Textures of colours as pictures: each has the bits of an f32 buffer of what texelFetch gives,
+ * which a draw into a texture of floats tells; the second time nothing waits or is allocated, and
+ * the caller's state is as it was. */
 typedef struct colours {
     const char *name;
     GLenum internal, format, type;
@@ -295,7 +295,8 @@ static void put_number(tml_type scalar, void *out, uint32_t i, float x)
         ((uint8_t *)out)[i] = (uint8_t)(x * 255.0f + 0.5f);
 }
 
-/* The element of a texel; UINT32_MAX: it has none. A loop over all elements, one tile after the other. */
+/* The element of a texel; UINT32_MAX: it has none. A loop over all elements, one tile after the
+ * other. */
 static uint32_t element_at(const transfer_case *c, uint32_t x, uint32_t y)
 {
     const uint32_t width = c->tile[0] ? c->tile[0] : ACROSS,

@@ -1,5 +1,6 @@
-/* Images on every device: exact weights at every size, policies, masks, types, equality of integers bit for
- * bit; percentiles, exposure over time, tone curves and mip chains against references in double. */
+/* Images on every device: exact weights at every size, policies, masks, types, equality of integers
+ * bit for bit; percentiles, exposure over time, tone curves and mip chains against references in
+ * double. */
 #include <float.h>
 
 #include <trommel/image.h>
@@ -26,7 +27,8 @@ static double uniform(uint64_t *state)
     return (double)(*state >> 11) * 0x1p-53;
 }
 
-/* Number 0 is the CPU with one thread; then come the devices of other engines. NULL: no such device. */
+/* Number 0 is the CPU with one thread; then come the devices of other engines. NULL: no such
+ * device. */
 enum { MAX_DEVICES = 8 };
 static tml_context *contexts[MAX_DEVICES];
 static tml_context *context(uint32_t number)
@@ -46,7 +48,8 @@ static tml_context *context(uint32_t number)
     }
     return contexts[number];
 }
-/* Software drivers, whose pipelines take half a second each to make, get a part of what has many. */
+/* Software drivers, whose pipelines take half a second each to make, get a part of what has
+ * many. */
 static bool is_slow(const tml_context *tml)
 {
     tml_device_info info;
@@ -74,7 +77,8 @@ static picture floats_of(const float *data, uint32_t width, uint32_t height, uin
                      .image = {.width = width, .height = height, .channels = channels}};
 }
 
-/* Measures; the raw words too, if wanted. False where the engine cannot (no other failure is let pass). */
+/* Measures; the raw words too, if wanted. False where the engine cannot (no other failure is let
+ * pass). */
 static bool measure(tml_context *tml, const picture *of, tml_image_measure_desc desc,
                     const uint8_t *mask, tml_image_stats *stats,
                     uint32_t words[TML_IMAGE_STATS_WORDS])
@@ -328,7 +332,8 @@ TEST(all_sizes_agree_with_double)
     }
 }
 
-/* Without the last row, the first one, the first column or the last one: what is missing is what that has. */
+/* Without the last row, the first one, the first column or the last one: what is missing is what
+ * that has. */
 TEST(a_row_less_is_a_row_less)
 {
     enum { WIDTH = 131, HEIGHT = 77 };
@@ -518,8 +523,8 @@ TEST(meters_are_heavier_in_the_middle)
 
 /* ---- types, regions, strides ----------------------------------------------------------------- */
 
-/* The same picture in each type and number of channels, padded rows, a region of it; and what is around
- * it is poison. */
+/* The same picture in each type and number of channels, padded rows, a region of it; and what is
+ * around it is poison. */
 TEST(regions_of_every_type_and_stride)
 {
     enum { WIDTH = 21, HEIGHT = 13, STRIDE = 4 * WIDTH + 7, FIRST = 3 };
@@ -871,7 +876,8 @@ TEST(exposure_follows_the_average)
         NEAR(e[TML_EXPOSURE_SCALE], 0.18 / exp2(0.5), 1e-4);
         expose(&m, (tml_image_expose_desc){.reset = true, .bias = 2.0f, .key = 0.5f}, e);
         NEAR(e[TML_EXPOSURE_SCALE], 2.0 / exp2(0.5), 1e-3);
-        /* What is between a quarter and three quarters: 2^-2 and 1, at the middles of their bins. */
+        /* What is between a quarter and three quarters: 2^-2 and 1, at the middles of their
+         * bins. */
         expose(&m, (tml_image_expose_desc){.reset = true, .clip_low = 25.0f, .clip_high = 75.0f},
                e);
         NEAR(e[TML_EXPOSURE_AVERAGE], -1.0 + 1.0 / 16.0, 1e-4);
@@ -892,8 +898,8 @@ TEST(exposure_follows_the_average)
     }
 }
 
-/* However a second and a half is cut into frames, the average ends at the same place: 4 stops away, at 2
- * stops a second, is 3 straight in 1.5 s; and on with exp(-t). */
+/* However a second and a half is cut into frames, the average ends at the same place: 4 stops away,
+ * at 2 stops a second, is 3 straight in 1.5 s; and on with exp(-t). */
 TEST(adaptation_does_not_depend_on_the_frame_rate)
 {
     const float one = 1.0f, bright = 16.0f;
@@ -1267,8 +1273,8 @@ static double bessel(double x)
     return sum;
 }
 
-/* What texel j of a level weighs in texel i of the next, along one axis, and in double: the part of it that is
- * covered, or the window's and the sinc's value there. */
+/* What texel j of a level weighs in texel i of the next, along one axis, and in double: the part of
+ * it that is covered, or the window's and the sinc's value there. */
 static double mip_weight(tml_mip_filter filter, uint32_t i, uint32_t new_size, uint32_t j,
                          uint32_t size)
 {
@@ -1333,7 +1339,8 @@ static double linear_to_srgb(double x)
     return x <= 0.0031308 ? 12.92 * x : 1.055 * pow(x, 1 / 2.4) - 0.055;
 }
 
-/* How far what was stored lies from what should have been: in steps of an integer, or as a part of size. */
+/* How far what was stored lies from what should have been: in steps of an integer, or as a part of
+ * size. */
 static double chain_error(const void *out, tml_type type, bool srgb, uint64_t i, double expected,
                           double size)
 {
@@ -1899,7 +1906,8 @@ TEST(pictures_of_logarithms_are_as_the_linear_ones)
                     check_log_picture(tml, v, k & 1 ? TML_F16 : TML_F32, channels, k & 2);
 }
 
-/* What a pass leaves that writes log2 of the luminance: metered as if it were linear, and as what it is. */
+/* What a pass leaves that writes log2 of the luminance: metered as if it were linear, and as what
+ * it is. */
 TEST(a_target_of_log_luminance_is_exposed)
 {
     const float data[] = {-6.0f, -4.5f, -3.0f}; /* the geometric mean is 2^-4.5 */

@@ -1,7 +1,7 @@
-/* Images on every engine, against the formulas compiled as C: all types and numbers of channels, rows with gaps,
- * regions, masks, pixels that lie across words, flat and tall pictures, words shared by levels and pictures.
- * And what is OpenGL ES's own: rows of few texels. What pictures mean (exact weights,
- * policies, equal bits) is test_image's. */
+/* Images on every engine, against the formulas compiled as C: all types and numbers of channels,
+ * rows with gaps, regions, masks, pixels that lie across words, flat and tall pictures, words
+ * shared by levels and pictures. And what is OpenGL ES's own: rows of few texels. What pictures
+ * mean (exact weights, policies, equal bits) is test_image's. */
 #include <trommel/gl.h>
 #include <trommel/testing.h>
 #include <trommel/trommel.h>
@@ -278,7 +278,8 @@ static tml_context *open_engine(int engine)
     for (int engine = 0; engine < ENGINES; engine++)                                               \
         for (tml_context *tml = open_engine(engine); tml; tml_close(tml), tml = NULL)
 
-/* Software drivers of Vulkan take a second for each pipeline, of which every case here has its own. */
+/* Software drivers of Vulkan take a second for each pipeline, of which every case here has its
+ * own. */
 static bool is_slow(const tml_context *tml)
 {
     tml_device_info info;
@@ -425,7 +426,8 @@ static uint32_t code_of(tml_type type, float x, bool srgb)
                              : float_bits(x);
 }
 
-/* Is a scalar what it should be: integers within a step, f16 likewise, f32 within a bound of its size? */
+/* Is a scalar what it should be: integers within a step, f16 likewise, f32 within a bound of its
+ * size? */
 static bool is_near(tml_type type, const uint8_t *bytes, uint64_t i, float expected, bool srgb,
                     double bound)
 {

@@ -1,6 +1,6 @@
 /* Every kernel file, and users' kernels of every parameter kind, in all three languages: as C (this
- * program includes them all), as Vulkan GLSL (glslang, then spirv-val; glslc too where it is) and as
- * GLSL ES 3.00 (glslang). The members of each argument struct must lie where C puts them. */
+ * program includes them all), as Vulkan GLSL (glslang, then spirv-val; glslc too where it is) and
+ * as GLSL ES 3.00 (glslang). The members of each argument struct must lie where C puts them. */
 #include <errno.h>
 #include <fcntl.h>
 #ifndef _WIN32
@@ -135,7 +135,8 @@ static void append_main(FILE *out, shader_dialect dialect, const char *args)
 
 typedef enum tool_result { TOOL_PASSED, TOOL_FAILED, TOOL_MISSING } tool_result;
 
-/* Runs a program with its output in log. On Windows none: what they are asked does not depend on the machine. */
+/* Runs a program with its output in log. On Windows none: what they are asked does not depend on
+ * the machine. */
 static tool_result run_tool(char *const *arguments, const char *log)
 {
 #ifdef _WIN32
@@ -197,7 +198,8 @@ static bool check_tool(const char *what, char *const *arguments)
 
 #define TOOL(...) ((char *const[]){__VA_ARGS__, NULL})
 
-/* All that can be said of the Vulkan shader in shader.comp without a device; with glslc's optimiser, too. */
+/* All that can be said of the Vulkan shader in shader.comp without a device; with glslc's
+ * optimiser, too. */
 static bool check_vulkan(const char *what, bool is_optimised)
 {
     char *source = (char *)work_path("shader.comp"), *binary = (char *)work_path("shader.spv");
@@ -209,7 +211,7 @@ static bool check_vulkan(const char *what, bool is_optimised)
         return false;
     if (is_optimised)
         check_tool(what, TOOL("glslc", "--target-env=vulkan1.2", "-O", "-Werror", "-o",
-                          (char *)work_path("glslc.spv"), source));
+                              (char *)work_path("glslc.spv"), source));
     return true;
 }
 
@@ -293,7 +295,8 @@ static bool is_for_all(const char *path)
            strcmp(name, "mesh.k.h") == 0;
 }
 
-/* What a kernel file stands after: those of its family (collide.k.h, collide_stream.k.h) that stand before it. */
+/* What a kernel file stands after: those of its family (collide.k.h, collide_stream.k.h) that stand
+ * before it. */
 static void append_bases(FILE *out, const char *path, shader_dialect dialect)
 {
     const char *name = strrchr(path, '/') + 1;
@@ -434,7 +437,8 @@ TEST(random_numbers_are_philox)
 }
 
 /* Along either argument and both: each byte's values as often as one another, neighbours without
- * correlation, a mean of a half. Bounds of five standard deviations and more; the numbers are fixed. */
+ * correlation, a mean of a half. Bounds of five standard deviations and more; the numbers are
+ * fixed. */
 TEST(random_numbers_are_even)
 {
     enum { DRAWS = 1 << 18 };
@@ -630,7 +634,8 @@ TEST(numbers_and_bits_mean_what_glsl_means)
                       exp(-0.3) + log(1.3) + sin(x) + cos(x) + tan(x) + asin(x) + acos(x) +
                       atan(x) + pow(0.3, 1.5) + (x + 0.75) + 0 + (x * 0.75 + 0.25) - 1 + x + x;
     CHECK_NEAR(sample_numbers(x), expected, 1e-5);
-    /* abs 5, sign -1, min -5, max -3, clamp -2; 1 + 2 + 1; popcount 2, lowest 3, clamp 9; 4, 40, 2 */
+    /* abs 5, sign -1, min -5, max -3, clamp -2; 1 + 2 + 1; popcount 2, lowest 3, clamp 9; 4, 40,
+     * 2 */
     CHECK_EQ_I64(sample_integers(-5, 40), 5 - 1 - 5 - 3 - 2 + 4 + 2 + 3 + 9 + 4 + 40 + 2);
     CHECK(sample_bits(-1.25f));
     CHECK(!sample_bits(NAN));

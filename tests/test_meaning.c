@@ -1,9 +1,11 @@
-/* What a file states of its values and their place reaches every command and every reader and writer.
+/* What a file states of its values and their place reaches every command and every reader and
+ * writer.
  *
- * One input is written in many ways that mean the same: far from 0, scaled (slope and intercept), with a unit, mirrored,
- * with its axes in another order, labels with large ids. Each row of the tables below is a command that takes such an
- * input, run on every engine; what it finds (areas, volumes, values, counts, pictures) must be what it finds in the
- * plain input, moved by as much. A command or a function of trommel/io.h that stands in no row fails the test. */
+ * One input is written in many ways that mean the same: far from 0, scaled (slope and intercept),
+ * with a unit, mirrored, with its axes in another order, labels with large ids. Each row of the
+ * tables below is a command that takes such an input, run on every engine; what it finds (areas,
+ * volumes, values, counts, pictures) must be what it finds in the plain input, moved by as much. A
+ * command or a function of trommel/io.h that stands in no row fails the test. */
 #include <math.h>
 
 #include <trommel/io.h>
@@ -31,7 +33,8 @@ static int run(const char *line)
     return status;
 }
 
-/* The number behind "key": in what the command printed, of the count-th such key; NaN where there is none. */
+/* The number behind "key": in what the command printed, of the count-th such key; NaN where there
+ * is none. */
 static double printed(const char *key, int count)
 {
     char quoted[64];
@@ -44,7 +47,8 @@ static double printed(const char *key, int count)
 
 /* ---- what is compared ------------------------------------------------------------------------ */
 
-/* What a command found: figures that do not depend on where the input lies, and a box that moves with it. */
+/* What a command found: figures that do not depend on where the input lies, and a box that moves
+ * with it. */
 typedef struct findings {
     int count;
     double figures[24];
@@ -67,7 +71,8 @@ static void found_place(findings *f, const double at[3])
     f->has_box = true;
 }
 
-/* Area, enclosed volume (signed: it shows the orientation), the values' mean and the box of m.ply or another. */
+/* Area, enclosed volume (signed: it shows the orientation), the values' mean and the box of m.ply
+ * or another. */
 static void find_mesh(const char *name, findings *f)
 {
     tml_mesh_file file;
@@ -130,7 +135,8 @@ static void place_of(const tml_grid *g, const uint64_t at[3], double place[3])
     }
 }
 
-/* Physical values by their place: their mean and the means weighted by where they are, and the box. */
+/* Physical values by their place: their mean and the means weighted by where they are, and the
+ * box. */
 static void find_volume(const char *name, findings *f)
 {
     tml_volume v;
@@ -481,7 +487,8 @@ static bool find(const row *r, const char *backend, findings *f, bool *is_told)
     return true;
 }
 
-/* Triangles of the same surface differ where the axes run otherwise, and fields where their grid begins elsewhere. */
+/* Triangles of the same surface differ where the axes run otherwise, and fields where their grid
+ * begins elsewhere. */
 static void compare(const row *r, const meaning *m, const char *backend, const findings *f,
                     const findings *plain)
 {
@@ -631,7 +638,8 @@ TEST(ids_of_labels_are_exact)
 
 /* ---- one call from file to file -------------------------------------------------------------- */
 
-/* The call itself, which reads in slabs, by Otsu's method, makes the inside high and labels of floats. */
+/* The call itself, which reads in slabs, by Otsu's method, makes the inside high and labels of
+ * floats. */
 TEST(one_call_means_what_files_say)
 {
     static const double iso[] = {100};
@@ -675,7 +683,8 @@ TEST(one_call_means_what_files_say)
 
 /* ---- trommel-io ------------------------------------------------------------------------------ */
 
-/* What each function of trommel/io.h that takes or gives a volume, points or a mesh is tested by. */
+/* What each function of trommel/io.h that takes or gives a volume, points or a mesh is tested
+ * by. */
 static const char *const functions[][2] = {
     {"tml_volume_load", "rows: convert, surface"},
     {"tml_volume_free", "releases"},

@@ -91,7 +91,8 @@ TEST(open_and_twisted_edges)
     CHECK_NEAR(fabs(s.volume), 1.0 / 3, 1e-12);
 }
 
-/* What welding by place flattens is neither a face nor has it edges, and a closed mesh stays closed. */
+/* What welding by place flattens is neither a face nor has it edges, and a closed mesh stays
+ * closed. */
 TEST(flattened_triangles_do_not_count)
 {
     static const uint32_t flattened[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3, 1, 1, 2, 3, 3, 3};
@@ -147,8 +148,8 @@ TEST(fan_of_many)
     CHECK_NEAR(s.area, 3.14159265, 1e-4);
 }
 
-/* Triangles among the vertices of short stretches, so that there are many components and some vertices
- * that nothing uses; more of them than a task takes. */
+/* Triangles among the vertices of short stretches, so that there are many components and some
+ * vertices that nothing uses; more of them than a task takes. */
 enum { CROWD_TRIANGLES = 300000, CROWD_VERTICES = 400000, CROWD_STRETCH = 700 };
 
 static void make_crowd(float *positions, uint32_t *indices)
@@ -294,7 +295,8 @@ typedef struct sample_mesh {
     tml_surface_part parts[8];
 } sample_mesh;
 
-/* reach: vertices among which a triangle's are, further up for each triangle; 0: all of the part's. */
+/* reach: vertices among which a triangle's are, further up for each triangle; 0: all of the
+ * part's. */
 static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool indices64,
                                 uint64_t reach)
 {
@@ -357,7 +359,8 @@ static bool equal_places(const mesh_arrays *m, uint64_t a, uint64_t b)
     return true;
 }
 
-/* Plain filter: what is left, as original vertex numbers. Labels are spread until nothing changes. */
+/* Plain filter: what is left, as original vertex numbers. Labels are spread until nothing
+ * changes. */
 static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, bool *kept,
                                 uint64_t *components)
 {

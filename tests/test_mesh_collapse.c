@@ -1,4 +1,5 @@
-/* tml_mesh_collapse and tml_surface_desc.collapse: the topology stays, slivers go, no triangle turns over. */
+/* tml_mesh_collapse and tml_surface_desc.collapse: the topology stays, slivers go, no triangle
+ * turns over. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -106,7 +107,8 @@ static tml_mesh_stats examine(tml_context *tml, const mesh *m)
     return stats;
 }
 
-/* The share of triangles with an angle of less than 5 degrees; turned: how many look against the gyroid's gradient. */
+/* The share of triangles with an angle of less than 5 degrees; turned: how many look against the
+ * gyroid's gradient. */
 static double slivers(const mesh *m, uint64_t *turned)
 {
     uint64_t found = 0;
@@ -183,7 +185,8 @@ static void check_volume(tml_context *tml, float (*value)(int x, int y, int z), 
     if (value == gyroid)
         CHECK(turned_before == 0 && turned == 0);
     check_parts(&m);
-    /* The attribute is the volume itself, of samples within 1; vertices may be 2^-10 of a cell off. */
+    /* The attribute is the volume itself, of samples within 1; vertices may be 2^-10 of a cell
+     * off. */
     for (uint64_t v = 0; v < m.arrays.vertex_count && !caps; v++)
         CHECK_NEAR((double)m.values[v], v < m.parts[0].vertex_count ? -0.2 : 0.15, 1.0 / 1024);
     free_mesh(&m);
@@ -264,7 +267,8 @@ TEST(an_edge_by_hand)
     CHECK_EQ_U64(arrays.vertex_count, 11);
     CHECK_EQ_U64(part.vertex_count, 11);
     CHECK(at[0][0] == 0 && at[0][1] == 0 && values[0] == 6 && at[1][1] == 1);
-    /* Without the outer ring 2 and 3 are on the boundary, and so is what would become one of the two: nothing goes. */
+    /* Without the outer ring 2 and 3 are on the boundary, and so is what would become one of the
+     * two: nothing goes. */
     arrays.triangle_count = part.triangle_count = 2;
     CHECK_OK(tml, tml_mesh_collapse(tml, &arrays, 10));
     CHECK_EQ_U64(arrays.triangle_count, 2);

@@ -1,4 +1,5 @@
-/* Distances of meshes, by both methods on every engine: against every pair of triangles tried, and each other's bytes. */
+/* Distances of meshes, by both methods on every engine: against every pair of triangles tried, and
+ * each other's bytes. */
 #include <trommel/trommel.h>
 
 #include "collide/collide_internal.h"
@@ -195,7 +196,8 @@ static tml_collide_distance_enqueue_desc frame_of(tml_tree *a, tml_tree *b, tml_
                                                .needed = o.needed};
 }
 
-/* The outputs, beside what the waiting call has found. Counts what is not told though it is apart. */
+/* The outputs, beside what the waiting call has found. Counts what is not told though it is
+ * apart. */
 static uint64_t check_outputs(tml_context *tml, outputs o, const tml_collide_distance_result *found,
                               uint32_t count)
 {
@@ -647,7 +649,8 @@ TEST(poses_on_one_thread)
 #ifdef TML_VULKAN
 static uint64_t allocations;
 
-/* Recorded once, and submitted with other poses and with vertices that the device fits the tree to. */
+/* Recorded once, and submitted with other poses and with vertices that the device fits the tree
+ * to. */
 TEST(recorded)
 {
     tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});

@@ -1,5 +1,5 @@
-/* Mesh files: every format, with and without its options, against strict small readers that share no
- * code with the writers; numbers as text; and what happens when a file cannot be written. */
+/* Mesh files: every format, with and without its options, against strict small readers that share
+ * no code with the writers; numbers as text; and what happens when a file cannot be written. */
 #include <dirent.h>
 #include <float.h>
 #include <locale.h>
@@ -251,7 +251,8 @@ static bool check_stl(const tml_mesh *mesh, const bytes *file)
             length += n[axis] * n[axis];
         }
         normal &= fabs(length - 1.0) < 1e-6;
-        /* At right angles to two edges, and on their right-hand side: their triple product is positive. */
+        /* At right angles to two edges, and on their right-hand side: their triple product is
+         * positive. */
         double u[3], v[3], along_u = 0.0, along_v = 0.0, side = 0.0;
         for (int axis = 0; axis < 3; axis++) {
             u[axis] = p[1][axis] - p[0][axis];
@@ -653,8 +654,8 @@ static void keep_warning(void *user, tml_log_level level, const char *message)
         snprintf(user, 512, "%s", message);
 }
 
-/* STL has floats alone: where they are too coarse for a mesh, that is told, of a mesh and of a stream of soup; other
- * formats say nothing. */
+/* STL has floats alone: where they are too coarse for a mesh, that is told, of a mesh and of a
+ * stream of soup; other formats say nothing. */
 TEST(stl_far_from_zero_is_told)
 {
     static const float positions[] = {0, 0, 0, 0.1f, 0, 0, 0, 0.1f, 0};

@@ -1,5 +1,6 @@
-/* Loading meshes: each format's features and faults, in files made here; polygons cut into triangles; what was
- * saved read back; files cut short at every byte, and memory that runs out at every request. */
+/* Loading meshes: each format's features and faults, in files made here; polygons cut into
+ * triangles; what was saved read back; files cut short at every byte, and memory that runs out at
+ * every request. */
 #include <math.h>
 #include <sys/stat.h>
 
@@ -150,7 +151,8 @@ TEST(what_only_some_corners_have_is_left_out)
 {
     tml_context *tml = open_plain();
     tml_mesh_file file;
-    /* One corner without texture coordinates; two normals at vertex 1; normals that are not there at all. */
+    /* One corner without texture coordinates; two normals at vertex 1; normals that are not there
+     * at all. */
     if (CHECK_OK(tml, load_text(tml, "a.obj",
                                 "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nvt 0 0\nvn 0 0 1\nvn 1 0 0\n"
                                 "f 1/1/1 2/1/1 3/1/1\nf 2//2 4//1 3//1\n",
@@ -169,8 +171,8 @@ TEST(what_only_some_corners_have_is_left_out)
 
 /* ---- polygons -------------------------------------------------------------------------------- */
 
-/* Cuts a polygon given in the plane z = x / 4, and checks that its triangles have no holes and no overlaps: none turns
- * right, and their areas add up. Returns how it was cut. */
+/* Cuts a polygon given in the plane z = x / 4, and checks that its triangles have no holes and no
+ * overlaps: none turns right, and their areas add up. Returns how it was cut. */
 static polygon_kind cut(const double (*outline)[2], uint32_t count, bool has_area)
 {
     enum { MOST = 64 };
@@ -241,7 +243,8 @@ TEST(two_faces_with_two_common_edges_get_different_diagonals)
 {
     tml_context *tml = open_plain();
     tml_mesh_file file;
-    /* A pillow of two quads around vertex 1, closed by two more below: vertex 1 has just these two faces. */
+    /* A pillow of two quads around vertex 1, closed by two more below: vertex 1 has just these two
+     * faces. */
     if (CHECK_OK(tml, load_text(tml, "a.obj",
                                 "v 0 0 1\nv -1 0 0\nv 0 2 0\nv 1 0 0\nv 0 -2 0\nv 0 0 -1\n"
                                 "f 2 5 1 3\nf 4 3 1 5\nf 3 6 5 2\nf 5 6 3 4\n",
@@ -330,7 +333,7 @@ TEST(ply_of_every_encoding_and_type)
     tml_close(tml);
 }
 
-/* ---- PLY of triangles, which is read in blocks ------------------------------------------------ */
+/* ---- PLY of triangles, which is read in blocks ----------------------------------------------- */
 
 enum { MANY_VERTICES = 40000, MANY_TRIANGLES = 70000, MANY_SIZE = 6 << 20 };
 
@@ -710,8 +713,8 @@ TEST(gltf_places_strips_and_fans)
     NEEDS_GLTF;
     tml_context *tml = open_plain();
     tml_mesh_file file;
-    /* Strip, placed at z = 5 and mirrored along x within it; a fan that shares the vertices; points; a node
-     * outside of the scene. */
+    /* Strip, placed at z = 5 and mirrored along x within it; a fan that shares the vertices;
+     * points; a node outside of the scene. */
     static const char text[] =
         GLTF_HEAD "\"scene\":0,\"scenes\":[{\"nodes\":[0]}],\"nodes\":["
                   "{\"children\":[1],\"translation\":[0,0,5],\"extras\":{\"mesh\":7,\"a\":[{}]}},"
@@ -780,8 +783,8 @@ static const char
                                       "4") "</Strips><Polys>" VTP_CELLS("0 1 2 3",
                                                                         "4") "</Polys>" VTP_END;
 
-/* The axis that is up must become +y, by a rotation: of the three axes the third is still the cross product of the
- * others. All numbers are exact, an origin's too. */
+/* The axis that is up must become +y, by a rotation: of the three axes the third is still the cross
+ * product of the others. All numbers are exact, an origin's too. */
 TEST(glb_is_y_up)
 {
     NEEDS_GLTF;
@@ -1244,7 +1247,7 @@ TEST(faults_are_told_with_their_place)
     tml_close(tml);
 }
 
-/* ---- what is left out, and told ---------------------------------------------------------------- */
+/* ---- what is left out, and told -------------------------------------------------------------- */
 
 /* Messages of the log, one after another. */
 typedef struct log_text {
@@ -1289,8 +1292,8 @@ static double enclosed(const tml_mesh *mesh)
     return sum / 6;
 }
 
-/* A file with something that is left out: word is in the one message about it, which is an error on request. word NULL:
- * there is nothing to tell. */
+/* A file with something that is left out: word is in the one message about it, which is an error on
+ * request. word NULL: there is nothing to tell. */
 typedef struct mild_case {
     const char *name, *text;
     uint64_t vertices, triangles;
@@ -1424,7 +1427,8 @@ TEST(a_file_of_bad_faces_alone_is_refused)
     tml_close(tml);
 }
 
-/* Triangles know the file's faces, those that are left out counted; tags of a vertex that is gone go with it. */
+/* Triangles know the file's faces, those that are left out counted; tags of a vertex that is gone
+ * go with it. */
 TEST(numbers_stay_those_of_the_file)
 {
     static const char text[] =
@@ -1533,7 +1537,7 @@ TEST(text_of_meshes_in_every_guise)
         check_mild(&cases[i], cases[i].text, strlen(cases[i].text));
 }
 
-/* ---- colours and what else vertices have -------------------------------------------------------- */
+/* ---- colours and what else vertices have ----------------------------------------------------- */
 
 static const tml_mesh_attribute *find_attribute(const tml_mesh *mesh, const char *name)
 {
@@ -1678,7 +1682,7 @@ TEST(properties_without_room_are_told)
     tml_close(tml);
 }
 
-/* ---- VTK's legacy polygons ---------------------------------------------------------------------- */
+/* ---- VTK's legacy polygons ------------------------------------------------------------------- */
 
 static void check_vtk(const char *text, size_t size, uint64_t triangles, double area2)
 {
@@ -1767,7 +1771,7 @@ TEST(vtk_of_every_kind_of_faces)
     tml_close(tml);
 }
 
-/* ---- glTF: what is required, sparse, or repeated ------------------------------------------------ */
+/* ---- glTF: what is required, sparse, or repeated --------------------------------------------- */
 
 #define GLTF_MESH                                                                                  \
     "\"nodes\":[{\"mesh\":0}],\"meshes\":[{\"primitives\":[{\"mode\":5,\"attributes\":{"           \
@@ -1882,7 +1886,7 @@ TEST(gltf_sparse_and_instances)
     tml_close(tml);
 }
 
-/* ---- far from 0 -------------------------------------------------------------------------------- */
+/* ---- far from 0 ------------------------------------------------------------------------------ */
 
 /* Coordinates of seven digits keep their thousandths in every format that has them. */
 TEST(far_meshes_keep_their_digits)
@@ -1918,7 +1922,7 @@ TEST(far_meshes_keep_their_digits)
     tml_close(tml);
 }
 
-/* ---- files of other programs' reports ------------------------------------------------------------ */
+/* ---- files of other programs' reports -------------------------------------------------------- */
 
 TEST(reports)
 {

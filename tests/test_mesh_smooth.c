@@ -1,5 +1,5 @@
-/* tml_mesh_smooth against plain code in double precision, and against what is known of spheres and planes, on every
- * device that there is. */
+/* tml_mesh_smooth against plain code in double precision, and against what is known of spheres and
+ * planes, on every device that there is. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -77,7 +77,8 @@ static void make_plane(mesh *m, uint32_t side)
     }
 }
 
-/* Triangles of any vertices: edges of many triangles, vertices of no triangle, and with a corner twice. */
+/* Triangles of any vertices: edges of many triangles, vertices of no triangle, and with a corner
+ * twice. */
 static void make_random(mesh *m, uint64_t vertices, uint64_t triangles)
 {
     *m = (mesh){.vertices = vertices, .triangles = triangles};
@@ -104,7 +105,7 @@ static double volume_of(const mesh *m, float (*at)[3])
     return volume / 6;
 }
 
-/* ---- plain code ------------------------------------------------------------------------------- */
+/* ---- plain code ------------------------------------------------------------------------------ */
 
 /* The same in double precision, by the header's words. weights may be NULL. */
 static void smooth_plainly(const mesh *m, const tml_mesh_smooth_desc *desc, const float *weights,
@@ -149,7 +150,7 @@ static void smooth_plainly(const mesh *m, const tml_mesh_smooth_desc *desc, cons
     }
 }
 
-/* ---- the call --------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 typedef struct call {
     tml_mesh_smooth_desc desc;

@@ -1,5 +1,5 @@
-/* Drives trommel-mpi under mpirun: several processes make the file that one makes, bit for bit, and where one of
- * them fails, its message is the job's, and there is no file. */
+/* Drives trommel-mpi under mpirun: several processes make the file that one makes, bit for bit, and
+ * where one of them fails, its message is the job's, and there is no file. */
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <zlib.h>
@@ -36,8 +36,8 @@ static bool same_files(const char *one, const char *many)
     return test_same_files(in_folder(one), in_folder(many));
 }
 
-/* What the summary counts, as JSON: cells, vertices, triangles, components, parts. Not whether the mesh is closed, its
- * area and volume, which shares do not tell. */
+/* What the summary counts, as JSON: cells, vertices, triangles, components, parts. Not whether the
+ * mesh is closed, its area and volume, which shares do not tell. */
 static char *counts_of_summary(void)
 {
     static const char *const measures[] = {"  \"closed\": ", "  \"area\": ", "  \"volume\": "};
@@ -134,7 +134,8 @@ static char *stages_of_summary(void)
     return names;
 }
 
-/* So that one process and two can be compared. What several refuse, one does as though there were no job. */
+/* So that one process and two can be compared. What several refuse, one does as though there were
+ * no job. */
 TEST(one_process_goes_the_way_of_several)
 {
     static const char *const ways[] = {"%s --iso 30 --caps", "%s --iso 30 --largest",
@@ -232,7 +233,8 @@ static void drop_times(char *text)
     *to = '\0';
 }
 
-/* Pictures get brighter, each by its own amount, so that the exposure follows; the last round has none for some. */
+/* Pictures get brighter, each by its own amount, so that the exposure follows; the last round has
+ * none for some. */
 TEST(pictures_go_round_and_their_exposure_follows)
 {
     enum { FRAMES = 7, WIDTH = 24, HEIGHT = 16, HEADER = 16 };
@@ -294,7 +296,8 @@ TEST(shares_follow_an_index_and_some_are_empty)
     remove_files();
 }
 
-/* The same words for one process, which has the array whole, for one that takes it in pieces, and for three. */
+/* The same words for one process, which has the array whole, for one that takes it in pieces, and
+ * for three. */
 static void arrays_alike(const char *command, const char *options)
 {
     static char expected[TEXT_MAX];

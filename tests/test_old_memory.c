@@ -1,9 +1,10 @@
-/* No reader's output depends on what memory held before. Every reader reads every test file, and files that were cut
- * and changed, in two processes whose memory is filled with different bytes: malloc's, from which libtiff, libpng
- * and OpenEXR take theirs, and the contexts'. All outputs must be equal. What a decoder did not write shows as a
- * difference.
+/* No reader's output depends on what memory held before. Every reader reads every test file, and
+ * files that were cut and changed, in two processes whose memory is filled with different bytes:
+ * malloc's, from which libtiff, libpng and OpenEXR take theirs, and the contexts'. All outputs must
+ * be equal. What a decoder did not write shows as a difference.
  *
- * With TML_DATA a sample of the collection's files is read, which TML_SEED turns; TML_SWEEP=1 reads all of them. */
+ * With TML_DATA a sample of the collection's files is read, which TML_SEED turns; TML_SWEEP=1 reads
+ * all of them. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -190,8 +191,8 @@ static void mend_png(uint8_t *data, size_t size)
     }
 }
 
-/* Changes a copy of a file by number: cut, with changed bytes, with a size that is larger, smaller, 0 or huge.
- * Returns its size. Changes are more frequent near the start, where headers are. */
+/* Changes a copy of a file by number: cut, with changed bytes, with a size that is larger, smaller,
+ * 0 or huge. Returns its size. Changes are more frequent near the start, where headers are. */
 static size_t change(uint8_t *data, size_t size, uint64_t seed)
 {
     static const uint8_t values[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -217,8 +218,8 @@ static size_t change(uint8_t *data, size_t size, uint64_t seed)
     return size;
 }
 
-/* Prints a line for each reader of a file and of its changes. The name is its last part, by whose ending some
- * formats are known. */
+/* Prints a line for each reader of a file and of its changes. The name is its last part, by whose
+ * ending some formats are known. */
 static void print_digests(tml_context *tml, const char *path, const uint8_t *data, size_t size)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -317,8 +318,8 @@ static void print_folder(tml_context *tml, const char *path, size_t most)
     }
 }
 
-/* The kinds that this test was made for: a strip of deflate that holds more than its rows, a picture of JPEG that is
- * smaller than its strip, and rows of OpenEXR that are too short. */
+/* The kinds that this test was made for: a strip of deflate that holds more than its rows, a
+ * picture of JPEG that is smaller than its strip, and rows of OpenEXR that are too short. */
 static void print_made(tml_context *tml)
 {
     static const uint8_t row[8] = {1, 2, 3, 4, 5, 6, 7, 8};

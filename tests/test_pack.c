@@ -1,6 +1,6 @@
-/* Floats to four bytes and back (kernels/pack.k.h), bit pattern by bit pattern: as C, and as the shaders
- * of the OpenGL ES engine's float tier. A run takes every 64th pattern, at a place that varies, so that
- * every exponent has many; --all takes all 2^32. */
+/* Floats to four bytes and back (kernels/pack.k.h), bit pattern by bit pattern: as C, and as the
+ * shaders of the OpenGL ES engine's float tier. A run takes every 64th pattern, at a place that
+ * varies, so that every exponent has many; --all takes all 2^32. */
 #include "test.h"
 
 #include <trommel/trommel.h>
@@ -114,8 +114,8 @@ static bool is_right(uint32_t bits, uint32_t is)
            (is_subnormal && is == (bits & 0x80000000u));
 }
 
-/* Sends all patterns through buffers of a context; by a kernel, which unpacks and packs, or straight, so
- * that the reading alone does something. */
+/* Sends all patterns through buffers of a context; by a kernel, which unpacks and packs, or
+ * straight, so that the reading alone does something. */
 static void check_context(tml_context *tml, bool by_kernel)
 {
     tml_buffer in, out;

@@ -32,8 +32,9 @@ static const char *say(const char *before, const char *arguments, int *code)
     return text;
 }
 
-/* Of 3 x 3 pixels blits see four: a bright one in the corner that they drop is in the mean by area alone. Row by
- * row 3 x 3 and 1 x 1 texels, enlarged to 63 x 63, so that the sheet has 128 pixels, with gaps of 4. */
+/* Of 3 x 3 pixels blits see four: a bright one in the corner that they drop is in the mean by area
+ * alone. Row by row 3 x 3 and 1 x 1 texels, enlarged to 63 x 63, so that the sheet has 128 pixels,
+ * with gaps of 4. */
 TEST(sheets_show_what_blits_drop)
 {
     const char *program = getenv("TML_PAPERS");
@@ -228,7 +229,8 @@ static void run_surfaces(tml_context *tml)
     CHECK_OK(tml, papers_surface(tml, &desc));
 }
 
-/* The driver's own checks have nothing to say of what depends on textures, which leaves a lent context as it was. */
+/* The driver's own checks have nothing to say of what depends on textures, which leaves a lent
+ * context as it was. */
 TEST(programs_of_textures_are_clean)
 {
     own_context own;

@@ -1,5 +1,6 @@
-/* What a picture's file says of its samples reaches the picture: PNG's cICP, iCCP, sRGB, gAMA and cHRM in the order of
- * its third edition, PFM's line ends, primaries, and the size of OpenEXR's blocks. All files are made here. */
+/* What a picture's file says of its samples reaches the picture: PNG's cICP, iCCP, sRGB, gAMA and
+ * cHRM in the order of its third edition, PFM's line ends, primaries, and the size of OpenEXR's
+ * blocks. All files are made here. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -325,7 +326,8 @@ TEST(exr_blocks_have_the_size_of_their_samples)
             CHECK(((const uint16_t *)p.data)[i] == 0x3c00);
         tml_picture_free(tml, &p);
     }
-    /* ZIPS: rows of zeros that are too short, right and too long; stored as they are where that is shorter. */
+    /* ZIPS: rows of zeros that are too short, right and too long; stored as they are where that is
+     * shorter. */
     for (uint32_t count = 500; count <= 1500; count += 500) {
         static const uint8_t zeros[1500];
         uint8_t packed[64];

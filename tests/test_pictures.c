@@ -1,9 +1,9 @@
-/* Picture files: real ones against values that another reader gave, small ones of every kind that a format
- * has, cut-off, changed and lying ones, round trips.
+/* Picture files: real ones against values that another reader gave, small ones of every kind that a
+ * format has, cut-off, changed and lying ones, round trips.
  *
- * The means of real files are OpenImageIO's, with which every sample was compared. The small files are the
- * fuzz targets' seeds: a picture of 24 x 14 by the formula of gradient() below, as Pillow, OpenImageIO and
- * a script wrote it. */
+ * The means of real files are OpenImageIO's, with which every sample was compared. The small files
+ * are the fuzz targets' seeds: a picture of 24 x 14 by the formula of gradient() below, as Pillow,
+ * OpenImageIO and a script wrote it. */
 #include <dirent.h>
 #include <zlib.h>
 
@@ -416,7 +416,7 @@ TEST(radiance_errors)
     tml_close(tml);
 }
 
-/* ---- PFM, PNG, JPEG, OpenEXR ------------------------------------------------------------------- */
+/* ---- PFM, PNG, JPEG, OpenEXR ----------------------------------------------------------------- */
 
 TEST(pfm_forms)
 {
@@ -497,7 +497,8 @@ TEST(png_forms)
     tml_close(tml);
 }
 
-/* A chunk that is put behind the header, with its checksum or another; then the picture of rgb.png is loaded. */
+/* A chunk that is put behind the header, with its checksum or another; then the picture of rgb.png
+ * is loaded. */
 static tml_status load_with_chunks(tml_context *tml, const char *chunks[][2], uint32_t crc_flip,
                                    tml_picture *out)
 {
@@ -522,7 +523,8 @@ static tml_status load_with_chunks(tml_context *tml, const char *chunks[][2], ui
     return load_bytes(tml, &changed, out);
 }
 
-/* What says how the colours are coded, also where it says it twice; checksums of all chunks and of the pixels. */
+/* What says how the colours are coded, also where it says it twice; checksums of all chunks and of
+ * the pixels. */
 TEST(png_chunks)
 {
     if (!HAS_PNG)
@@ -629,8 +631,8 @@ TEST(openexr_forms)
     tml_close(tml);
 }
 
-/* A real picture in scan lines, in tiles, and in tiles of several levels: the same pixels. Then tiles of other sizes
- * than the file's, and of a mode that there is not. */
+/* A real picture in scan lines, in tiles, and in tiles of several levels: the same pixels. Then
+ * tiles of other sizes than the file's, and of a mode that there is not. */
 TEST(openexr_tiles)
 {
     tml_context *tml = open_plain();
@@ -876,7 +878,7 @@ TEST(exr_round_trips)
     tml_close(tml);
 }
 
-/* ---- files by stripes ------------------------------------------------------------------------- */
+/* ---- files by stripes ------------------------------------------------------------------------ */
 
 typedef enum striped_kind {
     STRIPED_FLAT,
@@ -912,8 +914,8 @@ static uint8_t *file_bytes(const char *path, size_t *size)
     return data;
 }
 
-/* Saves with one thread and with several: files of the same bytes, of at most size_most, of which libpng (PNG) or
- * the reader (Radiance) checks all. */
+/* Saves with one thread and with several: files of the same bytes, of at most size_most, of which
+ * libpng (PNG) or the reader (Radiance) checks all. */
 static void save_by_threads(const char *name, const tml_picture *p, size_t size_most, bool is_exact)
 {
     uint8_t *files_of[3];
@@ -939,8 +941,9 @@ static void save_by_threads(const char *name, const tml_picture *p, size_t size_
         free(files_of[i]);
 }
 
-/* Rows that fill a stripe of 512 KiB, one less and one more; a row that is longer than one; more than the 64 stripes
- * that are held at a time; data that repeat across stripes, and data that do not. */
+/* Rows that fill a stripe of 512 KiB, one less and one more; a row that is longer than one; more
+ * than the 64 stripes that are held at a time; data that repeat across stripes, and data that do
+ * not. */
 TEST(png_by_stripes)
 {
     if (!HAS_PNG)
@@ -1019,7 +1022,8 @@ TEST(float_round_trips)
     tml_close(tml);
 }
 
-/* Runs of every length, flat widths, and colours over the whole range: within half a mantissa's step. */
+/* Runs of every length, flat widths, and colours over the whole range: within half a mantissa's
+ * step. */
 TEST(radiance_rounds_to_nearest)
 {
     tml_context *tml = open_plain();
@@ -1056,7 +1060,8 @@ TEST(radiance_rounds_to_nearest)
     tml_close(tml);
 }
 
-/* Tasks of 16 rows, 64 at a time: one less and one more; lines that are flat; a line that is a batch of its own. */
+/* Tasks of 16 rows, 64 at a time: one less and one more; lines that are flat; a line that is a
+ * batch of its own. */
 TEST(radiance_by_rows)
 {
     static const struct {
@@ -1082,7 +1087,8 @@ TEST(radiance_by_rows)
     }
 }
 
-/* The encoder's bytes against the definition, for the floats around every power of two and special ones. */
+/* The encoder's bytes against the definition, for the floats around every power of two and special
+ * ones. */
 TEST(radiance_encodes_as_defined)
 {
     enum { WIDTH_OF = 7, EXPONENTS = 280, ROWS = EXPONENTS + 1 };

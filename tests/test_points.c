@@ -354,7 +354,8 @@ static void set_number(bytes *out, size_t at, double value, tml_type type)
     free(number.data);
 }
 
-/* Coordinates in quarters with an offset; two variable length records; extra bytes in each point. */
+/* Coordinates in quarters with an offset; two variable length records; extra bytes in each
+ * point. */
 static void make_las(bytes *out, uint64_t count, int minor, int format)
 {
     static const int record_sizes[] = {20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67};
@@ -586,7 +587,7 @@ TEST(text_in_every_guise)
     tml_close(tml);
 }
 
-/* ---- what is left out, and told ---------------------------------------------------------------- */
+/* ---- what is left out, and told -------------------------------------------------------------- */
 
 static void keep_warning(void *user, tml_log_level level, const char *message)
 {

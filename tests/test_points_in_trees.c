@@ -1,6 +1,6 @@
-/* Points against trees, against a loop over all triangles in exact arithmetic that shares nothing with the library's:
- * coordinates are small integers times a power of two, rays go to a random integer point, and another one is taken
- * where a ray meets an edge, a corner or a plane. */
+/* Points against trees, against a loop over all triangles in exact arithmetic that shares nothing
+ * with the library's: coordinates are small integers times a power of two, rays go to a random
+ * integer point, and another one is taken where a ray meets an edge, a corner or a plane. */
 #include <trommel/trommel.h>
 
 #include "core/simd.h"
@@ -25,7 +25,8 @@ static void add_quad(mesh *m, point a, point b, point c, point d)
     add_triangle(m, a, c, d);
 }
 
-/* From low to high on each axis, divided into n cells: faces outward, or inward if low is above high. */
+/* From low to high on each axis, divided into n cells: faces outward, or inward if low is above
+ * high. */
 static void add_box(mesh *m, int64_t low, int64_t high, int64_t n)
 {
     for (int axis = 0; axis < 3; axis++)
@@ -217,7 +218,8 @@ static tml_context *device(tml_engine_kind engine)
     return opened[which];
 }
 
-/* Where sides are told by kernels, and where coordinates are so large or small that the host tells them. */
+/* Where sides are told by kernels, and where coordinates are so large or small that the host tells
+ * them. */
 static void check_on_devices(const mesh *m, const point *points, uint32_t count, tml_tree_rule rule,
                              const uint8_t *expected)
 {
@@ -471,7 +473,7 @@ TEST(open_meshes_are_refused)
     free(m.corners);
 }
 
-/* ---- the nearest ------------------------------------------------------------------------------ */
+/* ---- the nearest ----------------------------------------------------------------------------- */
 
 static long double along(const point *a, const point *b, const point *c, const point *d)
 {
@@ -683,7 +685,7 @@ TEST(nearest_of_a_torus)
     free(m.corners);
 }
 
-/* ---- k nearest -------------------------------------------------------------------------------- */
+/* ---- k nearest ------------------------------------------------------------------------------- */
 
 static int compare_squares(const void *a, const void *b)
 {
@@ -691,7 +693,8 @@ static int compare_squares(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Distances and triangles of k nearest, beside the sorted distances of all triangles; none twice. */
+/* Distances and triangles of k nearest, beside the sorted distances of all triangles; none
+ * twice. */
 static void check_several(const mesh *m, const point *points, uint32_t count, uint32_t k,
                           const float *distances, const uint32_t *triangles)
 {
@@ -740,7 +743,8 @@ static void ask_several(tml_context *tml, tml_tree *tree, const float *at, uint3
     tml_buffer_destroy(tml, desc.triangles);
 }
 
-/* By the loop; the first of them is that of k = 1; the same bits by one thread and three, and for each level of SIMD. */
+/* By the loop; the first of them is that of k = 1; the same bits by one thread and three, and for
+ * each level of SIMD. */
 static void check_k_nearest(const mesh *m, uint32_t count, int64_t range, uint32_t k)
 {
     point *points = malloc(count * sizeof *points);
@@ -826,7 +830,8 @@ TEST(k_nearest_of_odd_points)
     free(m.corners);
 }
 
-/* Points that devices have no answers for, or that the host answers for all then, and zeros with a sign on a face. */
+/* Points that devices have no answers for, or that the host answers for all then, and zeros with a
+ * sign on a face. */
 TEST(nearest_of_odd_points)
 {
     enum { COUNT = 1500 };
@@ -933,7 +938,7 @@ TEST(many_points)
     free(m.corners);
 }
 
-/* ---- volumes ---------------------------------------------------------------------------------- */
+/* ---- volumes --------------------------------------------------------------------------------- */
 
 typedef struct samples {
     uint64_t dims[3];
@@ -965,7 +970,8 @@ static void samples_free(samples *s)
     free(s->sides);
 }
 
-/* The samples' sides beside the loop over all triangles, and their distances beside those of points, bit for bit. */
+/* The samples' sides beside the loop over all triangles, and their distances beside those of
+ * points, bit for bit. */
 static void check_volume_on(tml_context *tml, const mesh *m, const samples *s, tml_tree_rule rule,
                             int exponent, float band)
 {
@@ -1108,7 +1114,8 @@ static void check_device_volumes(const mesh *m, tml_tree_distance_grid_desc desc
     }
 }
 
-/* The bits that the host's have: of blocks that are cut off, on lines of which a few go through corners. */
+/* The bits that the host's have: of blocks that are cut off, on lines of which a few go through
+ * corners. */
 TEST(volumes_on_devices)
 {
     tml_tree_distance_grid_desc desc = {
@@ -1181,7 +1188,7 @@ TEST(volumes_that_are_refused)
     tml_close(tml);
 }
 
-/* ---- solid angles ----------------------------------------------------------------------------- */
+/* ---- solid angles ---------------------------------------------------------------------------- */
 
 static long double angle_between(const long double a[3], const long double b[3])
 {
@@ -1194,7 +1201,8 @@ static long double angle_between(const long double a[3], const long double b[3])
     return atan2l(sqrtl(cross), dot);
 }
 
-/* The generalised winding number, by the excess of each triangle's angles on the sphere (L'Huilier). */
+/* The generalised winding number, by the excess of each triangle's angles on the sphere
+ * (L'Huilier). */
 static long double turns_of(const mesh *m, const point *p)
 {
     long double turns = 0;
@@ -1273,7 +1281,8 @@ TEST(solid_angles_of_closed_meshes)
     free(m.corners);
 }
 
-/* By a loop over all triangles: surfaces with holes, a half and a triangle, and triangles of no order at all. */
+/* By a loop over all triangles: surfaces with holes, a half and a triangle, and triangles of no
+ * order at all. */
 TEST(solid_angles_of_open_meshes)
 {
     const uint32_t count = TEST_IS_SLOW ? 100 : 700;

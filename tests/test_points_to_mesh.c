@@ -1,5 +1,5 @@
-/* From a points' file to a mesh's file in one call: the command writes the same bytes, and so does the
- * call in slabs; each failure tells its side and leaves no file. */
+/* From a points' file to a mesh's file in one call: the command writes the same bytes, and so does
+ * the call in slabs; each failure tells its side and leaves no file. */
 #include <math.h>
 #include <unistd.h>
 

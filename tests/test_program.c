@@ -1,4 +1,5 @@
-/* Programs of streams (src/stream/program.h): what runs, where arrays lie, and what is refused, on every device that there is. */
+/* Programs of streams (src/stream/program.h): what runs, where arrays lie, and what is refused, on
+ * every device that there is. */
 #include "test.h"
 
 #include "contexts.h"

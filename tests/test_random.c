@@ -1,11 +1,12 @@
 /* Random programs: sequences of valid calls over a pool of buffers, each compared with plain C.
  *
  * A seed makes a program, a list of 50 to 150 calls and the buffers that they need.
- * Whatever a call does to a buffer, its model does to a mirror (random_model.h); on Vulkan the program has
- * command buffers that are submitted again later, with anything in between (random_run.h). Programs run
- * in child processes, so that one that ends the process is a failure like others. A program that fails is made shorter by leaving out calls
- * while it still fails, after Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input. 2002,
- * and what is left is printed. */
+ * Whatever a call does to a buffer, its model does to a mirror (random_model.h); on Vulkan the
+ * program has command buffers that are submitted again later, with anything in between
+ * (random_run.h). Programs run in child processes, so that one that ends the process is a failure
+ * like others. A program that fails is made shorter by leaving out calls while it still fails,
+ * after Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input. 2002, and what is
+ * left is printed. */
 #include <signal.h>
 #ifndef _WIN32
 #    include <sys/mman.h>
@@ -129,7 +130,8 @@ static void use(generator *g, uint16_t number)
         g->held[g->held_count++] = number;
 }
 
-/* A live buffer of some type and at least a count that the call in the making does not use; 0: none. */
+/* A live buffer of some type and at least a count that the call in the making does not use; 0:
+ * none. */
 static uint16_t find(generator *g, uint8_t context, const tml_type *types, uint64_t least,
                      array_role role)
 {
@@ -999,7 +1001,8 @@ static outcome *shared_outcome(void)
 #endif
 }
 
-/* Does work in a child; what it could no longer say is said for it. On Windows, where nothing forks, in this process. */
+/* Does work in a child; what it could no longer say is said for it. On Windows, where nothing
+ * forks, in this process. */
 static void in_child(void (*run)(const work *, outcome *), const work *w, outcome *out, bool quiet)
 {
     memset(out, 0, sizeof *out);

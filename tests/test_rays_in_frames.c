@@ -1,5 +1,6 @@
-/* Rays in a frame: enqueued, they find what the waiting call does, with their number on the device, without an allocation,
- * and in command buffers of the caller's. test_rays_in_trees.c compares both with a loop over all triangles. */
+/* Rays in a frame: enqueued, they find what the waiting call does, with their number on the device,
+ * without an allocation, and in command buffers of the caller's. test_rays_in_trees.c compares both
+ * with a loop over all triangles. */
 #include <math.h>
 #include <string.h>
 #include <trommel/trommel.h>
@@ -159,7 +160,7 @@ static void check_against(tml_context *tml, const frame *f)
     free(expected);
 }
 
-/* ---- every engine ----------------------------------------------------------------------------- */
+/* ---- every engine ---------------------------------------------------------------------------- */
 
 static uint64_t allocations;
 
@@ -213,7 +214,8 @@ TEST(a_steady_frame_allocates_nothing_on_vulkan)
     check_steady(TML_ENGINE_VULKAN);
 }
 
-/* A tree of no triangles, no rays, and rays that the device cannot follow, of which the list has room for the first. */
+/* A tree of no triangles, no rays, and rays that the device cannot follow, of which the list has
+ * room for the first. */
 static void check_edges(tml_engine_kind engine)
 {
     tml_context *tml = open_counted(engine);
@@ -297,7 +299,8 @@ TEST(what_is_refused)
 }
 
 #ifdef TML_VULKAN
-/* Recorded once, with a refit before, and submitted with other vertices and another number of rays. */
+/* Recorded once, with a refit before, and submitted with other vertices and another number of
+ * rays. */
 TEST(recorded)
 {
     tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});

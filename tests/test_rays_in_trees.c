@@ -1,6 +1,7 @@
-/* Rays against trees, against a loop over all triangles in exact arithmetic that shares nothing with the library's:
- * coordinates are small integers times a power of two, and the origin is moved in earnest, all coordinates multiplied by
- * 2^46 before, so that no ray meets an edge or a corner. */
+/* Rays against trees, against a loop over all triangles in exact arithmetic that shares nothing
+ * with the library's: coordinates are small integers times a power of two, and the origin is moved
+ * in earnest, all coordinates multiplied by 2^46 before, so that no ray meets an edge or a
+ * corner. */
 #include <trommel/trommel.h>
 
 #include "core/simd.h"
@@ -18,7 +19,7 @@ static int64_t random_in(int64_t low, int64_t high)
     return low + random_below(high - low + 1);
 }
 
-/* ---- meshes and rays of integers -------------------------------------------------------------- */
+/* ---- meshes and rays of integers ------------------------------------------------------------- */
 
 typedef struct ray {
     point from, way;
@@ -58,7 +59,7 @@ static void add_box(mesh *m, int64_t size, int64_t n, bool is_round)
         }
 }
 
-/* ---- the reference ---------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 typedef struct hit {
     float t;
@@ -146,7 +147,7 @@ static hits reference(const mesh *m, const ray *rays, uint32_t count)
     return out;
 }
 
-/* ---- comparing -------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 static const tml_type vec2_type = TML_VEC(TML_F32, 2);
 
@@ -195,7 +196,8 @@ static void *read_and_free(tml_context *tml, tml_buffer buffer)
     return out;
 }
 
-/* How rays are cast: by the call that waits, or enqueued, where those that the device cannot follow are listed. */
+/* How rays are cast: by the call that waits, or enqueued, where those that the device cannot follow
+ * are listed. */
 static bool enqueues;
 static uint8_t is_unsure[1 << 14];
 static uint32_t unsure_count, overflows;
@@ -361,7 +363,8 @@ static tml_context *vulkan(void)
     return shared_vulkan;
 }
 
-/* On one thread and three, with each level of SIMD, on each engine, and as large and as small as floats go. */
+/* On one thread and three, with each level of SIMD, on each engine, and as large and as small as
+ * floats go. */
 static void check_rays(const mesh *m, const ray *rays, uint32_t count)
 {
     static const int exponents[][2] = {
@@ -386,7 +389,7 @@ static void check_rays(const mesh *m, const ray *rays, uint32_t count)
     free(expected.first);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------ */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 /* Rays among few integers: most pass through edges, corners and planes. */
 static ray random_ray(int64_t low, int64_t high, int64_t way)
@@ -468,7 +471,8 @@ TEST(exact_sums)
     CHECK(met > 5000 && negative > 1000);
 }
 
-/* Through the corners, the edges' middles and the inner points of closed surfaces, and beside them; from there, too. */
+/* Through the corners, the edges' middles and the inner points of closed surfaces, and beside them;
+ * from there, too. */
 static void check_closed(int64_t size, int64_t n, bool is_round)
 {
     enum { COUNT = TEST_IS_SLOW ? 900 : 3000 };
@@ -753,8 +757,8 @@ TEST(poses_on_vulkan)
     check_poses(TML_ENGINE_VULKAN);
 }
 
-/* A tree that was built on the device, fitted to other vertices there, and fitted on the host: the device's hits of each
- * are those of the host with a tree of its own, to the bit. */
+/* A tree that was built on the device, fitted to other vertices there, and fitted on the host: the
+ * device's hits of each are those of the host with a tree of its own, to the bit. */
 static void *cast_words(tml_context *tml, tml_tree_cast_desc desc, uint32_t count)
 {
     uint32_t *words = malloc((size_t)16 * count);

@@ -43,8 +43,8 @@ static void finish(tml_context *tml, tml_read read, void *out)
 
 enum { COUNT = 70001 };
 
-/* What was there when the read began, whatever is enqueued after it; ranges of bytes; several reads, taken
- * in another order; buffers that are destroyed meanwhile; reads of nothing. */
+/* What was there when the read began, whatever is enqueued after it; ranges of bytes; several
+ * reads, taken in another order; buffers that are destroyed meanwhile; reads of nothing. */
 static void read_what_was(tml_context *tml)
 {
     static uint32_t in[COUNT], sums[COUNT], got[COUNT];

@@ -486,7 +486,7 @@ TEST(coloured_pictures_are_those_of_the_straightforward_way)
     free_ball(&b);
 }
 
-/* ---- backgrounds, frames, cameras -------------------------------------------------------------- */
+/* ---- backgrounds, frames, cameras ------------------------------------------------------------ */
 
 TEST(a_clear_background_leaves_the_mesh_s_own_colours)
 {
@@ -586,7 +586,8 @@ TEST(a_given_camera_sees_what_perspective_says)
     free_ball(&b);
 }
 
-/* The camera that is found for a picture, given to it, makes the same picture: of all, and of a frame beside its middle. */
+/* The camera that is found for a picture, given to it, makes the same picture: of all, and of a
+ * frame beside its middle. */
 TEST(a_picture_s_own_camera_sees_the_same)
 {
     static uint8_t own[4 * WIDTH * HEIGHT], given[4 * WIDTH * HEIGHT];
@@ -645,7 +646,8 @@ TEST(clipping_leaves_what_lies_in_all_planes)
     CHECK_OK(tml, clip_make(tml, &b.mesh, all, &clipped));
     CHECK(clipped.mesh.positions == b.mesh.positions && clipped.memory == NULL);
     clip_free(tml, &clipped);
-    /* The part of a unit sphere above z has the area 2 pi (1 - z); a quarter of that where x, y > 0. */
+    /* The part of a unit sphere above z has the area 2 pi (1 - z); a quarter of that where x, y >
+     * 0. */
     all[0][3] = -0.25;
     all[1][3] = all[3][3] = 0;
     CHECK_OK(tml, clip_make(tml, &b.mesh, all, &clipped));

@@ -1,5 +1,6 @@
-/* Inputs that other programs' users have reported as read wrongly, each with what is right (TML_DATA: reports/README.md).
- * Volumes are 6 x 5 x 4 samples of 10 x + 3 y + 7 z, meshes the unit cube, unless a test says otherwise. */
+/* Inputs that other programs' users have reported as read wrongly, each with what is right
+ * (TML_DATA: reports/README.md). Volumes are 6 x 5 x 4 samples of 10 x + 3 y + 7 z, meshes the unit
+ * cube, unless a test says otherwise. */
 #include <trommel/io.h>
 
 #include "test.h"

@@ -1,5 +1,6 @@
-/* What the header promises of segments and test_stream's bounds do not show, on every device: a float result
- * is to the bit the one of the segment as a stream of its own, and offsets that fall do no harm. */
+/* What the header promises of segments and test_stream's bounds do not show, on every device: a
+ * float result is to the bit the one of the segment as a stream of its own, and offsets that fall
+ * do no harm. */
 #include <trommel/gl.h>
 #include <trommel/testing.h>
 #include <trommel/trommel.h>
@@ -10,7 +11,8 @@
 
 enum { MAX_DEVICES = 8, SEGMENTS = 40, ELEMENTS = 110000 };
 
-/* Runs test on every device, on OpenGL ES also with short rows of texels, on Vulkan with short passes. */
+/* Runs test on every device, on OpenGL ES also with short rows of texels, on Vulkan with short
+ * passes. */
 static void everywhere(void (*test)(tml_context *tml))
 {
     tml_device_info infos[MAX_DEVICES];
@@ -30,8 +32,8 @@ static void everywhere(void (*test)(tml_context *tml))
         }
 }
 
-/* Lengths on the seams of words, blocks and tiles; the elements before the first segment make all of them
- * begin anywhere. */
+/* Lengths on the seams of words, blocks and tiles; the elements before the first segment make all
+ * of them begin anywhere. */
 static const uint32_t lengths[] = {0,    1,    2,    3,  4,    5,     7,   8,    9,     15,
                                    16,   17,   31,   33, 63,   64,    65,  67,   127,   129,
                                    255,  256,  257,  0,  0,    511,   513, 1023, 1025,  2049,
@@ -94,7 +96,8 @@ TEST(float_sums_are_those_of_a_stream)
     everywhere(sums_on);
 }
 
-/* More tiles than are joined at a time, between neighbours; the first of the largest is in the last tile. */
+/* More tiles than are joined at a time, between neighbours; the first of the largest is in the last
+ * tile. */
 static void long_sum_on(tml_context *tml)
 {
     enum { LONG = 2200003, FIRST = 9001 };

@@ -1,6 +1,6 @@
-/* Files that are larger than memory: volumes read layer by layer against volumes loaded, meshes written
- * piece by piece against meshes saved, and both with surfaces in slabs between them: the same file, bit for
- * bit. */
+/* Files that are larger than memory: volumes read layer by layer against volumes loaded, meshes
+ * written piece by piece against meshes saved, and both with surfaces in slabs between them: the
+ * same file, bit for bit. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -440,7 +440,8 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     CHECK_EQ_U64(watch.live, 0);
 }
 
-/* In pieces of one quad and more, of one part or two, in place or not; not beside triangles, nor in what has none. */
+/* In pieces of one quad and more, of one part or two, in place or not; not beside triangles, nor in
+ * what has none. */
 TEST(quads_in_pieces_are_the_whole_file)
 {
     static const char *const endings[] = {"ply", "vtp", "obj"};
@@ -546,7 +547,8 @@ TEST(meshes_that_fail_leave_nothing)
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_ERROR_CANCELLED), TML_ERROR_CANCELLED);
-    /* Attributes: promised and not there, of other components, without data, not promised; none of a name twice. */
+    /* Attributes: promised and not there, of other components, without data, not promised; none of
+     * a name twice. */
     static const tml_mesh_attribute three = {"a", 3, m.normals}, two = {"a", 2, m.normals},
                                     without = {"a", 3, NULL},
                                     twice[] = {{"a", 3, NULL}, {"a", 3, NULL}};
@@ -800,8 +802,8 @@ TEST(every_collected_volume_in_slabs)
 
 /* ---- large ones ------------------------------------------------------------------------------ */
 
-/* Balls on a lattice, 0 between them: a file with holes, of which the disk holds a part. Not one layer of
- * the volume is at hand as a whole. */
+/* Balls on a lattice, 0 between them: a file with holes, of which the disk holds a part. Not one
+ * layer of the volume is at hand as a whole. */
 static bool write_balls(const char *path, uint64_t side, uint64_t period)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);

@@ -114,7 +114,8 @@ TEST(a_gpu_is_taken_where_it_pays)
     setenv(cache_home, in_folder("pays"), 1);
     speeds s = machine;
     const cli_work endless = {INFINITY, 0, 0};
-    /* 0.5 to open and close it, 0.3 to copy 1e9 bytes both ways, 2 for pipelines that are not kept. */
+    /* 0.5 to open and close it, 0.3 to copy 1e9 bytes both ways, 2 for pipelines that are not
+     * kept. */
     const cli_work less = {4 * 0.79, 0, 1e9}, more = {4 * 0.81, 0, 1e9}, most = {4 * 2.81, 0, 1e9};
     CHECK(!speeds_prefer_gpu(&s, &more, 4, false) && speeds_prefer_gpu(&s, &most, 4, false));
     CHECK(cache_file_write("vulkan-0123", "x", 1));

@@ -26,8 +26,8 @@
     "1025 0 1 2 31 32 33 63 64 65 1023 1024 4095 4096 4097 7919 16383 16384 16385 65537 1000003"
 #define THREADS "2 1 7"
 #define METHODS "auto look_back reduce_then_scan histopyramid"
-/* The length by the host's word, by an element on the device, by one that is above the bound, and none
- * by the host's word: exactly zero, alone or as the bound of an element on the device. */
+/* The length by the host's word, by an element on the device, by one that is above the bound, and
+ * none by the host's word: exactly zero, alone or as the bound of an element on the device. */
 #define LENGTHS "host u32 u64 over zero bound0"
 
 /* ---- shared by the operations ---------------------------------------------------------------- */
@@ -54,8 +54,8 @@ static uint64_t choose_length(case_run *c, uint64_t bound, tml_length *length)
     return is_empty ? 0 : n < bound ? n : bound;
 }
 
-/* Where outputs begin: nowhere said; at LEAD, by an element of its own or by the count that the call
- * itself advances; past every output's end; farther than 32 bits. */
+/* Where outputs begin: nowhere said; at LEAD, by an element of its own or by the count that the
+ * call itself advances; past every output's end; farther than 32 bits. */
 #define FIRSTS "none u32 u64 cursor past far"
 enum { LEAD = 5 };
 static uint64_t first_of(const case_run *c, uint64_t room)
@@ -353,8 +353,8 @@ TML_KERNEL_WITH(reads, uvec4, map_six,
                                  p.u[1]);
                 })
 
-/* Matrices of small whole numbers, so that a multiply-add may be fused. The second names its matrix in a
- * library, as OpenGL ES 2 can. */
+/* Matrices of small whole numbers, so that a multiply-add may be fused. The second names its matrix
+ * in a library, as OpenGL ES 2 can. */
 TML_KERNEL(vec4, map_transform, (tml_index i, tml_params p),
            { return transform4(p.m, VEC4(F(U(i) & 1023u), F(p.u[2]), p.m[9], p.m[3])); })
 /* clang-format off */
@@ -759,9 +759,9 @@ static double rounding_of(tml_type out_type, double value)
     return (out_type == TML_F32 ? 0x1p-24 : 0x1p-53) * fabs(value);
 }
 
-/* The error that the header allows a sum of n elements, as a share of the sum of their sizes: in double
- * precision on the CPU and for doubles, else in single precision within slope * log2 n + start
- * roundings. */
+/* The error that the header allows a sum of n elements, as a share of the sum of their sizes: in
+ * double precision on the CPU and for doubles, else in single precision within slope * log2 n +
+ * start roundings. */
 static long double sum_error(const case_run *c, tml_type type, uint64_t n, int slope, int start)
 {
     if (c->engine == TML_ENGINE_CPU || type == TML_F64)
@@ -966,7 +966,8 @@ static uint64_t some_bin(case_run *c, uint64_t i, uint64_t bins)
                                           : x % bins;
 }
 
-/* The values from LOW to HIGH are binned: in an integer's whole range all but an eighth on each side. */
+/* The values from LOW to HIGH are binned: in an integer's whole range all but an eighth on each
+ * side. */
 static const double LOW = -2, HIGH = 3;
 static void put_value(tml_type type, uint8_t *out, double value)
 {
@@ -1756,7 +1757,8 @@ static uint64_t choose_source_count(case_run *c, uint64_t i, uint64_t n, uint64_
 
 static bool expand_is_sensible(const case_run *c)
 {
-    /* What looks its counts up knows those below 1024, and shares its inputs with the emit kernel. */
+    /* What looks its counts up knows those below 1024, and shares its inputs with the emit
+     * kernel. */
     if (case_is(c, "counts", "gathered") &&
         (case_is(c, "dist", "giant") ||
          !(case_is(c, "emit", "none") || case_is(c, "emit", "gathered"))))
@@ -1777,7 +1779,8 @@ static tml_buffer lookup_table(case_run *c, uint32_t words[1024])
     return case_input(c, table, TML_U32, 1024);
 }
 
-/* Outputs after the first of an emit kernel, with room for room elements and more, and what is expected. */
+/* Outputs after the first of an emit kernel, with room for room elements and more, and what is
+ * expected. */
 typedef struct more_outs {
     case_array *array;
     size_t size;
@@ -2092,9 +2095,9 @@ static const case_op unique_op = {"unique",
 #define SHAPES "tens one empty singles giant mixed seams gaps falling beyond"
 
 /* Offsets over n elements, of a shape: one segment with all; only empty ones; one element each; a
- * giant one between thousands of empty ones; short ones of all lengths; lengths about those of engines'
- * tiles; elements before the first and after the last segment; and offsets that are wrong. Returns how many
- * segments. */
+ * giant one between thousands of empty ones; short ones of all lengths; lengths about those of
+ * engines' tiles; elements before the first and after the last segment; and offsets that are wrong.
+ * Returns how many segments. */
 static uint64_t choose_offsets(case_run *c, uint64_t n, uint64_t **offsets)
 {
     static const uint32_t seams[] = {
@@ -2404,7 +2407,8 @@ static bool has_starts(const case_run *c)
     return case_is(c, "offsets", "starts") || case_is(c, "offsets", "starts64");
 }
 
-/* Starts are the offsets but for the last; some more elements, which the count on the device leaves out. */
+/* Starts are the offsets but for the last; some more elements, which the count on the device leaves
+ * out. */
 static void segments_make(case_run *c, const uint64_t *offsets, uint64_t segments,
                           tml_sort_desc *desc)
 {
@@ -2575,8 +2579,8 @@ static const case_op sort_segments_op = {
 
 /* ---- gather and scatter ---------------------------------------------------------------------- */
 
-/* Distinct places, or for a gather by chance; some are out of range where there are more elements than
- * places, and wild ones everywhere. */
+/* Distinct places, or for a gather by chance; some are out of range where there are more elements
+ * than places, and wild ones everywhere. */
 static uint64_t *choose_places(case_run *c, uint64_t n, uint64_t range, bool are_distinct)
 {
     uint64_t m = n > range ? n : range;
@@ -2779,9 +2783,10 @@ static const case_op search_op = {"search",
                                   search_test,
                                   search_perf};
 
-/* ---- top k ------------------------------------------------------------------------------------ */
+/* ---- top k ----------------------------------------------------------------------------------- */
 
-/* Keys that mislead the sample of kernels/top_k.k.h: those in it come before all others, or after them. */
+/* Keys that mislead the sample of kernels/top_k.k.h: those in it come before all others, or after
+ * them. */
 static void mislead(const case_run *c, tml_type type, uint8_t *keys, uint64_t n)
 {
     uint64_t samples = TOP_K_SAMPLED(n);
@@ -2947,8 +2952,8 @@ static const case_op top_k_op = {"top_k",
 
 /* ---- reduce by key --------------------------------------------------------------------------- */
 
-/* Runs of about the length that the axis says, of few keys, so that equal ones come back. Returns how many there
- * are among the first n; begins gets them, and n behind them. */
+/* Runs of about the length that the axis says, of few keys, so that equal ones come back. Returns
+ * how many there are among the first n; begins gets them, and n behind them. */
 static uint64_t choose_runs(case_run *c, uint8_t *keys, size_t size, uint64_t bound, uint64_t n,
                             uint64_t *begins)
 {

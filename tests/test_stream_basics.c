@@ -1,5 +1,5 @@
-/* The CPU's fast paths against naive loops: reduce, scan, compact and partition on seams of blocks and
- * tiles, for every SIMD level of this processor and several numbers of threads. */
+/* The CPU's fast paths against naive loops: reduce, scan, compact and partition on seams of blocks
+ * and tiles, for every SIMD level of this processor and several numbers of threads. */
 #include "test.h"
 
 #include "contexts.h"

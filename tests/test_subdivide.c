@@ -1,7 +1,7 @@
-/* Subdivision by closed forms and invariants: counts, masks of one vertex, affine invariance, constants to
- * the bit, limits that no level changes; adaptive meshes that are closed, oriented, within their
- * criterion or their budget, and converge to the uniform ones; refusals and what fix mends. The comparison
- * with OpenSubdiv is test_subdivide_opensubdiv.c. */
+/* Subdivision by closed forms and invariants: counts, masks of one vertex, affine invariance,
+ * constants to the bit, limits that no level changes; adaptive meshes that are closed, oriented,
+ * within their criterion or their budget, and converge to the uniform ones; refusals and what fix
+ * mends. The comparison with OpenSubdiv is test_subdivide_opensubdiv.c. */
 #include "subdivide/subdivide_internal.h"
 #include "support_subdivide.h"
 #include "test.h"
@@ -82,8 +82,8 @@ TEST(counts_follow_the_formulas)
     tml_close(tml);
 }
 
-/* One vertex at the height 1 amid neighbours at 0: it sinks to 1 - n beta, and in the limit to the centre's
- * weight. */
+/* One vertex at the height 1 amid neighbours at 0: it sinks to 1 - n beta, and in the limit to the
+ * centre's weight. */
 static void check_wheel(tml_context *tml, uint32_t valence, tml_subdivide_weights weights)
 {
     double half = 0.375 + 0.25 * cos(6.283185307179586 / valence);
@@ -337,8 +337,8 @@ TEST(small_outputs_are_refused_with_their_counts)
     tml_close(tml);
 }
 
-/* Of buffers given, made and mixed those that the call made are destroyed with the result, and no other; and
- * buffers that are given lie apart. */
+/* Of buffers given, made and mixed those that the call made are destroyed with the result, and no
+ * other; and buffers that are given lie apart. */
 TEST(results_own_what_was_made)
 {
     tml_context *tml = open_cpu(1);
@@ -547,8 +547,8 @@ TEST(every_criterion_makes_whole_meshes)
     tml_close(tml);
 }
 
-/* Beside a vertex of valence 3 or 4 a limit point lies a quarter to three eighths along its edge at every
- * level; that is no turn of the surface, and splitting ends. */
+/* Beside a vertex of valence 3 or 4 a limit point lies a quarter to three eighths along its edge at
+ * every level; that is no turn of the surface, and splitting ends. */
 TEST(surfaces_stop_turning_at_every_valence)
 {
     tml_context *tml = open_cpu(1);
@@ -565,7 +565,8 @@ TEST(surfaces_stop_turning_at_every_valence)
     tml_close(tml);
 }
 
-/* Where everything is split alike, an adaptive mesh is the uniform one at its limit: the same points. */
+/* Where everything is split alike, an adaptive mesh is the uniform one at its limit: the same
+ * points. */
 TEST(adaptive_points_are_limits_of_uniform_ones)
 {
     tml_context *tml = open_cpu(1);
@@ -685,7 +686,8 @@ TEST(progress_never_goes_back)
     tml_close(tml);
 }
 
-/* A channel's corners lie where its triangles' do: here its values are the positions, cut by seams. */
+/* A channel's corners lie where its triangles' do: here its values are the positions, cut by
+ * seams. */
 TEST(channels_follow_adaptive_triangles)
 {
     tml_context *tml = open_cpu(1);
@@ -805,7 +807,8 @@ TEST(bad_meshes_are_refused_or_mended)
     check_bad(3, 1, beyond, "corner 2 of triangle 0 is vertex 9, needs less than 3", NULL);
 }
 
-/* Triangles with the same three corners: one of them stays, but for the two sides of a closed sheet. */
+/* Triangles with the same three corners: one of them stays, but for the two sides of a closed
+ * sheet. */
 TEST(duplicates_are_refused_or_left_out)
 {
     static const uint32_t tetrahedron[] = {0, 1, 2, 0, 3, 1, 1, 3, 2, 2, 3, 0};
@@ -823,7 +826,8 @@ TEST(duplicates_are_refused_or_left_out)
                                      0, 2, 1, 0, 3, 2, 0, 4, 3, 0, 1, 4};
     check_bad(5, 8, sides, "is used by 4 triangles",
               &(tml_subdivider_info){.removed_triangles = 4, .duplicate_triangles = 4});
-    /* One triangle twice, wound alike: not a closed sheet, which the next one is, here beside a mistake. */
+    /* One triangle twice, wound alike: not a closed sheet, which the next one is, here beside a
+     * mistake. */
     static const uint32_t alike[] = {0, 1, 2, 1, 2, 0};
     check_bad(3, 2, alike, "both run along edge",
               &(tml_subdivider_info){.removed_triangles = 1, .duplicate_triangles = 1});
@@ -925,7 +929,8 @@ static tml_status use_all(tml_context *tml)
     return status;
 }
 
-/* Whichever request for memory fails, of a mesh in which everything is mended: all is given back. */
+/* Whichever request for memory fails, of a mesh in which everything is mended: all is given
+ * back. */
 TEST(memory_runs_out)
 {
     static const uint32_t bad[] = {0, 1, 2, 1, 2, 3, 3, 2, 4, 4, 5, 6, 5, 5, 6};

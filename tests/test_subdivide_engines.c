@@ -1,5 +1,5 @@
-/* Subdivision on every device against the CPU: the same triangles, and points within the header's bound.
- * Of adaptive meshes the thresholds are such that no edge lies close to one. */
+/* Subdivision on every device against the CPU: the same triangles, and points within the header's
+ * bound. Of adaptive meshes the thresholds are such that no edge lies close to one. */
 #include "support_subdivide.h"
 #include "test.h"
 
@@ -127,7 +127,8 @@ static void check_equal(tml_context *tml, tml_buffer a, tml_buffer b, uint64_t c
     free(other);
 }
 
-/* One subdivider after another criterion, and a new one that cannot expect anything: the same to the bit. */
+/* One subdivider after another criterion, and a new one that cannot expect anything: the same to
+ * the bit. */
 static void compare_calls(tml_context *tml)
 {
     tml_subdivider *kept = prepare_with_channel(tml);
@@ -171,8 +172,8 @@ static void compare_calls(tml_context *tml)
 
 /* ---- every device ---------------------------------------------------------------------------- */
 
-/* Does something with every device but the CPU: much at once, since most of the time goes to shaders that
- * a context compiles. */
+/* Does something with every device but the CPU: much at once, since most of the time goes to
+ * shaders that a context compiles. */
 static void for_devices(void (*job)(tml_context *tml))
 {
     tml_device_info infos[MAX_DEVICES];

@@ -1,5 +1,5 @@
-/* Adaptive subdivision in a frame: what is enqueued is what the waiting call makes, to the bit, on every
- * device, and inside a command buffer of the caller's. */
+/* Adaptive subdivision in a frame: what is enqueued is what the waiting call makes, to the bit, on
+ * every device, and inside a command buffer of the caller's. */
 #include "support_subdivide.h"
 #include "test.h"
 
@@ -128,7 +128,8 @@ static bool is_soiled(const uint32_t *words, uint64_t first, uint64_t end)
     return true;
 }
 
-/* The frame's outputs against a mesh of the waiting call: equal where both reach, and untouched past the mesh. */
+/* The frame's outputs against a mesh of the waiting call: equal where both reach, and untouched
+ * past the mesh. */
 static void check_frame(tml_context *tml, const frame *f, const tml_subdivide_result *mesh_made,
                         uint32_t is_short)
 {
@@ -190,7 +191,8 @@ static void check_criteria(tml_context *tml)
         f.adaptive.criterion = criteria[i].criterion;
         f.adaptive.threshold = criteria[i].threshold;
         f.adaptive.slivers = i % 2;
-        /* Of angles children may exceed what their parents met, which the waiting call then tries to mend. */
+        /* Of angles children may exceed what their parents met, which the waiting call then tries
+         * to mend. */
         f.adaptive.max_depth = criteria[i].criterion == TML_SPLIT_ANGLE ? 1 : 4;
         frame_look(tml, &f, i);
         frame_soil(tml, &f);
@@ -328,7 +330,8 @@ TEST(bad_frames_are_refused)
 /* ---- recorded -------------------------------------------------------------------------------- */
 
 #ifdef TML_VULKAN
-/* Recorded once and submitted again and again with other cameras in between, it makes what calls make. */
+/* Recorded once and submitted again and again with other cameras in between, it makes what calls
+ * make. */
 TEST(a_recorded_frame_follows_its_camera)
 {
     tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});

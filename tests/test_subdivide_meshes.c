@@ -1,5 +1,5 @@
-/* Subdivision of every mesh of the collection that TML_DATA names: those that are manifolds, uniformly and
- * adaptively, with their creases; the others' errors, and what fix makes of them. */
+/* Subdivision of every mesh of the collection that TML_DATA names: those that are manifolds,
+ * uniformly and adaptively, with their creases; the others' errors, and what fix makes of them. */
 #include "test.h"
 
 #include "contexts.h"
@@ -66,9 +66,9 @@ static void check_whole(tml_context *tml, const char *name, const tml_subdivider
                   stats->boundary_edges, stats->nonmanifold_edges, stats->euler, euler);
 }
 
-/* Edges are told apart by their ends alone. Where a mesh had the same triangle twice and fix turned one round,
- * the two share their edges, and in the next level edges inside both have the same ends: there
- * only counts are asked for. */
+/* Edges are told apart by their ends alone. Where a mesh had the same triangle twice and fix turned
+ * one round, the two share their edges, and in the next level edges inside both have the same ends:
+ * there only counts are asked for. */
 static void check_uniform(tml_context *tml, const char *name, tml_subdivider *subdivider,
                           uint32_t levels, bool is_fixed)
 {

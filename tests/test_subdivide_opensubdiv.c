@@ -1,5 +1,5 @@
-/* Uniform subdivision against OpenSubdiv's, in double: every level's triangles and points, limits, normals
- * and channels, on closed, open, creased and high-valence meshes. */
+/* Uniform subdivision against OpenSubdiv's, in double: every level's triangles and points, limits,
+ * normals and channels, on closed, open, creased and high-valence meshes. */
 #include "support_opensubdiv.h"
 #include "support_subdivide.h"
 #include "test.h"
@@ -224,8 +224,8 @@ TEST(every_level_of_every_mesh)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* UVs with seams: triangles to the right of a line through the mesh have values of their own, those of the
- * first few one each. */
+/* UVs with seams: triangles to the right of a line through the mesh have values of their own, those
+ * of the first few one each. */
 static uint32_t make_channel(const test_mesh *mesh, float *uvs, uint32_t *triangles)
 {
     uint32_t count = 0;

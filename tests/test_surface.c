@@ -249,12 +249,12 @@ typedef struct scene {
     tml_surface_desc desc;
 } scene;
 
-/* The device that the tests run on: each in turn. Contexts of the CPU are opened and closed by every
- * test; one of another device serves all of them, as its pipelines take long to make. */
+/* The device that the tests run on: each in turn. Contexts of the CPU are opened and closed by
+ * every test; one of another device serves all of them, as its pipelines take long to make. */
 static tml_device_info devices[32];
 static uint32_t device_number;
-static bool
-    is_thinned; /* a software driver, a sanitizer, an emulated machine: the longest loops take turns */
+/* a software driver, a sanitizer, an emulated machine: the longest loops take turns */
+static bool is_thinned;
 static char device_name[12]; /* the number, for tml_open */
 static tml_context *device_context;
 
@@ -1930,7 +1930,8 @@ TEST(outputs_of_the_caller)
     close_context(tml);
 }
 
-/* Of buffers given, made and mixed those that the call made are destroyed with the result, and no other. */
+/* Of buffers given, made and mixed those that the call made are destroyed with the result, and no
+ * other. */
 TEST(results_own_what_was_made)
 {
     tml_context *tml = open_context(1);
@@ -2160,8 +2161,9 @@ TEST(enqueued_is_the_surface)
     close_context(tml);
 }
 
-/* The soup that a welded mesh and room for v vertices say: triangles with a corner that is not among
- * the mesh's first vertices, as many as the soup's whole triangles have corners, are zeros. */
+/* The soup that a welded mesh and room for v vertices say: triangles with a corner that is not
+ * among the mesh's first vertices, as many as the soup's whole triangles have corners, are
+ * zeros. */
 static bool is_soup(const mesh *welded, uint64_t v, const guarded g[3])
 {
     const float *arrays[3] = {welded->positions, welded->normals, welded->values};
@@ -2270,7 +2272,8 @@ static tml_grid far_grid(tml_grid grid)
     return grid;
 }
 
-/* Cells through filters, soups and buffers of both widths; those that leave with a triangle leave. */
+/* Cells through filters, soups and buffers of both widths; those that leave with a triangle
+ * leave. */
 TEST(cells_follow_their_triangles)
 {
     tml_context *tml = open_context(2);
@@ -2665,8 +2668,8 @@ TEST(enqueued_layouts_hold_the_packed_mesh)
     close_context(tml);
 }
 
-/* A volume with so many vertices: lone samples inside have six, on a face five, on an edge four, in a
- * corner three. */
+/* A volume with so many vertices: lone samples inside have six, on a face five, on an edge four, in
+ * a corner three. */
 static scene make_counted(tml_context *tml, uint64_t vertices)
 {
     enum { SIDE = 49 };
@@ -2775,7 +2778,8 @@ TEST(field_input_is_the_field_as_a_volume)
     close_context(tml);
 }
 
-/* A grid so large that the CPU evaluates it in three slabs: the seams between them must not show. */
+/* A grid so large that the CPU evaluates it in three slabs: the seams between them must not
+ * show. */
 TEST(fields_in_slabs)
 {
     SKIP_UNLESS_CPU("the device holds the field whole");
@@ -2894,8 +2898,9 @@ TEST(largest_component_of_each_part)
     close_context(tml);
 }
 
-/* Where samples equal the isovalue, and the grid lies so far that float has no room for the clearance, sheets
- * meet in triangles without area: with those a closed manifold, without them closed, but no manifold any more. */
+/* Where samples equal the isovalue, and the grid lies so far that float has no room for the
+ * clearance, sheets meet in triangles without area: with those a closed manifold, without them
+ * closed, but no manifold any more. */
 TEST(without_degenerate_triangles_a_manifold_may_end)
 {
     enum { SIDE = 24 };
@@ -3022,8 +3027,8 @@ static void check_clear(const scene *s, const char *what)
     free_mesh(s, &m);
 }
 
-/* Whole isovalues on whole samples: a ball in 8 bits, noise of few values, a layer at the isovalue, an octahedron; each in
- * integers, floats and, a rounding beside them, doubles. */
+/* Whole isovalues on whole samples: a ball in 8 bits, noise of few values, a layer at the isovalue,
+ * an octahedron; each in integers, floats and, a rounding beside them, doubles. */
 TEST(samples_at_the_isovalue_keep_triangles_whole)
 {
     static const char *const names[] = {"ball", "noise", "layer", "octahedron"};
@@ -3617,8 +3622,8 @@ TEST(hard_cells_resampled)
     close_context(tml);
 }
 
-/* Every test on every device. First, --all: without taking turns; -d WHICH: only on a device's number, or on
- * those of an engine (cpu, vulkan, gl). */
+/* Every test on every device. First, --all: without taking turns; -d WHICH: only on a device's
+ * number, or on those of an engine (cpu, vulkan, gl). */
 int main(int argc, char **argv)
 {
     static const char *const engines[] = {"auto", "cpu", "vulkan", "gl"};

@@ -1,5 +1,6 @@
-/* Surface nets of labels against what is found sample by sample: every face once, smoothing in doubles over
- * the quads' own edges, meshes that are closed for each label; the same bytes for any threads and engine. */
+/* Surface nets of labels against what is found sample by sample: every face once, smoothing in
+ * doubles over the quads' own edges, meshes that are closed for each label; the same bytes for any
+ * threads and engine. */
 #include "test.h"
 
 #include "contexts.h"
@@ -228,7 +229,8 @@ static void check_quads(const volume *v, const mesh *m, uint64_t background, boo
     }
 }
 
-/* Does each label's share of the faces have no border? Each side of a triangle is met by its reverse. */
+/* Does each label's share of the faces have no border? Each side of a triangle is met by its
+ * reverse. */
 typedef struct side {
     uint64_t label;
     uint32_t low, high;
@@ -349,8 +351,8 @@ TEST(rows_of_any_length)
 
 /* ---- smoothing ------------------------------------------------------------------------------- */
 
-/* Moves vertices towards the means of those that the quads' edges join them to, and back, in doubles.
- * centers: of their cells; fixed: axes along which caps hold them. */
+/* Moves vertices towards the means of those that the quads' edges join them to, and back, in
+ * doubles. centers: of their cells; fixed: axes along which caps hold them. */
 static void smooth_slowly(const mesh *quads, const double *centers, const bool *fixed,
                           uint32_t iterations, double relaxation, double bound, double *positions)
 {
@@ -469,7 +471,8 @@ TEST(smoothing_passes_any_number_of_vertices)
     tml_close(tml);
 }
 
-/* 3 bits a sample, 8 bytes a row, and 4.3 for each vertex of the layers that are smoothed at once. */
+/* 3 bits a sample, 8 bytes a row, and 4.3 for each vertex of the layers that are smoothed at
+ * once. */
 TEST(smoothing_takes_little_memory)
 {
     tml_context *tml = open_cpu(1);
@@ -960,7 +963,8 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
     tml_close(tml);
 }
 
-/* A million labels from 2^63 on, each of one sample: a box of its own, and the sides of all boxes. */
+/* A million labels from 2^63 on, each of one sample: a box of its own, and the sides of all
+ * boxes. */
 TEST(every_sample_is_another_label)
 {
     enum { SIDE = TEST_IS_SLOW ? 12 : 100, COUNT = SIDE * SIDE * SIDE };
@@ -1087,8 +1091,8 @@ static void check_choices(tml_context *tml, tml_context *host)
     }
 }
 
-/* Outputs of the caller's are written as far as the mesh goes: an odd number of faces, with labels of a byte, of a volume that
- * stays on the host. Smaller ones are refused, with the counts. */
+/* Outputs of the caller's are written as far as the mesh goes: an odd number of faces, with labels
+ * of a byte, of a volume that stays on the host. Smaller ones are refused, with the counts. */
 static void check_given(tml_context *tml)
 {
     enum { MORE = 5 };
@@ -1208,7 +1212,7 @@ TEST(a_region_is_a_volume)
     tml_close(tml);
 }
 
-/* ---- in slabs --------------------------------------------------------------------------------- */
+/* ---- in slabs -------------------------------------------------------------------------------- */
 
 /* What comes in pieces, into the whole's memory. */
 typedef struct pieces {
@@ -1267,7 +1271,8 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
     return TML_OK;
 }
 
-/* The mesh in slabs of so many layers (0: as memory allows), in shares of so many (0: one), against the whole one. */
+/* The mesh in slabs of so many layers (0: as memory allows), in shares of so many (0: one), against
+ * the whole one. */
 static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_desc desc,
                         const mesh *whole, uint64_t share, uint64_t layers, uint64_t memory,
                         bool maps)

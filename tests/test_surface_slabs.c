@@ -1,5 +1,5 @@
-/* Surfaces in slabs against surfaces at once: the same vertices, triangles and numbers, bit for bit, for
- * every thickness of slabs, every option and any division into shares. */
+/* Surfaces in slabs against surfaces at once: the same vertices, triangles and numbers, bit for
+ * bit, for every thickness of slabs, every option and any division into shares. */
 #include "test.h"
 
 #include "contexts.h"
@@ -405,8 +405,8 @@ static void finish_case(stream_case *k)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-/* Each number of layers from 1 on, or with a step greater than 1 some; by reading and by mapping in turn. Only: of
- * cases whose name has that word. */
+/* Each number of layers from 1 on, or with a step greater than 1 some; by reading and by mapping in
+ * turn. Only: of cases whose name has that word. */
 static void check_thicknesses(tml_context *tml, const char *only, uint64_t step)
 {
     tml_device_info info;
@@ -598,7 +598,8 @@ TEST(counts_before_must_leave_numbers)
 }
 
 /* A piece that memory does not hold is cut into pieces of fewer layers. */
-/* Shares of so many layers each, whose slabs have fewer: the components of all are those of the whole. */
+/* Shares of so many layers each, whose slabs have fewer: the components of all are those of the
+ * whole. */
 static uint64_t count_in_shares(tml_context *tml, const stream_case *k, model *m, uint64_t share,
                                 uint64_t layers)
 {
@@ -819,8 +820,8 @@ TEST(failures_end_the_stream)
     tml_close(tml);
 }
 
-/* Whichever request for memory fails, all is given back; and so it is of slabs without a surface, in which
- * missing samples were marked. */
+/* Whichever request for memory fails, all is given back; and so it is of slabs without a surface,
+ * in which missing samples were marked. */
 TEST(memory_may_run_out_anywhere)
 {
     static const size_t numbers[] = {5, 6, 8, 15}; /* NaN, with caps; a mask; a soup */

@@ -122,8 +122,8 @@ TEST(corners_of_triangles_are_the_crossed_edges)
 }
 
 /* Within a cell a side is either shared by two triangles, in opposite directions, and then runs
- * through the cell's inside; or it is used once, and then lies in a face. So no chord can be met by a
- * neighbour's, and no edge of a mesh has more than two triangles. */
+ * through the cell's inside; or it is used once, and then lies in a face. So no chord can be met by
+ * a neighbour's, and no edge of a mesh has more than two triangles. */
 TEST(sides_are_shared_inside_and_single_on_faces)
 {
     int uses[EDGES][EDGES];
@@ -147,8 +147,8 @@ TEST(no_triangle_lies_in_a_face)
             CHECK(!share_face(table_edge(c, i), table_edge(c, i + 1), table_edge(c, i + 2)));
 }
 
-/* For all pairs of cells that agree on the corners of their shared face: each segment on the face is
- * used by both, in opposite directions. */
+/* For all pairs of cells that agree on the corners of their shared face: each segment on the face
+ * is used by both, in opposite directions. */
 TEST(neighbours_agree_on_their_shared_face)
 {
     int low[EDGES][EDGES], high[EDGES][EDGES];
@@ -260,9 +260,9 @@ static void count_mesh_sides(const topology_mesh *mesh, int uses[CORNERS][CORNER
         uses[corners[i]][corners[i % 3 == 2 ? i - 2 : i + 1]]++;
 }
 
-/* A mesh of a case, for a choice of its ambiguous faces: sides in faces are used once, in the direction
- * that the choice tells, all others once in each; the corners of each are the crossed edges and its own.
- * Around each corner the triangles are one fan. */
+/* A mesh of a case, for a choice of its ambiguous faces: sides in faces are used once, in the
+ * direction that the choice tells, all others once in each; the corners of each are the crossed
+ * edges and its own. Around each corner the triangles are one fan. */
 static void check_mesh(int case_index, int joined, const topology_mesh *mesh)
 {
     int uses[CORNERS][CORNERS], segments = 0, crossed = 0;

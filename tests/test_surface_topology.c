@@ -1,6 +1,6 @@
-/* TML_TOPOLOGY_TRILINEAR: single cells against the trilinear interpolant resampled, whose topology the
- * default rule finds; volumes by what must hold of every mesh, and by other types, scales, threads and
- * slabs that must not change it. */
+/* TML_TOPOLOGY_TRILINEAR: single cells against the trilinear interpolant resampled, whose topology
+ * the default rule finds; volumes by what must hold of every mesh, and by other types, scales,
+ * threads and slabs that must not change it. */
 #include "test.h"
 
 #include "contexts.h"
@@ -50,8 +50,8 @@ static topology topology_of(tml_context *tml, const tml_surface_desc *desc)
     return out;
 }
 
-/* Is the surface around each vertex one fan? Its triangles (v, a, b) lead from a to b. Of an oriented mesh
- * without boundary. */
+/* Is the surface around each vertex one fan? Its triangles (v, a, b) lead from a to b. Of an
+ * oriented mesh without boundary. */
 static bool is_manifold_at_vertices(tml_context *tml, const tml_surface_result *mesh)
 {
     const uint64_t corners = 3 * mesh->triangle_count;
@@ -188,8 +188,8 @@ static bool is_open(unsigned index)
     return false;
 }
 
-/* Cells that have a corner within the margin of the isovalue, or whose topology changes there, on either
- * side, are left out: there the resampling is too coarse. Values are at most 1. */
+/* Cells that have a corner within the margin of the isovalue, or whose topology changes there, on
+ * either side, are left out: there the resampling is too coarse. Values are at most 1. */
 static void check_random_cells(tml_context *tml, uint64_t count)
 {
     static const double margin = 0.01;
@@ -669,8 +669,8 @@ TEST(records_have_own_vertices)
     tml_close(tml);
 }
 
-/* Vertices lie in their cells; those of tunnels on the interpolant's surface; normals are of length 1 or 0
- * and point to lower values. A skewed, mirrored grid, far away. */
+/* Vertices lie in their cells; those of tunnels on the interpolant's surface; normals are of length
+ * 1 or 0 and point to lower values. A skewed, mirrored grid, far away. */
 TEST(own_vertices_are_placed)
 {
     tml_context *tml = open_cpu(1);
@@ -737,8 +737,8 @@ TEST(own_vertices_are_placed)
     tml_close(tml);
 }
 
-/* A volume's mesh is that of its samples' order on each axis, mirrored or not, and the grid places it: the
- * Euler characteristic is that of the plain grid, the volume that of its cells' size. */
+/* A volume's mesh is that of its samples' order on each axis, mirrored or not, and the grid places
+ * it: the Euler characteristic is that of the plain grid, the volume that of its cells' size. */
 TEST(grids_keep_the_topology)
 {
     tml_context *tml = open_cpu(2);
@@ -792,8 +792,8 @@ TEST(fields_are_their_volumes)
 
 /* ---- engines --------------------------------------------------------------------------------- */
 
-/* The CPU engine's mesh by another: the same triangles and cells; vertices as they round, or in their cells alone.
- * on_device: and not on the host, unless is_long. */
+/* The CPU engine's mesh by another: the same triangles and cells; vertices as they round, or in
+ * their cells alone. on_device: and not on the host, unless is_long. */
 static bool is_same_mesh(tml_context *tml, tml_context *cpu, const tml_surface_desc *desc,
                          const tml_surface_desc *expected, bool on_device, bool is_long,
                          bool in_cells)

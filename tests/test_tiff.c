@@ -1,5 +1,5 @@
-/* TIFF stacks: real files of every compression, order and layout against what other readers found, made-up
- * ones for descriptions, damaged, cut and changed ones. */
+/* TIFF stacks: real files of every compression, order and layout against what other readers found,
+ * made-up ones for descriptions, damaged, cut and changed ones. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -105,8 +105,8 @@ static void put(uint8_t *file, size_t *size, uint32_t value, int bytes)
         file[(*size)++] = (uint8_t)(value >> 8 * i);
 }
 
-/* A stack of bytes, value i * 7 of sample i, then its pages, of which the last point_back ones are left out
- * and lie behind the first. */
+/* A stack of bytes, value i * 7 of sample i, then its pages, of which the last point_back ones are
+ * left out and lie behind the first. */
 static size_t make(uint8_t file[4096], int pages, int directories, const char *description)
 {
     size_t size = 0, text = strlen(description) + 1, text_at, samples_at = 8;

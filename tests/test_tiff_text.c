@@ -1,5 +1,6 @@
-/* What ImageJ, OME and tags say of a TIFF stack: units, spacing, which page of which file is which layer,
- * calibration, tables of colours. Each made-up file is a stack of known bytes, of which a description is told. */
+/* What ImageJ, OME and tags say of a TIFF stack: units, spacing, which page of which file is which
+ * layer, calibration, tables of colours. Each made-up file is a stack of known bytes, of which a
+ * description is told. */
 #include <math.h>
 #include <stdlib.h>
 

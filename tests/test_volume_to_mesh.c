@@ -1,6 +1,6 @@
 /* From a volume's file to a mesh's file in one call, against the same by hand: the volume loaded,
- * tml_surface or tml_surface_labels of all of it, the mesh saved. The files are the same, byte for byte, on
- * every engine that takes slabs. What fails leaves nothing, whichever side it is. */
+ * tml_surface or tml_surface_labels of all of it, the mesh saved. The files are the same, byte for
+ * byte, on every engine that takes slabs. What fails leaves nothing, whichever side it is. */
 #include <math.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -203,7 +203,8 @@ static void compare(tml_context *tml, const char *name, const char *ending,
 
 /* ---- the same file --------------------------------------------------------------------------- */
 
-/* One layer, a slab less a layer, a slab, a slab and a layer, and several: mapped, read and loaded. */
+/* One layer, a slab less a layer, a slab, a slab and a layer, and several: mapped, read and
+ * loaded. */
 static void compare_all(tml_context *tml)
 {
     static const uint64_t depths[] = {1, 2, SLAB - 1, SLAB, SLAB + 1, NZ_MOST};
@@ -367,8 +368,8 @@ TEST(caps_close_the_inside)
     tml_close(tml);
 }
 
-/* Filters and hooks of tml_surface_save: what filters leave is what tml_surface's own leave, a hook sees every
- * piece, and another sees the mesh after the filters. */
+/* Filters and hooks of tml_surface_save: what filters leave is what tml_surface's own leave, a hook
+ * sees every piece, and another sees the mesh after the filters. */
 typedef struct seen {
     uint64_t vertices, edited;
 } seen;
@@ -585,8 +586,8 @@ TEST(what_goes_together)
     tml_close(tml);
 }
 
-/* A volume that one slab holds is not counted before, unless its mesh is too large for one piece: noise, of
- * which each cell has some. */
+/* A volume that one slab holds is not counted before, unless its mesh is too large for one piece:
+ * noise, of which each cell has some. */
 TEST(a_mesh_of_one_piece_and_of_several)
 {
     enum { SIDE = 24, SAMPLES = SIDE * SIDE * SIDE };

@@ -2043,8 +2043,8 @@ TEST(formats_are_known_of_damaged_files)
 
 TEST(gzip_members_that_meet_where_a_read_ends)
 {
-    /* Stored members of such sizes that the first ends 0 to 4 bytes before 256 KiB, which is read at
-     * once: the next member's magic number then lies across two reads. */
+    /* Stored members of such sizes that the first ends 0 to 4 bytes before 256 KiB, which is read
+     * at once: the next member's magic number then lies across two reads. */
     enum { READ = 256 << 10, ROOM = 300 << 10, SECOND = 1000 };
     tml_context *tml = open_plain();
     uint8_t *data = malloc(ROOM), *packed = malloc(2 * ROOM);

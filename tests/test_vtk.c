@@ -1,5 +1,5 @@
-/* VTK's volumes: real files against the values that VTK itself found, made-up ones for every type, order and
- * place, damaged, cut and changed ones. */
+/* VTK's volumes: real files against the values that VTK itself found, made-up ones for every type,
+ * order and place, damaged, cut and changed ones. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -293,7 +293,8 @@ TEST(collected_xml_files_have_the_values_that_another_reader_found)
     tml_close(tml);
 }
 
-/* Raw samples in this machine's order are read layer by layer, and others are refused with a reason. */
+/* Raw samples in this machine's order are read layer by layer, and others are refused with a
+ * reason. */
 TEST(raw_xml_files_are_read_layer_by_layer)
 {
     tml_context *tml = open_plain();

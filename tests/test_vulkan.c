@@ -1,6 +1,6 @@
-/* The Vulkan engine as a guest: lent instances, devices, buffers and command buffers; copies through
- * staging; and what it makes of drivers that fail. The operations themselves are in test_stream,
- * test_surface and test_field, which run them on every device. */
+/* The Vulkan engine as a guest: lent instances, devices, buffers and command buffers; copies
+ * through staging; and what it makes of drivers that fail. The operations themselves are in
+ * test_stream, test_surface and test_field, which run them on every device. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -470,7 +470,8 @@ TEST(a_frame_of_the_callers)
     host_close(&h);
 }
 
-/* Recorded once, each submission appends to what the ones before it left: the cursor is on the device. */
+/* Recorded once, each submission appends to what the ones before it left: the cursor is on the
+ * device. */
 TEST(frames_append)
 {
     NEED_DEVICE();
@@ -640,7 +641,8 @@ TEST(a_lent_device_must_fit)
     host_close(&h);
 }
 
-/* The threads of an llvmpipe that is opened next; NULL: as before. Returns what reset_threads needs. */
+/* The threads of an llvmpipe that is opened next; NULL: as before. Returns what reset_threads
+ * needs. */
 static char *set_threads(const char *count)
 {
     const char *old = getenv("LP_NUM_THREADS");
@@ -659,8 +661,8 @@ static void reset_threads(char *saved)
     free(saved);
 }
 
-/* With one thread workgroups follow one another, whatever the driver says: tml_open finds that out, and
- * scans in place do not wait. */
+/* With one thread workgroups follow one another, whatever the driver says: tml_open finds that out,
+ * and scans in place do not wait. */
 TEST(progress_that_is_not_made)
 {
     NEED_DEVICE();
@@ -726,9 +728,9 @@ TEST(a_wait_in_vain_is_a_status)
     driver.no_patience = false;
 }
 
-/* Whether a tile meets a silent one is chance: what is compacted is right, or a status says no. Where nothing
- * is said to keep workgroups moving, late tiles are counted by others, as those of a short partition are
- * everywhere. */
+/* Whether a tile meets a silent one is chance: what is compacted is right, or a status says no.
+ * Where nothing is said to keep workgroups moving, late tiles are counted by others, as those of a
+ * short partition are everywhere. */
 TEST(compact_is_right_or_says_no)
 {
     NEED_DEVICE();
@@ -784,8 +786,8 @@ TEST(compact_is_right_or_says_no)
     driver.looks = 0;
 }
 
-/* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain, and late tiles are
- * done by others. */
+/* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain, and late
+ * tiles are done by others. */
 TEST(sort_is_right_or_says_no)
 {
     NEED_DEVICE();
@@ -850,8 +852,8 @@ static tml_status scan_is_right(tml_context *tml, tml_type type, bool in_place)
     return status;
 }
 
-/* Segments of so many elements in turns, from element 3 on; the last one ends at COUNT - 5 or, out of range,
- * past the end. More offsets than elements are needed where a turn is empty. */
+/* Segments of so many elements in turns, from element 3 on; the last one ends at COUNT - 5 or, out
+ * of range, past the end. More offsets than elements are needed where a turn is empty. */
 enum { SHAPES = 8, OFFSETS_MOST = 4 * COUNT };
 static const uint32_t segment_shapes[SHAPES][3] = {
     {1, 1, 1},          {2, 0, 1},     {10, 11, 0},  {100, 1, 8192}, {20000, 9000, 30000},
@@ -908,8 +910,8 @@ static tml_status segments_are_right(tml_context *tml, tml_type type, int shape,
     return status;
 }
 
-/* Opens a context where tiles are late. Moving: it believes in forward progress, and waits for less than the
- * 65535 iterations that llvmpipe grants; there tiles follow one another. */
+/* Opens a context where tiles are late. Moving: it believes in forward progress, and waits for less
+ * than the 65535 iterations that llvmpipe grants; there tiles follow one another. */
 static tml_context *open_with_late_tiles(bool moving)
 {
     tml_context *tml;
@@ -923,8 +925,8 @@ static tml_context *open_with_late_tiles(bool moving)
     return tml;
 }
 
-/* Tiles that publish late, or an aggregate alone: others add what is there, wait, or do their work. Where tiles
- * run side by side on a busy machine, a wait may be in vain; then again. */
+/* Tiles that publish late, or an aggregate alone: others add what is there, wait, or do their work.
+ * Where tiles run side by side on a busy machine, a wait may be in vain; then again. */
 TEST(late_tiles_of_scans)
 {
     NEED_DEVICE();
@@ -999,9 +1001,10 @@ TEST(a_frame_that_waits_in_vain)
     driver.no_patience = false;
 }
 
-/* ---- what was recorded stays valid ------------------------------------------------------------ */
+/* ---- what was recorded stays valid ----------------------------------------------------------- */
 
-/* One operation of each kind that has scratch, over streams of several tiles, and what it writes. */
+/* One operation of each kind that has scratch, over streams of several tiles, and what it
+ * writes. */
 enum { LONG = 100000, OUTPUTS = 12 };
 typedef struct streams {
     tml_buffer in, flags, counts, offsets;
@@ -1171,7 +1174,8 @@ TEST(recording_needs_what_scratch_size_says)
     host_close(&h);
 }
 
-/* Submitted again and again while the context works and grows, it writes the same and nothing else. */
+/* Submitted again and again while the context works and grows, it writes the same and nothing
+ * else. */
 TEST(recorded_work_stays_valid)
 {
     NEED_DEVICE();
@@ -1228,7 +1232,8 @@ TEST(recorded_work_stays_valid)
     host_close(&h);
 }
 
-/* What is kept for recordings takes no more than the arena, and is given back when they are forgotten. */
+/* What is kept for recordings takes no more than the arena, and is given back when they are
+ * forgotten. */
 TEST(kept_scratch_is_bounded)
 {
     NEED_DEVICE();

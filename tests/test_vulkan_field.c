@@ -1,5 +1,5 @@
-/* Fields on Vulkan devices as the surface uses them: in slabs, and in more bricks than a list holds,
- * bit for bit; and in frames of the caller's. */
+/* Fields on Vulkan devices as the surface uses them: in slabs, and in more bricks than a list
+ * holds, bit for bit; and in frames of the caller's. */
 #include "test.h"
 
 #include "contexts.h"
@@ -93,7 +93,8 @@ static void crowd_on(tml_context *tml)
     tml_buffer_destroy(tml, out);
 }
 
-/* Where the device has too little memory to bin points, of which most lie beyond the grid, the host does. */
+/* Where the device has too little memory to bin points, of which most lie beyond the grid, the host
+ * does. */
 static void short_of_memory(tml_context *tml)
 {
     enum { MANY = 1 << 20, SIDE = 9, LIMIT = 40 << 20 };
@@ -166,7 +167,7 @@ TEST(crowds_of_points_are_added_up)
     on_devices(crowd_on);
 }
 
-/* ---- frames ------------------------------------------------------------------------------------ */
+/* ---- frames ---------------------------------------------------------------------------------- */
 
 /* Of any radii up to the largest. */
 enum { FRAME_POINTS = 4000, FRAME_ROOM = 40000, FRAME_SIDE = 40 };
@@ -252,7 +253,8 @@ static void check_refused(tml_context *tml, tml_status status, const char *word)
         test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", word, tml_last_error(tml));
 }
 
-/* While a command buffer is recorded, what would have to look at the points is refused, and told what it lacks. */
+/* While a command buffer is recorded, what would have to look at the points is refused, and told
+ * what it lacks. */
 static void refuse_to_wait(tml_context *tml, const frame *f)
 {
     static float on_host[FRAME_POINTS];
@@ -283,8 +285,8 @@ static void refuse_to_wait(tml_context *tml, const frame *f)
     }
 }
 
-/* Recorded once and submitted again and again, with other points in between, it makes what calls make; it allocates
- * nothing, and says so where scratch is missing. */
+/* Recorded once and submitted again and again, with other points in between, it makes what calls
+ * make; it allocates nothing, and says so where scratch is missing. */
 TEST(a_frame_makes_a_surface_of_moving_points)
 {
     uint64_t allocations = 0;

@@ -1,6 +1,6 @@
-/* What a Vulkan program may lend beside its device, and say about its queue: an allocator, a pipeline
- * cache, a lock, families that share, barriers of its choice, semaphores; pipelines made ahead; names for
- * debuggers; and what loaders of layered drivers want to be told. */
+/* What a Vulkan program may lend beside its device, and say about its queue: an allocator, a
+ * pipeline cache, a lock, families that share, barriers of its choice, semaphores; pipelines made
+ * ahead; names for debuggers; and what loaders of layered drivers want to be told. */
 #include <pthread.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Images on Vulkan devices where they differ from other engines': a frame that meters itself in the
- * caller's commands, nothing allocated the second time, and every way of reading a picture's memory. What
- * they measure is compared with the CPU's; test_image has the rest. */
+ * caller's commands, nothing allocated the second time, and every way of reading a picture's
+ * memory. What they measure is compared with the CPU's; test_image has the rest. */
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 

@@ -1,5 +1,5 @@
-/* Packed SPIR-V (vulkan_spirv.h): every module of the library, modules that the packer leaves as they are, and damaged
- * ones. */
+/* Packed SPIR-V (vulkan_spirv.h): every module of the library, modules that the packer leaves as
+ * they are, and damaged ones. */
 #include "test.h"
 
 #include <trommel/vulkan.h>

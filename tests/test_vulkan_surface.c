@@ -148,7 +148,8 @@ static void make_outputs(tml_context *tml, const mesh *expected, tml_surface_des
         }
 }
 
-/* Ever less room, until even a slab of one layer finds none: the mesh must stay what expected is. */
+/* Ever less room, until even a slab of one layer finds none: the mesh must stay what expected
+ * is. */
 static void check_rooms(tml_context *tml, const char *what, const tml_surface_desc *desc,
                         const mesh *expected, uint64_t room, uint32_t fewest_slabs)
 {
@@ -382,8 +383,8 @@ TEST(slabs_through_staging)
     on_devices(through_staging, true);
 }
 
-/* The call's own outputs come after counting: scratch makes way for them, and emitting does with what
- * they leave. Where they do not fit at all, the call says how large they are. */
+/* The call's own outputs come after counting: scratch makes way for them, and emitting does with
+ * what they leave. Where they do not fit at all, the call says how large they are. */
 static void outputs_before_scratch(tml_context *tml)
 {
     const tml_surface_desc desc = {.volume = lend_host(tml, TML_F32, make_volume(TML_F32, 0)),
@@ -414,7 +415,8 @@ TEST(outputs_come_before_scratch)
     on_devices(outputs_before_scratch, false);
 }
 
-/* Boundaries of labels where the device has room for them, where it has not, and the host makes them, and in between. */
+/* Boundaries of labels where the device has room for them, where it has not, and the host makes
+ * them, and in between. */
 static void boundaries_in_rooms(tml_context *tml)
 {
     const tml_surface_labels_desc desc = {.volume =

@@ -1,5 +1,5 @@
-/* Images of the caller's as pictures on Vulkan: every format measures and halves to the bits of an f32
- * buffer of what the device decodes, also in frames that are submitted again; bad textures are
+/* Images of the caller's as pictures on Vulkan: every format measures and halves to the bits of an
+ * f32 buffer of what the device decodes, also in frames that are submitted again; bad textures are
  * refused. With a validation layer, where there is one, which must have nothing to say. */
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
@@ -303,8 +303,9 @@ static void fill_halves(uint16_t *out, uint64_t seed)
         out[i] = (uint16_t)((next(&seed) >> 16 & 0x1fff) + (seed % 2 ? 0x3800 : 0x3000));
 }
 
-/* Three frames are drawn (here: copied) and metered, in commands that are submitted three times; what
- * each leaves equals what the same texels give in an f16 buffer, frame by frame through the host. */
+/* Three frames are drawn (here: copied) and metered, in commands that are submitted three times;
+ * what each leaves equals what the same texels give in an f16 buffer, frame by frame through the
+ * host. */
 TEST(a_recorded_frame_meters_its_target)
 {
     tml_context *tml = open_lent();

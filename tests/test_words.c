@@ -1,4 +1,5 @@
-/* The fields that the library's messages name, against the program's table of what its users know instead. */
+/* The fields that the library's messages name, against the program's table of what its users know
+ * instead. */
 #include <dirent.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
-/* What the tests of volume formats share: real files against what another reader found, damaged ones, cut
- * and changed ones. Stands after test.h and memory_watch.h. */
+/* What the tests of volume formats share: real files against what another reader found, damaged
+ * ones, cut and changed ones. Stands after test.h and memory_watch.h. */
 #ifndef TML_TEST_VOLUME_CHECK_H
 #define TML_TEST_VOLUME_CHECK_H
 
@@ -66,8 +66,9 @@ static inline void expect_refusal(tml_context *tml, const char *name, const void
     tml_volume_free(tml, &volume);
 }
 
-/* Every start of a file from sure bytes on, but for those that lack less than tail bytes, is refused; with
- * each byte of its first sure ones changed it is refused or read. No request is larger than memory. */
+/* Every start of a file from sure bytes on, but for those that lack less than tail bytes, is
+ * refused; with each byte of its first sure ones changed it is refused or read. No request is
+ * larger than memory. */
 static inline void cut_and_change(const char *name, const void *data, size_t size, size_t sure,
                                   size_t tail, size_t memory)
 {
@@ -97,8 +98,8 @@ static inline void cut_and_change(const char *name, const void *data, size_t siz
     CHECK_EQ_U64(watch.live, 0);
 }
 
-/* All files of the collection's damaged ones whose names start so are refused, with a message; those of
- * readable (NULL-terminated) may be read. No request for memory is larger than memory. */
+/* All files of the collection's damaged ones whose names start so are refused, with a message;
+ * those of readable (NULL-terminated) may be read. No request for memory is larger than memory. */
 static inline void check_damaged(const char *start, const char *const *readable, size_t memory)
 {
     char folder_path[512] = "";

@@ -1,6 +1,6 @@
-/* A Vulkan driver that counts and fails on request: functions that stand between the engine and the loader
- * (tml_vulkan_desc.get_instance_proc_addr = get_instance, after driver.real_instance = loader()). Of one
- * program, like test.h. */
+/* A Vulkan driver that counts and fails on request: functions that stand between the engine and the
+ * loader (tml_vulkan_desc.get_instance_proc_addr = get_instance, after driver.real_instance =
+ * loader()). Of one program, like test.h. */
 #ifndef VULKAN_DRIVER_H
 #define VULKAN_DRIVER_H
 
@@ -27,8 +27,8 @@ static struct {
     bool sizes_vary; /* it says that subgroups are of several sizes */
     int live;        /* objects created and not destroyed */
     VkDevice device; /* the last one that functions were asked of */
-    /* Optional: says of each call that can fail, in place of fail_at, what it returns at once; VK_SUCCESS:
-     * the real one is called. */
+    /* Optional: says of each call that can fail, in place of fail_at, what it returns at once;
+     * VK_SUCCESS: the real one is called. */
     VkResult (*ask)(const char *name);
     void (*dispatched)(void); /* optional: called after each dispatch that is enqueued */
 } driver;
@@ -215,7 +215,8 @@ static VKAPI_ATTR void VKAPI_CALL wrap_CmdDispatchIndirect(VkCommandBuffer a, Vk
         driver.dispatched();
 }
 
-/* Where a workgroup looks for long at a silent tile (gpu/look_back.h), it looks driver.looks times. */
+/* Where a workgroup looks for long at a silent tile (gpu/look_back.h), it looks driver.looks
+ * times. */
 static PFN_vkCreateComputePipelines patient_CreateComputePipelines;
 static VKAPI_ATTR VkResult VKAPI_CALL impatient_CreateComputePipelines(
     VkDevice a, VkPipelineCache b, uint32_t c, const VkComputePipelineCreateInfo *d,

@@ -1,5 +1,5 @@
-/* Images of a Vulkan program for tests: filled from the host, and fetched from as shaders do; include
- * after vulkan_host.h. */
+/* Images of a Vulkan program for tests: filled from the host, and fetched from as shaders do;
+ * include after vulkan_host.h. */
 #ifndef VULKAN_IMAGES_H
 #define VULKAN_IMAGES_H
 

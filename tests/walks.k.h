@@ -1,5 +1,5 @@
-/* A function library for test_gathers.c: a walk through a tree that lies in words. Node n has its first
- * child at word 2 * n and the number of its children at word 2 * n + 1. */
+/* A function library for test_gathers.c: a walk through a tree that lies in words. Node n has its
+ * first child at word 2 * n and the number of its children at word 2 * n + 1. */
 #define WALKS_NODE_WORDS 2u
 
 /* clang-format off */

@@ -1,21 +1,28 @@
 /* The library as one C file and one header.
  *
- *   make_amalgamation FOLDER LICENCE HEADER[,HEADER]... [-I FOLDER | -D NAME | -each FILE.h | FLAG... [CONDITION:]FILE.c]...
+ *   make_amalgamation FOLDER LICENCE HEADER[,HEADER]... [-I FOLDER | -D NAME | -each FILE.h |
+ *   FLAG... [CONDITION:]FILE.c]...
  *
- * Writes FOLDER/trommel.h, of the public headers, and FOLDER/trommel.c, of the sources and what they include:
- * - a header once, where it is first needed; without a guard, or -each, wherever it is included, as a part of the source,
- *   since it says something else each time. Kernel files (.k.h) and libraries of them need no guard;
- * - a name that is one source's own, and another's or a header's too, has its source's name in front;
+ * Writes FOLDER/trommel.h, of the public headers, and FOLDER/trommel.c, of the sources and what
+ * they include:
+ * - a header once, where it is first needed; without a guard, or -each, wherever it is included, as
+ *   a part of the source, since it says something else each time. Kernel files (.k.h) and libraries
+ *   of them need no guard;
+ * - a name that is one source's own, and another's or a header's too, has its source's name in
+ *   front;
  * - macros end with their source;
- * - what files share is static, but for arrays of unknown length: these are hidden, and have the library's prefix;
- * - #ifdef NAME is resolved for the macros that the build decides by: true with -D NAME, else false;
- * - FLAGs -m are the target of the source that follows, by a pragma; -f and -W are left out. (gcc inlines no function into one
- *   with other -f options.)
+ * - what files share is static, but for arrays of unknown length: these are hidden, and have the
+ *   library's prefix;
+ * - #ifdef NAME is resolved for the macros that the build decides by: true with -D NAME, else
+ *   false;
+ * - FLAGs -m are the target of the source that follows, by a pragma; -f and -W are left out. (gcc
+ *   inlines no function into one with other -f options.)
  * - a source with a CONDITION, of an #if, comes last, in that #if.
  *
- * It reads tokens by rules of thumb, no grammar: what a declaration declares stands before its parameters, [ or =, or
- * at its end. What this gets wrong, a compiler refuses, but for names that a macro pastes of its first argument and that
- * files share, so that argument is left as it is (is_shared). */
+ * It reads tokens by rules of thumb, no grammar: what a declaration declares stands before its
+ * parameters, [ or =, or at its end. What this gets wrong, a compiler refuses, but for names that a
+ * macro pastes of its first argument and that files share, so that argument is left as it is
+ * (is_shared). */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -501,7 +508,8 @@ static void declare(declaration *d, const token *last, unsigned file)
     d->is_array = d->is_initialised = false;
 }
 
-/* What a piece declares at its outermost level. Called twice: the second time, every public name and array is known. */
+/* What a piece declares at its outermost level. Called twice: the second time, every public name
+ * and array is known. */
 static void find_declarations(const tokens *all, unsigned file, bool is_public, bool is_last)
 {
     declaration d = {0};
@@ -744,7 +752,8 @@ static const char top[] =
     "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n" /* across files, where a status says so */
     "#endif\n"
     "#include <math.h>\n"
-    "#ifdef __GNUC__ /* roots that set no errno, as -fno-math-errno has them: no pragma says so */\n"
+    "#ifdef __GNUC__ /* roots that set no errno, as -fno-math-errno has them: no pragma says so "
+    "*/\n"
     "extern float sqrtf(float) __attribute__((const));\n"
     "extern double sqrt(double) __attribute__((const));\n"
     "#endif\n";

@@ -12,8 +12,8 @@
  *
  *     tml_library_extract(name, text, file, line)
  *
- * Every kernel is put into the templates, compiled in FOLDER, packed (pack_spirv.h) and written to the C file
- * OUTPUT, which defines const tml_vulkan_kernel SYMBOL[]. */
+ * Every kernel is put into the templates, compiled in FOLDER, packed (pack_spirv.h) and written to
+ * the C file OUTPUT, which defines const tml_vulkan_kernel SYMBOL[]. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +34,8 @@
 
 static const char *const form_names[VK_KERNEL_FORMS] = {"map", "keep", "compact"};
 
-/* A form's module, packed. number: the kernel's whose form of this kind was the first to have these words. */
+/* A form's module, packed. number: the kernel's whose form of this kind was the first to have these
+ * words. */
 typedef struct packed_form {
     uint32_t *words;
     size_t count, number;
@@ -310,7 +311,8 @@ static void parse_source(const char *path, kernel_list *list)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* The name of a form's shader or module in the folder of the work, where the tool stands by then. */
+/* The name of a form's shader or module in the folder of the work, where the tool stands by
+ * then. */
 static char *name_of(const char *symbol, size_t number, int form, const char *suffix)
 {
     size_t size = strlen(symbol) + strlen(form_names[form]) + strlen(suffix) + 32;
@@ -319,7 +321,8 @@ static char *name_of(const char *symbol, size_t number, int form, const char *su
     return name;
 }
 
-/* Shaders to be compiled at one level of optimisation; the compiler puts a module beside each, name.spv. */
+/* Shaders to be compiled at one level of optimisation; the compiler puts a module beside each,
+ * name.spv. */
 typedef struct work {
     const char *level;
     const char **names;
@@ -386,8 +389,9 @@ static bool has_form(const tml_kernel *kernel, int form)
     return form == 0 || (kernel->result == TML_U8 && (form == 1 || !kernel_uses_words(kernel)));
 }
 
-/* Larger optimised maps are compiled without optimisation, too, in the hope of a smaller module: of a large function that
- * is called in several places the optimiser makes copies, and drivers make their own. */
+/* Larger optimised maps are compiled without optimisation, too, in the hope of a smaller module: of
+ * a large function that is called in several places the optimiser makes copies, and drivers make
+ * their own. */
 enum { LARGE_MAP = 64 * 1024 };
 
 static void compile(kernel_list *list, const char *symbol, const char *glslc)

@@ -5,8 +5,8 @@
  *   looked up beside the including file first, then in the folders. The include of NAME stays as it
  *   is. -version puts #version 460 on top. Lines in a compiler's messages are those of the files,
  *   except with -plain, which leaves out comments, indentation and empty lines. -pieces is -plain
- *   without blanks that GLSL does not need, and with a byte PIECE_END wherever the text of another file begins or
- *   continues. -depfile writes a
+ *   without blanks that GLSL does not need, and with a byte PIECE_END wherever the text of another
+ *   file begins or continues. -depfile writes a
  *   make rule by which T depends on the files.
  *   make_shader library OUTPUT NAME INPUT... Writes a C header that does what TML_LIBRARY(NAME,
  *   ...) of <trommel/kernel.h> does, with the joined text of the inputs. It defines no C functions:
@@ -16,7 +16,8 @@
  *   make_shader pieces OUTPUT INPUT... Writes C that defines gl_shader_NAME for each INPUT, a
  *   NAME.frag flattened with -pieces, as a list of pieces. Equal pieces, which are most of the
  *   text, are stored once for all shaders.
- *   make_shader spirv OUTPUT INPUT Writes a module of SPIR-V packed (pack_spirv.h), as numbers separated by commas. */
+ *   make_shader spirv OUTPUT INPUT Writes a module of SPIR-V packed (pack_spirv.h), as numbers
+ *   separated by commas. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -86,8 +87,9 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Takes blanks out that separate no two words, nor two signs that would be one operator; returns what length is left. Of
- * a directive the first two stay that follow a word: NAME (x) is no NAME(x). */
+/* Takes blanks out that separate no two words, nor two signs that would be one operator; returns
+ * what length is left. Of a directive the first two stay that follow a word: NAME (x) is no
+ * NAME(x). */
 static size_t squeeze(char *line, size_t length)
 {
     size_t used = 0;

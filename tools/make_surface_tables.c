@@ -17,14 +17,15 @@
  * proves that neighbours agree.
  *
  * The second table is for the topology of the trilinear interpolant (surface/surface_topology.h): a
- * mesh for each case and each choice of the ambiguous faces whose inside corners are joined. Where a
- * loop has no fan as above, it is one around a vertex in the cell. Two loops may be joined by a
- * tunnel instead. Sweep a plane along an axis: on it the interpolant is bilinear, and two of the four
- * columns, across its diagonal, are joined in the cell and not on its border if they are apart where
- * both begin to be inside and where one of them ends to be, or where the others bound that interval,
- * but joined in between. Whether they are apart at both ends follows from the case and its faces; what
- * is in between is for whom reads the table. Such a tunnel is made of two strips, from each loop to a
- * ring of six vertices: the corners of the skew hexagon of straight lines that lies on the surface.
+ * mesh for each case and each choice of the ambiguous faces whose inside corners are joined. Where
+ * a loop has no fan as above, it is one around a vertex in the cell. Two loops may be joined by a
+ * tunnel instead. Sweep a plane along an axis: on it the interpolant is bilinear, and two of the
+ * four columns, across its diagonal, are joined in the cell and not on its border if they are apart
+ * where both begin to be inside and where one of them ends to be, or where the others bound that
+ * interval, but joined in between. Whether they are apart at both ends follows from the case and
+ * its faces; what is in between is for whom reads the table. Such a tunnel is made of two strips,
+ * from each loop to a ring of six vertices: the corners of the skew hexagon of straight lines that
+ * lies on the surface.
  *
  * After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni, Scopigno: A modified look-up
  * table for implicit disambiguation of Marching Cubes. 1994; Nielson, Hamann: The Asymptotic
@@ -119,8 +120,8 @@ static bool is_ambiguous(int case_index, int face)
 
 /* next[e]: the edge that a loop visits after e, or NO_EDGE. Going round each face
  * counter-clockwise, a segment leads from where a run of inside corners begins to where it ends;
- * its loop then winds counter-clockwise seen from the low side. joined: of the ambiguous faces those
- * where it leads to where the other run ends. */
+ * its loop then winds counter-clockwise seen from the low side. joined: of the ambiguous faces
+ * those where it leads to where the other run ends. */
 static void link_edges(int case_index, int joined, int next[EDGES])
 {
     for (int e = 0; e < EDGES; e++)
@@ -293,8 +294,8 @@ static int column_face(int axis, int column)
 }
 
 /* Are the columns of that parity inside and the others outside at some place of a sweep? Then out:
- * at the first and last such place, are the inside ones joined? False also where the choice of faces
- * has no interpolant. */
+ * at the first and last such place, are the inside ones joined? False also where the choice of
+ * faces has no interpolant. */
 static bool find_ends(int case_index, int joined, int axis, int parity, bool out[2])
 {
     for (int end = 0; end < 2; end++) {
@@ -375,8 +376,9 @@ static bool find_mouths(int case_index, const cell_loops *found, const int regio
     return count == 1;
 }
 
-/* Appends the strip between a loop and the ring, given in the same sense, whose chords are shortest.
- * Neither goes all around while the other stays: the chord at its ends would be one, met by four. */
+/* Appends the strip between a loop and the ring, given in the same sense, whose chords are
+ * shortest. Neither goes all around while the other stays: the chord at its ends would be one, met
+ * by four. */
 static void add_strip(cell_mesh *out, const cell_figure *figure, const int *loop, int length,
                       const int ring[RING])
 {
@@ -434,7 +436,8 @@ static point place_ring(bool x_ascends, bool y_ascends, cell_figure *out)
     return (point){{x_ascends ? -1 : 1, y_ascends ? -1 : 1, 1}};
 }
 
-/* False if the two mouths do not wind around the axis in opposite senses: no interpolant has that. */
+/* False if the two mouths do not wind around the axis in opposite senses: no interpolant has
+ * that. */
 static bool add_tunnel(cell_mesh *out, const cell_loops *found, const int mouths[2], bool x_ascends,
                        bool y_ascends)
 {

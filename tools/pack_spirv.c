@@ -1,8 +1,9 @@
 /* Packs SPIR-V (src/vulkan/vulkan_spirv.h).
  *
- * Where ids are numbered in the order in which they appear, differences between them are small, and alike in modules
- * that have functions in common. That needs to be told which words are ids: by the tables of SPIR-V's specification,
- * section 3.56 ("Instructions"), as far as compilers of GLSL make use of it. */
+ * Where ids are numbered in the order in which they appear, differences between them are small, and
+ * alike in modules that have functions in common. That needs to be told which words are ids: by the
+ * tables of SPIR-V's specification, section 3.56 ("Instructions"), as far as compilers of GLSL make
+ * use of it. */
 #include "pack_spirv.h"
 
 #include <stdbool.h>
@@ -13,8 +14,9 @@
 
 /* ---- ids ------------------------------------------------------------------------------------- */
 
-/* The words behind the first of an instruction: i an id, n a number, s a string, m memory operands, of which those with
- * ids are not known here, o the opcode of an OpSpecConstantOp. The last two repeat. */
+/* The words behind the first of an instruction: i an id, n a number, s a string, m memory operands,
+ * of which those with ids are not known here, o the opcode of an OpSpecConstantOp. The last two
+ * repeat. */
 static const struct {
     uint16_t first, last; /* opcodes */
     const char *words;
@@ -60,7 +62,8 @@ typedef struct id_map {
     uint32_t bound, next;
 } id_map;
 
-/* Is word, whose letter in its form this is, of a kind that is known? Numbers it, if it is an id. */
+/* Is word, whose letter in its form this is, of a kind that is known? Numbers it, if it is an
+ * id. */
 static bool number_word(id_map *ids, char letter, uint32_t *word)
 {
     if (letter == 'm')
@@ -92,8 +95,8 @@ static bool number_ids(id_map *ids, uint32_t *instruction, uint32_t length)
     return true;
 }
 
-/* Copies a module without names and lines, and with its ids numbered anew; returns its words, or 0 where it has
- * something that is not known here. */
+/* Copies a module without names and lines, and with its ids numbered anew; returns its words, or 0
+ * where it has something that is not known here. */
 static size_t normalize(const uint32_t *code, size_t count, id_map *ids, uint32_t *out)
 {
     size_t used = SPIRV_HEADER;

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Packs a module of count words into out, which has room for PACK_SPIRV_MOST(count) words; returns their number. A
- * module with something that tools/pack_spirv.c does not know is copied. */
+/* Packs a module of count words into out, which has room for PACK_SPIRV_MOST(count) words; returns
+ * their number. A module with something that tools/pack_spirv.c does not know is copied. */
 #define PACK_SPIRV_MOST(count) (4 + 2 * (count))
 size_t pack_spirv(const uint32_t *code, size_t count, uint32_t *out);
 

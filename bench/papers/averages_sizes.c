@@ -1,11 +1,11 @@
-/* What averages by halving weigh each pixel with, and averages of padded blocks by the 2019 article's
- * correction. Plain loops on the host: they say what is computed, not how fast.
+/* What averages by halving weigh each pixel with, and averages of padded blocks by the 2019
+ * article's correction. Plain loops on the host: they say what is computed, not how fast.
  *
- *   blit         levels of half the size, rounded down, by a linear filter: what a chain of blits or
- *                glGenerateMipmap does. From 3 texels to 1 only the middle one counts
+ *   blit         levels of half the size, rounded down, by a linear filter: what a chain of blits
+ *                or glGenerateMipmap does. From 3 texels to 1 only the middle one counts
  *   even blit    the same, where the last row and column of an odd size are dropped first
- *   blocks of 8  levels of an eighth of the size, rounded down, while there are 8; then one block of
- *                what is left
+ *   blocks of 8  levels of an eighth of the size, rounded down, while there are 8; then one block
+ *                of what is left
  *
  * Each weighs columns and rows apart, so a pixel's weight is the product of two. */
 #include "papers.h"

@@ -1,7 +1,7 @@
 /* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square,
  * counts the vertices of each cell's triangles; a descent for each vertex finds its cell and its
- * edge, and may compute its normal. Or, without a pyramid, each cell has places for the most it may have, five
- * triangles: what compaction saves.
+ * edge, and may compute its normal. Or, without a pyramid, each cell has places for the most it may
+ * have, five triangles: what compaction saves.
  *
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "classic_pyramid.h"

@@ -8,9 +8,10 @@
  * a plain gather, which is all that a fragment shader of the time could do. So is the search. Every
  * engine makes the paper's reads: each pass is a map.
  *
- * As printed, neither listing finds every record. The running sums of 36-1's scan need a record whose
- * index is the stride to take part (>= where the text has >), and a step that is halved below 1, or from
- * a number that is no power of two, passes over records; whole steps, powers of two, do not.
+ * As printed, neither listing finds every record. The running sums of 36-1's scan need a record
+ * whose index is the stride to take part (>= where the text has >), and a step that is halved below
+ * 1, or from a number that is no power of two, passes over records; whole steps, powers of two, do
+ * not.
  *
  * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for
  * GPGPU Applications. GPU Gems 2, chapter 36. 2005. */

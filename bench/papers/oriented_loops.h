@@ -1,4 +1,5 @@
-/* The library's depth-first descent with oriented boxes in it. The including file defines DEPTH_SET. */
+/* The library's depth-first descent with oriented boxes in it. The including file defines
+ * DEPTH_SET. */
 #include "oriented_boxes.h"
 
 #define DEPTH_PASSES(run, pair, step) oriented_meet((const oriented_run *)(run), pair, step)

@@ -55,7 +55,8 @@ tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *des
 tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc);
 /* The same with the sums of the four children in one texel: one fetch a level. */
 tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *desc);
-/* That, with levels that are copied into one texture; that, with a descent in a vertex for each output. */
+/* That, with levels that are copied into one texture; that, with a descent in a vertex for each
+ * output. */
 tml_status papers_copied_levels_filter(tml_context *tml, const papers_filter_desc *desc);
 tml_status papers_vertices_filter(tml_context *tml, const papers_filter_desc *desc);
 
@@ -112,8 +113,8 @@ typedef struct papers_surface_desc {
     uint64_t dims[3];
     float iso;
     bool one_fetch; /* a level, of the sums of four children; else three */
-    bool
-        scattered; /* no pyramid: fifteen places for each sample, zeros where a cell's triangles end */
+    /* no pyramid: fifteen places for each sample, zeros where a cell's triangles end */
+    bool scattered;
     papers_normals normals; /* made with the positions */
     uint64_t room;          /* most vertices that are made; they stay in a pooled texture */
     tml_buffer out;         /* optional: f32x3, room of them: a copy, in units of samples */
@@ -173,14 +174,14 @@ papers_coverage papers_coverage_of(const double *columns, uint32_t width, const 
 double papers_weighted(const float *values, uint32_t stride, const double *columns, uint32_t width,
                        const double *rows, uint32_t height);
 
-/* The average by blocks of side x side, the last ones padded with zeros: as it comes; times the 2019
- * article's factor, which takes a power of side for each axis and is too small where they differ in passes;
- * times the pixels of a block for each pass. OUT_OF_MEMORY. */
+/* The average by blocks of side x side, the last ones padded with zeros: as it comes; times the
+ * 2019 article's factor, which takes a power of side for each axis and is too small where they
+ * differ in passes; times the pixels of a block for each pass. OUT_OF_MEMORY. */
 typedef struct papers_padding {
     uint32_t side;
-    bool
-        is_target; /* with a side of 2: the picture lies in a target of powers of two, zero elsewhere, and an axis of
-                     * one texel is not halved again */
+    /* with a side of 2: the picture lies in a target of powers of two, zero elsewhere, and an axis
+     * of one texel is not halved again */
+    bool is_target;
     bool in_halves; /* levels are stored in 16-bit floats, else in 32-bit ones */
 } papers_padding;
 typedef struct papers_padded {
@@ -192,14 +193,15 @@ TML_MUST_CHECK tml_status papers_padded_average(const float *values, uint32_t st
 
 /* ---- floats in bytes ------------------------------------------------------------------------- */
 
-/* How many of count bit patterns, from first on in steps, the article's formulas pack into bytes other than
- * their own, or unpack to another float. Waits. */
+/* How many of count bit patterns, from first on in steps, the article's formulas pack into bytes
+ * other than their own, or unpack to another float. Waits. */
 typedef struct papers_floats {
     uint64_t packed_wrong, unpacked_wrong;
 } papers_floats;
 TML_MUST_CHECK tml_status papers_floats_count(tml_context *tml, uint32_t first, uint32_t step,
                                               uint64_t count, papers_floats *out);
-/* How many of the 1,268 positive normal floats within two of a power of two are packed wrongly. Waits. */
+/* How many of the 1,268 positive normal floats within two of a power of two are packed wrongly.
+ * Waits. */
 TML_MUST_CHECK tml_status papers_floats_near_powers(tml_context *tml, uint64_t *wrong);
 /* The formulas on the host. */
 uint32_t papers_floats_pack(float x);
@@ -224,8 +226,8 @@ TML_MUST_CHECK tml_status papers_oriented_create(tml_context *tml, const tml_tre
 /* NULL is allowed. */
 void papers_oriented_destroy(tml_context *tml, papers_oriented *oriented);
 
-/* tml_collide's depth-first descent on one thread, counting pairs. Of two trees, or of a tree twice, which is
- * then as two meshes in one place. */
+/* tml_collide's depth-first descent on one thread, counting pairs. Of two trees, or of a tree
+ * twice, which is then as two meshes in one place. */
 typedef struct papers_volume_desc {
     tml_tree *a, *b;
     papers_volume volume;
@@ -247,19 +249,21 @@ typedef struct papers_image_mesh {
     const uint32_t *indices; /* three a triangle */
     uint32_t vertex_count, triangle_count;
 } papers_image_mesh;
-/* Sets kept[m][i] for each triangle of two meshes that depth buffers of side x side pixels, from six sides, do
- * not show to be apart from the other mesh. OUT_OF_MEMORY. */
+/* Sets kept[m][i] for each triangle of two meshes that depth buffers of side x side pixels, from
+ * six sides, do not show to be apart from the other mesh. OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status papers_image_candidates(const papers_image_mesh meshes[2], uint32_t side,
                                                   uint8_t *kept[2]);
 
 /* ---- subdivision ----------------------------------------------------------------------------- */
 
-/* One level of Loop subdivision of records, f32x4 and 12 a triangle (self_contained.c says which). out: four times
- * as many; the children of triangle i are 4 i to 4 i + 3, as tml_subdivide_uniform's. At most 2^24 triangles. */
+/* One level of Loop subdivision of records, f32x4 and 12 a triangle (self_contained.c says which).
+ * out: four times as many; the children of triangle i are 4 i to 4 i + 3, as
+ * tml_subdivide_uniform's. At most 2^24 triangles. */
 TML_MUST_CHECK tml_status papers_self_split(tml_context *tml, uint64_t triangle_count,
                                             tml_buffer in, tml_buffer out);
-/* The records of a torus of around rings of across points, none below 3: two triangles a point, corners (i, k),
- * (i + 1, k), (i + 1, k + 1) and (i, k), (i + 1, k + 1), (i, k + 1). records: 96 floats a point. */
+/* The records of a torus of around rings of across points, none below 3: two triangles a point,
+ * corners (i, k), (i + 1, k), (i + 1, k + 1) and (i, k), (i + 1, k + 1), (i, k + 1). records: 96
+ * floats a point. */
 void papers_self_torus(const float *points, uint32_t around, uint32_t across, float *records);
 
 /* ---- the picture of a pyramid ---------------------------------------------------------------- */

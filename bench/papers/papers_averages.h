@@ -7,8 +7,8 @@
 /* What each way weighs pixels with, for usual sizes. OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status averages_print_weights(tml_context *tml);
 
-/* The mean of log2 luminance of the middle of a picture (of linear numbers: .hdr, .pfm, .exr) in several
- * sizes, and by how many stops each way is off. */
+/* The mean of log2 luminance of the middle of a picture (of linear numbers: .hdr, .pfm, .exr) in
+ * several sizes, and by how many stops each way is off. */
 TML_MUST_CHECK tml_status averages_print_picture(tml_context *tml, const char *path);
 
 /* Draws the means of the picture's middle by width, first to last columns and every row, as a chart

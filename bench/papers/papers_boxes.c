@@ -143,7 +143,8 @@ static double random_unit(uint32_t *state)
     return (double)(*state >> 8) * 0x1p-24;
 }
 
-/* Any rotation (Shoemake: Uniform Random Rotations. 1992), then a move by 0.4 to 1.2 in any direction. */
+/* Any rotation (Shoemake: Uniform Random Rotations. 1992), then a move by 0.4 to 1.2 in any
+ * direction. */
 static void random_poses(float *poses)
 {
     uint32_t state = 35;

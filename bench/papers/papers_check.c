@@ -1,5 +1,5 @@
-/* The papers' programs on every engine that they run on, against plain loops and against the library. A test's
- * name begins with that of its table. */
+/* The papers' programs on every engine that they run on, against plain loops and against the
+ * library. A test's name begins with that of its table. */
 #include "papers_check.h"
 
 #include "papers.h"
@@ -90,8 +90,8 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Outputs in any order become expected where they are the same set or, if there was no room for all, part of
- * it. in: no word twice. */
+/* Outputs in any order become expected where they are the same set or, if there was no room for
+ * all, part of it. in: no word twice. */
 static void put_in_order(uint32_t *out, uint32_t out_count, uint32_t *expected, uint32_t kept)
 {
     uint32_t filled = kept < out_count ? kept : out_count, at = 0;
@@ -155,7 +155,8 @@ TEST(filter_keeps_what_a_loop_keeps)
         }
 }
 
-/* The example of the article on stream compaction: nine of 4 x 4 are kept, and key 4 leads to texel [2, 1]. */
+/* The example of the article on stream compaction: nine of 4 x 4 are kept, and key 4 leads to texel
+ * [2, 1]. */
 TEST(filter_by_squares_finds_what_the_article_finds)
 {
     static const uint32_t order[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 0}, {2, 1},
@@ -188,8 +189,8 @@ TEST(filter_by_squares_finds_what_the_article_finds)
     tml_close(tml);
 }
 
-/* Listing 36-2 of GPU Gems 2 as printed: nulls[i] counts the rejected up to i. Reads past an end get the
- * last record. Are all outputs right? */
+/* Listing 36-2 of GPU Gems 2 as printed: nulls[i] counts the rejected up to i. Reads past an end
+ * get the last record. Are all outputs right? */
 static bool listing_36_2(const bool *keeps, const double *nulls, int count)
 {
     double rejected = nulls[count - 1], half = ceil(rejected / 2 + 0.5);
@@ -213,7 +214,8 @@ static bool listing_36_2(const bool *keeps, const double *nulls, int count)
     return true;
 }
 
-/* The running sum of the chapter's scan: a record whose index is the stride takes no part (here > stride). */
+/* The running sum of the chapter's scan: a record whose index is the stride takes no part (here >
+ * stride). */
 static bool scan_as_printed(const bool *keeps, const double *nulls, int count)
 {
     double sums[64], before[64];
@@ -421,8 +423,8 @@ TEST(averages_of_blocks_are_within_their_bound)
     }
 }
 
-/* A chain of blits as a device makes them: each texel is fetched at its middle by a linear filter, from
- * level to level. */
+/* A chain of blits as a device makes them: each texel is fetched at its middle by a linear filter,
+ * from level to level. */
 static double blit_chain(const float *in, uint32_t width, uint32_t height, bool even)
 {
     double *from = room((uint64_t)width * height, sizeof *from);
@@ -527,8 +529,8 @@ TEST(averages_by_the_articles_factor_need_as_many_passes_both_ways)
 
 /* ---- floats in bytes ------------------------------------------------------------------------- */
 
-/* The bytes are a float's own but where its logarithm is rounded up to the next power's, and that one's
- * exponent is even: from an odd one the mantissa borrows what makes up for it. */
+/* The bytes are a float's own but where its logarithm is rounded up to the next power's, and that
+ * one's exponent is even: from an odd one the mantissa borrows what makes up for it. */
 TEST(floats_by_logarithms_fail_below_powers_of_two)
 {
     CHECK_EQ_U64(papers_floats_pack(-3.1415927f), 0xc0490fdbu);
@@ -554,8 +556,8 @@ static int compare_triangles(const void *a, const void *b)
     return memcmp(a, b, 9 * sizeof(float));
 }
 
-/* The normal that the paper's shader makes, in double: gradients at both ends of the vertex's edge, mixed by
- * the place of the vertex on it. */
+/* The normal that the paper's shader makes, in double: gradients at both ends of the vertex's edge,
+ * mixed by the place of the vertex on it. */
 static void plain_normal(const float *volume, const uint64_t dims[3], papers_normals kind,
                          const float at[3], double out[3])
 {
@@ -747,7 +749,8 @@ static tml_tree *torus(tml_context *tml, double thickness)
     return tree;
 }
 
-/* Every volume finds the library's pairs, with less work where it is tighter; slabs are the library's own. */
+/* Every volume finds the library's pairs, with less work where it is tighter; slabs are the
+ * library's own. */
 static void compare_volumes(tml_context *tml, tml_tree *a, tml_tree *b, const float *pose,
                             papers_volume_result found[PAPERS_VOLUMES])
 {
@@ -891,7 +894,8 @@ TEST(images_that_are_finer_miss_fewer_pairs)
 
 /* ---- self-contained triangles ---------------------------------------------------------------- */
 
-/* Two levels, so that neighbours count: triangle for triangle the library's corners, but for roundings. */
+/* Two levels, so that neighbours count: triangle for triangle the library's corners, but for
+ * roundings. */
 static void compare_selves(tml_context *tml, uint32_t around, uint32_t across)
 {
     static const int order[] = {0, 1, 2, 0, 2, 3};
@@ -1010,8 +1014,8 @@ TEST(picture_colours_say_how_much_is_kept)
     tml_close(tml);
 }
 
-/* Of two quarters of the stream, light and dark, the base shows light before dark, and the apex is in
- * between. */
+/* Of two quarters of the stream, light and dark, the base shows light before dark, and the apex is
+ * in between. */
 TEST(picture_runs_from_left_to_right)
 {
     tml_context *tml = open_engine(GL);

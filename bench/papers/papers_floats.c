@@ -93,7 +93,8 @@ static tml_status print_range(tml_context *tml, const char *name, uint32_t first
 enum { CONVERSIONS = 1 << 20 };
 static uint32_t words[CONVERSIONS], converted[CONVERSIONS];
 
-/* The empty statement reads memory, as far as the compiler knows: it may leave no conversion out. */
+/* The empty statement reads memory, as far as the compiler knows: it may leave no conversion
+ * out. */
 #define CONVERSION(name, call)                                                                     \
     static bool name(void *user)                                                                   \
     {                                                                                              \

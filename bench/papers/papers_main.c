@@ -97,7 +97,8 @@ static int finish(tml_context *tml, tml_status status)
 
 /* ---- filter ---------------------------------------------------------------------------------- */
 
-/* How many times as long the sort takes as scan and search, on each engine, beside the chapter's law. */
+/* How many times as long the sort takes as scan and search, on each engine, beside the chapter's
+ * law. */
 static void print_ratios(const filter_table *filter)
 {
     printf("\nbitonic sort / scan and search: measured, and the chapter's law\n%-40s",

@@ -16,8 +16,8 @@ const char *const table_engines[TABLE_ENGINES] = {
 /* On a software driver lengths end here: they would take minutes. */
 static const uint64_t software_most = 1 << 20;
 
-/* A row ends before the length of which a run would take longer than this many seconds, by the time of the
- * length before: on hardware, and on a software driver. */
+/* A row ends before the length of which a run would take longer than this many seconds, by the time
+ * of the length before: on hardware, and on a software driver. */
 static const double run_seconds[] = {5.0, 4.0};
 static const double row_seconds = 0.05;
 

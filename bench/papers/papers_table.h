@@ -1,7 +1,8 @@
 /* Ways to filter a stream, as in table 36-1 of GPU Gems 2: nanoseconds a record for each engine's
  * methods and for the papers', over streams of growing length. On OpenGL ES each way is measured
- * three times: with an expected count (what is kept and a sixteenth more) and with room for all, of which
- * the rest is discarded, which wait for nothing, and with the exact count, which is read first. */
+ * three times: with an expected count (what is kept and a sixteenth more) and with room for all, of
+ * which the rest is discarded, which wait for nothing, and with the exact count, which is read
+ * first. */
 #ifndef PAPERS_TABLE_H
 #define PAPERS_TABLE_H
 
@@ -29,16 +30,18 @@ typedef struct filter_table {
 enum { TABLE_ENGINES = 4 };
 extern const char *const table_engines[TABLE_ENGINES];
 
-/* Sets the lengths: 64k records, twice that ... below most, which is at most 2^30, and most itself. */
+/* Sets the lengths: 64k records, twice that ... below most, which is at most 2^30, and most
+ * itself. */
 void filter_table_start(filter_table *filter, uint64_t most);
 
 /* Adds the rows of a context's engine, for u32 records of which percent are kept. EXACT: the
- * context has exact counts (tml_gl_desc); engines other than GL have one mode only, the first. Results are
- * checked before they are timed. repeats: runs of each row; 0: chosen by the time that they
- * take. */
+ * context has exact counts (tml_gl_desc); engines other than GL have one mode only, the first.
+ * Results are checked before they are timed. repeats: runs of each row; 0: chosen by the time that
+ * they take. */
 tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,
                             uint32_t repeats);
-/* A bench_pace.goes_on that tells standard error which row has run once: tables are printed when they are whole. */
+/* A bench_pace.goes_on that tells standard error which row has run once: tables are printed when
+ * they are whole. */
 bool papers_tell_row(void *user, const char *row, uint32_t rounds);
 
 #endif

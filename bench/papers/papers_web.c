@@ -1,5 +1,6 @@
-/* The page's own module: all of the package, the papers' programs (bench/papers), which the Compaction panel runs, and
- * the kernels of the Surface panel's flood. web/lib/papers.js calls it. */
+/* The page's own module: all of the package, the papers' programs (bench/papers), which the
+ * Compaction panel runs, and the kernels of the Surface panel's flood. web/lib/papers.js calls
+ * it. */
 #include "web.h"
 
 #include "papers.h"

@@ -1,21 +1,24 @@
-/* Triangles that carry their neighbours, for Loop subdivision without a mesh. A record has twelve points of four
- * floats, 192 bytes: corners A, B, C, and the other nine of the triangles about them, in a ring: AB (across edge
- * AB), ABB and BBC (at B), BC, BCC, ACC (at C), AC, AAC, AAB (at A). All valences are six, as in the chapter's
- * listing. Each point of a child is made from the parent's record alone, so a level is one map, and a stream of
- * triangles can be filtered without a thought for who is whose neighbour.
+/* Triangles that carry their neighbours, for Loop subdivision without a mesh. A record has twelve
+ * points of four floats, 192 bytes: corners A, B, C, and the other nine of the triangles about
+ * them, in a ring: AB (across edge AB), ABB and BBC (at B), BC, BCC, ACC (at C), AC, AAC, AAB (at
+ * A). All valences are six, as in the chapter's listing. Each point of a child is made from the
+ * parent's record alone, so a level is one map, and a stream of triangles can be filtered without a
+ * thought for who is whose neighbour.
  *
- * The price: 192 bytes a triangle, and each point made anew for every triangle about it, which add up in orders
- * of their own: the mesh comes apart by a last bit. (The chapter sorts what it adds, which this does not.) The
- * library's half-edges find neighbours by arithmetic, and make a point once.
+ * The price: 192 bytes a triangle, and each point made anew for every triangle about it, which add
+ * up in orders of their own: the mesh comes apart by a last bit. (The chapter sorts what it adds,
+ * which this does not.) The library's half-edges find neighbours by arithmetic, and make a point
+ * once.
  *
- * After: Horn: Stream Reduction Operations for GPGPU Applications. GPU Gems 2, chapter 36, listing 36-5. 2005;
- * Loop: Smooth Subdivision Surfaces Based on Triangles. 1987. */
+ * After: Horn: Stream Reduction Operations for GPGPU Applications. GPU Gems 2, chapter 36, listing
+ * 36-5. 2005; Loop: Smooth Subdivision Surfaces Based on Triangles. 1987. */
 #include "papers_internal.h"
 
 #include <trommel/kernel_begin.h>
 
-/* What a child's point is: 0xqpyx, of the parent's points: the point of edge xy, p and q across it; where x is y,
- * that corner's new place. First the child at corner A, then the one in the middle. */
+/* What a child's point is: 0xqpyx, of the parent's points: the point of edge xy, p and q across it;
+ * where x is y, that corner's new place. First the child at corner A, then the one in the
+ * middle. */
 /* clang-format off */
 TML_LIBRARY(selves,
     TABLE_BEGIN(uint, selves_rules, 24)
@@ -76,8 +79,8 @@ tml_status papers_self_split(tml_context *tml, uint64_t triangle_count, tml_buff
                                         .out = out});
 }
 
-/* The point of a lattice of triangles, wound into a torus, that is x A + y B + z C for corners (i, k) each, as
- * numbers of rings and of points in one. */
+/* The point of a lattice of triangles, wound into a torus, that is x A + y B + z C for corners (i,
+ * k) each, as numbers of rings and of points in one. */
 static uint32_t lattice_point(const int64_t corners[3][2], const int weights[3], uint32_t around,
                               uint32_t across)
 {

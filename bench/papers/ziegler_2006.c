@@ -1,10 +1,11 @@
 /* HistoPyramids as they were first published: sums in floats over a square of texels; a quad of 2 x
  * 2 texels are the children of one texel above. Outputs come in Z order. A texel holds either its
- * own sum, so that a descent fetches three children a level (the fourth has what the others have not),
- * or the sums of its four children, which are one fetch.
+ * own sum, so that a descent fetches three children a level (the fourth has what the others have
+ * not), or the sums of its four children, which are one fetch.
  *
- * Levels lie side by side in a texture, one of side s at column s. They alternate between two textures, so that
- * no draw reads what it writes; or, as the article of 2016 has it, each is drawn into its own and copied into one.
+ * Levels lie side by side in a texture, one of side s at column s. They alternate between two
+ * textures, so that no draw reads what it writes; or, as the article of 2016 has it, each is drawn
+ * into its own and copied into one.
  *
  * Fragments of the output descend, or vertices, each of which is a point over its output's texel.
  *

@@ -1,6 +1,7 @@
-// Colliding triangles beside FCL (OBBRSS trees, all contacts) and CGAL (AABB tree, every triangle of the second
-// mesh asked for): two tori in the same places, all pairs, on one thread, runs in turn. CGAL is given the
-// second torus in place; its answer is exact, as ours is, so both must count alike. FCL's is not, in double.
+// Colliding triangles beside FCL (OBBRSS trees, all contacts) and CGAL (AABB tree, every triangle
+// of the second mesh asked for): two tori in the same places, all pairs, on one thread, runs in
+// turn. CGAL is given the second torus in place; its answer is exact, as ours is, so both must
+// count alike. FCL's is not, in double.
 //
 //     peers_collide [--around N] [--repeats N]
 #include <array>

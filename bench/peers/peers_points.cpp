@@ -1,15 +1,20 @@
-// Points beside a closed mesh: the nearest point of the mesh, inside or outside, and the signed distances of a grid, beside
-// CGAL (AABB tree; Side_of_triangle_mesh with exact predicates) and FCL (BVH of RSS, a ball of radius 0), trees ready, runs in
-// turn, timed by processor time. The peers are asked a point at a time. Rows:
-//     near      points of the surface moved by up to 1 % of the diagonal of the mesh's box: the nearest point
-//     around    points of the box, 10 % larger: inside or outside, the sorting of the points included
-//     volume    side^3 samples about the mesh: signed distances; the peers are asked every stride-th line. Ours on two
+// Points beside a closed mesh: the nearest point of the mesh, inside or outside, and the signed
+// distances of a grid, beside CGAL (AABB tree; Side_of_triangle_mesh with exact predicates) and FCL
+// (BVH of RSS, a ball of radius 0), trees ready, runs in turn, timed by processor time. The peers
+// are asked a point at a time. Rows:
+//     near      points of the surface moved by up to 1 % of the diagonal of the mesh's box: the
+// nearest point
+//     around    points of the box, 10 % larger: inside or outside, the sorting of the points
+// included
+//     volume    side^3 samples about the mesh: signed distances; the peers are asked every
+// stride-th line. Ours on two
 //               threads: half of the processor time of both.
 // Peers' answers that differ are counted: distances by 1e-6 of the diagonal and more, sides.
 //
 //     peers_points [--mesh FILE] [--points N] [--side N] [--repeats N] [--stride N] [--judge N]
 //
-// --judge N: no times, but the sides of N points by both, of which half are close to the surface: how many differ.
+// --judge N: no times, but the sides of N points by both, of which half are close to the surface:
+// how many differ.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -428,8 +433,8 @@ static void run_row(const options &o, const scene &s, question what)
 // ---- the judge of sides
 
 #ifdef HAS_CGAL
-// Points of every kind: about the mesh, near it, within rounding of it; on rays through corners, at corners and just
-// beside them.
+// Points of every kind: about the mesh, near it, within rounding of it; on rays through corners, at
+// corners and just beside them.
 static void fill_judged(const scene &s, std::vector<float> &at, size_t count)
 {
     at.clear();

@@ -1,7 +1,8 @@
-// Streams beside the C++ standard library's algorithms, serial and parallel (TBB), numpy, and sorts of vqsort
-// (Highway) and x86-simd-sort where they are installed: the same arrays, the same threads, runs in turn.
-// Outputs are allocated before the time starts, except numpy's masks, which always make a new array. Sorts in
-// place copy their input first; of pairs, those of vqsort and x86-simd-sort are not stable.
+// Streams beside the C++ standard library's algorithms, serial and parallel (TBB), numpy, and sorts
+// of vqsort (Highway) and x86-simd-sort where they are installed: the same arrays, the same
+// threads, runs in turn. Outputs are allocated before the time starts, except numpy's masks, which
+// always make a new array. Sorts in place copy their input first; of pairs, those of vqsort and
+// x86-simd-sort are not stable.
 //
 //     peers_stream [--count N] [--threads N]... [--repeats N]
 #include <algorithm>
@@ -253,7 +254,8 @@ static bool compare_sort(tml_context *tml, uint32_t threads, block<uint32_t> &in
     return passed;
 }
 
-// Keys and payloads: records of both for the standard library and vqsort, two arrays for the others.
+// Keys and payloads: records of both for the standard library and vqsort, two arrays for the
+// others.
 static bool compare_pairs(tml_context *tml, uint32_t threads, block<uint32_t> &in, uint64_t count,
                           numpy &python, uint32_t repeats)
 {

@@ -1,5 +1,5 @@
-/* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or many; and how far
- * two meshes are apart. */
+/* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or
+ * many; and how far two meshes are apart. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -153,8 +153,9 @@ static bool is_posed(const collide_args *a)
     return is;
 }
 
-/* A pose of 12 numbers takes 1 ms and more with its triangles, by the files' sizes, where the meshes meet in every pose.
- * Whether they meet at all the CPU finds out faster, and so it does for one pose. */
+/* A pose of 12 numbers takes 1 ms and more with its triangles, by the files' sizes, where the
+ * meshes meet in every pose. Whether they meet at all the CPU finds out faster, and so it does for
+ * one pose. */
 static int collide_prepare(const void *args, char **operands, uint32_t operand_count,
                            cli_work *work)
 {
@@ -224,7 +225,8 @@ static bool is_last_row(const double row[4])
     return row[0] == 0 && row[1] == 0 && row[2] == 0 && row[3] == 1;
 }
 
-/* (n,3,4), (n,4,4) or (n,12): which is told from the rows, since an array keeps just the last dimension. */
+/* (n,3,4), (n,4,4) or (n,12): which is told from the rows, since an array keeps just the last
+ * dimension. */
 static int read_npy_poses(run *r)
 {
     const char *path = r->args->pose;
@@ -738,7 +740,8 @@ static void light_pair(const run *r, const tml_mesh *mesh, uint32_t a, uint32_t 
     }
 }
 
-/* The contact with some of what surrounds it: room on all sides, and never less than a part of the whole. */
+/* The contact with some of what surrounds it: room on all sides, and never less than a part of the
+ * whole. */
 static void frame_contact(const stage *s, const tml_mesh *mesh, render_desc *desc)
 {
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};

@@ -45,8 +45,8 @@ static const char *engine_name(tml_engine_kind engine)
 
 enum { TESTS_MAX = 64 };
 
-/* All tests of device number i. Forcing the last path makes them all; a device that has not even that
- * one shows what decided. Returns how many. */
+/* All tests of device number i. Forcing the last path makes them all; a device that has not even
+ * that one shows what decided. Returns how many. */
 static uint32_t list_tests(uint32_t i, tml_gl_test tests[TESTS_MAX])
 {
     static const tml_gl_path forced[] = {TML_GL_PATH_PACKED, TML_GL_PATH_AUTO};

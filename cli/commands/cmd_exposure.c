@@ -1,5 +1,6 @@
-/* trommel exposure: what a picture's luminance is, the exposure that follows from it, and the picture exposed
- * and tone-mapped. Several pictures are frames of a sequence, to which the exposure adapts over time. */
+/* trommel exposure: what a picture's luminance is, the exposure that follows from it, and the
+ * picture exposed and tone-mapped. Several pictures are frames of a sequence, to which the exposure
+ * adapts over time. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -207,7 +208,8 @@ static int check_args(const exposure_args *a)
 
 /* ---- the meter ------------------------------------------------------------------------------- */
 
-/* A picture as weights, which its codes or values from 0 to 1 are, whatever light they stand for. */
+/* A picture as weights, which its codes or values from 0 to 1 are, whatever light they stand
+ * for. */
 static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
 {
     picture_buffer p;
@@ -635,8 +637,9 @@ static int share_frame(const run *r, const shared_frame *mine, shared_frame *all
                                          sizeof *mine / sizeof *mine->numbers, all->numbers));
 }
 
-/* A frame each, from first on. Measuring and writing, which are all the work, go on side by side; the exposure,
- * which follows from frame to frame, is reckoned by every process for all of them. all: one of each process. */
+/* A frame each, from first on. Measuring and writing, which are all the work, go on side by side;
+ * the exposure, which follows from frame to frame, is reckoned by every process for all of them.
+ * all: one of each process. */
 static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
 {
     uint32_t count = f->count - first < ranks_count() ? f->count - first : ranks_count();

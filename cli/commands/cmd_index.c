@@ -1,5 +1,5 @@
-/* trommel index: the least and largest sample of each brick of a volume, kept in a file, so that surfaces
- * read only the bricks that they cross. */
+/* trommel index: the least and largest sample of each brick of a volume, kept in a file, so that
+ * surfaces read only the bricks that they cross. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -89,7 +89,8 @@ static void tell_grid(const tml_grid *grid, const char *unit)
                    d[4], d[7], d[2], d[5], d[8]);
 }
 
-/* The least and greatest of integers, with all their digits, which doubles do not hold from 2^53 on. */
+/* The least and greatest of integers, with all their digits, which doubles do not hold from 2^53
+ * on. */
 static void whole_range(const tml_volume *v, const tml_value_histogram *h, uint64_t range[2])
 {
     const bool is_signed = tml_type_is_signed(v->type);
@@ -231,7 +232,8 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
         tml_buffer_destroy(tml, points);
         return TML_OK;
     }
-    /* For distances the automatic radius is the spacing that the library finds, for sums twice that. */
+    /* For distances the automatic radius is the spacing that the library finds, for sums twice
+     * that. */
     const tml_grid grid = {/* given, since an automatic one may need a larger radius */
                            .dims = {1, 1, 1},
                            .spacing = {1, 1, 1},

@@ -29,7 +29,8 @@ typedef struct mips_args {
 
 enum { MOST_LEVELS = 64 };
 
-/* The level's number stands where the name has %d, or before its ending. False where that is too long. */
+/* The level's number stands where the name has %d, or before its ending. False where that is too
+ * long. */
 static bool level_name(const char *name, uint32_t level, char *out, size_t size)
 {
     if (tml_path_is_numbered(name))

@@ -72,8 +72,8 @@ typedef struct run {
     uint64_t count;
     float *origins, *directions; /* count x 3 each */
     tml_tree_cast_desc cast;
-    /* NEAREST: a triangle and t a ray, and weights; ALL: of each hit, with its ray; ANY and COUNT: a number in
-     * triangles. */
+    /* NEAREST: a triangle and t a ray, and weights; ALL: of each hit, with its ray; ANY and COUNT:
+     * a number in triangles. */
     uint64_t hit_count, found_count; /* rays that hit; elements below */
     uint32_t *triangles, *rays;
     float *t, *weights;
@@ -129,7 +129,8 @@ static int load_rays(run *r)
     return code;
 }
 
-/* Rays through the middles of a picture's pixels; t is the depth along the way that the camera looks. */
+/* Rays through the middles of a picture's pixels; t is the depth along the way that the camera
+ * looks. */
 static int aim_rays(run *r)
 {
     const rays_args *a = r->args;

@@ -121,8 +121,8 @@ static void tell_run(const loaded *in, double seconds, const char *output)
 
 /* ---- in parts -------------------------------------------------------------------------------- */
 
-/* Arrays that go through memory piece by piece: a share for each process (ranks.h), of which all have the same
- * number of pieces, the last ones perhaps empty. */
+/* Arrays that go through memory piece by piece: a share for each process (ranks.h), of which all
+ * have the same number of pieces, the last ones perhaps empty. */
 typedef struct parts {
     tml_context *tml;
     const char *path;
@@ -134,8 +134,8 @@ typedef struct parts {
 
 enum { PIECE_SIZE = 32 << 20, PIECES_IN_MEMORY = 8 };
 
-/* Is the array one to take in parts: by several processes, or because it needs more memory than allowed? Then code
- * is CLI_OK and *out is ready. */
+/* Is the array one to take in parts: by several processes, or because it needs more memory than
+ * allowed? Then code is CLI_OK and *out is ready. */
 static bool parts_open(tml_context *tml, const char *path, uint64_t memory, parts *out, int *code)
 {
     tml_array array;
@@ -274,8 +274,8 @@ static void tell_compact(const compact_args *args, const char *path, const loade
     tell_run(in, seconds, args->output);
 }
 
-/* Compacts a piece; to: where the kept elements go, after kept others of this share; NULL: they are only
- * counted. */
+/* Compacts a piece; to: where the kept elements go, after kept others of this share; NULL: they are
+ * only counted. */
 static tml_status compact_piece(const parts *p, const compact_args *args, uint64_t k,
                                 tml_array_stream *to, uint64_t base, uint64_t *kept)
 {
@@ -543,7 +543,8 @@ static void add_to_all(tml_type type, void *data, uint64_t count, running sum)
         ((uint64_t *)data)[i] += sum.whole;
 }
 
-/* Scans in into out from start on, or from nothing; gives the result of all where that is no sum. */
+/* Scans in into out from start on, or from nothing; gives the result of all where that is no
+ * sum. */
 static tml_status scan(tml_context *tml, const scan_args *args, tml_buffer in, tml_buffer out,
                        const running *start, running *all)
 {
@@ -985,7 +986,8 @@ typedef struct partial {
     fold_value values[FOLD_COUNT];
 } partial;
 
-/* Is a of this type less than b? NaN is neither less nor greater, and never wins against a number. */
+/* Is a of this type less than b? NaN is neither less nor greater, and never wins against a
+ * number. */
 static bool is_less(tml_type type, fold_value a, fold_value b)
 {
     if (!tml_type_is_float(type))
@@ -1038,7 +1040,8 @@ static void join(tml_type type, partial *to, const partial *more)
     to->count += more->count;
 }
 
-/* Joining needs least and greatest elements where only their places are asked for, so all are made. */
+/* Joining needs least and greatest elements where only their places are asked for, so all are
+ * made. */
 static tml_status reduce_piece(const parts *p, uint64_t k, partial *out)
 {
     loaded in;

@@ -1,4 +1,5 @@
-/* trommel subdivide: smooth surfaces from coarse meshes, by Loop's scheme, everywhere alike or where it is needed. */
+/* trommel subdivide: smooth surfaces from coarse meshes, by Loop's scheme, everywhere alike or
+ * where it is needed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -330,7 +331,8 @@ static int prepare(run *r)
 
 /* ---- the camera ------------------------------------------------------------------------------ */
 
-/* World to clip space. The picture's own camera is that for the coarse mesh, within whose hull the surface lies. */
+/* World to clip space. The picture's own camera is that for the coarse mesh, within whose hull the
+ * surface lies. */
 static int aim_camera(run *r, tml_subdivide_camera *camera)
 {
     const subdivide_args *a = r->args;
@@ -612,8 +614,9 @@ static int subdivide_prepare(const void *args, char **operands, uint32_t operand
     (void)operands, (void)operand_count;
     if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
         return cli_usage("--levels: %g is not a whole number", a->levels.values[0]);
-    /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a quarter of a
-     * second, much of it wins several. Uniform subdivision writes its file for longer than it computes. */
+    /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a
+     * quarter of a second, much of it wins several. Uniform subdivision writes its file for longer
+     * than it computes. */
     work->cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0;
     return camera_check(&a->camera);
 }

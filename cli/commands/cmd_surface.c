@@ -488,7 +488,8 @@ static int describe_volume(run *r)
     return code;
 }
 
-/* Labels are physical values, as info tells them. Where samples are none as they are, makes them. */
+/* Labels are physical values, as info tells them. Where samples are none as they are, makes
+ * them. */
 static int make_labels(run *r)
 {
     const tml_type type = r->in.volume.type;
@@ -917,7 +918,8 @@ static int run_whole(run *r)
 
 /* ---- in slabs -------------------------------------------------------------------------------- */
 
-/* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are none. */
+/* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are
+ * none. */
 static const char *what_needs_all(const run *r)
 {
     const surface_args *a = r->args;
@@ -963,8 +965,8 @@ static char *text_samples_of(const tml_volume *v, char text[TEXT_SIZE])
     return text;
 }
 
-/* Opens the volume for slabs where they are asked for, where it needs more memory than it may take, or where they
- * may be faster (prefer_slabs). */
+/* Opens the volume for slabs where they are asked for, where it needs more memory than it may take,
+ * or where they may be faster (prefer_slabs). */
 static int choose_slabs(run *r, const char *path)
 {
     const surface_args *a = r->args;
@@ -1012,8 +1014,8 @@ static int choose_slabs(run *r, const char *path)
     return code;
 }
 
-/* On the CPU, a mesh that can be written while its volume is read is done sooner, in a fraction of the memory. So is one
- * whose volume is inflated meanwhile. */
+/* On the CPU, a mesh that can be written while its volume is read is done sooner, in a fraction of
+ * the memory. So is one whose volume is inflated meanwhile. */
 static void prefer_slabs(run *r)
 {
     tml_device_info device;
@@ -1028,8 +1030,8 @@ static void prefer_slabs(run *r)
         slabs_close(&r->slabs);
 }
 
-/* The other half of --memory is for files, threads and the program. A slab has work for every thread; more memory makes
- * nothing faster. */
+/* The other half of --memory is for files, threads and the program. A slab has work for every
+ * thread; more memory makes nothing faster. */
 static slabs_options describe_slabs(const run *r)
 {
     const surface_args *a = r->args;
@@ -1110,8 +1112,8 @@ static int run_volume_slabs(run *r)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in slabs, or the message
- * tells the size. */
+/* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in
+ * slabs, or the message tells the size. */
 static int choose_field_slabs(run *r, const tml_field_desc *field, bool *in_slabs)
 {
     const surface_args *a = r->args;
@@ -1133,8 +1135,8 @@ static int choose_field_slabs(run *r, const tml_field_desc *field, bool *in_slab
                      text_bytes(needed, (uint64_t)bytes), text_bytes(taken, limit), obstacle);
 }
 
-/* In slabs where that is asked for: the field is evaluated as it is needed. Points go the way of several processes, which
- * one that is alone goes too where it can. */
+/* In slabs where that is asked for: the field is evaluated as it is needed. Points go the way of
+ * several processes, which one that is alone goes too where it can. */
 static int choose_point_slabs(run *r, const tml_field_desc *field, bool *in_slabs)
 {
     const surface_args *a = r->args;

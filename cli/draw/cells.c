@@ -7,7 +7,8 @@
 
 enum { MOST_PIXELS = 16384, GAP = 1, BESIDE = 8, PIXEL = 4 };
 
-/* By the number of triangles, as the web page has them (web/lib/cell_colors.js); then, what lies between tiles. */
+/* By the number of triangles, as the web page has them (web/lib/cell_colors.js); then, what lies
+ * between tiles. */
 static const uint8_t colors[][PIXEL] = {
     {0, 0, 0, 255},      {40, 80, 220, 255}, {40, 190, 70, 255}, {250, 220, 50, 255},
     {245, 140, 30, 255}, {220, 40, 40, 255}, {70, 70, 70, 255},
@@ -77,8 +78,8 @@ static const uint8_t *row_of(const uint8_t *cells, const sheet *s, const uint64_
            s->first[0];
 }
 
-/* Paints the slices and, if colours are by place, beside them the cells with triangles, row after row as a
- * compaction leaves them. Returns the width. */
+/* Paints the slices and, if colours are by place, beside them the cells with triangles, row after
+ * row as a compaction leaves them. Returns the width. */
 static uint64_t paint(const uint8_t *cells, const sheet *s, uint8_t *rgba,
                       uint64_t counts[CELL_COUNTS])
 {

@@ -51,7 +51,8 @@ tml_up picture_up(uint32_t up, const char *format)
     return up ? (tml_up)up : is_y_up ? TML_UP_Y : TML_UP_Z;
 }
 
-/* The size and direction that are asked for, and the frame, where desc has neither that nor a camera. */
+/* The size and direction that are asked for, and the frame, where desc has neither that nor a
+ * camera. */
 static void place(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                   const picture_options *options)
 {

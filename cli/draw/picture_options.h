@@ -13,7 +13,8 @@ typedef struct picture_options {
 
 #define PICTURE_UPS "auto|z|y|x|-z|-y|-x" /* tml_up */
 
-/* The rows of an option table for the member picture of args. PICTURE_ROWS: what --up needs, and more members of each. */
+/* The rows of an option table for the member picture of args. PICTURE_ROWS: what --up needs, and
+ * more members of each. */
 /* clang-format off */
 #define PICTURE_OPTIONS(args)                                                                      \
     {OPT_SECTION, .help = "Picture", .needs = "png|pixels"},                                       \
@@ -37,8 +38,8 @@ const char *picture_parse_color(const char *text, void *member);
 /* What is up in an input of a format: as an option with PICTURE_UPS says, or as is usual there. */
 tml_up picture_up(uint32_t up, const char *format);
 
-/* The camera that the picture of a mesh will have, with desc's size, direction and frame; false where the mesh has
- * nothing to see. */
+/* The camera that the picture of a mesh will have, with desc's size, direction and frame; false
+ * where the mesh has nothing to see. */
 bool picture_find_camera(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                          const picture_options *options, render_camera *out);
 

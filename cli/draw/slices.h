@@ -4,9 +4,10 @@
 
 #include <trommel/io.h>
 
-/* Writes a PNG of up to 16 slices across z, in order, grey from lower to upper; samples at or above iso beside such that
- * are not are red, missing ones (NaN) blue. All three are physical
- * values. Of sides over 512 samples every second is taken, or every third ... Errors: those of sheet_save. */
+/* Writes a PNG of up to 16 slices across z, in order, grey from lower to upper; samples at or above
+ * iso beside such that are not are red, missing ones (NaN) blue. All three are physical
+ * values. Of sides over 512 samples every second is taken, or every third ... Errors: those of
+ * sheet_save. */
 tml_status slices_save(tml_context *tml, const char *path, const tml_volume *volume, double iso,
                        double lower, double upper);
 

@@ -1,11 +1,11 @@
-/* The processes of an MPI job (Message Passing Interface Forum: MPI 3.1. 2015). All that the program knows of
- * MPI is here.
+/* The processes of an MPI job (Message Passing Interface Forum: MPI 3.1. 2015). All that the
+ * program knows of MPI is here.
  *
- * Whatever the processes do together begins with asking whether all of them still work (enter). One that
- * failed takes part in that question once, from ranks_end, and so the others learn of it wherever they are;
- * none is left waiting, none enters another call. Who is far from such a call looks now and then for a
- * message that says the same (ranks_go_on). Then all meet in ranks_end, where the failed process of the
- * lowest rank says what happened. */
+ * Whatever the processes do together begins with asking whether all of them still work (enter). One
+ * that failed takes part in that question once, from ranks_end, and so the others learn of it
+ * wherever they are; none is left waiting, none enters another call. Who is far from such a call
+ * looks now and then for a message that says the same (ranks_go_on). Then all meet in ranks_end,
+ * where the failed process of the lowest rank says what happened. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -42,8 +42,8 @@ static struct {
 
 /* ---- failure --------------------------------------------------------------------------------- */
 
-/* MPI's own waiting keeps a processor busy, which those who still work could use. Looks some times at once, then
- * between sleeps. */
+/* MPI's own waiting keeps a processor busy, which those who still work could use. Looks some times
+ * at once, then between sleeps. */
 static void sleep_until_done(MPI_Request *request)
 {
     enum { LOOKS = 64, SHORTEST = 20 * 1000, LONGEST = 1000 * 1000 }; /* nanoseconds */
@@ -58,7 +58,8 @@ static void sleep_until_done(MPI_Request *request)
     }
 }
 
-/* Do all still work? Whoever is early waits here, and not in what follows. False ends what they do together. */
+/* Do all still work? Whoever is early waits here, and not in what follows. False ends what they do
+ * together. */
 static bool enter(bool is_well)
 {
     int failed = !is_well, any = 0;
@@ -256,8 +257,8 @@ static tml_team team = {.scan = scan,
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* A process's share of the processors that those of its machine may use together; a launcher may have bound it to
- * fewer. */
+/* A process's share of the processors that those of its machine may use together; a launcher may
+ * have bound it to fewer. */
 static void choose_threads(MPI_Comm machine)
 {
     cpu_set_t mine, all;

@@ -1,4 +1,5 @@
-/* What goes with what: the conditions that an option table states, checked on a command line and described in help. */
+/* What goes with what: the conditions that an option table states, checked on a command line and
+ * described in help. */
 #include <string.h>
 
 #include "cli.h"
@@ -31,7 +32,8 @@ typedef struct term {
     char name[32], value[64];
 } term;
 
-/* Reads a term; returns what separates it from the next: "|" another one that will do, " " another condition. */
+/* Reads a term; returns what separates it from the next: "|" another one that will do, " " another
+ * condition. */
 static const char *read_term(const char *text, term *out)
 {
     size_t length = strcspn(text, "| "), name = strcspn(text, "=| ");
@@ -68,8 +70,8 @@ static bool matches(const char *pattern, const char *text)
     return true;
 }
 
-/* Appends "--iso A:B:N" for "iso=*:*": in place of a pattern the form of the option's value that it matches, or what
- * the value is called instead of the star. */
+/* Appends "--iso A:B:N" for "iso=*:*": in place of a pattern the form of the option's value that it
+ * matches, or what the value is called instead of the star. */
 static void append_term(const opt *option, const term *t, char *out)
 {
     char form[64] = "";
@@ -101,8 +103,8 @@ static bool holds(const term *t)
     return value && matches(t->value, value);
 }
 
-/* Appends "--png, --by mean or --ev" for the terms up to the next condition, without those that the command lacks;
- * returns where the next one begins. any: does one of them hold? */
+/* Appends "--png, --by mean or --ev" for the terms up to the next condition, without those that the
+ * command lacks; returns where the next one begins. any: does one of them hold? */
 static const char *list_terms(const opt *const *list, uint32_t count, const char *text, char *out,
                               bool *any)
 {

@@ -40,8 +40,8 @@ typedef struct opt_numbers {
  */
 typedef const char *(*opt_parse_fn)(const char *text, void *member);
 
-/* Of an output whose value is not its file's name: writes the number-th of its files' names into out; false where there
- * are no more. */
+/* Of an output whose value is not its file's name: writes the number-th of its files' names into
+ * out; false where there are no more. */
 typedef bool (*opt_names_fn)(const void *args, char **operands, uint32_t number, char *out,
                              size_t size);
 
@@ -57,12 +57,12 @@ typedef struct opt {
     double least, most;   /* numbers and counts: accepted range, when least < most */
     uint32_t count_least, count_most; /* OPT_NUMBERS: how many; 0: 1 to OPT_MAX_NUMBERS */
     opt_parse_fn parse;               /* OPT_CUSTOM */
-    /* ".ply .stl"; NULL: any. OPT_OUTPUT: those it may have; OPT_INPUT: what shells offer, since its format is found by
-     * content. */
+    /* ".ply .stl"; NULL: any. OPT_OUTPUT: those it may have; OPT_INPUT: what shells offer, since
+     * its format is found by content. */
     const char *endings;
     opt_names_fn names; /* OPT_OUTPUT; NULL: the value is the name */
-    const char *
-        brief; /* the line in the short help; "": the help up to its ";"; NULL: not among the few there */
+    /* the line in the short help; "": the help up to its ";"; NULL: not among the few there */
+    const char *brief;
 
     /* An option that is given where it does not apply is a usage error. What a section says
      * holds for those of its options that do not say it themselves.
@@ -145,8 +145,8 @@ bool opt_number(const char *text, double *out);
 bool opt_count(const char *text, uint64_t *out);
 /* The numbers between text's commas (or other separators), at most capacity; 0 when any is bad. */
 uint32_t opt_numbers_split(const char *text, char separator, double *out, uint32_t capacity);
-/* "0:64,10:,:": count ranges from the first number up to, not including, the last. An empty first is 0, an empty
- * last UINT64_MAX. */
+/* "0:64,10:,:": count ranges from the first number up to, not including, the last. An empty first
+ * is 0, an empty last UINT64_MAX. */
 bool opt_ranges(const char *text, uint32_t count, uint64_t *first, uint64_t *last);
 /* How many single-letter edits turn one word into the other. */
 uint32_t opt_distance(const char *a, const char *b);

@@ -76,7 +76,8 @@ static void print_man_options(FILE *out, const opt_command *command)
     }
 }
 
-/* What differs between the page of the program and that of a command: the heading and the synopsis. */
+/* What differs between the page of the program and that of a command: the heading and the
+ * synopsis. */
 static void print_man_head(FILE *out, const char *upper, const char *name, const char *summary,
                            const char *words)
 {

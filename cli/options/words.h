@@ -1,4 +1,5 @@
-/* The library names the fields of its structs, users know options: one table says which option or thing a field is. */
+/* The library names the fields of its structs, users know options: one table says which option or
+ * thing a field is. */
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 

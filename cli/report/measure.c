@@ -1,5 +1,6 @@
-/* Each GPU is measured by a process of its own, as a command would find it: with no driver opened before, and with
- * the drivers' own caches of compiled shaders off or empty. So a driver that crashes or hangs costs its row alone. */
+/* Each GPU is measured by a process of its own, as a command would find it: with no driver opened
+ * before, and with the drivers' own caches of compiled shaders off or empty. So a driver that
+ * crashes or hangs costs its row alone. */
 #include "report/measure.h"
 
 #include <math.h>

@@ -15,8 +15,8 @@ void progress_frame(uint32_t index, uint32_t count);
 /* Takes the bar off the screen; call before printing anything else. */
 void progress_clear(void);
 
-/* Ctrl-C, SIGTERM and the terminal's end cancel tml from here on; a second one ends the program at once. NULL: the
- * signals act as usual again. */
+/* Ctrl-C, SIGTERM and the terminal's end cancel tml from here on; a second one ends the program at
+ * once. NULL: the signals act as usual again. */
 void progress_catch_signals(tml_context *tml);
 
 #endif

@@ -120,7 +120,8 @@ static void tell_row(const summary *s, const frame *f, bool is_first)
     fflush(stdout); /* minutes may pass until the next one */
 }
 
-/* Shares of the crossed cells by their number of triangles, where they were counted, and the colours of these. */
+/* Shares of the crossed cells by their number of triangles, where they were counted, and the
+ * colours of these. */
 static void tell_cell_counts(const summary *s)
 {
     static const char *const colors[CELL_COUNTS] = {"",        " blue",   " green",

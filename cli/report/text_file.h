@@ -16,7 +16,8 @@ typedef struct text_file {
 
 /* False after printing why not. */
 bool text_file_create(const char *path, text_file *out);
-/* Puts the file in its place, or removes it where it is not wanted. False after printing why it failed. */
+/* Puts the file in its place, or removes it where it is not wanted. False after printing why it
+ * failed. */
 bool text_file_finish(text_file *file, bool is_wanted);
 
 #endif

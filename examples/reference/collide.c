@@ -138,7 +138,8 @@ static void inside(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
-/* What of a mesh is nearest to each point, and how far; in a closed mesh, negative inside. k: how many triangles. */
+/* What of a mesh is nearest to each point, and how far; in a closed mesh, negative inside. k: how
+ * many triangles. */
 static void nearest(tml_context *tml)
 {
     static const tml_vec3 points[] = {{1, 1, 3}, {9, 0, 0}};
@@ -167,7 +168,8 @@ static void nearest(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
-/* What rays hit: of the square, which two triangles are, each of these once, on their shared edge, too. */
+/* What rays hit: of the square, which two triangles are, each of these once, on their shared edge,
+ * too. */
 static void cast(tml_context *tml)
 {
     static const tml_vec3 origins[] = {{2, 2, 8}, {3, 1, 8}, {9, 9, 8}};
@@ -225,7 +227,8 @@ static void cast_in_a_frame(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
-/* A volume of the distances to a mesh, which goes into tml_surface: here along one line, cut off at 2. */
+/* A volume of the distances to a mesh, which goes into tml_surface: here along one line, cut off at
+ * 2. */
 static void distance_volume(tml_context *tml)
 {
     tml_tree *tree = square_tree(tml);
@@ -255,7 +258,8 @@ static void refit(tml_context *tml)
     tml_tree_destroy(tml, tree);
 }
 
-/* A mesh that the device moves, frame by frame: trees are built and refitted there, without a wait. */
+/* A mesh that the device moves, frame by frame: trees are built and refitted there, without a
+ * wait. */
 static void frames(tml_context *tml)
 {
     const tml_vec3 raised[] = {{0, 0, 5}, {4, 0, 5}, {4, 4, 5}, {0, 4, 5}};

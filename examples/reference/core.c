@@ -97,7 +97,8 @@ static void write_and_read(tml_context *tml)
     CHECK(last == 5);
 }
 
-/* Numbers that nobody waits for: begun in one frame, taken in a later one, when they have arrived. */
+/* Numbers that nobody waits for: begun in one frame, taken in a later one, when they have
+ * arrived. */
 static void read_without_waiting(tml_context *tml)
 {
     uint32_t counts[TML_MAX_READS] = {0}; /* as many as may be under way at once */
@@ -275,7 +276,8 @@ static void cancel(tml_context *tml)
 
 /* ---- libraries built on this one ----------------------------------------------------------- */
 
-/* A function of a library of yours: it takes memory from the context, and fails as the library's. */
+/* A function of a library of yours: it takes memory from the context, and fails as the
+ * library's. */
 static tml_status repeat(tml_context *tml, const char *text, uint64_t times, char **out)
 {
     const size_t length = strlen(text);

@@ -49,7 +49,8 @@ static void attributes(tml_context *tml)
     CHECK(mean > 19.99f && mean < 20.01f);
 }
 
-/* Of smoothed particle hydrodynamics: each point's kernel over the sum of all at the point. A lone one keeps its own. */
+/* Of smoothed particle hydrodynamics: each point's kernel over the sum of all at the point. A lone
+ * one keeps its own. */
 static void densities(tml_context *tml)
 {
     const tml_vec3 centre = {0, 0, 0}, far = {9, 0, 0};
@@ -68,7 +69,8 @@ static void densities(tml_context *tml)
     CHECK(samples[0] == 1 && samples[1] == 0.25f && samples[9] == 1);
 }
 
-/* Ellipsoids that follow the surface: those of a sheet of particles are a quarter as thick as they are wide. */
+/* Ellipsoids that follow the surface: those of a sheet of particles are a quarter as thick as they
+ * are wide. */
 static void shapes(tml_context *tml)
 {
     enum { SIDE = 9, COUNT = SIDE * SIDE, MIDDLE = COUNT / 2 };
@@ -102,7 +104,8 @@ static void shapes(tml_context *tml)
     tml_surface_free(tml, &surface);
 }
 
-/* Within a frame: as many points as a count on the device says, a given grid and radius, and nothing comes back. */
+/* Within a frame: as many points as a count on the device says, a given grid and radius, and
+ * nothing comes back. */
 static void in_a_frame(tml_context *tml)
 {
     const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
@@ -153,7 +156,8 @@ static void prepare(tml_context *tml)
     tml_field_prepared_free(tml, &made);
 }
 
-/* A surface of particles that is smoothed where they are crowded, so that drops stay as large as they are. */
+/* A surface of particles that is smoothed where they are crowded, so that drops stay as large as
+ * they are. */
 static void smooth_where_crowded(tml_context *tml)
 {
     enum { SIDE = 9, COUNT = SIDE * SIDE + 1 };

@@ -197,8 +197,8 @@ static void glsl(tml_context *tml)
 {
     const char *text = tml_gl_glsl(tml);
     CHECK(text && strstr(text, "tml_vec3"));
-    /* On the float tier there is pack_float, too: bytes of 0 to 255, so a shader that draws a float into
-     * RGBA8 ends with gl_FragColor = pack_float(x) / 255.0; */
+    /* On the float tier there is pack_float, too: bytes of 0 to 255, so a shader that draws a float
+     * into RGBA8 ends with gl_FragColor = pack_float(x) / 255.0; */
 }
 
 /* The library in that context: its state is saved and given back with each call. */

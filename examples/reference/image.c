@@ -138,7 +138,8 @@ static void mips(tml_context *tml)
     CHECK(mean == 3.75f);
 }
 
-/* One level alone, of the logarithms of luminance: how bright the surroundings of a pixel are, for local exposure. */
+/* One level alone, of the logarithms of luminance: how bright the surroundings of a pixel are, for
+ * local exposure. */
 static void log_level(tml_context *tml)
 {
     float stops;

@@ -37,7 +37,8 @@ static void weld(tml_context *tml)
     remove(path);
 }
 
-/* Two meshes far from 0, whose places are compared: the second one's numbers in the first one's frame. */
+/* Two meshes far from 0, whose places are compared: the second one's numbers in the first one's
+ * frame. */
 static void share_an_origin(tml_context *tml)
 {
     const char *path = "reference_far.ply";
@@ -104,7 +105,8 @@ static void lines(tml_context *tml)
     remove(path);
 }
 
-/* A triangle without an area, as edge collapse leaves some: its longest edge is flipped, and nothing moves. */
+/* A triangle without an area, as edge collapse leaves some: its longest edge is flipped, and
+ * nothing moves. */
 static void mend(tml_context *tml)
 {
     static const float four[] = {0, 0, 0, 1, 0, 0, 2, 0, 0, 1, 1, 0};

@@ -64,7 +64,8 @@ static tml_status look_first(void *user, const tml_points_mesh_result *known, bo
     return TML_OK;
 }
 
-/* A mesh file of a points file, in one call: two drops as smoothed particle hydrodynamics has them. */
+/* A mesh file of a points file, in one call: two drops as smoothed particle hydrodynamics has
+ * them. */
 static void points_to_mesh(tml_context *tml)
 {
     const char *path = "reference_to_mesh.ply", *mesh = "reference_of_points.ply";

@@ -173,7 +173,8 @@ static void volume_to_mesh(tml_context *tml)
     remove(path);
 }
 
-/* The same step by step: a stream that is open already, on a context of its own, and a look at each piece. */
+/* The same step by step: a stream that is open already, on a context of its own, and a look at each
+ * piece. */
 static tml_status count_piece(void *user, const tml_surface_piece *piece)
 {
     *(uint64_t *)user += piece->vertex_count;

@@ -1,5 +1,5 @@
-/* Kernels: functions of yours that operations call, in what C and GLSL have in common, so that one text runs on
- * every engine; and the words that such a text may use. */
+/* Kernels: functions of yours that operations call, in what C and GLSL have in common, so that one
+ * text runs on every engine; and the words that such a text may use. */
 #include "reference.h"
 
 #include <trommel/kernel_begin.h>
@@ -149,7 +149,8 @@ static void matrix(tml_context *tml)
     CHECK(depth[0] == 8 && at[0].x == 1 && at[0].y == 2 && at[0].z == depth[0]);
 }
 
-/* A kernel of several outputs, up to TML_MAX_OUTS, which may be its inputs. TML_KERNEL_OUTS_WITH calls functions. */
+/* A kernel of several outputs, up to TML_MAX_OUTS, which may be its inputs. TML_KERNEL_OUTS_WITH
+ * calls functions. */
 static void several_outputs(tml_context *tml)
 {
     float wholes[2], rests[2];

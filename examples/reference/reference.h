@@ -1,5 +1,6 @@
-/* What the programs of this folder share. Each shows one header of the library: functions of one idea each, which check
- * what they made, and which run_examples() calls one after another on a context. */
+/* What the programs of this folder share. Each shows one header of the library: functions of one
+ * idea each, which check what they made, and which run_examples() calls one after another on a
+ * context. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 

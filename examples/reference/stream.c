@@ -1,4 +1,5 @@
-/* Streams: map, reduce, histogram, scan, compact, partition, sort, top k, gather, scatter, search, expand, unique, folds by key, segments. */
+/* Streams: map, reduce, histogram, scan, compact, partition, sort, top k, gather, scatter, search,
+ * expand, unique, folds by key, segments. */
 #include "reference.h"
 
 #include <trommel/kernel_begin.h>
@@ -49,8 +50,8 @@ static void reduce(tml_context *tml)
     CHECK(low[0] == -1 && low[1] == 2 && low[2] == 3 && high[0] == 1 && high[1] == 5);
 }
 
-/* How many elements are in each bin, which a kernel chooses: here by powers of two; and the sums of weights
- * between edges. */
+/* How many elements are in each bin, which a kernel chooses: here by powers of two; and the sums of
+ * weights between edges. */
 static void histogram(tml_context *tml)
 {
     uint32_t counts[4];

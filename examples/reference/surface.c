@@ -19,7 +19,8 @@ static void surface(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
-/* One cell, of which two corners across it are inside: apart, or joined where its middle is inside, too. */
+/* One cell, of which two corners across it are inside: apart, or joined where its middle is inside,
+ * too. */
 static void topology(tml_context *tml)
 {
     const tml_topology topologies[] = {TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR};
@@ -70,8 +71,8 @@ static void labels(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
-/* Boundaries of two labels in a row, each of three samples, shared and smoothed: the faces between them are there
- * once, and point from the smaller label to the larger. */
+/* Boundaries of two labels in a row, each of three samples, shared and smoothed: the faces between
+ * them are there once, and point from the smaller label to the larger. */
 static void shared_boundaries(tml_context *tml)
 {
     const uint8_t row[6] = {1, 1, 1, 2, 2, 2};
@@ -123,7 +124,8 @@ static void region_with_caps(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
-/* A survey's coordinates have seven digits and more: positions become relative to an origin in doubles. */
+/* A survey's coordinates have seven digits and more: positions become relative to an origin in
+ * doubles. */
 static void far_from_0(tml_context *tml)
 {
     (void)tml;
@@ -195,7 +197,8 @@ static void cells(tml_context *tml)
     CHECK(triangles[0] == 1 && triangles[7] == 1);
 }
 
-/* A frame's surface: into buffers that are there, with a draw's arguments, and no count read back. */
+/* A frame's surface: into buffers that are there, with a draw's arguments, and no count read
+ * back. */
 static void enqueue(tml_context *tml)
 {
     const tml_surface_desc what = {.volume = buffer_of(tml, TML_F32, 27, samples),
@@ -250,7 +253,8 @@ static void slabs(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
-/* Machines that share a volume count its components: what goes on above is joined, share by share. */
+/* Machines that share a volume count its components: what goes on above is joined, share by
+ * share. */
 static void components_of_shares(tml_context *tml)
 {
     const tml_surface_desc desc = {.grid.dims = {3, 3, 5}, .iso = 0.5};
@@ -295,7 +299,8 @@ static void clean(tml_context *tml)
     CHECK(mesh.vertex_count == 4 && mesh.triangle_count == 2 && whole.triangle_count == 2);
 }
 
-/* Two pyramids on a hexagon, one of whose sides is short: it goes, and the two triangles along it. */
+/* Two pyramids on a hexagon, one of whose sides is short: it goes, and the two triangles along
+ * it. */
 static void collapse(tml_context *tml)
 {
     float positions[] = {0, 0, 1, 0,  0,    -1, 1,  0,     0, 1, 0.1f, 0,
@@ -317,7 +322,8 @@ static void collapse(tml_context *tml)
     CHECK(mesh.vertex_count == 7 && mesh.triangle_count == 10 && positions[7] == 0.05f);
 }
 
-/* A roof of four triangles, with its ridge pulled down by a third of the way to the eaves, and the eaves kept. */
+/* A roof of four triangles, with its ridge pulled down by a third of the way to the eaves, and the
+ * eaves kept. */
 static void smooth(tml_context *tml)
 {
     const tml_vec3 corners[] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {1, 1, 3}};

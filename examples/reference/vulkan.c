@@ -120,8 +120,9 @@ static void record(tml_context *tml)
     MUST(tml_vulkan_forget_recordings(tml)); /* it will not be submitted again */
 }
 
-/* The same where barriers are yours, as a frame graph has it: here the vertices that the recording makes are
- * drawn next, and nothing before it has used them. Its pipelines and scratch are made while a screen loads. */
+/* The same where barriers are yours, as a frame graph has it: here the vertices that the recording
+ * makes are drawn next, and nothing before it has used them. Its pipelines and scratch are made
+ * while a screen loads. */
 static void record_between(tml_context *tml)
 {
     tml_vulkan_desc vk;
@@ -150,7 +151,8 @@ static void record_between(tml_context *tml)
     MUST(tml_vulkan_forget_recordings(tml));
 }
 
-/* Order with another queue, by a timeline that the context moves from 1 to 2. Here the host is the other one. */
+/* Order with another queue, by a timeline that the context moves from 1 to 2. Here the host is the
+ * other one. */
 static void semaphores(tml_context *tml)
 {
     tml_vulkan_desc vk;
@@ -221,8 +223,8 @@ static VkImage image_of(const tml_vulkan_desc *vk, tml_vulkan_texture *picture,
     return image;
 }
 
-/* An image of yours, measured in place, after whatever drew into it: here a clear. The layout that the
- * library finds is yours to set. */
+/* An image of yours, measured in place, after whatever drew into it: here a clear. The layout that
+ * the library finds is yours to set. */
 static void texture(tml_context *tml)
 {
     tml_vulkan_desc vk;

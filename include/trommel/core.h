@@ -100,8 +100,8 @@ typedef enum tml_status {
 #undef TML_ERROR_ENUM
 } tml_status;
 
-/* Makes the call if status, a variable, is TML_OK, and assigns its result to it: of several calls in
- * turn the first failure is kept, and none is made after it. */
+/* Makes the call if status, a variable, is TML_OK, and assigns its result to it: of several calls
+ * in turn the first failure is kept, and none is made after it. */
 #define TML_THEN(status, call)                                                                     \
     do {                                                                                           \
         if ((status) == TML_OK)                                                                    \
@@ -348,16 +348,16 @@ typedef struct tml_read {
  *     tml_buffer_read_poll(tml, read, &value, &done);         in later ones, until done
  *
  * begin enqueues a copy of elements [first, first + count) as they are after all that was enqueued
- * before, and hands that to the device; what comes later may overwrite or destroy the buffer. poll: if
- * the copy has arrived, *done is true, out has it, and the read is over; so it is after an error. out
- * NULL gives the read up. After tml_sync all have arrived. (In commands of your own: begin after you
- * submitted them. On the CPU engine a copy arrives at once.)
- * Memory: each of the TML_MAX_READS reads that may be under way at once keeps as much staging memory as
- * its largest took, until tml_close, so that the same reads again allocate nothing.
- * Errors of begin: INVALID_ARGUMENT (also while recording on Vulkan); CAPACITY: TML_MAX_READS are under
- * way; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST; UNSUPPORTED: buffers over memory of yours on a
- * GPU engine, OpenGL ES 2, a page (whose package has reads of its own). Of poll: INVALID_HANDLE: the
- * read is over; DEVICE_LOST, STALLED. */
+ * before, and hands that to the device; what comes later may overwrite or destroy the buffer. poll:
+ * if the copy has arrived, *done is true, out has it, and the read is over; so it is after an
+ * error. out NULL gives the read up. After tml_sync all have arrived. (In commands of your own:
+ * begin after you submitted them. On the CPU engine a copy arrives at once.)
+ * Memory: each of the TML_MAX_READS reads that may be under way at once keeps as much staging
+ * memory as its largest took, until tml_close, so that the same reads again allocate nothing.
+ * Errors of begin: INVALID_ARGUMENT (also while recording on Vulkan); CAPACITY: TML_MAX_READS are
+ * under way; OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST; UNSUPPORTED: buffers over memory of
+ * yours on a GPU engine, OpenGL ES 2, a page (whose package has reads of its own). Of poll:
+ * INVALID_HANDLE: the read is over; DEVICE_LOST, STALLED. */
 TML_API TML_MUST_CHECK tml_status tml_buffer_read_begin(tml_context *tml, tml_buffer buffer,
                                                         uint64_t first, uint64_t count,
                                                         tml_read *out);
@@ -391,8 +391,8 @@ TML_API size_t tml_reserved(const tml_context *tml);
 
 /* ---- sampled grids -------------------------------------------------------------------------- */
 
-/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k) and
- * stands at origin + direction * (spacing * (i, j, k)). A zeroed spacing means 1 1 1, a zeroed
+/* Where the samples of a volume lie. Sample (i, j, k) is element i + dims[0] * (j + dims[1] * k)
+ * and stands at origin + direction * (spacing * (i, j, k)). A zeroed spacing means 1 1 1, a zeroed
  * direction the identity. */
 typedef struct tml_grid {
     uint64_t dims[3];    /* samples along x (fastest), y, z */

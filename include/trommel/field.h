@@ -2,17 +2,18 @@
  *
  * A field is evaluated by gathering: each sample sums over the points near it, which a binning by
  * count and scan has brought together. No float atomics, so the result does not depend on threads.
- * Where radius (of radii the largest) and grid are given, points, radii and densities lie on the device, there are no shapes, the points are
- * at most 2^30, and no side of the grid has more than 2^28 samples, Vulkan and OpenGL ES bin the points
- * themselves: the host neither reads them nor waits. The bins, the points in them and their order are the
- * host's bit for bit, and so is each sample.
- * Only bricks of 8x8x8 samples near a point cost anything; the others hold the background value.
+ * Where radius (of radii the largest) and grid are given, points, radii and densities lie on the
+ * device, there are no shapes, the points are at most 2^30, and no side of the grid has more than
+ * 2^28 samples, Vulkan and OpenGL ES bin the points themselves: the host neither reads them nor
+ * waits. The bins, the points in them and their order are the host's bit for bit, and so is each
+ * sample. Only bricks of 8x8x8 samples near a point cost anything; the others hold the background
+ * value.
  *
  * Samples are computed in float. With step the grid's longest spacing and reach a point's radius
  * (for distances its radius and margin), each point's share of a kernel sum is within 2^-24 * (32 +
  * 128 * step / reach) of its exact value, and adding n of them is within 2^-24 * n of the sum; a
- * distance is within 2^-24 * (16 * reach + 64 * step). The share of a point of a density is as exact, divided by it,
- * and that of a point of a shape less so by G's largest eigenvalue.
+ * distance is within 2^-24 * (16 * reach + 64 * step). The share of a point of a density is as
+ * exact, divided by it, and that of a point of a shape less so by G's largest eigenvalue.
  * So on every engine: two of them differ by at
  * most twice that. On one engine a sample is the same bit for bit for any number of threads, and
  * whether the field is evaluated whole or in slabs. */
@@ -46,32 +47,34 @@ typedef enum tml_field_kernel {
 } tml_field_kernel;
 
 typedef struct tml_field_desc {
-    /* f32x3; points with NaN or infinity are ignored. Where the host bins them (above), an engine that
-     * computes elsewhere waits for them, unless they and the radii lie there (tml_buffer_desc.host):
-     * then tml_field waits for nothing on OpenGL. */
+    /* f32x3; points with NaN or infinity are ignored. Where the host bins them (above), an engine
+     * that computes elsewhere waits for them, unless they and the radii lie there
+     * (tml_buffer_desc.host): then tml_field waits for nothing on OpenGL. */
     tml_buffer points;
     /* Optional: f32, one a point: the kernel's support (KERNEL_SUM) or the sphere's radius
      * (DISTANCE). Outside 1e-30 to 1e30 (so 0, negative, NaN) the point is ignored. Radii may
-     * differ by any factor: points are binned by reach, in steps of 4 from the largest down to eight
-     * samples. */
+     * differ by any factor: points are binned by reach, in steps of 4 from the largest down to
+     * eight samples. */
     tml_buffer radii;
-    /* Optional, KERNEL_SUM: f32, one a point: what its kernel is divided by. Of tml_field_mean's weights at the points
-     * themselves, without_step, the field is smoothed particle hydrodynamics' sum of m_j / rho_j W(x - x_j): its masses and
-     * the kernel's norm cancel where all are alike, and it is about 1 inside and 1 at a lone point. Points of a
-     * density outside 1e-30 to 1e30 add nothing, but count in the grid. */
+    /* Optional, KERNEL_SUM: f32, one a point: what its kernel is divided by. Of tml_field_mean's
+     * weights at the points themselves, without_step, the field is smoothed particle hydrodynamics'
+     * sum of m_j / rho_j W(x - x_j): its masses and the kernel's norm cancel where all are alike,
+     * and it is about 1 inside and 1 at a lone point. Points of a density outside 1e-30 to 1e30 add
+     * nothing, but count in the grid. */
     tml_buffer densities;
-    /* Optional, KERNEL_SUM, both or none: f32x3, one a point: a symmetric matrix G, [0] its xx, yy, zz and [1] yz, xz, xy.
-     * The kernel is then w(|G (x - p)| / radius): an ellipsoid inside the ball of the point's radius. So G's eigenvalues
-     * are at least 1, and its entries at most 1000; points of others add nothing, but count in the grid. The host bins
-     * them. tml_field_shapes makes shapes that follow the surface. CPU, Vulkan, OpenGL. */
+    /* Optional, KERNEL_SUM, both or none: f32x3, one a point: a symmetric matrix G, [0] its xx, yy,
+     * zz and [1] yz, xz, xy. The kernel is then w(|G (x - p)| / radius): an ellipsoid inside the
+     * ball of the point's radius. So G's eigenvalues are at least 1, and its entries at most 1000;
+     * points of others add nothing, but count in the grid. The host bins them. tml_field_shapes
+     * makes shapes that follow the surface. CPU, Vulkan, OpenGL. */
     tml_buffer shapes[2];
-    /* Without radii that of all points. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the median
-     * distance to the sixth-nearest other point, which is the spacing of a lattice and the gaps of
-     * an unordered scan. On an automatic grid at least three of its steps. 1 where all points
-     * coincide.
+    /* Without radii that of all points. 0: automatic, twice (KERNEL_SUM) or once (DISTANCE) the
+     * median distance to the sixth-nearest other point, which is the spacing of a lattice and the
+     * gaps of an unordered scan. On an automatic grid at least three of its steps. 1 where all
+     * points coincide.
      * With radii the largest that counts, rounded to float: larger ones count as it. It decides the
-     * size of the bins, and so in which order a sample adds its points. 0: the largest there is, for
-     * which the host reads them. */
+     * size of the bins, and so in which order a sample adds its points. 0: the largest there is,
+     * for which the host reads them. */
     double radius;
     tml_field_kind kind;
     tml_field_kernel kernel;
@@ -92,26 +95,30 @@ typedef struct tml_field_desc {
     /* Samples along an automatic grid's longest side where no spacing is given, at least 8. 0:
      * eight to the median radius, within 64 to 512. */
     uint32_t resolution;
-    /* How many of the points count; their number may be on the device, as kernels that move, compact and append
-     * them leave it. The bound, length.count, decides the bins, and so in which order a sample adds its points. */
+    /* How many of the points count; their number may be on the device, as kernels that move,
+     * compact and append them leave it. The bound, length.count, decides the bins, and so in which
+     * order a sample adds its points. */
     tml_length length;
 } tml_field_desc;
 
-/* desc with every zero resolved: radius, margin, grid, length. Reads the points (waits), unless grid.dims and radius
- * or radii are given (of those with grid.dims, radius stays 0). iso, if not NULL, gets the suggested isovalue: half the kernel's value at its centre for one point (KERNEL_SUM), 0.6 (with densities), 0
- * (DISTANCE). Logs a warning when points are likely to fall between the samples. Lengths, those
- * between the grid's samples included, must lie between 1e-30 and 1e30. Errors: INVALID_ARGUMENT
- * (no usable point, where they are read; grid over 2^40 samples: the message tells points and extent), INVALID_HANDLE,
- * OUT_OF_MEMORY. On failure *resolved is left as it was. */
+/* desc with every zero resolved: radius, margin, grid, length. Reads the points (waits), unless
+ * grid.dims and radius or radii are given (of those with grid.dims, radius stays 0). iso, if not
+ * NULL, gets the suggested isovalue: half the kernel's value at its centre for one point
+ * (KERNEL_SUM), 0.6 (with densities), 0 (DISTANCE). Logs a warning when points are likely to fall
+ * between the samples. Lengths, those between the grid's samples included, must lie between 1e-30
+ * and 1e30. Errors: INVALID_ARGUMENT (no usable point, where they are read; grid over 2^40 samples:
+ * the message tells points and extent), INVALID_HANDLE, OUT_OF_MEMORY. On failure *resolved is left
+ * as it was. */
 TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc,
                                                     tml_field_desc *resolved, double *iso);
 
 /* Evaluates the field on its whole grid into out (f32, dims product elements; apart from points,
- * radii, densities, shapes and length.device). Where a device bins the points (above) it only enqueues: it reads nothing back, waits for
- * nothing and, when the arena was reserved (tml_reserve), allocates nothing; so it may stand between
- * tml_vulkan_record and tml_vulkan_record_end. Scratch is then some 52 bytes a point (56 with densities) and 4 a bin; where the device has less,
- * the host bins them. For grids too large to hold, give the desc to tml_surface instead, which evaluates slab
- * by slab. */
+ * radii, densities, shapes and length.device). Where a device bins the points (above) it only
+ * enqueues: it reads nothing back, waits for nothing and, when the arena was reserved
+ * (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
+ * tml_vulkan_record_end. Scratch is then some 52 bytes a point (56 with densities) and 4 a bin;
+ * where the device has less, the host bins them. For grids too large to hold, give the desc to
+ * tml_surface instead, which evaluates slab by slab. */
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);
 
@@ -136,26 +143,28 @@ typedef struct tml_field_mean_desc {
     /* How many of the positions count; their number may be on the device, as tml_surface_enqueue's
      * counts have it: the means after it stay as they were. */
     tml_length length;
-    /* Optional: f32, one a position or more: the sum of the weights there, which tells how crowded the points are. At a
-     * lone point it is 1. */
+    /* Optional: f32, one a position or more: the sum of the weights there, which tells how crowded
+     * the points are. At a lone point it is 1. */
     tml_buffer weights;
-    bool
-        without_step; /* over the points' reach alone: so weights are tml_field's own sums there, without densities */
+    /* over the points' reach alone: so weights are tml_field's own sums there, without densities */
+    bool without_step;
 } tml_field_mean_desc;
 
 /* Velocity, colour or whatever the points carry, at positions: the mean of the values of the points
  * near, each of the weight of the field's kernel there (of a DISTANCE: WENDLAND_C2), over the
  * point's reach and one step of the grid more, so that every vertex of the field's surface has some
- * point near. 0 where there is none. The field's densities and shapes do not count. Points whose reach, without that step, meets no sample of the
- * grid do not count. Each weight is as exact as a point's share of a sample is (above), so a mean
- * is less sure where only the rims of kernels reach; it is the same bit for bit for any
- * number of threads. Attributes of up to 16 numbers together share the search and the weights. Where
- * radius (of radii the largest) and grid.dims are given, it only enqueues: it reads nothing back, waits for nothing and, when
- * the arena was reserved (tml_reserve) and nothing lies on the host, allocates nothing; so it may stand between
- * tml_vulkan_record and tml_vulkan_record_end. Otherwise it first waits for what tml_field_resolve reads, and
- * radii. Scratch: some 52 bytes a point, 4 a cell, of which there are at most two a point or as many as bins, the
- * values again and, of several attributes, 16 to 64 bytes a position. CPU, Vulkan, OpenGL ES 3 and WebGL 2; the
- * float tier: UNSUPPORTED, as are more than 2^30 points. Errors: as tml_field, and SCRATCH_TOO_SMALL. */
+ * point near. 0 where there is none. The field's densities and shapes do not count. Points whose
+ * reach, without that step, meets no sample of the grid do not count. Each weight is as exact as a
+ * point's share of a sample is (above), so a mean is less sure where only the rims of kernels
+ * reach; it is the same bit for bit for any number of threads. Attributes of up to 16 numbers
+ * together share the search and the weights. Where radius (of radii the largest) and grid.dims are
+ * given, it only enqueues: it reads nothing back, waits for nothing and, when the arena was
+ * reserved (tml_reserve) and nothing lies on the host, allocates nothing; so it may stand between
+ * tml_vulkan_record and tml_vulkan_record_end. Otherwise it first waits for what tml_field_resolve
+ * reads, and radii. Scratch: some 52 bytes a point, 4 a cell, of which there are at most two a
+ * point or as many as bins, the values again and, of several attributes, 16 to 64 bytes a position.
+ * CPU, Vulkan, OpenGL ES 3 and WebGL 2; the float tier: UNSUPPORTED, as are more than 2^30 points.
+ * Errors: as tml_field, and SCRATCH_TOO_SMALL. */
 TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc);
 
 /* Bytes of scratch that tml_field_mean takes from the arena; 0 for a desc that it refuses. */
@@ -163,28 +172,29 @@ TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mea
 
 /* ---- particles ------------------------------------------------------------------------------- */
 
-/* Finds the densities of smoothed particle hydrodynamics: at each point the sum of the kernels of all
- * points. They are the field's densities then, and its isovalue 0.6 (tml_field_resolve).
- * field   points, radii, length, radius, kind and kernel are used (KERNEL_SUM; TML_FIELD_CUBIC_SPLINE is
- *         usual). lower, upper: of a field of this box alone; points a radius outside of it still count.
- *         grid.origin: as of a lattice, decides the order of a sum, and so its last bits
+/* Finds the densities of smoothed particle hydrodynamics: at each point the sum of the kernels of
+ * all points. They are the field's densities then, and its isovalue 0.6 (tml_field_resolve).
+ * field   points, radii, length, radius, kind and kernel are used (KERNEL_SUM;
+ *         TML_FIELD_CUBIC_SPLINE is usual). lower, upper: of a field of this box alone; points a
+ *         radius outside of it still count. grid.origin: as of a lattice, decides the order of a
+ *         sum, and so its last bits
  * out     f32, one a point
- * Waits: for what tml_field_resolve reads. Memory: as tml_field_mean, and for points on the host a copy
- * of them. Errors: as tml_field_resolve and tml_field_mean. */
+ * Waits: for what tml_field_resolve reads. Memory: as tml_field_mean, and for points on the host a
+ * copy of them. Errors: as tml_field_resolve and tml_field_mean. */
 TML_API TML_MUST_CHECK tml_status tml_field_densities(tml_context *tml, const tml_field_desc *field,
                                                       tml_buffer out);
 
-/* Finds the weights of tml_mesh_smooth for a field's surface: drops of one point keep their size, and
- * where points are crowded bumps go. A weight is 0 at a lone point, and 1 where half as much is near as
- * at the median point.
- * field            as of the surface, resolved, with radius and grid; densities and shapes are ignored.
- *                  All of the points count
+/* Finds the weights of tml_mesh_smooth for a field's surface: drops of one point keep their size,
+ * and where points are crowded bumps go. A weight is 0 at a lone point, and 1 where half as much is
+ * near as at the median point.
+ * field            as of the surface, resolved, with radius and grid; densities and shapes are
+ *                  ignored. All of the points count
  * vertices         f32x3, of the surface
  * position_origin  3 numbers, as of the surface; NULL: 0 0 0
  * out              f32, one a vertex
- * Waits: for the median, and for the points' sums, which the host turns into weights. Memory: 8 bytes a
- * point and as tml_field_mean. Errors: as tml_field_mean and tml_sort; UNSUPPORTED (a length that is
- * not the points'). */
+ * Waits: for the median, and for the points' sums, which the host turns into weights. Memory: 8
+ * bytes a point and as tml_field_mean. Errors: as tml_field_mean and tml_sort; UNSUPPORTED (a
+ * length that is not the points'). */
 TML_API TML_MUST_CHECK tml_status tml_field_smooth_weights(tml_context *tml,
                                                            const tml_field_desc *field,
                                                            tml_buffer vertices,
@@ -194,17 +204,17 @@ TML_API TML_MUST_CHECK tml_status tml_field_smooth_weights(tml_context *tml,
 /* ---- kernels that follow the surface --------------------------------------------------------- */
 
 typedef struct tml_field_shapes_desc {
-    /* Points of smoothed particle hydrodynamics: points, radius (more than 0), densities, length; KERNEL_SUM, without radii
-     * and shapes. The rest does not count. */
+    /* Points of smoothed particle hydrodynamics: points, radius (more than 0), densities, length;
+     * KERNEL_SUM, without radii and shapes. The rest does not count. */
     const tml_field_desc *field;
     double smoothing; /* how far centres move to the mean of their neighbours, up to 1; 0: 0.9 */
     double ratio;     /* of the longest axis to the shortest, 1 to 64; 0: 4 */
     double lone;      /* radius of a point with few neighbours, as a share, 0.125 to 1.5; 0: 0.5 */
-    /* Few are so many or fewer, the point itself among them. 0: 12, fewer than at the rim of a sheet of one layer. (The
-     * paper's 25 make beads of it.) */
+    /* Few are so many or fewer, the point itself among them. 0: 12, fewer than at the rim of a
+     * sheet of one layer. (The paper's 25 make beads of it.) */
     uint32_t fewest;
-    /* For a field of radius TML_FIELD_SHAPES_REACH * field->radius. One a point or more, apart from one another and the
-     * points and densities: */
+    /* For a field of radius TML_FIELD_SHAPES_REACH * field->radius. One a point or more, apart from
+     * one another and the points and densities: */
     tml_buffer centres;   /* f32x3: its points */
     tml_buffer densities; /* f32: its densities */
     tml_buffer shapes[2]; /* f32x3: its shapes */
@@ -213,15 +223,17 @@ typedef struct tml_field_shapes_desc {
 /* What the radius of a field of shapes is multiplied by. */
 #define TML_FIELD_SHAPES_REACH 1.5
 
-/* Anisotropic kernels: each point's kernel becomes an ellipsoid, flat where the points near it lie in a sheet or along a
- * surface, and its centre moves to the mean of these, so that the surface has no bumps, and edges stay sharp. Neighbours
- * are nearer than twice the radius, each of weight 1 - (d / (2 radius))^3. The axes are the eigenvectors of their
- * covariance, as long as its eigenvalues times such a factor that a point with neighbours all around keeps its ball; the
- * longest is half to TML_FIELD_SHAPES_REACH times the radius. densities become such that what each point adds in all stays
- * the same. Yu, Turk: Reconstructing surfaces of particle-based fluids using anisotropic kernels. 2013. The
- * points' extents are read on the host (waits); the rest is enqueued, so never between tml_vulkan_record and
- * tml_vulkan_record_end. Centres of points that are not finite are not either. On every engine of tml_field_mean, to within
- * rounding; its scratch, and its errors. */
+/* Anisotropic kernels: each point's kernel becomes an ellipsoid, flat where the points near it lie
+ * in a sheet or along a surface, and its centre moves to the mean of these, so that the surface has
+ * no bumps, and edges stay sharp. Neighbours are nearer than twice the radius, each of weight 1 -
+ * (d / (2 radius))^3. The axes are the eigenvectors of their covariance, as long as its eigenvalues
+ * times such a factor that a point with neighbours all around keeps its ball; the longest is half
+ * to TML_FIELD_SHAPES_REACH times the radius. densities become such that what each point adds in
+ * all stays the same. Yu, Turk: Reconstructing surfaces of particle-based fluids using anisotropic
+ * kernels. 2013. The points' extents are read on the host (waits); the rest is enqueued, so never
+ * between tml_vulkan_record and tml_vulkan_record_end. Centres of points that are not finite are
+ * not either. On every engine of tml_field_mean, to within rounding; its scratch, and its
+ * errors. */
 TML_API TML_MUST_CHECK tml_status tml_field_shapes(tml_context *tml,
                                                    const tml_field_shapes_desc *desc);
 
@@ -232,7 +244,8 @@ TML_API TML_MUST_CHECK tml_status tml_field_shapes(tml_context *tml,
  * cell       spacing of the grid as a share of the radius, in place of field.grid.spacing: of
  *            field.radius, of the largest of field.radii, or of the radius that is found. 0: none
  * densities  finds densities (tml_field_densities), unless field has them
- * shapes     makes the kernels ellipsoids (tml_field_shapes); needs densities, and no field.radii */
+ * shapes     makes the kernels ellipsoids (tml_field_shapes); needs densities, and no
+ *            field.radii */
 typedef struct tml_field_prepare_desc {
     tml_field_desc field;
     double cell;

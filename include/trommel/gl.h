@@ -147,19 +147,19 @@ TML_API const char *tml_gl_glsl(tml_context *tml);
 
 /* A texture of yours with colours: float or normalised, as a sampler2D fetches them.
  * texture  a TEXTURE_2D whose first level is read; how it is set to be filtered does not matter
- * format   its sized internal format (GL_RGBA16F, GL_RGBA32F, GL_R11F_G11F_B10F, GL_RGB10_A2, GL_RGBA8,
- *          GL_SRGB8_ALPHA8 and their like); 0: one of these with four components
- * Named only during the call that takes it, whose draws come in the order of OpenGL's commands: they
- * see what was drawn before, and nothing of what is drawn later. */
+ * format   its sized internal format (GL_RGBA16F, GL_RGBA32F, GL_R11F_G11F_B10F, GL_RGB10_A2,
+ *          GL_RGBA8, GL_SRGB8_ALPHA8 and their like); 0: one of these with four components
+ * Named only during the call that takes it, whose draws come in the order of OpenGL's commands:
+ * they see what was drawn before, and nothing of what is drawn later. */
 typedef struct tml_gl_image {
     uint32_t texture;
     uint32_t format;
 } tml_gl_image;
 
-/* Between a texture of yours and a buffer: one draw, the caller's state restored, no wait, and nothing
- * allocated from the second time on. Element i of the buffer is the texel i of the texture, row by row,
- * or of a volume that is unrolled into it: slice z is tile (z % across, z / across), where across is
- * width / tile_width, and elements are in the order x, y, z. */
+/* Between a texture of yours and a buffer: one draw, the caller's state restored, no wait, and
+ * nothing allocated from the second time on. Element i of the buffer is the texel i of the texture,
+ * row by row, or of a volume that is unrolled into it: slice z is tile (z % across, z / across),
+ * where across is width / tile_width, and elements are in the order x, y, z. */
 typedef struct tml_gl_transfer_desc {
     tml_gl_image
         image; /* export: of a format that the context can draw to; its other texels stay */
@@ -167,8 +167,8 @@ typedef struct tml_gl_transfer_desc {
     uint32_t tile_width, tile_height; /* both 0: no tiles; else width and height are multiples */
     uint32_t slices;                  /* tiles that have elements; 0: all */
     uint32_t channels;                /* scalars of an element, 1 to 4; 0: the format's */
-    /* u8 (0 to 255 being 0.0 to 1.0), f16 or f32, scalars or vectors. On the float tier f32, or u8 with
-     * four channels. */
+    /* u8 (0 to 255 being 0.0 to 1.0), f16 or f32, scalars or vectors. On the float tier f32, or u8
+     * with four channels. */
     tml_buffer buffer;
     uint64_t
         first; /* its scalar with which the first element begins; a multiple of those of a word */
@@ -208,15 +208,15 @@ TML_API TML_MUST_CHECK tml_status tml_gl_prepare_begin(tml_context *tml);
 TML_API TML_MUST_CHECK tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left);
 
 /* The programs that the context has compiled, and those that it was given, to give to another
- * context or process; without a wait. Where the driver gives and takes binaries of programs (most of
- * OpenGL ES 3.0; not in a page, whose browser keeps them itself): elsewhere the header alone. *size is
- * the room in data (NULL: asks for the size) and becomes the bytes written: in less room than all
- * need, the header, their first 16 bytes, and what fits behind it, each where it fits.
+ * context or process; without a wait. Where the driver gives and takes binaries of programs (most
+ * of OpenGL ES 3.0; not in a page, whose browser keeps them itself): elsewhere the header alone.
+ * *size is the room in data (NULL: asks for the size) and becomes the bytes written: in less room
+ * than all need, the header, their first 16 bytes, and what fits behind it, each where it fits.
  * Errors: UNSUPPORTED on other engines, DEVICE_LOST. */
 TML_API TML_MUST_CHECK tml_status tml_gl_cache(tml_context *tml, void *data, size_t *size);
 /* Adds what tml_gl_cache once gave, so that programs in it need no compiling. Programs are known by
- * the text of their shader and kernel. The first 16 bytes name the driver by its vendor, renderer and
- * version; data of others, or without them, is ignored, and so are damaged programs and what
+ * the text of their shader and kernel. The first 16 bytes name the driver by its vendor, renderer
+ * and version; data of others, or without them, is ignored, and so are damaged programs and what
  * follows them. What the driver refuses is compiled. Copied. Errors: UNSUPPORTED on other engines,
  * OUT_OF_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_gl_cache_add(tml_context *tml, const void *data, size_t size);

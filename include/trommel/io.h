@@ -25,8 +25,9 @@ typedef struct tml_volume {
                       stated */
     double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
     double intercept;
-    char unit[16]; /* of grid.spacing and grid.origin, UTF-8: "mm", "µm", "nm", "cm", "m", "Å", "in", or as the
-                    * file spells another; empty where the file states none */
+    /* of grid.spacing and grid.origin, UTF-8: "mm", "µm", "nm", "cm", "m", "Å", "in", or as the
+     * file spells another; empty where the file states none */
+    char unit[16];
     uint64_t frame_count; /* volumes or components in the file, of which this is one */
     char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
                       * "DICOM", "raw" */
@@ -47,8 +48,8 @@ typedef struct tml_volume_load_desc {
     uint32_t frame;
     /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
     uint64_t memory_limit;
-    /* Refuse a file of which something would be left out or assumed. By default the log gets a warning of
-     * each kind, and the file is read. */
+    /* Refuse a file of which something would be left out or assumed. By default the log gets a
+     * warning of each kind, and the file is read. */
     bool strict;
 } tml_volume_load_desc;
 
@@ -62,10 +63,10 @@ typedef struct tml_volume_load_desc {
  * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in
  * the file's folder, sorted along their normal; path may be that folder, if it holds one series.
  * TIFF: OME's XML (in a build with expat), ImageJ's and SCIFIO's lines, and the resolution give
- * spacing and unit; ImageJ's linear calibration is slope and intercept; OME says which page of which
- * file is which layer, and other files of the image are read from the same folder. A spacing that is
- * not stated beside one that is goes to the log as a warning. docs/formats.md has all of it.
- * TIFF slices are read from their folder: path is one in which the TIFF files have a page each,
+ * spacing and unit; ImageJ's linear calibration is slope and intercept; OME says which page of
+ * which file is which layer, and other files of the image are read from the same folder. A spacing
+ * that is not stated beside one that is goes to the log as a warning. docs/formats.md has all of
+ * it. TIFF slices are read from their folder: path is one in which the TIFF files have a page each,
  * all of one size and type, which become layers in natural order (9 before 10). Other files there
  * do not count, but DICOM among them is refused. comment tells of them, and of a missing number.
  * DICOM's slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry:
@@ -81,9 +82,10 @@ TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *
                                                   const tml_volume_load_desc *desc,
                                                   tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
-/* Replaces a loaded volume's samples by the physical values that they stand for; slope is 1 then and intercept 0.
- * volume  data from the context, as tml_volume_load makes it; f32 afterwards where samples were f32 or had at most
- *         16 bits, else f64, each value rounded once
+/* Replaces a loaded volume's samples by the physical values that they stand for; slope is 1 then
+ * and intercept 0.
+ * volume  data from the context, as tml_volume_load makes it; f32 afterwards where samples were f32
+ *         or had at most 16 bits, else f64, each value rounded once
  * Memory: both at once. Errors: OUT_OF_MEMORY; volume is as it was then. */
 TML_API TML_MUST_CHECK tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume);
 
@@ -124,8 +126,8 @@ TML_API bool tml_volume_has_labels(const tml_volume *volume);
 /* Makes a volume of labels, for tml_surface and tml_surface_labels: integers that are the physical
  * values of volume (slope * sample + intercept).
  * volume  any scalar type; its samples may be the caller's own
- * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where they
- *         are labels as they are; else i32, or where a label needs it i64, or u64
+ * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where
+ *         they are labels as they are; else i32, or where a label needs it i64, or u64
  * Floats are labels where all are whole numbers. The log gets a warning where a float is beyond the
  * numbers that its type has all of (2^24 for f32). With a slope, a value that is as near to a whole
  * number as rounding the slope to 32 bits leaves it is that number.
@@ -157,8 +159,9 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const
  * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
                                                          uint64_t count, void *out);
-/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2, or decoded, slice by slice?
- * Reading then takes longer than most of what is done with a volume, and had better go on beside it. */
+/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2, or decoded, slice by
+ * slice? Reading then takes longer than most of what is done with a volume, and had better go on
+ * beside it. */
 TML_API bool tml_volume_stream_inflates(const tml_volume_stream *stream);
 /* All samples as memory that the system reads when it is looked at: good until the stream is
  * closed, and only while nobody shortens the file (the process would be ended). For raw samples in
@@ -312,25 +315,25 @@ typedef struct tml_points_load_desc {
 } tml_points_load_desc;
 
 /* Reads points, by content: PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary,
- * binary_compressed), LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points (ascii, binary), VTK XML
- * (one piece; ascii, base64, appended, zlib; UNSUPPORTED in a build without expat), Houdini's classic BGEO (also in
- * gzip). desc may be NULL.
- * Names of attributes. PLY, PCD, XYZ: each column but position and radius has its name; three in a row that end in
- * x, y, z or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny, nz: "normal"). VTK, VTU and
- * BGEO: point data of up to four components (Cd: "color"). LAS: "intensity", and "color" where the format has it.
- * Colours (red green blue, r g b, PCD's packed rgb, COLOR_SCALARS) are "color" and 0 to 1: bytes are
- * divided by 255, other numbers by 65535 or 255 if any is above 255 or 1.
- * Text: lines end in LF, CR LF or CR; columns are separated by blanks, tabs, commas or semicolons;
- * "1,5" is a number where something else separates. The names x, y, z may have a unit behind them
- * in brackets. Without names, the first three columns are the position, the fourth is the value,
- * and each from the fourth on is an attribute "column N".
+ * binary_compressed), LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points
+ * (ascii, binary), VTK XML (one piece; ascii, base64, appended, zlib; UNSUPPORTED in a build
+ * without expat), Houdini's classic BGEO (also in gzip). desc may be NULL.
+ * Names of attributes. PLY, PCD, XYZ: each column but position and radius has its name; three in a
+ * row that end in x, y, z or 0, 1, 2 are one of their common name (vx, vy, vz: "velocity"; nx, ny,
+ * nz: "normal"). VTK, VTU and BGEO: point data of up to four components (Cd: "color"). LAS:
+ * "intensity", and "color" where the format has it. Colours (red green blue, r g b, PCD's packed
+ * rgb, COLOR_SCALARS) are "color" and 0 to 1: bytes are divided by 255, other numbers by 65535 or
+ * 255 if any is above 255 or 1. Text: lines end in LF, CR LF or CR; columns are separated by
+ * blanks, tabs, commas or semicolons; "1,5" is a number where something else separates. The names
+ * x, y, z may have a unit behind them in brackets. Without names, the first three columns are the
+ * position, the fourth is the value, and each from the fourth on is an attribute "column N".
  * Warnings, errors with desc.strict: a row that is no point, a point with NaN or infinity (not of
  * PCD, where it means that nothing was seen), lines of prose before the points, and faces of a mesh
  * whose vertices are read as points. Errors in any case: as many rows without a point as with one,
  * a last line without an end that has too few columns, and a count that is not that of the rows.
  * Coordinates are the file's numbers; no point format but LAS states a unit, and none is converted.
- * Release the result with tml_points_free. Errors: as tml_volume_load, and INVALID_ARGUMENT (the points have no such
- * attribute; the message lists those they have). */
+ * Release the result with tml_points_free. Errors: as tml_volume_load, and INVALID_ARGUMENT (the
+ * points have no such attribute; the message lists those they have). */
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
                                                   const tml_points_load_desc *desc,
                                                   tml_points *out);
@@ -419,9 +422,9 @@ typedef struct tml_mesh {
  * PLY: floats NAME, or NAME_x to NAME_w; a colour becomes bytes red, green, blue, alpha. GLB:
  * _NAME, its letters large; a colour becomes COLOR_0, linear as glTF wants it. VTP: arrays, of
  * bytes for a colour. Labels go to PLY, as face properties label and other_label, those of
- * 64 bits as int or uint, and to VTP, as cell data BoundaryLabels, in their type. A label that PLY's
- * 32 bits do not hold is UNSUPPORTED there. Quads go to PLY, OBJ and VTP. An empty mesh makes a
- * valid, empty file. Errors: FILE_ACCESS (disk
+ * 64 bits as int or uint, and to VTP, as cell data BoundaryLabels, in their type. A label that
+ * PLY's 32 bits do not hold is UNSUPPORTED there. Quads go to PLY, OBJ and VTP. An empty mesh makes
+ * a valid, empty file. Errors: FILE_ACCESS (disk
  * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts or quads that the
  * format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
@@ -432,13 +435,13 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *pa
  *           nothing, or else the third corner moves off the edge by 2^-10 of its length
  *   fins    two triangles of the same corners, on an edge that others have, too: are removed
  *   edges   an edge of four triangles and more: each two that enclose a wedge get an edge of their
- *           own; all but one are cut at a vertex just inside the wedge. Not with texture coordinates
- *           or labels
- * mesh         arrays from tml_alloc in their exact sizes, which are replaced where a length changes;
- *              indices of 32 bits
+ *           own; all but one are cut at a vertex just inside the wedge. Not with texture
+ *           coordinates or labels
+ * mesh         arrays from tml_alloc in their exact sizes, which are replaced where a length
+ *              changes; indices of 32 bits
  * attributes   mesh->attributes
- * Errors: OUT_OF_MEMORY (the mesh is then mended in part). After: Dey, Edelsbrunner, Guha, Nekhayev:
- * Topology Preserving Edge Contraction. 1999. */
+ * Errors: OUT_OF_MEMORY (the mesh is then mended in part). After: Dey, Edelsbrunner, Guha,
+ * Nekhayev: Topology Preserving Edge Contraction. 1999. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh,
                                                 tml_mesh_attribute *attributes);
 
@@ -585,9 +588,9 @@ typedef struct tml_mesh_stream_desc {
      * for edit, all pieces first come to rank 0, whose disk needs room for them. */
     const tml_team *team;
     /* Optional: the parts, of which triangle_count and, of welded meshes, vertex_count are used;
-     * copied. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an STL then need no room on
-     * the disk but their own: rows are written where they belong. Pieces that are more or, together,
-     * less are INVALID_ARGUMENT. NULL: not known. */
+     * copied. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an STL then need no room
+     * on the disk but their own: rows are written where they belong. Pieces that are more or,
+     * together, less are INVALID_ARGUMENT. NULL: not known. */
     const tml_surface_part *parts;
     uint32_t part_count;
 } tml_mesh_stream_desc;
@@ -626,15 +629,17 @@ typedef enum tml_side {
  *             optional: it sees the mesh after the filters
  * volume      optional, in place of slabs.read and slabs.map: a stream that was opened on another
  *             context, which the call uses from a thread of its own. slabs.type, has_mask and
- *             attribute_type are then those of the streams. Samples are mapped if all streams can be
- *             mapped, else read
+ *             attribute_type are then those of the streams. Samples are mapped if all streams can
+ *             be mapped, else read
  * mask        optional, with volume: samples that are 0 are missing. Any scalar type
  * attribute   optional, with volume: its physical values come to the vertices
  * bricks      optional, with volume: bricks that the surface does not cross are not looked at, and
  *             not read where the volume is mapped and neither mask nor attribute is given. At least
  *             512 rows of the volume are compared with the bricks
- * no_map      reads also where the samples could be mapped: of files that may be shortened meanwhile
- * counts_first  looks at mapped samples twice, first to count, so that a PLY, STL, GLB or VTP without
+ * no_map      reads also where the samples could be mapped: of files that may be shortened
+ *             meanwhile
+ * counts_first  looks at mapped samples twice, first to count, so that a PLY, STL, GLB or VTP
+ *               without
  *             filters needs no room on the disk but its own. Worth it while the volume is in memory
  * keeps_empty  writes a mesh without triangles, too */
 typedef struct tml_surface_save_desc {
@@ -648,8 +653,8 @@ typedef struct tml_surface_save_desc {
 } tml_surface_save_desc;
 
 /* What tml_surface_save made.
- * surface   parts, counts, components and stages, without buffers; of a team, those of all. Released
- *           by tml_surface_free
+ * surface   parts, counts, components and stages, without buffers; of a team, those of all.
+ *           Released by tml_surface_free
  * is_empty  there is no triangle and, without desc.keeps_empty, no file
  * failed    the part of the call that failed; NONE after TML_OK */
 typedef struct tml_surface_saved {
@@ -723,8 +728,8 @@ typedef struct tml_volume_mesh_result {
  * Waits: for everything. Reports progress and can be cancelled.
  * Memory: desc->memory, and a volume, mask and attribute that have to be loaded.
  * Errors: as tml_volume_load and tml_surface_save; INVALID_ARGUMENT also for a mask or attribute of
- *         other dims, labels of samples that are none, and a volume without a finite sample. The file
- *         at mesh_path is then as it was. */
+ *         other dims, labels of samples that are none, and a volume without a finite sample. The
+ *         file at mesh_path is then as it was. */
 TML_API TML_MUST_CHECK tml_status tml_volume_to_mesh(tml_context *tml, const char *path,
                                                      const char *mesh_path,
                                                      const tml_volume_mesh_desc *desc,
@@ -734,18 +739,19 @@ TML_API TML_MUST_CHECK tml_status tml_volume_to_mesh(tml_context *tml, const cha
  * surface     as for tml_surface, without outputs and indices16, octahedral_normals, vertex_stride
  * boundaries  instead of surface: labels' boundaries, as for tml_surface_labels, without outputs
  * field       optional, of points: tml_field_prepared.balls, for smoothing and field_values
- * field_values   with field: what the points carry; the vertices get the means. mesh.attributes names
+ * field_values   with field: what the points carry; the vertices get the means. mesh.attributes
+ *                names
  *             them, in their order
- * smooth      iterations of tml_mesh_smooth on the mesh of surface: TAUBIN, or with field LAPLACIAN,
- *             weighted by tml_field_smooth_weights. 0: none
+ * smooth      iterations of tml_mesh_smooth on the mesh of surface: TAUBIN, or with field
+ *             LAPLACIAN, weighted by tml_field_smooth_weights. 0: none
  * values      optional: slope and intercept of the values in surface->attribute
- * mesh        of the file, value_name, comment, up, origin, attributes and attribute_count are used;
- *             the other fields follow from surface or boundaries
+ * mesh        of the file, value_name, comment, up, origin, attributes and attribute_count are
+ *             used; the other fields follow from surface or boundaries
  * components  counts connected components; not of soups and quads
  * keeps_empty writes a mesh without triangles, too
- * edit        optional: sees the mesh in host memory before it is written, and may replace its arrays
- *             by others, which stay there until the call returns. *out is complete by then but for
- *             the time of writing
+ * edit        optional: sees the mesh in host memory before it is written, and may replace its
+ *             arrays by others, which stay there until the call returns. *out is complete by then
+ *             but for the time of writing
  * user        of edit */
 typedef struct tml_surface_whole_desc {
     const tml_surface_desc *surface;
@@ -833,21 +839,21 @@ typedef struct tml_points_mesh_result {
  * kind        which field
  * field       radius (0: the file's radii, or as tml_field_resolve), kernel, margin, grid.spacing,
  *             lower, upper (places in the file's coordinates) and resolution (0:
- *             TML_POINTS_RESOLUTION, where there is no spacing) are used. With a spacing samples lie
- *             at multiples of it in the file's coordinates
+ *             TML_POINTS_RESOLUTION, where there is no spacing) are used. With a spacing samples
+ *             lie at multiples of it in the file's coordinates
  * cell        spacing as a share of the radius, in place of field.grid.spacing; 0: none
  * isovalues   of the field, isovalue_count of them. NULL: the one that tml_field_resolve suggests
  * surface     region, topology, normals, soup, caps, flip, indices64 and the filters
  *             largest_component and drop_degenerate are used
  * collapse    edges shorter than this share of the grid's least spacing are collapsed; 0: none
  * smooth      as of tml_surface_whole_desc
- * load        optional: how to read the file; the attributes that it names become the mesh's, at most
- *             TML_MESH_MAX_ATTRIBUTES
+ * load        optional: how to read the file; the attributes that it names become the mesh's, at
+ *             most TML_MESH_MAX_ATTRIBUTES
  * components, keeps_empty   as of tml_surface_whole_desc
  * comment, up   of the mesh's file, as in tml_mesh
- * slabs       optional: the field is evaluated, and the mesh written, in slabs (tml_surface_save). Of
- *             it slabs.memory, slab_layers, write and user, and mesh.team, edit and user are used.
- *             Not with collapse and smooth. NULL: all of it in memory
+ * slabs       optional: the field is evaluated, and the mesh written, in slabs (tml_surface_save).
+ *             Of it slabs.memory, slab_layers, write and user, and mesh.team, edit and user are
+ *             used. Not with collapse and smooth. NULL: all of it in memory
  * decide      optional: sees points, field and isovalue before the surface is made. *in_slabs is
  *             whether slabs is given; false has it made in memory. A status other than OK ends the
  *             call, which returns it
@@ -880,8 +886,10 @@ typedef struct tml_points_mesh_desc {
  *          out->whole.is_empty and no file.
  * Waits: for everything. Reports progress and can be cancelled.
  * Memory: the points, as tml_field_prepare, and as tml_surface_save_whole or tml_surface_save.
- * Errors: as tml_points_load, tml_field_prepare and these two; INVALID_ARGUMENT also for ANISOTROPIC
- *         of points that have radii, without field.radius. The file at mesh_path is then as it was. */
+ * Errors: as tml_points_load, tml_field_prepare and these two; INVALID_ARGUMENT also for
+ * ANISOTROPIC
+ *         of points that have radii, without field.radius. The file at mesh_path is then as it
+ *         was. */
 TML_API TML_MUST_CHECK tml_status tml_points_to_mesh(tml_context *tml, const char *path,
                                                      const char *mesh_path,
                                                      const tml_points_mesh_desc *desc,
@@ -914,11 +922,11 @@ typedef struct tml_picture {
  *             EXPOSUREs and COLORCORRs, so that values are radiances again. XYZE: UNSUPPORTED
  *   PFM       colour and grey, both byte orders; f32. The scale's size is told in comment, not
  *             applied
- *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says otherwise, by cICP, iCCP,
- *             sRGB or gAMA, in this order; linear ones are not srgb; of another function (PQ, HLG,
- *             BT.709, a gamma) f32 of linear light. PQ: 1 is 203 cd/m2. HLG: light of the scene, 1
- *             being that of a signal of 75 %. Primaries stay; where they are not sRGB's, the log says
- *             so as a warning, as of ICC profiles, which are not applied
+ *   PNG       u8 (1 to 8 bits, palettes) or u16. srgb unless the file says otherwise, by cICP,
+ *             iCCP, sRGB or gAMA, in this order; linear ones are not srgb; of another function (PQ,
+ *             HLG, BT.709, a gamma) f32 of linear light. PQ: 1 is 203 cd/m2. HLG: light of the
+ *             scene, 1 being that of a signal of 75 %. Primaries stay; where they are not sRGB's,
+ *             the log says so as a warning, as of ICC profiles, which are not applied
  *   JPEG      u8, grey or colour, turned upright as its Exif orientation says. CMYK: UNSUPPORTED
  *   OpenEXR   one part of scan lines or tiles (the finest level), with channels R, G, B and
  *             perhaps A, or Y and perhaps A, or a single one of any name: f16 if all are half,

@@ -9,8 +9,8 @@
  * Write the common subset of C and GLSL ES 3.00: no pointers, no strings, no implicit conversions
  * (1.0f, 1u, float(i) is written F(i), uint(i) is U(i), int(u) is I(u)), no brace initialisers,
  * conditions are bool. GPUs may fuse a multiplication and an addition,
- * so float results may differ from the CPU's in the last bits. Vectors: vec2 vec3 vec4 with .x .y .z
- * .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3
+ * so float results may differ from the CPU's in the last bits. Vectors: vec2 vec3 vec4 with .x .y
+ * .z .w, made by VEC2(x, y) VEC3(...) VEC4(...), with add3(a, b), sub3, scale3(a, s), dot3, length3
  * and the same for 2 and 4; uvec2 uvec3 uvec4, made by UVEC2(x, y) ..., without sums.
  *
  * A kernel's name is that of a C function, too: one that the C library has, such as finite or
@@ -44,11 +44,11 @@
  *
  * also defines the struct type fall_out with these members.
  *
- * A tml_words array is any buffer whose elements are a multiple of 4 bytes, seen as 32-bit words; lent
- * memory must begin at a multiple of 4, too. It may have any length, whatever the stream's.
- * tml_word(name, i) is word i, a uint, and tml_word_float(name, i) the float of the same bits; i is a
- * uint or, in C, a tml_index. tml_word_vec2, tml_word_vec3 and tml_word_vec4(name, i) are vector i of
- * an array of f32x2, f32x3 or f32x4: words 3i, 3i + 1 and 3i + 2 of one of f32x3. Of a
+ * A tml_words array is any buffer whose elements are a multiple of 4 bytes, seen as 32-bit words;
+ * lent memory must begin at a multiple of 4, too. It may have any length, whatever the stream's.
+ * tml_word(name, i) is word i, a uint, and tml_word_float(name, i) the float of the same bits; i is
+ * a uint or, in C, a tml_index. tml_word_vec2, tml_word_vec3 and tml_word_vec4(name, i) are vector
+ * i of an array of f32x2, f32x3 or f32x4: words 3i, 3i + 1 and 3i + 2 of one of f32x3. Of a
  * 64-bit element i, word 2i + TML_LOW_WORD is the low one (TML_LOW_WORD is 0, and 1 on big-endian
  * machines).
  *
@@ -62,7 +62,8 @@
  * normal with t and the ray's direction. (Or two arrays become one: f32x4 with t as the direction's
  * w.)
  *
- * More numbers than tml_params holds come in the same way, from a buffer that tml_buffer_write renews.
+ * More numbers than tml_params holds come in the same way, from a buffer that tml_buffer_write
+ * renews.
  *
  * Read within the array: outside it C's behaviour is undefined, and GPUs give a value that means
  * nothing. An output may not be an array that its kernel reads so. GPUs count words in 32 bits.
@@ -121,11 +122,11 @@ enum {
     TML_MAX_OUTS = 4,
 };
 
-/* Parameters that a kernel gets from the desc, whose values the call takes as they are; on GPUs push
- * constants or uniforms. m: a 4x4 matrix in OpenGL's and Vulkan's order, column by column: row r of column
- * c is m[4 * c + r]. Only a kernel with ".m" in its text or its library's is given m, on Vulkan in
- * scratch by one dispatch more; for others it costs nothing. OpenGL ES 2 and WebGL 1 have m in
- * transform3 and transform4 alone, and not its single numbers. */
+/* Parameters that a kernel gets from the desc, whose values the call takes as they are; on GPUs
+ * push constants or uniforms. m: a 4x4 matrix in OpenGL's and Vulkan's order, column by column: row
+ * r of column c is m[4 * c + r]. Only a kernel with ".m" in its text or its library's is given m,
+ * on Vulkan in scratch by one dispatch more; for others it costs nothing. OpenGL ES 2 and WebGL 1
+ * have m in transform3 and transform4 alone, and not its single numbers. */
 typedef struct tml_params {
     float f[4];
     uint32_t u[4];

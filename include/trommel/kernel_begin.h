@@ -8,8 +8,8 @@
  *   64 bits  DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of its bits
  *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
  *            UVEC2(x, y) ...: .x .y .z .w and no operators
- *   matrix   transform4(p.m, v): the 4x4 matrix of a tml_params times a vec4; transform3(p.m, x): the
- *            point that it takes the vec3 x to, a vec3 without a division by w
+ *   matrix   transform4(p.m, v): the 4x4 matrix of a tml_params times a vec4; transform3(p.m, x):
+ *            the point that it takes the vec3 x to, a vec3 without a division by w
  *   arrays   tml_word(words, i), tml_word_float(words, i): of a tml_words parameter;
  *            tml_word_vec2(words, i), tml_word_vec3, tml_word_vec4: its i-th vector
  *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
@@ -23,19 +23,21 @@
  *            whatever ran before, and other arguments other numbers. So let a say which element it
  *            is and b which of its draws, tml_random_float(id, 4u * frame + 2u); an index serves as
  *            an id where elements keep their places. Philox2x32-10, which passes BigCrush; about
- *            twenty 32-bit multiplications. After: Salmon, Moraes, Dror, Shaw: Parallel Random Numbers:
- *            As Easy as 1, 2, 3. 2011. Not for secrets. Not in OpenGL ES 2 and WebGL 1
+ *            twenty 32-bit multiplications. After: Salmon, Moraes, Dror, Shaw: Parallel Random
+ *            Numbers: As Easy as 1, 2, 3. 2011. Not for secrets. Not in OpenGL ES 2 and WebGL 1
  *   rounded_product(a, b)  a * b of floats, rounded before anything is added to it
- *   libraries  FUNCTION(T) name(T a, ...) {...}; parameters are by value, so results are returned, in
+ *   libraries  FUNCTION(T) name(T a, ...) {...}; parameters are by value, so results are returned,
+ *              in
  *            a struct if several
- *            STRUCT_BEGIN(name) T a; T b; STRUCT_END(name): a struct type, used as plain "name". Built
- *            by assigning its members: the one way that C and GLSL share
- *            TABLE_BEGIN(T, name, n) a, b, c TABLE_END: a constant array of uint, int or float, read as
- *            name[i]. No comma after the last element
- *            PRECISE float t = ...: not to be fused into a multiply-add (GLSL ES 3.00 cannot promise it)
+ *            STRUCT_BEGIN(name) T a; T b; STRUCT_END(name): a struct type, used as plain "name".
+ *            Built by assigning its members: the one way that C and GLSL share
+ *            TABLE_BEGIN(T, name, n) a, b, c TABLE_END: a constant array of uint, int or float,
+ *            read as name[i]. No comma after the last element
+ *            PRECISE float t = ...: not to be fused into a multiply-add (GLSL ES 3.00 cannot
+ *            promise it)
  *
- * Exact on every engine: integers, bits, comparisons, + - of floats, rounded_product; a * b where it
- * is not fused with a sum, which only rounded_product keeps OpenGL ES from. GPUs
+ * Exact on every engine: integers, bits, comparisons, + - of floats, rounded_product; a * b where
+ * it is not fused with a sum, which only rounded_product keeps OpenGL ES from. GPUs
  * round sqrt and division to about 2.5 ulp, and the transcendental functions to what the driver
  * promises. */
 #include <trommel/kernel_math.h>

@@ -15,13 +15,14 @@
  *   count    one-element u32 or u64 buffers on the device; never read back by the call. A u32 count
  *            that would overflow makes the call fail with INVALID_ARGUMENT before it starts: the
  *            bound must fit.
- *   out_first  of compact and expand, optional: one u32 or u64 element on the device, which is read when
- *            the operation runs. All outputs are then written from that element on, to append to what
- *            they hold: elements before it are left as they were, and what does not fit an output is
- *            not written, as ever. count or total becomes out_first plus the number of new elements,
- *            the length of the whole, also where that is more than fits; a u32 stays at its largest
- *            value, and so does an out_first above 2^63. count or total may be the out_first buffer
- *            itself. Not in place.
+ *   out_first  of compact and expand, optional: one u32 or u64 element on the device, which is read
+ *              when
+ *            the operation runs. All outputs are then written from that element on, to append to
+ *            what they hold: elements before it are left as they were, and what does not fit an
+ *            output is not written, as ever. count or total becomes out_first plus the number of
+ *            new elements, the length of the whole, also where that is more than fits; a u32 stays
+ *            at its largest value, and so does an out_first above 2^63. count or total may be the
+ *            out_first buffer itself. Not in place.
  *   order    outputs are stable: in the order of their sources. Integers, indices, counts and order
  *            are equal bit for bit on every engine, every method, any number of threads. Float
  *            results are equal bit for bit for any number of threads on one engine, and within the
@@ -113,13 +114,14 @@ typedef struct tml_reduce_result {
     tml_buffer out; /* none: unused */
 } tml_reduce_result;
 
-/* Folds a stream of scalars to one value, or a stream of vectors to one vector: each component by itself, as
- * a stream of its own. A bounding box is MIN, and MAX in also.
+/* Folds a stream of scalars to one value, or a stream of vectors to one vector: each component by
+ * itself, as a stream of its own. A bounding box is MIN, and MAX in also.
  * in      any scalar type, or TML_VEC of u32, i32, f32, u64, i64 or f64
- * out     one element, of vectors a vector of as many components. SUM of integers: u64 or i64 (exact modulo 2^64; signed inputs
- *         sign-extended); SUM of floats: f64 or f32; MEAN: f64 or f32; MIN, MAX: in's type;
- *         ARGMIN, ARGMAX: u64 or u32. Empty stream: SUM 0, MEAN NaN, MIN the type's largest (inf
- *         for floats), MAX the smallest, ARGMIN and ARGMAX the largest unsigned value.
+ * out     one element, of vectors a vector of as many components. SUM of integers: u64 or i64
+ *         (exact modulo 2^64; signed inputs sign-extended); SUM of floats: f64 or f32; MEAN: f64 or
+ *         f32; MIN, MAX: in's type; ARGMIN, ARGMAX: u64 or u32. Empty stream: SUM 0, MEAN NaN, MIN
+ *         the type's largest (inf for floats), MAX the smallest, ARGMIN and ARGMAX the largest
+ *         unsigned value.
  * also    more folds of the same elements, each with an out of its own: the result that a call
  *         for it alone gives, bit for bit. The CPU reads the stream once for all of them; GPU
  *         engines read it in strips that stay in the device's cache from one fold to the next.
@@ -147,34 +149,35 @@ TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *
  *   in[0] alone    the bins themselves: u8, u16 or u32
  *   kernel         the bin of an element (result uint); its array parameters take in[] in order.
  *                  Of a kernel that takes no elements length.count says how many there are
- *   edges          bins + 1 values of in[0]'s type, any scalar, none below its predecessor: bin b is
- *                  edges[b] <= x < edges[b + 1], and the last bin holds its upper edge too. A bin
- *                  between equal edges is empty, but for the last one, which then holds that value.
- *                  Exact comparisons; -0 equals 0. Edges out of order give unspecified counts
+ *   edges          bins + 1 values of in[0]'s type, any scalar, none below its predecessor: bin b
+ *                  is edges[b] <= x < edges[b + 1], and the last bin holds its upper edge too. A
+ *                  bin between equal edges is empty, but for the last one, which then holds that
+ *                  value. Exact comparisons; -0 equals 0. Edges out of order give unspecified
+ *                  counts
  *   lower, upper   where upper is above lower: bins of equal width over in[0], f32 or f16. x is in
- *                  bin (x - lower) * (bins / (upper - lower)), rounded after each operation and then
- *                  down, or in the last one where that is past it, as for x = upper. Values nearer
- *                  to 0 than 2^-126 count as 0. At most 2^24 bins
+ *                  bin (x - lower) * (bins / (upper - lower)), rounded after each operation and
+ *                  then down, or in the last one where that is past it, as for x = upper. Values
+ *                  nearer to 0 than 2^-126 count as 0. At most 2^24 bins
  * An element whose bin is not below bins, that is outside of the edges, or NaN is counted nowhere.
  * bins     any number that memory holds, below 2^32; 0: one less than there are edges, or as many
  *          as out has elements
  * weights  optional: one an element, u8, u16, u32 or f32
- * out      bins elements, which the call sets and does not add to. Counts and sums of integers: u32,
- *          for a length below 2^32 (sums modulo 2^32; longer streams are counted in parts), or u64.
- *          Sums of floats: f32, for a length below 2^32
+ * out      bins elements, which the call sets and does not add to. Counts and sums of integers:
+ *          u32, for a length below 2^32 (sums modulo 2^32; longer streams are counted in parts), or
+ *          u64. Sums of floats: f32, for a length below 2^32
  * floats   Float weights are added as integers, so the sums are equal bit for bit on every engine,
  *          in any order. A weight counts as a multiple of a unit that is 2^-62 times the length's
  *          bound times the largest weight, both rounded up to powers of two: with 2^20 elements,
- *          all bits count of weights down to 2^-18 of the largest. The error of a sum is at most half a
- *          unit for each of its elements, and its rounding to f32. Sums nearer to 0 than 2^-126
- *          are 0. Weights that are NaN, infinite or nearer to 0 than 2^-126 count as 0.
+ *          all bits count of weights down to 2^-18 of the largest. The error of a sum is at most
+ *          half a unit for each of its elements, and its rounding to f32. Sums nearer to 0 than
+ *          2^-126 are 0. Weights that are NaN, infinite or nearer to 0 than 2^-126 count as 0.
  * Counts are exact on every engine. Time: the CPU and Vulkan read each element once (Vulkan up to
- * eight times from its cache for 4097 to 65,536 bins) and count in fast memory what occurs often, so
- * that elements which are all in one bin take no longer. OpenGL ES, where a shader cannot store at a
- * place of its choice, reads each element once for every 16 bins up to 1024; of more bins, and with
- * weights, it sorts, at most 2^28 - 128 elements. Edges cost a search each (tml_search). Scratch: on
- * the CPU a table of the bins a thread or, of more than 2^20 bins or bins a thread than elements, 4 to
- * 16 bytes an element; on
+ * eight times from its cache for 4097 to 65,536 bins) and count in fast memory what occurs often,
+ * so that elements which are all in one bin take no longer. OpenGL ES, where a shader cannot store
+ * at a place of its choice, reads each element once for every 16 bins up to 1024; of more bins, and
+ * with weights, it sorts, at most 2^28 - 128 elements. Edges cost a search each (tml_search).
+ * Scratch: on the CPU a table of the bins a thread or, of more than 2^20 bins or bins a thread than
+ * elements, 4 to 16 bytes an element; on
  * Vulkan 16 MiB for bins that are not given, and 8 bytes a bin for float weights. After:
  * Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
 typedef struct tml_histogram_desc {
@@ -194,16 +197,16 @@ TML_API size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_
 
 /* ---- scan ----------------------------------------------------------------------------------- */
 
-/* out[i] = in[0] + ... + in[i] (inclusive) or in[0] + ... + in[i - 1] (exclusive, the default); or the
- * smallest or the largest of them.
+/* out[i] = in[0] + ... + in[i] (inclusive) or in[0] + ... + in[i - 1] (exclusive, the default); or
+ * the smallest or the largest of them.
  * in      u8 u16 u32 u64 i32 i64 f32 f64
  * out     length elements; for integers u32 u64 i32 i64 (sums modulo its size), for floats in's
  *         type; in place allowed where the types are equal. MIN, MAX: in's type, for u8 and u16 u32
  * total   optional: one element of out's type, the sum of all
  * fold    SUM, MIN or MAX
  * start   optional: one element of out's type on the device, which comes before in[0] and counts in
- *         all of out and in total; the total of one scan is the start of the next. Without it: 0, for
- *         MIN the type's largest (inf for floats), for MAX the smallest
+ *         all of out and in total; the total of one scan is the start of the next. Without it: 0,
+ *         for MIN the type's largest (inf for floats), for MAX the smallest
  * NaN     SUM: propagates. MIN, MAX: ignored; -0 is less than 0
  * error   Floats are summed in blocks of fixed size, in double for f32: within n * 2^-53 * sum|x|,
  *         plus one rounding. GPU engines: f32 in single precision in a fixed tree, within
@@ -245,7 +248,8 @@ typedef struct tml_payload {
  *           there are. In place (out == in) is allowed for TML_METHOD_AUTO and LOOK_BACK.
  * indices   optional: u32 or u64, the source index of each kept element
  * count     optional: one u32 or u64, elements kept; may be the buffer that length.device is
- * out_first optional: where the outputs begin. OpenGL ES then draws all of each output, unless counts
+ * out_first optional: where the outputs begin. OpenGL ES then draws all of each output, unless
+ * counts
  *           are exact (tml_gl_desc); its float tier has none. */
 typedef struct tml_compact_desc {
     tml_keep keep;
@@ -261,8 +265,8 @@ TML_API TML_MUST_CHECK tml_status tml_compact(tml_context *tml, const tml_compac
 TML_API size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 
 /* As compact, but the rejected follow the kept, both in source order: out is a permutation of in.
- * Outputs hold length elements; not in place, without out_first. indices: all length sources. count:
- * elements kept. */
+ * Outputs hold length elements; not in place, without out_first. indices: all length sources.
+ * count: elements kept. */
 typedef tml_compact_desc tml_partition_desc;
 TML_API TML_MUST_CHECK tml_status tml_partition(tml_context *tml, const tml_partition_desc *desc);
 TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_desc *desc);
@@ -278,11 +282,12 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * sorted     optional: the keys in their new order, of keys' type; may be keys itself
  * payloads   up to 8 arrays that are moved alike; out may be in
  * indices    optional: u32 or u64, the source index of each element
- * offsets    optional: sorts each segment by itself: segment s is [offsets[s], offsets[s + 1]), as in
- *            tml_reduce_segments. Elements in no segment keep their places, also those of a segment
- *            that ends past the length. Where offsets decrease, what the outputs hold is unspecified
- * starts     in place of offsets, as tml_unique gives them: a segment ends where the next one begins, the
- *            last one at the length
+ * offsets    optional: sorts each segment by itself: segment s is [offsets[s], offsets[s + 1]), as
+ *            in tml_reduce_segments. Elements in no segment keep their places, also those of a
+ *            segment that ends past the length. Where offsets decrease, what the outputs hold is
+ *            unspecified
+ * starts     in place of offsets, as tml_unique gives them: a segment ends where the next one
+ *            begins, the last one at the length
  * count      how many starts there are, also on the device. Without starts it stays zeroed
  * Outputs hold the length's bound, and nothing is written past the length. The time depends on how
  * many bits are compared, on the CPU on how many of these differ between keys, so narrow keys and
@@ -290,14 +295,14 @@ TML_API size_t tml_partition_scratch_size(tml_context *tml, const tml_partition_
  * more, and on the CPU up to 4 MiB a thread; on OpenGL ES textures of 23 bytes an element. Methods:
  * on Vulkan LOOK_BACK and REDUCE_THEN_SCAN, on the CPU the latter, on OpenGL ES HISTOPYRAMID.
  * Engines: the CPU, Vulkan for fewer than 2^32 elements, OpenGL ES 3 for at most 2^28 - 128.
- * Segments: short ones are read and written once, on the CPU and on Vulkan (there up to 8 times the mean length at
- * least, and 896 elements at most, or 1792 of keys below 8 bytes), which gives the elements of long ones a sort by
- * keys and one by segments. Vulkan: fewer than 2^31 elements and segments; scratch 8 to 64 bytes an element, a
- * payload in place once more.
+ * Segments: short ones are read and written once, on the CPU and on Vulkan (there up to 8 times the
+ * mean length at least, and 896 elements at most, or 1792 of keys below 8 bytes), which gives the
+ * elements of long ones a sort by keys and one by segments. Vulkan: fewer than 2^31 elements and
+ * segments; scratch 8 to 64 bytes an element, a payload in place once more.
  * After: Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy, Bostic,
  * McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their Applications. 1968;
- * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022; Baxter: moderngpu,
- * segmented sort. 2013. */
+ * Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022; Baxter:
+ * moderngpu, segmented sort. 2013. */
 typedef struct tml_sort_desc {
     tml_buffer keys;
     tml_length length;
@@ -318,27 +323,29 @@ TML_API size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc
 
 /* ---- top k ---------------------------------------------------------------------------------- */
 
-/* The k largest keys of a stream, or the k smallest: what tml_sort, descending or not, puts first, but
- * in little more than the time of one read of the keys where k is small beside their number.
- * keys       any scalar type, in tml_sort's order; of equal keys those with lower indices come first
- * k          how many, at most length; with a device buffer read when the operation runs, and k.count is
- *            its bound. Zeroed: as many as the first given of values, indices and payloads[].out holds
+/* The k largest keys of a stream, or the k smallest: what tml_sort, descending or not, puts first,
+ * but in little more than the time of one read of the keys where k is small beside their number.
+ * keys       any scalar type, in tml_sort's order; of equal keys those with lower indices come
+ *            first
+ * k          how many, at most length; with a device buffer read when the operation runs, and
+ *            k.count is its bound. Zeroed: as many as the first given of values, indices and
+ *            payloads[].out holds
  * smallest   the k smallest, the smallest first
- * unsorted   leaves the results as they are found, which saves sorting them: first those that come before
- *            the last one's key, then those that equal it, both in source order
+ * unsorted   leaves the results as they are found, which saves sorting them: first those that come
+ *            before the last one's key, then those that equal it, both in source order
  * values     optional: the keys, of keys' type
  * indices    optional: u32 or u64, the source index of each
  * payloads   up to 8 arrays of which the same elements are taken
  * count      optional: one u32 or u64, how many results there are: the smaller of k and length
- * Outputs hold the smaller of k's and length's bounds; nothing is written past the count, and nothing in
- * place. By default results are sorted, and all is deterministic: equal on every engine. Time: a sample
- * gives a key that some more than k elements do not come after; one read compacts those, and the k-th of
- * them is found by counting digits. Where the sample misled, or k is more than an eighth of the length,
- * digits are counted in the whole stream. OpenGL ES counts them there, four bits a pass. Scratch: up to
- * 4 bytes a key, and 60 a result. Engines: the CPU, Vulkan for fewer than 2^32 elements, OpenGL ES 3 for
- * at most 2^29.
- * After: Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard, Gordon, Steinbach:
- * Fast k-Selection Algorithms for Graphics Processing Units. 2012. */
+ * Outputs hold the smaller of k's and length's bounds; nothing is written past the count, and
+ * nothing in place. By default results are sorted, and all is deterministic: equal on every engine.
+ * Time: a sample gives a key that some more than k elements do not come after; one read compacts
+ * those, and the k-th of them is found by counting digits. Where the sample misled, or k is more
+ * than an eighth of the length, digits are counted in the whole stream. OpenGL ES counts them
+ * there, four bits a pass. Scratch: up to 4 bytes a key, and 60 a result. Engines: the CPU, Vulkan
+ * for fewer than 2^32 elements, OpenGL ES 3 for at most 2^29.
+ * After: Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard, Gordon,
+ * Steinbach: Fast k-Selection Algorithms for Graphics Processing Units. 2012. */
 typedef struct tml_top_k_desc {
     tml_buffer keys;
     tml_length length;
@@ -419,7 +426,8 @@ TML_API size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *
  *               largest value when they are more). The capacity is the smallest count of source,
  *               rank, out and also: nothing is written past it, and a total above it is how an
  *               overflow shows.
- * out_first     optional: where the outputs begin, as of tml_compact; ranks and sources are the same
+ * out_first     optional: where the outputs begin, as of tml_compact; ranks and sources are the
+ *               same
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008;
  * Baxter: moderngpu, load-balancing search. 2013. */
 typedef struct tml_expand_desc {
@@ -473,9 +481,10 @@ TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *
  * elements: one giant segment among millions of empty ones is shared out. A float result depends on
  * the segment's elements alone: it is the one that tml_reduce gives for them as a stream of their
  * own.
- * starts  in place of offsets, as tml_unique gives them: a segment ends where the next one begins, the
- *         last one at in's length. count: how many there are, also on the device; out's elements past
- *         it are left as they were. length: of in. Without starts both stay zeroed. */
+ * starts  in place of offsets, as tml_unique gives them: a segment ends where the next one begins,
+ *         the last one at in's length. count: how many there are, also on the device; out's
+ *         elements past it are left as they were. length: of in. Without starts both stay
+ *         zeroed. */
 typedef struct tml_reduce_segments_desc {
     tml_fold fold;
     tml_buffer in;
@@ -491,15 +500,15 @@ TML_API TML_MUST_CHECK tml_status tml_reduce_segments(tml_context *tml,
 TML_API size_t tml_reduce_segments_scratch_size(tml_context *tml,
                                                 const tml_reduce_segments_desc *desc);
 
-/* One fold for each run of equal neighbours among keys (equal bytes, as in tml_unique); sort first, with
- * the values as a payload, for one fold a key.
+/* One fold for each run of equal neighbours among keys (equal bytes, as in tml_unique); sort first,
+ * with the values as a payload, for one fold a key.
  * fold      any of tml_fold; ARG results are positions in the whole stream
  * keys      elements of 1 to 64 bytes
  * values    any scalar type, one a key
  * length    of keys
  * out_keys  optional: the key of each run, in keys' type; room for the length's bound, or less
- * starts    u32 or u64: the index of each run's first element; room for the bound. tml_reduce_segments
- *           takes it, with count, for further folds of the same runs
+ * starts    u32 or u64: the index of each run's first element; room for the bound.
+ *           tml_reduce_segments takes it, with count, for further folds of the same runs
  * out       one result a run, of the types that tml_reduce gives; room for the bound
  * count     one u32 or u64: runs
  * Nothing is written past the number of runs. Balance and floats as in tml_reduce_segments. */

@@ -248,8 +248,8 @@ typedef struct tml_subdivide_adaptive_desc {
     /* triangles at most; 0: as many as it takes. Where the criterion asks for more, the threshold
      * is raised until it does not: the largest errors go first */
     uint64_t budget;
-    /* close T-junctions by thin triangles, of some area, from the edge to the vertex that splits it,
-     * instead of by green triangles; the mesh is closed either way */
+    /* close T-junctions by thin triangles, of some area, from the edge to the vertex that splits
+     * it, instead of by green triangles; the mesh is closed either way */
     bool slivers;
     bool normals; /* of the limit surface */
     bool origins;
@@ -275,7 +275,8 @@ TML_API TML_MUST_CHECK tml_status tml_subdivide_adaptive(tml_subdivider *subdivi
 
 /* ---- adaptive, in a frame ------------------------------------------------------------------- */
 
-/* Floats of a camera on the device: its matrix; width and height; nearest, positive; everywhere, 0 or 1. */
+/* Floats of a camera on the device: its matrix; width and height; nearest, positive; everywhere, 0
+ * or 1. */
 enum { TML_SUBDIVIDE_CAMERA_FLOATS = 20 };
 
 /* What had no room: bits of counts[2]. */
@@ -304,18 +305,18 @@ typedef struct tml_subdivide_adaptive_enqueue_desc {
 
 /* Returns the bytes of scratch that such a call requires of the arena: some 75 per triangle of a
  * level, and 140 per vertex, of which a level has at most 3 for 4 triangles more than the level
- * before it. Returns 0 for a desc that tml_subdivide_adaptive_enqueue refuses, if there is no memory
- * for the steps, and on OpenGL, whose textures come from a pool. */
+ * before it. Returns 0 for a desc that tml_subdivide_adaptive_enqueue refuses, if there is no
+ * memory for the steps, and on OpenGL, whose textures come from a pool. */
 TML_API size_t tml_subdivide_adaptive_enqueue_scratch_size(
     tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);
 /* Enqueues an adaptive subdivision: the mesh that tml_subdivide_adaptive makes, bit for bit, where
  * the criterion is met at once (it tries no smaller threshold) and there is room. Reads nothing
- * back, waits for nothing, and, once tml_subdivide_adaptive_enqueue_scratch_size was asked and the arena
- * reserved (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
- * tml_vulkan_record_end. Where a level would have more triangles than level_triangles, the level before it is
- * the finest: the mesh is that of a smaller max_depth, whole and closed. Of outputs that are too
- * small the first vertices and triangles are written, and nothing past a capacity; triangles may
- * then name vertices that were not. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
+ * back, waits for nothing, and, once tml_subdivide_adaptive_enqueue_scratch_size was asked and the
+ * arena reserved (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
+ * tml_vulkan_record_end. Where a level would have more triangles than level_triangles, the level
+ * before it is the finest: the mesh is that of a smaller max_depth, whole and closed. Of outputs
+ * that are too small the first vertices and triangles are written, and nothing past a capacity;
+ * triangles may then name vertices that were not. Errors: INVALID_ARGUMENT, INVALID_HANDLE,
  * UNSUPPORTED, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, SCRATCH_TOO_SMALL. */
 TML_API TML_MUST_CHECK tml_status tml_subdivide_adaptive_enqueue(
     tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);

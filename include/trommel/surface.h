@@ -2,7 +2,8 @@
  *
  * Marching cubes whose 256-case table separates inside corners on ambiguous faces, so that
  * neighbouring cells always agree and closed fields give closed meshes. On request the topology is
- * that of the trilinear interpolant instead (tml_topology): exact decisions, so that cells agree, too.
+ * that of the trilinear interpolant instead (tml_topology): exact decisions, so that cells agree,
+ * too.
  *   inside     value >= iso, for every type; a sample exactly at the isovalue makes no hole
  *   missing    NaN samples, samples whose mask byte is 0 and samples outside the region: a cell
  *              with such a corner makes no triangle, so the surface ends there (open, no false
@@ -16,7 +17,8 @@
  *              holds d up to 8192 samples along an axis, where positions are not far from 0
  *              (position_origin). Normals and attributes are those of the vertex's place
  *   order      vertices by row (z, then y), within a row by axis x, y, z, then by x, and last those
- *              in the cells of the row (TRILINEAR), by x; triangles by cell, then by table. The same on every engine and for any number of threads.
+ *              in the cells of the row (TRILINEAR), by x; triangles by cell, then by table. The
+ *              same on every engine and for any number of threads.
  *   winding    counter-clockwise seen from the low side (outside), also for mirrored grids
  *   normals    unit length, pointing to the low side; of a zero gradient: 0 0 0
  *   position   origin + direction * spacing * index, computed in double and rounded once to float.
@@ -45,24 +47,25 @@ typedef enum tml_normals {
     TML_NORMALS_SOBEL,   /* Sobel's weights in three dimensions, 3x3x3 samples: smoothest */
 } tml_normals;
 
-/* Which topology the surface has in a cell whose corners do not tell: where on a face they are in and
- * out by turns, or where all but two across the cell are alike. */
+/* Which topology the surface has in a cell whose corners do not tell: where on a face they are in
+ * and out by turns, or where all but two across the cell are alike. */
 typedef enum tml_topology {
-    /* Inside corners across a face's diagonal are apart, and nothing is joined through the cell. From
-     * the signs of samples alone: the quickest. */
+    /* Inside corners across a face's diagonal are apart, and nothing is joined through the cell.
+     * From the signs of samples alone: the quickest. */
     TML_TOPOLOGY_SEPARATED,
     /* As the trilinear interpolant of the cell's samples has it: inside corners across a face are
-     * joined where its saddle is inside (the asymptotic decider), and regions are joined through the
-     * cell where the interpolant has a tunnel. A saddle at the isovalue is inside, as a sample is; an
-     * infinite sample counts as the largest finite double. Decisions are exact for every type, so the
-     * mesh is closed and a manifold where that of SEPARATED is. A cell may have vertices of its own, six
-     * on the interpolant's surface in a tunnel or one amid a loop of eight edges and more; their normals
-     * are the interpolant's gradient, their values interpolated in the cell. Takes 8 bytes a row and 2
-     * a cell more, on Vulkan 1.3 a sample. By Vulkan and OpenGL of volumes, by tml_surface; the host
-     * computes for OpenGL, and for Vulkan if a row has over 2^17 samples or a cell's, less the isovalue,
-     * take over 90 bits. After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching Cubes
-     * 33. 1995; Custodio, Etiene, Pesco, Silva: Practical considerations on Marching Cubes 33 topological
-     * correctness. 2013; Grosso: Construction of Topologically Correct and Manifold Isosurfaces. 2016. */
+     * joined where its saddle is inside (the asymptotic decider), and regions are joined through
+     * the cell where the interpolant has a tunnel. A saddle at the isovalue is inside, as a sample
+     * is; an infinite sample counts as the largest finite double. Decisions are exact for every
+     * type, so the mesh is closed and a manifold where that of SEPARATED is. A cell may have
+     * vertices of its own, six on the interpolant's surface in a tunnel or one amid a loop of eight
+     * edges and more; their normals are the interpolant's gradient, their values interpolated in
+     * the cell. Takes 8 bytes a row and 2 a cell more, on Vulkan 1.3 a sample. By Vulkan and OpenGL
+     * of volumes, by tml_surface; the host computes for OpenGL, and for Vulkan if a row has over
+     * 2^17 samples or a cell's, less the isovalue, take over 90 bits. After: Nielson, Hamann: The
+     * Asymptotic Decider. 1991; Chernyaev: Marching Cubes 33. 1995; Custodio, Etiene, Pesco, Silva:
+     * Practical considerations on Marching Cubes 33 topological correctness. 2013; Grosso:
+     * Construction of Topologically Correct and Manifold Isosurfaces. 2016. */
     TML_TOPOLOGY_TRILINEAR,
 } tml_topology;
 
@@ -116,8 +119,9 @@ typedef struct tml_surface_desc {
      * such triangles alone are joined, and edges of four triangles arise. There are none but where
      * float does not hold d (above) */
     bool drop_degenerate;
-    /* also the cell that each triangle is in. Its number is that of its lowest sample, x + dims[0] *
-     * (y + dims[1] * z). Cells of caps, which begin beside the region, have the nearest sample's */
+    /* also the cell that each triangle is in. Its number is that of its lowest sample, x + dims[0]
+     * * (y + dims[1] * z). Cells of caps, which begin beside the region, have the nearest
+     * sample's */
     bool cells;
     bool largest_component; /* keep, of each part, the component with the most triangles */
     /* then collapse edges shorter than this (tml_mesh_collapse), a third of a cell, say; 0: none */
@@ -208,9 +212,9 @@ typedef struct tml_surface_result {
  * device gathers a soup from it, and the host filters. Reports progress and can be cancelled.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY (sizes given),
  * CAPACITY, UNSUPPORTED (on Vulkan also a soup whose welded mesh has more than 2^32 vertices),
- * CANCELLED. On failure the outputs that the call created are destroyed again. After: Lorensen, Cline: Marching Cubes. 1987; Montani,
- * Scateni, Scopigno: A modified look-up table for implicit disambiguation of Marching Cubes. 1994;
- * Schroeder, Maynard, Geveci: Flying Edges. 2015. */
+ * CANCELLED. On failure the outputs that the call created are destroyed again. After: Lorensen,
+ * Cline: Marching Cubes. 1987; Montani, Scateni, Scopigno: A modified look-up table for implicit
+ * disambiguation of Marching Cubes. 1994; Schroeder, Maynard, Geveci: Flying Edges. 2015. */
 TML_API TML_MUST_CHECK tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc,
                                               tml_surface_result *out);
 /* Frees what the call made: parts, and the buffers that were not given to it. Zeroes the result. */
@@ -236,37 +240,38 @@ TML_API void tml_box_position_origin(const double lower[3], const double upper[3
 /* The boundaries between the labels of a volume, all from one read: a surface net, whose vertices
  * and faces are shared by the labels on both sides, so that nothing gapes and nothing overlaps.
  *   cell       2 x 2 x 2 neighbouring samples
- *   face       for each pair of neighbouring samples of unlike labels one quad, whose corners are in
- *              the four cells around the edge between them. On the border fewer cells surround an
- *              edge, which then has none; with caps all have
+ *   face       for each pair of neighbouring samples of unlike labels one quad, whose corners are
+ *              in the four cells around the edge between them. On the border fewer cells surround
+ *              an edge, which then has none; with caps all have
  *   vertex     one for each cell that a face touches, shared by all of them; at the middle of the
  *              cell, or where smoothing moves it, but never outside its cell
- *   smoothing  keeps volumes: an iteration is two moves of all vertices at once, by lambda of the way
- *              to the mean of their neighbours, which a face's edge joins them to, and then by
+ *   smoothing  keeps volumes: an iteration is two moves of all vertices at once, by lambda of the
+ *              way to the mean of their neighbours, which a face's edge joins them to, and then by
  *              lambda / (1 - lambda / 50) of the way to the new mean back. lambda is the lesser of
  *              relaxation and 1/2 in the first iteration, the lesser of 9/5 relaxation and 4/5 +
  *              relaxation / 5 in the second, and so on by turns. A vertex stays at most bound half
- *              cells along each axis from its cell's middle, and 1/1024 of a cell from its sides, so
- *              that no two meet. In whole steps of 2^-13 cells, so that every engine and any number
- *              of threads give the same bytes. 16 iterations change an organ's volume by about 0.5 %;
- *              a ball of a radius of 3 samples keeps 98 %, and what is one sample thick wanes
- *   caps       as though one layer of background lay around the samples, at no distance: vertices of
- *              cells that reach into it are on the border samples and stay in their plane
+ *              cells along each axis from its cell's middle, and 1/1024 of a cell from its sides,
+ *              so that no two meet. In whole steps of 2^-13 cells, so that every engine and any
+ *              number of threads give the same bytes. 16 iterations change an organ's volume by
+ *              about 0.5 %; a ball of a radius of 3 samples keeps 98 %, and what is one sample
+ *              thick wanes
+ *   caps       as though one layer of background lay around the samples, at no distance: vertices
+ *              of cells that reach into it are on the border samples and stay in their plane
  *   labels     a face has those of its two samples. Its normal points from the first to the second,
  *              and it is counter-clockwise seen from the second, also for mirrored grids. The
  *              background is never first; of other labels the smaller one is
  *   order      faces by their edges' first sample (z, then y, then x), then axis; vertices by cell
  *   triangles  each quad is cut along its shorter diagonal, the same way for both labels
- *   separate   a closed mesh for each label that occurs but the background, with faces and vertices of
- *              its own at the places of the shared ones, and normals that point out of the label. A
- *              face between two labels is then in both meshes, cut the same way. Caps are there
- *              without asking. Vertices and faces come label by label
- *   manifold   where a label touches itself at an edge or a corner alone, its sheets meet in a vertex
- *              or an edge of four faces. Of separate meshes, these have a vertex for each sheet
- *              instead, moved apart by less than 1/128 of a cell: each label's mesh is then a closed
- *              manifold, also in a file without indices such as STL, as far as floats tell places
- *              1/1000 of a cell apart. (Shared vertices cannot be split so: one label's sheets may be
- *              joined by a neighbour's.) */
+ *   separate   a closed mesh for each label that occurs but the background, with faces and vertices
+ *              of its own at the places of the shared ones, and normals that point out of the
+ *              label. A face between two labels is then in both meshes, cut the same way. Caps are
+ *              there without asking. Vertices and faces come label by label
+ *   manifold   where a label touches itself at an edge or a corner alone, its sheets meet in a
+ *              vertex or an edge of four faces. Of separate meshes, these have a vertex for each
+ *              sheet instead, moved apart by less than 1/128 of a cell: each label's mesh is then a
+ *              closed manifold, also in a file without indices such as STL, as far as floats tell
+ *              places 1/1000 of a cell apart. (Shared vertices cannot be split so: one label's
+ *              sheets may be joined by a neighbour's.) */
 typedef struct tml_surface_labels_desc {
     tml_buffer volume; /* dims product integers of any type; may stay on the host */
     tml_grid grid;     /* fewer than 2^30 samples in a slice */
@@ -315,18 +320,22 @@ typedef struct tml_surface_labels_result {
     uint32_t stage_count;
 } tml_surface_labels_result;
 
-/* Extracts. Waits for the counts; cannot be recorded. Its time follows the boundaries but for one read of the volume. Memory
- * of the host, from the allocator: 3 bits a sample, rows counted as whole 64, and 8 bytes a row; 1 bit more with labels, and
- * where faces are left out 3 more, and with smoothing 12 bytes a vertex. Smoothing takes 4.3 bytes for each vertex of 4 smooth
- * + 2 layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex, 16 a label and thread,
- * and about 100 for each vertex of two layers and thread. Vulkan and OpenGL ES make the net on the device, with the same
- * bytes; in its scratch memory, 13 bits a sample, 1 more with labels and 8 where faces are left out, 4 bytes a vertex and with
- * smoothing 36 more, and 16 a face. OpenGL ES makes what it counts twice. The host computes instead, and buffers are copied
- * there and back, with separate or indices64, for volumes of 2^32 / 3 samples or more, where a spacing is below 2^-30 or
- * above 2^30, and where the device's memory is short. Reports progress and can be cancelled. Errors: INVALID_ARGUMENT,
- * INVALID_HANDLE, OUT_OF_MEMORY and OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the
- * call created are destroyed again. After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A Signal Processing
- * Approach to Fair Surface Design. 1995; Schroeder, Tsalikis, Halle, Frisken: A High-Performance SurfaceNets Discrete Isocontouring Algorithm. 2024. */
+/* Extracts. Waits for the counts; cannot be recorded. Its time follows the boundaries but for one
+ * read of the volume. Memory of the host, from the allocator: 3 bits a sample, rows counted as
+ * whole 64, and 8 bytes a row; 1 bit more with labels, and where faces are left out 3 more, and
+ * with smoothing 12 bytes a vertex. Smoothing takes 4.3 bytes for each vertex of 4 smooth + 2
+ * layers of cells, those that have the most. Separate meshes take 12 bytes for each shared vertex,
+ * 16 a label and thread, and about 100 for each vertex of two layers and thread. Vulkan and OpenGL
+ * ES make the net on the device, with the same bytes; in its scratch memory, 13 bits a sample, 1
+ * more with labels and 8 where faces are left out, 4 bytes a vertex and with smoothing 36 more, and
+ * 16 a face. OpenGL ES makes what it counts twice. The host computes instead, and buffers are
+ * copied there and back, with separate or indices64, for volumes of 2^32 / 3 samples or more, where
+ * a spacing is below 2^-30 or above 2^30, and where the device's memory is short. Reports progress
+ * and can be cancelled. Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY and
+ * OUT_OF_DEVICE_MEMORY, CAPACITY, UNSUPPORTED, CANCELLED. On failure the outputs that the call
+ * created are destroyed again. After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A
+ * Signal Processing Approach to Fair Surface Design. 1995; Schroeder, Tsalikis, Halle, Frisken: A
+ * High-Performance SurfaceNets Discrete Isocontouring Algorithm. 2024. */
 TML_API TML_MUST_CHECK tml_status tml_surface_labels(tml_context *tml,
                                                      const tml_surface_labels_desc *desc,
                                                      tml_surface_labels_result *out);
@@ -378,8 +387,8 @@ typedef struct tml_surface_slabs_desc {
     /* Instead of surface, which is then NULL: the boundaries of labels as tml_surface_labels makes
      * them, without separate and outputs, as one part; counts are of quads with quads. A slab looks
      * at 2 smooth + 1 layers below it and at 2 smooth + 3 above, and works on them again, so that
-     * slabs should be thicker; their vertices, some 40 bytes each, come on top of memory. Any engine;
-     * the host computes. */
+     * slabs should be thicker; their vertices, some 40 bytes each, come on top of memory. Any
+     * engine; the host computes. */
     const tml_surface_labels_desc *boundaries;
     tml_type type;           /* what is read: samples of this type ... */
     bool has_mask;           /* ... a mask ... */
@@ -472,8 +481,8 @@ typedef struct tml_surface_enqueue_desc {
 } tml_surface_enqueue_desc;
 
 /* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
- * on OpenGL, whose textures come from a pool, unless there is a field. A field takes 4 bytes a sample and some
- * 52 a point more. A soup takes as much as its outputs and 12 bytes a
+ * on OpenGL, whose textures come from a pool, unless there is a field. A field takes 4 bytes a
+ * sample and some 52 a point more. A soup takes as much as its outputs and 12 bytes a
  * triangle more, for the welded mesh that it is gathered from. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
                                                 const tml_surface_enqueue_desc *desc);
@@ -481,19 +490,20 @@ TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
  * (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
  * tml_vulkan_record_end. Of a surface that has no room the first vertices and triangles are
  * written, and nothing past a capacity; triangles may then name vertices that were not. Of vertices
- * the smallest of their buffers counts. Of a soup whole triangles are written; one with a corner that
- * is not among the welded mesh's first vertices, as many as the triangles with room have corners, is
- * three zeros. (The CPU engine has finished when the call returns.)
+ * the smallest of their buffers counts. Of a soup whole triangles are written; one with a corner
+ * that is not among the welded mesh's first vertices, as many as the triangles with room have
+ * corners, is three zeros. (The CPU engine has finished when the call returns.)
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED (a soup
  * with room for 2^32 vertices and more is, too). */
 TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
                                                       const tml_surface_enqueue_desc *desc);
 
-/* How many triangles each cell gets, 0 to 5 (24 with TRILINEAR), found from the samples alone and on the host, whatever
- * the engine: to look at, and to check a mesh against. cells: host memory, a byte a cell, dims - 1
- * of them along each axis, x fastest. Of desc, volume, grid.dims, iso, topology, mask and region count; cells
- * outside the region, and such as miss a corner, have none. Waits. Errors: INVALID_ARGUMENT,
- * INVALID_HANDLE, UNSUPPORTED (2^30 samples or more in a slice), OUT_OF_MEMORY. */
+/* How many triangles each cell gets, 0 to 5 (24 with TRILINEAR), found from the samples alone and
+ * on the host, whatever the engine: to look at, and to check a mesh against. cells: host memory, a
+ * byte a cell, dims - 1 of them along each axis, x fastest. Of desc, volume, grid.dims, iso,
+ * topology, mask and region count; cells outside the region, and such as miss a corner, have none.
+ * Waits. Errors: INVALID_ARGUMENT, INVALID_HANDLE, UNSUPPORTED (2^30 samples or more in a slice),
+ * OUT_OF_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_surface_cells(tml_context *tml, const tml_surface_desc *desc,
                                                     uint8_t *cells);
 
@@ -547,61 +557,69 @@ typedef struct tml_mesh_arrays {
 } tml_mesh_arrays;
 
 /* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become
- * less. Takes, from the allocator, a bit a triangle and two a vertex; at most 12 bytes (16 from 2^32
- * on) a vertex that is merged; and, for components, 24 bytes each, more where they meet late, and 45
- * a vertex of the stretch that is looked at: some 2^18 triangles of a surface, and up to the whole
- * mesh where triangles follow one another without order. On failure the mesh is undefined, but for
- * INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no vertex of its part), which
- * leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+ * less. Takes, from the allocator, a bit a triangle and two a vertex; at most 12 bytes (16 from
+ * 2^32 on) a vertex that is merged; and, for components, 24 bytes each, more where they meet late,
+ * and 45 a vertex of the stretch that is looked at: some 2^18 triangles of a surface, and up to the
+ * whole mesh where triangles follow one another without order. On failure the mesh is undefined,
+ * but for INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no vertex of its
+ * part), which leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
                                                  bool largest_component, bool drop_degenerate);
 
-/* Collapses edges shorter than length, in place, so that most slivers go, of which a marched mesh has many: the vertices
- * become one at their mean. Only where the mesh stays as it is in kind: closed, oriented, a manifold, with the components
- * and holes that it had; where no triangle around turns by more than 60 degrees, and the flattest of them becomes no flatter.
- * What is no manifold, and boundaries, stay. Normals and values become the means of those of the vertices, counts and parts less. Two meshes
- * that are the same become the same. Takes, from the allocator, 12 bytes a triangle and 8 a vertex.
- * Errors: INVALID_ARGUMENT (length, or as tml_mesh_clean), UNSUPPORTED (2^32 / 3 triangles or more), OUT_OF_MEMORY, CANCELLED: the mesh is
- * then undefined, but for the first two. After: Moore, Warren: Compact Isocontours from Sampled Data. 1992. */
+/* Collapses edges shorter than length, in place, so that most slivers go, of which a marched mesh
+ * has many: the vertices become one at their mean. Only where the mesh stays as it is in kind:
+ * closed, oriented, a manifold, with the components and holes that it had; where no triangle around
+ * turns by more than 60 degrees, and the flattest of them becomes no flatter. What is no manifold,
+ * and boundaries, stay. Normals and values become the means of those of the vertices, counts and
+ * parts less. Two meshes that are the same become the same. Takes, from the allocator, 12 bytes a
+ * triangle and 8 a vertex.
+ * Errors: INVALID_ARGUMENT (length, or as tml_mesh_clean), UNSUPPORTED (2^32 / 3 triangles or
+ * more), OUT_OF_MEMORY, CANCELLED: the mesh is then undefined, but for the first two. After: Moore,
+ * Warren: Compact Isocontours from Sampled Data. 1992. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_collapse(tml_context *tml, tml_mesh_arrays *mesh,
                                                     double length);
 
 /* ---- smoothing ------------------------------------------------------------------------------- */
 
 typedef enum tml_smooth_method {
-    TML_SMOOTH_TAUBIN, /* a step by lambda, then one by mu, which is negative: what is large stays as large */
+    /* a step by lambda, then one by mu, which is negative: what is large stays as large */
+    TML_SMOOTH_TAUBIN,
     TML_SMOOTH_LAPLACIAN, /* a step by lambda: everything shrinks, least what has small weights */
 } tml_smooth_method;
 
-/* Moves the vertices of a mesh, and not its triangles: in each step each vertex goes by its weight times lambda (or mu)
- * of the way to the mean of its neighbours. At least one of out and normals is given. */
+/* Moves the vertices of a mesh, and not its triangles: in each step each vertex goes by its weight
+ * times lambda (or mu) of the way to the mean of its neighbours. At least one of out and normals is
+ * given. */
 typedef struct tml_mesh_smooth_desc {
     tml_buffer vertices; /* f32x3 */
     tml_buffer indices;  /* u32x3 or u64x3 */
-    /* Optional: f32, one a vertex, 0 (stays) to 1; what is less or NaN is 0, what is more is 1. Of a surface of
-     * particles, how crowded these are there: drops stay as they are, and sheets become smooth. */
+    /* Optional: f32, one a vertex, 0 (stays) to 1; what is less or NaN is 0, what is more is 1. Of
+     * a surface of particles, how crowded these are there: drops stay as they are, and sheets
+     * become smooth. */
     tml_buffer weights;
     uint32_t iterations; /* some 10 to 50; at most 10000. 0: out are the vertices */
     tml_smooth_method method;
     double lambda; /* above 0, at most 1; 0: 0.5 */
-    /* Of TAUBIN: less than -lambda; 0: 1 / (0.1 - 1 / lambda), -0.526 with lambda's 0.5. What makes waves of the mesh's
-     * length grow is INVALID_ARGUMENT: (1 - 2 lambda)(1 - 2 mu) beyond 1. */
+    /* Of TAUBIN: less than -lambda; 0: 1 / (0.1 - 1 / lambda), -0.526 with lambda's 0.5. What makes
+     * waves of the mesh's length grow is INVALID_ARGUMENT: (1 - 2 lambda)(1 - 2 mu) beyond 1. */
     double mu;
-    bool
-        free_boundary; /* boundary vertices move, too; without it they, and others of edges that two triangles do not
-                         * run along in opposite directions, stay */
+    /* boundary vertices move, too; without it they, and others of edges that two triangles do not
+     * run along in opposite directions, stay */
+    bool free_boundary;
     tml_buffer out;     /* f32x3, a vertex each; may be vertices */
     tml_buffer normals; /* f32x3, likewise: of out's, by the triangles' areas; of length 1, or 0 */
 } tml_mesh_smooth_desc;
 
-/* Smooths. A neighbour counts once for each triangle that it shares with the vertex, so equally where the mesh is
- * closed; vertices of no triangle stay. The same bytes for any number of threads; GPUs may differ in each step's last
- * bits. A program of streams: reads one word back, and waits for that. Memory of the device, for its time: 52 bytes a triangle and
- * 24 a vertex, and what tml_sort takes. Fewer than 2^30 triangles and 2^32 - 1 vertices. Errors: INVALID_ARGUMENT (which triangle has
- * an index out of range, or a coordinate that is not finite and within 2^100), INVALID_HANDLE, OUT_OF_MEMORY,
- * OUT_OF_DEVICE_MEMORY, UNSUPPORTED (more triangles; OpenGL ES 2's tier), CANCELLED; out and normals are then
- * undefined. After: Taubin: A Signal Processing Approach to Fair Surface Design. 1995; Loeschner, Boettcher, Jeske,
- * Bender: Weighted Laplacian Smoothing for Surface Reconstruction of Particle-based Fluids. 2023 (weights). */
+/* Smooths. A neighbour counts once for each triangle that it shares with the vertex, so equally
+ * where the mesh is closed; vertices of no triangle stay. The same bytes for any number of threads;
+ * GPUs may differ in each step's last bits. A program of streams: reads one word back, and waits
+ * for that. Memory of the device, for its time: 52 bytes a triangle and 24 a vertex, and what
+ * tml_sort takes. Fewer than 2^30 triangles and 2^32 - 1 vertices. Errors: INVALID_ARGUMENT (which
+ * triangle has an index out of range, or a coordinate that is not finite and within 2^100),
+ * INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED (more triangles; OpenGL ES 2's
+ * tier), CANCELLED; out and normals are then undefined. After: Taubin: A Signal Processing Approach
+ * to Fair Surface Design. 1995; Loeschner, Boettcher, Jeske, Bender: Weighted Laplacian Smoothing
+ * for Surface Reconstruction of Particle-based Fluids. 2023 (weights). */
 TML_API TML_MUST_CHECK tml_status tml_mesh_smooth(tml_context *tml,
                                                   const tml_mesh_smooth_desc *desc);
 

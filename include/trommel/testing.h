@@ -16,11 +16,12 @@ typedef struct tml_testing {
     /* Vulkan: elements that one dispatch takes, a power of two from 2^16 to 2^30; longer streams
      * run in passes. 0: 2^30. */
     uint64_t vulkan_pass_items;
-    /* Vulkan: every other tile of a sort, scan, compaction or short partition publishes its sums late, so that
-     * others wait for it or, where workgroups are not known to make forward progress, add in its stead. */
+    /* Vulkan: every other tile of a sort, scan, compaction or short partition publishes its sums
+     * late, so that others wait for it or, where workgroups are not known to make forward progress,
+     * add in its stead. */
     bool vulkan_late_tiles;
-    /* Vulkan: workgroups that run at the same time, as far as the library knows: a partition of as many tiles
-     * of 8192 elements or fewer may take one dispatch. 0: what the driver says. */
+    /* Vulkan: workgroups that run at the same time, as far as the library knows: a partition of as
+     * many tiles of 8192 elements or fewer may take one dispatch. 0: what the driver says. */
     uint32_t vulkan_resident;
     /* OpenGL ES: texels in a row of the library's textures, as a power of two, from 4 on; 0: the
      * device's largest, at most 2^14. */

@@ -1,7 +1,7 @@
-/* Trommel's buffers in Vulkan shaders of yours, by their device addresses (tml_vulkan_buffer): lower and upper
- * word of a VkDeviceAddress, as a push constant has them. Included below #version 450 or later, with
- * glslc -I or shaderc; needs bufferDeviceAddress. i is below 2^31 words. The same functions for OpenGL ES:
- * tml_gl_glsl. */
+/* Trommel's buffers in Vulkan shaders of yours, by their device addresses (tml_vulkan_buffer):
+ * lower and upper word of a VkDeviceAddress, as a push constant has them. Included below #version
+ * 450 or later, with glslc -I or shaderc; needs bufferDeviceAddress. i is below 2^31 words. The
+ * same functions for OpenGL ES: tml_gl_glsl. */
 #ifndef TROMMEL_GLSL
 #define TROMMEL_GLSL
 #extension GL_EXT_buffer_reference : require

@@ -40,8 +40,9 @@ extern "C" {
 
 /* ---- kernels built with the program ---------------------------------------------------------- */
 
-/* The forms of one TML_KERNEL in SPIR-V, as it is or packed as the CMake function trommel_add_kernels() does.
- * The library finds a kernel by the text of its GLSL and of its function library. */
+/* The forms of one TML_KERNEL in SPIR-V, as it is or packed as the CMake function
+ * trommel_add_kernels() does. The library finds a kernel by the text of its GLSL and of its
+ * function library. */
 enum { TML_VULKAN_KERNEL_FORMS = 3 };
 typedef struct tml_vulkan_kernel {
     const char *glsl;                              /* tml_kernel.glsl; NULL ends a list */
@@ -107,8 +108,8 @@ typedef struct tml_vulkan_desc {
     /* The rest only with a lent device. */
     /* Where the context's device memory comes from; create NULL: vkAllocateMemory. */
     tml_vulkan_allocator allocator;
-    /* Pipelines are made with it, and tml_vulkan_cache gives its contents; NULL: the context has one
-     * of its own. Must outlive the context, and not be made with EXTERNALLY_SYNCHRONIZED. */
+    /* Pipelines are made with it, and tml_vulkan_cache gives its contents; NULL: the context has
+     * one of its own. Must outlive the context, and not be made with EXTERNALLY_SYNCHRONIZED. */
     VkPipelineCache pipeline_cache;
     /* At most 8 families whose queues use the context's buffers, which are CONCURRENT to them and
      * queue_family then: ownership is not transferred. Copied. */
@@ -129,13 +130,13 @@ TML_API bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get_instance_proc_add
 
 /* The context's own objects, to share buffers with it. UNSUPPORTED on other engines.
  *
- * Where the instance has VK_EXT_debug_utils (one of the context's own has it where the loader does),
- * pipelines and memory have names and each call's commands are in a region named after the call, for
- * RenderDoc, Nsight and messages of validation layers. */
+ * Where the instance has VK_EXT_debug_utils (one of the context's own has it where the loader
+ * does), pipelines and memory have names and each call's commands are in a region named after the
+ * call, for RenderDoc, Nsight and messages of validation layers. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_handles(tml_context *tml, tml_vulkan_desc *out);
 /* Contents of the pipeline cache, to give to the next tml_open. *size is the room in data (NULL:
- * asks for the size) and becomes the bytes written: in less room than the contents need at least the
- * header, their first 32 bytes, where that fits. */
+ * asks for the size) and becomes the bytes written: in less room than the contents need at least
+ * the header, their first 32 bytes, where that fits. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size);
 /* Adds what tml_vulkan_cache once gave, in another context or process, so that pipelines in it need
  * no compiling; as tml_vulkan_desc.cache, for those who choose the data by the device. Its first 32
@@ -237,9 +238,10 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_forget_recordings(tml_context *tml)
 /* Hands work that is enqueued but not yet submitted to the queue; does not wait. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_flush(tml_context *tml);
 
-/* Semaphores between the context's own submissions and other queues. value: of a timeline semaphore;
- * for a binary one ignored. A lent device needs timelineSemaphore for timelines; the context's own
- * has it. Errors of both: INVALID_ARGUMENT while recording, UNSUPPORTED on other engines.
+/* Semaphores between the context's own submissions and other queues. value: of a timeline
+ * semaphore; for a binary one ignored. A lent device needs timelineSemaphore for timelines; the
+ * context's own has it. Errors of both: INVALID_ARGUMENT while recording, UNSUPPORTED on other
+ * engines.
  * after    what is enqueued from here on begins when the semaphore has the value; what was enqueued
  *          before is submitted. At most 8 between two submissions
  * signal   submits what is enqueued, and sets the semaphore to the value when all of the context's
@@ -254,10 +256,10 @@ TML_API TML_MUST_CHECK tml_status tml_vulkan_signal(tml_context *tml, VkSemaphor
  * STALLED: a workgroup waited for another one of the same dispatch that did not come, gave up after
  * about a second, and results since the last check are wrong. Only where the driver is known to
  * keep workgroups moving do scans in place, those within operations, compact, sort and unique wait
- * in such a way; all others do the work of one that does not come. STALLED is returned once, by this
- * call or the first one that waits. From then on the context chooses its ways as on devices without
- * that promise: run the work again, and record it anew (it may need more scratch). Never waits,
- * submits or allocates; may be called while recording. */
+ * in such a way; all others do the work of one that does not come. STALLED is returned once, by
+ * this call or the first one that waits. From then on the context chooses its ways as on devices
+ * without that promise: run the work again, and record it anew (it may need more scratch). Never
+ * waits, submits or allocates; may be called while recording. */
 TML_API TML_MUST_CHECK tml_status tml_vulkan_check(tml_context *tml);
 
 /* What arguments a count becomes. */

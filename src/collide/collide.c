@@ -289,9 +289,9 @@ void collide_learn(tml_context *tml)
 #endif
 }
 
-/* Is the stream on the device the faster way? Whether meshes meet at all the host often knows after some twenty
- * pairs of boxes, 4 us a pose: an H100 beside 16 threads needs more than 1000 poses to be as fast, and OpenGL ES on
- * it, whose probe takes 0.6 s, is slower at 10,000 poses still. */
+/* Is the stream on the device the faster way? Whether meshes meet at all the host often knows after
+ * some twenty pairs of boxes, 4 us a pose: an H100 beside 16 threads needs more than 1000 poses to
+ * be as fast, and OpenGL ES on it, whose probe takes 0.6 s, is slower at 10,000 poses still. */
 static bool is_broad_faster(const collide_job *job)
 {
     enum { FIRST_POSES_A_THREAD = 64 };

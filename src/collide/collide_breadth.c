@@ -10,10 +10,10 @@
  * step are read back and followed in slices. A slice of an eighth of the room cannot fail in its
  * next step, so this ends.
  *
- * Where pairs are only counted, those that certainly cross are added up on the device, pose by pose,
- * and the host sees the unsure ones alone. Where one a pose is enough, a probe comes first: a stream
- * in which each pose keeps a few pairs of nodes at each step. What it answers leaves, and only the
- * other poses are followed whole.
+ * Where pairs are only counted, those that certainly cross are added up on the device, pose by
+ * pose, and the host sees the unsure ones alone. Where one a pose is enough, a probe comes first: a
+ * stream in which each pose keeps a few pairs of nodes at each step. What it answers leaves, and
+ * only the other poses are followed whole.
  *
  * After: Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device); Ziegler, Tevs,
  * Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006 (expansion without
@@ -87,7 +87,8 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
 
 /* Tests a triangle of b against the triangles of a leaf of a. u[0], u[3]: as collide_leaf_lanes has
  * them, of a; u[1]: not 0 for a mesh against itself; u[2]: not 0 where one is enough: the first
- * certain one, if there is any. Bits 0 to 7: certain crossings; 8 to 15: unsure; 16 to 23: tested. */
+ * certain one, if there is any. Bits 0 to 7: certain crossings; 8 to 15: unsure; 16 to 23:
+ * tested. */
 TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                 (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -124,8 +125,8 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
 TML_KERNEL_WITH(collide, uint, collide_child_count, (uint met, tml_params p),
                 { return popcount32(collide_children(met, p.u[1])); })
 
-/* The k-th child of a pair. u[0]: 1 where b is split; u[1]: as above. An unsure pair of triangles is
- * marked in its pose. */
+/* The k-th child of a pair. u[0]: 1 where b is split; u[1]: as above. An unsure pair of triangles
+ * is marked in its pose. */
 TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
     uint left = collide_children(met, p.u[1]);
     for (uint i = 0u; i < k; i++)

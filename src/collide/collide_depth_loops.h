@@ -14,8 +14,8 @@
 /* Uses the formulas above. */
 #include "kernels/collide_slab_host.h"
 
-/* A file that compares volumes defines both: what else a pair of nodes must pass before it is input of
- * step, and whether slabs are asked. */
+/* A file that compares volumes defines both: what else a pair of nodes must pass before it is input
+ * of step, and whether slabs are asked. */
 #ifndef DEPTH_PASSES
 #    define DEPTH_PASSES(run, pair, step) true
 #    define DEPTH_HAS_SLABS(run)          true

@@ -1,4 +1,5 @@
-/* What the descents of two trees share: the schedule of splits, poses, what is unsure, room for pairs. */
+/* What the descents of two trees share: the schedule of splits, poses, what is unsure, room for
+ * pairs. */
 #include <math.h>
 #include <string.h>
 

@@ -29,7 +29,8 @@ static tml_status distance_check_desc(tml_context *tml, const tml_collide_distan
     return tml_refuse_recording(tml, "tml_collide_distance", NULL);
 }
 
-/* Is the stream on the device the faster way? A call takes some tenths of a millisecond there, whatever it does. */
+/* Is the stream on the device the faster way? A call takes some tenths of a millisecond there,
+ * whatever it does. */
 static bool is_broad_faster(const distance_job *job)
 {
     enum { TRIANGLES_AND_POSES = 1 << 14 };

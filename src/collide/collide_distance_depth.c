@@ -61,8 +61,9 @@ static near_box box_of_triangle(const float at[9])
     return out;
 }
 
-/* A lower bound of the distance of triangles in the boxes, as collide_triangle_distance computes it: 2^-40 of it is taken
- * off for rounding here, and 2^-46 of the largest difference of coordinates for what is rounded there. */
+/* A lower bound of the distance of triangles in the boxes, as collide_triangle_distance computes
+ * it: 2^-40 of it is taken off for rounding here, and 2^-46 of the largest difference of
+ * coordinates for what is rounded there. */
 static double boxes_apart(const near_box *p, const near_box *q)
 {
     double sum = 0, extent = 0;

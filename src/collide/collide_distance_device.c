@@ -1,7 +1,7 @@
-/* The distance of two meshes on the device: the host settles the pairs of triangles whose lower bound, in floats, is not
- * above the least upper one. Two words are read back first: how many pairs the fullest step made, and how many are left.
- * Where there was too little room, buffers grow; if they may not, fewer poses go at a time; and a single pose is followed
- * on the host. */
+/* The distance of two meshes on the device: the host settles the pairs of triangles whose lower
+ * bound, in floats, is not above the least upper one. Two words are read back first: how many pairs
+ * the fullest step made, and how many are left. Where there was too little room, buffers grow; if
+ * they may not, fewer poses go at a time; and a single pose is followed on the host. */
 #include <math.h>
 #include <string.h>
 
@@ -203,7 +203,8 @@ static void settle(broad_run *run)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* More room, where a step made too many pairs; or fewer poses; or the only one on the host, which is then done. */
+/* More room, where a step made too many pairs; or fewer poses; or the only one on the host, which
+ * is then done. */
 static bool overflow(broad_run *run)
 {
     const uint64_t needed = run->needed, before = run->room;

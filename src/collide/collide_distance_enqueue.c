@@ -1,6 +1,7 @@
-/* The distance of two meshes in a frame: the device tells the pairs that are left apart itself, in doubles, with the bits
- * of the host's. Of each pose the least distance is found, then the pairs that are as near, then the one of them with
- * the least triangles. Triangles that cross have distance -2, those that floats are unsure of -1. */
+/* The distance of two meshes in a frame: the device tells the pairs that are left apart itself, in
+ * doubles, with the bits of the host's. Of each pose the least distance is found, then the pairs
+ * that are as near, then the one of them with the least triangles. Triangles that cross have
+ * distance -2, those that floats are unsure of -1. */
 #include <math.h>
 #include <string.h>
 
@@ -50,8 +51,8 @@ TML_KERNEL_OUTS_WITH(collide_apart, (uint64 key, uint pose), collide_apart_key,
                          return o;
                      })
 
-/* A pose's pair: slots, then triangles; without one all are COLLIDE_APART_NONE. In a pair that stands for its pose the
- * slots alone are. */
+/* A pose's pair: slots, then triangles; without one all are COLLIDE_APART_NONE. In a pair that
+ * stands for its pose the slots alone are. */
 TML_KERNEL_WITH(collide_apart, uvec4, collide_apart_won,
                 (uint which, tml_words pairs, tml_words a_ids, tml_words b_ids), {
                     uint none = COLLIDE_APART_NONE;

@@ -1,14 +1,16 @@
-/* Pairs of triangles that may be nearest, on the device: a stream of pairs of nodes, level by level, without those that are
- * certainly farther apart than two triangles already seen.
+/* Pairs of triangles that may be nearest, on the device: a stream of pairs of nodes, level by
+ * level, without those that are certainly farther apart than two triangles already seen.
  *
- * What has been seen comes from greedy descents, a thread each: first from all pairs of nodes some levels below the roots,
- * then from each pair that is left after the first step, and of many poses after each. The stream begins some levels
- * further down, with all pairs of nodes there. A step tests each pair's children, a thread each, and keeps their numbers
- * (one dispatch), from which the pairs are made (another one); it splits both sides at once where their levels take turns.
- * All is enqueued at once: a step's length is 8 or 64 times what the last one kept, and stays on the device.
+ * What has been seen comes from greedy descents, a thread each: first from all pairs of nodes some
+ * levels below the roots, then from each pair that is left after the first step, and of many poses
+ * after each. The stream begins some levels further down, with all pairs of nodes there. A step
+ * tests each pair's children, a thread each, and keeps their numbers (one dispatch), from which the
+ * pairs are made (another one); it splits both sides at once where their levels take turns. All is
+ * enqueued at once: a step's length is 8 or 64 times what the last one kept, and stays on the
+ * device.
  *
- * After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity Queries with Swept Sphere Volumes. 1999; Lauterbach, Mo,
- * Manocha: gProximity. 2010 (a front of pairs on the device). */
+ * After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity Queries with Swept Sphere Volumes. 1999;
+ * Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device). */
 #include "collide/collide_distance_stream.h"
 
 #include <math.h>
@@ -26,8 +28,8 @@
 
 #include "collide_distance_library.h"
 
-/* The view's words up to its poses. u[0]: how many of these there are at most; u[1]: words of the number, or 0; u[2]: its
- * first word. */
+/* The view's words up to its poses. u[0]: how many of these there are at most; u[1]: words of the
+ * number, or 0; u[2]: its first word. */
 TML_KERNEL_WITH(collide_distance, uint, collide_near_shapes,
                 (tml_words a, tml_words b, tml_words count, tml_index i, tml_params p), {
                     if (U(i) < COLLIDE_VIEW_WORDS)
@@ -87,7 +89,8 @@ TML_KERNEL_OUTS_WITH(collide_distance, (float above, uint pose), collide_near_se
                          return o;
                      })
 
-/* Of all pairs of u[0] nodes of a and u[1] of b, which are near enough? u[2]: levels. best: what each pose has seen. */
+/* Of all pairs of u[0] nodes of a and u[1] of b, which are near enough? u[2]: levels. best: what
+ * each pose has seen. */
 TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_first,
                 (tml_words best, tml_words a_boxes, tml_words b_boxes, tml_words view, tml_index i,
                  tml_params p),
@@ -99,8 +102,9 @@ TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_first,
                                               pair == 0u, a_boxes, b_boxes, view, p.u[2]);
                 })
 
-/* Pairs of what was kept, of which there is room for u[2]; and each of them as well how many children these have, of which
- * u[3] is the logarithm for one, and how many pairs the fullest step made. */
+/* Pairs of what was kept, of which there is room for u[2]; and each of them as well how many
+ * children these have, of which u[3] is the logarithm for one, and how many pairs the fullest step
+ * made. */
 TML_KERNEL_OUTS_WITH(
     collide_distance, (uvec4 pair, uint pose, uint children, uint largest), collide_near_take_first,
     (tml_words kept, tml_words count, tml_words best, tml_words view, tml_index i, tml_params p), {
@@ -119,7 +123,8 @@ TML_KERNEL_OUTS_WITH(
         return o;
     })
 
-/* u[0]: the children's levels and which sides are split; u[1]: the logarithm of how many there are. */
+/* u[0]: the children's levels and which sides are split; u[1]: the logarithm of how many there
+ * are. */
 TML_KERNEL_WITH(collide_distance, bool, collide_near_keep,
                 (tml_words pairs, tml_words a_boxes, tml_words b_boxes, tml_words view, tml_index i,
                  tml_params p),
@@ -149,7 +154,8 @@ TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_triangles,
                                                     view);
                 })
 
-/* As collide_near_take_first, but for u[0], u[1]: as collide_near_keep. before: the fullest step so far. */
+/* As collide_near_take_first, but for u[0], u[1]: as collide_near_keep. before: the fullest step so
+ * far. */
 TML_KERNEL_OUTS_WITH(collide_distance, (uvec4 pair, uint pose, uint children, uint largest),
                      collide_near_take,
                      (tml_words kept, tml_words count, tml_words pairs, tml_words before,
@@ -266,7 +272,8 @@ static uint32_t level_word(uint32_t a_level, uint32_t b_level)
     return a_level | b_level << COLLIDE_NEAR_B_SHIFT;
 }
 
-/* The last step before which pairs of nodes, of all poses, are at most so many; not beyond the leaves. */
+/* The last step before which pairs of nodes, of all poses, are at most so many; not beyond the
+ * leaves. */
 static uint32_t step_of(const near_stream *run, uint64_t most)
 {
     uint32_t number = 0;
@@ -308,7 +315,8 @@ static void add_view(near_stream *run, tml_buffer poses, const tml_length *lengt
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_number), .out = run->numbers});
 }
 
-/* What a step does: which levels and sides, the logarithm of how many children a pair has; and the step after. */
+/* What a step does: which levels and sides, the logarithm of how many children a pair has; and the
+ * step after. */
 typedef enum step_kind { OF_NODES, OF_LEAVES, OF_TRIANGLES } step_kind;
 typedef struct near_step {
     step_kind kind;
@@ -349,7 +357,8 @@ static void add_descents(near_stream *run, const tml_map_desc *descend)
     run->best = near_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
 }
 
-/* The stream goes on with the pairs that are kept, of run->length numbers, and that the map then takes. */
+/* The stream goes on with the pairs that are kept, of run->length numbers, and that the map then
+ * takes. */
 static void add_pairs(near_stream *run, const tml_keep *keep, const tml_map_desc *take)
 {
     tml_map_desc map = *take;

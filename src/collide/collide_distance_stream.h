@@ -1,4 +1,5 @@
-/* What the distance of two meshes is found from on the device: pairs of triangles that may be nearest, of every pose. */
+/* What the distance of two meshes is found from on the device: pairs of triangles that may be
+ * nearest, of every pose. */
 #ifndef COLLIDE_DISTANCE_STREAM_H
 #define COLLIDE_DISTANCE_STREAM_H
 
@@ -14,8 +15,9 @@ typedef struct near_stream {
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
     tml_buffer boxes[2], triangles[2], shapes[2]; /* a's, b's */
-    /* Arrays. Of pairs: (slot of a, slot of b, pose, bits of a distance), pose by pose; their poses; how many children all
-     * have; how many pairs the fullest step made (element 0 of either). */
+    /* Arrays. Of pairs: (slot of a, slot of b, pose, bits of a distance), pose by pose; their
+     * poses; how many children all have; how many pairs the fullest step made (element 0 of
+     * either). */
     tml_buffer pairs, pose, children, largest;
     tml_length length;  /* pairs */
     tml_buffer view;    /* trees and poses, as kernels read them */
@@ -26,7 +28,8 @@ typedef struct near_stream {
 enum {
     NEAR_ROOM_LEAST = 1 << 10,
     NEAR_ROOM_MOST = 1 << 25, /* 64 children each, which 32 bits count */
-    /* two lists of pairs, what is kept of the next, their poses, children, two largest, two bounds */
+    /* two lists of pairs, what is kept of the next, their poses, children, two largest, two
+     * bounds */
     NEAR_PAIR_BYTES = 2 * 16 + 7 * 4,
 };
 /* Pairs that are enough for most meshes. */
@@ -36,7 +39,8 @@ uint64_t near_usual_room(const tml_context *tml, uint32_t poses);
 void near_add(near_stream *run, tml_buffer poses, tml_length length, double limit);
 /* An array of an element a pair. */
 tml_buffer near_array(const near_stream *run, tml_type type);
-/* The least of the values of each pose's pairs, by fold. pose: the pairs' poses; type: of what is returned. */
+/* The least of the values of each pose's pairs, by fold. pose: the pairs' poses; type: of what is
+ * returned. */
 tml_buffer near_add_best(const near_stream *run, tml_fold fold, tml_buffer values, tml_buffer pose,
                          tml_type type);
 

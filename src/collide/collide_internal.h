@@ -47,7 +47,8 @@ uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
 /* The mean of the factors by which poses scale lengths; 0 where all are singular to a point. */
 double collide_scale_of(const collide_pose *poses, uint32_t count);
 
-/* Bytes that streams of pairs may take: desc.memory_limit, or if that is 0 a quarter of the device's, 1 GiB at most. */
+/* Bytes that streams of pairs may take: desc.memory_limit, or if that is 0 a quarter of the
+ * device's, 1 GiB at most. */
 uint64_t collide_memory_limit(tml_context *tml, size_t asked);
 
 /* One call, resolved. */
@@ -60,7 +61,8 @@ typedef struct collide_job {
     tml_collide_want want;
     uint32_t classes;
     size_t memory_limit;
-    /* Results: pairs by pose, but for FIRST, in no order within one; how many each pose has; the work done. */
+    /* Results: pairs by pose, but for FIRST, in no order within one; how many each pose has; the
+     * work done. */
     tml_collide_pair *pairs;
     uint64_t pair_count;
     uint64_t pair_capacity; /* of the allocation */

@@ -1,4 +1,5 @@
-/* How far two triangles are apart: whether they meet, exactly; and if not, the nearest points (collide_apart.k.h). */
+/* How far two triangles are apart: whether they meet, exactly; and if not, the nearest points
+ * (collide_apart.k.h). */
 #include "collide/triangle_distance.h"
 
 #include <math.h>

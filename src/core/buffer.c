@@ -22,9 +22,9 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
                : NULL;
 }
 
-/* First generation of a slot: even, and unlikely to be another context's, so that a foreign handle is
- * recognised. It is a multiplicative (Fibonacci) hash of the context's address and the time; the time tells
- * it from a closed context at the same address. */
+/* First generation of a slot: even, and unlikely to be another context's, so that a foreign handle
+ * is recognised. It is a multiplicative (Fibonacci) hash of the context's address and the time; the
+ * time tells it from a closed context at the same address. */
 static uint32_t first_generation(const tml_context *tml)
 {
     uint64_t nanoseconds = (uint64_t)(1e9 * tml_seconds());
@@ -218,7 +218,8 @@ type_fits:
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Checks a copy of elements [first, first + count) to or from memory; *slot gets the buffer's slot. */
+/* Checks a copy of elements [first, first + count) to or from memory; *slot gets the buffer's
+ * slot. */
 static tml_status check_range(tml_context *tml, const char *call, tml_buffer buffer, uint64_t first,
                               uint64_t count, const char *field, const void *memory,
                               tml_slot **slot)

@@ -1,13 +1,15 @@
-/* The gate of public calls (call.h): it admits one thread at a time, and refuses forked processes, calls from
- * hooks, and NULL arguments. And messages: what a context tells its log, and what went wrong. */
+/* The gate of public calls (call.h): it admits one thread at a time, and refuses forked processes,
+ * calls from hooks, and NULL arguments. And messages: what a context tells its log, and what went
+ * wrong. */
 #include "core/call.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* This thread's last message that no context could hold: one of tml_open (tml NULL), or of a call that the
- * gate of tml refused. The variable's address identifies the thread in tml_context.owner. */
+/* This thread's last message that no context could hold: one of tml_open (tml NULL), or of a call
+ * that the gate of tml refused. The variable's address identifies the thread in
+ * tml_context.owner. */
 static _Thread_local struct {
     const tml_context *tml;
     char text[TML_MESSAGE];

@@ -6,9 +6,9 @@
  *         return status ? status : tml_leave(tml, scan(tml, desc));
  *     }
  *
- * A function whose context is a member of a handle uses TML_ENTER_BY(subdivider, desc, out). The macros'
- * arguments are the pointers that must not be NULL, under their names in the public header. Public calls
- * nested in a call pass the gate too: it admits the owner thread again. */
+ * A function whose context is a member of a handle uses TML_ENTER_BY(subdivider, desc, out). The
+ * macros' arguments are the pointers that must not be NULL, under their names in the public header.
+ * Public calls nested in a call pass the gate too: it admits the owner thread again. */
 #ifndef TML_CALL_H
 #define TML_CALL_H
 
@@ -23,18 +23,19 @@
 #define TML_FIRST_OF(first, ...)   (first)
 #define TML_CONTEXT_OF(first, ...) ((first) ? (first)->tml : NULL)
 
-/* Enters a public call. Refuses a NULL in needed, a second thread, a forked process and a call from a hook
- * with INVALID_ARGUMENT and a message. names lists the names of needed, as in "tml, desc". After TML_OK
- * the call must end with tml_leave. */
+/* Enters a public call. Refuses a NULL in needed, a second thread, a forked process and a call from
+ * a hook with INVALID_ARGUMENT and a message. names lists the names of needed, as in "tml, desc".
+ * After TML_OK the call must end with tml_leave. */
 tml_status tml_enter(tml_context *tml, const char *call, const char *names,
                      const void *const *needed, size_t count);
 /* Leaves a call that tml_enter admitted; returns status. */
 tml_status tml_leave(tml_context *tml, tml_status status);
-/* The same for a call that returns a size: return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, size). */
+/* The same for a call that returns a size: return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml,
+ * size). */
 size_t tml_leave_with(tml_context *tml, size_t size);
 
-/* Records a message for tml_last_error in storage of this thread, not in the context, which may be NULL.
- * Returns status. */
+/* Records a message for tml_last_error in storage of this thread, not in the context, which may be
+ * NULL. Returns status. */
 tml_status tml_reject(const tml_context *tml, tml_status status, const char *format, ...)
     TML_FORMAT(3, 4);
 /* Deletes the message that this thread recorded for tml by tml_reject. */

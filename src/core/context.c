@@ -39,7 +39,8 @@ static const tml_engine *engine_of(const tml_engine *const *engines, tml_engine_
     return *engines;
 }
 
-/* Lists the devices of the engines that desc allows, software drivers last; returns their number. */
+/* Lists the devices of the engines that desc allows, software drivers last; returns their
+ * number. */
 static uint32_t list_devices(const tml_engine *const *engines, const tml_open_desc *desc,
                              device_entry out[DEVICES_MAX])
 {
@@ -167,9 +168,9 @@ static bool may_go_on(const tml_open_desc *desc, tml_status status)
            status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_INVALID_ARGUMENT;
 }
 
-/* Opens the first device that matches desc. AUTO skips a device that fails to open, and one with fewer
- * operations than the CPU engine unless desc names the device. *tried: did a device match? If none did, the
- * status is NO_DEVICE. */
+/* Opens the first device that matches desc. AUTO skips a device that fails to open, and one with
+ * fewer operations than the CPU engine unless desc names the device. *tried: did a device match? If
+ * none did, the status is NO_DEVICE. */
 static tml_status open_first(const tml_engine *const *engines, const tml_open_desc *desc,
                              const tml_testing *testing, const device_entry *devices,
                              uint32_t count, bool *tried, tml_context **out)
@@ -234,7 +235,8 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
         if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
             (*engine)->is_lent && (*engine)->is_lent(desc))
             return context_create(engines, desc, testing, &(device_entry){.engine = *engine}, out);
-    /* A device number indexes the list of all engines; a name is searched in the list of desc.engine. */
+    /* A device number indexes the list of all engines; a name is searched in the list of
+     * desc.engine. */
     device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';
     uint32_t count = list_devices(engines, by_number ? NULL : desc, devices);

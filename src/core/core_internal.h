@@ -15,19 +15,22 @@
 #define TML_CEIL_DIV(a, b)            (((a) + (b)-1) / (b))
 #define TML_ALIGN_UP(size, alignment) (((size) + (alignment)-1) / (alignment) * (alignment))
 
-/* clang-tidy reads one file at a time: it must be told that tml_error returns its status argument. */
+/* clang-tidy reads one file at a time: it must be told that tml_error returns its status
+ * argument. */
 #ifdef __clang_analyzer__
 #    define tml_error(tml, status, ...)                                                            \
         ((void)tml_error(tml, status, __VA_ARGS__), (tml_status)(status))
 #endif
 
-/* Records and returns UNSUPPORTED. what names the missing operation ("no fields"); the message names the engine
- * or its tier, and a replacement. */
+/* Records and returns UNSUPPORTED. what names the missing operation ("no fields"); the message
+ * names the engine or its tier, and a replacement. */
 tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
 
-/* Bytes that scratch and allocations are aligned to, a cache line and the widest vector; slots in a page. */
+/* Bytes that scratch and allocations are aligned to, a cache line and the widest vector; slots in a
+ * page. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
-/* Arrays of programs of streams (stream/program.h), in pages, and the slot number of the first one's handle. */
+/* Arrays of programs of streams (stream/program.h), in pages, and the slot number of the first
+ * one's handle. */
 enum { TML_ARRAY_PAGE = 64, TML_ARRAY_PAGES = 64 };
 #define TML_ARRAY_FIRST (UINT32_MAX - TML_ARRAY_PAGE * TML_ARRAY_PAGES)
 /* Bytes of an error message, its final 0 included. */
@@ -62,7 +65,8 @@ typedef struct tml_program_memory {
     tml_growing steps, descs, lives;
 } tml_program_memory;
 
-/* A read without a wait. The engine takes memory when a read needs more than capacity, and keeps it. */
+/* A read without a wait. The engine takes memory when a read needs more than capacity, and keeps
+ * it. */
 struct tml_reading {
     uint32_t generation; /* odd while under way */
     size_t size;         /* bytes asked for */
@@ -123,12 +127,13 @@ static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
     return &tml->pages[number / TML_SLOT_PAGE][number % TML_SLOT_PAGE];
 }
 
-/* tml_open with engines in place of tml_engines. testing: NULL, or the settings of trommel/testing.h. */
+/* tml_open with engines in place of tml_engines. testing: NULL, or the settings of
+ * trommel/testing.h. */
 tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc *desc,
                           const tml_testing *testing, tml_context **out);
 
-/* The slot of a handle; NULL, without a message, for a zeroed, stale or foreign handle. The pointer is
- * valid until the buffer is destroyed. */
+/* The slot of a handle; NULL, without a message, for a zeroed, stale or foreign handle. The pointer
+ * is valid until the buffer is destroyed. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 
 /* Most outputs that an expansion writes: the smallest capacity of those given; 0 if none is. */
@@ -146,14 +151,16 @@ static inline uint64_t tml_expand_capacity(const tml_context *tml, const tml_exp
     return capacity == UINT64_MAX ? 0 : capacity;
 }
 
-/* A desc field's name for a message, followed by its buffer's label if there is one: in "densities". */
+/* A desc field's name for a message, followed by its buffer's label if there is one: in
+ * "densities". */
 typedef struct tml_field_text {
     char text[96];
 } tml_field_text;
 tml_field_text tml_field_named(const tml_context *tml, const char *field, tml_buffer buffer);
 
-/* Checks a desc's buffer field: alive, not on_host, of one of types (a list ended by TML_TYPE_NONE; NULL:
- * any type), at least count elements. On failure records a message that names call and field. */
+/* Checks a desc's buffer field: alive, not on_host, of one of types (a list ended by TML_TYPE_NONE;
+ * NULL: any type), at least count elements. On failure records a message that names call and
+ * field. */
 tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
                             tml_buffer buffer, const tml_type *types, uint64_t count);
 /* The same checks for a field whose buffer may be on_host. */
@@ -173,29 +180,31 @@ void tml_reads_close(tml_context *tml);
 /* What a context allocates by, unless tml_open_desc.allocator is given. */
 extern const tml_allocator tml_default_allocator;
 
-/* Memory of a buffer on the host, aligned as tml_alloc's. Large blocks that were freed are kept for the next
- * buffers, since clearing new pages takes the system as long as many an operation takes to fill them. Until
- * then the system may have their pages (tml_platform_lend). An allocator of the caller's keeps its own. */
+/* Memory of a buffer on the host, aligned as tml_alloc's. Large blocks that were freed are kept for
+ * the next buffers, since clearing new pages takes the system as long as many an operation takes to
+ * fill them. Until then the system may have their pages (tml_platform_lend). An allocator of the
+ * caller's keeps its own. */
 void *tml_memory_alloc(tml_context *tml, size_t size);
 void tml_memory_free(tml_context *tml, void *memory, size_t size);
 /* Frees what is kept. */
 void tml_memory_release(tml_context *tml);
 
-/* Grows the scratch arena to at least size bytes and returns its address, of the engine's kind, in *out;
- * OUT_OF_MEMORY with a message otherwise. The address is valid until the next call that may grow the arena,
- * so one operation uses the arena at a time. */
+/* Grows the scratch arena to at least size bytes and returns its address, of the engine's kind, in
+ * *out; OUT_OF_MEMORY with a message otherwise. The address is valid until the next call that may
+ * grow the arena, so one operation uses the arena at a time. */
 tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out);
 /* Frees the arena, so that other allocations can have its memory. */
 void tml_scratch_release(tml_context *tml);
 
-/* tml_parallel_for, but no task begins once the call is cancelled. false: some did not, whatever tml_cancel_clear
- * has said since. */
+/* tml_parallel_for, but no task begins once the call is cancelled. false: some did not, whatever
+ * tml_cancel_clear has said since. */
 bool tml_parallel_until(tml_context *tml, uint32_t count, tml_task_fn task, void *argument);
 
 /* Is a caller's command buffer being recorded? */
 bool tml_is_recording(const tml_context *tml);
-/* Refuses with INVALID_ARGUMENT a call that cannot be recorded into a caller's command buffer, while one is
- * recorded. call: NULL for the public call in progress; instead: the remedy, NULL for the usual one. */
+/* Refuses with INVALID_ARGUMENT a call that cannot be recorded into a caller's command buffer,
+ * while one is recorded. call: NULL for the public call in progress; instead: the remedy, NULL for
+ * the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
 
 /* *out = a * b; false on overflow. */

@@ -1,4 +1,5 @@
-/* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for each instruction set. */
+/* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for each
+ * instruction set. */
 #ifndef TML_LANES_H
 #define TML_LANES_H
 

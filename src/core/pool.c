@@ -1,5 +1,6 @@
-/* A pool of worker threads for one parallel loop at a time. One atomic counter hands out the indices
- * in ascending order, as tml_parallel.run promises: when index i starts, all lower ones have started.
+/* A pool of worker threads for one parallel loop at a time. One atomic counter hands out the
+ * indices in ascending order, as tml_parallel.run promises: when index i starts, all lower ones
+ * have started.
  *
  * A worker joins a loop when it wakes, and the loop ends when the indices are used up and all who
  * joined have left: it waits for no worker that still sleeps. Before a thread sleeps it spins for

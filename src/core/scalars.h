@@ -1,6 +1,6 @@
 /* The kind of each scalar type in TML_SCALAR_LIST. A new type needs a SCALAR_KIND_ here. Code that
- * distinguishes types by kind and size asserts SCALAR_IS_KNOWN, so that the compiler lists all places
- * that a new type concerns. */
+ * distinguishes types by kind and size asserts SCALAR_IS_KNOWN, so that the compiler lists all
+ * places that a new type concerns. */
 #ifndef TML_SCALARS_H
 #define TML_SCALARS_H
 
@@ -25,8 +25,8 @@ typedef enum tml_scalar_kind {
 #define SCALAR_KIND_F32 SCALAR_FLOAT
 #define SCALAR_KIND_F64 SCALAR_FLOAT
 
-/* TML_SCALAR_LIST(SCALAR_IS_KNOWN) belongs beside code that distinguishes types by kind and a size of 1,
- * 2, 4 or 8 bytes. */
+/* TML_SCALAR_LIST(SCALAR_IS_KNOWN) belongs beside code that distinguishes types by kind and a size
+ * of 1, 2, 4 or 8 bytes. */
 #define SCALAR_IS_KNOWN(name, size, ctype)                                                         \
     _Static_assert(SCALAR_KIND_##name <= SCALAR_FLOAT &&                                           \
                        ((size) == 1 || (size) == 2 || (size) == 4 || (size) == 8),                 \

@@ -100,8 +100,8 @@ tml_status cpu_finish(tml_context *tml, const char *call)
 
 enum { LINK_EMPTY, LINK_SUM, LINK_PREFIX };
 
-/* Waits until a predecessor's link has at least this state. The predecessor's worker is running (see
- * cpu_tickets) but may be preempted: after a short spin, this thread yields its processor. */
+/* Waits until a predecessor's link has at least this state. The predecessor's worker is running
+ * (see cpu_tickets) but may be preempted: after a short spin, this thread yields its processor. */
 static uint32_t await(cpu_link *link, uint32_t state)
 {
     enum { SPINS_BEFORE_YIELD = 256 };

@@ -1,8 +1,9 @@
 /* Compact and partition on the CPU.
  *
  * The stream is cut into tiles. A worker computes a tile's mask words block by block and packs the
- * kept elements into its staging memory. It copies them to the output when the tile's output offset,
- * the exclusive prefix of the kept counts, is known; the staging memory is still in cache then.
+ * kept elements into its staging memory. It copies them to the output when the tile's output
+ * offset, the exclusive prefix of the kept counts, is known; the staging memory is still in cache
+ * then.
  *
  *   LOOK_BACK         one pass: decoupled look-back gives the offset. A tile publishes its count
  *                     after it has read its elements, so that a known offset implies that all

@@ -3,8 +3,9 @@
  *
  * Packing by AVX-512: compress instructions into a register, which is stored whole, since their
  * form with a memory operand is many times slower on some processors. AVX2: a permutation from a
- * table indexed by 8 mask bits. NEON: likewise, or by 4. All store whole vectors, and the next store overwrites the surplus:
- * hence CPU_SLACK. Plain C: branchless if many bits are set, a loop over set bits if few are.
+ * table indexed by 8 mask bits. NEON: likewise, or by 4. All store whole vectors, and the next
+ * store overwrites the surplus: hence CPU_SLACK. Plain C: branchless if many bits are set, a loop
+ * over set bits if few are.
  *
  * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for
  * Improved Query Performance (on compress against permutation tables). 2020. */
@@ -105,8 +106,8 @@ uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 
 /* ---- packing, plain ------------------------------------------------------------------------- */
 
-/* Packs one mask word's elements. size is constant after inlining: a copy is a few moves. few: largest
- * number of set bits for which a loop over them is faster than the branchless loop. */
+/* Packs one mask word's elements. size is constant after inlining: a copy is a few moves. few:
+ * largest number of set bits for which a loop over them is faster than the branchless loop. */
 CPU_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
                                     size_t size, int few, unsigned char *out)
 {
@@ -160,14 +161,15 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 
 #if CPU_X86 || TML_NEON
 
-/* Ends a vector loop over whole words: packs the last, partial word, whose elements end before 64. */
+/* Ends a vector loop over whole words: packs the last, partial word, whose elements end before
+ * 64. */
 #    define PACK_TAIL(bytes)                                                                       \
         to = pack_word(from + 64 * whole * (bytes), count % 64 ? words[whole] : 0, count % 64,     \
                        bytes, FEW, to);                                                            \
         return (size_t)(to - (unsigned char *)out) / (bytes)
 
-/* Bytes that packing prefetches ahead. The computation of keep bits reads elements first, and so finds
- * later blocks in the second-level cache (the first-level cache is too small). */
+/* Bytes that packing prefetches ahead. The computation of keep bits reads elements first, and so
+ * finds later blocks in the second-level cache (the first-level cache is too small). */
 enum { PREFETCH = 8 << 10 };
 
 /* The bytes that the set bits from bit i of a word on take, of a group: bits. */
@@ -177,8 +179,8 @@ enum { PREFETCH = 8 << 10 };
 #        define SIZE_AT(i, bits, bytes) (size_t) __builtin_popcountll(bits) * (bytes)
 #        define UNROLLED
 #    else
-/* NEON counts the bits of bytes: the whole word's at once, which are fast to choose from. Of the groups at even places, and
- * at odd ones. */
+/* NEON counts the bits of bytes: the whole word's at once, which are fast to choose from. Of the
+ * groups at even places, and at odd ones. */
 typedef struct pack_sizes {
     uint64_t even, odd;
 } pack_sizes;
@@ -230,8 +232,8 @@ CPU_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
 
 #if CPU_X86
 
-/* The merging form, into the source: its packed bytes are those of the zeroing form, which has a false
- * dependency on some processors. */
+/* The merging form, into the source: its packed bytes are those of the zeroing form, which has a
+ * false dependency on some processors. */
 #    define COMPRESS_EPI8(to, from, bits)                                                          \
         __m512i v = _mm512_loadu_si512(from);                                                      \
         _mm512_storeu_si512(to, _mm512_mask_compress_epi8(v, (__mmask64)(bits), v))
@@ -306,7 +308,8 @@ PACK_VECTOR(pack_8_avx2, CPU_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
 
 #elif TML_NEON
 
-/* What a permutation of bytes needs to bring the set bits' elements of 4 or 8 bytes to the front, for 4 mask bits. */
+/* What a permutation of bytes needs to bring the set bits' elements of 4 or 8 bytes to the front,
+ * for 4 mask bits. */
 #    define PLACE(m, k)      (POSITIONS(m) >> 8 * (k)&0xff)
 #    define BYTES_OF_4(m, k) (0x03020100u + 0x04040404u * (uint32_t)PLACE(m, k))
 #    define BYTES_OF_8(m, k) (0x0706050403020100u + 0x0808080808080808u * PLACE(m, k))

@@ -1,7 +1,7 @@
-/* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of each tile of sources, scan the sums, then
- * walk the sources again and emit. The walk is cut into chunks of equal length along the merge path,
- * on which every source and every output is a step. This balances workers both for one source with
- * all outputs and for millions of sources with none.
+/* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of each tile of sources, scan the sums,
+ * then walk the sources again and emit. The walk is cut into chunks of equal length along the merge
+ * path, on which every source and every output is a step. This balances workers both for one source
+ * with all outputs and for millions of sources with none.
  *
  * After: Baxter: moderngpu, load-balancing search. 2013; Merrill, Garland: Merge-based parallel
  * sparse matrix-vector multiplication. 2016. */
@@ -56,8 +56,8 @@ CPU_INLINE void put_run(expand_space *space, size_t at, uint32_t source, uint32_
         space->rank[at + i] = rank + i;
 }
 
-/* Bitwise or of the counts of RUN sources: 0 if all counts are 0, below RUN if all are below RUN (a power
- * of two). */
+/* Bitwise or of the counts of RUN sources: 0 if all counts are 0, below RUN if all are below RUN (a
+ * power of two). */
 CPU_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
 {
     uint64_t words[sizeof(uint32_t)] = {0}, any = 0;
@@ -72,8 +72,8 @@ CPU_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
     return any & (UINT64_MAX >> (64 - 8 * size));
 }
 
-/* Appends outputs of a tile's n sources, from *source and its output *rank on, to the block until the
- * sources or the block end. name: relative number of the tile's source 0. */
+/* Appends outputs of a tile's n sources, from *source and its output *rank on, to the block until
+ * the sources or the block end. name: relative number of the tile's source 0. */
 CPU_INLINE void fill(expand_space *space, const unsigned char *counts, size_t size, size_t n,
                      uint32_t name, size_t *source, uint32_t *rank)
 {

@@ -1,7 +1,8 @@
-/* Folds of one block: sums, extremes, and the index of a value, for each scalar type and SIMD level.
+/* Folds of one block: sums, extremes, and the index of a value, for each scalar type and SIMD
+ * level.
  *
- * Element i goes to lane i mod LANES, and a fixed tree joins the lanes. Compilers vectorise that order
- * without reassociating float additions, and every level gives the same bits. */
+ * Element i goes to lane i mod LANES, and a fixed tree joins the lanes. Compilers vectorise that
+ * order without reassociating float additions, and every level gives the same bits. */
 #include "cpu/cpu_internal.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ enum {
     PREFETCH = 2 << 10, /* bytes ahead: hardware prefetchers stop at the end of each page */
 };
 
-/* Accumulates in lanes (of type A, initially start) by UPDATE(lane, value), and joins them by JOIN. */
+/* Accumulates in lanes (of type A, initially start) by UPDATE(lane, value), and joins them by
+ * JOIN. */
 #define FOLD_LANES(T, A, start, LOAD, UPDATE, JOIN)                                                \
     const T *x = in;                                                                               \
     A lane[LANES];                                                                                 \
@@ -89,7 +91,8 @@ typedef struct fold_row {
                                         find_##name,                                               \
                                         limit_##name};
 
-/* Partial: holds the sum of CPU_FOLD_BLOCK elements (64-bit ones wrap). member: of cpu_number, u or i. */
+/* Partial: holds the sum of CPU_FOLD_BLOCK elements (64-bit ones wrap). member: of cpu_number, u or
+ * i. */
 #define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
     CPU_INLINE cpu_number sum_##name(const void *in, size_t count)                                 \
     {                                                                                              \

@@ -1,4 +1,5 @@
-/* tml_gather and tml_scatter on the CPU: tiles in parallel, a block of indices at a time for all payloads. */
+/* tml_gather and tml_scatter on the CPU: tiles in parallel, a block of indices at a time for all
+ * payloads. */
 #include "cpu/cpu_internal.h"
 
 #include <string.h>

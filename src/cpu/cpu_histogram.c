@@ -1,13 +1,15 @@
 /* Histogram on the CPU, in one of two ways.
  *
- * Tables: each worker counts its tiles in a table of its own, and the tables are added up. So nothing is shared,
- * whatever the data are, but there are as many tables as workers.
+ * Tables: each worker counts its tiles in a table of its own, and the tables are added up. So
+ * nothing is shared, whatever the data are, but there are as many tables as workers.
  *
- * Parts, where a table is larger than a cache: elements are first moved to the part of the bins that theirs is in
- * (a digit of a radix sort), then each part is counted in its own range of the sums, which fits a cache. A part
- * with more than its share of the elements, as where all have the same bin, is counted in slices with tables.
+ * Parts, where a table is larger than a cache: elements are first moved to the part of the bins
+ * that theirs is in (a digit of a radix sort), then each part is counted in its own range of the
+ * sums, which fits a cache. A part with more than its share of the elements, as where all have the
+ * same bin, is counted in slices with tables.
  *
- * Sums of integers do not depend on who counted what; float weights are integers here (kernels/histogram.k.h). */
+ * Sums of integers do not depend on who counted what; float weights are integers here
+ * (kernels/histogram.k.h). */
 #include "cpu/cpu_internal.h"
 
 #include <string.h>
@@ -25,8 +27,9 @@ enum {
      * LANES equal ones are counted at once. */
     LANES = 4,
     BINS_IN_LANES = 1024,
-    /* Of a worker's table; measured, on 2^24 elements: a table of 2^18 bins takes a third of the time of parts, of
-     * 2^20 the same, of 2^24 twice. All tables have at most as many counters as there are elements, or these. */
+    /* Of a worker's table; measured, on 2^24 elements: a table of 2^18 bins takes a third of the
+     * time of parts, of 2^20 the same, of 2^24 twice. All tables have at most as many counters as
+     * there are elements, or these. */
     TABLE_BINS = 1 << 20,
     PART_LOG2 = 16,    /* bins of a part: counters in a second-level cache */
     PARTS_MOST = 1024, /* more, and moving would miss the translation buffer at each element */

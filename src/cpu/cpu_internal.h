@@ -1,5 +1,5 @@
-/* Shared by the CPU engine's files alone (programs use cpu_parts.h): decoupled look-back, kernels run on
- * blocks, folds, scans, keep bits, and the packing of kept elements. */
+/* Shared by the CPU engine's files alone (programs use cpu_parts.h): decoupled look-back, kernels
+ * run on blocks, folds, scans, keep bits, and the packing of kept elements. */
 #ifndef TML_CPU_INTERNAL_H
 #define TML_CPU_INTERNAL_H
 
@@ -7,7 +7,8 @@
 
 /* ---- lengths and counts --------------------------------------------------------------------- */
 
-/* The stream's current length: the value of length->device, at most the bound; else the bound itself. */
+/* The stream's current length: the value of length->device, at most the bound; else the bound
+ * itself. */
 uint64_t cpu_length(const tml_context *tml, const tml_length *length);
 
 /* Is none of count + 1 offsets, u32 or u64, less than its predecessor? */
@@ -19,7 +20,8 @@ void cpu_load_indices(const tml_slot *slot, uint64_t first, size_t count, tml_in
 /* The element that outputs begin with (desc.out_first): 0 without a buffer, at most 2^63. */
 uint64_t cpu_first(const tml_context *tml, tml_buffer out_first);
 
-/* Stores value in element index of a u32, where it saturates, or u64 buffer; does nothing for no buffer. */
+/* Stores value in element index of a u32, where it saturates, or u64 buffer; does nothing for no
+ * buffer. */
 void cpu_store_u64(const tml_context *tml, tml_buffer buffer, uint64_t index, uint64_t value);
 #define cpu_store_count(tml, buffer, value) cpu_store_u64(tml, buffer, 0, value)
 
@@ -42,9 +44,9 @@ static inline cpu_number cpu_add(cpu_number a, cpu_number b, unsigned how)
 }
 
 /* Decoupled look-back (Merrill, Garland 2016). A tile publishes its aggregate, then its inclusive
- * prefix. To find its exclusive prefix it walks back over aggregates to the nearest inclusive prefix,
- * and adds the aggregates after that in ascending order: a float result is that of sequential
- * addition, wherever the walk ended. */
+ * prefix. To find its exclusive prefix it walks back over aggregates to the nearest inclusive
+ * prefix, and adds the aggregates after that in ascending order: a float result is that of
+ * sequential addition, wherever the walk ended. */
 typedef struct cpu_link {
     _Atomic uint32_t state; /* LINK_EMPTY (0), LINK_SUM or LINK_PREFIX */
     cpu_number sum;         /* the tile's aggregate; valid from LINK_SUM on */
@@ -88,8 +90,8 @@ void cpu_call_run(const cpu_call *call, cpu_call_space *space, uint64_t first, s
 /* The same into all outputs of a kernel that may have several. */
 void cpu_call_run_outs(const cpu_call *call, cpu_call_space *space, uint64_t first, size_t count,
                        void *const outs[TML_MAX_OUTS]);
-/* The same for items at arbitrary indices (expand's emit kernel): gathers arrays at index[i], which is
- * also the kernel's tml_index; rank[i] is its tml_rank. */
+/* The same for items at arbitrary indices (expand's emit kernel): gathers arrays at index[i], which
+ * is also the kernel's tml_index; rank[i] is its tml_rank. */
 typedef struct cpu_gather_space {
     cpu_call_space call;
     _Alignas(64) unsigned char gathered[TML_MAX_INPUTS][CPU_BLOCK * 16]; /* f32x4 is the largest */
@@ -150,8 +152,8 @@ void cpu_fold_range(const cpu_fold *fold, uint64_t first, uint64_t end, void *ou
 
 /* ---- scans (cpu_scan.c) --------------------------------------------------------------------- */
 
-/* Items in a scan's tile: a tile of doubles takes 32 KiB, about a first-level cache. Fixes the addition
- * order of float sums. */
+/* Items in a scan's tile: a tile of doubles takes 32 KiB, about a first-level cache. Fixes the
+ * addition order of float sums. */
 enum { CPU_SCAN_TILE = 4096 };
 
 /* A scan bound to its buffers. sums has out's integer size, or double for floats; sums[0] is 0. */
@@ -167,8 +169,8 @@ typedef struct cpu_scan {
     unsigned char *out;
     size_t in_size, out_size, sum_size;
 } cpu_scan;
-/* One worker's tile. CPU_SCAN_SLACK more elements let vectors of that length start at any sum and at any
- * element of ready. */
+/* One worker's tile. CPU_SCAN_SLACK more elements let vectors of that length start at any sum and
+ * at any element of ready. */
 enum { CPU_SCAN_SLACK = 16 };
 typedef struct cpu_scan_space {
     _Alignas(64) uint64_t sums[CPU_SCAN_TILE + 1 + CPU_SCAN_SLACK];
@@ -177,7 +179,8 @@ typedef struct cpu_scan_space {
 
 void cpu_scan_bind(const tml_context *tml, tml_buffer in, tml_buffer out, bool inclusive,
                    cpu_scan *scan);
-/* Scans elements [first, first + count), count <= CPU_SCAN_TILE, from zero into space; returns the sum. */
+/* Scans elements [first, first + count), count <= CPU_SCAN_TILE, from zero into space; returns the
+ * sum. */
 cpu_number cpu_scan_read(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count);
 /* Writes the sums of cpu_scan_read from space to out, with before, the exclusive prefix, added. */
 void cpu_scan_write(const cpu_scan *scan, cpu_scan_space *space, uint64_t first, size_t count,
@@ -197,13 +200,13 @@ typedef struct cpu_keep_space {
 } cpu_keep_space;
 
 void cpu_keep_bind(const tml_context *tml, const tml_keep *keep, cpu_keep *out);
-/* Keep bits of items [first, first + count): first is a multiple of 64, count <= CPU_BLOCK; the last
- * word's bits past count are zero. */
+/* Keep bits of items [first, first + count): first is a multiple of 64, count <= CPU_BLOCK; the
+ * last word's bits past count are zero. */
 void cpu_keep_words(const cpu_keep *keep, cpu_keep_space *space, uint64_t first, size_t count,
                     uint64_t *words);
 
-/* Compaction with keep bits of the caller's (cpu_compact.c): uses desc's payloads, indices, length and
- * method, not its keep and count. Returns the number of kept items. */
+/* Compaction with keep bits of the caller's (cpu_compact.c): uses desc's payloads, indices, length
+ * and method, not its keep and count. Returns the number of kept items. */
 size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
                         void *scratch);

@@ -1,5 +1,5 @@
-/* Compact, partition and expand by HISTOPYRAMID (cpu_locate.h): count each source's outputs, build the
- * pyramid, then gather output by output. Plain on purpose. */
+/* Compact, partition and expand by HISTOPYRAMID (cpu_locate.h): count each source's outputs, build
+ * the pyramid, then gather output by output. Plain on purpose. */
 #include <string.h>
 
 #include "cpu/cpu_locate.h"
@@ -98,7 +98,8 @@ static void count_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts each source's outputs and builds the pyramid; returns the number of outputs, 0 if cancelled. */
+/* Counts each source's outputs and builds the pyramid; returns the number of outputs, 0 if
+ * cancelled. */
 static uint64_t build(locate_job *job)
 {
     uint64_t tiles = TML_CEIL_DIV(job->source_count, TILE);

@@ -1,13 +1,14 @@
-/* HISTOPYRAMID: each output finds its source, and its rank among that source's outputs, by traversal of a
- * histogram pyramid, and gathers. The other methods walk the sources and scatter, which an engine without
- * scattered writes cannot do. */
+/* HISTOPYRAMID: each output finds its source, and its rank among that source's outputs, by
+ * traversal of a histogram pyramid, and gathers. The other methods walk the sources and scatter,
+ * which an engine without scattered writes cannot do. */
 #ifndef TML_CPU_LOCATE_H
 #define TML_CPU_LOCATE_H
 
 #include "cpu/cpu_internal.h"
 
-/* The pyramid (cpu_histopyramid.c). Builds it in scratch and returns the sum of counts, 0 if cancelled. counts:
- * source_count values, then zeros up to a multiple of 4; this base level must live until the last locate. */
+/* The pyramid (cpu_histopyramid.c). Builds it in scratch and returns the sum of counts, 0 if
+ * cancelled. counts: source_count values, then zeros up to a multiple of 4; this base level must
+ * live until the last locate. */
 size_t cpu_pyramid_scratch_size(uint64_t source_count);
 uint64_t cpu_pyramid_build(tml_context *tml, uint64_t *counts, uint64_t source_count,
                            void *scratch);
@@ -33,8 +34,8 @@ void cpu_counts_bind(const tml_context *tml, const tml_expand_desc *desc, cpu_co
 /* Counts of the sources [first, first + n), n <= CPU_BLOCK. */
 void cpu_counts_read(const cpu_counts *counts, cpu_call_space *space, uint64_t first, size_t n,
                      uint32_t *out);
-/* Number of outputs written: total, or what fits the smallest of the given output buffers from element
- * first on. */
+/* Number of outputs written: total, or what fits the smallest of the given output buffers from
+ * element first on. */
 uint64_t cpu_expand_limit(const tml_context *tml, const tml_expand_desc *desc, uint64_t first,
                           uint64_t total);
 

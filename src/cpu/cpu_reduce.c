@@ -1,6 +1,7 @@
-/* Reduce on the CPU: folds blocks of fixed size in parallel, and joins their results in order. Neither the
- * lanes in a block (cpu_fold.c) nor the order of blocks depends on the number of threads. Vectors are taken
- * apart by rows that stay in the first-level cache, and each component is folded as scalars are. */
+/* Reduce on the CPU: folds blocks of fixed size in parallel, and joins their results in order.
+ * Neither the lanes in a block (cpu_fold.c) nor the order of blocks depends on the number of
+ * threads. Vectors are taken apart by rows that stay in the first-level cache, and each component
+ * is folded as scalars are. */
 #include "cpu/cpu_internal.h"
 
 #include <stdalign.h>

@@ -1,13 +1,13 @@
-/* Scan on the CPU. A worker scans a tile from zero into its staging memory, gets the tile's exclusive
- * prefix, and adds the prefix while it writes the tile out.
+/* Scan on the CPU. A worker scans a tile from zero into its staging memory, gets the tile's
+ * exclusive prefix, and adds the prefix while it writes the tile out.
  *
  *   LOOK_BACK         one pass: the prefix comes from decoupled look-back.
  *   REDUCE_THEN_SCAN  two passes: the tiles' aggregates; a scan of them; the tiles again.
  *
- * Sklansky's network scans groups of eight elements (step 1 within pairs, step 2 within quads, step 3
- * from the lower quad to the upper) in the compilers' vector types, so that every level adds in the
- * same order. A group's sums are added to the tile's running sum; for non-negative floats both are
- * non-decreasing.
+ * Sklansky's network scans groups of eight elements (step 1 within pairs, step 2 within quads, step
+ * 3 from the lower quad to the upper) in the compilers' vector types, so that every level adds in
+ * the same order. A group's sums are added to the tile's running sum; for non-negative floats both
+ * are non-decreasing.
  *
  * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel
  * Prefix Scan with Decoupled Look-back. 2016. */
@@ -30,8 +30,8 @@ enum {
 /* ---- a tile from zero ----------------------------------------------------------------------- */
 
 #if TML_NEON
-/* Groups in vectors of 16 bytes: wider ones gcc takes apart, lane by lane. Its loops convert to twice the size, but not
- * from bytes. */
+/* Groups in vectors of 16 bytes: wider ones gcc takes apart, lane by lane. Its loops convert to
+ * twice the size, but not from bytes. */
 CPU_INLINE void widen_bytes(const void *in, bool is_signed, int16_t out[GROUP])
 {
     vst1q_s16(out,
@@ -398,7 +398,8 @@ static void cpu_scan_reduce_then_scan(scan_job *job)
 
 /* ---- operation ------------------------------------------------------------------------------ */
 
-/* The tile function for a pair of types, or NULL. Sums have out's size, or are double for floats. */
+/* The tile function for a pair of types, or NULL. Sums have out's size, or are double for
+ * floats. */
 static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 {
     static const cpu_scan_tile_fn to_32[TML_SCALAR_END][TML_SIMD_LEVELS] = {

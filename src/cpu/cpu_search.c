@@ -1,5 +1,5 @@
-/* tml_search on the CPU. A block of queries descends together, a step of all at a time, so that their
- * loads do not wait for one another; without branches, which a random query would mispredict.
+/* tml_search on the CPU. A block of queries descends together, a step of all at a time, so that
+ * their loads do not wait for one another; without branches, which a random query would mispredict.
  *
  * After: Khuong, Morin: Array Layouts for Comparison-Based Searching. 2017. */
 #include "cpu/cpu_internal.h"
@@ -20,8 +20,8 @@ typedef struct search_job {
     tml_slot *out;
 } search_job;
 
-/* Each place is one of the left + 1 from its present value on. An element is not after a query if its
- * inverted code is not below the query's, which serves the upper bound. */
+/* Each place is one of the left + 1 from its present value on. An element is not after a query if
+ * its inverted code is not below the query's, which serves the upper bound. */
 #define SEARCH(UINT)                                                                               \
     CPU_INLINE UINT code_##UINT(const void *keys, uint64_t i, UINT minus_zero, UINT flip,          \
                                 UINT real_flip)                                                    \

@@ -1,7 +1,7 @@
-/* Segmented reduce and scan on the CPU, balanced over elements. Workers take groups of segments. They
- * defer segments that are too long for one worker; all workers then share each of these in turn, in
- * blocks of the sizes of tml_reduce and tml_scan. Blocks start at the segment's start, so that a float
- * result is that of tml_reduce or tml_scan on the segment alone.
+/* Segmented reduce and scan on the CPU, balanced over elements. Workers take groups of segments.
+ * They defer segments that are too long for one worker; all workers then share each of these in
+ * turn, in blocks of the sizes of tml_reduce and tml_scan. Blocks start at the segment's start, so
+ * that a float result is that of tml_reduce or tml_scan on the segment alone.
  *
  * Integer sums wrap, so their order of addition is free: one scan of a tile covers several short
  * segments, and the sum at a segment's start is subtracted from the segment's sums. */
@@ -117,8 +117,8 @@ static void order_worker(void *argument, uint32_t worker)
             atomic_store_explicit(&all->is_falling, true, memory_order_relaxed);
 }
 
-/* Are the offsets non-decreasing? Otherwise segments overlap, so that work has no bound and workers may
- * write the same element: then the operation does nothing. */
+/* Are the offsets non-decreasing? Otherwise segments overlap, so that work has no bound and workers
+ * may write the same element: then the operation does nothing. */
 static bool are_in_order(segments *all)
 {
     run_groups(all, order_worker, all);
@@ -139,8 +139,8 @@ static uint64_t blocks_in(uint64_t count, uint64_t block)
 
 /* ---- short segments of integers -------------------------------------------------------------- */
 
-/* Processes the segments from s on that end within the tile, at or before element last; returns the next
- * one. sums: the tile's, from the start of segment s on. */
+/* Processes the segments from s on that end within the tile, at or before element last; returns the
+ * next one. sums: the tile's, from the start of segment s on. */
 typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint64_t last,
                              const void *sums, size_t inclusive, void *out);
 
@@ -195,7 +195,8 @@ static uint64_t sum_short_u64(const void *offsets, uint64_t s, uint64_t end, uin
     EACH_SHORT(uint64_t, uint64_t, results[s] = sum[next] - sum[at]);
 }
 
-/* End of the tile that begins with segment s, an element index; short segments below end share the tile. */
+/* End of the tile that begins with segment s, an element index; short segments below end share the
+ * tile. */
 static uint64_t tile_end(const segments *all, uint64_t s, uint64_t end)
 {
     return TML_MIN_OF(TML_MIN_OF(offset_at(all, end), all->element_count),

@@ -1,10 +1,10 @@
 /* SIMD levels of the CPU engine, chosen at run time.
  *
  * A hot loop is written once, as a CPU_INLINE function in plain C (or with intrinsics where C
- * lacks the operation), and CPU_INSTANTIATE compiles it for each level by a target attribute. A table of
- * function pointers indexed by tml_simd_level() picks one for each block of work, never for each
- * element. (The compilers' own target_clones and ifunc crash under sanitizers.) Floating-point
- * loops fix their lanes and order in C, so every level gives the same bits. */
+ * lacks the operation), and CPU_INSTANTIATE compiles it for each level by a target attribute. A
+ * table of function pointers indexed by tml_simd_level() picks one for each block of work, never
+ * for each element. (The compilers' own target_clones and ifunc crash under sanitizers.)
+ * Floating-point loops fix their lanes and order in C, so every level gives the same bits. */
 #ifndef TML_CPU_SIMD_H
 #define TML_CPU_SIMD_H
 

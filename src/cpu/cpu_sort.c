@@ -1,16 +1,18 @@
-/* Sort on the CPU, stably. A stream that is larger than a cache is split by its keys' highest digit: all workers
- * split it, and what is still large after that; then each takes ranges by ticket. A range that fits a cache is
- * halved by its highest bit until it is a leaf, of a few thousand records. A leaf is split by a digit once more,
- * into rows of few records, which a sorting network sorts many at a time; its outputs are written at once. Where
- * a processor has no vectors for this, or many keys share a digit, a leaf is sorted from the lowest digit to the
- * highest. Bits that no two keys differ in are left out.
+/* Sort on the CPU, stably. A stream that is larger than a cache is split by its keys' highest
+ * digit: all workers split it, and what is still large after that; then each takes ranges by
+ * ticket. A range that fits a cache is halved by its highest bit until it is a leaf, of a few
+ * thousand records. A leaf is split by a digit once more, into rows of few records, which a sorting
+ * network sorts many at a time; its outputs are written at once. Where a processor has no vectors
+ * for this, or many keys share a digit, a leaf is sorted from the lowest digit to the highest. Bits
+ * that no two keys differ in are left out.
  *
- * Measured, and slower: halving from the start (a bit a pass over memory), a split by 11 bits or more (the lines
- * that wait for their bins are too large for the first-level cache), and larger leaves (their rows are).
+ * Measured, and slower: halving from the start (a bit a pass over memory), a split by 11 bits or
+ * more (the lines that wait for their bins are too large for the first-level cache), and larger
+ * leaves (their rows are).
  *
  * After: McIlroy, Bostic, McIlroy: Engineering Radix Sort. 1993; Wassenberg, Sanders: Engineering a
- * Multi-core Radix Sort. 2011 (write combining); Bramas: A Novel Hybrid Quicksort Algorithm Vectorized using
- * AVX-512 on Intel Skylake. 2017 (halving by compress). */
+ * Multi-core Radix Sort. 2011 (write combining); Bramas: A Novel Hybrid Quicksort Algorithm
+ * Vectorized using AVX-512 on Intel Skylake. 2017 (halving by compress). */
 #include "cpu/cpu_sort_job.h"
 
 #include <string.h>
@@ -28,7 +30,7 @@ bool cpu_sort_is_stopped(sort_job *job)
     return atomic_load_explicit(&job->is_stopped, memory_order_relaxed);
 }
 
-/* ---- to the outputs --------------------------------------------------------------------------- */
+/* ---- to the outputs -------------------------------------------------------------------------- */
 
 /* Writes what room holds to elements [first, first + count) of out. */
 static void write_out(const sort_job *job, unsigned char *out, size_t size, uint64_t first,
@@ -106,7 +108,8 @@ static void add_tables(sort_space *space, uint64_t *counts)
     memset(space->tables, 0, SORT_TABLES * sizeof *space->tables);
 }
 
-/* Counts of each chunk by the digit. finds_bits: also the bits in which its codes differ from the first code. */
+/* Counts of each chunk by the digit. finds_bits: also the bits in which its codes differ from the
+ * first code. */
 static void count_chunks(sort_job *job, sort_space *space, bool finds_bits)
 {
     uint64_t chunk, first, end, base[2];
@@ -136,8 +139,8 @@ static void count_worker(void *argument, uint32_t worker)
     count_chunks(job, &job->spaces[worker], false);
 }
 
-/* The first look at the source: its bits, and the counts of the highest digit, which serve if that digit's
- * highest bit is among them. */
+/* The first look at the source: its bits, and the counts of the highest digit, which serve if that
+ * digit's highest bit is among them. */
 static void differ_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
@@ -161,8 +164,9 @@ static void scatter_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts of each chunk become the places of its bins, from first on. bounds: SORT_BINS + 1 of the bins. Chunk by
- * chunk: a bin's counts lie a power of two apart, in one set of the first-level cache. */
+/* Counts of each chunk become the places of its bins, from first on. bounds: SORT_BINS + 1 of the
+ * bins. Chunk by chunk: a bin's counts lie a power of two apart, in one set of the first-level
+ * cache. */
 static void place_bins(uint64_t *counts, uint64_t chunks, uint64_t first, uint64_t *bounds)
 {
     uint64_t next[SORT_BINS] = {0};
@@ -191,10 +195,11 @@ static sort_digit highest_digit(uint64_t count, unsigned low, unsigned high)
     return (sort_digit){high - width, ((uint64_t)1 << width) - 1};
 }
 
-/* ---- ranges ----------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Sorts local records from x by bits [low, high), with as much room as they take and CPU_SLACK bytes, and as many
- * after x. first: the place of their first element. above: of how many they are one half. */
+/* Sorts local records from x by bits [low, high), with as much room as they take and CPU_SLACK
+ * bytes, and as many after x. first: the place of their first element. above: of how many they are
+ * one half. */
 static void sort_halves(sort_job *job, sort_space *space, unsigned char *x, unsigned char *room,
                         uint64_t first, size_t count, size_t above, unsigned low, unsigned high)
 {
@@ -230,8 +235,8 @@ static void sort_local(sort_job *job, sort_space *space, unsigned char *x, uint6
     sort_halves(job, space, one, zero, first + zeros, ones, count, low, high);
 }
 
-/* Sorts a range by bits [low, high) in this thread, and writes its outputs. side: which of the two arrays
- * holds its records. */
+/* Sorts a range by bits [low, high) in this thread, and writes its outputs. side: which of the two
+ * arrays holds its records. */
 static void sort_range(sort_job *job, sort_space *space, int side, uint64_t first, uint64_t count,
                        unsigned low, unsigned high)
 {
@@ -265,7 +270,8 @@ static void sort_range(sort_job *job, sort_space *space, int side, uint64_t firs
         sort_range(job, space, !side, bounds[bin], bounds[bin + 1] - bounds[bin], low, digit.shift);
 }
 
-/* Ranges of a split, but for wide ones. A ticket is for some, since to take one waits for all stores. */
+/* Ranges of a split, but for wide ones. A ticket is for some, since to take one waits for all
+ * stores. */
 static void ranges_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
@@ -347,7 +353,7 @@ static void copy_worker(void *argument, uint32_t worker)
     }
 }
 
-/* ---- the operation ---------------------------------------------------------------------------- */
+/* ---- the operation --------------------------------------------------------------------------- */
 
 static void bind_keys(sort_job *job, const tml_sort_resolved *resolved)
 {
@@ -455,8 +461,8 @@ static size_t sort_scratch_size(tml_context *tml, const void *resolved)
     return arena.size;
 }
 
-/* The range of the bits in which the step's codes differ, within [low, high). Leaves the counts of the digit below
- * high. */
+/* The range of the bits in which the step's codes differ, within [low, high). Leaves the counts of
+ * the digit below high. */
 static void find_bits(sort_job *job, unsigned *low, unsigned *high)
 {
     uint64_t differ = 0;

@@ -7,8 +7,8 @@
 #include "kernels/kernel_end.h"
 #include "kernels/sort.k.h"
 
-/* LOOP(KEY, RECORD, FIELD, SHIFT) for the sizes of form's keys and records: FIELD is the part of a record that
- * holds the code, shifted up by SHIFT. */
+/* LOOP(KEY, RECORD, FIELD, SHIFT) for the sizes of form's keys and records: FIELD is the part of a
+ * record that holds the code, shifted up by SHIFT. */
 #define BY_SIZES(form, LOOP)                                                                       \
     switch ((form)->key_size * 32 + (form)->record_size) {                                         \
     case 1 * 32 + 4:                                                                               \

@@ -1,6 +1,6 @@
-/* The sort's loops for one kind of record. Included with RECORD, its type; BITS(r), the integer that it is
- * sorted by; BARE, whether it is that integer alone and of 32 bits; and NAME(x), which gives the functions names
- * of their own. */
+/* The sort's loops for one kind of record. Included with RECORD, its type; BITS(r), the integer
+ * that it is sorted by; BARE, whether it is that integer alone and of 32 bits; and NAME(x), which
+ * gives the functions names of their own. */
 
 CPU_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *base)
 {
@@ -98,7 +98,8 @@ CPU_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_digit 
         y[next[(size_t)(BITS(x[i]) >> digit.shift & digit.mask)]++] = x[i];
 }
 
-/* Sorts x by bits [low, high), with room in y; returns x or y. A digit that all records share is passed over. */
+/* Sorts x by bits [low, high), with room in y; returns x or y. A digit that all records share is
+ * passed over. */
 CPU_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned low, unsigned high)
 {
     enum { AT_ONCE = 4 };
@@ -133,7 +134,7 @@ CPU_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned 
     return x;
 }
 
-/* ---- by rows ---------------------------------------------------------------------------------- */
+/* ---- by rows --------------------------------------------------------------------------------- */
 
 /* Fills the rows; returns the surplus, or limit + 1 where it would be more than limit. */
 CPU_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit digit, size_t limit,
@@ -182,8 +183,8 @@ CPU_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
             ((RECORD *)out)[i] = records[codes[i] % SORT_ROW];
 }
 
-/* Sorts x by bits [low, high) to out, by one digit and then by rows. Returns false where too many records
- * share a digit. */
+/* Sorts x by bits [low, high) to out, by one digit and then by rows. Returns false where too many
+ * records share a digit. */
 CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsigned low,
                               unsigned high, sort_group_fn network, sort_write_fn write,
                               sort_rows *rows)
@@ -233,8 +234,8 @@ CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsign
     return true;
 }
 
-/* Sorts segments of SORT_ROW records at most, a row each. Segment s is [bounds[s], bounds[s + 1]) of x and out; the
- * last ones are copied exactly, the others with what is behind them. */
+/* Sorts segments of SORT_ROW records at most, a row each. Segment s is [bounds[s], bounds[s + 1])
+ * of x and out; the last ones are copied exactly, the others with what is behind them. */
 CPU_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *bounds, size_t count,
                                  unsigned low, unsigned high, sort_group_fn network,
                                  const sort_rows *rows)
@@ -280,7 +281,7 @@ CPU_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *b
     }
 }
 
-/* ---- by halves -------------------------------------------------------------------------------- */
+/* ---- by halves ------------------------------------------------------------------------------- */
 
 CPU_INLINE uint64_t NAME(word)(const void *records, unsigned bit)
 {

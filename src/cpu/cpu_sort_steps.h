@@ -1,9 +1,9 @@
 /* The CPU's sort, shared by cpu_sort.c and the loops that cpu_sort_records.h makes for each record.
  *
- * A key becomes a code (kernels/sort.k.h), which orders as an unsigned integer, inverted where the largest comes
- * first. A record is a code alone or a code and a tag, which is the element's index in the source or, where
- * one small payload is all that moves, the payload itself. Records of 8 bytes with a tag have the code in
- * the upper half. */
+ * A key becomes a code (kernels/sort.k.h), which orders as an unsigned integer, inverted where the
+ * largest comes first. A record is a code alone or a code and a tag, which is the element's index
+ * in the source or, where one small payload is all that moves, the payload itself. Records of 8
+ * bytes with a tag have the code in the upper half. */
 #ifndef TML_CPU_SORT_STEPS_H
 #define TML_CPU_SORT_STEPS_H
 
@@ -13,9 +13,11 @@ enum {
     SORT_DIGIT = 10, /* bits at most */
     SORT_BINS = 1 << SORT_DIGIT,
     SORT_TABLES = 4, /* of counts: neighbours that are equal do not wait for one another */
-    /* Bytes that wait for a bin: a write of four cache lines at a time is mispredicted a quarter as often. */
+    /* Bytes that wait for a bin: a write of four cache lines at a time is mispredicted a quarter as
+     * often. */
     SORT_LINE = 256,
-    /* Elements that stay in the second-level cache, twice: they are halved until they are leaves. */
+    /* Elements that stay in the second-level cache, twice: they are halved until they are
+     * leaves. */
     SORT_LOCAL = 64 * 1024,
     SORT_LEAF_MEAN = 2048, /* elements that are sorted by rows at once, and at most */
     SORT_LEAF = 3072,
@@ -56,16 +58,18 @@ typedef struct sort_digit {
     uint64_t mask;
 } sort_digit;
 
-/* Where one worker's elements of each bin go: next is the place of the bin's next element, first that of its
- * first one. lines holds the elements that wait for their cache lines to be complete. */
+/* Where one worker's elements of each bin go: next is the place of the bin's next element, first
+ * that of its first one. lines holds the elements that wait for their cache lines to be
+ * complete. */
 typedef struct sort_heads {
     uint64_t first[SORT_BINS], next[SORT_BINS];
     _Alignas(64) unsigned char lines[SORT_BINS][SORT_LINE];
 } sort_heads;
 
-/* One worker's rows. Row i takes the records of digit i in the order of the source; fills[i] counts them, also
- * those that the row has no room for. A code of a record of 4 bytes is the record. Of others it is the bits below
- * the digit, 28 at most, and below them the place in the row, by which the record is found again. */
+/* One worker's rows. Row i takes the records of digit i in the order of the source; fills[i] counts
+ * them, also those that the row has no room for. A code of a record of 4 bytes is the record. Of
+ * others it is the bits below the digit, 28 at most, and below them the place in the row, by which
+ * the record is found again. */
 typedef struct sort_rows {
     uint32_t *fills;
     uint32_t (*codes)[SORT_ROW];
@@ -80,20 +84,20 @@ typedef struct sort_loops {
     /* Adds to SORT_TABLES tables. */
     void (*count)(const void *records, size_t count, sort_digit digit,
                   uint32_t (*tables)[SORT_BINS]);
-    /* Moves records to where heads say, stably, by whole cache lines past the caches; flush then writes
-     * what still waits. */
+    /* Moves records to where heads say, stably, by whole cache lines past the caches; flush then
+     * writes what still waits. */
     void (*scatter)(const void *records, size_t count, sort_digit digit, sort_heads *heads,
                     void *out);
     void (*flush)(sort_heads *heads, void *out);
-    /* Moves records whose bit is not set to zeros and the others to ones, in order, and up to CPU_SLACK
-     * bytes more. ones may be x. Returns the number of zeros. */
+    /* Moves records whose bit is not set to zeros and the others to ones, in order, and up to
+     * CPU_SLACK bytes more. ones may be x. Returns the number of zeros. */
     size_t (*halve)(const void *x, size_t count, unsigned bit, void *zeros, void *ones);
-    /* Sorts x by bits [low, high) to out; x is overwritten. is_whole: records of equal bits are equal.
-     * SORT_LEAF records at most, if has_rows. */
+    /* Sorts x by bits [low, high) to out; x is overwritten. is_whole: records of equal bits are
+     * equal. SORT_LEAF records at most, if has_rows. */
     void (*leaf)(void *x, void *out, size_t count, unsigned low, unsigned high, bool is_whole,
                  sort_rows *rows);
-    /* Sorts count neighbouring segments of SORT_ROW records at most, to out: segment s is [bounds[s],
-     * bounds[s + 1]). is_whole or records of 8 bytes and more. NULL without rows. */
+    /* Sorts count neighbouring segments of SORT_ROW records at most, to out: segment s is
+     * [bounds[s], bounds[s + 1]). is_whole or records of 8 bytes and more. NULL without rows. */
     void (*short_ones)(const void *x, void *out, const uint32_t *bounds, size_t count, unsigned low,
                        unsigned high, sort_rows *rows);
     bool has_rows; /* sorts by rows, and halves by vectors */

@@ -1,9 +1,9 @@
-/* The sort's loops in intrinsics: a network that sorts rows of a few codes each, and a bit of each record as mask
- * words. Rows become the columns of sixteen vectors, which the network compares and exchanges whole. Included by
- * cpu_sort_records.c alone.
+/* The sort's loops in intrinsics: a network that sorts rows of a few codes each, and a bit of each
+ * record as mask words. Rows become the columns of sixteen vectors, which the network compares and
+ * exchanges whole. Included by cpu_sort_records.c alone.
  *
- * After: Batcher: Sorting Networks and Their Applications. 1968; Inoue, Moriyama, Komatsu, Nakatani: AA-Sort.
- * 2007 (sorting columns, then transposing). */
+ * After: Batcher: Sorting Networks and Their Applications. 1968; Inoue, Moriyama, Komatsu,
+ * Nakatani: AA-Sort. 2007 (sorting columns, then transposing). */
 
 #if CPU_X86
 

@@ -1,17 +1,18 @@
 /* The k elements with the smallest codes (kernels/sort.k.h), on the CPU:
  *
  *   select   finds the k-th code by its digits, from the highest: a read of the stream for each
- *   place    moves the elements below a code, in source order, as compaction by look-back does, and counts
- *            those that equal it
+ *   place    moves the elements below a code, in source order, as compaction by look-back does, and
+ *            counts those that equal it
  *   equals   moves the first of those that equal it
  *
- * If k is small beside the stream, a sample is selected from first: it gives a code that about k elements are
- * below, and a place to candidates is the only read of the whole stream. If that code is the k-th, as where
- * many are equal, the elements that equal it are all that is left to do; else the candidates are the stream.
+ * If k is small beside the stream, a sample is selected from first: it gives a code that about k
+ * elements are below, and a place to candidates is the only read of the whole stream. If that code
+ * is the k-th, as where many are equal, the elements that equal it are all that is left to do; else
+ * the candidates are the stream.
  *
- * After: Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard, Gordon, Steinbach: Fast
- * k-Selection Algorithms for Graphics Processing Units. 2012 (digits); Merrill, Garland: Single-pass
- * Parallel Prefix Scan with Decoupled Look-back. 2016. */
+ * After: Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard, Gordon,
+ * Steinbach: Fast k-Selection Algorithms for Graphics Processing Units. 2012 (digits); Merrill,
+ * Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
 
 #include <string.h>
@@ -84,7 +85,7 @@ struct top_k_job {
     uint64_t below, equal, wanted; /* elements; wanted: of those that equal the limit */
 };
 
-/* ---- loops ------------------------------------------------------------------------------------ */
+/* ---- loops ----------------------------------------------------------------------------------- */
 
 #define LOOPS(UINT)                                                                                \
     CPU_INLINE void compare_##UINT(const top_k_job *job, const void *keys, size_t count,           \
@@ -147,7 +148,7 @@ static const top_k_loops *loops_of(size_t size)
     return &loops[__builtin_ctzll(size)][tml_simd_level()];
 }
 
-/* ---- place and equals ------------------------------------------------------------------------- */
+/* ---- place and equals ------------------------------------------------------------------------ */
 
 /* The tile's elements. */
 static size_t tile_at(const top_k_job *job, uint64_t tile, uint64_t *first)
@@ -156,7 +157,8 @@ static size_t tile_at(const top_k_job *job, uint64_t tile, uint64_t *first)
     return (size_t)TML_MIN_OF(job->from.count - *first, (uint64_t)TILE_ITEMS);
 }
 
-/* Packs those of a block's elements whose bits are set after the staged ones. Most words are 0 where k is small. */
+/* Packs those of a block's elements whose bits are set after the staged ones. Most words are 0
+ * where k is small. */
 static size_t stage(const top_k_job *job, top_k_space *space, uint64_t first, size_t count,
                     const uint64_t *words, size_t staged)
 {
@@ -263,7 +265,7 @@ static void equals(top_k_job *job, uint64_t wanted, top_k_outputs to)
                   job);
 }
 
-/* ---- select ----------------------------------------------------------------------------------- */
+/* ---- select ---------------------------------------------------------------------------------- */
 
 static void count_worker(void *argument, uint32_t worker)
 {
@@ -303,7 +305,7 @@ static uint64_t find_code(top_k_job *job, top_k_stream from, uint64_t rank)
     return job->prefix;
 }
 
-/* ---- the sample ------------------------------------------------------------------------------- */
+/* ---- the sample ------------------------------------------------------------------------------ */
 
 /* A code that k elements or somewhat more are not above. */
 static uint64_t bounding_code(top_k_job *job, const unsigned char *keys, uint64_t k,
@@ -319,7 +321,7 @@ static uint64_t bounding_code(top_k_job *job, const unsigned char *keys, uint64_
     return find_code(job, sampled, TML_MIN_OF(rank + 1, samples));
 }
 
-/* ---- the operation ---------------------------------------------------------------------------- */
+/* ---- the operation --------------------------------------------------------------------------- */
 
 static void cpu_top_k_lay_out(tml_context *tml, const tml_top_k_resolved *resolved,
                               cpu_arena *arena, top_k_job *job)

@@ -1,6 +1,6 @@
-/* tml_unique on the CPU. A head flag, one bit an element, marks the start of a run: the element differs
- * from its predecessor. Compaction by head flags gives the runs (of elements for values, of indices for
- * starts); a run's length is the distance from its head flag to the next one.
+/* tml_unique on the CPU. A head flag, one bit an element, marks the start of a run: the element
+ * differs from its predecessor. Compaction by head flags gives the runs (of elements for values, of
+ * indices for starts); a run's length is the distance from its head flag to the next one.
  *
  * All head flags are computed before any element is written, so values may be in: no element is
  * compared with an overwritten one. */
@@ -39,7 +39,8 @@ typedef struct unique_job {
         out[i] = differs;                                                                          \
     }
 
-/* out[i]: do the bytes of element i differ from those of its predecessor? Constant sizes vectorise. */
+/* out[i]: do the bytes of element i differ from those of its predecessor? Constant sizes
+ * vectorise. */
 CPU_INLINE void differ(const unsigned char *element, size_t size, size_t count, uint8_t *out)
 {
     if (size == 1)

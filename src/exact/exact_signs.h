@@ -32,8 +32,8 @@ typedef struct exact_vector {
 int exact_volume(exact_points *points, const exact_vector v[3]);
 /* Sign of a component of u x v. */
 int exact_cross(exact_points *points, int axis, exact_vector u, exact_vector v);
-/* Sign of det[n] / det[m] - x, and the quotient rounded to the nearest float, ties to even, zero as +0; it must be
- * within floats' range. det[m] is not 0. */
+/* Sign of det[n] / det[m] - x, and the quotient rounded to the nearest float, ties to even, zero as
+ * +0; it must be within floats' range. det[m] is not 0. */
 int exact_quotient_order(const exact_points *points, const exact_vector n[3],
                          const exact_vector m[3], float x);
 float exact_quotient_round(const exact_points *points, const exact_vector n[3],

@@ -338,8 +338,9 @@ static grid_line centred_line(double low, double high, double spacing, int below
     return (grid_line){0.5 * (low + high) - 0.5 * steps * spacing + shift, steps};
 }
 
-/* From one whole number of steps from the anchor to another. An end that is not given lies where a brick begins: so the
- * samples fall into the same bricks, and sum their points in the same order, whatever the box is. first: in steps. */
+/* From one whole number of steps from the anchor to another. An end that is not given lies where a
+ * brick begins: so the samples fall into the same bricks, and sum their points in the same order,
+ * whatever the box is. first: in steps. */
 static grid_line lattice_line(double low, double high, double spacing, double anchor, int below,
                               int above)
 {

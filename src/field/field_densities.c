@@ -1,9 +1,9 @@
-/* Recipes of particles, of calls that a user could make: tml_field_densities, the sums of kernels at the
- * points themselves, and tml_field_smooth_weights, which makes of them how much of a surface's smoothing goes
- * on at each vertex.
+/* Recipes of particles, of calls that a user could make: tml_field_densities, the sums of kernels
+ * at the points themselves, and tml_field_smooth_weights, which makes of them how much of a
+ * surface's smoothing goes on at each vertex.
  *
- * After: Monaghan: Smoothed Particle Hydrodynamics. 1992; Loeschner, Boettcher, Jeske, Bender: Weighted
- * Laplacian Smoothing for Surface Reconstruction of Particle-based Fluids. 2023. */
+ * After: Monaghan: Smoothed Particle Hydrodynamics. 1992; Loeschner, Boettcher, Jeske, Bender:
+ * Weighted Laplacian Smoothing for Surface Reconstruction of Particle-based Fluids. 2023. */
 #include <math.h>
 #include <string.h>
 
@@ -83,7 +83,8 @@ static tml_status find_median(tml_context *tml, tml_buffer sums, uint64_t count,
     return status;
 }
 
-/* Makes sums of kernels weights: 0 at one point alone, 1 where half as much is near as at the median. */
+/* Makes sums of kernels weights: 0 at one point alone, 1 where half as much is near as at the
+ * median. */
 static tml_status weigh(tml_context *tml, tml_buffer sums, uint64_t count)
 {
     float median = 0;

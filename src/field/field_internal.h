@@ -9,8 +9,8 @@
  * Points are kept in levels by reach, each for a range of 1 : 4 with its own bins. So one large
  * point does not make every brick search distant bins for small points.
  *
- * Memory: 16 bytes a point that reaches the grid, 20 with a density, 56 with a shape, 8 bytes a bin, at most FIELD_MAX_BINS bins a
- * level. */
+ * Memory: 16 bytes a point that reaches the grid, 20 with a density, 56 with a shape, 8 bytes a
+ * bin, at most FIELD_MAX_BINS bins a level. */
 #ifndef TML_FIELD_INTERNAL_H
 #define TML_FIELD_INTERNAL_H
 
@@ -25,8 +25,8 @@ enum {
     FIELD_LIST_BRICKS = 1 << 20, /* room of device.bricks, unless the grid has fewer bricks */
 };
 
-/* Samples to a kernel's reach in a field that is made for its bins: these, of 8 samples, are then just wider than
- * kernels. */
+/* Samples to a kernel's reach in a field that is made for its bins: these, of 8 samples, are then
+ * just wider than kernels. */
 #define FIELD_BIN_SAMPLES 7.9
 
 typedef struct field_point {
@@ -42,8 +42,9 @@ typedef struct field_level {
     uint64_t first_bin; /* in starts */
 } field_level;
 
-/* World coordinates rotated so that the grid's x axis is along x and its y axis in the xy plane. Sample (i, j, k) is at
- * (xx i + xy j + xz k, yy j + yz k, zz k): a step along a row changes x alone, for any direction matrix. */
+/* World coordinates rotated so that the grid's x axis is along x and its y axis in the xy plane.
+ * Sample (i, j, k) is at (xx i + xy j + xz k, yy j + yz k, zz k): a step along a row changes x
+ * alone, for any direction matrix. */
 typedef struct field_frame {
     double xx, xy, xz, yy, yz, zz;
 } field_frame;
@@ -56,12 +57,14 @@ void field_grid_steps(const tml_grid *grid, double steps[3][3]);
 /* Of the steps along the grid's axes, which it makes orthogonal (Gram-Schmidt). */
 void field_frame_of(double step[3][3], field_frame *out);
 
-/* A point's shape, as shaders read it: a frame of its own, in which the ellipsoid is the ball of radius 1. */
+/* A point's shape, as shaders read it: a frame of its own, in which the ellipsoid is the ball of
+ * radius 1. */
 enum { FIELD_SHAPE_WORDS = 10 };
 typedef struct field_shape_record {
     float frame[6]; /* xx xy xz yy yz zz */
     float share;    /* what its kernel is multiplied by */
-    /* Half the size of the ellipsoid's box along each axis, in samples; below 0: it adds nothing. */
+    /* Half the size of the ellipsoid's box along each axis, in samples; below 0: it adds
+     * nothing. */
     float support[3];
 } field_shape_record;
 /* steps: along the grid's axes; diagonal, others: tml_field_desc.shapes. */
@@ -83,8 +86,8 @@ struct field_plan {
     /* On the host, unless the points were binned on the device: */
     uint64_t *starts; /* bin_count + 1: bin b holds points [starts[b], starts[b + 1]) */
     field_point *points;
-    float *
-        densities; /* in the same order; NULL: the desc has none, or shapes, whose records have them */
+    /* in the same order; NULL: the desc has none, or shapes, whose records have them */
+    float *densities;
     field_shape_record *shapes; /* likewise */
     uint32_t *order;            /* the desc's number of each, of field_plan_create_ordered */
     uint64_t point_count;       /* binned on the device: at most */
@@ -107,8 +110,8 @@ struct field_plan {
 /* An engine's functions for fields, by tml_engine.part; NULL: none. */
 typedef tml_status field_slab_fn(tml_context *tml, const field_plan *plan, uint64_t z_first,
                                  uint64_t z_count, void *out);
-/* Adds up, at each of a plan's points, the kernels of all; out: f32, by the desc's numbers. The plan is ordered and has one
- * level and all points of the desc. */
+/* Adds up, at each of a plan's points, the kernels of all; out: f32, by the desc's numbers. The
+ * plan is ordered and has one level and all points of the desc. */
 typedef tml_status field_weights_fn(tml_context *tml, const field_plan *plan, tml_buffer out);
 typedef struct field_parts {
     const tml_engine_op *field; /* evaluates a field_plan into its out */
@@ -156,19 +159,23 @@ tml_status field_plan_create_ordered(tml_context *tml, const tml_field_desc *res
 void field_plan_begin(const tml_field_desc *resolved, field_plan *plan);
 /* Makes the levels of a resolved desc that has a radius: of all points, or the largest. */
 void field_plan_known(const tml_field_desc *resolved, field_plan *plan);
-/* Makes the levels that reaches from smallest to largest need, for that many points at most. None if none is near. The
- * last one is where reaches are at most a brick, whose bins are as small as bins are. */
+/* Makes the levels that reaches from smallest to largest need, for that many points at most. None
+ * if none is near. The last one is where reaches are at most a brick, whose bins are as small as
+ * bins are. */
 void field_plan_levels(field_plan *plan, double smallest, double largest, uint64_t bound);
 
-/* Bins the points of a resolved desc on the device, into buffers of a plan that was begun. Errors: those of
- * buffers and of scratch. */
+/* Bins the points of a resolved desc on the device, into buffers of a plan that was begun. Errors:
+ * those of buffers and of scratch. */
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan);
 
 /* Steps of binning, of a resolved desc with a radius. Each adds one to a program.
  *   field_put_plan     words: the plan's
- *   field_find_bins    bins, records: each point's; a point without a bin has the one after all others
- *   field_sort_bins    sorts by bins, of which there are bin_count; payloads: a desc that has what moves along
- *   field_find_firsts  out: the words of head, and then the first sorted point of each bin, and the end */
+ *   field_find_bins    bins, records: each point's; a point without a bin has the one after all
+ *                      others
+ *   field_sort_bins    sorts by bins, of which there are bin_count; payloads: a desc that has what
+ *                      moves along
+ *   field_find_firsts  out: the words of head, and then the first sorted point of each bin, and the
+ *                      end */
 void field_put_plan(program *p, const field_plan *plan, tml_buffer words);
 void field_find_bins(program *p, const tml_field_desc *resolved, tml_buffer words, tml_buffer bins,
                      tml_buffer records);
@@ -176,14 +183,15 @@ void field_sort_bins(program *p, const tml_field_desc *resolved, tml_buffer bins
                      uint64_t bin_count, const tml_sort_desc *payloads);
 void field_find_firsts(program *p, const tml_field_desc *resolved, tml_buffer sorted,
                        tml_buffer head, uint32_t head_count, uint64_t bin_count, tml_buffer out);
-/* Are tml_field_mean_desc.weights, and tml_field_desc.densities and shapes, part of this build? The one for JavaScript, which
- * has no room for them, counts every byte. */
+/* Are tml_field_mean_desc.weights, and tml_field_desc.densities and shapes, part of this build? The
+ * one for JavaScript, which has no room for them, counts every byte. */
 #ifdef TML_WEB
 enum { FIELD_HAS_WEIGHTS = false };
 #else
 enum { FIELD_HAS_WEIGHTS = true };
 #endif
-/* Runs a map whose kernel reads, as arrays 1 and 2, the plan and the points as kernels/field_mean.k.h has them. */
+/* Runs a map whose kernel reads, as arrays 1 and 2, the plan and the points as
+ * kernels/field_mean.k.h has them. */
 tml_status field_map_near(tml_context *tml, const char *name_of_call,
                           const tml_field_desc *resolved, tml_map_desc *map);
 extern const tml_kernel *const field_weights_kernel; /* of a position, the plan and the points */

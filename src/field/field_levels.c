@@ -1,4 +1,5 @@
-/* The levels of a plan: by reach of points, with their bins, and the words by which points find theirs. */
+/* The levels of a plan: by reach of points, with their bins, and the words by which points find
+ * theirs. */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@ _Static_assert(FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * FIELD_MAX_LEVELS == FIELD_
                    FIELD_BINS_LEVELS == FIELD_PLAN_LEVELS,
                "the plan's words are numbered otherwise");
 
-/* A level has at most BINS_A_POINT bins a point, of many points half as many, or MIN_BINS. Bins stay brick-sized where
- * points are dense or many, and a few points in a huge grid cost kilobytes. */
+/* A level has at most BINS_A_POINT bins a point, of many points half as many, or MIN_BINS. Bins
+ * stay brick-sized where points are dense or many, and a few points in a huge grid cost
+ * kilobytes. */
 enum { BINS_A_POINT = 8, MIN_BINS = 4096, MANY_BINS = 1 << 22 };
 
 /* A reach below this many samples meets a sample only by rounding. */

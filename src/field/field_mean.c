@@ -1,4 +1,5 @@
-/* Field: means of what the points carry, at positions. A map over the positions, whose kernel reads the plan's bins. */
+/* Field: means of what the points carry, at positions. A map over the positions, whose kernel reads
+ * the plan's bins. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +71,8 @@ TML_KERNEL_OUTS_WITH(field, (uint cell, vec4 point), field_mean_cells,
     return o;
 })
 
-/* Rows of p.u[0] words a point, in the order of cells, with p.u[2] of values from p.u[1] on. Word p.u[3] of plan: how many
- * points there are. */
+/* Rows of p.u[0] words a point, in the order of cells, with p.u[2] of values from p.u[1] on. Word
+ * p.u[3] of plan: how many points there are. */
 TML_KERNEL(uint, field_mean_rows,
            (tml_index i, uint before, tml_words order, tml_words values, tml_words plan,
             tml_params p), {
@@ -101,7 +102,8 @@ static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML
                                        TML_VEC(TML_F32, 4), TML_TYPE_NONE};
 /* The kernel counts the words of the values in 32 bits. */
 static const uint64_t most_points = (uint64_t)1 << 30;
-/* A level has at most CELLS_A_POINT cells a point, or MIN_CELLS, and MAX_CELLS, unless the field's bins are more. */
+/* A level has at most CELLS_A_POINT cells a point, or MIN_CELLS, and MAX_CELLS, unless the field's
+ * bins are more. */
 enum { CELLS_A_POINT = 2, MIN_CELLS = 4096, MAX_CELLS = 1 << 26 };
 
 /* Attributes that share their weights: each in one of up to four quads of floats. */
@@ -241,7 +243,8 @@ static double step_of(const tml_grid *grid)
     return step;
 }
 
-/* Halves a level's bins until a cell is at most half as wide as the support, unless there would be too many. */
+/* Halves a level's bins until a cell is at most half as wide as the support, unless there would be
+ * too many. */
 static void plan_cells(field_means *means, uint32_t l, double step)
 {
     const field_plan *plan = &means->plan;
@@ -302,7 +305,7 @@ static void fill_head(field_means *means, const double origin[3], double step)
     }
 }
 
-/* ---- arrays ------------------------------------------------------------------------------------ */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* Destroys all buffers from number first on. */
 static void destroy_buffers(tml_context *tml, field_means *means, uint32_t first)
@@ -365,7 +368,7 @@ static void make_arrays(program *p, field_means *means, bool is_kept)
     make_array(p, means, ORDER, false, TML_U32, points);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Orders a group's values by cells. */
 static void add_rows(program *p, const field_means *means, uint32_t g)
@@ -496,7 +499,7 @@ static void add_all_means(program *p, field_means *means, bool is_kept, tml_buff
         add_means(p, means, g, positions, length, outs);
 }
 
-/* ---- means for other programs ------------------------------------------------------------------ */
+/* ---- means for other programs ---------------------------------------------------------------- */
 
 tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved,
                              const char *name_of_call, const char *name, tml_buffer values)
@@ -581,7 +584,7 @@ void field_means_destroy(tml_context *tml, field_means *means)
     tml_free(tml, means, sizeof *means);
 }
 
-/* ---- the call ---------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /* Runs a checked desc or, where size is given, tells its scratch. */
 static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *desc,
@@ -636,9 +639,9 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
     return status;
 }
 
-/* Sums at the points do not depend on the grid. Where bins, of 8 samples, are just wider than four kernels, few are empty.
- * They lie on a lattice through the world's origin: so the sums of points at rest are rounded alike in all frames of a
- * sequence, however far others fly. */
+/* Sums at the points do not depend on the grid. Where bins, of 8 samples, are just wider than four
+ * kernels, few are empty. They lie on a lattice through the world's origin: so the sums of points
+ * at rest are rounded alike in all frames of a sequence, however far others fly. */
 static void widen_bins(tml_field_desc *field)
 {
     tml_grid *grid = &field->grid;
@@ -661,7 +664,8 @@ static void widen_bins(tml_field_desc *field)
     }
 }
 
-/* Weights of the field's points at themselves, which an engine may find bin by bin, several at a time. */
+/* Weights of the field's points at themselves, which an engine may find bin by bin, several at a
+ * time. */
 static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
                                 tml_length length, const tml_field_desc *resolved, bool *is_done)
 {

@@ -147,8 +147,8 @@ static uint64_t number_of(uint64_t entry)
     return entry & (((uint64_t)1 << ENTRY_BIN_SHIFT) - 1);
 }
 
-/* Sorts a bucket. starts[b] is the number of bin b's points, then where its next point goes, at last
- * its first point. */
+/* Sorts a bucket. starts[b] is the number of bin b's points, then where its next point goes, at
+ * last its first point. */
 static void bucket_task(void *argument, uint32_t bucket)
 {
     plan_job *job = argument;

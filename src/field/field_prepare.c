@@ -1,7 +1,8 @@
-/* From points to the field of a surface: tml_field_prepare. A recipe of calls that a user could make.
+/* From points to the field of a surface: tml_field_prepare. A recipe of calls that a user could
+ * make.
  *
- * Order: radius, if the spacing is a share of it -> grid -> densities, over the points that reach into
- * the grid's box -> shapes, on the same grid. */
+ * Order: radius, if the spacing is a share of it -> grid -> densities, over the points that reach
+ * into the grid's box -> shapes, on the same grid. */
 #include <math.h>
 #include <string.h>
 
@@ -31,7 +32,8 @@ static tml_status choose_cell(tml_context *tml, double cell, tml_field_desc *fie
     return TML_OK;
 }
 
-/* Densities, and the isovalue that goes with them. The lattice and the box are those that were given. */
+/* Densities, and the isovalue that goes with them. The lattice and the box are those that were
+ * given. */
 static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
                                  tml_field_prepared *out)
 {

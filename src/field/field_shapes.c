@@ -1,4 +1,5 @@
-/* Field: kernels that follow the surface. A map over the points, whose kernel reads the bins as tml_field_mean's do. */
+/* Field: kernels that follow the surface. A map over the points, whose kernel reads the bins as
+ * tml_field_mean's do. */
 #include <math.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@
 #include "field_shape_library.h"
 
 /* clang-format off */
-/* p.f: smoothing, shortest over longest axis, radius of a lone point, reach of the moments; p.u[0]: fewest. */
+/* p.f: smoothing, shortest over longest axis, radius of a lone point, reach of the moments; p.u[0]:
+ * fewest. */
 TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, float density), field_point_shape,
                      (vec3 at, tml_words plan, tml_words points, float density, tml_params p), {
     field_shape shape = field_shape_of(field_mean(at, plan, points, points, FIELD_MEAN_MOMENTS),
@@ -114,7 +116,7 @@ static tml_status field_shapes_check_outputs(tml_context *tml, const tml_field_s
                                         TML_ARRAY_SIZE(inputs));
 }
 
-/* ---- the call ---------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
 /* The neighbourhoods, as the kernels of a field whose bins fit them. */
 static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *desc,

@@ -25,16 +25,16 @@ void field_plan_destroy(tml_context *tml, field_plan *plan);
 
 /* Does a device bin a resolved desc's points, without a wait? */
 bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc);
-/* tml_field_resolve for calls that only enqueue: refuses a field whose points the host would have to read, but on the
- * CPU engine. Errors: UNSUPPORTED, by the names of the call and the desc. */
+/* tml_field_resolve for calls that only enqueue: refuses a field whose points the host would have
+ * to read, but on the CPU engine. Errors: UNSUPPORTED, by the names of the call and the desc. */
 tml_status field_resolve_enqueued(tml_context *tml, const char *call, const char *name,
                                   const tml_field_desc *desc, tml_field_desc *resolved);
 /* The same while a command buffer is recorded; else tml_field_resolve. */
 tml_status field_resolve_call(tml_context *tml, const char *call, const char *name,
                               const tml_field_desc *desc, tml_field_desc *resolved);
-/* Bins the points of such a desc on the device, and then runs a program's part on desc, which finds the
- * plan in *plan; NULL: on the plan itself, for out. All of it lies in scratch, of that size. Errors: those of the part
- * and of scratch. */
+/* Bins the points of such a desc on the device, and then runs a program's part on desc, which finds
+ * the plan in *plan; NULL: on the plan itself, for out. All of it lies in scratch, of that size.
+ * Errors: those of the part and of scratch. */
 tml_status field_run_after(tml_context *tml, const char *call, const tml_field_desc *resolved,
                            tml_buffer out, field_plan **plan, const tml_engine_op *program,
                            const void *desc);
@@ -50,9 +50,10 @@ size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_f
 tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first, uint64_t z_count,
                       void *out);
 
-/* The same on the CPU engine, of some bricks; where the others lie, out stays as it is. marks: 0 or FIELD_MARKED for each
- * brick that the layers touch, x fastest, then y. limit, not NULL: what matters is which samples are at least that, and
- * marks are written, for bricks that points may reach: beyond these the field is field_background, less than the limit.
+/* The same on the CPU engine, of some bricks; where the others lie, out stays as it is. marks: 0 or
+ * FIELD_MARKED for each brick that the layers touch, x fastest, then y. limit, not NULL: what
+ * matters is which samples are at least that, and marks are written, for bricks that points may
+ * reach: beyond these the field is field_background, less than the limit.
  * Errors: CANCELLED. */
 enum { FIELD_MARKED = 0xff };
 #ifdef TML_WEB /* whose fields are mostly a GPU's, and which counts every byte: all bricks are evaluated */
@@ -64,15 +65,17 @@ tml_status cpu_field_bricks(tml_context *tml, const field_plan *plan, uint64_t z
                             uint64_t z_count, uint8_t *marks, const float *limit, float *out);
 float field_background(const field_plan *plan);
 
-/* Means of what a resolved desc's points carry, as tml_field_mean has them, for positions that come piece by piece. */
+/* Means of what a resolved desc's points carry, as tml_field_mean has them, for positions that come
+ * piece by piece. */
 typedef struct field_means field_means;
 
-/* Are these values of a resolved desc's points? Errors: INVALID_ARGUMENT, by the names of the call and the buffer;
- * UNSUPPORTED. */
+/* Are these values of a resolved desc's points? Errors: INVALID_ARGUMENT, by the names of the call
+ * and the buffer; UNSUPPORTED. */
 tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved, const char *call,
                              const char *name, tml_buffer values);
-/* values: count arrays, at most TML_FIELD_MAX_ATTRIBUTES, which are copied. origin is added to positions. Reads the radii
- * where no largest is given (waits). Errors: OUT_OF_MEMORY, and those of streams. */
+/* values: count arrays, at most TML_FIELD_MAX_ATTRIBUTES, which are copied. origin is added to
+ * positions. Reads the radii where no largest is given (waits). Errors: OUT_OF_MEMORY, and those of
+ * streams. */
 tml_status field_means_create(tml_context *tml, const tml_field_desc *resolved,
                               const double origin[3], const tml_buffer *values, uint32_t count,
                               field_means **out);

@@ -1,5 +1,6 @@
-/* tml_gather and tml_scatter on OpenGL ES. A fragment cannot store where it likes, but a vertex can be
- * anywhere: scatter draws a point an element, whose texel gets the element's index, and gathers by these. */
+/* tml_gather and tml_scatter on OpenGL ES. A fragment cannot store where it likes, but a vertex can
+ * be anywhere: scatter draws a point an element, whose texel gets the element's index, and gathers
+ * by these. */
 #include "gl/gl_ops.h"
 
 #include <stdio.h>

@@ -1,9 +1,11 @@
-/* tml_histogram on OpenGL ES. Fragments cannot scatter, and integer targets cannot be blended, so bins gather. The
- * bins of a kernel or of edges are drawn first, so that they are made once per element.
+/* tml_histogram on OpenGL ES. Fragments cannot scatter, and integer targets cannot be blended, so
+ * bins gather. The bins of a kernel or of edges are drawn first, so that they are made once per
+ * element.
  *
- * Of few bins a fragment counts 16 in a chunk of elements, and further draws add 64 of these histograms to one.
- * Of more bins, and of weights, elements are sorted by bin. A bin's count is then the distance of two places
- * that it finds by search; the sum of its weights is the difference of two sums of a scan. */
+ * Of few bins a fragment counts 16 in a chunk of elements, and further draws add 64 of these
+ * histograms to one. Of more bins, and of weights, elements are sorted by bin. A bin's count is
+ * then the distance of two places that it finds by search; the sum of its weights is the difference
+ * of two sums of a scan. */
 #include "gl/gl_histogram.h"
 
 #include "gl/gl_divide.h"

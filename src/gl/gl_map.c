@@ -41,7 +41,8 @@ static tml_status draw_output(tml_context *tml, const tml_map_desc *desc, uint32
                         });
 }
 
-/* In place the draws go to temporaries, which begin as copies, since a shorter length leaves elements. */
+/* In place the draws go to temporaries, which begin as copies, since a shorter length leaves
+ * elements. */
 static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
 {
     bool in_place = is_in_place(tml, desc);

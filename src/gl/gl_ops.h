@@ -6,7 +6,8 @@
 
 #include "core/engine.h"
 
-/* The draw of tml_search, or of the bins of a histogram's edges, into words or, wide, pairs of them. */
+/* The draw of tml_search, or of the bins of a histogram's edges, into words or, wide, pairs of
+ * them. */
 tml_status gl_search_draw(tml_context *tml, const tml_search_resolved *resolved,
                           const gl_texture *out, bool is_wide);
 

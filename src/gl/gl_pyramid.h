@@ -15,8 +15,8 @@
  * A descent loads one texel per level. Shaders that descend include "gl_pyramid.glsl" after
  * "gl_common.glsl" and have
  *   uint pyramid_total()
- *   pyramid_spot pyramid_locate(uint key)   the item that output key belongs to, and its rank in it;
- *                                           key must be below the total
+ *   pyramid_spot pyramid_locate(uint key)   the item that output key belongs to, and its rank in
+ *                                           it; key must be below the total
  *   uint pyramid_before(uint item)          outputs of all items before this one
  *   uvec4 pyramid_before_four(uint texel)   outputs before each of four texels of the base
  * and for consecutive outputs, most of which need no descent,

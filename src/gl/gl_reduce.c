@@ -1,6 +1,7 @@
-/* Folds and tml_reduce on OpenGL ES, of scalars and of each component of vectors: a draw per level of whole
- * blocks, which needs no bounds, and a draw for the result, which joins what each level leaves over. The stream's length matters only to
- * the last draw: a shorter stream leaves blocks unread. */
+/* Folds and tml_reduce on OpenGL ES, of scalars and of each component of vectors: a draw per level
+ * of whole blocks, which needs no bounds, and a draw for the result, which joins what each level
+ * leaves over. The stream's length matters only to the last draw: a shorter stream leaves blocks
+ * unread. */
 #include "gl/gl_fold.h"
 
 #include <stdio.h>

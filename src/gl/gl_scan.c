@@ -1,7 +1,8 @@
-/* Scan on OpenGL ES, by HISTOPYRAMID: upsweep, blocks' sums level by level; downsweep, their carries
- * level by level; then four elements at a time from the carries; then the output's words.
+/* Scan on OpenGL ES, by HISTOPYRAMID: upsweep, blocks' sums level by level; downsweep, their
+ * carries level by level; then four elements at a time from the carries; then the output's words.
  *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
+ * 2006. */
 #include "gl/gl_scan.h"
 
 #include <stdio.h>

@@ -163,7 +163,8 @@ static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_des
     return gl_scan_bind(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->out, &scan);
 }
 
-/* Draws the carries of the segments' blocks or, for integers, the inclusive scan of the whole array. */
+/* Draws the carries of the segments' blocks or, for integers, the inclusive scan of the whole
+ * array. */
 static tml_status prepare_scan(tml_context *tml, const gl_segments *view, const gl_texture *begins,
                                gl_scan *scan, gl_sums *scanned)
 {

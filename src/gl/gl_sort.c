@@ -1,19 +1,20 @@
-/* Sort on OpenGL ES. What moves are the elements' codes, a word at a time from the lowest, and their indices.
- * Keys and payloads are gathered once, at the end (gl_locate.h).
+/* Sort on OpenGL ES. What moves are the elements' codes, a word at a time from the lowest, and
+ * their indices. Keys and payloads are gathered once, at the end (gl_locate.h).
  *
- * A word is sorted by digits of four bits, from the lowest. A pass builds a HistoPyramid of bits: those of the
- * elements with digit 0, then those with digit 1, and so on. Its outputs are the elements in order. 16 of them
- * share a descent, since most are in the texels that follow. Digits of two bits took 1.6 times as long, a
- * descent for every four outputs 1.15 times.
+ * A word is sorted by digits of four bits, from the lowest. A pass builds a HistoPyramid of bits:
+ * those of the elements with digit 0, then those with digit 1, and so on. Its outputs are the
+ * elements in order. 16 of them share a descent, since most are in the texels that follow. Digits
+ * of two bits took 1.6 times as long, a descent for every four outputs 1.15 times.
  *
  * Segments are the highest word: a stable sort by it leaves the elements of each in order.
  *
- * Short streams are sorted by counting, in two draws a word: an element's rank is the number of those before it.
- * Passes have many small draws, so that this was faster up to 1024 elements (512 where there are few passes) on
- * a software driver, and faster than a bitonic network up to 800.
+ * Short streams are sorted by counting, in two draws a word: an element's rank is the number of
+ * those before it. Passes have many small draws, so that this was faster up to 1024 elements (512
+ * where there are few passes) on a software driver, and faster than a bitonic network up to 800.
  *
- * After: Knuth: The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting). 1973;
- * Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
+ * After: Knuth: The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix
+ * sorting). 1973; Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram
+ * Pyramids. 2006. */
 #include "gl/gl_sort.h"
 
 #include "gl/gl_divide.h"

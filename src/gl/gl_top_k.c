@@ -1,10 +1,11 @@
-/* The k elements with the smallest codes (kernels/sort.k.h), on OpenGL ES. The last one's code is found digit by
- * digit, from the highest: a histogram of four bits of the codes that have the digits found so far. Then a
- * HistoPyramid of bits, of the elements before that code and behind them of those that equal it, locates
- * the results.
+/* The k elements with the smallest codes (kernels/sort.k.h), on OpenGL ES. The last one's code is
+ * found digit by digit, from the highest: a histogram of four bits of the codes that have the
+ * digits found so far. Then a HistoPyramid of bits, of the elements before that code and behind
+ * them of those that equal it, locates the results.
  *
- * After: Alabi, Blanchard, Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing Units. 2012;
- * Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006. */
+ * After: Alabi, Blanchard, Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing
+ * Units. 2012; Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram
+ * Pyramids. 2006. */
 #include "gl/gl_histogram.h"
 #include "gl/gl_locate.h"
 #include "gl/gl_ops.h"

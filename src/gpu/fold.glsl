@@ -233,7 +233,8 @@ uvec2 best_result(fold_state f, bool is_empty)
         return is_nowhere(f) ? special : element64_of(f.number);
     }
     uint special = is_empty ? (LARGEST ? 0xff800000u : 0x7f800000u) : NAN_BITS;
-    if (SIZE_LOG2 == 1u) /* a half has sign, exponent and first fraction bits in the same places as a float */
+    /* a half has sign, exponent and first fraction bits in the same places as a float */
+    if (SIZE_LOG2 == 1u)
         special = (special >> 16 & 0x8000u) | (is_empty ? 0x7c00u : 0x7e00u);
     return uvec2(is_nowhere(f) ? special : element_of(f.number.x), 0u);
 }

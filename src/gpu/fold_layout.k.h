@@ -1,8 +1,8 @@
 /* The folds of the GPU engines, for C and GLSL. */
 
 /* How reduce and segments fold.
- *   SUM     integers of up to 32 bits, to a 64-bit sum. Signed ones are biased by 2^(bits - 1), which
- *           is subtracted from the result
+ *   SUM     integers of up to 32 bits, to a 64-bit sum. Signed ones are biased by 2^(bits - 1),
+ *           which is subtracted from the result
  *   SUM64   u64 and i64, modulo 2^64
  *   REAL    f16, f32 and the mean of 64-bit integers, in single precision
  *   DOUBLE  f64

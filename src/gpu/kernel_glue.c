@@ -178,8 +178,8 @@ static void put_call(text_out *t, const tml_kernel *kernel, const char *names, c
     glue_put(t, ");\n}\n");
 }
 
-/* Of a kernel with several outputs: writes the struct of its result, and a name for each member; returns
- * the text after the list of outputs. */
+/* Of a kernel with several outputs: writes the struct of its result, and a name for each member;
+ * returns the text after the list of outputs. */
 static const char *put_outs(text_out *t, const tml_kernel *kernel)
 {
     const char *at = kernel->glsl;

@@ -6,16 +6,19 @@
  * template has
  *
  *   KERNEL_RESULT kernel_at(uint i, uint index, uint rank)
- *       The kernel's value for element i of the arrays. index and rank are its tml_index and tml_rank.
+ *       The kernel's value for element i of the arrays. index and rank are its tml_index and
+ *       tml_rank.
  *   KERNEL_RESULT kernel_of_word(uint word, uint i, uint index, uint rank)
  *       The same with element i of array 0 already loaded, as its bits. Only if the constant
  *       KERNEL_BY_WORD is true: array 0 has elements of 4 bytes.
- *   KERNEL_RESULT   the type: bool, float, int, uint, vec2 ... vec4, uvec2 ... uvec4, double, int64,
- *                   uint64
+ *   KERNEL_RESULT   the type: bool, float, int, uint, vec2 ... vec4, uvec2 ... uvec4, double,
+ *                   int64, uint64
  *   KERNEL_SIZE     bytes of a result in memory: 1 (bool), 4, 8, 12, 16
- *   KERNEL_WORDS    uint, uvec2, uvec3 or uvec4: the type of kernel_words(KERNEL_RESULT); not for bool
- *   KERNEL_OUTS     1, or how many outputs the kernel has (TML_KERNEL_OUTS). KERNEL_RESULT is then a struct,
- *                   and KERNEL_SIZE and KERNEL_WORDS are of the first output, which is no bool
+ *   KERNEL_WORDS    uint, uvec2, uvec3 or uvec4: the type of kernel_words(KERNEL_RESULT); not for
+ *                   bool
+ *   KERNEL_OUTS     1, or how many outputs the kernel has (TML_KERNEL_OUTS). KERNEL_RESULT is then
+ *                   a struct, and KERNEL_SIZE and KERNEL_WORDS are of the first output, which is no
+ *                   bool
  *   KERNEL_OUT_k(r) output k of a result
  *
  *
@@ -29,7 +32,8 @@
 
 #include <trommel/kernel.h>
 
-/* A kernel's place in the source, for the compiler's messages; file NULL: GLSL that has no file names. */
+/* A kernel's place in the source, for the compiler's messages; file NULL: GLSL that has no file
+ * names. */
 typedef struct kernel_place {
     const char *file;
     unsigned line;

@@ -28,12 +28,12 @@
  *   expose   image_expose_plan. image_expose of image_expose.k.h, once.
  *   tonemap  image_tonemap_plan. Each pixel: decode (image_from_...), image_exposed
  *            (image_tone.k.h) with scale times the state's word TML_EXPOSURE_SCALE, image_tone,
- *            encode (image_to_integer, tml_float_to_half). in and out may be the same memory, so a pixel
- *            is read before it is written.
+ *            encode (image_to_integer, tml_float_to_half). in and out may be the same memory, so a
+ *            pixel is read before it is written.
  *   mips     image_mips_plan. Level by level, or several at once: floats between the levels, alpha
- *            linear whatever srgb says, encoded as above. With is_log a decoded texel of the picture
- *            (of 1 or 2 channels the first, three times) becomes one number by image_log_luminance. image_mips.k.h says which texels with
- *            which weights.
+ *            linear whatever srgb says, encoded as above. With is_log a decoded texel of the
+ *            picture (of 1 or 2 channels the first, three times) becomes one number by
+ *            image_log_luminance. image_mips.k.h says which texels with which weights.
  *
  * Scratch: scratch_size(plan), as for the stream operations. Nothing else is allocated after the
  * first call of a kind. */
@@ -55,8 +55,8 @@
 /* A checked picture: element (x, y, channel) is scalar
  *     first + y * row_stride + x * channels + channel
  * of the buffer, whose scalars are of this type. The buffer holds all of them. With a texture, of
- * which measure and mips may read, it is component channel of texel (x, y) and of type TML_F32; then
- * row_stride is width * channels. */
+ * which measure and mips may read, it is component channel of texel (x, y) and of type TML_F32;
+ * then row_stride is width * channels. */
 typedef struct image_view {
     tml_buffer buffer;
     const void *texture; /* NULL: the buffer. Else what check_texture of the engine's part gave */

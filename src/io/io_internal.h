@@ -57,9 +57,9 @@ tml_status tml_io_error(const io_file *file, tml_status status, const char *form
         ((void)tml_io_error(file, status, __VA_ARGS__), (tml_status)(status))
 #endif
 
-/* Reports what a reader leaves out of a file, or assumes where the file is silent: "path: ..." goes to the log as a
- * warning, once for each kind of fault, with how many there are. Returns TML_OK; where file->strict is set, records the
- * text as the context's error and returns FILE_FORMAT. */
+/* Reports what a reader leaves out of a file, or assumes where the file is silent: "path: ..." goes
+ * to the log as a warning, once for each kind of fault, with how many there are. Returns TML_OK;
+ * where file->strict is set, records the text as the context's error and returns FILE_FORMAT. */
 TML_MUST_CHECK tml_status tml_io_warn(const io_file *file, const char *format, ...)
     TML_FORMAT(2, 3);
 
@@ -140,7 +140,8 @@ TML_MUST_CHECK tml_status tml_io_stream_read(io_stream *stream, void *out, uint6
 TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream, bool *has_more);
 void tml_io_stream_close(io_stream *stream);
 
-/* Inflates a block of zlib, which must hold exactly out_size bytes. Errors: FILE_FORMAT, OUT_OF_MEMORY. */
+/* Inflates a block of zlib, which must hold exactly out_size bytes. Errors: FILE_FORMAT,
+ * OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_io_inflate(const io_file *file, const void *data, uint64_t size,
                                          void *out, uint64_t out_size);
 
@@ -344,7 +345,8 @@ static inline bool io_write_text(io_writer *writer, const char *text)
 {
     return tml_io_write(writer, text, strlen(text));
 }
-/* May rows be written out of order? To a regular file of a size that is known, by this process alone. */
+/* May rows be written out of order? To a regular file of a size that is known, by this process
+ * alone. */
 static inline bool io_writes_rows(const io_writer *writer)
 {
     return writer->expected && writer->temporary[0] && !writer->team;
@@ -353,8 +355,8 @@ static inline bool io_writes_rows(const io_writer *writer)
 bool tml_io_seek(io_writer *writer, uint64_t offset);
 /* Is the file that path names, or would make, a regular one? */
 bool tml_io_is_regular(const char *path);
-/* Makes rows [first, first + count), of exactly row_size bytes each; several threads call it at once.
- * Returns their size in bytes. */
+/* Makes rows [first, first + count), of exactly row_size bytes each; several threads call it at
+ * once. Returns their size in bytes. */
 typedef size_t (*io_fill)(const void *user, uint64_t first, uint64_t count, uint8_t *out);
 /* Appends such rows, made and written by all threads. */
 bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t row_size,

@@ -1,10 +1,11 @@
-/* An origin for coordinates that are far from 0, as floats relative to which they keep their shape. */
+/* An origin for coordinates that are far from 0, as floats relative to which they keep their
+ * shape. */
 #include <math.h>
 
 #include "io/io_internal.h"
 
-/* Coordinates that are floats lose nothing when they are stored, but what is computed from them does: middles of
- * edges, samples of a grid. Thirteen bits are left of a float at this ratio. */
+/* Coordinates that are floats lose nothing when they are stored, but what is computed from them
+ * does: middles of edges, samples of a grid. Thirteen bits are left of a float at this ratio. */
 static const double origin_ratio_of_floats = 1024.0;
 
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,

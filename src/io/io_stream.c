@@ -1,4 +1,5 @@
-/* Streams that inflate gzip and zlib (Deutsch, Gailly: RFC 1950 to 1952. 1996) or bzip2; whole files, and their heads. */
+/* Streams that inflate gzip and zlib (Deutsch, Gailly: RFC 1950 to 1952. 1996) or bzip2; whole
+ * files, and their heads. */
 #include <inttypes.h>
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
-/* What trommel-io asks of the operating system: io_system_posix.c, io_system_windows.c and io_system_web.c answer, the
- * last what there is to ask where no files are. Names are UTF-8.
+/* What trommel-io asks of the operating system: io_system_posix.c, io_system_windows.c and
+ * io_system_web.c answer, the last what there is to ask where no files are. Names are UTF-8.
  * What fails sets errno, unless said otherwise. */
 #ifndef TML_IO_SYSTEM_H
 #define TML_IO_SYSTEM_H
@@ -56,7 +56,8 @@ void tml_io_map_let_go(void *memory, size_t size);
 /* Reads the pages now; false: the file was shortened, or the disk failed. */
 bool tml_io_map_bring(void *memory, size_t size);
 
-/* Calls visit with the name of each entry of a folder, until it returns false. false: it cannot be listed. */
+/* Calls visit with the name of each entry of a folder, until it returns false. false: it cannot be
+ * listed. */
 bool tml_io_folder_visit(const char *path, bool (*visit)(void *user, const char *name), void *user);
 
 #ifdef __EMSCRIPTEN__

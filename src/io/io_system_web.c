@@ -1,5 +1,6 @@
-/* The system behind trommel-io in the package for JavaScript, which has no files: what is read lies in memory
- * (tml_io_open_memory), and what is written, in order as to a device and one at a time, is handed over as memory. */
+/* The system behind trommel-io in the package for JavaScript, which has no files: what is read lies
+ * in memory (tml_io_open_memory), and what is written, in order as to a device and one at a time,
+ * is handed over as memory. */
 #include "io/io_system.h"
 
 #include <emscripten.h>

@@ -17,8 +17,8 @@ enum { NAME_SIZE = 4096 + 1024, IO_MOST = 1 << 30 }; /* bytes of one call */
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* MinGW's own strtod and printf are exact, and follow the locale; Microsoft's with a locale are neither. Decimal
- * points have one character in each code page of Windows. */
+/* MinGW's own strtod and printf are exact, and follow the locale; Microsoft's with a locale are
+ * neither. Decimal points have one character in each code page of Windows. */
 bool tml_io_strtod(const char *text, double *out)
 {
     char copy[1024];

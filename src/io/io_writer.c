@@ -193,7 +193,7 @@ bool tml_io_is_regular(const char *path)
     return kind == IO_KIND_NONE || kind == IO_KIND_FILE;
 }
 
-/* ---- rows by several threads ------------------------------------------------------------------ */
+/* ---- rows by several threads ----------------------------------------------------------------- */
 
 typedef struct rows_job {
     int fd;
@@ -264,7 +264,7 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
             writer_fail(writer, TML_ERROR_CANCELLED, "cancelled", 0));
 }
 
-/* ---- the end ---------------------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------------------------------- */
 
 /* Checks that a team's file has its expected size before it is renamed. */
 static void finish_team(io_writer *writer)

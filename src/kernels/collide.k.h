@@ -1,8 +1,10 @@
-/* Collide formulas: a pose applied to a vertex and to a box, and separation by boxes, slabs and planes.
+/* Collide formulas: a pose applied to a vertex and to a box, and separation by boxes, slabs and
+ * planes.
  *
- * A pose is a 3x4 matrix of three rows (m.x m.y m.z | m.w). Rounding is monotonic, and a row is monotonic in
- * each coordinate: over a box, the rounded row is smallest at the corner that the signs of m select. The
- * posed box therefore bounds the rounded posed vertices exactly and needs no widening. */
+ * A pose is a 3x4 matrix of three rows (m.x m.y m.z | m.w). Rounding is monotonic, and a row is
+ * monotonic in each coordinate: over a box, the rounded row is smallest at the corner that the
+ * signs of m select. The posed box therefore bounds the rounded posed vertices exactly and needs no
+ * widening. */
 
 FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
 {
@@ -13,8 +15,9 @@ FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
     return rounded_product(moved, 1.0f);
 }
 
-/* A difference of vertices as they were rounded. Without PRECISE a compiler takes (p + t) - (q + t) for p - q, as
- * NVIDIA's does, and a determinant of these has another sign than that of the rounded vertices. */
+/* A difference of vertices as they were rounded. Without PRECISE a compiler takes (p + t) - (q + t)
+ * for p - q, as NVIDIA's does, and a determinant of these has another sign than that of the rounded
+ * vertices. */
 FUNCTION(vec3) collide_difference(vec3 p, vec3 q)
 {
     PRECISE float x = p.x - q.x;
@@ -34,8 +37,8 @@ FUNCTION(float) collide_pose_high(vec4 row, vec3 low, vec3 high)
     return collide_pose_low(row, high, low);
 }
 
-/* The largest gap between two boxes along an axis; the boxes meet if it is not above 0. Rounding never
- * reverses the sign of a difference. */
+/* The largest gap between two boxes along an axis; the boxes meet if it is not above 0. Rounding
+ * never reverses the sign of a difference. */
 FUNCTION(float) collide_gap(vec3 a_low, vec3 a_high, vec3 b_low, vec3 b_high)
 {
     float x = max(a_low.x - b_high.x, b_low.x - a_high.x);
@@ -44,19 +47,19 @@ FUNCTION(float) collide_gap(vec3 a_low, vec3 a_high, vec3 b_low, vec3 b_high)
     return max(max(x, y), z);
 }
 
-/* A slab: the points p with low <= normal . p <= high, between two parallel planes. A leaf's slab bounds its
- * triangles and is thin where the surface is smooth. It separates close, parallel leaves whose axis-aligned
- * boxes overlap. */
+/* A slab: the points p with low <= normal . p <= high, between two parallel planes. A leaf's slab
+ * bounds its triangles and is thin where the surface is smooth. It separates close, parallel leaves
+ * whose axis-aligned boxes overlap. */
 STRUCT_BEGIN(collide_slab)
 vec3 normal; /* the largest component is 1 or -1, or all are 0 */
 float low;
 float high;
 STRUCT_END(collide_slab)
 
-/* An interval [x, y] that certainly contains normal . p. Three products, two sums and the interval's end are
- * rounded, by less than 2^-23 of the terms' magnitudes each: 2^-21 in all. 2^-20 also covers the rounding of
- * the bound, and 2^-120 covers products flushed to 0. Rounded alike everywhere, so that every engine tests the
- * same pairs of triangles. */
+/* An interval [x, y] that certainly contains normal . p. Three products, two sums and the
+ * interval's end are rounded, by less than 2^-23 of the terms' magnitudes each: 2^-21 in all. 2^-20
+ * also covers the rounding of the bound, and 2^-120 covers products flushed to 0. Rounded alike
+ * everywhere, so that every engine tests the same pairs of triangles. */
 FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
 {
     float x = rounded_product(normal.x, p.x);
@@ -70,8 +73,8 @@ FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
     return VEC2(low, high);
 }
 
-/* Above 0 only if the triangle a b c certainly lies outside the slab. Rounding never reverses the sign of
- * a difference. */
+/* Above 0 only if the triangle a b c certainly lies outside the slab. Rounding never reverses the
+ * sign of a difference. */
 FUNCTION(float) collide_slab_gap(collide_slab slab, vec3 a, vec3 b, vec3 c)
 {
     vec2 p = collide_along(slab.normal, a);
@@ -80,20 +83,21 @@ FUNCTION(float) collide_slab_gap(collide_slab slab, vec3 a, vec3 b, vec3 c)
     return max(min(min(p.x, q.x), r.x) - slab.high, slab.low - max(max(p.y, q.y), r.y));
 }
 
-/* A triangle's plane, for tests of a point's side. bound: the error of the side that the normal causes, for
- * each unit of the point's distance from at along an axis. */
+/* A triangle's plane, for tests of a point's side. bound: the error of the side that the normal
+ * causes, for each unit of the point's distance from at along an axis. */
 STRUCT_BEGIN(collide_plane)
 vec3 at;
 vec3 normal;
 vec3 bound;
 STRUCT_END(collide_plane)
 
-/* A point's side is the sign of a determinant of three differences. Each of its six products takes at most 8
- * roundings (3 differences, 2 products, 3 sums; fewer if products and sums are fused). The determinant's
- * error is thus below 8.01 * 2^-24 of the sum of the products' magnitudes; 2^-20 is twice that and also covers
- * the rounding of the bound. A product that underflows or is flushed loses less than 2^-126: 2^-120 covers
- * those of the side, 2^-100 those of the normal. (2^-120 would do for the normal, but its product with a small
- * distance is subnormal, which takes processors a hundred times as long.) */
+/* A point's side is the sign of a determinant of three differences. Each of its six products takes
+ * at most 8 roundings (3 differences, 2 products, 3 sums; fewer if products and sums are fused).
+ * The determinant's error is thus below 8.01 * 2^-24 of the sum of the products' magnitudes; 2^-20
+ * is twice that and also covers the rounding of the bound. A product that underflows or is flushed
+ * loses less than 2^-126: 2^-120 covers those of the side, 2^-100 those of the normal. (2^-120
+ * would do for the normal, but its product with a small distance is subnormal, which takes
+ * processors a hundred times as long.) */
 FUNCTION(collide_plane) collide_plane_of(vec3 a, vec3 b, vec3 c)
 {
     vec3 u = collide_difference(b, a);
@@ -113,8 +117,8 @@ FUNCTION(collide_plane) collide_plane_of(vec3 a, vec3 b, vec3 c)
     return plane;
 }
 
-/* x above 0: p certainly lies on the normal's side of the plane; y above 0: certainly on the other side. z is
- * the error bound: if z is NaN or at least 2^100, a value may have overflowed. */
+/* x above 0: p certainly lies on the normal's side of the plane; y above 0: certainly on the other
+ * side. z is the error bound: if z is NaN or at least 2^100, a value may have overflowed. */
 FUNCTION(vec3) collide_sides(collide_plane plane, vec3 p)
 {
     vec3 w = collide_difference(p, plane.at);

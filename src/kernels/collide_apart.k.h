@@ -1,8 +1,8 @@
-/* The distance of two triangles that do not meet, in doubles: the same bits on the host and on devices that have them.
- * Uses collide_nearest.k.h, and each operation rounds once, as there.
+/* The distance of two triangles that do not meet, in doubles: the same bits on the host and on
+ * devices that have them. Uses collide_nearest.k.h, and each operation rounds once, as there.
  *
- * Triangles that do not meet are nearest at a vertex of one and a face of the other, at two edges, or at a vertex and an
- * edge: 6 + 9 + 18 pairs of them, of which only the nearest counts.
+ * Triangles that do not meet are nearest at a vertex of one and a face of the other, at two edges,
+ * or at a vertex and an edge: 6 + 9 + 18 pairs of them, of which only the nearest counts.
  *
  * Error. Let u = 2^-53 and D be the largest distance of two of the six vertices. Differences of
  * vertices are rounded, which is as if each vertex of the pair at hand were moved by up to u D;

@@ -1,8 +1,10 @@
-/* A tree built and fitted as streams: the triangles of a mesh, the halving of ranges, slots, boxes and slabs. */
+/* A tree built and fitted as streams: the triangles of a mesh, the halving of ranges, slots, boxes
+ * and slabs. */
 
-/* Of n elements in blocks, more of them of least + 1 and then the others of least: the block that element at is
- * in, its first element and its size. Ranges halved d times, the left half not the smaller, are such blocks in the
- * order of their numbers' d bits reversed, with n / 2^d for least and n mod 2^d for more. */
+/* Of n elements in blocks, more of them of least + 1 and then the others of least: the block that
+ * element at is in, its first element and its size. Ranges halved d times, the left half not the
+ * smaller, are such blocks in the order of their numbers' d bits reversed, with n / 2^d for least
+ * and n mod 2^d for more. */
 FUNCTION(uvec3) collide_block(uint at, uint least, uint more)
 {
     uint larger = more * (least + 1u);
@@ -50,7 +52,8 @@ FUNCTION(float) collide_normal_sign(vec3 normal, vec3 largest)
     return dot3(normal, largest) < 0.0f ? -1.0f : 1.0f;
 }
 
-/* A direction as a slab's normal: its largest component 1 or -1; zeros if it is too short to have one. */
+/* A direction as a slab's normal: its largest component 1 or -1; zeros if it is too short to have
+ * one. */
 FUNCTION(vec3) collide_slab_direction(vec3 direction)
 {
     float largest = max(max(abs(direction.x), abs(direction.y)), abs(direction.z));
@@ -59,8 +62,8 @@ FUNCTION(vec3) collide_slab_direction(vec3 direction)
     return VEC3(direction.x / largest, direction.y / largest, direction.z / largest);
 }
 
-/* A leaf's slab: across the sum of its triangles' normals, weighted by area and each reversed if it points away
- * from the largest triangle's. So the two faces of a sheet do not cancel. */
+/* A leaf's slab: across the sum of its triangles' normals, weighted by area and each reversed if it
+ * points away from the largest triangle's. So the two faces of a sheet do not cancel. */
 FUNCTION(collide_slab) collide_leaf_slab(tml_words triangles, uint leaf, collide_box box)
 {
     float scale = collide_box_scale(box);
@@ -88,7 +91,8 @@ FUNCTION(collide_slab) collide_leaf_slab(tml_words triangles, uint leaf, collide
     return slab;
 }
 
-/* The box of a leaf's triangles; of 2^120 each way where one of them has a coordinate that is not usable. */
+/* The box of a leaf's triangles; of 2^120 each way where one of them has a coordinate that is not
+ * usable. */
 FUNCTION(collide_box) collide_leaf_box(tml_words triangles, uint leaf)
 {
     collide_box box = collide_box_of(collide_corner_at(triangles, COLLIDE_WIDTH * leaf, 0u),

@@ -1,9 +1,11 @@
-/* Rays against triangles: does the ray's line pass through a triangle? After: Woop, Benthin, Wald: Watertight
- * Ray/Triangle Intersection. 2013 (the shear), with bounds on what rounding does to the signs.
+/* Rays against triangles: does the ray's line pass through a triangle? After: Woop, Benthin, Wald:
+ * Watertight Ray/Triangle Intersection. 2013 (the shear), with bounds on what rounding does to the
+ * signs.
  *
- * Corners are relative to the ray's origin, with axes in an order, x y z, in which the ray's direction is largest along
- * z. Sheared by x' = x - s.x z, y' = y - s.y z, where s is the direction's x and y by its z, the line is the z axis. So
- * an edge's sign is that of a determinant of two of the plane's points. */
+ * Corners are relative to the ray's origin, with axes in an order, x y z, in which the ray's
+ * direction is largest along z. Sheared by x' = x - s.x z, y' = y - s.y z, where s is the
+ * direction's x and y by its z, the line is the z axis. So an edge's sign is that of a determinant
+ * of two of the plane's points. */
 
 #define COLLIDE_CAST_MET    1u /* certainly */
 #define COLLIDE_CAST_UNSURE 2u
@@ -14,11 +16,12 @@ FUNCTION(float) collide_farthest(vec3 p)
     return max(max(abs(p.x), abs(p.y)), abs(p.z));
 }
 
-/* With u = 2^-24, and m the farthest coordinate of the corners, a sheared coordinate is off by less than 6 u m: the
- * differences from the origin by 2 u m, the slope by u m, product and difference by 3 u m; 2^-21 m is d here, and 2^-120
- * covers what is flushed to 0. Let n be the farthest sheared coordinate, n <= 2 m. An edge's determinant is then off by
- * less than 3 d n + 2 d d because of its points, and by 4 u n n <= d n because of its own roundings; a d n is left for
- * the rounding of the bound. From n = 2^62 on products may overflow. */
+/* With u = 2^-24, and m the farthest coordinate of the corners, a sheared coordinate is off by less
+ * than 6 u m: the differences from the origin by 2 u m, the slope by u m, product and difference by
+ * 3 u m; 2^-21 m is d here, and 2^-120 covers what is flushed to 0. Let n be the farthest sheared
+ * coordinate, n <= 2 m. An edge's determinant is then off by less than 3 d n + 2 d d because of its
+ * points, and by 4 u n n <= d n because of its own roundings; a d n is left for the rounding of the
+ * bound. From n = 2^62 on products may overflow. */
 FUNCTION(float) collide_cast_moved(vec3 a, vec3 b, vec3 c)
 {
     float m = max(max(collide_farthest(a), collide_farthest(b)), collide_farthest(c));

@@ -1,6 +1,6 @@
-/* The nearest triangle to points of a block that is small beside the mesh: first a cut through the tree, of nodes in which
- * all is that may be within the band about the block, then each point looks into these. Uses collide_volume.k.h and
- * collide_nearest_stream.k.h. */
+/* The nearest triangle to points of a block that is small beside the mesh: first a cut through the
+ * tree, of nodes in which all is that may be within the band about the block, then each point looks
+ * into these. Uses collide_volume.k.h and collide_nearest_stream.k.h. */
 #define COLLIDE_CUT      16u
 #define COLLIDE_CUT_MOST 15u /* nodes of a cut; word 0 is its block */
 
@@ -97,7 +97,8 @@ FUNCTION(double) collide_band_limit(tml_words plan, uint grid)
     return band * band;
 }
 
-/* The nearest triangle in the nodes of a cut, which begins at this word, that is not farther than found.squared. */
+/* The nearest triangle in the nodes of a cut, which begins at this word, that is not farther than
+ * found.squared. */
 FUNCTION(collide_found)
 collide_find_in_cut(collide_found found, vec3 point, tml_words cuts, uint first, tml_words boxes,
                     tml_words triangles, tml_words plan)
@@ -113,7 +114,8 @@ collide_find_in_cut(collide_found found, vec3 point, tml_words cuts, uint first,
     return found;
 }
 
-/* A sample of a near block: its place on the grid, NONE beyond that, and where its block's cut begins. */
+/* A sample of a near block: its place on the grid, NONE beyond that, and where its block's cut
+ * begins. */
 STRUCT_BEGIN(collide_sample)
 vec3 point;
 uint place;
@@ -156,8 +158,8 @@ collide_distance_of(collide_found found, vec3 point, float band, tml_words trian
 }
 
 /* ---- in two steps ------------------------------------------------------------------------------
- * Doubles take a hundred times as long, and registers. So floats alone look into a cut, and list what may be the nearest:
- * four triangles at most, since few samples have more. */
+ * Doubles take a hundred times as long, and registers. So floats alone look into a cut, and list
+ * what may be the nearest: four triangles at most, since few samples have more. */
 #define COLLIDE_MORE 0xfffffffeu
 
 STRUCT_BEGIN(collide_open)
@@ -211,8 +213,9 @@ collide_open_leaf(collide_open open, vec3 point, uint leaf, tml_words triangles,
     return open;
 }
 
-/* The triangles that may be the nearest to a point and within the band, NONE in the place of others; MORE first where there
- * are more than four, or a node of the cut is no leaf and has no leaves. */
+/* The triangles that may be the nearest to a point and within the band, NONE in the place of
+ * others; MORE first where there are more than four, or a node of the cut is no leaf and has no
+ * leaves. */
 FUNCTION(uvec4)
 collide_open_in_cut(vec3 point, tml_words cuts, uint first, tml_words boxes, tml_words triangles,
                     tml_words plan)

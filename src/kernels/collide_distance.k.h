@@ -1,11 +1,12 @@
-/* The distance of two meshes on the device: what of a pair of nodes is near enough. Uses collide_stream.k.h and
- * collide_triangle_distance.k.h.
+/* The distance of two meshes on the device: what of a pair of nodes is near enough. Uses
+ * collide_stream.k.h and collide_triangle_distance.k.h.
  *
- * A pair of the stream is (node of a, node of b, pose, bits of a distance): the meshes are no farther apart under that
- * pose. 0 there: they certainly meet, and the pair stands for its pose; the pose's other pairs are dropped.
+ * A pair of the stream is (node of a, node of b, pose, bits of a distance): the meshes are no
+ * farther apart under that pose. 0 there: they certainly meet, and the pair stands for its pose;
+ * the pose's other pairs are dropped.
  *
- * The words of the view: of tree a, then of b, what follows here; how many poses there are; then of each pose its matrix
- * and what follows that. */
+ * The words of the view: of tree a, then of b, what follows here; how many poses there are; then of
+ * each pose its matrix and what follows that. */
 #define COLLIDE_VIEW_LEVELS 0u
 #define COLLIDE_VIEW_LEAST  1u /* as collide_leaf_lanes has them */
 #define COLLIDE_VIEW_MORE   2u
@@ -32,7 +33,8 @@
 #define COLLIDE_NEAR_MET     0u
 #define COLLIDE_NEAR_DROPPED 0xffffffffu
 
-/* The last word of a pair, which is the first of its pose or not, once known is known of that; 0: they cross. */
+/* The last word of a pair, which is the first of its pose or not, once known is known of that; 0:
+ * they cross. */
 FUNCTION(uint) collide_near_bound(float known, float error, uint bound, bool is_first)
 {
     if (known == 0.0f || bound == COLLIDE_NEAR_MET)
@@ -50,7 +52,8 @@ FUNCTION(float) collide_near_of_pose(tml_words view, uint pose, uint word)
     return tml_word_float(view, COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * pose + word);
 }
 
-/* The largest difference of coordinates that a distance is of, along an axis: row of the pose, b's box, a's ends. */
+/* The largest difference of coordinates that a distance is of, along an axis: row of the pose, b's
+ * box, a's ends. */
 FUNCTION(float) collide_near_reach_along(vec4 row, collide_box b, float a_low, float a_high)
 {
     return abs(row.w) + max(abs(a_low), abs(a_high)) +
@@ -147,7 +150,8 @@ FUNCTION(uvec4) collide_near_child_of(uvec4 pair, uint child, uint splits)
     return pair;
 }
 
-/* Is a pair of nodes on these levels near enough? Only the first of those that a pair that stands for its pose has. */
+/* Is a pair of nodes on these levels near enough? Only the first of those that a pair that stands
+ * for its pose has. */
 FUNCTION(bool)
 collide_near_is_in(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_boxes, tml_words view,
                    uint levels)
@@ -242,8 +246,8 @@ FUNCTION(vec2) collide_near_bounds(triangle_corners s, triangle_corners t)
     return triangle_bounds(s.a, s.b, s.c, t.a, t.b, t.c);
 }
 
-/* No more than the distance of the meshes: that of two triangles of a pair of leaves which are near; 0 if they certainly
- * cross. */
+/* No more than the distance of the meshes: that of two triangles of a pair of leaves which are
+ * near; 0 if they certainly cross. */
 FUNCTION(float)
 collide_near_above(uvec4 leaves, tml_words a_triangles, tml_words b_triangles, tml_words view)
 {

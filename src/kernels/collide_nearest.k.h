@@ -1,6 +1,7 @@
-/* The point of a triangle nearest another one, in doubles: the same bits on the host and on devices that have them. Each
- * operation of the declarations below rounds once, so devices must not fuse them (PRECISE), and divisions and roots,
- * which devices may round otherwise, are corrected there. Not for GLSL ES, which has no doubles. */
+/* The point of a triangle nearest another one, in doubles: the same bits on the host and on devices
+ * that have them. Each operation of the declarations below rounds once, so devices must not fuse
+ * them (PRECISE), and divisions and roots, which devices may round otherwise, are corrected there.
+ * Not for GLSL ES, which has no doubles. */
 #ifdef TML_GLSL
 #    define COLLIDE_DOUBLE(x) double(x)
 
@@ -27,7 +28,8 @@ double collide_step_of(double x)
     return step;
 }
 
-/* a / b, rounded: what remains, exact, says how far a device's quotient is off, and then which neighbour is nearer. */
+/* a / b, rounded: what remains, exact, says how far a device's quotient is off, and then which
+ * neighbour is nearer. */
 double collide_quotient(double a, double b)
 {
     precise double first = a / b;
@@ -82,7 +84,8 @@ static inline double collide_rounding_of(double product, double a, double b)
 #    define collide_root(x)        sqrt(x)
 #endif
 
-/* The nearest point of an edge from a to b, as a place on it from 0 to 1. Corners are relative to the point. */
+/* The nearest point of an edge from a to b, as a place on it from 0 to 1. Corners are relative to
+ * the point. */
 STRUCT_BEGIN(collide_edge_place)
 double t;
 double squared;
@@ -110,8 +113,8 @@ collide_edge_nearest(double ax, double ay, double az, double bx, double by, doub
     return place;
 }
 
-/* The nearest point of a triangle's plane, and the square of its distance; -1 where the point does not lie over the
- * triangle. */
+/* The nearest point of a triangle's plane, and the square of its distance; -1 where the point does
+ * not lie over the triangle. */
 STRUCT_BEGIN(collide_face_place)
 double x;
 double y;

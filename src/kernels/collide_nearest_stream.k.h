@@ -1,6 +1,7 @@
-/* The triangle of a tree that is nearest a point, on the device: one thread looks into boxes, nearest ones first, and
- * leaves out those that floats tell to be farther than what it has. Triangles that may
- * be nearest are compared in doubles, as on the host. Behind a plan's words stand the triangles of its slots. */
+/* The triangle of a tree that is nearest a point, on the device: one thread looks into boxes,
+ * nearest ones first, and leaves out those that floats tell to be farther than what it has.
+ * Triangles that may be nearest are compared in doubles, as on the host. Behind a plan's words
+ * stand the triangles of its slots. */
 #define COLLIDE_STACK       96u /* children of a node a level, of 12 */
 #define COLLIDE_LEVEL_SHIFT 28u
 #define COLLIDE_NONE        0xffffffffu
@@ -48,7 +49,8 @@ FUNCTION(double) collide_corners_apart(vec3 p, vec3 a, vec3 b, vec3 c)
         COLLIDE_DOUBLE(c.x) - x, COLLIDE_DOUBLE(c.y) - y, COLLIDE_DOUBLE(c.z) - z);
 }
 
-/* The nearer one of what is found and a slot's triangle; of both as near, that of the least number. */
+/* The nearer one of what is found and a slot's triangle; of both as near, that of the least
+ * number. */
 FUNCTION(collide_found)
 collide_nearer(collide_found found, vec3 point, uint slot, tml_words triangles, tml_words plan)
 {
@@ -64,8 +66,9 @@ collide_nearer(collide_found found, vec3 point, uint slot, tml_words triangles, 
     return found;
 }
 
-/* The nearer one of what is found and a leaf's triangles; of several as near, that of the least number. First floats leave
- * out what is certainly farther than another one: one or two are left, where doubles take the longest. */
+/* The nearer one of what is found and a leaf's triangles; of several as near, that of the least
+ * number. First floats leave out what is certainly farther than another one: one or two are left,
+ * where doubles take the longest. */
 FUNCTION(collide_found)
 collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_words plan,
                      uint leaf)
@@ -96,8 +99,8 @@ collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_w
     return found;
 }
 
-/* The nearest triangle in a node that is not farther than found.squared. A node is its level and its number; apart: not
- * more than the square of its distance. */
+/* The nearest triangle in a node that is not farther than found.squared. A node is its level and
+ * its number; apart: not more than the square of its distance. */
 FUNCTION(collide_found)
 collide_find_in(collide_found found, vec3 point, uint node, float node_apart, tml_words boxes,
                 tml_words triangles, tml_words plan)
@@ -151,8 +154,8 @@ collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangl
     return collide_find_in(found, point, collide_root_node(plan), 0.0f, boxes, triangles, plan);
 }
 
-/* Is the point one of which floats tell nothing: so far that squares overflow, or so near an axis that devices may take a
- * coordinate for 0? */
+/* Is the point one of which floats tell nothing: so far that squares overflow, or so near an axis
+ * that devices may take a coordinate for 0? */
 FUNCTION(bool) collide_is_odd(vec3 p)
 {
     float size = max(max(abs(p.x), abs(p.y)), abs(p.z));

@@ -1,6 +1,6 @@
-/* A point against a tree on the device: one thread follows its ray down the boxes, all children of one at a time, and keeps
- * which are left in bits: it needs no other stack. The children of box i of a level are boxes 8 i to 8 i + 7 of the level
- * below.
+/* A point against a tree on the device: one thread follows its ray down the boxes, all children of
+ * one at a time, and keeps which are left in bits: it needs no other stack. The children of box i
+ * of a level are boxes 8 i to 8 i + 7 of the level below.
  *
  * Words of a plan: what the walk has to know of the tree. */
 #define COLLIDE_PLAN_LEVELS 0u
@@ -17,8 +17,8 @@
 #define COLLIDE_INSIDE      1u
 #define COLLIDE_SIDE_UNSURE 3u
 
-/* Bounds of a square of a distance of boxes: a difference, its square and the sums have at most 7 roundings of 2^-23
- * each, and what is flushed to 0 makes them less. */
+/* Bounds of a square of a distance of boxes: a difference, its square and the sums have at most 7
+ * roundings of 2^-23 each, and what is flushed to 0 makes them less. */
 #define COLLIDE_BELOW 0.9999980926513672f /* 1 - 2^-19 */
 #define COLLIDE_ABOVE 1.0000019073486328f
 
@@ -30,7 +30,8 @@ FUNCTION(vec3) collide_from_axis(vec3 p, uint axis)
     return axis == 1u ? VEC3(p.y, p.z, p.x) : VEC3(p.z, p.x, p.y);
 }
 
-/* The way out of the tree's box that is nearest, as an axis; 4 more towards lower coordinates; 8: not in the box. */
+/* The way out of the tree's box that is nearest, as an axis; 4 more towards lower coordinates; 8:
+ * not in the box. */
 FUNCTION(uint) collide_ray_way(vec3 p, vec3 low, vec3 high)
 {
     vec3 below = sub3(p, low);
@@ -69,7 +70,8 @@ FUNCTION(uint) collide_at_least(vec4 v, float x)
     return U(v.x >= x) | U(v.y >= x) << 1u | U(v.z >= x) << 2u | U(v.w >= x) << 3u;
 }
 
-/* A bit for each box of a group that begins along an axis at most at x, or that ends at least there. */
+/* A bit for each box of a group that begins along an axis at most at x, or that ends at least
+ * there. */
 FUNCTION(uint) collide_begin_by(tml_words boxes, uint group, uint axis, float x)
 {
     uint at = (COLLIDE_BOX_WORDS * group + COLLIDE_WIDTH * axis) / 4u;
@@ -96,8 +98,8 @@ FUNCTION(uint) collide_ray_boxes(vec3 p, tml_words boxes, uint group, uint axis,
            collide_end_after(boxes, group, last, p.z);
 }
 
-/* A slot's crossing in the lower bits: 1 or 0 for the even-odd rule; for the other one also -1, modulo 2^31. Bit 31 alone
- * where it is unsure. */
+/* A slot's crossing in the lower bits: 1 or 0 for the even-odd rule; for the other one also -1,
+ * modulo 2^31. Bit 31 alone where it is unsure. */
 FUNCTION(uint)
 collide_ray_slot(vec3 p, tml_words triangles, uint slot, uint axis, bool is_back, bool is_winding)
 {

@@ -1,9 +1,11 @@
-/* Rays against a tree on the device. One thread follows a ray down the boxes, the nearest children first, and keeps those
- * that are left in four words: it needs no other stack. Of what floats are unsure of, other walks list the triangles, in blocks
- * of four, and a thread a block settles these, in doubles and where these are unsure in exact sums.
+/* Rays against a tree on the device. One thread follows a ray down the boxes, the nearest children
+ * first, and keeps those that are left in four words: it needs no other stack. Of what floats are
+ * unsure of, other walks list the triangles, in blocks of four, and a thread a block settles these,
+ * in doubles and where these are unsure in exact sums.
  *
- * The tree is packed into vectors of four words. Nodes come first, of eight boxes each, in the order of a heap: node n has
- * the children 8 n + 1 to 8 n + 8, and from number u[1] on these are leaves. Then come the slots. */
+ * The tree is packed into vectors of four words. Nodes come first, of eight boxes each, in the
+ * order of a heap: node n has the children 8 n + 1 to 8 n + 8, and from number u[1] on these are
+ * leaves. Then come the slots. */
 #define COLLIDE_RAYS_NODE 4u /* vectors of a node */
 #define COLLIDE_RAYS_SLOT                                                                          \
     3u /* of a slot: its corners; the first one's fourth word is the triangle's number */
@@ -17,7 +19,8 @@
 #define COLLIDE_RAYS_UNSURE  0xfffffffeu /* in the place of an answer */
 #define COLLIDE_RAYS_PERHAPS 0x80000000u /* of a slot that the ray may miss */
 
-/* A listed ray's number has so many bits, and above them, how many triangles it needs if it is KNOWN. */
+/* A listed ray's number has so many bits, and above them, how many triangles it needs if it is
+ * KNOWN. */
 #define COLLIDE_RAYS_BITS   27u
 #define COLLIDE_RAYS_NUMBER 0x7ffffffu
 #define COLLIDE_RAYS_KNOWN  0x80000000u
@@ -30,7 +33,7 @@
 #define COLLIDE_RAYS_IMMODERATE                                                                    \
     0x7fc00000u /* the packed tree's first word, if it is beyond what rays may have */
 
-/* ---- the packed tree --------------------------------------------------------------------------- */
+/* ---- the packed tree ------------------------------------------------------------------------- */
 
 /* A node's box along an axis: x where it begins, y a power of two in which 255 / 256 of it fit. */
 FUNCTION(vec2) collide_rays_extent(tml_words boxes, uint at)
@@ -59,7 +62,8 @@ FUNCTION(uint) collide_rays_ends(tml_words boxes, uint at, vec2 extent, bool is_
     return word;
 }
 
-/* How much farther the children of one half lie than those of the other; halves by a bit of the children's numbers. */
+/* How much farther the children of one half lie than those of the other; halves by a bit of the
+ * children's numbers. */
 FUNCTION(float) collide_rays_apart(tml_words boxes, uint at, uint bit)
 {
     float sum = 0.0f;
@@ -81,9 +85,9 @@ FUNCTION(uint) collide_rays_axis(tml_words boxes, uint at, uint bit)
     return z > max(x, y) ? 2u : y > x ? 1u : 0u;
 }
 
-/* A vector of a node: of group number group of the boxes. The first: where its box begins, and for each axis 8 bits of
- * the exponent of its extent, then 2 bits for each bit of the children's numbers. The others: eight bytes for each
- * end and axis. */
+/* A vector of a node: of group number group of the boxes. The first: where its box begins, and for
+ * each axis 8 bits of the exponent of its extent, then 2 bits for each bit of the children's
+ * numbers. The others: eight bytes for each end and axis. */
 FUNCTION(uvec4) collide_rays_node(tml_words boxes, uint group, uint part)
 {
     uint at = COLLIDE_BOX_WORDS * group;
@@ -109,8 +113,8 @@ FUNCTION(uvec4) collide_rays_node(tml_words boxes, uint group, uint part)
                  collide_rays_ends(boxes, next + 4u, q, first >= 2u));
 }
 
-/* The group of boxes that a node is, in a tree of so many levels and leaves, whose lowest level's groups come first.
- * Past the last: any group. */
+/* The group of boxes that a node is, in a tree of so many levels and leaves, whose lowest level's
+ * groups come first. Past the last: any group. */
 FUNCTION(uint) collide_rays_group(uint node, uint levels, uint leaves)
 {
     uint level = max(levels, 2u) - 1u;
@@ -145,7 +149,7 @@ FUNCTION(bool) collide_rays_are_moderate(tml_words boxes, uint group)
     return are;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 /* Whether a number is 0, or from 2^-100 to that with the bits most. */
 FUNCTION(bool) collide_rays_is_moderate(float x, uint most)
@@ -169,8 +173,8 @@ FUNCTION(uint) collide_rays_largest(vec3 way)
     return size.z > max(size.x, size.y) ? 2u : axis;
 }
 
-/* The direction's x and y by z, of collide_cast.k.h; 4 where floats cannot follow the ray, with an origin within 2^30, and a
- * largest component from 2^-40 to 2^41. */
+/* The direction's x and y by z, of collide_cast.k.h; 4 where floats cannot follow the ray, with an
+ * origin within 2^30, and a largest component from 2^-40 to 2^41. */
 FUNCTION(vec2) collide_rays_slope(vec4 from, vec4 way, tml_words tree)
 {
     vec3 direction = VEC3(way.x, way.y, way.z);
@@ -190,13 +194,15 @@ FUNCTION(vec2) collide_rays_slope(vec4 from, vec4 way, tml_words tree)
     return VEC2(real64_quotient(along.x, along.z), real64_quotient(along.y, along.z));
 }
 
-/* What of a ray meets boxes. With a node's box from 1 to 2, a child's end v is passed at t = v a + b, where a is the box's
- * extent by the direction, and b what the node's begin gives, less a. Its roundings, those of a division by 5 u and of the
- * ends' parts of 256 among them, are off by less than 2^-19 (|a| + |a + b|).
+/* What of a ray meets boxes. With a node's box from 1 to 2, a child's end v is passed at t = v a +
+ * b, where a is the box's extent by the direction, and b what the node's begin gives, less a. Its
+ * roundings, those of a division by 5 u and of the ends' parts of 256 among them, are off by less
+ * than 2^-19 (|a| + |a + b|).
  *
- * Along an axis where the direction is below 2^-40 of the largest one, no hit is farther than 2^-39 m off the origin, m being
- * how far the tree reaches from there; t is at most T = 4 m by the largest component. So with a direction of 2^-40 of
- * the largest one and ends moved by T no hit is missed, and none is looked for elsewhere. */
+ * Along an axis where the direction is below 2^-40 of the largest one, no hit is farther than 2^-39
+ * m off the origin, m being how far the tree reaches from there; t is at most T = 4 m by the
+ * largest component. So with a direction of 2^-40 of the largest one and ends moved by T no hit is
+ * missed, and none is looked for elsewhere. */
 STRUCT_BEGIN(collide_rays_line)
 vec3 origin;
 vec3 inverse;
@@ -239,7 +245,8 @@ FUNCTION(float) collide_rays_end(uint word, uint shift)
     return uintBitsToFloat((word >> shift & 0xffu) << 15u | 0x3f800000u);
 }
 
-/* Whether a child is met from t_min to t_far. first and last: words with its ends where the ray enters and leaves. */
+/* Whether a child is met from t_min to t_far. first and last: words with its ends where the ray
+ * enters and leaves. */
 FUNCTION(uint)
 collide_rays_child(uint shift, uvec3 first, uvec3 last, vec3 a, vec3 enter, vec3 leave, float t_min,
                    float t_far)
@@ -253,8 +260,8 @@ collide_rays_child(uint shift, uvec3 first, uvec3 last, vec3 a, vec3 enter, vec3
     return U(max(max(x_in, y_in), max(z_in, t_min)) <= min(min(x_out, y_out), min(z_out, t_far)));
 }
 
-/* x: the children that are met, a bit each, child number i at bit i ^ y, so that the nearest ones come first. is_there: a
- * bit for each child. */
+/* x: the children that are met, a bit each, child number i at bit i ^ y, so that the nearest ones
+ * come first. is_there: a bit for each child. */
 FUNCTION(uvec2)
 collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line line, float t_min,
                  float t_far)
@@ -301,10 +308,10 @@ collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line lin
     return UVEC2(met, flip);
 }
 
-/* What is known of a ray's hits. NEAREST: best is the slot of the certain one that ends first, between low and high; else
- * how many are certain. other: from which t on others may lie: three of them stand in slots, each from a t in lows on, and
- * slots.w is UNSURE if there are more. A walk that lists counts all that may be needed in best; slots are those from number
- * skip on. */
+/* What is known of a ray's hits. NEAREST: best is the slot of the certain one that ends first,
+ * between low and high; else how many are certain. other: from which t on others may lie: three of
+ * them stand in slots, each from a t in lows on, and slots.w is UNSURE if there are more. A walk
+ * that lists counts all that may be needed in best; slots are those from number skip on. */
 STRUCT_BEGIN(collide_rays_found)
 uint best;
 float low;
@@ -364,8 +371,8 @@ FUNCTION(uvec4) collide_rays_before(uint slot, uvec4 slots)
     return UVEC4(slot, slots.x, slots.y, slots.z);
 }
 
-/* The triangles that a ray may need, then NONE; the first one is UNSURE if there are more. COUNT: those that are certain
- * are not among them. */
+/* The triangles that a ray may need, then NONE; the first one is UNSURE if there are more. COUNT:
+ * those that are certain are not among them. */
 FUNCTION(uvec4) collide_rays_needed(collide_rays_found f, uint want)
 {
     uvec4 none = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
@@ -402,11 +409,12 @@ FUNCTION(collide_rays_found) collide_rays_list(collide_rays_found f, uint slot, 
     return f;
 }
 
-/* Between which t the ray meets the triangle, if it does. Corners sheared as for collide_cast_code, by which the triangle
- * is met, or perhaps. The hit is the mean of the corners' z, weighted by the edges' determinants. If these have one sign,
- * sum up to w and are off by less than e each, the mean is off by less than 3 e by w of the range of z; and by less than
- * 2^-19 of the farthest z because of its own roundings. Where w is small, or the triangle is met perhaps, the hit lies in the
- * range. */
+/* Between which t the ray meets the triangle, if it does. Corners sheared as for collide_cast_code,
+ * by which the triangle is met, or perhaps. The hit is the mean of the corners' z, weighted by the
+ * edges' determinants. If these have one sign, sum up to w and are off by less than e each, the
+ * mean is off by less than 3 e by w of the range of z; and by less than 2^-19 of the farthest z
+ * because of its own roundings. Where w is small, or the triangle is met perhaps, the hit lies in
+ * the range. */
 FUNCTION(vec2) collide_rays_range(vec2 s, vec3 a, vec3 b, vec3 c, float way, bool is_met)
 {
     float ax = a.x - s.x * a.z;
@@ -446,7 +454,8 @@ FUNCTION(uvec3) collide_rays_bits(vec4 v)
     return UVEC3(floatBitsToUint(v.x), floatBitsToUint(v.y), floatBitsToUint(v.z));
 }
 
-/* The bits of the t, rounded, at which the ray hits a slot's triangle, whose first vector is at; NONE if it does not. */
+/* The bits of the t, rounded, at which the ray hits a slot's triangle, whose first vector is at;
+ * NONE if it does not. */
 FUNCTION(uint) collide_rays_settle(tml_words tree, uint at, vec4 from, vec4 way, bool is_met)
 {
     uvec4 p = tml_word_uvec4(tree, at);
@@ -481,8 +490,8 @@ FUNCTION(uint) collide_rays_settle(tml_words tree, uint at, vec4 from, vec4 way,
     return is_beyond ? COLLIDE_RAYS_NONE : t;
 }
 
-/* A leaf's triangles, whose first vector is at. from, way: as collide_rays_walk has them; the latter's largest component
- * is along. */
+/* A leaf's triangles, whose first vector is at. from, way: as collide_rays_walk has them; the
+ * latter's largest component is along. */
 FUNCTION(collide_rays_found)
 collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4 from, vec4 way,
                   vec2 slope, float along, uint axis, uint want, uint skip, bool lists)
@@ -517,10 +526,11 @@ collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4
     return f;
 }
 
-/* What a ray finds; best is UNSURE where floats are, unless it lists, and where they cannot follow it; slots are then
- * the triangles that it may need. from: the origin,
- * and from which t on hits count; way: the direction, and to which t. slope: its x and y by z (collide_cast.k.h). first_leaf:
- * the first node that is a leaf; root: a bit for each of the root's children; slots: the first slot's vector. */
+/* What a ray finds; best is UNSURE where floats are, unless it lists, and where they cannot follow
+ * it; slots are then the triangles that it may need. from: the origin,
+ * and from which t on hits count; way: the direction, and to which t. slope: its x and y by z
+ * (collide_cast.k.h). first_leaf: the first node that is a leaf; root: a bit for each of the root's
+ * children; slots: the first slot's vector. */
 FUNCTION(collide_rays_found)
 collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, uint first_leaf,
                   uint root, uint slots, uint skip, bool lists)
@@ -592,9 +602,10 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
     return f;
 }
 
-/* ---- what was found ------------------------------------------------------------------------------ */
+/* ---- what was found -------------------------------------------------------------------------- */
 
-/* The place of the first block of a ray, or one after it, among end blocks in the order of their rays. */
+/* The place of the first block of a ray, or one after it, among end blocks in the order of their
+ * rays. */
 FUNCTION(uint) collide_rays_first(tml_words rays, uint ray, uint end)
 {
     uint below = 0u;

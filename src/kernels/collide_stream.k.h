@@ -1,6 +1,6 @@
-/* Kernels on one element of a pair stream and the arrays that it indexes. A pair is two nodes, or two
- * triangle slots, and a pose. A group holds eight siblings, one coordinate of all after the other
- * (src/tree/tree_nodes.h). */
+/* Kernels on one element of a pair stream and the arrays that it indexes. A pair is two nodes, or
+ * two triangle slots, and a pose. A group holds eight siblings, one coordinate of all after the
+ * other (src/tree/tree_nodes.h). */
 
 STRUCT_BEGIN(collide_box)
 vec3 low;
@@ -83,7 +83,8 @@ FUNCTION(collide_box) collide_box_of(vec3 p, vec3 q, vec3 r)
     return box;
 }
 
-/* In one mesh: is node a's first slot at most node b's last? A shift, 3 bits a level, maps a node to its slots. */
+/* In one mesh: is node a's first slot at most node b's last? A shift, 3 bits a level, maps a node
+ * to its slots. */
 FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
 {
     if (a_shift >= b_shift)
@@ -91,10 +92,10 @@ FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
     return a <= ((b + 1u) << (b_shift - a_shift)) - 1u;
 }
 
-/* Splits one node of a pair: bit i of the result is set if its child i meets the other node. The children's
- * level has child_count boxes in split, from split_group on; the other node is in others, in the level from
- * other_group on. Boxes are compared in both nodes' frames, moved by the pose or its inverse; in b's frame,
- * b's boxes are widened by the pose's margin. */
+/* Splits one node of a pair: bit i of the result is set if its child i meets the other node. The
+ * children's level has child_count boxes in split, from split_group on; the other node is in
+ * others, in the level from other_group on. Boxes are compared in both nodes' frames, moved by the
+ * pose or its inverse; in b's frame, b's boxes are widened by the pose's margin. */
 FUNCTION(uint)
 collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_count,
                    tml_words others, uint other_group, tml_words poses, bool splits_b)
@@ -154,9 +155,9 @@ FUNCTION(uint) collide_reverse_bits(uint x)
     return x >> 16u | x << 16u;
 }
 
-/* Triangles of a leaf. The host halves them at each level, the left half not the smaller: so with n of them
- * and 2^k leaves, a leaf has one more than n / 2^k where its number, the k bits reversed, is less than
- * n mod 2^k. least: n / 2^k; more: n mod 2^k, 32 - k bits to the left. */
+/* Triangles of a leaf. The host halves them at each level, the left half not the smaller: so with n
+ * of them and 2^k leaves, a leaf has one more than n / 2^k where its number, the k bits reversed,
+ * is less than n mod 2^k. least: n / 2^k; more: n mod 2^k, 32 - k bits to the left. */
 FUNCTION(uint) collide_leaf_lanes(uint least, uint more, uint leaf)
 {
     return least + (collide_reverse_bits(leaf) < more ? 1u : 0u);

@@ -1,19 +1,20 @@
-/* Triangle intersection in floats: COLLIDE_NO, COLLIDE_CROSSING or COLLIDE_UNSURE. Exact arithmetic decides
- * the unsure pairs (exact/exact.h, which also defines "crossing").
+/* Triangle intersection in floats: COLLIDE_NO, COLLIDE_CROSSING or COLLIDE_UNSURE. Exact arithmetic
+ * decides the unsure pairs (exact/exact.h, which also defines "crossing").
  *
- * Error bound. Let u = 2^-23, the relative rounding error of any device in any rounding mode. Every sign
- * needed here is that of a determinant of three vertex differences, or of a dot product of two. Each term
- * takes at most 10 roundings: 3 differences, 2 products, and 5 sums in any order that a compiler chooses;
- * fewer with fused multiply-adds. The determinant's error is thus at most 11 u times the sum of the
- * terms' magnitudes. That sum is rounded with as small an error: COLLIDE_RELATIVE is 16 u.
+ * Error bound. Let u = 2^-23, the relative rounding error of any device in any rounding mode. Every
+ * sign needed here is that of a determinant of three vertex differences, or of a dot product of
+ * two. Each term takes at most 10 roundings: 3 differences, 2 products, and 5 sums in any order
+ * that a compiler chooses; fewer with fused multiply-adds. The determinant's error is thus at most
+ * 11 u times the sum of the terms' magnitudes. That sum is rounded with as small an error:
+ * COLLIDE_RELATIVE is 16 u.
  *
- * Range. One power of two scales all differences without rounding: the largest then lies in [1, 2), all
- * others are below 4, and nothing overflows. Devices may flush magnitudes below 2^-126 to 0. If all
- * differences are below 2^-63 the pair is unsure, so before scaling a flush costs at most
- * 2^-126 2^63 = 2^-63 of the largest difference, for each end and for the difference itself: 2^-61 in a
- * scaled difference, or 6 * 3 * 4^2 * 2^-61 < 2^-52 in a determinant. COLLIDE_ABSOLUTE is 2^-48. After
- * scaling, a product flushed to 0 loses 2^-126 times less than 2^10. The bits of the largest difference
- * reveal infinite and NaN coordinates, and overflow: such a pair is unsure. */
+ * Range. One power of two scales all differences without rounding: the largest then lies in [1, 2),
+ * all others are below 4, and nothing overflows. Devices may flush magnitudes below 2^-126 to 0. If
+ * all differences are below 2^-63 the pair is unsure, so before scaling a flush costs at most
+ * 2^-126 2^63 = 2^-63 of the largest difference, for each end and for the difference itself: 2^-61
+ * in a scaled difference, or 6 * 3 * 4^2 * 2^-61 < 2^-52 in a determinant. COLLIDE_ABSOLUTE is
+ * 2^-48. After scaling, a product flushed to 0 loses 2^-126 times less than 2^10. The bits of the
+ * largest difference reveal infinite and NaN coordinates, and overflow: such a pair is unsure. */
 #define COLLIDE_NO       0u
 #define COLLIDE_CROSSING 1u
 #define COLLIDE_UNSURE   2u
@@ -34,8 +35,8 @@ FUNCTION(uint) collide_largest_bits(uint largest, vec3 a)
     return max(max(largest, x), max(y, z));
 }
 
-/* The power of two that scales the largest difference, given by its bits, into [1, 2); 0 outside the
- * range for which the error bound holds. */
+/* The power of two that scales the largest difference, given by its bits, into [1, 2); 0 outside
+ * the range for which the error bound holds. */
 FUNCTION(float) collide_scale(uint largest)
 {
     uint exponent = largest >> 23u;
@@ -64,8 +65,8 @@ FUNCTION(int) collide_det_sign(vec3 a, vec3 b, vec3 c)
     return collide_sign(dot3(cross3(a, b), c), COLLIDE_RELATIVE * terms + COLLIDE_ABSOLUTE);
 }
 
-/* The one vertex of a triangle on its side of a plane, and the two edges from this vertex, in the triangle's
- * winding order. */
+/* The one vertex of a triangle on its side of a plane, and the two edges from this vertex, in the
+ * triangle's winding order. */
 STRUCT_BEGIN(collide_apex)
 vec3 vertex;
 vec3 first;
@@ -102,9 +103,10 @@ collide_find_apex(vec3 v0, vec3 v1, vec3 v2, int s0, int s1, int s2, float scale
     return apex;
 }
 
-/* For triangles that both have vertices on both sides of the other's plane: each meets the planes' common
- * line in an interval between the two edges from its apex. exact.c (meet_areas, order_on_line) derives the
- * order of the four interval ends along the line, whose direction is (normal of a) x (normal of b). */
+/* For triangles that both have vertices on both sides of the other's plane: each meets the planes'
+ * common line in an interval between the two edges from its apex. exact.c (meet_areas,
+ * order_on_line) derives the order of the four interval ends along the line, whose direction is
+ * (normal of a) x (normal of b). */
 FUNCTION(uint) collide_on_line(collide_apex a, collide_apex b, float scale)
 {
     vec3 step = collide_edge(a.vertex, b.vertex, scale);
@@ -130,9 +132,9 @@ FUNCTION(uint) collide_on_line(collide_apex a, collide_apex b, float scale)
     return b_after < 0 && a_before > 0 ? COLLIDE_CROSSING : COLLIDE_UNSURE;
 }
 
-/* Does a plane normal to axis certainly separate the triangles? The axis may be inexact, since only the
- * projections' errors count: 4 u of at most 2 (|x| + |y| + |z|) each, 16 u for two with the flushed parts of
- * their vertices. Vertices are relative to a's first vertex. */
+/* Does a plane normal to axis certainly separate the triangles? The axis may be inexact, since only
+ * the projections' errors count: 4 u of at most 2 (|x| + |y| + |z|) each, 16 u for two with the
+ * flushed parts of their vertices. Vertices are relative to a's first vertex. */
 FUNCTION(bool) collide_is_parted(vec3 axis, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {
     float size = abs(axis.x) + abs(axis.y) + abs(axis.z);
@@ -202,7 +204,8 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
                                collide_find_apex(b0, b1, b2, b_side0, b_side1, b_side2, scale),
                                scale);
 
-    /* A vertex lies on or near the other's plane: an edge's normal within either plane may separate. */
+    /* A vertex lies on or near the other's plane: an edge's normal within either plane may
+     * separate. */
     vec3 n = cross3(e1, e2);
     if (collide_is_parted(cross3(n, e1), e1, e2, d0, d1, d2) ||
         collide_is_parted(cross3(n, e2), e1, e2, d0, d1, d2) ||
@@ -216,10 +219,10 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
     return COLLIDE_UNSURE;
 }
 
-/* ---- triangles of one mesh --------------------------------------------------------------------- */
+/* ---- triangles of one mesh ------------------------------------------------------------------- */
 
-/* Do triangles c a1 a2 and c b1 b2 meet outside their shared corner c? Their planes' common line passes
- * through c. */
+/* Do triangles c a1 a2 and c b1 b2 meet outside their shared corner c? Their planes' common line
+ * passes through c. */
 FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
 {
     vec3 p = collide_difference(a1, c);
@@ -244,8 +247,8 @@ FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
         return COLLIDE_NO;
     if (r_side * s_side * p_side * q_side == 0)
         return COLLIDE_UNSURE;
-    /* Let d be (normal of a) x (normal of b). From c, the common line runs inside a along p_side * d, and
-     * inside b along -r_side * d: the point x of p q with normal_b . x = 0 is a multiple of
+    /* Let d be (normal of a) x (normal of b). From c, the common line runs inside a along p_side *
+     * d, and inside b along -r_side * d: the point x of p q with normal_b . x = 0 is a multiple of
      * (normal_b . p) q - (normal_b . q) p = normal_b x (q x p) = d, positive if normal_b . p is. */
     return p_side * r_side < 0 ? COLLIDE_CROSSING : COLLIDE_NO;
 }
@@ -276,8 +279,8 @@ FUNCTION(bool) collide_is_same(vec3 a, vec3 b)
     return collide_is_equal(a.x, b.x) && collide_is_equal(a.y, b.y) && collide_is_equal(a.z, b.z);
 }
 
-/* As collide_triangles, for two triangles of one mesh: also COLLIDE_NO if they meet only in a shared corner
- * or edge. Vertices with equal positions are shared. */
+/* As collide_triangles, for two triangles of one mesh: also COLLIDE_NO if they meet only in a
+ * shared corner or edge. Vertices with equal positions are shared. */
 FUNCTION(uint)
 collide_neighbours(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {

@@ -1,6 +1,7 @@
-/* Distances to a mesh on a grid, on the device: lines along x are followed through the tree, and the samples at which they
- * have crossed a triangle tell sides; blocks of samples near the mesh look up theirs. Behind a plan's words and its slots'
- * triangles stand the grid's words, and behind these the samples' coordinates along x, y and z. */
+/* Distances to a mesh on a grid, on the device: lines along x are followed through the tree, and
+ * the samples at which they have crossed a triangle tell sides; blocks of samples near the mesh
+ * look up theirs. Behind a plan's words and its slots' triangles stand the grid's words, and behind
+ * these the samples' coordinates along x, y and z. */
 #define COLLIDE_GRID_DIMS    0u
 #define COLLIDE_GRID_WINDING 3u /* not 0: the rule */
 #define COLLIDE_GRID_BAND    4u
@@ -31,8 +32,8 @@ FUNCTION(float) collide_grid_at(tml_words plan, uint grid, uint axis, uint i)
     return tml_word_float(plan, at);
 }
 
-/* The first sample of the line through p that has crossed the slot's triangle, and COLLIDE_LINE_BACK; LINE_END: none does;
- * LINE_UNSURE. */
+/* The first sample of the line through p that has crossed the slot's triangle, and
+ * COLLIDE_LINE_BACK; LINE_END: none does; LINE_UNSURE. */
 FUNCTION(uint)
 collide_line_slot(vec3 p, tml_words triangles, tml_words plan, uint grid, uint slot)
 {
@@ -64,7 +65,8 @@ collide_line_slot(vec3 p, tml_words triangles, tml_words plan, uint grid, uint s
     return COLLIDE_LINE_END;
 }
 
-/* How many triangles a line crosses, or LINE_UNSURE; and which crossings the walk comes to first, and at last. */
+/* How many triangles a line crosses, or LINE_UNSURE; and which crossings the walk comes to first,
+ * and at last. */
 STRUCT_BEGIN(collide_crossings)
 uint count;
 uint last;
@@ -133,7 +135,8 @@ collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_wor
     return found;
 }
 
-/* The first sample of a block, along each axis. Blocks are counted in large ones, and these along x, y and z. */
+/* The first sample of a block, along each axis. Blocks are counted in large ones, and these along
+ * x, y and z. */
 FUNCTION(uvec3) collide_block_first(tml_words plan, uint grid, uint block)
 {
     uint parts = COLLIDE_GRID_PARTS;

@@ -1,9 +1,10 @@
-/* Integers of 384 bits in two's complement, the lowest word first. A call computes the lower words that it names: the rest
- * of its result means nothing. So results are exact where they fit those words. */
+/* Integers of 384 bits in two's complement, the lowest word first. A call computes the lower words
+ * that it names: the rest of its result means nothing. So results are exact where they fit those
+ * words. */
 #define EXACT_INTEGER_WORDS 12u
 
-/* Before loops: an including shader may unroll them. A software driver, llvmpipe, ends all of a thread's loops after 65535
- * turns in all. */
+/* Before loops: an including shader may unroll them. A software driver, llvmpipe, ends all of a
+ * thread's loops after 65535 turns in all. */
 #ifndef EXACT_INTEGER_UNROLL
 #    define EXACT_INTEGER_UNROLL
 #endif

@@ -1,13 +1,14 @@
 /* Field formulas: one point's term at a sample, and how a sample combines the terms of its points.
  *
- * q is the distance divided by the point's reach (the kernel's support radius; for FIELD_DISTANCE, the
- * radius plus the margin). From q = 1 on, every term equals the background: engines skip the point.
+ * q is the distance divided by the point's reach (the kernel's support radius; for FIELD_DISTANCE,
+ * the radius plus the margin). From q = 1 on, every term equals the background: engines skip the
+ * point.
  *
  * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions
  * of minimal degree. 1995; Mueller, Charypar, Gross: Particle-Based Fluid Simulation for
  * Interactive Applications. 2003 (poly6); Nishimura et al.: Object Modeling by Distribution
- * Function and a Method of Image Generation. 1985 (metaball); Monaghan: Smoothed particle hydrodynamics. 1992 (cubic
- * spline). All are scaled to 1 at the centre. */
+ * Function and a Method of Image Generation. 1985 (metaball); Monaghan: Smoothed particle
+ * hydrodynamics. 1992 (cubic spline). All are scaled to 1 at the centre. */
 #define FIELD_WENDLAND_C2 0
 #define FIELD_POLY6       1
 #define FIELD_METABALL    2
@@ -66,9 +67,9 @@ FUNCTION(float) field_join(int formula, float sample_value, float term)
     return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
 }
 
-/* Half the size of a point's support box along an axis, in samples; extent: the same for a reach of 1. The
- * box is widened by 2^-20 of the reach and 2^-10 of a sample, so that rounding excludes no sample in the
- * support from any slab. */
+/* Half the size of a point's support box along an axis, in samples; extent: the same for a reach of
+ * 1. The box is widened by 2^-20 of the reach and 2^-10 of a sample, so that rounding excludes no
+ * sample in the support from any slab. */
 FUNCTION(float) field_support(float reach, float extent)
 {
     float wide = reach + reach * 9.5367431640625e-7f;

@@ -1,5 +1,5 @@
-/* Arguments of the Vulkan engine's field shaders: a dispatch computes slices [z_first, z_end), whole
- * layers of bricks clipped to the slab. out_at: address of sample (0, 0, z_first). */
+/* Arguments of the Vulkan engine's field shaders: a dispatch computes slices [z_first, z_end),
+ * whole layers of bricks clipped to the slab. out_at: address of sample (0, 0, z_first). */
 ARGS_BEGIN(field_args)
 ARG_ADDRESS(out_at)
 ARG_ADDRESS(points)    /* field_plan.points */

@@ -1,10 +1,10 @@
-/* The mean of what a field's points carry, at any position: each point's value weighs as much as its kernel there, over
- * its reach and one step of the grid more. So a surface's vertex, which lies within a step of a sample that some point
- * reaches, always has a mean.
+/* The mean of what a field's points carry, at any position: each point's value weighs as much as
+ * its kernel there, over its reach and one step of the grid more. So a surface's vertex, which lies
+ * within a step of a sample that some point reaches, always has a mean.
  *
- * The points lie in cells of the grid, finer than the field's bins, so that little is looked at in vain. points: 4
- * floats each, cell by cell: the place in field_plan.frame from the corner of its bin, and 1 / (reach + step); values:
- * width floats a point, in that order. */
+ * The points lie in cells of the grid, finer than the field's bins, so that little is looked at in
+ * vain. points: 4 floats each, cell by cell: the place in field_plan.frame from the corner of its
+ * bin, and 1 / (reach + step); values: width floats a point, in that order. */
 
 /* The head of plan, which the host makes (src/field/field_mean.c): */
 #define FIELD_MEAN_INVERSE 0u  /* 9 floats: from world to samples, row by row */
@@ -12,8 +12,9 @@
 #define FIELD_MEAN_FRAME   12u /* 6: field_plan.frame */
 #define FIELD_MEAN_FORMULA 18u
 #define FIELD_MEAN_LEVELS  19u /* how many */
-/* Behind it, of each level: its first cell, log2 of the samples of a cell's edge and of a bin's, cells along x, y, z, and
- * floats: the support along x, y, z. Then where each cell's points begin, and the end of all. */
+/* Behind it, of each level: its first cell, log2 of the samples of a cell's edge and of a bin's,
+ * cells along x, y, z, and floats: the support along x, y, z. Then where each cell's points begin,
+ * and the end of all. */
 #define FIELD_MEAN_STEP  20u /* a float: the grid's longest */
 #define FIELD_MEAN_HEAD  21u
 #define FIELD_MEAN_LEVEL 9u
@@ -58,7 +59,8 @@ uint cell; /* its number among all cells, or after them, for none */
 vec4 point;
 STRUCT_END(field_mean_point)
 
-/* Of a bin and a record in it (real64_bins.k.h). A point beyond the grid is in a cell at the bin's border. */
+/* Of a bin and a record in it (real64_bins.k.h). A point beyond the grid is in a cell at the bin's
+ * border. */
 FUNCTION(field_mean_point) field_mean_point_of(tml_words plan, uint bin, uvec4 record)
 {
     uint at = 0u, before = 0u, left = bin, levels = tml_word(plan, FIELD_MEAN_LEVELS);
@@ -112,7 +114,8 @@ vec4 d;
 float weight;
 STRUCT_END(field_mean_sum)
 
-/* Adds the moments of a point that is seen from (x, y, z), in reaches: x y z | xx yy zz | yz xz xy | 1, which has no weight. */
+/* Adds the moments of a point that is seen from (x, y, z), in reaches: x y z | xx yy zz | yz xz xy
+ * | 1, which has no weight. */
 FUNCTION(field_mean_sum) field_mean_moments(field_mean_sum sum, float x, float y, float z)
 {
     float q2 = x * x + y * y + z * z;
@@ -153,8 +156,8 @@ field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, t
     return sum;
 }
 
-/* Adds a level's points near position p, in samples. at: the level's words. The cells of a bin along x follow each
- * other, and so do their points. */
+/* Adds a level's points near position p, in samples. at: the level's words. The cells of a bin
+ * along x follow each other, and so do their points. */
 FUNCTION(field_mean_sum)
 field_mean_level(field_mean_sum sum, vec3 p, uint at, tml_words plan, tml_words points,
                  tml_words values, uint width)

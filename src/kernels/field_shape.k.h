@@ -1,8 +1,9 @@
 /* A point's kernel as an ellipsoid that follows the points near it.
  *
- * After: Yu, Turk: Reconstructing surfaces of particle-based fluids using anisotropic kernels. 2013. Their factor k_s, by which
- * a full neighbourhood's covariance becomes the identity, is known here: a ball of weights 1 - q^3 has 0.15 of its squared
- * radius along each axis. Their eigenvalues, not the roots of them, are the axes' lengths. */
+ * After: Yu, Turk: Reconstructing surfaces of particle-based fluids using anisotropic kernels.
+ * 2013. Their factor k_s, by which a full neighbourhood's covariance becomes the identity, is known
+ * here: a ball of weights 1 - q^3 has 0.15 of its squared radius along each axis. Their
+ * eigenvalues, not the roots of them, are the axes' lengths. */
 
 /* Halves of the longest axis, in radii, are within: */
 #define FIELD_SHAPE_LEAST 0.5f
@@ -17,7 +18,8 @@ vec3 v;
 vec3 w;
 STRUCT_END(field_axes)
 
-/* Turns the first two axes so that xy becomes 0 (a rotation of Jacobi's method), and makes the second the first. */
+/* Turns the first two axes so that xy becomes 0 (a rotation of Jacobi's method), and makes the
+ * second the first. */
 FUNCTION(field_axes) field_axes_turned(field_axes a)
 {
     float difference = a.diagonal.y - a.diagonal.x;

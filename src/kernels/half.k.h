@@ -1,6 +1,6 @@
-/* IEEE 754 binary16. To float, exact for every value, a NaN's payload included. Rebiasing the exponent by a
- * multiplication also normalises subnormal halves; exponent 31 must then become 255. kernel.h includes
- * this file in C. */
+/* IEEE 754 binary16. To float, exact for every value, a NaN's payload included. Rebiasing the
+ * exponent by a multiplication also normalises subnormal halves; exponent 31 must then become 255.
+ * kernel.h includes this file in C. */
 #ifndef TML_KERNEL_HALF
 #define TML_KERNEL_HALF
 
@@ -26,7 +26,8 @@ FUNCTION(uint) tml_float_to_half(float x)
     uint sign_bit = (bits >> 16) & 0x8000u;
     uint magnitude = bits & 0x7fffffffu;
     uint normal = (magnitude - 0x38000000u + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
-    /* Below 2^-14, adding 1/2 rounds to a multiple of 2^-24, ties to even, in the sum's last bits. */
+    /* Below 2^-14, adding 1/2 rounds to a multiple of 2^-24, ties to even, in the sum's last
+     * bits. */
     uint small = magnitude < 0x00800000u ? 0u : magnitude;
     uint subnormal = floatBitsToUint(uintBitsToFloat(small) + 0.5f) - 0x3f000000u;
     uint finite = magnitude < 0x38800000u ? subnormal : normal;

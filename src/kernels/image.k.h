@@ -1,22 +1,22 @@
-/* Image formulas: colours from stored elements, luminance, kinds of pixels, logarithms in fixed point,
- * histogram bins.
+/* Image formulas: colours from stored elements, luminance, kinds of pixels, logarithms in fixed
+ * point, histogram bins.
  *
  * Every float here has the same bits on every engine, because
  *   products    are rounded_product or exact, sums are single or PRECISE, and nothing is divided;
  *   constants   of many digits are given by their bits, since compilers parse decimals differently;
- *   tiny        numbers become 0: a colour of magnitude below 2^-100 before anything is computed from
- *               it, a luminance afterwards. Differences of colours are then multiples of 2^-123 and
- *               never subnormal. A product may be subnormal, which some devices flush to 0, but is
- *               then less than half the last bit of the number that it is added to, unless the
- *               luminance becomes 0. */
+ *   tiny        numbers become 0: a colour of magnitude below 2^-100 before anything is computed
+ *               from it, a luminance afterwards. Differences of colours are then multiples of
+ *               2^-123 and never subnormal. A product may be subnormal, which some devices flush to
+ *               0, but is then less than half the last bit of the number that it is added to,
+ *               unless the luminance becomes 0. */
 #define IMAGE_TINY     0x0d800000u /* the bits of 2^-100 */
 #define IMAGE_INFINITE 0x7f800000u
 
 /* ---- approximations -------------------------------------------------------------------------- */
 
-/* log2(1 + t) for 0 <= t < 1, with an error below 2^-23.5, as t + t (1 - t) s(t). The correction is small and
- * is 0 at t = 0 and 1, so that the logarithm is continuous at powers of two. s is the minimax polynomial
- * (Remez exchange) of degree 6, which alone causes an error of 2^-24.2. */
+/* log2(1 + t) for 0 <= t < 1, with an error below 2^-23.5, as t + t (1 - t) s(t). The correction is
+ * small and is 0 at t = 0 and 1, so that the logarithm is continuous at powers of two. s is the
+ * minimax polynomial (Remez exchange) of degree 6, which alone causes an error of 2^-24.2. */
 FUNCTION(float) image_log2_mantissa(float t)
 {
     PRECISE float s = uintBitsToFloat(0x3c15b0d9u);
@@ -50,9 +50,9 @@ FUNCTION(float) image_log2(float x)
     return value;
 }
 
-/* 2^x for -126 <= x < 128, with a relative error below 2^-22.5; exact for whole x. For the fraction t of x,
- * as in image_log2_mantissa: 1 + t - t (1 - t) s(t), with s of degree 4, which alone causes an error of
- * 2^-28. */
+/* 2^x for -126 <= x < 128, with a relative error below 2^-22.5; exact for whole x. For the fraction
+ * t of x, as in image_log2_mantissa: 1 + t - t (1 - t) s(t), with s of degree 4, which alone causes
+ * an error of 2^-28. */
 FUNCTION(float) image_exp2_inside(float x)
 {
     int whole = I(x);
@@ -76,7 +76,8 @@ FUNCTION(float) image_exp2(float x)
     return image_exp2_inside(min(max(x, -126.0f), 127.9999f));
 }
 
-/* x^y for a positive normal x, with a relative error of (|y log2 x| + 2) 2^-22 if 2^-126 <= x^y < 2^128. */
+/* x^y for a positive normal x, with a relative error of (|y log2 x| + 2) 2^-22 if 2^-126 <= x^y <
+ * 2^128. */
 FUNCTION(float) image_pow(float x, float y)
 {
     return image_exp2_inside(rounded_product(y, image_log2(x)));
@@ -111,8 +112,8 @@ FUNCTION(float) image_srgb_encode(float x)
                         min(placed, 1.0f));
 }
 
-/* A u8 or u16 element as a number from 0 to 1, correct to one rounding; srgb: decoded from sRGB. f16
- * elements use tml_half_to_float, and tml_float_to_half. */
+/* A u8 or u16 element as a number from 0 to 1, correct to one rounding; srgb: decoded from sRGB.
+ * f16 elements use tml_half_to_float, and tml_float_to_half. */
 FUNCTION(float) image_from_u8(uint code, bool srgb)
 {
     float value = rounded_product(F(code), uintBitsToFloat(0x3b808081u)); /* 1 / 255 */
@@ -124,8 +125,8 @@ FUNCTION(float) image_from_u16(uint code, bool srgb)
     return srgb ? image_srgb_decode(value) : value;
 }
 
-/* A number as a u8 or u16 element: clamped to 0 ... 1 (NaN: 0), scaled by largest (255 or 65535), and
- * rounded to nearest. */
+/* A number as a u8 or u16 element: clamped to 0 ... 1 (NaN: 0), scaled by largest (255 or 65535),
+ * and rounded to nearest. */
 FUNCTION(uint) image_to_integer(float x, float largest, bool srgb)
 {
     float inside = image_either(x > 0.0f, min(x, 1.0f), 0.0f);
@@ -170,16 +171,18 @@ FUNCTION(float) image_of_log(float x, uint values)
 #define IMAGE_NOT_FINITE 4u
 #define IMAGE_KINDS      5u
 
-/* A colour as it is measured: 0 if its magnitude is below 2^-100. (NaN and infinity may give anything.) Here
- * and below, comparisons give integers rather than branches, so that C compilers vectorise. */
+/* A colour as it is measured: 0 if its magnitude is below 2^-100. (NaN and infinity may give
+ * anything.) Here and below, comparisons give integers rather than branches, so that C compilers
+ * vectorise. */
 FUNCTION(float) image_colour(float x)
 {
     uint counts = U(image_magnitude(x) >= IMAGE_TINY);
     return uintBitsToFloat(floatBitsToUint(x) & (0u - counts));
 }
 
-/* Luminance of three colours from image_colour. weight_r + weight_g + weight_b is 1, and equal colours give
- * their own value. The sum alone is the luminance if its magnitude is at least 2^-100. */
+/* Luminance of three colours from image_colour. weight_r + weight_g + weight_b is 1, and equal
+ * colours give their own value. The sum alone is the luminance if its magnitude is at least
+ * 2^-100. */
 FUNCTION(float)
 image_luminance_sum(float r, float g, float b, float weight_r, float weight_b)
 {
@@ -208,7 +211,8 @@ FUNCTION(uint) image_kind(uint largest, float luminance)
     return finite ^ ((finite ^ kind) & (0u - endless));
 }
 
-/* A colour of which a logarithm will be taken: NaN is 0, infinite the largest finite float, tiny 0. */
+/* A colour of which a logarithm will be taken: NaN is 0, infinite the largest finite float, tiny
+ * 0. */
 FUNCTION(float) image_bounded(float x)
 {
     uint magnitude = image_magnitude(x), sign = floatBitsToUint(x) & 0x80000000u;
@@ -216,8 +220,8 @@ FUNCTION(float) image_bounded(float x)
     return uintBitsToFloat((min(magnitude, IMAGE_INFINITE - 1u) | sign) & (0u - counts));
 }
 
-/* log2 of the luminance of three colours as decoded, at least of the float least, which is positive and normal.
- * Bits of floats that are not negative are ordered as the floats are. */
+/* log2 of the luminance of three colours as decoded, at least of the float least, which is positive
+ * and normal. Bits of floats that are not negative are ordered as the floats are. */
 FUNCTION(float)
 image_log_luminance(float r, float g, float b, bool max_rgb, float weight_r, float weight_b,
                     float least)
@@ -231,13 +235,13 @@ image_log_luminance(float r, float g, float b, bool max_rgb, float weight_r, flo
     return image_log2(uintBitsToFloat(low ^ ((low ^ high) & (0u - counts))));
 }
 
-/* log2 of a positive normal number in units of 2^-24, with an error below 2^-23; exact for powers of
- * two. The range is [-126 * 2^24, 2^31). */
+/* log2 of a positive normal number in units of 2^-24, with an error below 2^-23; exact for powers
+ * of two. The range is [-126 * 2^24, 2^31). */
 FUNCTION(int) image_log2_fixed(float x)
 {
     uint bits = floatBitsToUint(x);
-    /* The product is exact. Adding the largest float below 1/2 rounds fractions, and keeps whole numbers
-     * from 2^23 on; adding 1/2 would increment every other one of these. */
+    /* The product is exact. Adding the largest float below 1/2 rounds fractions, and keeps whole
+     * numbers from 2^23 on; adding 1/2 would increment every other one of these. */
     float steps = rounded_product(image_log2_mantissa(image_mantissa(bits)), 16777216.0f);
     PRECISE float rounded = steps + uintBitsToFloat(0x3effffffu);
     return image_exponent(bits) * 16777216 + I(rounded);

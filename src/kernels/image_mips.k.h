@@ -1,16 +1,17 @@
-/* Mip chains: the filter taps, along one axis, of a texel of the next level. A level's size is half the
- * previous level's, rounded down, at least 1. The filters are separable: x and y use the same functions. */
+/* Mip chains: the filter taps, along one axis, of a texel of the next level. A level's size is half
+ * the previous level's, rounded down, at least 1. The filters are separable: x and y use the same
+ * functions. */
 #define IMAGE_MIP_AREA   0u /* tml_mip_filter */
 #define IMAGE_MIP_KAISER 1u
 
 /* AREA, the box filter: up to three texels. The new texel is
  *     middle + first_part * (first - middle) + last_part * (last - middle)
- * so that equal texels keep their value. An unused tap repeats the middle texel, since a neighbour times
- * 0 may be NaN.
+ * so that equal texels keep their value. An unused tap repeats the middle texel, since a neighbour
+ * times 0 may be NaN.
  *
- * New texel i of k covers old texels 2 i and 2 i + 1 of 2 k. Of 2 k + 1 old texels it covers the interval
- * from i (2 k + 1) / k to (i + 1) (2 k + 1) / k: the part (k - i) / k of texel 2 i, all of 2 i + 1, and the
- * part (i + 1) / k of 2 i + 2. */
+ * New texel i of k covers old texels 2 i and 2 i + 1 of 2 k. Of 2 k + 1 old texels it covers the
+ * interval from i (2 k + 1) / k to (i + 1) (2 k + 1) / k: the part (k - i) / k of texel 2 i, all of
+ * 2 i + 1, and the part (i + 1) / k of 2 i + 2. */
 STRUCT_BEGIN(image_taps)
 uint first;
 uint middle;
@@ -47,9 +48,9 @@ FUNCTION(float) image_paired(float a, float b)
     return b + 0.5f * (a - b);
 }
 
-/* A u8 texel without sRGB in a word: its even and its odd channels, with room for the sum of 256 codes each.
- * image_codes_mean makes the mean of 2^log2_count texels from both sums, rounded to nearest, ties up. The
- * sums are exact, and add two channels at a time. */
+/* A u8 texel without sRGB in a word: its even and its odd channels, with room for the sum of 256
+ * codes each. image_codes_mean makes the mean of 2^log2_count texels from both sums, rounded to
+ * nearest, ties up. The sums are exact, and add two channels at a time. */
 FUNCTION(uint) image_even_codes(uint texel)
 {
     return texel & 0x00ff00ffu;
@@ -66,7 +67,8 @@ FUNCTION(uint) image_codes_mean(uint even, uint odd, uint log2_count)
     return mean_even | (mean_odd << 8);
 }
 
-/* sin(pi x) / (pi x), from the sine's Taylor series at x minus the nearest whole number, to 2^-24. */
+/* sin(pi x) / (pi x), from the sine's Taylor series at x minus the nearest whole number, to
+ * 2^-24. */
 FUNCTION(float) image_sinc(float x)
 {
     float whole = floor(x + 0.5f);
@@ -91,10 +93,11 @@ FUNCTION(float) image_bessel(float q)
     return sum;
 }
 
-/* KAISER, a Kaiser-windowed sinc: the weight of old texel j in new texel i; 0 from a distance of three new
- * texels on. There are IMAGE_KAISER_TAPS taps from j = 2 i - IMAGE_KAISER_BEFORE on. Taps outside the level
- * are skipped; the sum is divided by the sum of the weights. Taps before IMAGE_KAISER_FIRST and from
- * IMAGE_KAISER_END on have weight 0 in levels of every size, or lie outside. */
+/* KAISER, a Kaiser-windowed sinc: the weight of old texel j in new texel i; 0 from a distance of
+ * three new texels on. There are IMAGE_KAISER_TAPS taps from j = 2 i - IMAGE_KAISER_BEFORE on. Taps
+ * outside the level are skipped; the sum is divided by the sum of the weights. Taps before
+ * IMAGE_KAISER_FIRST and from IMAGE_KAISER_END on have weight 0 in levels of every size, or lie
+ * outside. */
 #define IMAGE_KAISER_BEFORE 8
 #define IMAGE_KAISER_TAPS   19
 #define IMAGE_KAISER_FIRST  3

@@ -1,8 +1,9 @@
-/* Weight, mean and sum of squared deviations of pixel luminances. Joining two keeps equal means unchanged.
- * IMAGE_REAL is the type of the arithmetic: float, unless the including file defines it (CPU engine: double).
+/* Weight, mean and sum of squared deviations of pixel luminances. Joining two keeps equal means
+ * unchanged. IMAGE_REAL is the type of the arithmetic: float, unless the including file defines it
+ * (CPU engine: double).
  *
- * After: Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample Variances.
- * 1979. */
+ * After: Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample
+ * Variances. 1979. */
 #ifndef IMAGE_REAL
 #    define IMAGE_REAL float
 #endif

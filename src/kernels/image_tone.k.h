@@ -1,6 +1,6 @@
-/* Tone curves: scene-linear Rec. 709 colours (white is 1) to display-linear ones from 0 to 1. Their inputs
- * come from image_exposed. Results have the error of a few dozen roundings, and their bits may differ
- * between engines. */
+/* Tone curves: scene-linear Rec. 709 colours (white is 1) to display-linear ones from 0 to 1. Their
+ * inputs come from image_exposed. Results have the error of a few dozen roundings, and their bits
+ * may differ between engines. */
 #define IMAGE_TONE_SRGB              0u /* tml_tone */
 #define IMAGE_TONE_REINHARD          1u
 #define IMAGE_TONE_REINHARD_EXTENDED 2u
@@ -9,8 +9,8 @@
 #define IMAGE_TONE_AGX               5u
 #define IMAGE_TONE_NEUTRAL           6u
 
-/* A colour times the exposure scale. NaN and negative values become 0. The upper limit lies far above the end
- * of every curve, and low enough for curves to square the value. */
+/* A colour times the exposure scale. NaN and negative values become 0. The upper limit lies far
+ * above the end of every curve, and low enough for curves to square the value. */
 FUNCTION(float) image_exposed(float x, float scale)
 {
     float seen = image_either(x > 0.0f && !is_nan(x), x * scale, 0.0f);
@@ -35,7 +35,8 @@ FUNCTION(vec3) image_reinhard(vec3 c, float inverse_square)
     return scale3(c, (1.0f + luminance * inverse_square) / (1.0f + luminance));
 }
 
-/* Hable 2010: the curve of Uncharted 2 with its exposure bias of 2, scaled so that 11.2 becomes white. */
+/* Hable 2010: the curve of Uncharted 2 with its exposure bias of 2, scaled so that 11.2 becomes
+ * white. */
 FUNCTION(float) image_hable_curve(float x)
 {
     return (x * (0.15f * x + 0.05f) + 0.004f) / (x * (0.15f * x + 0.5f) + 0.06f) - 0.02f / 0.3f;
@@ -62,12 +63,13 @@ FUNCTION(vec3) image_aces(vec3 c)
                              VEC3(-0.00327f, -0.07276f, 1.07602f), v);
 }
 
-/* Sobotka's AgX in Wrensch's form: inset, 16.5 stops of log2, a polynomial for the base contrast, outset,
- * and a power of 2.2, which turns display code into linear light. Logarithm and power are fits (Remez
- * exchange) as good as the contrast's steep polynomial needs: errors of 2^-16 of a stop, and of 2^-17. */
+/* Sobotka's AgX in Wrensch's form: inset, 16.5 stops of log2, a polynomial for the base contrast,
+ * outset, and a power of 2.2, which turns display code into linear light. Logarithm and power are
+ * fits (Remez exchange) as good as the contrast's steep polynomial needs: errors of 2^-16 of a
+ * stop, and of 2^-17. */
 
-/* x clamped to low ... high, positive numbers whose bits are given: order is that of integers, whose minimum and
- * maximum are single instructions everywhere. */
+/* x clamped to low ... high, positive numbers whose bits are given: order is that of integers,
+ * whose minimum and maximum are single instructions everywhere. */
 FUNCTION(int) image_clamped_bits(float x, int low, int high)
 {
     return min(max(I(floatBitsToUint(x)), low), high);
@@ -81,8 +83,8 @@ FUNCTION(float) image_agx_stops(float x)
     int bits = image_clamped_bits(x, 0x393851f5, 0x4182557d); /* 2^-12.47393, 2^4.026069 */
     float straight = F(bits) * (unit / 8388608.0f) + (12.47393f - 127.0f) * unit;
     float m = uintBitsToFloat((U(bits) & 0x007fffffu) | 0x3f800000u) - 1.0f;
-    float bend = 0.441917041f * unit +
-                 m * (-0.267179419f * unit + m * (0.148426677f * unit - m * (0.0451490634f * unit)));
+    float bend = 0.441917041f * unit + m * (-0.267179419f * unit +
+                                            m * (0.148426677f * unit - m * (0.0451490634f * unit)));
     return straight + (m - m * m) * bend;
 }
 FUNCTION(float) image_agx_curve(float x)
@@ -112,8 +114,8 @@ FUNCTION(vec3) image_agx(vec3 c)
     return VEC3(image_agx_linear(v.x), image_agx_linear(v.y), image_agx_linear(v.z));
 }
 
-/* Khronos PBR Neutral, 2024: subtracts the Fresnel reflection of 4 %, compresses peaks above 0.76, and
- * desaturates them toward white. */
+/* Khronos PBR Neutral, 2024: subtracts the Fresnel reflection of 4 %, compresses peaks above 0.76,
+ * and desaturates them toward white. */
 FUNCTION(vec3) image_neutral(vec3 c)
 {
     float lowest = min(c.x, min(c.y, c.z));

@@ -11,7 +11,8 @@
  * in all three languages. Shaders alone define TML_GLSL.
  *
  * Kernel files use the macros of <trommel/kernel_begin.h>, as users' kernels do (FUNCTION, F U I,
- * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan, is_inf ...), and these:
+ * VEC3, add3, min, floor, floatBitsToUint, popcount32, lowest_bit32, is_nan, is_inf ...), and
+ * these:
  *
  *   ARGS_BEGIN(name) ARG_ADDRESS(a) ARG_VEC4(b) ARG_UINT(c) ARG_INT(d) ARG_FLOAT(e) ARGS_END(name)
  *       The arguments of a dispatch: a struct, passed by value and read as args.a. One struct
@@ -27,13 +28,13 @@
  *   ivec3, IVEC3(x, y, z)
  *       A triple of int, with members .x .y .z and no operators.
  *   tml_word_uvec4(words, i)
- *       Words 4 i to 4 i + 3 in one load, of an array that begins at a multiple of 16 bytes, as those that the
- *       library makes do; 0 past its end.
+ *       Words 4 i to 4 i + 3 in one load, of an array that begins at a multiple of 16 bytes, as
+ *       those that the library makes do; 0 past its end.
  *
- * Restrictions: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers, recursion,
- * static, enum, brace initialisers, vector operators or swizzles; one declarator in a declaration of a
- * struct type; no name that GLSL reserves (sample, input, output, filter, active, half, buffer,
- * shared, common, partition, resource, patch, texture, noise ...). */
+ * Restrictions: no implicit conversions (1.0f, 1u, F(i)); conditions are bool; no pointers,
+ * recursion, static, enum, brace initialisers, vector operators or swizzles; one declarator in a
+ * declaration of a struct type; no name that GLSL reserves (sample, input, output, filter, active,
+ * half, buffer, shared, common, partition, resource, patch, texture, noise ...). */
 #include "kernels/kernel_types.h"
 
 #include <trommel/kernel_begin.h>

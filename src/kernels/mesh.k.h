@@ -6,7 +6,8 @@ FUNCTION(bool) mesh_bits_are_usable(uint bits)
     return (bits & 0x7fffffffu) <= 0x71800000u;
 }
 
-/* Index number at of indices of 1 word or 2 each; of 0: at itself. What 32 bits do not hold is 2^32 - 1. */
+/* Index number at of indices of 1 word or 2 each; of 0: at itself. What 32 bits do not hold is 2^32
+ * - 1. */
 FUNCTION(uint) mesh_index_at(tml_words indices, uint at, uint words)
 {
     uint index = at;
@@ -30,8 +31,8 @@ FUNCTION(bool) mesh_vertex_is_usable(tml_words vertices, uint vertex, uint count
 }
 
 /* ---- rings ------------------------------------------------------------------------------------
- * A vertex has a ring: for each corner there, in the order of the triangles, the triangle's next and its previous
- * corner. Arrays of words:
+ * A vertex has a ring: for each corner there, in the order of the triangles, the triangle's next
+ * and its previous corner. Arrays of words:
  *   firsts    1 a vertex, and 1 more: the ring's first corner; it ends where the next one begins
  *   rings     2 a corner
  *   positions 3 a vertex */
@@ -43,9 +44,9 @@ FUNCTION(uint) mesh_mixed(uint x)
     return x * 0x85ebca77u;
 }
 
-/* Does each edge that leaves the vertex in one triangle come back in another one? Sums of the neighbours' numbers, and
- * of these mixed, tell: for certain where it is so, and where one ring is open. Of several open ones the differences may
- * cancel, by a chance of 2^-64. */
+/* Does each edge that leaves the vertex in one triangle come back in another one? Sums of the
+ * neighbours' numbers, and of these mixed, tell: for certain where it is so, and where one ring is
+ * open. Of several open ones the differences may cancel, by a chance of 2^-64. */
 FUNCTION(bool) mesh_is_inner(tml_words firsts, tml_words rings, uint vertex)
 {
     uint sum = 0u;
@@ -60,7 +61,8 @@ FUNCTION(bool) mesh_is_inner(tml_words firsts, tml_words rings, uint vertex)
     return sum == 0u && mixed == 0u;
 }
 
-/* What of each step a vertex takes part in: its weight, 0 to 1, and 0 on a boundary that is kept. */
+/* What of each step a vertex takes part in: its weight, 0 to 1, and 0 on a boundary that is
+ * kept. */
 FUNCTION(float)
 mesh_share(tml_words firsts, tml_words rings, uint vertex, float weight, bool is_free)
 {
@@ -70,7 +72,8 @@ mesh_share(tml_words firsts, tml_words rings, uint vertex, float weight, bool is
     return share;
 }
 
-/* A vertex, moved by a share of the way to the mean of its ring. In a closed ring each neighbour is there twice. */
+/* A vertex, moved by a share of the way to the mean of its ring. In a closed ring each neighbour is
+ * there twice. */
 FUNCTION(vec3)
 mesh_moved(tml_words firsts, tml_words rings, tml_words positions, uint vertex, float share)
 {

@@ -1,8 +1,10 @@
-/* The binning of a field's points, on every engine: a point's bin, and the record that is sorted into it.
+/* The binning of a field's points, on every engine: a point's bin, and the record that is sorted
+ * into it.
  *
- * Positions are computed in double, on GPUs by kernels/real64.k.h, or a record near the far end of a large grid would be
- * less exact than the sums. plan: words that the host makes (src/field/field_plan.c), doubles of two words each and the
- * levels. points: 3 floats each. radii: one float each, or any words where the plan has a radius for all. */
+ * Positions are computed in double, on GPUs by kernels/real64.k.h, or a record near the far end of
+ * a large grid would be less exact than the sums. plan: words that the host makes
+ * (src/field/field_plan.c), doubles of two words each and the levels. points: 3 floats each. radii:
+ * one float each, or any words where the plan has a radius for all. */
 
 #define FIELD_BINS_INVERSE 0u  /* 9 doubles: from world to samples, row by row */
 #define FIELD_BINS_ORIGIN  18u /* 3 */
@@ -73,8 +75,8 @@ FUNCTION(uint) field_meets(tml_words plan, uint axis, real64 reach, real64 posit
            real64_less(position, real64_add(last, support));
 }
 
-/* Of a reach, by a float's bits. Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the last one has all smaller
- * too. Supports are wider than floats are rounded. */
+/* Of a reach, by a float's bits. Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the
+ * last one has all smaller too. Supports are wider than floats are rounded. */
 FUNCTION(uint) field_level_of(tml_words plan, uint reach)
 {
     uint largest = real64_to_float(real64_at(plan, FIELD_BINS_LARGEST));
@@ -95,8 +97,8 @@ FUNCTION(uint) field_in_bin(real64 position, uint bin, uint edge_log2)
     return real64_to_float(real64_subtract(position, corner));
 }
 
-/* Point i, of that reach, which is not 0. (Measured dead end: in one loop, which knows the level before
- * it has the positions, SwiftShader compiles it for two minutes.) */
+/* Point i, of that reach, which is not 0. (Measured dead end: in one loop, which knows the level
+ * before it has the positions, SwiftShader compiles it for two minutes.) */
 FUNCTION(field_binned)
 field_bin_of(tml_words plan, tml_words points, tml_index i, real64 reach)
 {

@@ -1,5 +1,5 @@
-/* The names of kernels/real64.k.h on the host's own doubles, for kernel files that use them in C: macros, since in one
- * file with the others (tools/make_amalgamation.c) they must end. */
+/* The names of kernels/real64.k.h on the host's own doubles, for kernel files that use them in C:
+ * macros, since in one file with the others (tools/make_amalgamation.c) they must end. */
 #include <stdint.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Lines against triangles in doubles. Arguments are floats, so their differences are rounded but once. */
+/* Lines against triangles in doubles. Arguments are floats, so their differences are rounded but
+ * once. */
 #define REAL64_FLOAT_NAN 0x7fc00000u
 
 STRUCT_BEGIN(real64_vec3)
@@ -62,8 +63,8 @@ FUNCTION(uvec2) real64_farthest3(real64_vec3 p)
     return real64_farther(real64_farther(p.x, p.y), p.z);
 }
 
-/* A quotient, as if it were rounded but once, or nearly so: devices divide less well. PRECISE, or a compiler takes
- * a / b + r / b for (a + r) / b, as NVIDIA's does, in which r is lost. */
+/* A quotient, as if it were rounded but once, or nearly so: devices divide less well. PRECISE, or a
+ * compiler takes a / b + r / b for (a + r) / b, as NVIDIA's does, in which r is lost. */
 FUNCTION(float) real64_quotient(float a, float b)
 {
     PRECISE float about = a / b;
@@ -75,8 +76,9 @@ FUNCTION(float) real64_quotient(float a, float b)
     return quotient;
 }
 
-/* A determinant of vectors p, q and r is a sum of six products, each off by less than 2^-49 of the vectors' farthest
- * coordinates: 3 differences, 2 products and 3 sums are rounded. 2^-46 of these is more in all. */
+/* A determinant of vectors p, q and r is a sum of six products, each off by less than 2^-49 of the
+ * vectors' farthest coordinates: 3 differences, 2 products and 3 sums are rounded. 2^-46 of these
+ * is more in all. */
 
 /* Whether the ray's line passes through the triangle: 1, or 0, or 2 where doubles are unsure. */
 FUNCTION(uint)
@@ -102,8 +104,9 @@ real64_line_passes(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 orig
     return (signs & 4u) != 0u ? 2u : 1u;
 }
 
-/* The bits of t, rounded to float, where the ray meets the triangle's plane; of NaN where doubles are unsure. The quotient
- * n / m of determinants is rounded to f if n - f m is certainly below half the last place of f, by m. */
+/* The bits of t, rounded to float, where the ray meets the triangle's plane; of NaN where doubles
+ * are unsure. The quotient n / m of determinants is rounded to f if n - f m is certainly below half
+ * the last place of f, by m. */
 FUNCTION(uint)
 real64_line_t(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, real64_vec3 way)
 {
@@ -164,8 +167,8 @@ FUNCTION(uvec2) real64_divide(uvec2 a, uvec2 b)
                         quotient);
 }
 
-/* Weights of the second and third corner where the ray meets the triangle's plane: of the determinants' sum, that of the
- * edge across, as collide_cast.c has them. */
+/* Weights of the second and third corner where the ray meets the triangle's plane: of the
+ * determinants' sum, that of the edge across, as collide_cast.c has them. */
 FUNCTION(vec2)
 real64_line_weights(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin,
                     real64_vec3 way)

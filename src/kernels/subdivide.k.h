@@ -1,26 +1,27 @@
-/* Loop subdivision: the masks, and the half-edge arithmetic that derives a level's topology from the
- * previous level's.
+/* Loop subdivision: the masks, and the half-edge arithmetic that derives a level's topology from
+ * the previous level's.
  *
- * Triangle f has half-edges 3f, 3f + 1 and 3f + 2; half-edge h runs from corner h % 3 to the next. Arrays
- * of words:
- *   halves    4 a half-edge: its origin vertex; its twin; its edge, or on adaptive levels the edge point's
- *             vertex; the edge's sharpness (a float's bits)
- *   vertices  4 a vertex: an outgoing half-edge, on a boundary the one from which a counter-clockwise
- *             walk meets all others; its sharpness; Loop's beta and the limit mask's weight for its
- *             valence
+ * Triangle f has half-edges 3f, 3f + 1 and 3f + 2; half-edge h runs from corner h % 3 to the next.
+ * Arrays of words:
+ *   halves    4 a half-edge: its origin vertex; its twin; its edge, or on adaptive levels the edge
+ *             point's vertex; the edge's sharpness (a float's bits)
+ *   vertices  4 a vertex: an outgoing half-edge, on a boundary the one from which a
+ *             counter-clockwise walk meets all others; its sharpness; Loop's beta and the limit
+ *             mask's weight for its valence
  *   firsts    1 an edge: the lower of its half-edges
  *   values    1 to 4 floats a vertex: positions, or any attribute
- * A twin is LOOP_NONE on a boundary, and LOOP_OUTSIDE if the level lacks the triangle across the edge.
+ * A twin is LOOP_NONE on a boundary, and LOOP_OUTSIDE if the level lacks the triangle across the
+ * edge.
  *
- * The children of triangle f are 4f to 4f + 3: 4f + k at corner k, beginning with that corner, and 4f + 3
- * in the middle, beginning with the edge point of half-edge 3f. Every mask adds differences from one of
- * its values, so that equal values give exactly that value.
+ * The children of triangle f are 4f to 4f + 3: 4f + k at corner k, beginning with that corner, and
+ * 4f + 3 in the middle, beginning with the edge point of half-edge 3f. Every mask adds differences
+ * from one of its values, so that equal values give exactly that value.
  *
  * After: Loop: Smooth Subdivision Surfaces Based on Triangles. 1987; Hoppe et al.: Piecewise Smooth
- * Surface Reconstruction. 1994; DeRose, Kass, Truong: Subdivision Surfaces in Character Animation. 1998
- * (semi-sharp creases); Biermann, Levin, Zorin: Piecewise Smooth Subdivision Surfaces with Normal
- * Control. 2000 (tangents of boundaries); Vanhoey, Dupuy: A Halfedge Refinement Rule for Parallel Loop
- * Subdivision. 2022. */
+ * Surface Reconstruction. 1994; DeRose, Kass, Truong: Subdivision Surfaces in Character Animation.
+ * 1998 (semi-sharp creases); Biermann, Levin, Zorin: Piecewise Smooth Subdivision Surfaces with
+ * Normal Control. 2000 (tangents of boundaries); Vanhoey, Dupuy: A Halfedge Refinement Rule for
+ * Parallel Loop Subdivision. 2022. */
 
 /* ---- half-edges ------------------------------------------------------------------------------ */
 
@@ -78,8 +79,8 @@ FUNCTION(float) loop_worn(float sharpness)
 
 /* ---- topology of the next level -------------------------------------------------------------- */
 
-/* The twin of a child's half-edge that is one half of half-edge h of the parent, from h's twin. at_origin:
- * the half at h's origin, else the half at h's end. */
+/* The twin of a child's half-edge that is one half of half-edge h of the parent, from h's twin.
+ * at_origin: the half at h's origin, else the half at h's end. */
 FUNCTION(uint) loop_child_twin(uint twin, bool at_origin)
 {
     if (!loop_is_half(twin))
@@ -93,8 +94,8 @@ FUNCTION(uint) loop_middle(tml_words halves, uint h, uint vertex_count)
     return vertex_count + loop_edge(halves, h);
 }
 
-/* The half-edge of triangle f that contains half-edge i of its children. For i in f's interior, the half-edge
- * of f that i's edge takes its number from. */
+/* The half-edge of triangle f that contains half-edge i of its children. For i in f's interior, the
+ * half-edge of f that i's edge takes its number from. */
 FUNCTION(uint) loop_child_side(uint i, uint f)
 {
     uint h = 3u * f + i % 12u / 3u;
@@ -103,9 +104,9 @@ FUNCTION(uint) loop_child_side(uint i, uint f)
     return i % 3u == 0u ? h : loop_prev(h);
 }
 
-/* Record of half-edge i of the next level. It lies in a child of triangle f, which is refined triangle number
- * i / 12; twin is the twin of its side, numbered among refined triangles. vertex_count and edge_count are
- * this level's. */
+/* Record of half-edge i of the next level. It lies in a child of triangle f, which is refined
+ * triangle number i / 12; twin is the twin of its side, numbered among refined triangles.
+ * vertex_count and edge_count are this level's. */
 FUNCTION(uvec4)
 loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count, uint edge_count)
 {
@@ -204,7 +205,8 @@ FUNCTION(vec4) loop_crease_point(vec4 a, vec4 b)
     return add4(a, scale4(sub4(b, a), 0.5f));
 }
 
-/* Edge point of an interior edge from a to b with sharpness below 1; c and d are its triangles' third corners. */
+/* Edge point of an interior edge from a to b with sharpness below 1; c and d are its triangles'
+ * third corners. */
 FUNCTION(vec4) loop_inner_point(vec4 a, vec4 b, vec4 c, vec4 d, float sharp)
 {
     vec4 beside = add4(sub4(c, a), sub4(d, a));
@@ -315,7 +317,8 @@ loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n, uint v
     return ring;
 }
 
-/* A vertex's rule, from its sharpness and its number of sharp edges. A dart, with one of them, is smooth. */
+/* A vertex's rule, from its sharpness and its number of sharp edges. A dart, with one of them, is
+ * smooth. */
 #define LOOP_SMOOTH 0u
 #define LOOP_CREASE 1u
 #define LOOP_CORNER 2u
@@ -327,7 +330,8 @@ FUNCTION(uint) loop_rule(float sharp, uint sharp_count)
     return sharp_count == 2u ? LOOP_CREASE : LOOP_SMOOTH;
 }
 
-/* Vertex point of a vertex with value v. If the next level has another rule, blends both rules' points. */
+/* Vertex point of a vertex with value v. If the next level has another rule, blends both rules'
+ * points. */
 FUNCTION(vec4) loop_vertex_step(vec4 v, loop_ring ring, float sharp, float beta)
 {
     vec4 step_smooth = scale4(ring.all, beta);
@@ -365,8 +369,8 @@ loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values
                             tml_word_float(vertices, 4u * i + 2u));
 }
 
-/* Value i of the next level: of the edge whose first half-edge is firsts[i - vertex_count] the edge point; else,
- * below vertex_count or where that is LOOP_NONE, the vertex point. */
+/* Value i of the next level: of the edge whose first half-edge is firsts[i - vertex_count] the edge
+ * point; else, below vertex_count or where that is LOOP_NONE, the vertex point. */
 FUNCTION(vec4)
 loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
@@ -405,8 +409,8 @@ loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values
                            tml_word_float(vertices, 4u * i + 3u));
 }
 
-/* The edge point v of an edge from a to b, and its neighbours in the next level, relative to v: a, b, and on
- * the edge's left and right those near b and near a. */
+/* The edge point v of an edge from a to b, and its neighbours in the next level, relative to v: a,
+ * b, and on the edge's left and right those near b and near a. */
 /* clang-format off */
 STRUCT_BEGIN(loop_centre)
     vec4 v;
@@ -451,7 +455,8 @@ loop_centre_of(uint h, tml_words halves, tml_words values, uint n, uint vertex_c
     return c;
 }
 
-/* The same from this level's values and kept, the next level's vertex points; computes the edge points. */
+/* The same from this level's values and kept, the next level's vertex points; computes the edge
+ * points. */
 FUNCTION(loop_centre)
 loop_centre_ahead(uint h, tml_words halves, tml_words values, tml_words kept, uint n, uint flags)
 {
@@ -518,8 +523,8 @@ FUNCTION(vec3) loop_unit(vec3 v)
     return scale3(scaled, 1.0f / length3(scaled));
 }
 
-/* One side of a crease at a vertex: its normal, and the sharp half-edge that ends the side, counter-clockwise
- * from the one that begins it (LOOP_NONE on a boundary). */
+/* One side of a crease at a vertex: its normal, and the sharp half-edge that ends the side,
+ * counter-clockwise from the one that begins it (LOOP_NONE on a boundary). */
 /* clang-format off */
 STRUCT_BEGIN(loop_side)
     vec3 normal;
@@ -527,8 +532,9 @@ STRUCT_BEGIN(loop_side)
 STRUCT_END(loop_side)
 /* clang-format on */
 
-/* Normal of the side from sharp half-edge first on, by tangents along and across the crease (Biermann et
- * al. 2000), of differences from v. inside counts edges between both sharp ones; 2 is the regular case. */
+/* Normal of the side from sharp half-edge first on, by tangents along and across the crease
+ * (Biermann et al. 2000), of differences from v. inside counts edges between both sharp ones; 2 is
+ * the regular case. */
 FUNCTION(loop_side)
 loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_words turns,
                  uint vertex_count, uint flags)
@@ -668,7 +674,8 @@ loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words posit
     return loop_unit(cross3(tangents.along, tangents.across));
 }
 
-/* Normal of a crease's left side at the edge point of an edge from a to b; all relative to that point. */
+/* Normal of a crease's left side at the edge point of an edge from a to b; all relative to that
+ * point. */
 FUNCTION(vec3) loop_middle_side(vec3 a, vec3 b, vec3 near_b, vec3 near_a)
 {
     return loop_unit(cross3(sub3(b, a), sub3(add3(near_b, near_a), scale3(add3(a, b), 0.5f))));
@@ -701,10 +708,11 @@ FUNCTION(vec3) loop_centre_normal(loop_centre c, uint flags)
 
 /* ---- adaptive -------------------------------------------------------------------------------- */
 
-/* An adaptive level refines some of its triangles. places: 1 word a triangle, its number among the refined
- * triangles, or LOOP_NONE. A vertex keeps its number in all levels, and new vertices follow. firsts: 1 word a
- * vertex of the next level, LOOP_NONE for those that this level has. Edges have no numbers: a half-edge's third
- * word is the edge point's vertex, or LOOP_NONE. Where the level's triangles end, twins are LOOP_OUTSIDE. */
+/* An adaptive level refines some of its triangles. places: 1 word a triangle, its number among the
+ * refined triangles, or LOOP_NONE. A vertex keeps its number in all levels, and new vertices
+ * follow. firsts: 1 word a vertex of the next level, LOOP_NONE for those that this level has. Edges
+ * have no numbers: a half-edge's third word is the edge point's vertex, or LOOP_NONE. Where the
+ * level's triangles end, twins are LOOP_OUTSIDE. */
 
 /* Is triangle t of a level the mesh's, or is its parent, list[t / 4], marked? */
 FUNCTION(bool) loop_inherits(uint t, uint level, tml_words list, tml_words marks)
@@ -721,8 +729,9 @@ FUNCTION(uint) loop_placed(uint h, tml_words places)
     return place == LOOP_NONE ? LOOP_OUTSIDE : 3u * place + h % 3u;
 }
 
-/* Does h, rather than its twin, create an edge point? Its edge has one if either triangle at the edge of the
- * mesh is refined. mesh_halves joins both sides of a seam, so both get an edge point. */
+/* Does h, rather than its twin, create an edge point? Its edge has one if either triangle at the
+ * edge of the mesh is refined. mesh_halves joins both sides of a seam, so both get an edge
+ * point. */
 FUNCTION(bool) loop_owns_middle(uint h, tml_words halves, tml_words mesh_halves, tml_words places)
 {
     if (!loop_is_first(halves, h))
@@ -755,7 +764,8 @@ FUNCTION(bool) loop_touches(uint i, tml_words halves, tml_words vertices, tml_wo
     return is_marked && h != LOOP_OUTSIDE;
 }
 
-/* Records of kept and new vertices in the next level; no half-edge if its triangle is not refined. */
+/* Records of kept and new vertices in the next level; no half-edge if its triangle is not
+ * refined. */
 FUNCTION(uvec4) loop_placed_vertex(uvec4 vertex, tml_words places)
 {
     vertex.x = loop_placed(vertex.x, places);
@@ -823,7 +833,8 @@ loop_new_limit(uint h, tml_words halves, tml_words values, tml_words next_values
     return loop_centre_limit(loop_centre_ahead(h, halves, values, next_values, n, flags), flags);
 }
 
-/* Limit of vertex i: recomputed if semi-sharp creases or corners at i lose sharpness here, else from limits. */
+/* Limit of vertex i: recomputed if semi-sharp creases or corners at i lose sharpness here, else
+ * from limits. */
 FUNCTION(vec4)
 loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
                 tml_words next_values, uint n, uint flags)
@@ -852,8 +863,8 @@ FUNCTION(float) loop_angle(vec3 a, vec3 b)
     return 2.0f * atan(apart / max(length3(add3(u, v)), 1e-6f));
 }
 
-/* Normals of the two triangles at h's edge, oriented by their windings, with twice their areas as lengths. Both
- * are 0 if the edge is sharp or lacks a triangle. */
+/* Normals of the two triangles at h's edge, oriented by their windings, with twice their areas as
+ * lengths. Both are 0 if the edge is sharp or lacks a triangle. */
 STRUCT_BEGIN(loop_wings)
 vec3 left;
 vec3 right;
@@ -877,17 +888,18 @@ FUNCTION(loop_wings) loop_wings_at(uint h, tml_words halves, tml_words limits)
     return wings;
 }
 
-/* Moves m, the limit of the edge point between a and b, along the surface into the plane of the edge and the
- * surface normal. Near an extraordinary vertex (valence other than 6), m is offset sideways by a fixed part
- * of the edge's length on every level, which is no curvature. On sharp edges wings are 0, and m stays. */
+/* Moves m, the limit of the edge point between a and b, along the surface into the plane of the
+ * edge and the surface normal. Near an extraordinary vertex (valence other than 6), m is offset
+ * sideways by a fixed part of the edge's length on every level, which is no curvature. On sharp
+ * edges wings are 0, and m stays. */
 FUNCTION(vec3) loop_above(vec3 a, vec3 b, vec3 m, loop_wings wings)
 {
     vec3 side = loop_unit(cross3(add3(wings.left, wings.right), sub3(b, a)));
     return sub3(m, scale3(side, dot3(sub3(m, a), side)));
 }
 
-/* Turning angle of a curve from a through m to b: for a circular arc, the angle between its end tangents is
- * twice that between the chords a m and m b. m need not be the arc's midpoint. */
+/* Turning angle of a curve from a through m to b: for a circular arc, the angle between its end
+ * tangents is twice that between the chords a m and m b. m need not be the arc's midpoint. */
 FUNCTION(float) loop_turn(vec3 a, vec3 b, vec3 m)
 {
     return 2.0f * loop_angle(sub3(m, a), sub3(b, m));
@@ -901,8 +913,8 @@ FUNCTION(float) loop_height(vec3 a, vec3 b, vec3 m)
     return length3(sub3(from, scale3(along, dot3(from, along))));
 }
 
-/* Clip coordinates of a point, with z = 0. camera: a 4x4 matrix in rows, the picture's width and height in
- * pixels, the least w, and whether geometry outside the picture counts too. */
+/* Clip coordinates of a point, with z = 0. camera: a 4x4 matrix in rows, the picture's width and
+ * height in pixels, the least w, and whether geometry outside the picture counts too. */
 FUNCTION(vec4) loop_project(vec3 p, tml_words camera)
 {
     vec4 clip;
@@ -934,7 +946,8 @@ FUNCTION(bool) loop_is_unseen(vec4 a, vec4 b, vec4 c)
            (a.w <= 0.0f && b.w <= 0.0f && c.w <= 0.0f);
 }
 
-/* Code of leaf t: bit k if half-edge 3t + k is split, as the triangle across it is red; bit 3 always. */
+/* Code of leaf t: bit k if half-edge 3t + k is split, as the triangle across it is red; bit 3
+ * always. */
 FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
 {
     uint code = 8u;
@@ -946,8 +959,8 @@ FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
     return code;
 }
 
-/* A vertex of half-edge h's triangle: 0 to 2 are its corners from h's origin on, 3 to 5 the edge points of the
- * edges from corner c - 3 to the next. */
+/* A vertex of half-edge h's triangle: 0 to 2 are its corners from h's origin on, 3 to 5 the edge
+ * points of the edges from corner c - 3 to the next. */
 FUNCTION(uint) loop_corner(uint h, uint c, tml_words halves)
 {
     uint at = c % 3u == 0u ? h : c % 3u == 1u ? loop_next(h) : loop_prev(h);
@@ -959,8 +972,8 @@ FUNCTION(uvec3) loop_three(uint h, uint a, uint b, uint c, tml_words halves)
     return UVEC3(loop_corner(h, a, halves), loop_corner(h, b, halves), loop_corner(h, c, halves));
 }
 
-/* Green triangle k of a leaf (red-green refinement: Bank, Sherman, Weiser 1983). A leaf with n split edges has
- * n + 1 green triangles. */
+/* Green triangle k of a leaf (red-green refinement: Bank, Sherman, Weiser 1983). A leaf with n
+ * split edges has n + 1 green triangles. */
 FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
 {
     uint split = code & 7u;
@@ -983,7 +996,8 @@ FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
     return loop_three(h + k, 0u, 3u, 5u, halves);
 }
 
-/* In place of loop_green: the leaf itself, then for each split edge a thin triangle to its edge point. */
+/* In place of loop_green: the leaf itself, then for each split edge a thin triangle to its edge
+ * point. */
 FUNCTION(uvec3) loop_sliver(uint t, uint code, uint k, tml_words halves)
 {
     if (k == 0u)

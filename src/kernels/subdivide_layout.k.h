@@ -1,4 +1,5 @@
-/* Subdivide: constants that the formulas (subdivide.k.h) and the host share. C and GLSL include this file first. */
+/* Subdivide: constants that the formulas (subdivide.k.h) and the host share. C and GLSL include
+ * this file first. */
 #ifndef TML_SUBDIVIDE_LAYOUT_K_H
 #define TML_SUBDIVIDE_LAYOUT_K_H
 

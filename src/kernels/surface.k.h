@@ -10,8 +10,8 @@
 /* ---- words (not in GLSL ES 1.00, which has no bit operators) --------------------------------- */
 #ifndef TML_ES100
 
-/* The widest integer that every device has; or several, and the numbers of set bits of each, where the including file
- * says so. */
+/* The widest integer that every device has; or several, and the numbers of set bits of each, where
+ * the including file says so. */
 #    ifdef TML_GLSL
 #        define WORD          uint
 #        define WORD_SUM      uint
@@ -37,10 +37,11 @@ surface_active(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WO
     return (c0 | c1 | c2 | c3 | c4 | c5 | c6 | c7) & ~(c0 & c1 & c2 & c3 & c4 & c5 & c6 & c7);
 }
 
-/* Number of triangles of the cells in the mask, without case indices: a cell has V - 2F, with V inside
- * corners and F fully inside faces; plus 4 if all corners are inside (8 - 12 + 4 = 0); minus 4 if only
- * two opposite corners are outside (two caps of one triangle each, while V - 2F is 6). This holds for
- * the table that separates inside corners on ambiguous faces; the table's generator asserts it. */
+/* Number of triangles of the cells in the mask, without case indices: a cell has V - 2F, with V
+ * inside corners and F fully inside faces; plus 4 if all corners are inside (8 - 12 + 4 = 0); minus
+ * 4 if only two opposite corners are outside (two caps of one triangle each, while V - 2F is 6).
+ * This holds for the table that separates inside corners on ambiguous faces; the table's generator
+ * asserts it. */
 FUNCTION(WORD_SUM)
 surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7,
                   WORD cells)
@@ -70,9 +71,9 @@ surface_triangles(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6,
  * 8192 samples along an axis. */
 #define SURFACE_CLEARANCE 0.0009765625f
 
-/* Position of the isovalue on the edge from sample a (0) to sample b (1). a is the end with the lower
- * index, so that all cells around an edge get the same bits. largest: the type's largest number; past
- * it b - a overflowed, and the position is 1/2. */
+/* Position of the isovalue on the edge from sample a (0) to sample b (1). a is the end with the
+ * lower index, so that all cells around an edge get the same bits. largest: the type's largest
+ * number; past it b - a overflowed, and the position is 1/2. */
 #define SURFACE_CROSSING(REAL, largest)                                                            \
     REAL difference = b - a;                                                                       \
     REAL t = (iso - a) / difference;                                                               \
@@ -118,8 +119,8 @@ FUNCTION(float) surface_mix(float a, float b, float t)
     return t == 1.0f ? b : a + t * (b - a);
 }
 
-/* Outward unit normal of a cap on an axis's low (side = -1) or high (1) face. rows: that axis's component of
- * row_x, row_y and row_z in surface_normal. */
+/* Outward unit normal of a cap on an axis's low (side = -1) or high (1) face. rows: that axis's
+ * component of row_x, row_y and row_z in surface_normal. */
 FUNCTION(vec3) surface_cap_normal(vec3 rows, float side)
 {
     vec3 n = scale3(rows, -side);
@@ -127,8 +128,8 @@ FUNCTION(vec3) surface_cap_normal(vec3 rows, float side)
     return VEC3(n.x / size, n.y / size, n.z / size);
 }
 
-/* Unit normal toward lower values, from the gradient in index space. row_x, row_y, row_z: rows of the
- * inverse transpose of direction * spacing, negated (not negated for flipped surfaces). */
+/* Unit normal toward lower values, from the gradient in index space. row_x, row_y, row_z: rows of
+ * the inverse transpose of direction * spacing, negated (not negated for flipped surfaces). */
 FUNCTION(vec3) surface_normal(vec3 gradient, vec3 row_x, vec3 row_y, vec3 row_z)
 {
     vec3 n = VEC3(dot3(row_x, gradient), dot3(row_y, gradient), dot3(row_z, gradient));

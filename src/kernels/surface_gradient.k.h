@@ -1,14 +1,16 @@
-/* Gradients at samples. Neighbours come from the whole volume; outside it, the border's samples repeat. A
- * NaN sample counts as missing. The including C file or shader defines
+/* Gradients at samples. Neighbours come from the whole volume; outside it, the border's samples
+ * repeat. A NaN sample counts as missing. The including C file or shader defines
  *   GRADIENT_PARAMS, GRADIENT_ARGS    the source of samples, as parameters and as arguments
- *   GRADIENT_SAMPLE(d)                the sample at offset d (an ivec3) from the current one, as a float
+ *   GRADIENT_SAMPLE(d)                the sample at offset d (an ivec3) from the current one, as a
+ *                                     float
  *   GRADIENT_IS_NAN(s)                s: a sample or a sum of samples
- *   GRADIENT_STEP(has)                step to a neighbour: 1, or 0 if the volume has none there; or always
- *                                     1, if the source repeats the border's samples itself
+ *   GRADIENT_STEP(has)                step to a neighbour: 1, or 0 if the volume has none there; or
+ *                                     always 1, if the source repeats the border's samples itself
  *   GRADIENT_ARE_THERE(a, b)          neither is NaN, or a cheaper sufficient test
  *   GRADIENT_CHOOSE(c, a, b)          c ? a : b of floats
  *   GRADIENT_FORWARD, GRADIENT_SOBEL  bool, the kind of differences; neither: central ones
- *   GRADIENT_UNROLL_TAPS, GRADIENT_UNROLL_SIDES  before loops: an unroll pragma in C, nothing in GLSL */
+ *   GRADIENT_UNROLL_TAPS, GRADIENT_UNROLL_SIDES  before loops: an unroll pragma in C, nothing in
+ *                                                GLSL */
 #ifdef GRADIENT_SAMPLE
 
 /* The offset of d steps along an axis, and u and v steps along the two others. */
@@ -18,8 +20,8 @@ FUNCTION(ivec3) surface_steps(int axis, int d, int u, int v)
 }
 
 /* The term of a difference d steps along an axis: the sample there or, for Sobel, the smoothed 3x3
- * neighbourhood in the plane normal to the axis. A missing sample takes the value of the plane's centre;
- * a missing centre makes the term NaN. */
+ * neighbourhood in the plane normal to the axis. A missing sample takes the value of the plane's
+ * centre; a missing centre makes the term NaN. */
 FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
 {
     float centre = 0.0f, corners = 0.0f, edges = 0.0f;
@@ -46,8 +48,9 @@ FUNCTION(float) surface_central(float difference)
     return difference * 0.5f;
 }
 
-/* Derivative along an axis of count samples, at index i, per grid step. The divisor is the number of grid
- * steps between the two terms: 2 inside, 1 at a border; with 0, in a volume one thick, the result is 0. */
+/* Derivative along an axis of count samples, at index i, per grid step. The divisor is the number
+ * of grid steps between the two terms: 2 inside, 1 at a border; with 0, in a volume one thick, the
+ * result is 0. */
 FUNCTION(float) surface_slope(GRADIENT_PARAMS, int axis, int i, int count)
 {
     bool has_high = i + 1 < count;

@@ -1,8 +1,9 @@
-/* Label boundaries as a surface net (src/labels/surface_nets.h): where vertices are, on every engine; and, for devices, the
- * net from its volume on.
+/* Label boundaries as a surface net (src/labels/surface_nets.h): where vertices are, on every
+ * engine; and, for devices, the net from its volume on.
  *
- * Bits of a row stand in words of 32. Its first sample is bit 0 or, behind a layer of background, bit 32, so that words of
- * bits are words of samples; the background's sample is then bit 31. What is numbered by row is at word + words * (y + size_y
+ * Bits of a row stand in words of 32. Its first sample is bit 0 or, behind a layer of background,
+ * bit 32, so that words of bits are words of samples; the background's sample is then bit 31. What
+ * is numbered by row is at word + words * (y + size_y
  * * z), with rows of background counted. The volume is seen as words, whatever its type.
  *
  * Words of a plan, from the host. */
@@ -41,14 +42,16 @@ FUNCTION(int) nets_round(float x)
     return whole + (rest > 0.5f || (rest == 0.5f && (whole & 1) != 0) ? 1 : 0);
 }
 
-/* Neighbours across the lower and the upper side of each axis are bits of a code: how much farther their cells are, in sum. */
+/* Neighbours across the lower and the upper side of each axis are bits of a code: how much farther
+ * their cells are, in sum. */
 FUNCTION(int) nets_toward(uint code, uint axis)
 {
     return 2 * NETS_HALF * (I(code >> (2u * axis + 1u) & 1u) - I(code >> (2u * axis) & 1u));
 }
 
-/* Where an iteration moves a vertex along an axis: towards the mean of its neighbours, of whose places all is the sum, its own
- * in place of the six that lack. rate: how much of the way for each of them. */
+/* Where an iteration moves a vertex along an axis: towards the mean of its neighbours, of whose
+ * places all is the sum, its own in place of the six that lack. rate: how much of the way for each
+ * of them. */
 FUNCTION(uint) nets_moved(uint from, uint all, int toward, float rate, int bound)
 {
     float way = rounded_product(F(I(all) - 6 * I(from) + toward), rate);
@@ -64,7 +67,8 @@ FUNCTION(float) nets_square(vec3 a, vec3 b)
     PRECISE float xyz = xy + rounded_product(z, z);
     return xyz;
 }
-/* Is a quad's diagonal from corner b to d clearly shorter than that from a to c? Rounding decides nothing between squares'. */
+/* Is a quad's diagonal from corner b to d clearly shorter than that from a to c? Rounding decides
+ * nothing between squares'. */
 FUNCTION(bool) nets_cuts_other_way(vec3 a, vec3 b, vec3 c, vec3 d)
 {
     return nets_square(b, d) < rounded_product(0.999f, nets_square(a, c));

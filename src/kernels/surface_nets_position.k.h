@@ -1,4 +1,5 @@
-/* Positions of a surface net's vertices (kernels/surface_nets.k.h), in doubles until they are rounded. */
+/* Positions of a surface net's vertices (kernels/surface_nets.k.h), in doubles until they are
+ * rounded. */
 
 /* In samples of the volume, from a cell's number behind the background. Never below 0. */
 FUNCTION(real64) nets_coordinate(tml_words plan, uint axis, uint cell, uint place)

@@ -1,4 +1,5 @@
-/* A surface net on a device (kernels/surface_nets.k.h): a map's element is a word of bits, then a vertex, then a face. */
+/* A surface net on a device (kernels/surface_nets.k.h): a map's element is a word of bits, then a
+ * vertex, then a face. */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -89,8 +90,8 @@ FUNCTION(bool) net_is_background(tml_words plan, uvec2 label)
            label.y == tml_word(plan, NETS_BACKGROUND + 1u);
 }
 
-/* The label at a column of a row; other labels than the chosen ones are background. members: as net_members_of makes them,
- * number: of the row's word that has the column. */
+/* The label at a column of a row; other labels than the chosen ones are background. members: as
+ * net_members_of makes them, number: of the row's word that has the column. */
 FUNCTION(uvec2)
 net_label_at(tml_words volume, tml_words plan, uint members, uint column, uint y, uint z)
 {
@@ -152,7 +153,8 @@ FUNCTION(bool) net_is_chosen(tml_words plan, uvec2 label)
            !net_is_background(plan, label);
 }
 
-/* Samples of a word with a chosen label. Runs of equal labels, which are long, are searched once. */
+/* Samples of a word with a chosen label. Runs of equal labels, which are long, are searched
+ * once. */
 FUNCTION(uint) net_members_of(tml_words volume, tml_words plan, uint i)
 {
     net_spot at = net_spot_at(plan, i);
@@ -178,7 +180,8 @@ FUNCTION(uint) net_members_of(tml_words volume, tml_words plan, uint i)
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/* A row's samples from a word of bits on, in words of the volume: its first one, and how many bits of that come before. */
+/* A row's samples from a word of bits on, in words of the volume: its first one, and how many bits
+ * of that come before. */
 STRUCT_BEGIN(net_run)
 uint word;
 uint shift;
@@ -268,7 +271,8 @@ FUNCTION(net_spot) net_spot_beside(net_spot at, uint words, uint rows, uint laye
     return at;
 }
 
-/* Of a word's edges along x, y and z: a bit for each between unlike samples that four cells surround. */
+/* Of a word's edges along x, y and z: a bit for each between unlike samples that four cells
+ * surround. */
 FUNCTION(uvec3) net_edges_of(tml_words volume, tml_words members, tml_words plan, uint i)
 {
     net_spot at = net_spot_at(plan, i);
@@ -384,8 +388,8 @@ FUNCTION(uvec3) net_in_turn(uvec3 e)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The edges around a word of cells: along x by [y][z], along y by z and along z by y; of the latter those of the next column
- * behind bit 31, too, as far as it is one. */
+/* The edges around a word of cells: along x by [y][z], along y by z and along z by y; of the latter
+ * those of the next column behind bit 31, too, as far as it is one. */
 STRUCT_BEGIN(net_around)
 uvec4 x;
 uvec4 y; /* two, and the next words of both */
@@ -431,15 +435,16 @@ FUNCTION(uint) net_cells_of(tml_words edges, tml_words plan, uint i)
            net_columns(at.word, lead - pad, lead + tml_word(plan, NETS_COUNT) - 1u + pad);
 }
 
-/* ranks: of each word its cells that have a vertex, how many have one before, its members, and 0. The number of the vertex at
- * a bit of word i, or of the next one after it. */
+/* ranks: of each word its cells that have a vertex, how many have one before, its members, and 0.
+ * The number of the vertex at a bit of word i, or of the next one after it. */
 FUNCTION(uint) net_rank(tml_words ranks, uint i, uint bit)
 {
     uvec4 rank = tml_word_uvec4(ranks, i);
     return rank.y + popcount32(rank.x & ((1u << bit) - 1u));
 }
 
-/* A cell's number behind the background, along x, y and z, from 32 times its word's number and its bit. */
+/* A cell's number behind the background, along x, y and z, from 32 times its word's number and its
+ * bit. */
 FUNCTION(uvec3) net_cell(tml_words plan, uint cell)
 {
     net_spot at = net_spot_at(plan, cell / 32u);
@@ -472,7 +477,8 @@ FUNCTION(uvec2) net_first_state(tml_words plan, uvec3 cell)
                                 net_first_place(net_border(plan, 2u, cell.z))));
 }
 
-/* A vertex's code: neighbours across the lower and upper sides (nets_toward), then axes on which it stays on the border. */
+/* A vertex's code: neighbours across the lower and upper sides (nets_toward), then axes on which it
+ * stays on the border. */
 FUNCTION(uint) net_code(tml_words edges, tml_words plan, uint cell)
 {
     uint words = tml_word(plan, NETS_WORDS);
@@ -555,8 +561,8 @@ uvec2 a;
 uvec2 b;
 STRUCT_END(net_quad_face)
 
-/* The four cells around the edge of an axis, counter-clockwise seen from its end: bits 3 k to 3 k + 2 are steps back along x, y
- * and z from the cell at its first sample. */
+/* The four cells around the edge of an axis, counter-clockwise seen from its end: bits 3 k to 3 k +
+ * 2 are steps back along x, y and z from the cell at its first sample. */
 FUNCTION(uint) net_back(uint axis)
 {
     return axis == 0u ? 0x426u : axis == 1u ? 0x80du : 0x213u;
@@ -568,7 +574,8 @@ FUNCTION(uint) net_corner(tml_words ranks, uint i, uint bit, uint words, uint ro
            (back & 1u);
 }
 
-/* Of an edge: 3 * (32 * its word's number + its bit) + its axis. Counter-clockwise seen from its second label. */
+/* Of an edge: 3 * (32 * its word's number + its bit) + its axis. Counter-clockwise seen from its
+ * second label. */
 FUNCTION(net_quad_face)
 net_face_of(tml_words volume, tml_words ranks, tml_words plan, uint edge)
 {

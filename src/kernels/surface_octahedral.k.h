@@ -1,10 +1,11 @@
-/* Normals in 32 bits. After: Meyer, Suessmuth, Sussner, Stamminger, Greiner: On Floating-Point Normal Vectors.
- * 2010; Cigolle et al.: A Survey of Efficient Representations for Independent Unit Vectors. 2014. */
+/* Normals in 32 bits. After: Meyer, Suessmuth, Sussner, Stamminger, Greiner: On Floating-Point
+ * Normal Vectors. 2010; Cigolle et al.: A Survey of Efficient Representations for Independent Unit
+ * Vectors. 2014. */
 #ifndef TML_ES100 /* which has no bit operators */
 
-/* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, whose lower half is folded outward
- * over the corners of the upper one's square: x and y as signed numbers of 16 bits, x the first in
- * memory, in steps of 1 / 32767, rounded to nearest. 0 0 0 becomes 0 0. */
+/* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, whose lower half is folded
+ * outward over the corners of the upper one's square: x and y as signed numbers of 16 bits, x the
+ * first in memory, in steps of 1 / 32767, rounded to nearest. 0 0 0 becomes 0 0. */
 FUNCTION(uint) surface_octahedral(vec3 n)
 {
     float side_x = n.x < 0.0f ? -1.0f : 1.0f;

@@ -1,5 +1,5 @@
-/* Cells that their case leaves open (surface/surface_topology.h): words of them, and what numbers the corners of a cell's
- * triangles. */
+/* Cells that their case leaves open (surface/surface_topology.h): words of them, and what numbers
+ * the corners of a cell's triangles. */
 
 /* As in surface.k.h, where that is included. */
 #ifndef WORD
@@ -12,8 +12,8 @@ FUNCTION(WORD) surface_ambiguous(WORD a, WORD b, WORD c, WORD d)
     return (a ^ c) & ~(a ^ b) & ~(c ^ d);
 }
 
-/* Mask of the open cells: those with an ambiguous face, and those whose corners are all alike but two at the
- * ends of a space diagonal. Of these ends both or neither are inside: b and n. */
+/* Mask of the open cells: those with an ambiguous face, and those whose corners are all alike but
+ * two at the ends of a space diagonal. Of these ends both or neither are inside: b and n. */
 FUNCTION(WORD)
 surface_open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7)
 {
@@ -35,9 +35,9 @@ surface_open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6
            surface_ambiguous(c1, c7, c3, c5);
 }
 
-/* The number of a corner of a cell's triangle that lies on an edge: the cell's counter of that edge's stream, of which
- * there are four along x and two each along y and z; plus 8 where the edge lies one step along x and the counter's edge is
- * crossed, so that its vertex is the next one. */
+/* The number of a corner of a cell's triangle that lies on an edge: the cell's counter of that
+ * edge's stream, of which there are four along x and two each along y and z; plus 8 where the edge
+ * lies one step along x and the counter's edge is crossed, so that its vertex is the next one. */
 FUNCTION(uint) surface_case_corner(uint index, uint edge)
 {
     uint axis = edge / 4u;
@@ -54,8 +54,9 @@ FUNCTION(uint) surface_case_corner(uint index, uint edge)
     return crossed ? stream | 8u : stream;
 }
 
-/* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. positive: bits of LOW and HIGH
- * (surface_topology.k.h), two an axis, and from bit 6 on of MIXED, every second one. */
+/* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. positive: bits of
+ * LOW and HIGH (surface_topology.k.h), two an axis, and from bit 6 on of MIXED, every second
+ * one. */
 FUNCTION(bool) topology_may_tunnel(uint positive)
 {
     return (~(positive ^ positive >> 1) & (positive ^ positive >> 6) & 0x15u) == 0x15u;

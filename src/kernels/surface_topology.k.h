@@ -1,8 +1,10 @@
-/* What decides the topology of the trilinear interpolant in a cell (surface/surface_topology.h), by the signs of polynomials
- * in its corners less the isovalue. Numbers are exact_integer: those of exact_integer.k.h, or on the host longer ones.
+/* What decides the topology of the trilinear interpolant in a cell (surface/surface_topology.h), by
+ * the signs of polynomials in its corners less the isovalue. Numbers are exact_integer: those of
+ * exact_integer.k.h, or on the host longer ones.
  *
- * Where a plane sweeps along an axis, t from 0 to 1, the determinant of its four columns is LOW (1 - t)^2 +
- * MIXED (1 - t) t + HIGH t^2, and their alternating sum is LOW_SUM (1 - t) + HIGH_SUM t. */
+ * Where a plane sweeps along an axis, t from 0 to 1, the determinant of its four columns is LOW (1
+ * - t)^2 + MIXED (1 - t) t + HIGH t^2, and their alternating sum is LOW_SUM (1 - t) + HIGH_SUM
+ *   t. */
 #define TOPOLOGY_LOW       0u
 #define TOPOLOGY_HIGH      1u
 #define TOPOLOGY_MIXED     2u
@@ -11,12 +13,12 @@
 #define TOPOLOGY_BOTH_SUMS 5u /* LOW_SUM + HIGH_SUM */
 #define TOPOLOGY_DISCRIMINANT                                                                      \
     6u /* MIXED^2 - 4 LOW HIGH: Cayley's hyperdeterminant, the same along each axis */
-/* LOW_SUM (2 HIGH - MIXED) + HIGH_SUM (2 LOW - MIXED): where LOW and HIGH have a sign and MIXED has not, that sign
- * times the alternating sum's where the determinant has its extremum. */
+/* LOW_SUM (2 HIGH - MIXED) + HIGH_SUM (2 LOW - MIXED): where LOW and HIGH have a sign and MIXED has
+ * not, that sign times the alternating sum's where the determinant has its extremum. */
 #define TOPOLOGY_EXTREMUM 7u
-/* At the determinant's roots two lines cross, at x0 < x1 or x0 > x1, each a difference of columns by their alternating
- * sum. TURN is the determinant of these two, which are linear in t; SIDES, with LOW's sign, is that of the sums' product
- * at the roots. */
+/* At the determinant's roots two lines cross, at x0 < x1 or x0 > x1, each a difference of columns
+ * by their alternating sum. TURN is the determinant of these two, which are linear in t; SIDES,
+ * with LOW's sign, is that of the sums' product at the roots. */
 #define TOPOLOGY_TURN  8u
 #define TOPOLOGY_SIDES 9u
 
@@ -141,8 +143,9 @@ FUNCTION(int) topology_sign(topology_columns c, uint what)
     return exact_integer_sign(total, TOPOLOGY_LONG_WORDS);
 }
 
-/* The mesh with a tunnel, or 0, where along each axis LOW and HIGH have one sign and MIXED the other; from the signs along z.
- * inside, outside: the first of two meshes with a tunnel of that, or 0. */
+/* The mesh with a tunnel, or 0, where along each axis LOW and HIGH have one sign and MIXED the
+ * other; from the signs along z. inside, outside: the first of two meshes with a tunnel of that, or
+ * 0. */
 FUNCTION(uint)
 topology_tunnel(uint inside, uint outside, int low, int discriminant, int extremum, int turn,
                 int sides)

@@ -1,6 +1,6 @@
-/* The scalar types of tml_type in shaders: their numbers, sizes and kinds. src/surface/surface_limits.c
- * checks them against TML_SCALAR_LIST. A new type also needs a case in key_of, raw_is_nan, number_of and
- * crossing_of of src/surface/gpu. */
+/* The scalar types of tml_type in shaders: their numbers, sizes and kinds.
+ * src/surface/surface_limits.c checks them against TML_SCALAR_LIST. A new type also needs a case in
+ * key_of, raw_is_nan, number_of and crossing_of of src/surface/gpu. */
 #define TYPE_U8  1u
 #define TYPE_I8  2u
 #define TYPE_U16 3u

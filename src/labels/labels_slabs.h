@@ -46,9 +46,9 @@ typedef struct nets_plan {
     bool no_background;
 
     uint32_t moves; /* of all vertices: two an iteration */
-    float rates
-        [NETS_RATES]; /* of moves 0, 1 ...: of the way to the neighbours' mean; then the same again */
-    int16_t bound;    /* in units of NETS_HALF */
+    /* of moves 0, 1 ...: of the way to the neighbours' mean; then the same again */
+    float rates[NETS_RATES];
+    int16_t bound; /* in units of NETS_HALF */
     bool quads, separate, manifold, indices64;
     bool flip_winding;
     double origin[3], step[3][3];        /* as in surface_plan */
@@ -118,7 +118,8 @@ static inline uint64_t nets_held_most(const nets_plan *plan, uint64_t own)
     return TML_MIN_OF(own + 2 * (uint64_t)plan->moves + 4, plan->box.count[2]);
 }
 /* Counts own vertices and faces, of own layers [first, end) of the whole's box; samples begin at
- * nets_held_first. Then writes them, with vertices numbered from vertex_base on. Free in any case. */
+ * nets_held_first. Then writes them, with vertices numbered from vertex_base on. Free in any
+ * case. */
 TML_MUST_CHECK tml_status nets_slab_count(const nets_plan *whole, const void *samples,
                                           uint64_t first, uint64_t end, nets_slab *out);
 TML_MUST_CHECK tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base);

@@ -127,8 +127,8 @@ static inline bool nets_keeps(const nets_plan *plan, uint64_t a, uint64_t b)
 /* Adds seconds to a stage; reports the progress of one, false: cancelled, with a message. */
 void nets_time(const nets_plan *plan, const char *stage, double seconds);
 TML_MUST_CHECK bool nets_report(const nets_plan *plan, const char *stage, double fraction);
-/* Runs task(plan, i), which does layer plan->first_layer + i, for count layers: of a step's parts the one of this
- * number. Errors: CANCELLED. */
+/* Runs task(plan, i), which does layer plan->first_layer + i, for count layers: of a step's parts
+ * the one of this number. Errors: CANCELLED. */
 TML_MUST_CHECK tml_status nets_run_layers(nets_plan *plan, const char *stage, uint32_t part,
                                           uint32_t parts, uint64_t count, tml_task_fn task);
 /* Memory of the call, counted in result.scratch_size. NULL, with a message, when it is short. */
@@ -159,7 +159,8 @@ enum { NETS_HAS_DEVICE = 0 };
 #else
 enum { NETS_HAS_DEVICE = 1 };
 #endif
-/* Can the device make the net? Its buffers are then read and written there. Errors: also OUT_OF_DEVICE_MEMORY. */
+/* Can the device make the net? Its buffers are then read and written there. Errors: also
+ * OUT_OF_DEVICE_MEMORY. */
 bool nets_run_on_device(const nets_plan *plan);
 tml_status nets_device_count(nets_plan *plan, tml_buffer volume);
 tml_status nets_device_write(nets_plan *plan, tml_buffer vertices, tml_buffer indices,

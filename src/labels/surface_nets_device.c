@@ -1,7 +1,7 @@
-/* Surface nets on a device, as streams. Maps make a bit for each edge between unlike samples and for each cell that one
- * touches; scans count these, compactions list them, and maps make a vertex of each cell and a face of each edge. Two
- * programs: counts, after which the outputs are made, and then vertices and faces. Buffers are what the second reads of
- * the first. */
+/* Surface nets on a device, as streams. Maps make a bit for each edge between unlike samples and
+ * for each cell that one touches; scans count these, compactions list them, and maps make a vertex
+ * of each cell and a face of each edge. Two programs: counts, after which the outputs are made, and
+ * then vertices and faces. Buffers are what the second reads of the first. */
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 #endif
@@ -171,8 +171,8 @@ static tml_buffer nets_device_keep(program *p, nets_device *d, tml_type type)
     return made;
 }
 
-/* Cells, and how many vertices there are before them, of these edges. Returns how many there are in all; faces: of each
- * word. */
+/* Cells, and how many vertices there are before them, of these edges. Returns how many there are in
+ * all; faces: of each word. */
 static tml_buffer add_cells(program *p, nets_device *d, tml_buffer edges, tml_buffer members,
                             tml_buffer faces, nets_counted *out)
 {
@@ -342,8 +342,9 @@ static void add_faces(program *p, const nets_device *d, tml_buffer vertices, tml
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* Numbers of samples, of their words and of edges have 32 bits; and doubles by words (kernels/real64.k.h) and floats keep
- * away from numbers that they take for 0 or that are beyond them. */
+/* Numbers of samples, of their words and of edges have 32 bits; and doubles by words
+ * (kernels/real64.k.h) and floats keep away from numbers that they take for 0 or that are beyond
+ * them. */
 static bool is_usual(double x, double most)
 {
     return x == 0 || (fabs(x) >= 0x1p-30 && fabs(x) <= most);

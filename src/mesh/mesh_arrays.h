@@ -1,4 +1,5 @@
-/* A mesh in host arrays, what is done to it, and disjoint sets of its vertices: the header that the room publishes. */
+/* A mesh in host arrays, what is done to it, and disjoint sets of its vertices: the header that the
+ * room publishes. */
 #ifndef TML_MESH_ARRAYS_H
 #define TML_MESH_ARRAYS_H
 
@@ -21,8 +22,8 @@ typedef struct mesh_rows {
  * largest_component then keeps, of each part, the component with the most triangles; of components
  * of equal size, the first. Triangles are connected if they share a vertex.
  *
- * triangles: NULL, or the rows of triangles that go, go too. Vertices that no triangle uses any more
- * are removed. A mesh without such triangles is not
+ * triangles: NULL, or the rows of triangles that go, go too. Vertices that no triangle uses any
+ * more are removed. A mesh without such triangles is not
  * written. Memory: see tml_mesh_clean. On failure the mesh is undefined. Errors: OUT_OF_MEMORY,
  * CANCELLED. */
 TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh,
@@ -76,7 +77,8 @@ uint64_t forest_size(uint64_t count);
 
 /* The smallest vertex of v's set. */
 uint64_t forest_root(const mesh_forest *forest, uint64_t v);
-/* The first vertex from v on that is the smallest one of a set, and in use; count: there is none. */
+/* The first vertex from v on that is the smallest one of a set, and in use; count: there is
+ * none. */
 uint64_t forest_next_root(const mesh_forest *forest, uint64_t v);
 /* Unites the sets of a triangle's corners, which may be the same vertex. */
 void forest_unite(const mesh_forest *forest, const uint64_t corners[3]);

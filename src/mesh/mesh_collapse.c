@@ -1,8 +1,9 @@
-/* Collapses short edges, of which the slivers of a marched mesh have one. A vertex's triangles are a circle of corners; two
- * vertices that become one join their circles. An edge is collapsed only where the mesh stays a manifold (the link
- * condition: Dey, Edelsbrunner, Guha, Nekhayev: Topology preserving edge contraction. 1999), no triangle around turns by
- * more than 60 degrees, and the worst of them becomes no worse. The shortest go first, in four rounds of lengths, and
- * those of a round in the triangles' order: the same bytes always. The host does this for every engine. */
+/* Collapses short edges, of which the slivers of a marched mesh have one. A vertex's triangles are
+ * a circle of corners; two vertices that become one join their circles. An edge is collapsed only
+ * where the mesh stays a manifold (the link condition: Dey, Edelsbrunner, Guha, Nekhayev: Topology
+ * preserving edge contraction. 1999), no triangle around turns by more than 60 degrees, and the
+ * worst of them becomes no worse. The shortest go first, in four rounds of lengths, and those of a
+ * round in the triangles' order: the same bytes always. The host does this for every engine. */
 #include <math.h>
 #include <string.h>
 
@@ -109,7 +110,8 @@ static bool is_topology_kept(const collapse *c, const ring *a, const ring *b)
     return common == 2 && a->count + b->count >= 7;
 }
 
-/* A triangle's normal, twice as long as its area; returns how good it is: that area over its edges' squares. */
+/* A triangle's normal, twice as long as its area; returns how good it is: that area over its edges'
+ * squares. */
 static double shape_of(const float *p, const float *q, const float *r, double normal[3])
 {
     double u[3], v[3], squares = 0;
@@ -144,9 +146,9 @@ static void add_normals(const collapse *c, const ring *r, double sum[3])
     }
 }
 
-/* Are the triangles of r that do not have the vertex other fit to have position at in their vertex's place? mean: the normal
- * where their own is none. How flat they are, the sum of their shapes' inverses, is added
- * to before and after. */
+/* Are the triangles of r that do not have the vertex other fit to have position at in their
+ * vertex's place? mean: the normal where their own is none. How flat they are, the sum of their
+ * shapes' inverses, is added to before and after. */
 static bool fits(const collapse *c, const ring *r, uint32_t other, const float at[3],
                  const double mean[3], double *before, double *after)
 {

@@ -1,8 +1,9 @@
 /* Connected components of a mesh, a stretch after another. See mesh_components.h.
  *
- * A stretch's triangles unite vertices of a window. Each set has a label, that of its vertices which earlier
- * stretches named, or a new one; where a set has several, these are united in turn. A second pass over the same
- * windows makes the same labels again, by when it is known which of them are kept. */
+ * A stretch's triangles unite vertices of a window. Each set has a label, that of its vertices
+ * which earlier stretches named, or a new one; where a set has several, these are united in turn. A
+ * second pass over the same windows makes the same labels again, by when it is known which of them
+ * are kept. */
 #include "mesh/mesh_components.h"
 
 #include <string.h>
@@ -32,8 +33,8 @@ typedef struct window {
 typedef struct components {
     const mesh_sweep *sweep;
     const mesh_bits *kept;
-    /* Of each stretch: the lowest vertex that it or a later one names, and one more than the highest that it or an
-     * earlier one does. */
+    /* Of each stretch: the lowest vertex that it or a later one names, and one more than the
+     * highest that it or an earlier one does. */
     _Atomic uint64_t *low, *high;
     uint64_t stretches;
     label *labels;

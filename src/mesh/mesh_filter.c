@@ -1,9 +1,10 @@
 /* Cleans a mesh: removes triangles with two corners of equal position, and all components of a
  * part but the largest.
  *
- * Both filters flag the triangles to keep. Triangles and vertices in use are then compacted: the rank of a vertex's
- * bit is its number. Everything goes over the mesh in stretches, and keeps a bit a triangle and a vertex, so that a
- * mesh in mapped files takes little memory. The host does this for every engine. */
+ * Both filters flag the triangles to keep. Triangles and vertices in use are then compacted: the
+ * rank of a vertex's bit is its number. Everything goes over the mesh in stretches, and keeps a bit
+ * a triangle and a vertex, so that a mesh in mapped files takes little memory. The host does this
+ * for every engine. */
 #include "core/call.h"
 #include "mesh/mesh_components.h"
 

@@ -1,5 +1,5 @@
-/* Smooths a mesh, as streams: the corners are sorted by their vertices, which makes each vertex's ring, and then each
- * step is a map, in which a vertex gathers its neighbours. */
+/* Smooths a mesh, as streams: the corners are sorted by their vertices, which makes each vertex's
+ * ring, and then each step is a map, in which a vertex gathers its neighbours. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 #include "mesh_library.h"
 
-/* A corner's vertex and the two others of its triangle. The vertex is 2^32 - 1 where any of the three is not usable.
- * u[0]: vertices; u[1]: words of an index. */
+/* A corner's vertex and the two others of its triangle. The vertex is 2^32 - 1 where any of the
+ * three is not usable. u[0]: vertices; u[1]: words of an index. */
 TML_KERNEL_OUTS_WITH(mesh, (uint vertex, uvec2 ring), smooth_corner,
                      (tml_words indices, tml_words vertices, tml_index corner, tml_params p), {
                          uint k = U(corner) % 3u;

@@ -1,5 +1,5 @@
-/* What passes over a mesh share: its triangles in stretches, and bits, one a vertex or triangle. A mesh whose
- * arrays are mapped files is thus never whole in memory. */
+/* What passes over a mesh share: its triangles in stretches, and bits, one a vertex or triangle. A
+ * mesh whose arrays are mapped files is thus never whole in memory. */
 #ifndef MESH_SWEEP_H
 #define MESH_SWEEP_H
 
@@ -16,7 +16,8 @@ typedef struct mesh_sweep {
 /* Does triangles [first, end), which are of one stretch. first is a multiple of 64. */
 typedef void (*mesh_block_fn)(void *job, uint64_t first, uint64_t end);
 
-/* Calls block for all triangles from first, where a stretch begins, to end, by all threads. Errors: CANCELLED. */
+/* Calls block for all triangles from first, where a stretch begins, to end, by all threads. Errors:
+ * CANCELLED. */
 TML_MUST_CHECK tml_status mesh_sweep_run(const mesh_sweep *sweep, uint64_t first, uint64_t end,
                                          mesh_block_fn block, void *job);
 static inline tml_status mesh_sweep_all(const mesh_sweep *sweep, mesh_block_fn block, void *job)
@@ -30,7 +31,8 @@ static inline uint64_t mesh_vertex_at(const mesh_arrays *mesh, uint64_t corner)
     return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
-/* Are the mesh's parts and indices those of a mesh? For call's messages. Errors: INVALID_ARGUMENT. */
+/* Are the mesh's parts and indices those of a mesh? For call's messages. Errors:
+ * INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, const mesh_arrays *mesh);
 
 /* The part that a triangle is in. */
@@ -56,7 +58,8 @@ void bits_set_all(const mesh_bits *bits);
 uint64_t bits_count(const mesh_bits *bits, uint64_t first, uint64_t end);
 /* Returns how many bits are set. bits_rank needs it after a change. */
 uint64_t bits_rank_all(const mesh_bits *bits);
-/* The run of set bits from *at on, or after it: [*at, *end), *end at most what it was. False: there is none. */
+/* The run of set bits from *at on, or after it: [*at, *end), *end at most what it was. False: there
+ * is none. */
 bool bits_run(const mesh_bits *bits, uint64_t *at, uint64_t *end);
 
 static inline uint64_t bits_word(const mesh_bits *bits, uint64_t word)
@@ -97,7 +100,8 @@ static inline uint64_t bits_rank(const mesh_bits *bits, uint64_t i)
     return bits->before[i / BITS_A_WORD] + bits_in_word(bits_word(bits, i / BITS_A_WORD) & below);
 }
 
-/* Removes the triangles whose bit is 0, their rows, and the vertices that no other triangle uses. Errors: OUT_OF_MEMORY, CANCELLED. */
+/* Removes the triangles whose bit is 0, their rows, and the vertices that no other triangle uses.
+ * Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status mesh_keep(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
                                     const mesh_bits *kept);
 

@@ -112,8 +112,9 @@ tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_p
     return status;
 }
 
-/* May out overwrite the kernel's input number k? Yes if both have the same start address and element
- * size, and the kernel reads element i alone: compaction reads it before its memory is written. */
+/* May out overwrite the kernel's input number k? Yes if both have the same start address and
+ * element size, and the kernel reads element i alone: compaction reads it before its memory is
+ * written. */
 static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tml_buffer out)
 {
     const tml_slot *a = tml_slot_of(tml, keep->in[k]), *b = tml_slot_of(tml, out);
@@ -121,8 +122,8 @@ static bool in_step(const tml_context *tml, const tml_keep *keep, uint32_t k, tm
            !(keep->kernel && stream_is_words(keep->kernel, k));
 }
 
-/* Refuses overlap of outputs with one another and with inputs. in_place: a payload's out may be its in,
- * and then that buffer may also be an input of the kernel. */
+/* Refuses overlap of outputs with one another and with inputs. in_place: a payload's out may be its
+ * in, and then that buffer may also be an input of the kernel. */
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_compact_desc *desc,
                                  bool in_place)
 {

@@ -1,5 +1,5 @@
-/* What every stream operation does before the engine: check common fields, replace zeros by defaults, find
- * scratch, call the engine's run(). See stream_internal.h. */
+/* What every stream operation does before the engine: check common fields, replace zeros by
+ * defaults, find scratch, call the engine's run(). See stream_internal.h. */
 #include "stream/program.h"
 #include "stream/stream_internal.h"
 

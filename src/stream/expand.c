@@ -5,8 +5,8 @@ STREAM_OP_FLOAT(expand, tml_expand_desc, "no expansion");
 
 static const char call[] = "tml_expand";
 
-/* Checks a kernel with as many entries of in[] as it has array parameters: the count and the emit kernel
- * share in[], and either may use fewer entries. */
+/* Checks a kernel with as many entries of in[] as it has array parameters: the count and the emit
+ * kernel share in[], and either may use fewer entries. */
 static tml_status check_shared_kernel(tml_context *tml, const tml_expand_desc *d, const char *field,
                                       const tml_kernel *kernel, tml_type result, bool rank)
 {

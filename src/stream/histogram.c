@@ -1,5 +1,6 @@
-/* tml_histogram: the number of elements in each bin, or the sum of their weights. Checks, defaults and dispatch.
- * Bins of equal width are those of a kernel, bins between edges the places of a search. */
+/* tml_histogram: the number of elements in each bin, or the sum of their weights. Checks, defaults
+ * and dispatch. Bins of equal width are those of a kernel, bins between edges the places of a
+ * search. */
 #include <math.h>
 
 #ifdef TML_VULKAN
@@ -11,8 +12,8 @@
 
 #include <trommel/kernel_begin.h>
 
-/* f: lower, upper, bins a unit; u[0]: bins. Numbers without a hidden bit are 0 everywhere, since some GPUs
- * take them for that; so are bounds. A difference that is multiplied cannot be fused. */
+/* f: lower, upper, bins a unit; u[0]: bins. Numbers without a hidden bit are 0 everywhere, since
+ * some GPUs take them for that; so are bounds. A difference that is multiplied cannot be fused. */
 TML_KERNEL(uint, histogram_even, (float given, tml_params p), {
     bool is_tiny = (floatBitsToUint(given) & 0x7f800000u) == 0u;
     float x = is_tiny ? 0.0f : given;

@@ -1,15 +1,18 @@
 /* Programs of streams (program.h).
  *
- * Recording. program_map and its like make their program the context's recorder and call tml_map. The call checks and
- * resolves its desc as ever; stream_run then hands the resolved desc to program_record, which copies it. So every check,
- * default and message of a public call is there once, and a call that consists of others records these.
+ * Recording. program_map and its like make their program the context's recorder and call tml_map.
+ * The call checks and resolves its desc as ever; stream_run then hands the resolved desc to
+ * program_record, which copies it. So every check, default and message of a public call is there
+ * once, and a call that consists of others records these.
  *
- * Lifetimes. A step has the arrays whose handles its desc contains. Handles are found by looking at each word of the desc:
- * a number that looks like one by accident makes an array live longer than it must, and nothing else.
+ * Lifetimes. A step has the arrays whose handles its desc contains. Handles are found by looking at
+ * each word of the desc: a number that looks like one by accident makes an array live longer than
+ * it must, and nothing else.
  *
- * Placement. Steps in order; each array goes to the first gap that is wide enough between the arrays that live, and an
- * operation's own scratch likewise. An array is never placed above the sum of the sizes so far, so the whole is at most
- * the arrays' sizes and the largest operation's scratch. */
+ * Placement. Steps in order; each array goes to the first gap that is wide enough between the
+ * arrays that live, and an operation's own scratch likewise. An array is never placed above the sum
+ * of the sizes so far, so the whole is at most the arrays' sizes and the largest operation's
+ * scratch. */
 #include "stream/program.h"
 
 #include <string.h>
@@ -265,7 +268,8 @@ static void use_all(program *p, const unsigned char *desc, size_t size)
     }
 }
 
-/* Records a step with a copy of its desc, and finds the arrays that it has. extra: bytes after the desc. NULL: failed. */
+/* Records a step with a copy of its desc, and finds the arrays that it has. extra: bytes after the
+ * desc. NULL: failed. */
 static void *record_step(program *p, const program_step *made, const void *desc, size_t size,
                          size_t extra)
 {
@@ -394,8 +398,8 @@ static void list_arrays(program *p)
     }
 }
 
-/* The first gap of size bytes among the arrays that live at a step, which *live lists by place. Takes the others off the
- * list. *link: where an array in the gap goes. */
+/* The first gap of size bytes among the arrays that live at a step, which *live lists by place.
+ * Takes the others off the list. *link: where an array in the gap goes. */
 static size_t find_gap(const program *p, uint32_t number, size_t size, uint32_t *live,
                        uint32_t **link)
 {

@@ -1,23 +1,28 @@
-/* Programs of streams: stream operations that one call runs one after another, and arrays between them.
+/* Programs of streams: stream operations that one call runs one after another, and arrays between
+ * them.
  *
  *     program p = program_begin(tml, "tml_mesh_smooth");
  *     tml_buffer keys = program_array(&p, TML_U32, count);
  *     program_map(&p, &(tml_map_desc){.kernel = TML_USE(corner), .in = {indices}, .out = keys});
- *     program_sort(&p, &(tml_sort_desc){.keys = keys, .sorted = keys, .payloads = {{rings, rings}}});
- *     return program_run(p, desc->scratch);
+ *     program_sort(&p, &(tml_sort_desc){.keys = keys, .sorted = keys, .payloads = {{rings,
+ *     rings}}}); return program_run(p, desc->scratch);
  *
- * Nothing runs before program_run: program_map and its like check their desc as tml_map does, and record it as a step.
- * The first failure makes the program's status sticky: later steps are not recorded, and program_run returns it. No step
- * runs unless the engine supports them all and has scratch for them.
+ * Nothing runs before program_run: program_map and its like check their desc as tml_map does, and
+ * record it as a step. The first failure makes the program's status sticky: later steps are not
+ * recorded, and program_run returns it. No step runs unless the engine supports them all and has
+ * scratch for them.
  *
- * Arrays are buffers of the program alone. An array lives from the first step that has its handle to the last one, and
- * shares scratch with arrays and operations that do not live meanwhile. (An engine whose scratch is no memory makes and
- * destroys buffers.) Its contents are undefined before the first step that writes it.
+ * Arrays are buffers of the program alone. An array lives from the first step that has its handle
+ * to the last one, and shares scratch with arrays and operations that do not live meanwhile. (An
+ * engine whose scratch is no memory makes and destroys buffers.) Its contents are undefined before
+ * the first step that writes it.
  *
- * A public call that is itself a program (tml_top_k) is a step like any other: while it is recorded, its program becomes
- * part of the outer one. So a function of a room may add steps to its caller's program.
+ * A public call that is itself a program (tml_top_k) is a step like any other: while it is
+ * recorded, its program becomes part of the outer one. So a function of a room may add steps to its
+ * caller's program.
  *
- * After: Levien and others: Vello, vello/src/recording.rs (a recording apart from the engine that runs it). */
+ * After: Levien and others: Vello, vello/src/recording.rs (a recording apart from the engine that
+ * runs it). */
 #ifndef TML_PROGRAM_H
 #define TML_PROGRAM_H
 
@@ -35,21 +40,23 @@ typedef struct program {
     bool is_stopped;
 } program;
 
-/* Begins a program. It ends with program_run, program_enqueue or program_scratch_size, one of which must be called. */
+/* Begins a program. It ends with program_run, program_enqueue or program_scratch_size, one of which
+ * must be called. */
 program program_begin(tml_context *tml, const char *call);
 
-/* An array of count elements, for the descs of this program's steps. Its data may be read and written by its steps on the
- * host (tml_buffer_read, tml_buffer_write). */
+/* An array of count elements, for the descs of this program's steps. Its data may be read and
+ * written by its steps on the host (tml_buffer_read, tml_buffer_write). */
 tml_buffer program_array(program *p, tml_type type, uint64_t count);
 /* Makes a buffer that outlives the program, with undefined contents. */
 void program_keep(program *p, tml_type type, uint64_t count, const char *label, tml_buffer *out);
-/* The memory of a buffer that is no array, as elements of another type, the last of which may reach past its end; whole
- * words do not reach past its memory's. */
+/* The memory of a buffer that is no array, as elements of another type, the last of which may reach
+ * past its end; whole words do not reach past its memory's. */
 tml_buffer program_view(program *p, tml_buffer of, tml_type type);
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* program_map(p, desc) and so on: each records the public call of its name. desc.scratch stays zeroed. */
+/* program_map(p, desc) and so on: each records the public call of its name. desc.scratch stays
+ * zeroed. */
 #define PROGRAM_OPERATIONS(X)                                                                      \
     X(map)                                                                                         \
     X(reduce)                                                                                      \
@@ -71,19 +78,21 @@ tml_buffer program_view(program *p, tml_buffer of, tml_type type);
 PROGRAM_OPERATIONS(PROGRAM_DECLARE)
 #undef PROGRAM_DECLARE
 
-/* Writes words of the host's, a multiple of 4 bytes, to the first elements of a buffer. The words are copied now. */
+/* Writes words of the host's, a multiple of 4 bytes, to the first elements of a buffer. The words
+ * are copied now. */
 void program_put(program *p, tml_buffer to, const void *words, size_t size);
 
-/* A program's part for an engine (engine.h). op: NULL if the engine has none; the message then says what it is without
- * ("no fields"). desc: size bytes, which are copied, and whose arrays are found as those of a stream operation; or, with a
- * size of 0, what stays the caller's until the program ends, and then program_use names the arrays. */
+/* A program's part for an engine (engine.h). op: NULL if the engine has none; the message then says
+ * what it is without ("no fields"). desc: size bytes, which are copied, and whose arrays are found
+ * as those of a stream operation; or, with a size of 0, what stays the caller's until the program
+ * ends, and then program_use names the arrays. */
 void program_part(program *p, const tml_engine_op *op, const char *without, const void *desc,
                   size_t size);
 /* The latest step reads or writes an array. No array: nothing. */
 void program_use(program *p, tml_buffer array);
 
-/* A step on the host, which makes the program one that waits. It may read and write buffers and the arrays that uses
- * names, and must not run stream operations: the program has the arena. */
+/* A step on the host, which makes the program one that waits. It may read and write buffers and the
+ * arrays that uses names, and must not run stream operations: the program has the arena. */
 typedef tml_status program_host_fn(program *p, void *user);
 enum { PROGRAM_HOST_USES = 8 };
 typedef struct program_host_desc {
@@ -99,23 +108,27 @@ void program_read(program *p, tml_buffer from, void *out);
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* The steps up to program_loop_end run so many times. stage: reported to the context's progress hook after each round,
- * which may cancel; NULL: not reported. An array that a step of the loop has lives through all rounds. Loops do not nest. */
+/* The steps up to program_loop_end run so many times. stage: reported to the context's progress
+ * hook after each round, which may cancel; NULL: not reported. An array that a step of the loop has
+ * lives through all rounds. Loops do not nest. */
 void program_repeat(program *p, uint32_t times, const char *stage);
-/* The steps up to program_loop_end run while count, one u32 or u64, is not 0, at most so many times. Only an engine on the
- * host reads count between rounds. On a device all rounds are enqueued, so the steps must be ones that do nothing for an
- * empty stream (their length is count), and what follows must not depend on how many rounds ran. */
+/* The steps up to program_loop_end run while count, one u32 or u64, is not 0, at most so many
+ * times. Only an engine on the host reads count between rounds. On a device all rounds are
+ * enqueued, so the steps must be ones that do nothing for an empty stream (their length is count),
+ * and what follows must not depend on how many rounds ran. */
 void program_until_empty(program *p, uint32_t most, tml_buffer count);
 void program_loop_end(program *p);
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Runs the program with the caller's scratch or, if that is no buffer, the context's arena. A program that waits returns
- * when its last step on the host has run, and is refused while a command buffer is recorded. */
+/* Runs the program with the caller's scratch or, if that is no buffer, the context's arena. A
+ * program that waits returns when its last step on the host has run, and is refused while a command
+ * buffer is recorded. */
 tml_status program_run(program p, tml_buffer scratch);
 /* The same for a call that must not wait: refuses a program that does. */
 tml_status program_enqueue(program p, tml_buffer scratch);
-/* Bytes that program_run requires of the caller's scratch; 0 if the program failed or needs none. */
+/* Bytes that program_run requires of the caller's scratch; 0 if the program failed or needs
+ * none. */
 size_t program_scratch_size(program p);
 
 /* Records an operation with a resolved desc (dispatch.c, for stream_run). */

@@ -50,7 +50,8 @@ static tml_status check_in(tml_context *tml, const char *call, tml_buffer in, ui
     return tml_check_buffer(tml, call, "in", in, NULL, count);
 }
 
-/* Checks a copy of the caller's desc, sets its length, and moves the used entries of also to the front. */
+/* Checks a copy of the caller's desc, sets its length, and moves the used entries of also to the
+ * front. */
 static tml_status reduce_resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
 {
     static const char *const also_names[] = {"also[0].out", "also[1].out", "also[2].out",

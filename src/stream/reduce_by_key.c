@@ -1,5 +1,5 @@
-/* tml_reduce_by_key: tml_unique finds the runs, and tml_reduce_segments folds them, as many as unique
- * counted on the device. Checks and these two steps. */
+/* tml_reduce_by_key: tml_unique finds the runs, and tml_reduce_segments folds them, as many as
+ * unique counted on the device. Checks and these two steps. */
 #include "stream/program.h"
 
 static const char call[] = "tml_reduce_by_key";

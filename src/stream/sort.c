@@ -1,4 +1,5 @@
-/* tml_sort: a stable sort by keys, with payloads, of a stream or of each of its segments. Checks, defaults and dispatch. */
+/* tml_sort: a stable sort by keys, with payloads, of a stream or of each of its segments. Checks,
+ * defaults and dispatch. */
 #include "core/scalars.h"
 #include "stream/stream_parts.h"
 

@@ -2,7 +2,8 @@
  *
  *   1. stream_check_... check each field of a copy of the desc; messages name call and field;
  *   2. the call replaces the copy's zeros by defaults: an exact length, a method other than AUTO;
- *   3. stream_run takes the engine's part of the operation, asks its supports(), finds its scratch in
+ *   3. stream_run takes the engine's part of the operation, asks its supports(), finds its scratch
+ *   in
  *      desc.scratch or the arena, and calls its run().
  *
  * Engines therefore get valid and complete descs alone. */
@@ -43,8 +44,9 @@ extern const tml_type stream_scalar_types[]; /* every scalar type */
 /* Number of elements in a buffer; 0 for no buffer. */
 uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer);
 
-/* Checks length's device buffer. Replaces a count of 0 by available, the first input's element count, unless
- * length->exact; sets exact. The caller then checks each input against length->count, the bound. */
+/* Checks length's device buffer. Replaces a count of 0 by available, the first input's element
+ * count, unless length->exact; sets exact. The caller then checks each input against length->count,
+ * the bound. */
 tml_status stream_check_length(tml_context *tml, const char *call, uint64_t available,
                                tml_length *length);
 
@@ -52,7 +54,8 @@ tml_status stream_check_length(tml_context *tml, const char *call, uint64_t avai
 tml_status stream_check_length_of(tml_context *tml, const char *call, const char *field,
                                   uint64_t available, tml_length *length);
 
-/* *out: the length that a checked desc has, read from the device, with a wait, where it is there. */
+/* *out: the length that a checked desc has, read from the device, with a wait, where it is
+ * there. */
 tml_status stream_read_length(tml_context *tml, const tml_length *length, uint64_t *out);
 
 /* Checks an optional one-element output whose type must hold every number up to bound. */
@@ -70,22 +73,23 @@ tml_status stream_check_indices(tml_context *tml, const char *call, const char *
 /* Does a kernel parameter of type param accept elements of this type, unchanged or widened? */
 bool stream_param_takes(uint32_t param, tml_type element);
 
-/* Checks a kernel and its inputs: array parameters take in[] in order, all inputs are used, and each has at least
- * count elements, or any number for tml_words. result: the required return type (TML_TYPE_NONE: any). rank: is a
- * tml_rank parameter allowed? field names the kernel in messages, in_field its inputs ("keep.in"). */
+/* Checks a kernel and its inputs: array parameters take in[] in order, all inputs are used, and
+ * each has at least count elements, or any number for tml_words. result: the required return type
+ * (TML_TYPE_NONE: any). rank: is a tml_rank parameter allowed? field names the kernel in messages,
+ * in_field its inputs ("keep.in"). */
 tml_status stream_check_kernel(tml_context *tml, const char *call, const char *field,
                                const tml_kernel *kernel, tml_type result, bool rank,
                                const char *in_field, const tml_buffer in[TML_MAX_INPUTS],
                                uint64_t count);
 
-/* The first of the TML_MAX_INPUTS inputs that the kernel reads element by element: its element count is
- * the stream's length. No buffer if there is none. The kernel may be unchecked. */
+/* The first of the TML_MAX_INPUTS inputs that the kernel reads element by element: its element
+ * count is the stream's length. No buffer if there is none. The kernel may be unchecked. */
 tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer *in);
 /* Does the kernel read input number input as tml_words? */
 bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 
-/* Do two buffers share bytes (overlap), or begin at the same address (same)? Buffers in the caller's
- * memory may overlap under different handles. False if either is no buffer. */
+/* Do two buffers share bytes (overlap), or begin at the same address (same)? Buffers in the
+ * caller's memory may overlap under different handles. False if either is no buffer. */
 bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b);
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b);
 
@@ -105,31 +109,32 @@ typedef struct stream_input {
     tml_buffer buffer;
     uint32_t may_share; /* bit o: output o may begin at this input's address */
 } stream_input;
-/* Refuses outputs that overlap one another or an input. An operation passes every buffer that it writes
- * (scratch included) as an output and every buffer that it reads (length.device included) as an input. */
+/* Refuses outputs that overlap one another or an input. An operation passes every buffer that it
+ * writes (scratch included) as an output and every buffer that it reads (length.device included) as
+ * an input. */
 tml_status stream_check_memory(tml_context *tml, const char *call, const stream_field *outputs,
                                size_t output_count, const stream_input *inputs, size_t input_count);
 
-/* Replaces AUTO by the first method of preference (ended by TML_METHOD_AUTO) that the engine supports for
- * desc and does not avoid, or else by the last. method points into desc. */
+/* Replaces AUTO by the first method of preference (ended by TML_METHOD_AUTO) that the engine
+ * supports for desc and does not avoid, or else by the last. method points into desc. */
 tml_status stream_choose_method(tml_context *tml, const char *call, const stream_op *op,
                                 const void *desc, tml_method *method, const tml_method *preference);
 
 /* Runs a checked desc. scratch is desc->scratch; no buffer: the context's arena. */
 tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
                       tml_buffer scratch);
-/* *memory: scratch from its first aligned address on or, if that is no buffer, the context's arena: at least need bytes,
- * *size of them. */
+/* *memory: scratch from its first aligned address on or, if that is no buffer, the context's arena:
+ * at least need bytes, *size of them. */
 tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size);
 /* Bytes that stream_run needs in desc->scratch; 0 if the operation is unsupported. */
 size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc);
-/* The same for a program's part. op: NULL if the engine has none; the message then says what ("no mip
- * levels"). */
+/* The same for a program's part. op: NULL if the engine has none; the message then says what ("no
+ * mip levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
                          const char *what, const void *desc, tml_buffer scratch);
-/* First step of stream_run_op, for an operation that takes scratch itself: refuses a cancelled context and
- * an unsupported operation. */
+/* First step of stream_run_op, for an operation that takes scratch itself: refuses a cancelled
+ * context and an unsupported operation. */
 tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
                            const char *what, const void *desc);
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
@@ -140,7 +145,8 @@ tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, 
                              uint64_t in_count, const char *out_field, tml_buffer out,
                              uint64_t out_count);
 
-/* Scans (scan.c): the check of both types and sizes. A scan works in place if the types are equal. */
+/* Scans (scan.c): the check of both types and sizes. A scan works in place if the types are
+ * equal. */
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
                                    uint64_t in_count, tml_buffer out, uint64_t out_count);
 bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out);
@@ -148,13 +154,13 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
 /* Payloads (compact.c): no gaps, count elements in, out_count or more out, equal types. */
 tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
                                  uint64_t count, uint64_t out_count);
-/* For stream_check_memory: the payloads' buffers as the first TML_MAX_PAYLOADS outputs and inputs. in_place: may
- * an out be its in? */
+/* For stream_check_memory: the payloads' buffers as the first TML_MAX_PAYLOADS outputs and inputs.
+ * in_place: may an out be its in? */
 void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_field *outputs,
                            stream_input *inputs);
 
-/* Segments (segments.c): checks offsets, or starts and their count, of which one is given, and gives the most
- * segments. Without starts the count must be zeroed. */
+/* Segments (segments.c): checks offsets, or starts and their count, of which one is given, and
+ * gives the most segments. Without starts the count must be zeroed. */
 tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer offsets,
                                  tml_buffer starts, tml_length *count, uint64_t *most);
 
@@ -162,7 +168,8 @@ tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer 
 tml_status stream_check_without_starts(tml_context *tml, const char *call, const char *field,
                                        const tml_length *length);
 
-/* sort.c: completes a checked desc whose bit_count is resolved; what makes codes of keys (kernels/sort.k.h). */
+/* sort.c: completes a checked desc whose bit_count is resolved; what makes codes of keys
+ * (kernels/sort.k.h). */
 tml_status stream_complete_sort(tml_context *tml, const char *call, tml_sort_resolved *r);
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
 

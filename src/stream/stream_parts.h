@@ -1,5 +1,6 @@
-/* STREAM_OP(name, type, "no names"): the operation stream_name, in the file of its call, with the type of its resolved
- * desc, what an engine without it lacks, in words, and the engines' parts. _FLOAT: the tier of floats in textures has one, too. */
+/* STREAM_OP(name, type, "no names"): the operation stream_name, in the file of its call, with the
+ * type of its resolved desc, what an engine without it lacks, in words, and the engines' parts.
+ * _FLOAT: the tier of floats in textures has one, too. */
 #ifndef TML_STREAM_PARTS_H
 #define TML_STREAM_PARTS_H
 

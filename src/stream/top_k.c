@@ -1,5 +1,5 @@
-/* tml_top_k: the engine finds the k elements, unsorted; tml_sort sorts them in place; tml_gather fetches what
- * moves along. Checks, defaults, and these steps. */
+/* tml_top_k: the engine finds the k elements, unsorted; tml_sort sorts them in place; tml_gather
+ * fetches what moves along. Checks, defaults, and these steps. */
 #include <string.h>
 
 #include "stream/program.h"

@@ -279,8 +279,8 @@ static tml_length vertices_of(const adaptive_run *run, uint32_t l, uint32_t t)
     return length;
 }
 
-/* out: the exclusive prefix sum of marks, each 0 or 1, from start on. Counts the end at place, and returns
- * it, or an upper bound (count_of). */
+/* out: the exclusive prefix sum of marks, each 0 or 1, from start on. Counts the end at place, and
+ * returns it, or an upper bound (count_of). */
 static uint64_t rank_marks(adaptive_run *run, tml_buffer marks, tml_length length, tml_buffer start,
                            tml_buffer *out, uint32_t place)
 {
@@ -1192,8 +1192,8 @@ tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
 
 /* ---- enqueued -------------------------------------------------------------------------------- */
 
-/* The bounds of a run whose levels have at most level_room triangles. An edge of a refined triangle gives a
- * vertex; in a channel, both sides of a seam do. */
+/* The bounds of a run whose levels have at most level_room triangles. An edge of a refined triangle
+ * gives a vertex; in a channel, both sides of a seam do. */
 static tml_status set_bounds(adaptive_run *run)
 {
     const tml_subdivider *subdivider = run->subdivider;

@@ -87,8 +87,8 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_wearing, (tml_index t, tml_words halves,
             return 1u;
     return 0u;
 })
-/* Marks of wanted triangles. list, wants: of the level before; params.f[0]: the threshold; params.u[0]: the
- * level. */
+/* Marks of wanted triangles. list, wants: of the level before; params.f[0]: the threshold;
+ * params.u[0]: the level. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_want,
                 (tml_index t, float error, tml_words list, tml_words wants, tml_params p), {
     return error > p.f[0] && loop_inherits(U(t), p.u[0], list, wants) ? 1u : 0u;
@@ -108,8 +108,8 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, 
                    tml_word(touched, loop_origin(halves, h + 2u));
     return corners > 0u ? 1u : 0u;
 })
-/* LEVEL_... of the next level. params.u[0]: room for selected triangles, and where there are more the level is
- * not refined; params.u[1]: 1 at level 0, which has no sizes before it. */
+/* LEVEL_... of the next level. params.u[0]: room for selected triangles, and where there are more
+ * the level is not refined; params.u[1]: 1 at level 0, which has no sizes before it. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_sizes,
                 (tml_index i, tml_words selected, tml_words sizes, tml_params p), {
     uint count = tml_word(selected, 0u);
@@ -323,8 +323,9 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_sliver,
     return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
                  tml_word(numbers, corners.z));
 })
-/* What an enqueued call tells: vertices, triangles, and TML_SUBDIVIDE_SHORT_... bits. params.u: room for
- * vertices and for triangles, and whether a level was refined, whose next one has sizes. */
+/* What an enqueued call tells: vertices, triangles, and TML_SUBDIVIDE_SHORT_... bits. params.u:
+ * room for vertices and for triangles, and whether a level was refined, whose next one has
+ * sizes. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_counts,
                 (tml_index i, tml_words vertices, tml_words triangles, tml_words sizes, tml_params p), {
     if (U(i) < 2u)

@@ -122,7 +122,8 @@ typedef struct subdivide_counts {
 tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call,
                                     const tml_subdivide_buffers *given, bool normals, bool origins,
                                     const subdivide_counts *counts, subdivide_outputs *out);
-/* The buffers that an enqueued call is to write, all of them given; their sizes are the capacities. */
+/* The buffers that an enqueued call is to write, all of them given; their sizes are the
+ * capacities. */
 tml_status subdivide_outputs_given(tml_subdivider *subdivider, const char *call,
                                    const tml_subdivide_buffers *given, bool normals, bool origins,
                                    const tml_subdivide_adaptive_enqueue_desc *desc,
@@ -147,7 +148,8 @@ void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *ada
 /* Do the functions below apply to topology number t? On the CPU engine, unless it is
  * LOOP_LINEAR. */
 bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t);
-/* A step of a program on the CPU engine. Equal bit for bit to the kernels of the streams that it stands for. */
+/* A step of a program on the CPU engine. Equal bit for bit to the kernels of the streams that it
+ * stands for. */
 typedef enum subdivide_cpu_task {
     /* in: values number which at level parent + 1. out: the same refined to level parent + 2. Reads
      * the half-edges of levels up to parent alone. */
@@ -155,7 +157,8 @@ typedef enum subdivide_cpu_task {
     SUBDIVIDE_CPU_LIMITS, /* likewise, but out: moved to their limits */
     /* in: the positions of level parent + 1. out: normals of the limit surface at its vertices */
     SUBDIVIDE_CPU_NORMALS,
-    /* out: the triangles of level parent + 2 in topology which, from the half-edges of level parent */
+    /* out: the triangles of level parent + 2 in topology which, from the half-edges of level
+     * parent */
     SUBDIVIDE_CPU_TRIANGLES,
 } subdivide_cpu_task;
 typedef struct subdivide_cpu_desc {

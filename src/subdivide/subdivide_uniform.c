@@ -117,8 +117,8 @@ static const subdivide_level *parent_of(const subdivide_topology *topology, uint
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Refines values number v to level levels: to out or, with has_limits, to an array, from which limits
- * are computed. Returns the one. */
+/* Refines values number v to level levels: to out or, with has_limits, to an array, from which
+ * limits are computed. Returns the one. */
 static tml_buffer add_refined(program *p, tml_subdivider *subdivider, uint32_t v, uint32_t levels,
                               bool has_limits, tml_buffer out)
 {

@@ -56,7 +56,8 @@ static void unite_block(void *argument, uint32_t block)
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-/* Vertices of a slab's forest: those below, unless they are the slab's own, its own, those of the next slab. */
+/* Vertices of a slab's forest: those below, unless they are the slab's own, its own, those of the
+ * next slab. */
 typedef struct slab_numbers {
     uint64_t own_first, next_first, end;
 } slab_numbers;

@@ -1,6 +1,6 @@
-/* tml_surface: runs the stages of a plan, filters and lays out what comes of them, and owns the outputs. The
- * engine's part (surface_parts.c) counts and then emits. In between the outputs are allocated at
- * their exact sizes. */
+/* tml_surface: runs the stages of a plan, filters and lays out what comes of them, and owns the
+ * outputs. The engine's part (surface_parts.c) counts and then emits. In between the outputs are
+ * allocated at their exact sizes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -174,7 +174,8 @@ static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
     return status;
 }
 
-/* Lays out a packed mesh: normals and indices where they are, records in memory that *records gets. */
+/* Lays out a packed mesh: normals and indices where they are, records in memory that *records
+ * gets. */
 static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, mesh_arrays *mesh,
                                unsigned char **records)
 {

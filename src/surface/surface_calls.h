@@ -1,4 +1,5 @@
-/* What all calls that make surfaces share: labels, grids and regions, outputs. The header that the room publishes. */
+/* What all calls that make surfaces share: labels, grids and regions, outputs. The header that the
+ * room publishes. */
 #ifndef TML_SURFACE_CALLS_H
 #define TML_SURFACE_CALLS_H
 

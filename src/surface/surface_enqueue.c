@@ -1,4 +1,5 @@
-/* tml_surface_enqueue: a surface whose counts stay on the device. An engine without SURFACE_ENQUEUE makes it by tml_surface. */
+/* tml_surface_enqueue: a surface whose counts stay on the device. An engine without SURFACE_ENQUEUE
+ * makes it by tml_surface. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,8 +21,8 @@ static uint64_t room_in(const tml_slot *slot, uint64_t room)
     return slot ? TML_MIN_OF(slot->count, room) : room;
 }
 
-/* Sets the capacities. A soup's welded mesh has no more vertices than its triangles have corners, and
- * one on an edge of the box, pad counted, at most; TRILINEAR more, in cells. */
+/* Sets the capacities. A soup's welded mesh has no more vertices than its triangles have corners,
+ * and one on an edge of the box, pad counted, at most; TRILINEAR more, in cells. */
 static tml_status find_room(tml_context *tml, surface_plan *plan)
 {
     uint64_t vertices = room_in(plan->positions, UINT64_MAX);

@@ -1,4 +1,5 @@
-/* The surface program's plan: surface_resolve.c resolves it from the desc, the engine's part executes it.
+/* The surface program's plan: surface_resolve.c resolves it from the desc, the engine's part
+ * executes it.
  *
  * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its
  * counts; EMIT writes its triangles and vertices. COUNT reads the volume once for all isovalues and
@@ -56,7 +57,8 @@ enum { SURFACE_LAYOUTS = true };
 /* Indices of 16 bits: vertices that they number. The largest may restart primitives. */
 enum { SURFACE_VERTICES16 = UINT16_MAX };
 
-/* The welded mesh that a soup is gathered from: what EMIT wrote. With records they are positions. */
+/* The welded mesh that a soup is gathered from: what EMIT wrote. With records they are
+ * positions. */
 typedef struct surface_welded {
     const tml_slot *positions, *vertex_normals, *vertex_values, *indices;
     uint64_t vertex_count;   /* that exist: a triangle with another corner becomes three zeros */
@@ -118,8 +120,8 @@ typedef struct surface_plan {
     const tml_slot *iso_on_device;
     uint64_t iso_index;
 
-    /* COUNT and EMIT are the host's (surface_on_host.h), on an engine whose buffers these are; NULL:
-     * the engine's own. */
+    /* COUNT and EMIT are the host's (surface_on_host.h), on an engine whose buffers these are;
+     * NULL: the engine's own. */
     struct surface_host *host;
 
     /* What an engine keeps from COUNT to EMIT beside the scratch. */
@@ -169,7 +171,8 @@ static inline bool surface_report(tml_context *tml, const surface_plan *plan, co
 typedef enum surface_trilinear {
     SURFACE_TRILINEAR_NEVER,
     SURFACE_TRILINEAR_ON_HOST, /* tml_surface of volumes, by surface_plan.host */
-    SURFACE_TRILINEAR_VOLUMES, /* the same by the engine, but for those with a part that is_undecided */
+    /* the same by the engine, but for those with a part that is_undecided */
+    SURFACE_TRILINEAR_VOLUMES,
     SURFACE_TRILINEAR_ALWAYS,
 } surface_trilinear;
 
@@ -221,7 +224,8 @@ surface_limits surface_limits_of_part(const surface_plan *plan, const surface_pa
  * labels than part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 
-/* These check a desc and resolve it into a plan: src/surface/surface_resolve.c. The caller frees plan->parts. */
+/* These check a desc and resolve it into a plan: src/surface/surface_resolve.c. The caller frees
+ * plan->parts. */
 /* Checks a volume, mask or attribute. It may stay on the host if the engine reads it there. */
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count);
@@ -291,7 +295,8 @@ void surface_store(const tml_slot *slot, uint32_t offset, uint64_t first, uint64
 /* The same of normals, in the plan's slot and layout. */
 void surface_store_normals(const surface_plan *plan, uint64_t first, uint64_t count,
                            const float *normals);
-/* Indices of 16 bits from 32. A triangle with a vertex that has none gets three zeros. out may be in. */
+/* Indices of 16 bits from 32. A triangle with a vertex that has none gets three zeros. out may be
+ * in. */
 void surface_store_indices16(uint16_t *out, const uint32_t *in, uint64_t triangle_count);
 
 /* Adds seconds to the named stage of a result. */

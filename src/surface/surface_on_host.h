@@ -19,8 +19,8 @@ typedef struct surface_host {
     size_t scratch_size;
 } surface_host;
 
-/* Has the plan's COUNT and EMIT run on the host, with copies of the desc's volume, mask and attribute.
- * The caller ends it in any case. */
+/* Has the plan's COUNT and EMIT run on the host, with copies of the desc's volume, mask and
+ * attribute. The caller ends it in any case. */
 tml_status surface_host_begin(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                               surface_host *host);
 void surface_host_end(tml_context *tml, surface_host *host);

@@ -69,7 +69,7 @@ void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t c
         }
 }
 
-/* ---- of a surface ------------------------------------------------------------------------------ */
+/* ---- of a surface ---------------------------------------------------------------------------- */
 
 /* Cell numbers are those of samples. */
 static bool cells_are_wide(const surface_plan *plan)

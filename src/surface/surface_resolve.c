@@ -1,4 +1,5 @@
-/* What tml_surface, tml_surface_enqueue and tml_surface_slabs share: they check a desc, and resolve it into a plan. */
+/* What tml_surface, tml_surface_enqueue and tml_surface_slabs share: they check a desc, and resolve
+ * it into a plan. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

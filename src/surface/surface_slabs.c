@@ -2,8 +2,8 @@
  * layers.
  *
  * A slab owns layers. It emits the vertices on edges whose lower end lies in an own layer, and the
- * triangles of cells whose lowest corner does. Both are contiguous in the mesh, so a slab needs only
- * the counts of the slabs before it. Its halo is in surface_space.h. */
+ * triangles of cells whose lowest corner does. Both are contiguous in the mesh, so a slab needs
+ * only the counts of the slabs before it. Its halo is in surface_space.h. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -231,8 +231,8 @@ static tml_status resolve_share(stream *s)
 }
 
 /* Do a part's vertex and triangle numbers stay below 2^64? A sample, also of a pad, owns at most
- * three edges and a cell of five triangles, or with six vertices of its own and 24 triangles, or three
- * quads of a net. A soup has three vertices a triangle. */
+ * three edges and a cell of five triangles, or with six vertices of its own and 24 triangles, or
+ * three quads of a net. A soup has three vertices a triangle. */
 static bool has_numbers(const stream *s, const tml_surface_part *before)
 {
     uint64_t samples = 1, vertices, triangles, corners;

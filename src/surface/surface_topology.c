@@ -238,7 +238,8 @@ static bool is_short(double x)
     return fabs(x) < 0x1p40 && (double)(int64_t)(16 * x) == 16 * x;
 }
 
-/* The corners less the isovalue, if they are multiples of 1/16 below 2^7: then value_of is exact. */
+/* The corners less the isovalue, if they are multiples of 1/16 below 2^7: then value_of is
+ * exact. */
 static bool short_corners(const topology_cell *cell, double out[8])
 {
     bool all = is_short(cell->iso);
@@ -293,13 +294,14 @@ static void round_cell(const topology_cell *cell, rounded_cell *out)
     out->is_rough = !(out->largest > 0x1p-200 && out->error < 0x1p200);
 }
 
-/* The errors: with m the largest corner, e times 2^-53 its error, and m <= e, a determinant is off by
- * at most 2^-53 (4 m e + 4 m^2), MIXED by twice that and its sum's rounding: 24 m e; DISCRIMINANT by
- * 8 m^2 of MIXED's and 16 m^2 of a determinant's, 320 m^3 e, and its own three roundings, 96 m^4;
- * EXTREMUM by 8 m of (16 + 24 + 8) m e, 16 m^2 of a sum's 8 e and 128 m^3: less than 640 m^2 e. A sum is
- * off by less than 16 e, so TURN by less than 2 (2 m 16 e + 4 m 4 e + 8 m^2) + 16 m^2, 128 m e, and SIDES by
- * 2 (2 m^2 144 m e + 16 m^2 8 m e) of the ends', 4 m^2 144 m e + 16 m^2 24 m e of the middle's, and roundings
- * of 512 m^4: less than 2560 m^3 e. The bounds are twice these and more. */
+/* The errors: with m the largest corner, e times 2^-53 its error, and m <= e, a determinant is off
+ * by at most 2^-53 (4 m e + 4 m^2), MIXED by twice that and its sum's rounding: 24 m e;
+ * DISCRIMINANT by 8 m^2 of MIXED's and 16 m^2 of a determinant's, 320 m^3 e, and its own three
+ * roundings, 96 m^4; EXTREMUM by 8 m of (16 + 24 + 8) m e, 16 m^2 of a sum's 8 e and 128 m^3: less
+ * than 640 m^2 e. A sum is off by less than 16 e, so TURN by less than 2 (2 m 16 e + 4 m 4 e + 8
+ * m^2) + 16 m^2, 128 m e, and SIDES by 2 (2 m^2 144 m e + 16 m^2 8 m e) of the ends', 4 m^2 144 m e
+ * + 16 m^2 24 m e of the middle's, and roundings of 512 m^4: less than 2560 m^3 e. The bounds are
+ * twice these and more. */
 static inline __attribute__((always_inline)) int sign_of(const rounded_cell *rounded, uint32_t what,
                                                          int axis)
 {
@@ -323,8 +325,8 @@ static int face_sign(const topology_cell *cell, topology_faces known, uint32_t w
     return known.positive >> bit & 1 ? 1 : -1;
 }
 
-/* The sign just below the isovalue, where all corners are a little more: if the polynomial is 0, that
- * of its slope, which is the sum's. */
+/* The sign just below the isovalue, where all corners are a little more: if the polynomial is 0,
+ * that of its slope, which is the sum's. */
 static int sign_below(const topology_cell *cell, topology_faces known, uint32_t what, uint32_t sum,
                       int axis)
 {

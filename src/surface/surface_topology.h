@@ -1,20 +1,22 @@
 /* Cells with the topology of the trilinear interpolant: which of the meshes in the generated table
  * (surface_topology_tables.h, from tools/make_surface_tables.c) a cell has.
  *
- * In a cell the interpolant of its eight samples is trilinear, and on a face bilinear. The surface has
- * the topology of the interpolant's level set just below the isovalue, so that whatever has a value
- * at the isovalue, sample or saddle, is inside. Two questions remain, for 128 of the 256 cases:
+ * In a cell the interpolant of its eight samples is trilinear, and on a face bilinear. The surface
+ * has the topology of the interpolant's level set just below the isovalue, so that whatever has a
+ * value at the isovalue, sample or saddle, is inside. Two questions remain, for 128 of the 256
+ * cases:
  *
- *   faces     where the corners of a face are in and out by turns, are those inside joined? They are
- *             if the saddle is inside, that is, by the sign of a determinant: the asymptotic decider.
+ *   faces     where the corners of a face are in and out by turns, are those inside joined? They
+ *             are if the saddle is inside, that is, by the sign of a determinant: the asymptotic
+ *             decider.
  *   tunnel    may two regions that the cell's border keeps apart be joined in the cell? Where the
  *             table says that the faces allow it, they are if the six lines of the hexagon (see the
- *             table's source) are in the cell: on each axis the quadratic that the determinant is in a
- *             sweep has two roots between 0 and 1.
+ *             table's source) are in the cell: on each axis the quadratic that the determinant is
+ *             in a sweep has two roots between 0 and 1.
  *
- * These are signs of polynomials of degree 2, 3 and 4 in the samples less the isovalue. They are exact
- * for every type and every finite isovalue (surface_topology.c), so that two cells never disagree on a
- * face. An infinite sample counts as the largest finite double. */
+ * These are signs of polynomials of degree 2, 3 and 4 in the samples less the isovalue. They are
+ * exact for every type and every finite isovalue (surface_topology.c), so that two cells never
+ * disagree on a face. An infinite sample counts as the largest finite double. */
 #ifndef TML_SURFACE_TOPOLOGY_H
 #define TML_SURFACE_TOPOLOGY_H
 
@@ -22,7 +24,8 @@
 
 #include "surface/surface_internal.h"
 
-/* Own vertices of a cell, beside those on its edges: the middle of a fan, or the ring of a tunnel. */
+/* Own vertices of a cell, beside those on its edges: the middle of a fan, or the ring of a
+ * tunnel. */
 enum { TOPOLOGY_OWN_MOST = 6, TOPOLOGY_TRIANGLES_MOST = 24 };
 
 /* A cell of which no sample is missing. Those of one batch have one type and one isovalue. */
@@ -35,7 +38,8 @@ typedef struct topology_cell {
     uint64_t bits[8]; /* of 64-bit integers alone: surface_label */
 } topology_cell;
 
-/* The sample of corner c of a cell, from its place in memory; all of them, from four rows of samples. */
+/* The sample of corner c of a cell, from its place in memory; all of them, from four rows of
+ * samples. */
 void topology_set_corner(topology_cell *cell, unsigned c, const void *sample);
 void topology_set_corners(topology_cell *cell, const unsigned char *const rows[4], uint64_t x);
 
@@ -49,8 +53,9 @@ static inline bool topology_is_rounded(tml_type type)
     return !tml_type_is_float(type) && tml_type_size(type) == 8;
 }
 
-/* A bit of each of a cell's six faces, two for an axis, and from bit 6 on for every second one of each pair of
- * opposite faces: is the determinant (of a pair, its mixed part) positive; can doubles not tell? */
+/* A bit of each of a cell's six faces, two for an axis, and from bit 6 on for every second one of
+ * each pair of opposite faces: is the determinant (of a pair, its mixed part) positive; can doubles
+ * not tell? */
 typedef struct topology_faces {
     uint16_t positive, unsure;
 } topology_faces;
@@ -60,7 +65,8 @@ enum { TOPOLOGY_BATCH = 16 };
 typedef double topology_doubles __attribute__((vector_size(64)));
 typedef int64_t topology_bits __attribute__((vector_size(64)));
 
-/* Two or four products' sum, of faces a and b: once or both ways. Why the bounds hold: surface_topology.c. */
+/* Two or four products' sum, of faces a and b: once or both ways. Why the bounds hold:
+ * surface_topology.c. */
 static inline __attribute__((always_inline)) void
 topology_look_at(const topology_doubles corners[8], const uint8_t a[4], const uint8_t b[4],
                  const topology_doubles *bound, unsigned bit, topology_bits *positive,
@@ -111,14 +117,15 @@ static inline void topology_look_at_faces(const topology_cell *cells, uint32_t c
 
 /* The triangles of an open cell. */
 typedef struct topology_mesh {
-    uint32_t
-        first; /* in topology_corners: three for each triangle, an edge of the case table, or 12 and more: own */
+    /* in topology_corners: three for each triangle, an edge of the case table, or 12 and more:
+     * own */
+    uint32_t first;
     uint8_t triangle_count, own_count;
     uint16_t around; /* the edges around the only own vertex; else 0 */
 } topology_mesh;
 
-/* Of a case: its ambiguous faces, and its first choice, which is of none joined. Of a choice: its mesh, and the
- * first of two with a tunnel of inside or of outside, or 0. */
+/* Of a case: its ambiguous faces, and its first choice, which is of none joined. Of a choice: its
+ * mesh, and the first of two with a tunnel of inside or of outside, or 0. */
 enum { TOPOLOGY_CHOICES = 528, TOPOLOGY_MESHES = 1008, TOPOLOGY_TRIANGLES = 13152 };
 extern const uint8_t topology_ambiguous[];
 extern const int16_t topology_choices[];
@@ -135,7 +142,8 @@ uint16_t topology_find(const topology_cell *cell, topology_faces faces);
 /* The places of its own vertices in the cell, 0 to 1 on each axis. */
 void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOLOGY_OWN_MOST][3]);
 
-/* A number as an odd magnitude's words, or 0, the exponent of its lowest bit, and 1 if it is negative. */
+/* A number as an odd magnitude's words, or 0, the exponent of its lowest bit, and 1 if it is
+ * negative. */
 void topology_split(double number, uint32_t out[4]);
 
 /* At a place of the cell: the trilinear interpolant of eight numbers; the gradient of that of the

@@ -1,16 +1,17 @@
 /* Trees on the device: built, built anew and refitted as streams, with nothing read back.
  *
- * Three orders of the triangles, along x, y and z, come from one sort. A step halves each range of triangles at the
- * median of its longest side, as the host does: the ends of a range's orders tell its extents, half of one order says
- * on which side a triangle is, and a stable partition takes the three of them apart. The left halves of all ranges
- * then lie before the right ones; so ranges lie in the order of their numbers' bits reversed, their places follow from
- * arithmetic alone, and no step depends on the data. After that, maps fill slots, triangles and boxes, level by level.
+ * Three orders of the triangles, along x, y and z, come from one sort. A step halves each range of
+ * triangles at the median of its longest side, as the host does: the ends of a range's orders tell
+ * its extents, half of one order says on which side a triangle is, and a stable partition takes the
+ * three of them apart. The left halves of all ranges then lie before the right ones; so ranges lie
+ * in the order of their numbers' bits reversed, their places follow from arithmetic alone, and no
+ * step depends on the data. After that, maps fill slots, triangles and boxes, level by level.
  *
  * What the host has is made again from the device's ids and triangles once a call wants it.
  *
- * After: Wald, Havran: On Building Fast kd-Trees for Ray Tracing, and on Doing that in O(N log N). 2006 (orders that
- * are kept by partitions); Blelloch: Vector Models for Data-Parallel Computing. 1990 (partitions of all ranges at
- * once). */
+ * After: Wald, Havran: On Building Fast kd-Trees for Ray Tracing, and on Doing that in O(N log N).
+ * 2006 (orders that are kept by partitions); Blelloch: Vector Models for Data-Parallel Computing.
+ * 1990 (partitions of all ranges at once). */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -27,11 +28,12 @@
 
 #include "tree_build_library.h"
 
-/* Samples of each level's boxes, evenly spread, from which the host knows a level's sizes and the root. */
+/* Samples of each level's boxes, evenly spread, from which the host knows a level's sizes and the
+ * root. */
 enum { BOX_SAMPLE_WORDS = 6, SAMPLE_WORDS = BOX_SAMPLE_WORDS * COLLIDE_SAMPLES };
 
-/* A mesh's triangle: its corners, and whether these are usable. u[0]: the count of vertices; u[1]: words of an
- * index. */
+/* A mesh's triangle: its corners, and whether these are usable. u[0]: the count of vertices; u[1]:
+ * words of an index. */
 TML_KERNEL_OUTS_WITH(tree_build, (uvec3 corners, uint is_usable), collide_mesh_triangle,
                      (tml_words indices, tml_words vertices, tml_index triangle, tml_params p), {
                          uint at = 3u * U(triangle);
@@ -49,7 +51,8 @@ TML_KERNEL_OUTS_WITH(tree_build, (uvec3 corners, uint is_usable), collide_mesh_t
                      })
 TML_KERNEL(bool, collide_is_usable, (uint is_usable), { return is_usable != 0u; })
 
-/* Twice the middles of the triangles' boxes, of u[0] triangles along x, then along y and z; and the triangles. */
+/* Twice the middles of the triangles' boxes, of u[0] triangles along x, then along y and z; and the
+ * triangles. */
 TML_KERNEL_OUTS((float middle, uint item), collide_middle,
                 (tml_words corners, tml_words vertices, tml_index at, tml_params p), {
                     uint axis = U(at) / p.u[0];
@@ -64,8 +67,8 @@ TML_KERNEL_OUTS((float middle, uint item), collide_middle,
                     return o;
                 })
 
-/* The at-th triangle of a range's order along its longest side, and 1 if it is in the right half. u[0], u[1]: least
- * and more of the ranges (collide_block); u[2]: triangles. */
+/* The at-th triangle of a range's order along its longest side, and 1 if it is in the right half.
+ * u[0], u[1]: least and more of the ranges (collide_block); u[2]: triangles. */
 TML_KERNEL_OUTS_WITH(tree_build, (uint item, uint side), collide_halve,
                      (tml_words order, tml_words middles, tml_index at, tml_params p), {
                          uvec3 range = collide_block(U(at), p.u[0], p.u[1]);
@@ -85,7 +88,8 @@ TML_KERNEL_OUTS_WITH(tree_build, (uint item, uint side), collide_halve,
 TML_KERNEL(bool, collide_is_left, (uint item, tml_words sides),
            { return tml_word(sides, item) == 0u; })
 
-/* A slot's triangle and its corners. u[0], u[1]: as above, of leaves; u[2]: how many bits their numbers have. */
+/* A slot's triangle and its corners. u[0], u[1]: as above, of leaves; u[2]: how many bits their
+ * numbers have. */
 TML_KERNEL_OUTS_WITH(tree_build, (uint id, uvec3 corners), collide_slot,
                      (tml_words order, tml_words ids, tml_words mesh, tml_index slot, tml_params p),
                      {
@@ -127,8 +131,8 @@ TML_KERNEL_OUTS_WITH(tree_build, (vec3 low, vec3 high, vec3 normal, vec2 range),
                          return o;
                      })
 
-/* A word of the boxes: of the leaves' and of their slabs, which begin at u[1]. Other boxes, and lanes from leaf u[0]
- * on, are empty. */
+/* A word of the boxes: of the leaves' and of their slabs, which begin at u[1]. Other boxes, and
+ * lanes from leaf u[0] on, are empty. */
 TML_KERNEL_WITH(tree_build, float, collide_leaf_word,
                 (tml_words lows, tml_words highs, tml_words normals, tml_words ranges, tml_index at,
                  tml_params p),
@@ -149,8 +153,8 @@ TML_KERNEL_WITH(tree_build, float, collide_leaf_word,
                     return value;
                 })
 
-/* A word of the boxes, in the level of u[1] boxes whose first word is u[0]: fitted to their children, which begin at
- * u[2]. */
+/* A word of the boxes, in the level of u[1] boxes whose first word is u[0]: fitted to their
+ * children, which begin at u[2]. */
 TML_KERNEL_WITH(tree_build, float, collide_fit_word,
                 (float own, tml_words boxes, tml_index at, tml_params p), {
                     uint word = U(at) - p.u[0];
@@ -187,8 +191,8 @@ TML_KERNEL_WITH(tree_build, float, collide_sample_word,
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* What a tree keeps on the device to be fitted and built there, beside boxes and triangles. A buffer that exists
- * holds what its name says. */
+/* What a tree keeps on the device to be fitted and built there, beside boxes and triangles. A
+ * buffer that exists holds what its name says. */
 struct collide_build {
     /* the sound triangles, in the mesh's order */
     tml_buffer mesh_ids, mesh_corners;
@@ -343,7 +347,8 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
                                    .out = build->samples});
 }
 
-/* Adds a step: all ranges, of which there are count, are halved. Returns the orders of the halves. */
+/* Adds a step: all ranges, of which there are count, are halved. Returns the orders of the
+ * halves. */
 static tml_buffer add_halving(program *p, uint32_t n, uint32_t count, tml_buffer middles,
                               tml_buffer order)
 {

@@ -26,9 +26,9 @@ static const cast_loops *loops_for_processor(void)
 
 /* ---- a ray ----------------------------------------------------------------------------------- */
 
-/* A difference from the origin, a product with it and the quotient here are off by less than 2^-21 of themselves in all.
- * A direction below 2^-100 along an axis enters later than told, and leaves perhaps never; one above 2^100 enters as soon
- * as told or later. */
+/* A difference from the origin, a product with it and the quotient here are off by less than 2^-21
+ * of themselves in all. A direction below 2^-100 along an axis enters later than told, and leaves
+ * perhaps never; one above 2^100 enters as soon as told or later. */
 static void set_axis(cast_ray *ray, uint32_t k)
 {
     const float least = 0x1p-100f, most = 0x1p100f;
@@ -107,8 +107,8 @@ static bool load_ray(const cast_job *job, uint64_t i, float origin[3], float dir
     return true;
 }
 
-/* Weights of the second and third corner where the ray meets the triangle: of the determinants' sum, that of the edge
- * across. */
+/* Weights of the second and third corner where the ray meets the triangle: of the determinants'
+ * sum, that of the edge across. */
 static void put_barycentrics(const cast_ray *ray, float out[2])
 {
     float at[9];
@@ -232,7 +232,8 @@ static void rays_task(void *argument, uint32_t task)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Rays go by where they begin, and among these by where they point: near ones find the tree's nodes in the cache. */
+/* Rays go by where they begin, and among these by where they point: near ones find the tree's nodes
+ * in the cache. */
 enum { PLACE_BITS = 7, WAY_BITS = COLLIDE_CODE_BITS - PLACE_BITS };
 
 static uint32_t way_code(const float direction[3])
@@ -292,7 +293,8 @@ static uint64_t *take_memory(tml_context *tml, cast_job *job, uint64_t **scratch
     return memory;
 }
 
-/* Counts every ray's hits; then finds those again that there is room for, and puts them where they belong. */
+/* Counts every ray's hits; then finds those again that there is room for, and puts them where they
+ * belong. */
 static tml_status run_all(tml_context *tml, cast_job *job)
 {
     uint64_t *scratch = job->scratch;

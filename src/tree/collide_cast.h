@@ -13,8 +13,9 @@ typedef struct cast_ray {
     tml_cast_want want;
     float origin[3], direction[3];
     float t_min, t_max; /* 0 <= t_min <= t_max <= CAST_T_MAX */
-    /* Where the ray enters a box along axis k: at the plane in words plane[k] of a group, at t not less than
-     * (plane - origin) * enter[k]; and where it leaves: at the other plane, at t not more than that by leave[k]. */
+    /* Where the ray enters a box along axis k: at the plane in words plane[k] of a group, at t not
+     * less than (plane - origin) * enter[k]; and where it leaves: at the other plane, at t not more
+     * than that by leave[k]. */
     uint32_t plane[3];
     float enter[3], leave[3];
     uint32_t axis; /* the direction's largest: z of collide_cast.k.h; x and y are those after it */
@@ -45,7 +46,8 @@ typedef struct cast_walk {
     cast_box open[COLLIDE_WIDTH * COLLIDE_LEVELS_MAX];
 } cast_walk;
 
-/* Walks that go on in turn, so that each one's next node comes from memory while the others work. */
+/* Walks that go on in turn, so that each one's next node comes from memory while the others
+ * work. */
 enum { CAST_WALKS = 16 };
 
 typedef struct cast_loops {
@@ -62,15 +64,16 @@ static inline double cast_dot(const double u[3], const double v[3])
 }
 
 struct stream_field;
-/* Checks a desc. Sets the length's bound, and that it is exact. more: outputs beside the desc's; NULL: none. */
+/* Checks a desc. Sets the length's bound, and that it is exact. more: outputs beside the desc's;
+ * NULL: none. */
 tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
                            const struct stream_field *more);
 /* Bytes that a call takes at most, besides its order. */
 size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc);
 /* Writes a total to a u32 or u64. */
 tml_status cast_put_total(tml_context *tml, tml_buffer to, uint64_t total);
-/* Casts count rays of a call that was checked, here. scratch: host memory for all that it takes, or NULL: allocated. total:
- * as desc.total, or NULL. */
+/* Casts count rays of a call that was checked, here. scratch: host memory for all that it takes, or
+ * NULL: allocated. total: as desc.total, or NULL. */
 tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                         uint64_t count, void *scratch, uint64_t *total);
 /* ALL: hits that all given arrays of them have room for; 0 without one. */

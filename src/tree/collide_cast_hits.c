@@ -1,9 +1,9 @@
 /* Rays against a tree: the hits of a ray, and what the loops are unsure of, decided exactly.
  *
- * A triangle is met if the ray's line, moved by (e, e^2, e^3), e infinitely small, passes through its interior: if the
- * determinants of the direction and each edge's ends, seen from the origin, have one sign. Where a determinant is 0, the
- * first component of direction x edge that is not has the sign that moving gives it. After: Edelsbrunner, Muecke:
- * Simulation of Simplicity. 1990. */
+ * A triangle is met if the ray's line, moved by (e, e^2, e^3), e infinitely small, passes through
+ * its interior: if the determinants of the direction and each edge's ends, seen from the origin,
+ * have one sign. Where a determinant is 0, the first component of direction x edge that is not has
+ * the sign that moving gives it. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990. */
 #include <math.h>
 #include <string.h>
 #include <trommel/kernel_math.h>
@@ -39,7 +39,8 @@ static bool passes_through(exact_points *points)
     return sign != 0 && edge_sign(points, 1) == sign && edge_sign(points, 2) == sign;
 }
 
-/* Moves a hit from a place of a heap of count, whose largest is the first, down to where it belongs. */
+/* Moves a hit from a place of a heap of count, whose largest is the first, down to where it
+ * belongs. */
 static void sift(uint64_t *hits, uint64_t count, uint64_t at, uint64_t moving)
 {
     for (uint64_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
@@ -58,7 +59,8 @@ static void make_heap(uint64_t *hits, uint64_t count)
         sift(hits, count, start, hits[start]);
 }
 
-/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232, Heapsort. 1964. */
+/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232,
+ * Heapsort. 1964. */
 void cast_sort_hits(uint64_t *hits, uint64_t count)
 {
     make_heap(hits, count);
@@ -108,9 +110,9 @@ static double farthest(const double v[3])
     return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) + 0x1p-76;
 }
 
-/* Where the ray meets the triangle's plane; error is infinite or NaN where that is not known. Determinants are sums of
- * six products, each off by less than 2^-49 of the factors' farthest coordinates: 3 differences, 2 products and 3 sums
- * are rounded, by 2^-53 each. */
+/* Where the ray meets the triangle's plane; error is infinite or NaN where that is not known.
+ * Determinants are sums of six products, each off by less than 2^-49 of the factors' farthest
+ * coordinates: 3 differences, 2 products and 3 sums are rounded, by 2^-53 each. */
 static triangle_t estimate_t(const cast_ray *ray, const float at[9])
 {
     double u[3], v[3], from[3], way[3];

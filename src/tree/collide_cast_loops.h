@@ -1,5 +1,6 @@
-/* Rays against a tree, compiled once for each instruction set: the including file defines CAST_SET, the table's name.
- * Nearest hits go down the nearest boxes first; other rays go through all that they meet. */
+/* Rays against a tree, compiled once for each instruction set: the including file defines CAST_SET,
+ * the table's name. Nearest hits go down the nearest boxes first; other rays go through all that
+ * they meet. */
 #include <math.h>
 
 #include "core/lanes.h"
@@ -20,7 +21,8 @@ INLINE float earliest(float t, float than)
     return t < than ? t : than;
 }
 
-/* A bit for each box that the ray meets, and where it enters these. A NaN, of 0 by infinity, limits nothing. */
+/* A bit for each box that the ray meets, and where it enters these. A NaN, of 0 by infinity, limits
+ * nothing. */
 INLINE uint32_t boxes_met(const cast_ray *ray, const float *group, float *enter)
 {
     const float *in[3], *out[3];
@@ -95,7 +97,8 @@ INLINE void prefetch(const float *words, uint32_t count)
         __builtin_prefetch(words + i);
 }
 
-/* Closes boxes that need not be looked into any more, and fetches the next one's children. False: none is left. */
+/* Closes boxes that need not be looked into any more, and fetches the next one's children. False:
+ * none is left. */
 INLINE bool choose_next(cast_walk *walk)
 {
     const tml_tree *tree = walk->ray.tree;

@@ -1,8 +1,9 @@
-/* Generalised winding numbers of points: dipoles for the boxes of a tree, and how near they are looked at.
+/* Generalised winding numbers of points: dipoles for the boxes of a tree, and how near they are
+ * looked at.
  *
- * After: Jacobson, Kavan, Sorkine-Hornung: Robust Inside-Outside Segmentation using Generalized Winding Numbers. 2013;
- * Barill, Dickson, Schmidt, Levin, Jacobson: Fast Winding Numbers for Soups and Clouds. 2018; Van Oosterom, Strackee: The
- * Solid Angle of a Plane Triangle. 1983. */
+ * After: Jacobson, Kavan, Sorkine-Hornung: Robust Inside-Outside Segmentation using Generalized
+ * Winding Numbers. 2013; Barill, Dickson, Schmidt, Levin, Jacobson: Fast Winding Numbers for Soups
+ * and Clouds. 2018; Van Oosterom, Strackee: The Solid Angle of a Plane Triangle. 1983. */
 #include <math.h>
 #include <string.h>
 

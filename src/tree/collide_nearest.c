@@ -37,8 +37,9 @@ static void put_nearest(const points_job *job, uint64_t i, const points_nearest 
         job->features[i] = (uint8_t)place.feature;
 }
 
-/* The k nearest. Those of the last point, if there are k, have k triangles that are no farther than they were from there,
- * and the way between both points: that bounds the search, unless rounding has made it too close. */
+/* The k nearest. Those of the last point, if there are k, have k triangles that are no farther than
+ * they were from there, and the way between both points: that bounds the search, unless rounding
+ * has made it too close. */
 static void find_several(const points_loops *loops, points_nearest *nearest, const float *last)
 {
     double limit = INFINITY;

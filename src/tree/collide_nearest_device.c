@@ -1,5 +1,5 @@
-/* Nearest points on the device, with the bits of the host's: a kernel walks the tree, by bounds in floats and distances in
- * doubles. Devices without doubles leave it to the host. */
+/* Nearest points on the device, with the bits of the host's: a kernel walks the tree, by bounds in
+ * floats and distances in doubles. Devices without doubles leave it to the host. */
 #include <string.h>
 
 #include "tree/collide_points_device.h"

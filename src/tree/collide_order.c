@@ -4,7 +4,8 @@
 
 enum { TASKS_A_ROUND = 1024, LEAST_TO_SORT = 4096, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS };
 
-/* Sorts by bits 32 to 61, stably, from the least digit on. other: as much room; they change places. */
+/* Sorts by bits 32 to 61, stably, from the least digit on. other: as much room; they change
+ * places. */
 static void sort_codes(uint64_t **order, uint64_t **other, uint64_t count)
 {
     for (uint32_t shift = 32; shift < 32 + 3 * COLLIDE_CODE_BITS; shift += DIGIT_BITS) {

@@ -1,4 +1,5 @@
-/* An order along a Z curve through a tree's box: near items take the same way down, and find its nodes in the cache. */
+/* An order along a Z curve through a tree's box: near items take the same way down, and find its
+ * nodes in the cache. */
 #ifndef COLLIDE_ORDER_H
 #define COLLIDE_ORDER_H
 

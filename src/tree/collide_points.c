@@ -39,8 +39,8 @@ static uint64_t hash_of(const float vertex[3])
     return hash;
 }
 
-/* A triangle's edges: hashes of both ends together, 0 for one without length; and by_way, the same, negated where the
- * edge goes down. */
+/* A triangle's edges: hashes of both ends together, 0 for one without length; and by_way, the same,
+ * negated where the edge goes down. */
 static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uint64_t by_way[3])
 {
     float at[9];
@@ -55,8 +55,8 @@ static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uin
     }
 }
 
-/* The sums of the edges of a tree whose hash begins with the bits digits of prefix; or of all, bits 0. An edge that does
- * not pair leaves a sum other than 0, but for one chance in 2^64. */
+/* The sums of the edges of a tree whose hash begins with the bits digits of prefix; or of all, bits
+ * 0. An edge that does not pair leaves a sum other than 0, but for one chance in 2^64. */
 typedef struct edge_sums {
     uint64_t mod_2[16], by_way[16]; /* by the next four bits */
 } edge_sums;
@@ -80,7 +80,8 @@ static edge_sums sum_edges(const tml_tree *tree, uint64_t prefix, uint32_t bits)
     return sums;
 }
 
-/* The triangle, and its corner, at which an edge begins that does not pair: found by the digits of its hash. */
+/* The triangle, and its corner, at which an edge begins that does not pair: found by the digits of
+ * its hash. */
 static uint32_t open_triangle(const tml_tree *tree, tml_tree_rule rule, int *corner)
 {
     uint64_t hash = 0;
@@ -170,7 +171,8 @@ tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree 
 
 /* ---- sides and distances --------------------------------------------------------------------- */
 
-/* The way out of the tree's box that is nearest: crosses the least, mostly. False: the point is not in the box. */
+/* The way out of the tree's box that is nearest: crosses the least, mostly. False: the point is not
+ * in the box. */
 static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
 {
     float nearest = INFINITY;

@@ -11,8 +11,8 @@ typedef struct points_ray {
     uint32_t axis;
     bool is_back; /* towards lower coordinates */
     bool is_on;   /* the point lies on a triangle, and the walk has ended */
-    int64_t
-        turns; /* crossings of triangles whose normal points along +axis, less those of the others */
+    /* crossings of triangles whose normal points along +axis, less those of the others */
+    int64_t turns;
     uint64_t count; /* crossings */
 } points_ray;
 
@@ -25,8 +25,9 @@ typedef struct points_found {
     uint32_t slot, id;
 } points_found;
 
-/* The triangle nearest a point so far. Of several at the same distance, as it is computed, the one of the least number.
- * With k > 1: the k nearest so far in found, in order, and the last of them here once there are k. */
+/* The triangle nearest a point so far. Of several at the same distance, as it is computed, the one
+ * of the least number. With k > 1: the k nearest so far in found, in order, and the last of them
+ * here once there are k. */
 typedef struct points_nearest {
     const tml_tree *tree;
     const float *point; /* finite */
@@ -52,21 +53,24 @@ typedef struct points_place {
     uint32_t feature; /* a tml_tree_feature */
 } points_place;
 
-/* How much of all directions the mesh covers, as seen from a point: the generalised winding number. */
+/* How much of all directions the mesh covers, as seen from a point: the generalised winding
+ * number. */
 typedef struct points_angle {
     const tml_tree *tree;
     const float *point; /* finite */
     double radius;      /* of a ball about the point; the error is that of every point in it */
-    double
-        reach; /* a dipole stands for triangles that are this many of their radii away from the ball, or more */
+    /* a dipole stands for triangles that are this many of their radii away from the ball, or
+     * more */
+    double reach;
     double turns; /* 1: all directions */
     double error; /* turns is off by this at most; infinity: a triangle is in the ball */
 } points_angle;
 
-/* A box's triangles as a dipole: rows of eight lanes for each group of boxes. The integral over a surface of f(x) . n,
- * f(x) = (x - q) / |x - q|^3, is 4 pi times the turns seen from q. With f expanded about a point p, to first order, it
- * is f(p) . normal + df(p) : moment, and off by at most the integral of 3 |x - p|^2 / (|p - q| - radius)^4, since
- * derivative number k of f is at most (k + 1)! / distance^(k + 2) along any direction, as 1 / distance's are. */
+/* A box's triangles as a dipole: rows of eight lanes for each group of boxes. The integral over a
+ * surface of f(x) . n, f(x) = (x - q) / |x - q|^3, is 4 pi times the turns seen from q. With f
+ * expanded about a point p, to first order, it is f(p) . normal + df(p) : moment, and off by at
+ * most the integral of 3 |x - p|^2 / (|p - q| - radius)^4, since derivative number k of f is at
+ * most (k + 1)! / distance^(k + 2) along any direction, as 1 / distance's are. */
 enum {
     POINTS_DIPOLE_AT,         /* x y z: where the area's centre is */
     POINTS_DIPOLE_RADIUS = 3, /* of the ball about that with all corners in it */
@@ -108,8 +112,8 @@ typedef struct points_loops {
 extern const points_loops points_loops_plain, points_loops_avx2;
 const points_loops *points_loops_for_processor(void);
 
-/* What tml_tree_nearest and tml_tree_distance_grid check: a tree whose mesh is closed as rule wants it; and what a rule
- * needs of the tree. call: of the message. */
+/* What tml_tree_nearest and tml_tree_distance_grid check: a tree whose mesh is closed as rule wants
+ * it; and what a rule needs of the tree. call: of the message. */
 tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
                              tml_tree_rule rule);
 /* Sums up the tree's edges, unless that is done. */
@@ -125,8 +129,8 @@ static inline bool points_is_finite(const float *point)
 tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tml_tree_rule rule,
                              const float *point);
 
-/* By the solid angle, of all points within radius of one: is it more than half? Else *is_sure is false, with radius 0
- * never. */
+/* By the solid angle, of all points within radius of one: is it more than half? Else *is_sure is
+ * false, with radius 0 never. */
 bool points_covers_half(const points_loops *loops, const tml_tree *tree, const float *point,
                         double radius, bool *is_sure);
 

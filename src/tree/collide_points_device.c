@@ -1,6 +1,6 @@
-/* Sides of points on the device: a kernel follows each point's ray, what it is unsure of is listed, settled here in exact
- * arithmetic, and looked up in the list where sides are written. Points are taken along a curve: threads side by side then
- * take the same way. */
+/* Sides of points on the device: a kernel follows each point's ray, what it is unsure of is listed,
+ * settled here in exact arithmetic, and looked up in the list where sides are written. Points are
+ * taken along a curve: threads side by side then take the same way. */
 #include "tree/collide_points_device.h"
 
 #include <string.h>
@@ -137,8 +137,8 @@ static tml_status settle(program *p, void *user)
     return tml_buffer_write(p->tml, s->settled, 0, count, s->sides);
 }
 
-/* A step on the host: writes the points on the mesh, which the kernel of a bool cannot: a few one by one, many by way of
- * the host. */
+/* A step on the host: writes the points on the mesh, which the kernel of a bool cannot: a few one
+ * by one, many by way of the host. */
 static tml_status put_points_on(program *p, void *user)
 {
     enum { FEW = 64 };

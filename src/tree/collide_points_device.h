@@ -12,13 +12,14 @@ bool points_run_on_device(const tml_context *tml, tml_tree *tree);
 /* Fills desc.sides there; what the device is unsure of is settled here. */
 tml_status points_sides_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
                                   uint64_t count);
-/* Fills the other outputs there. *is_told: false where the device has no doubles, or a point is out of their range; then
- * outputs are undefined. */
+/* Fills the other outputs there. *is_told: false where the device has no doubles, or a point is out
+ * of their range; then outputs are undefined. */
 tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_desc *desc,
                                     uint64_t count, bool *is_told);
 
-/* Fills desc.out there, of a checked desc. at: coordinates of the samples along each axis. *is_told: false where the
- * device cannot, or the host would have to tell too many lines' sides; out is then undefined. */
+/* Fills desc.out there, of a checked desc. at: coordinates of the samples along each axis.
+ * *is_told: false where the device cannot, or the host would have to tell too many lines' sides;
+ * out is then undefined. */
 tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
                             const float *const *at, bool *is_told);
 
@@ -30,7 +31,8 @@ void points_plan(const tml_tree *tree, uint32_t *plan);
 tml_status points_plan_make(tml_context *tml, const char *call, const tml_tree *tree,
                             const uint32_t *more, uint64_t more_count, tml_buffer *out);
 
-/* Points along a curve through the tree's box, and where they stand in their stream: arrays of a program. */
+/* Points along a curve through the tree's box, and where they stand in their stream: arrays of a
+ * program. */
 typedef struct points_order {
     tml_buffer indices, points;
 } points_order;

@@ -4,7 +4,8 @@
 #include "exact/exact.h"
 #include "tree/collide_points.h"
 
-/* As edge_code of the loops, exactly: whether the edge from i to the next corner passes above the point. */
+/* As edge_code of the loops, exactly: whether the edge from i to the next corner passes above the
+ * point. */
 static bool passes_above(exact_points *points, const points_ray *ray, int i, bool *is_down)
 {
     int axis = (int)ray->axis, y = (axis + 1) % 3, next = (i + 1) % 3;

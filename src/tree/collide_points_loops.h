@@ -1,5 +1,5 @@
-/* Points against a tree, compiled once for each instruction set: the including file defines POINTS_SET, the table's
- * name. Loops over the eight lanes of a group, which compilers vectorise.
+/* Points against a tree, compiled once for each instruction set: the including file defines
+ * POINTS_SET, the table's name. Loops over the eight lanes of a group, which compilers vectorise.
  * points_settle decides what rays are unsure of (kernels/collide_points.k.h). */
 #include <math.h>
 
@@ -87,8 +87,9 @@ INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
         points_settle(ray, COLLIDE_WIDTH * leaf + (uint32_t)__builtin_ctz(unsure));
 }
 
-/* Adds, to each sample of the line, by how much more crossings of the leaf's triangles it has behind it than the last
- * one, times 2; a sample on a triangle gets bit 0. From the box on that is 0. */
+/* Adds, to each sample of the line, by how much more crossings of the leaf's triangles it has
+ * behind it than the last one, times 2; a sample on a triangle gets bit 0. From the box on that is
+ * 0. */
 INLINE void leaf_line(points_line *line, uint32_t leaf)
 {
     const float *box = collide_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
@@ -171,7 +172,7 @@ static void cross_line(points_line *line)
     }
 }
 
-/* ---- the nearest triangle --------------------------------------------------------------------- */
+/* ---- the nearest triangle -------------------------------------------------------------------- */
 
 /* Squares of the distances of eight triangles. */
 INLINE void lanes_apart(const float *point, const float *at, double *squared)
@@ -190,7 +191,8 @@ INLINE void lanes_apart(const float *point, const float *at, double *squared)
     }
 }
 
-/* Squares of the distances of eight boxes, not more than of any point in them: 2^-40 is taken off for rounding. */
+/* Squares of the distances of eight boxes, not more than of any point in them: 2^-40 is taken off
+ * for rounding. */
 INLINE void boxes_apart(const float *point, const float *group, double *squared)
 {
     LANES
@@ -210,8 +212,9 @@ INLINE void boxes_apart(const float *point, const float *group, double *squared)
     squared[i] *= 1.0 - 0x1p-40;
 }
 
-/* The square of a leaf's distance, not more than of any point in it: by its slab, and across the slab's normal by a disc
- * about its box's centre. Where the surface is far the boxes of many leaves are nearer than the nearest point. */
+/* The square of a leaf's distance, not more than of any point in it: by its slab, and across the
+ * slab's normal by a disc about its box's centre. Where the surface is far the boxes of many leaves
+ * are nearer than the nearest point. */
 INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
 {
     const float *slab = collide_slab_words(nearest->tree, leaf);
@@ -295,7 +298,8 @@ typedef struct open_box {
     uint32_t level, index;
 } open_box;
 
-/* Adds a node's children that may be near enough: the nearest last. Returns how many are open then. */
+/* Adds a node's children that may be near enough: the nearest last. Returns how many are open
+ * then. */
 INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uint32_t group,
                               open_box *open, uint32_t count)
 {
@@ -341,7 +345,7 @@ static points_place place(const points_nearest *nearest)
     return (points_place){{found.x, found.y, found.z}, found.squared, found.feature};
 }
 
-/* ---- solid angles ----------------------------------------------------------------------------- */
+/* ---- solid angles ---------------------------------------------------------------------------- */
 
 /* Adds those of the group's dipoles that are far enough; returns a bit for each of the others. */
 INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
@@ -381,7 +385,8 @@ INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
     return lanes_bit(is_near, 0);
 }
 
-/* Whether a ball about the point is free of the leaf's triangles; adds what their turns vary by in it. */
+/* Whether a ball about the point is free of the leaf's triangles; adds what their turns vary by in
+ * it. */
 static bool leaf_varies(points_angle *angle, uint32_t leaf)
 {
     const tml_tree *tree = angle->tree;
@@ -401,8 +406,8 @@ static bool leaf_varies(points_angle *angle, uint32_t leaf)
     return within > 0.0;
 }
 
-/* Adds a leaf's triangles. Half of a triangle's solid angle is that of the complex number length + volume i; where all of
- * them are small, so is that of their product. */
+/* Adds a leaf's triangles. Half of a triangle's solid angle is that of the complex number length +
+ * volume i; where all of them are small, so is that of their product. */
 INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
 {
     const tml_tree *tree = angle->tree;

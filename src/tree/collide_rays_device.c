@@ -1,6 +1,7 @@
-/* Rays on the device: a kernel follows each down the packed tree. Of those that floats are unsure of others list the triangles
- * that may be hit, and settle these. All steps are enqueued at once, with their arrays in scratch. Where every hit is wanted,
- * so are all rays, and blocks of triangles expand into hits, which then find their places among the ray's. */
+/* Rays on the device: a kernel follows each down the packed tree. Of those that floats are unsure
+ * of others list the triangles that may be hit, and settle these. All steps are enqueued at once,
+ * with their arrays in scratch. Where every hit is wanted, so are all rays, and blocks of triangles
+ * expand into hits, which then find their places among the ray's. */
 #include <string.h>
 
 #include "stream/program.h"
@@ -39,7 +40,8 @@ TML_KERNEL_WITH(tree_rays, uvec4, collide_pack_tree,
                         tml_word(triangles, from + 2u * COLLIDE_WIDTH), tml_word(ids, slot));
                 })
 
-/* A ray in its pose. u[0]: poses; u[1]: not 0 if each ray names one. A pose that is not there gives no direction. */
+/* A ray in its pose. u[0]: poses; u[1]: not 0 if each ray names one. A pose that is not there gives
+ * no direction. */
 TML_KERNEL_OUTS_WITH(tree_rays, (vec3 from, vec3 way), collide_pose_ray,
                      (vec3 origin, vec3 direction, tml_words poses, tml_words pose_of, tml_index i,
                       tml_params p),
@@ -60,8 +62,8 @@ TML_KERNEL_OUTS_WITH(tree_rays, (vec3 from, vec3 way), collide_pose_ray,
                          return o;
                      })
 
-/* A ray as collide_rays_walk has it. What hits nothing ends before it begins; what floats cannot follow has a slope above
- * 2. u[0]: not 0 if each ray has limits; f[0]: else where all end. */
+/* A ray as collide_rays_walk has it. What hits nothing ends before it begins; what floats cannot
+ * follow has a slope above 2. u[0]: not 0 if each ray has limits; f[0]: else where all end. */
 TML_KERNEL_OUTS_WITH(
     tree_rays, (vec4 from, vec4 way, vec2 slope), collide_begin_ray,
     (vec3 origin, vec3 direction, tml_words limits, tml_words tree, tml_index i, tml_params p), {
@@ -87,11 +89,11 @@ TML_KERNEL_OUTS_WITH(
         return o;
     })
 
-/* ---- the nearest, any, or how many ------------------------------------------------------------ */
+/* ---- the nearest, any, or how many ----------------------------------------------------------- */
 
-/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure; and the triangles that it may need. u[0]:
- * what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for each of the root's children; u[3]: the first slot's
- * vector: so below. */
+/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure; and the triangles
+ * that it may need. u[0]: what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for each
+ * of the root's children; u[3]: the first slot's vector: so below. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uvec4 needed), collide_follow_ray,
                      (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
                          collide_follow_ray_out o;
@@ -128,11 +130,12 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_ray,
 TML_KERNEL(bool, collide_is_ray_unsure, (uint answer), { return answer == 0xfffffffeu; })
 _Static_assert(COLLIDE_RAYS_UNSURE == 0xfffffffeu, "as the kernel has it");
 
-/* ---- triangles that a ray may hit -------------------------------------------------------------- */
+/* ---- triangles that a ray may hit ------------------------------------------------------------ */
 
 TML_KERNEL(uint, collide_number_ray, (tml_index i), { return U(i); })
 
-/* A ray with, above its number, how many triangles it needs, if these are known: few rays need more than the walk kept. */
+/* A ray with, above its number, how many triangles it needs, if these are known: few rays need more
+ * than the walk kept. */
 TML_KERNEL_WITH(tree_rays, uint, collide_note_needed, (uint ray, tml_words needed), {
     uvec4 slots = tml_word_uvec4(needed, ray);
     if (slots.x == COLLIDE_RAYS_UNSURE)
@@ -140,7 +143,8 @@ TML_KERNEL_WITH(tree_rays, uint, collide_note_needed, (uint ray, tml_words neede
     return ray | COLLIDE_RAYS_KNOWN | collide_rays_given(slots) << COLLIDE_RAYS_BITS;
 })
 
-/* How many, and in how many blocks of four; UNSURE where they are too many, or floats cannot follow the ray. */
+/* How many, and in how many blocks of four; UNSURE where they are too many, or floats cannot follow
+ * the ray. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uint blocks), collide_count_slots,
                      (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_params p), {
                          collide_count_slots_out o;
@@ -206,8 +210,8 @@ TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_best,
                     return best;
                 })
 
-/* A listed ray's answer, from its blocks; UNSURE still where these are not all there. u[0]: what is wanted; u[1]: blocks with
- * room. */
+/* A listed ray's answer, from its blocks; UNSURE still where these are not all there. u[0]: what is
+ * wanted; u[1]: blocks with room. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_listed,
                      (uint found, tml_words rays, tml_words blocks, tml_words count, tml_index i,
                       tml_params p),
@@ -235,7 +239,7 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_listed,
                          return o;
                      })
 
-/* ---- all hits --------------------------------------------------------------------------------- */
+/* ---- all hits -------------------------------------------------------------------------------- */
 
 /* The bits of t of a block's hits, and NONE. */
 TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_block,
@@ -278,8 +282,8 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint hit_ray, uint triangle, float hit_t), coll
                          return o;
                      })
 
-/* The place of a hit: after those of the rays before, and of the same ray's after those of less t, then triangle. NONE where
- * there is no room. u[0]: hits with room here; u[1]: there. */
+/* The place of a hit: after those of the rays before, and of the same ray's after those of less t,
+ * then triangle. NONE where there is no room. u[0]: hits with room here; u[1]: there. */
 TML_KERNEL_WITH(tree_rays, uint, collide_place_hit,
                 (tml_words rays, tml_words t, tml_words triangles, tml_words count, tml_index i,
                  tml_params p),
@@ -324,7 +328,7 @@ TML_KERNEL_WITH(tree_rays, uint, collide_ray_hits,
                     return hits;
                 })
 
-/* ---- outputs ---------------------------------------------------------------------------------- */
+/* ---- outputs --------------------------------------------------------------------------------- */
 
 /* u[0]: what is wanted: in all. */
 TML_KERNEL_WITH(tree_rays, bool, collide_is_ray_hit, (uint answer, tml_params p),
@@ -357,8 +361,8 @@ TML_KERNEL_WITH(tree_rays, vec2, collide_ray_weights,
 /* Below, the host is faster than a device answers; above, indices and lists do not fit. */
 enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
 
-/* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call that waits the rays that
- * the host casts, and hits in all. */
+/* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call
+ * that waits the rays that the host casts, and hits in all. */
 enum { TREE, IDS, LEFT, LEFT_COUNT, TOTAL, BUFFERS };
 _Static_assert((int)BUFFERS == (int)TREE_RAYS_BUFFERS, "as tree_device.c frees them");
 
@@ -422,7 +426,8 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
                             : status;
 }
 
-/* Packs the tree, unless it is as it was. A recording that may follow builds of other times packs it whenever it runs. */
+/* Packs the tree, unless it is as it was. A recording that may follow builds of other times packs
+ * it whenever it runs. */
 static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_buffer in[3] = {{0, 0}};
@@ -523,8 +528,8 @@ static void add_rays(rays_run *run)
                 .also = {run->way, run->slope}});
 }
 
-/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed: what rays are known to
- * need, if anything. */
+/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed:
+ * what rays are known to need, if anything. */
 static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_buffer needed,
                        tml_buffer found, uint64_t room, const tml_kernel *settle)
 {
@@ -640,8 +645,9 @@ static void add_one(rays_run *run)
     rays_add_counts(run, d->total);
 }
 
-/* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray passes close by are there,
- * too. As many hits as there is room for, and all of the ray that has some of these. */
+/* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray
+ * passes close by are there, too. As many hits as there is room for, and all of the ray that has
+ * some of these. */
 static void add_all(rays_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
@@ -774,7 +780,8 @@ bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
            desc->length.count >= RAYS_LEAST && fits(tml, desc);
 }
 
-/* Rays that the host casts where others are cast on the device, at most; where they are more, it casts all. */
+/* Rays that the host casts where others are cast on the device, at most; where they are more, it
+ * casts all. */
 static uint64_t left_room(uint64_t count)
 {
     return count / 8 + RAYS_LEAST;

@@ -1,5 +1,6 @@
-/* Distances to a mesh on a grid: tiles of lines along x, whose crossings with the mesh tell the sides of their samples;
- * then blocks of these lines, of which those near the mesh look their samples up. */
+/* Distances to a mesh on a grid: tiles of lines along x, whose crossings with the mesh tell the
+ * sides of their samples; then blocks of these lines, of which those near the mesh look their
+ * samples up. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -57,7 +58,8 @@ static double ball_of(const volume_job *job, const span blocks[3], float center[
     return sqrt(radius) * (1 + 0x1p-40);
 }
 
-/* Is a sample of the block within the band? Looks for a triangle within the band about the block's ball. */
+/* Is a sample of the block within the band? Looks for a triangle within the band about the block's
+ * ball. */
 static bool is_near(const volume_job *job, const span blocks[3])
 {
     float center[3];
@@ -69,7 +71,8 @@ static bool is_near(const volume_job *job, const span blocks[3])
     return nearest.slot != COLLIDE_NO_TRIANGLE;
 }
 
-/* The block's sides by the solid angle: of the whole block at once, where its ball has one; else of its halves. */
+/* The block's sides by the solid angle: of the whole block at once, where its ball has one; else of
+ * its halves. */
 static void sides_by_angle(const volume_job *job, const span blocks[3])
 {
     float center[3];
@@ -121,7 +124,8 @@ static float distance_of(const volume_job *job, const points_nearest *nearest, t
     return side == TML_TREE_INSIDE ? -band : band;
 }
 
-/* The block's samples, forth and back, so that each is next to the last one, whose triangle it begins with. */
+/* The block's samples, forth and back, so that each is next to the last one, whose triangle it
+ * begins with. */
 static void block_run(const volume_job *job, const span blocks[3])
 {
     bool is_looked_up = is_near(job, blocks);
@@ -188,7 +192,8 @@ static tml_status run_tiles(tml_context *tml, volume_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Sets the grid's defaults. Sides are below 2^30, as GPUs' are of other volumes, so that samples count in 64 bits. */
+/* Sets the grid's defaults. Sides are below 2^30, as GPUs' are of other volumes, so that samples
+ * count in 64 bits. */
 static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};

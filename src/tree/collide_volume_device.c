@@ -1,7 +1,8 @@
-/* Distances on a grid on the device, with the bits of the host's. A thread follows each line through the tree and counts
- * its crossings; the lines expand into these, from which every sample's side follows. Blocks near the mesh are compacted,
- * in large ones first; a thread lists for each the tree's leaves within the band, and a thread looks up each sample in its
- * block's list. The lines that floats are unsure of are told here, in exact arithmetic. */
+/* Distances on a grid on the device, with the bits of the host's. A thread follows each line
+ * through the tree and counts its crossings; the lines expand into these, from which every sample's
+ * side follows. Blocks near the mesh are compacted, in large ones first; a thread lists for each
+ * the tree's leaves within the band, and a thread looks up each sample in its block's list. The
+ * lines that floats are unsure of are told here, in exact arithmetic. */
 #include <math.h>
 #include <string.h>
 
@@ -49,8 +50,8 @@ TML_KERNEL_WITH(tree_volume, uint, collide_line_crossing,
                     return collide_line(U(line), U(k) + 1u, boxes, triangles, plan).last;
                 })
 
-/* A line's first crossing and the end of its crossings; of one that the host has told its number among these, and
- * LINE_END. u[0] lines are in the ascending list. */
+/* A line's first crossing and the end of its crossings; of one that the host has told its number
+ * among these, and LINE_END. u[0] lines are in the ascending list. */
 TML_KERNEL_WITH(tree_volume, uvec2, collide_line_crossings,
                 (uint first, uint count, uint is_unsure, tml_words unsure, tml_index line,
                  tml_params p),
@@ -69,8 +70,8 @@ TML_KERNEL_WITH(tree_volume, uvec2, collide_line_crossings,
                     return UVEC2(below, COLLIDE_LINE_END);
                 })
 
-/* The band, with the sample's sign; 0 on a triangle. u[0]: words of a line's sides, of two bits each, as the host has told
- * them. */
+/* The band, with the sample's sign; 0 on a triangle. u[0]: words of a line's sides, of two bits
+ * each, as the host has told them. */
 TML_KERNEL_WITH(tree_volume, float, collide_fill_sides,
                 (tml_words lines, tml_words crossings, tml_words told, tml_words plan, tml_index at,
                  tml_params p),
@@ -130,7 +131,8 @@ TML_KERNEL_WITH(
 /* Told by maps, where each block has a thread of its own. */
 TML_KERNEL(bool, collide_is_told_near, (uint near), { return near != 0u; })
 
-/* Near blocks begin at u[0] of their list, in which each stands as its place among those of near large ones. */
+/* Near blocks begin at u[0] of their list, in which each stands as its place among those of near
+ * large ones. */
 TML_KERNEL_OUTS_WITH(tree_volume, (uvec4 a, uvec4 b, uvec4 c, uvec4 d), collide_cut_block,
                      (tml_words near, tml_words large, tml_words boxes, tml_words plan,
                       tml_index at, tml_params p),
@@ -172,8 +174,8 @@ TML_KERNEL_WITH(tree_volume, uvec4, collide_list_nearest,
                     return collide_open_in_cut(here.point, cuts, here.cut, boxes, triangles, plan);
                 })
 
-/* The nearest one's distance, and its sample's place; none that is beyond the grid or the band. more: not 0 where they are
- * not all listed. */
+/* The nearest one's distance, and its sample's place; none that is beyond the grid or the band.
+ * more: not 0 where they are not all listed. */
 TML_KERNEL_OUTS_WITH(tree_volume, (float distance, uint place, uint more), collide_look_up,
                      (uvec4 slots, tml_words cuts, tml_words triangles, tml_words plan,
                       tml_index at),
@@ -228,9 +230,9 @@ TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told
     return before < 0.0f ? -distance : distance;
 })
 
-/* Blocks that are looked up at a time; large ones at most, which only grids have that are few samples thick; most lines
- * that the host tells sides of, a part of all; most crossings, on average, of which those after a line's fourth follow it
- * anew. */
+/* Blocks that are looked up at a time; large ones at most, which only grids have that are few
+ * samples thick; most lines that the host tells sides of, a part of all; most crossings, on
+ * average, of which those after a line's fourth follow it anew. */
 enum {
     BLOCKS_A_ROUND = 15 << 10,
     LARGE_MOST = 1 << 22,
@@ -436,7 +438,8 @@ static uint32_t near_list(volume_run *run, const tml_map_desc *tell, uint64_t bl
     return count;
 }
 
-/* Lists the near blocks: in run->near their places among those of the large ones in run->near_large. */
+/* Lists the near blocks: in run->near their places among those of the large ones in
+ * run->near_large. */
 static void blocks_list(volume_run *run)
 {
     run->near_large = volume_keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");

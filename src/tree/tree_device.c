@@ -1,4 +1,5 @@
-/* A tree's boxes and triangles on the device, where they stay until it changes; and what rays keep of it there. */
+/* A tree's boxes and triangles on the device, where they stay until it changes; and what rays keep
+ * of it there. */
 #include "tree/tree_internal.h"
 
 tml_status tree_upload(tml_context *tml, tml_tree *tree)

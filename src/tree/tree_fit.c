@@ -1,4 +1,5 @@
-/* What a tree is on the host: its levels, its memory, its boxes and slabs; and the room's kernels. */
+/* What a tree is on the host: its levels, its memory, its boxes and slabs; and the room's
+ * kernels. */
 #include <math.h>
 
 #ifdef TML_VULKAN

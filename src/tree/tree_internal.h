@@ -7,7 +7,8 @@
 /* Boxes of a level, evenly spread, whose mean diagonal stands for all. */
 enum { COLLIDE_SAMPLES = 256 };
 
-/* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts them. */
+/* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts
+ * them. */
 tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
 void collide_build_destroy(tml_context *tml, tml_tree *tree);
 /* The ids that collide_build_ids_make has made, or none. */
@@ -56,7 +57,8 @@ double collide_diagonal(const float *box, uint32_t stride);
 /* Makes the room's kernels known to the engine. */
 void tree_learn(tml_context *tml);
 
-/* Frees what of the tree is on the device, and what collide keeps with it; but not what builds it there. */
+/* Frees what of the tree is on the device, and what collide keeps with it; but not what builds it
+ * there. */
 void tree_device_destroy(tml_context *tml, tml_tree *tree);
 
 #endif

@@ -1,4 +1,5 @@
-/* A tree over triangles, as programs see it that go down it themselves: the header that the room publishes. */
+/* A tree over triangles, as programs see it that go down it themselves: the header that the room
+ * publishes. */
 #ifndef TML_TREE_NODES_H
 #define TML_TREE_NODES_H
 
@@ -46,8 +47,8 @@ struct tml_tree {
     float *triangles;  /* COLLIDE_TRIANGLE_WORDS a leaf */
     float *boxes;      /* COLLIDE_BOX_WORDS a group, then COLLIDE_SLAB_WORDS a leaf */
 
-    /* Sums over all triangles' edges of hashes of their ends, which are 0 where each edge belongs to an even number of
-     * triangles, and where it goes as often the one way as the other. */
+    /* Sums over all triangles' edges of hashes of their ends, which are 0 where each edge belongs
+     * to an even number of triangles, and where it goes as often the one way as the other. */
     bool has_edges; /* the sums are known */
     uint64_t edges_mod_2, edges_by_way;
     bool is_moderate; /* known with them: no coordinate is above 2^30, or below 2^-100 but 0 */
@@ -99,8 +100,8 @@ static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float o
         out[k] = group[COLLIDE_WIDTH * k];
 }
 
-/* Brings what the host has of these parts (COLLIDE_STALE_...) up to date. INVALID_ARGUMENT if the device found a
- * vertex that is not usable. */
+/* Brings what the host has of these parts (COLLIDE_STALE_...) up to date. INVALID_ARGUMENT if the
+ * device found a vertex that is not usable. */
 tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts);
 static inline tml_status collide_trees_fetch(tml_context *tml, const char *call, tml_tree *a,
                                              tml_tree *b, uint32_t parts)
@@ -111,7 +112,8 @@ static inline tml_status collide_trees_fetch(tml_context *tml, const char *call,
 /* The tree's ids on the device, which are made from the host's unless they are there. */
 tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *tree,
                                   tml_buffer *out);
-/* Makes the tree's boxes and triangles on the device, unless they are there; and says which they are: they stay its own. */
+/* Makes the tree's boxes and triangles on the device, unless they are there; and says which they
+ * are: they stay its own. */
 tml_status tree_upload(tml_context *tml, tml_tree *tree);
 tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
                                tml_buffer *triangles);

@@ -30,9 +30,10 @@ STRUCT_END(kernel_values)
 #    define KERNEL_COUNTS    uint32_t word_counts[4];
 #endif
 
-/* store_params.comp: as many words as specialization constant 0 says. Where push constants have no room, for a matrix or for the outputs of an emit kernel, a
- * kernel finds its parameters in scratch, in the order of tml_params, and then the addresses of its
- * outputs after the first. Its arguments have the address of all that in u0 and u1. */
+/* store_params.comp: as many words as specialization constant 0 says. Where push constants have no
+ * room, for a matrix or for the outputs of an emit kernel, a kernel finds its parameters in
+ * scratch, in the order of tml_params, and then the addresses of its outputs after the first. Its
+ * arguments have the address of all that in u0 and u1. */
 #define PARAMS_WORDS 24u
 #define OUTS_WORDS   6u
 #ifdef TML_GLSL
@@ -47,11 +48,11 @@ ARG_ADDRESS(to)
 PARAMS_STORED
 ARGS_END(store_params_args)
 
-/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup, or a thread's share of these is
- * specialization constant 5. With source the kernel
+/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup, or a thread's share of
+ * these is specialization constant 5. With source the kernel
  * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
- * Specialization constant 4 is MAP_IN_ORDER if there are none of the three: the further outputs of a
- * kernel with several are then at their addresses. MAP_OUTS_STORED: those are in scratch. */
+ * Specialization constant 4 is MAP_IN_ORDER if there are none of the three: the further outputs of
+ * a kernel with several are then at their addresses. MAP_OUTS_STORED: those are in scratch. */
 #define MAP_BY_SOURCE   0u
 #define MAP_IN_ORDER    1u
 #define MAP_OUTS_STORED 2u
@@ -69,8 +70,8 @@ KERNEL_COUNTS
 ARG_UINT(bound)
 ARGS_END(map_args)
 
-/* kernel_keep.comp, flags_keep.comp, mask_keep.comp: bit i % 32 of word i / 32 is element i's keep bit. counts
- * gets the number of set bits of each tile. */
+/* kernel_keep.comp, flags_keep.comp, mask_keep.comp: bit i % 32 of word i / 32 is element i's keep
+ * bit. counts gets the number of set bits of each tile. */
 ARGS_BEGIN(keep_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(bits)
@@ -133,7 +134,8 @@ ARGS_END(copy_args)
 /* lengths.comp: clamps the count at "from" (u32, or u64 if wide) to a 64-bit bound. It stores the
  * result to total, the length of each of count passes of 1 << pass_log2 elements to lengths, and
  * LENGTHS_GRIDS dispatch grids per pass to grids: three u32 each, for workgroups of
- * 1 << LENGTHS_GRID_LOG2, twice as many, ... elements. A grid has at least one workgroup, and at most grid_x along x. */
+ * 1 << LENGTHS_GRID_LOG2, twice as many, ... elements. A grid has at least one workgroup, and at
+ * most grid_x along x. */
 #define LENGTHS_GRID_LOG2 8u
 #define LENGTHS_GRIDS     6u
 ARGS_BEGIN(lengths_args)
@@ -149,7 +151,8 @@ ARG_UINT(pass_log2)
 ARG_UINT(grid_x)
 ARGS_END(lengths_args)
 
-/* store_count.comp: copies the u64 at "from", plus *base, to a u64 if wide, else to a u32 that saturates. */
+/* store_count.comp: copies the u64 at "from", plus *base, to a u64 if wide, else to a u32 that
+ * saturates. */
 ARGS_BEGIN(store_count_args)
 ARG_ADDRESS(to)
 ARG_ADDRESS(from)
@@ -186,8 +189,8 @@ ARG_UINT(real_flip_low)
 ARG_UINT(real_flip_high)
 ARGS_END(search_args)
 
-/* histogram.comp: adds to counts (u32, or u64 if wide) how many elements (u8, u16 or u32) of a pass are in each
- * bin, or their weights. An invocation reads "each" pieces of 16 bytes. */
+/* histogram.comp: adds to counts (u32, or u64 if wide) how many elements (u8, u16 or u32) of a pass
+ * are in each bin, or their weights. An invocation reads "each" pieces of 16 bytes. */
 #define HISTOGRAM_SHARED 4096u /* words of shared memory that every device has */
 ARGS_BEGIN(histogram_args)
 ARG_ADDRESS(in_at)
@@ -221,12 +224,14 @@ ARGS_END(histogram_floats_args)
 
 /* ---- compact, partition, unique -------------------------------------------------------------- */
 
-/* Words of look-back state: word 0 is the ticket counter, and tiles' states begin at word STATES_FIRST. */
+/* Words of look-back state: word 0 is the ticket counter, and tiles' states begin at word
+ * STATES_FIRST. */
 #define STATES_FIRST 32u
 
-/* Specialization constants of the single-pass shaders (compact.glsl), after the kernel's four. TOTALS_...
- * are the values of COMPACT_TOTALS: totals is the caller's count, or the pass's part of u64 running totals.
- * COMPACT_BOTH: all tiles are resident, and the rejected elements follow the kept ones. */
+/* Specialization constants of the single-pass shaders (compact.glsl), after the kernel's four.
+ * TOTALS_... are the values of COMPACT_TOTALS: totals is the caller's count, or the pass's part of
+ * u64 running totals. COMPACT_BOTH: all tiles are resident, and the rejected elements follow the
+ * kept ones. */
 #define COMPACT_OUT     4u /* out_at is given */
 #define COMPACT_INDICES 5u /* indices are given */
 #define COMPACT_TOTALS  6u
@@ -263,7 +268,8 @@ ARGS_END(move_args)
 #define MOVE_KIND_BYTES 1u
 #define MOVE_KIND_INDEX 2u /* positions, as u32 or u64 (MOVE_SIZE) */
 
-/* copy_counted.comp: copies COPY_COUNTED_PART of min(*count * size, room) bytes, from "first" on. */
+/* copy_counted.comp: copies COPY_COUNTED_PART of min(*count * size, room) bytes, from "first"
+ * on. */
 #define COPY_COUNTED_PART (1u << 30)
 ARGS_BEGIN(copy_counted_args)
 ARG_ADDRESS(to)
@@ -276,8 +282,8 @@ ARG_UINT(room_low)
 ARG_UINT(room_high)
 ARGS_END(copy_counted_args)
 
-/* heads_keep.comp: head flags: a bit for each element that differs from its predecessor. The rest is as in
- * keep_args. */
+/* heads_keep.comp: head flags: a bit for each element that differs from its predecessor. The rest
+ * is as in keep_args. */
 ARGS_BEGIN(heads_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(before) /* in_at minus one element */

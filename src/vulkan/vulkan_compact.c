@@ -1,13 +1,14 @@
 /* Compact and partition on the Vulkan engine.
  *
- *   LOOK_BACK         single-pass scan with decoupled look-back, one dispatch (shaders/compact.glsl): a
- *                     kernel, flags or a mask keeps 4-byte elements of one array, their u32 positions,
- *                     or both, or only counts them. Other calls use
- *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts (by the last
- *                     workgroup of the dispatch before, 2^28 elements took 1.1 times as long); then one
- *                     dispatch per array, which moves its kept elements.
+ *   LOOK_BACK         single-pass scan with decoupled look-back, one dispatch
+ *                     (shaders/compact.glsl): a kernel, flags or a mask keeps 4-byte elements of
+ *                     one array, their u32 positions, or both, or only counts them. Other calls use
+ *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts (by the
+ *                     last workgroup of the dispatch before, 2^28 elements took 1.1 times as long);
+ *                     then one dispatch per array, which moves its kept elements.
  *
- * Partition is the same, but LOOK_BACK is for short streams: the rejected elements begin at the total count.
+ * Partition is the same, but LOOK_BACK is for short streams: the rejected elements begin at the
+ * total count.
  *
  * In place, kept elements go to scratch and are copied back at the end. A workgroup may count the
  * elements of a preceding tile again (fallback), so inputs must not change during a pass.

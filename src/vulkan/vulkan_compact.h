@@ -6,7 +6,8 @@
 #include "vulkan/vulkan_internal.h"
 
 /* Keep bits of a range of a stream, in whole tiles of TILE_ITEMS elements (TILE_WORDS words,
- * vulkan_args.k.h). Bit i % 32 of word i / 32 is element i's; the bits behind the last element's are 0. */
+ * vulkan_args.k.h). Bit i % 32 of word i / 32 is element i's; the bits behind the last element's
+ * are 0. */
 typedef struct vk_keep_bits {
     vk_address words;
     vk_address
@@ -27,13 +28,14 @@ vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool 
 
 /* Does the device support the kernel of keep, if there is one? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
-/* Records a shader that writes a pass's bits and counts, one workgroup per tile (its groups are filled in
- * here), and with totals the scan of the counts. An indirect grid leaves tiles past the length a count of
- * 0, and their bits are not written. */
+/* Records a shader that writes a pass's bits and counts, one workgroup per tile (its groups are
+ * filled in here), and with totals the scan of the counts. An indirect grid leaves tiles past the
+ * length a count of 0, and their bits are not written. */
 tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
                             const vk_keep_bits *bits);
 vk_kernel_use vk_keep_use(const tml_keep *keep, vk_address params);
-/* The same, with the shader that keep needs. params: of vk_params_take for its kernel, and stored. */
+/* The same, with the shader that keep needs. params: of vk_params_take for its kernel, and
+ * stored. */
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address params,
                           const vk_pass *pass, const vk_keep_bits *bits);
 
@@ -60,14 +62,15 @@ tml_status vk_move_record(tml_context *tml, const vk_column *column, const vk_pa
 tml_status vk_copy_counted(tml_context *tml, vk_address to, vk_address from, uint32_t size,
                            uint64_t room, vk_address count);
 
-/* ---- single pass (compact.glsl) --------------------------------------------------------------- */
+/* ---- single pass (compact.glsl) -------------------------------------------------------------- */
 
 /* Outputs of compact.glsl: elements of 4 bytes, and u32 positions. */
 typedef struct vk_one_pass {
     vk_address out;     /* 0: none */
     vk_address indices; /* 0: none */
     uint64_t room;      /* capacity of each of them, in elements */
-    /* One pass: the caller's count, or 0. Several passes: u64 running totals, passes + 1 of them. */
+    /* One pass: the caller's count, or 0. Several passes: u64 running totals, passes + 1 of
+     * them. */
     vk_address totals;
     vk_address states; /* vk_one_pass_states_take */
     bool is_chained;   /* totals are running totals, even of one pass */

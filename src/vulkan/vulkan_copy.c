@@ -49,7 +49,8 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
     return TML_OK;
 }
 
-/* One thread copies at a fraction of the bandwidth of memory and bus, so pieces go to all threads. */
+/* One thread copies at a fraction of the bandwidth of memory and bus, so pieces go to all
+ * threads. */
 enum { COPY_PIECE = 1 << 20 };
 typedef struct host_copy {
     unsigned char *to;
@@ -229,7 +230,8 @@ void vk_read_free(tml_context *tml, tml_reading *reading)
     reading->capacity = 0;
 }
 
-/* A mapping is a copy in host memory: mappable device memory takes longer to allocate than to copy. */
+/* A mapping is a copy in host memory: mappable device memory takes longer to allocate than to
+ * copy. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
 {
     vk_buffer *buffer = slot->memory;

@@ -9,7 +9,8 @@
 enum { VENDOR_INTEL = 0x8086 };
 enum { DEVICES_MAX = 16, PASS_ITEMS_LEAST = 1 << 16, PASS_ITEMS_MOST = 1 << 30 };
 
-/* Shaders index a pass by words or, with 8-byte elements, by uvec4 with a signed index (common.glsl). */
+/* Shaders index a pass by words or, with 8-byte elements, by uvec4 with a signed index
+ * (common.glsl). */
 _Static_assert((uint64_t)PASS_ITEMS_MOST * 8 / 16 <= INT32_MAX,
                "an index of quadruples is no negative");
 

@@ -49,7 +49,8 @@ typedef struct vk_batch {
     const char *label; /* the call in whose region commands are recorded; NULL: none */
 } vk_batch;
 
-/* All specialization constants of a pipeline: a dispatch's own, those of its look-back, and the subgroup size. */
+/* All specialization constants of a pipeline: a dispatch's own, those of its look-back, and the
+ * subgroup size. */
 enum { VK_SPECS_ALL = VK_SPECS_MAX + LOOK_SPECS + 1 };
 typedef struct vk_specs {
     uint32_t count;
@@ -106,7 +107,8 @@ struct vk_device {
     void (*unlock_queue)(void *user);
     void *queue_user;
 
-    /* Staging ring of two halves. A half is reused when the batch that copied with it has completed. */
+    /* Staging ring of two halves. A half is reused when the batch that copied with it has
+     * completed. */
     vk_buffer *stages[2];
     uint32_t stage_batch[2]; /* 1 + the batch that uses the half; 0: none */
     uint32_t stage;
@@ -152,7 +154,8 @@ void vk_name(const vk_device *device, VkObjectType type, uint64_t handle, const 
 /* ---- vulkan_probe.c -------------------------------------------------------------------------- */
 
 /* Last step of tml_open: submits probe.comp and waits. NO_DEVICE, with a message, if the device
- * lacks what shaders rely on. If it only lacks forward progress, clears the vk_caps that claim it. */
+ * lacks what shaders rely on. If it only lacks forward progress, clears the vk_caps that claim
+ * it. */
 tml_status vk_probe(tml_context *tml);
 
 /* ---- vulkan_memory.c ------------------------------------------------------------------------- */
@@ -201,7 +204,8 @@ void vk_unmap(tml_context *tml, tml_slot *slot);
 
 tml_status vk_record_open(tml_context *tml);
 void vk_record_close(tml_context *tml);
-/* vk_commands gives the command buffer to record into, after the memory barrier that "work" needs. */
+/* vk_commands gives the command buffer to record into, after the memory barrier that "work"
+ * needs. */
 typedef enum vk_work {
     VK_WORK_UNORDERED, /* a dispatch that needs no barrier */
     VK_WORK_COMPUTE,

@@ -7,7 +7,8 @@
  * outputs. A block is no longer than EXPAND_LIGHT, so it meets at most two heavy tiles. */
 #define EXPAND_LIGHT      16384u
 #define EXPAND_BLOCK_LOG2 13u
-/* Words of control before the look-back states: the ticket counter, and expand_heavy.comp's grid. */
+/* Words of control before the look-back states: the ticket counter, and expand_heavy.comp's
+ * grid. */
 #define EXPAND_TICKET  0u
 #define EXPAND_GRID    1u
 #define EXPAND_CONTROL 4u
@@ -21,7 +22,8 @@
 #define EXPAND_SPECS           2u
 
 /* Arguments of all expand shaders, for one pass of sources. Tile t's outputs begin at places[t] and
- * end at places[t + 1]. Output indices have 64 bits: a pass of 2^28 sources can have 2^60 outputs. */
+ * end at places[t + 1]. Output indices have 64 bits: a pass of 2^28 sources can have 2^60
+ * outputs. */
 ARGS_BEGIN(expand_args)
 ARG_ADDRESS(counts) /* u8, u16 or u32 */
 ARG_ADDRESS(length_at)

@@ -1,4 +1,5 @@
-/* tml_gather and tml_scatter on Vulkan: one dispatch of shaders/gather_scatter.comp a payload and pass. */
+/* tml_gather and tml_scatter on Vulkan: one dispatch of shaders/gather_scatter.comp a payload and
+ * pass. */
 #include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"

@@ -1,6 +1,7 @@
-/* tml_histogram on Vulkan: one dispatch of shaders/histogram.comp per pass, after a dispatch that makes the pass's
- * bins if a kernel or edges give them. Float weights are added as integers (kernels/histogram.k.h), for which
- * dispatches before find the largest, and one after makes floats of the sums. */
+/* tml_histogram on Vulkan: one dispatch of shaders/histogram.comp per pass, after a dispatch that
+ * makes the pass's bins if a kernel or edges give them. Float weights are added as integers
+ * (kernels/histogram.k.h), for which dispatches before find the largest, and one after makes floats
+ * of the sums. */
 #include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"
@@ -11,8 +12,8 @@
 #include "vulkan_shaders.h"
 
 enum {
-    /* Tables of a workgroup, for few bins, and their words: more cost resident workgroups. (H100, 2^26 elements, 256
-     * bins in 16 / 8 / 4 / 2 copies: .137 .123 .120 .119 ms.) */
+    /* Tables of a workgroup, for few bins, and their words: more cost resident workgroups. (H100,
+     * 2^26 elements, 256 bins in 16 / 8 / 4 / 2 copies: .137 .123 .120 .119 ms.) */
     COPIES_MOST = 16,
     COPIES_WORDS = 1024,
     /* Pieces of 16 bytes per invocation: enough to amortize a workgroup's start and end, which take
@@ -21,9 +22,9 @@ enum {
     QUADS_MOST = 1024,
     ELEMENTS_A_BIN = 8,
     GROUPS_ENOUGH = 2048,
-    /* Words of narrow counters, two bins each, and ranges of bins, so often are elements read; but not for short
-     * streams, with few elements a bin. (H100, 2^28 elements: 0.7 ms a range; 3.2 ms by the device's atomics,
-     * 0.6 where all are in one bin.) */
+    /* Words of narrow counters, two bins each, and ranges of bins, so often are elements read; but
+     * not for short streams, with few elements a bin. (H100, 2^28 elements: 0.7 ms a range; 3.2 ms
+     * by the device's atomics, 0.6 where all are in one bin.) */
     NARROW_WORDS = HISTOGRAM_SHARED,
     PARTS_MOST = 4,
     NARROW_ELEMENTS_A_BIN = 8,

@@ -37,7 +37,8 @@ typedef struct vk_passes {
     uint64_t items;
     vk_address lengths; /* a u32 per pass, then the grids; 0: the length is the bound */
     vk_address total;   /* u64: the stream's length; 0 if lengths is 0 */
-    bool is_lent;       /* lengths is the caller's u32, clamped by each who reads it; no grids, no total */
+    /* lengths is the caller's u32, clamped by each who reads it; no grids, no total */
+    bool is_lent;
 } vk_passes;
 
 /* Bytes of the length and the grids of a pass. */
@@ -48,14 +49,16 @@ vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *a
 vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena);
 /* Records lengths.comp, if the length is on the device. Called once, before the first pass. */
 tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes);
-/* The same for an operation that needs no total and does not write the length's buffer: where dispatching over the
- * bound takes no longer than lengths.comp does, shaders read the caller's u32. */
+/* The same for an operation that needs no total and does not write the length's buffer: where
+ * dispatching over the bound takes no longer than lengths.comp does, shaders read the caller's
+ * u32. */
 tml_status vk_passes_lend(tml_context *tml, const tml_length *length, vk_passes *passes);
 /* The same for a u32, or a u64 if wide, at an address. */
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);
-/* The indirect grid (vk_dispatch_info.indirect) with a workgroup per items elements of the length, at
- * least one; 0 if a direct dispatch over the bound is as fast. items: a power of two from 256 to 8,192. */
+/* The indirect grid (vk_dispatch_info.indirect) with a workgroup per items elements of the length,
+ * at least one; 0 if a direct dispatch over the bound is as fast. items: a power of two from 256 to
+ * 8,192. */
 vk_address vk_pass_grid(const vk_pass *pass, uint32_t items);
 
 /* ---- users' kernels (vulkan_kernel.c) -------------------------------------------------------- */
@@ -86,10 +89,11 @@ typedef struct vk_kernel_use {
     vk_address stored; /* of vk_params_take */
 } vk_kernel_use;
 
-/* Takes scratch for the parameters of a kernel that uses their matrix; 0 for others, and for NULL. */
+/* Takes scratch for the parameters of a kernel that uses their matrix; 0 for others, and for
+ * NULL. */
 vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena);
-/* Records that they are stored there, before the first dispatch that reads them. outs: NULL, or the outputs
- * after the first that an emit kernel has. stored 0: nothing. */
+/* Records that they are stored there, before the first dispatch that reads them. outs: NULL, or the
+ * outputs after the first that an emit kernel has. stored 0: nothing. */
 tml_status vk_params_store(tml_context *tml, const tml_params *params, const vk_address *outs,
                            vk_address stored);
 
@@ -101,8 +105,8 @@ void vk_kernel_args(const tml_context *tml, const vk_kernel_use *use, uint64_t f
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS]);
 
-/* Records the dispatch of tml_map for one pass. outs: TML_MAX_OUTS addresses of a kernel with several
- * outputs, else one. */
+/* Records the dispatch of tml_map for one pass. outs: TML_MAX_OUTS addresses of a kernel with
+ * several outputs, else one. */
 tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass *pass,
                        const vk_address *outs, bool unordered);
 
@@ -124,8 +128,8 @@ tml_status vk_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc
 /* Stores where outputs begin (desc.out_first, which is given) as a u64, at most 2^63. */
 tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to);
 
-/* A pass of tml_gather or tml_scatter (vulkan_gather.c): element i of ordered is element indices[i] of placed,
- * which has range elements. */
+/* A pass of tml_gather or tml_scatter (vulkan_gather.c): element i of ordered is element indices[i]
+ * of placed, which has range elements. */
 typedef struct vk_gather {
     vk_address ordered, placed, indices; /* of the stream, not of the pass */
     uint64_t range;
@@ -136,7 +140,8 @@ typedef struct vk_gather {
 tml_status vk_gather_pass(tml_context *tml, const vk_gather *gather, const vk_pass *pass,
                           bool unordered);
 
-/* A pass of tml_search (vulkan_search.c), or of the bins of a histogram's edges, into u32 or, wide, u64 at out. */
+/* A pass of tml_search (vulkan_search.c), or of the bins of a histogram's edges, into u32 or, wide,
+ * u64 at out. */
 tml_status vk_search_pass(tml_context *tml, const tml_search_resolved *resolved,
                           const vk_pass *pass, vk_address out, bool is_wide, bool unordered);
 

@@ -1,6 +1,7 @@
 /* Users' kernels on Vulkan. Kernels built with the program come as SPIR-V
  * (tml_vulkan_desc.kernels). Others are compiled at run time by libshaderc, which is opened on
- * first use. Modules live until the context closes, since pipelines are cached by their addresses. */
+ * first use. Modules live until the context closes, since pipelines are cached by their
+ * addresses. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

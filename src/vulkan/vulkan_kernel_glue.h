@@ -3,9 +3,9 @@
  * vk_kernel_shader.
  *
  * Before the glue a template declares "args" (with KERNEL_ADDRESSES and KERNEL_VALUES,
- * vulkan_args.k.h) and the constant bool KERNEL_NEAR (element indices are below 2^30) and KERNEL_STORED, and includes
- * kernel_loads.glsl. Specialization constants 0 ... 3 give the element types of arrays 0 ... 3
- * (vk_kernel_specs). */
+ * vulkan_args.k.h) and the constant bool KERNEL_NEAR (element indices are below 2^30) and
+ * KERNEL_STORED, and includes kernel_loads.glsl. Specialization constants 0 ... 3 give the element
+ * types of arrays 0 ... 3 (vk_kernel_specs). */
 #ifndef TML_VULKAN_KERNEL_GLUE_H
 #define TML_VULKAN_KERNEL_GLUE_H
 

@@ -41,8 +41,9 @@ PFN_vkGetInstanceProcAddr vk_library_open(void **library)
     *library = tml_library_open(TML_LIBRARY_VULKAN, NULL, 0);
     if (!*library)
         return NULL;
-    /* NVIDIA's driver also implements EGL. The Vulkan loader unloads it with the last VkInstance, and
-     * then the process's OpenGL ES contexts are lost (driver 580). So this handle is never closed. */
+    /* NVIDIA's driver also implements EGL. The Vulkan loader unloads it with the last VkInstance,
+     * and then the process's OpenGL ES contexts are lost (driver 580). So this handle is never
+     * closed. */
     (void)tml_library_open(TML_LIBRARY_NVIDIA, NULL, 0);
     void *symbol = tml_library_symbol(*library, "vkGetInstanceProcAddr");
     PFN_vkGetInstanceProcAddr get = NULL;

@@ -1,5 +1,6 @@
 /* The Vulkan functions that the engine calls, loaded at run time: one X per function, in lists by
- * the level they are loaded at. A missing loader or function gives an error status, never a crash. */
+ * the level they are loaded at. A missing loader or function gives an error status, never a
+ * crash. */
 #ifndef TML_VULKAN_LOAD_H
 #define TML_VULKAN_LOAD_H
 

@@ -1,8 +1,9 @@
-/* Compact, partition and expand by HISTOPYRAMID: count each source's outputs, build the pyramid, find each
- * output's source, gather. Kept plain: steps and names are those of cpu_locate.c and cpu_histopyramid.c.
+/* Compact, partition and expand by HISTOPYRAMID: count each source's outputs, build the pyramid,
+ * find each output's source, gather. Kept plain: steps and names are those of cpu_locate.c and
+ * cpu_histopyramid.c.
  *
- * Sums are u32 and saturate at 2^32 - 1. There are fewer outputs, so only the exact total of an expansion,
- * if the caller wants it, needs a sum of its own. */
+ * Sums are u32 and saturate at 2^32 - 1. There are fewer outputs, so only the exact total of an
+ * expansion, if the caller wants it, needs a sum of its own. */
 #include "vulkan/vulkan_locate.h"
 
 #include "kernels/kernel.h"

@@ -42,8 +42,8 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                           const vk_expand_outputs *outputs, vk_address total);
 
-/* Records the exact sum of count u32 counts, plus *first (0: none), into the caller's total, if any, and
- * to the address that vk_expand_sum_at gives, a u64. */
+/* Records the exact sum of count u32 counts, plus *first (0: none), into the caller's total, if
+ * any, and to the address that vk_expand_sum_at gives, a u64. */
 size_t vk_expand_total_scratch(uint32_t count);
 tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
                            uint32_t count, vk_address first, vk_address scratch);

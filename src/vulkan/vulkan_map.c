@@ -7,8 +7,9 @@
 
 #include "kernels/kernel_end.h"
 
-/* Elements of a workgroup. Kernels that read whole arrays may follow long chains of these: each element has a thread of its
- * own, so that few keep the device busy, and none waits for its neighbour's chain. */
+/* Elements of a workgroup. Kernels that read whole arrays may follow long chains of these: each
+ * element has a thread of its own, so that few keep the device busy, and none waits for its
+ * neighbour's chain. */
 static uint32_t items_of(const tml_kernel *kernel)
 {
     bool reads_arrays = false;

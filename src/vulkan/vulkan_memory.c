@@ -1,9 +1,9 @@
 /* Device memory: blocks, buffers, scratch.
  *
- * A block is one VkDeviceMemory allocation with one VkBuffer over it. Buffers are pieces of blocks, cut
- * first fit. Small pieces share blocks, of which some stay when they are empty, since drivers take a
- * millisecond to make and to free one. A piece of more than half a block gets a block of its own, so that
- * its memory is freed with it. */
+ * A block is one VkDeviceMemory allocation with one VkBuffer over it. Buffers are pieces of blocks,
+ * cut first fit. Small pieces share blocks, of which some stay when they are empty, since drivers
+ * take a millisecond to make and to free one. A piece of more than half a block gets a block of its
+ * own, so that its memory is freed with it. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
@@ -95,7 +95,8 @@ static bool free_spares(tml_context *tml)
     return has_freed;
 }
 
-/* Frees empty blocks, after a wait for discarded memory. False: there is none, or the wait failed. */
+/* Frees empty blocks, after a wait for discarded memory. False: there is none, or the wait
+ * failed. */
 static bool reclaim(tml_context *tml)
 {
     bool has_waited = vk_device_of(tml)->discarded && vk_sync(tml) == TML_OK;
@@ -317,7 +318,8 @@ static bool block_cut(vk_block *block, VkDeviceSize size, VkDeviceSize *offset)
     return false;
 }
 
-/* Ensures capacity for one gap more than there will be pieces, so that freeing needs no allocation. */
+/* Ensures capacity for one gap more than there will be pieces, so that freeing needs no
+ * allocation. */
 static bool gaps_reserve(tml_context *tml, vk_block *block)
 {
     if (block->pieces + 2 < block->gap_capacity)
@@ -402,7 +404,8 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
     return TML_OK;
 }
 
-/* May an empty block stay? Not where memory is limited, or the caller's, who may want it elsewhere. */
+/* May an empty block stay? Not where memory is limited, or the caller's, who may want it
+ * elsewhere. */
 static bool is_spare(const vk_memory *memory, const vk_block *empty)
 {
     uint32_t others = 0;

@@ -1,9 +1,9 @@
 /* The Vulkan engine's toolkit for programs.
  *
  * Shaders access all memory by device address. Addresses are push constants, and the one descriptor
- * is an image of the caller's, where a dispatch reads one. An operation lays out its scratch, fills argument structs (src/kernels/kernel.h,
- * ARGS_BEGIN) and calls vk_dispatch. A memory barrier orders each dispatch after the ones before.
- * No operation reads back. */
+ * is an image of the caller's, where a dispatch reads one. An operation lays out its scratch, fills
+ * argument structs (src/kernels/kernel.h, ARGS_BEGIN) and calls vk_dispatch. A memory barrier
+ * orders each dispatch after the ones before. No operation reads back. */
 #ifndef TML_VULKAN_PARTS_H
 #define TML_VULKAN_PARTS_H
 
@@ -21,9 +21,9 @@ enum {
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* SPIR-V, as it is or packed (vulkan_spirv.h), with the entry point main. The modules of a shaders folder are declared as vk_shader_NAME
- * in a generated header (src/vulkan/shaders: vulkan_shaders.h). Pipelines are cached by module
- * address and constants. */
+/* SPIR-V, as it is or packed (vulkan_spirv.h), with the entry point main. The modules of a shaders
+ * folder are declared as vk_shader_NAME in a generated header (src/vulkan/shaders:
+ * vulkan_shaders.h). Pipelines are cached by module address and constants. */
 typedef struct vk_module {
     const char *name;
     const uint32_t *code;
@@ -38,7 +38,7 @@ typedef struct vk_dispatch_info {
     uint32_t spec_count;
     uint32_t specs[VK_SPECS_MAX];
     look_operation look; /* how long its workgroups wait for each other: more constants */
-    const void *args; /* push constants, at most 128 bytes */
+    const void *args;    /* push constants, at most 128 bytes */
     uint32_t args_size;
     uint64_t groups; /* 0 records nothing. The grid may be larger: shaders compare group_index() */
     bool unordered;  /* no barrier before it: may overlap the dispatch before */
@@ -57,7 +57,8 @@ tml_status vk_sampled_check(tml_context *tml, const char *call, const char *fiel
                             uint32_t *components);
 
 /* Fill count words with value; copy size bytes. Addresses and size are multiples of 4, and the
- * ranges do not overlap. Both dispatch shaders, so an address may be in any buffer of the device. */
+ * ranges do not overlap. Both dispatch shaders, so an address may be in any buffer of the
+ * device. */
 tml_status vk_fill(tml_context *tml, vk_address at, uint64_t count, uint32_t value);
 tml_status vk_copy(tml_context *tml, vk_address out, vk_address in, uint64_t size);
 
@@ -112,13 +113,14 @@ typedef uint32_t vk_mark;
 /* Submits what is recorded. The mark is the end of that submission. */
 tml_status vk_mark_here(tml_context *tml, vk_mark *out);
 
-/* Copies host memory to an address in scratch, before all work that is recorded later; in may be reused
- * on return. last_use: last work that uses the old contents. Submitted work continues meanwhile. */
+/* Copies host memory to an address in scratch, before all work that is recorded later; in may be
+ * reused on return. last_use: last work that uses the old contents. Submitted work continues
+ * meanwhile. */
 tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *in,
                      vk_mark last_use);
 
-/* A table of count words in the device's memory, which fill writes at its first use and which stays until the context is
- * closed. Not for recordings. */
+/* A table of count words in the device's memory, which fill writes at its first use and which stays
+ * until the context is closed. Not for recordings. */
 tml_status vk_table(tml_context *tml, void (*fill)(uint32_t *out), uint32_t count, vk_address *out);
 
 /* count zeroed words for look-back states, and a block of clear_count words at clear that the

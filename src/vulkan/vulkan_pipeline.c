@@ -1,5 +1,5 @@
-/* Pipelines: one pipeline layout with 128 bytes of push constants and a sampled image, and a hash table of pipelines by
- * module and specialization constants. */
+/* Pipelines: one pipeline layout with 128 bytes of push constants and a sampled image, and a hash
+ * table of pipelines by module and specialization constants. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 #include "vulkan/vulkan_spirv.h"

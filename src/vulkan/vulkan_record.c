@@ -307,7 +307,8 @@ tml_status vk_sync(tml_context *tml)
     return status;
 }
 
-/* The capabilities stay cleared in this context: a look-back that stalled once would stall again. */
+/* The capabilities stay cleared in this context: a look-back that stalled once would stall
+ * again. */
 tml_status vk_take_stall(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
@@ -339,7 +340,8 @@ tml_status tml_vulkan_check(tml_context *tml)
     return status ? status : tml_leave(tml, vk_record_check(tml));
 }
 
-/* Batches complete in order. A batch that reuses a place of the ring has waited for its last use. */
+/* Batches complete in order. A batch that reuses a place of the ring has waited for its last
+ * use. */
 tml_status vk_mark_here(tml_context *tml, vk_mark *out)
 {
     const vk_device *device = vk_device_of(tml);
@@ -446,7 +448,8 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     if (status == TML_OK && info->sampled)
         status = vk_sampled_bind(tml, commands, info->sampled);
     if (status != TML_OK) {
-        /* vk_take_states may have counted on this dispatch to zero a block: no block counts as zeroed now. */
+        /* vk_take_states may have counted on this dispatch to zero a block: no block counts as
+         * zeroed now. */
         device->state_zeroed[0] = device->state_zeroed[1] = 0;
         return status;
     }

@@ -1,5 +1,5 @@
-/* Reduce on the Vulkan engine, of scalars and vectors: one dispatch per pass (shaders/reduce_body.glsl); with several
- * folds, one dispatch per fold and strip of a pass. */
+/* Reduce on the Vulkan engine, of scalars and vectors: one dispatch per pass
+ * (shaders/reduce_body.glsl); with several folds, one dispatch per fold and strip of a pass. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 

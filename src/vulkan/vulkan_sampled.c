@@ -1,5 +1,5 @@
-/* Images of the caller's that dispatches fetch from: which are accepted, and the descriptor sets that
- * name them.
+/* Images of the caller's that dispatches fetch from: which are accepted, and the descriptor sets
+ * that name them.
  *
  * A set serves one batch of the context's, or the caller's recordings until these are forgotten:
  * meanwhile it names the same image, so other recordings share it, and a frame that is recorded

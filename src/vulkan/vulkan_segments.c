@@ -1,8 +1,8 @@
-/* Segmented scan on the Vulkan engine: of floats here (shaders/segments_scan.glsl; vulkan/vulkan_stream.k.h lists
- * the steps), of integers in vulkan_scan_segments.c. An invocation does a short segment; middling and long ones
- * go to lists on the device, and a fixed number of workgroups loops over the lists. Long segments are cut into
- * the tiles of tml_scan, so that work is proportional to elements. The lists have capacity for segments that do
- * not overlap. */
+/* Segmented scan on the Vulkan engine: of floats here (shaders/segments_scan.glsl;
+ * vulkan/vulkan_stream.k.h lists the steps), of integers in vulkan_scan_segments.c. An invocation
+ * does a short segment; middling and long ones go to lists on the device, and a fixed number of
+ * workgroups loops over the lists. Long segments are cut into the tiles of tml_scan, so that work
+ * is proportional to elements. The lists have capacity for segments that do not overlap. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 

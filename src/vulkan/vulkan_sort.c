@@ -1,11 +1,12 @@
 /* Sort on the Vulkan engine, from the lowest digit to the highest; each digit is a stable move.
  *
- *   LOOK_BACK         all digits are counted in one read; then a dispatch for each digit, in which tiles find
- *                     their places by decoupled look-back (shaders/sort_sweep.glsl)
+ *   LOOK_BACK         all digits are counted in one read; then a dispatch for each digit, in which
+ *                     tiles find their places by decoupled look-back (shaders/sort_sweep.glsl)
  *   REDUCE_THEN_SCAN  for each digit: counts of each tile; an exclusive scan of them; the move
  *
- * A stream of one tile is sorted by one workgroup. A word travels with each key: a payload of 4 bytes, if that
- * is all that moves, or the element's index, by which payloads are gathered at the end.
+ * A stream of one tile is sorted by one workgroup. A word travels with each key: a payload of 4
+ * bytes, if that is all that moves, or the element's index, by which payloads are gathered at the
+ * end.
  *
  * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
 #include "vulkan/vulkan_sort.h"
@@ -20,16 +21,18 @@
 #include "vulkan_shaders.h"
 
 enum {
-    /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an invocation. */
+    /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an
+     * invocation. */
     GROUPS_ENOUGH = 1024,
     EACH_LEAST = 16,
-    /* Elements of a tile per invocation. Long runs of elements that are stored together ask for large tiles,
-     * resident workgroups (registers, shared memory: a window of half a tile) and short streams for small
-     * ones. Pairs, whose stores are twice as many, gain by large tiles from PAIRS_LONG on. H100, u32 keys of
-     * 2^16 / 2^20 / 2^24 / 2^28, ms: 16: .052 .076 .55 8.2; 20: .054 .077 .61 9.2; 28: .065 .085 .59 8.5; 32:
-     * .070 .085 .60 8.3; 36: 11; in windows of 8 rows, of which more workgroups are resident, 24: .063 .085 .63 9.3;
-     * 32: .070 .088 .61 8.7. Pairs: 16: .059 .089 .89 14.9; 28: .077 .112 .79 11.6. Drivers with small
-     * subgroups run on the CPU, and compile long unrolled loops slowly. */
+    /* Elements of a tile per invocation. Long runs of elements that are stored together ask for
+     * large tiles, resident workgroups (registers, shared memory: a window of half a tile) and
+     * short streams for small ones. Pairs, whose stores are twice as many, gain by large tiles from
+     * PAIRS_LONG on. H100, u32 keys of 2^16 / 2^20 / 2^24 / 2^28, ms: 16: .052 .076 .55 8.2; 20:
+     * .054 .077 .61 9.2; 28: .065 .085 .59 8.5; 32: .070 .085 .60 8.3; 36: 11; in windows of 8
+     * rows, of which more workgroups are resident, 24: .063 .085 .63 9.3; 32: .070 .088 .61 8.7.
+     * Pairs: 16: .059 .089 .89 14.9; 28: .077 .112 .79 11.6. Drivers with small subgroups run on
+     * the CPU, and compile long unrolled loops slowly. */
     ITEMS = 16,
     ITEMS_PAIRS = 28,
     ITEMS_WIDE = 14, /* of 8-byte keys */

@@ -1,8 +1,8 @@
-/* Arguments of the sort's shaders, and the constants that both sides use. Passes of the stream (2^30
- * elements) are called parts here, since a sort has passes of its own, one for each digit. */
+/* Arguments of the sort's shaders, and the constants that both sides use. Passes of the stream
+ * (2^30 elements) are called parts here, since a sort has passes of its own, one for each digit. */
 
-/* Most bins of a digit. Small subgroups have digits of fewer bits: each subgroup of a workgroup has a
- * counter for each bin in shared memory, SORT_COUNTERS in all. */
+/* Most bins of a digit. Small subgroups have digits of fewer bits: each subgroup of a workgroup has
+ * a counter for each bin in shared memory, SORT_COUNTERS in all. */
 #define SORT_BINS     256u
 #define SORT_COUNTERS 2048u
 /* Most digits times bins: 8 digits of 256, 13 of 32. */
@@ -24,18 +24,19 @@
 #define SORT_VALUES_MOVED 1u /* a word with each key */
 #define SORT_VALUES_INDEX 2u /* its index in the stream, made here */
 
-/* A tile of a long segment, 4 words: the segment's first element, its elements, how many digits' counts
- * come before its own in the tables, and the tile's number in the segment. */
+/* A tile of a long segment, 4 words: the segment's first element, its elements, how many digits'
+ * counts come before its own in the tables, and the tile's number in the segment. */
 #define SORT_SPAN_WORDS 4u
 
-/* sort_histogram.comp: counts all digits of a part; the last workgroup of the last part replaces the
- * counts of each digit by their exclusive sums. SPANS: adds those of each tile to its segment's table. */
+/* sort_histogram.comp: counts all digits of a part; the last workgroup of the last part replaces
+ * the counts of each digit by their exclusive sums. SPANS: adds those of each tile to its segment's
+ * table. */
 ARGS_BEGIN(sort_histogram_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(counts)  /* zeroed: a digit's bins after the other's. SPANS: the tables */
 ARG_ADDRESS(counter) /* zeroed: a word for each part */
 ARG_ADDRESS(spans)
-ARG_ADDRESS(states)  /* of the first sweep, which this zeroes */
+ARG_ADDRESS(states) /* of the first sweep, which this zeroes */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
@@ -52,8 +53,8 @@ ARG_UINT(real_high)
 ARGS_END(sort_histogram_args)
 #define SORT_HISTOGRAM_ROWS 4u
 
-/* sort_sweep_*.comp moves a part by one digit. sort_count_*.comp counts the digit in each tile, in states;
- * sort_short_*.comp sorts one tile by all digits. */
+/* sort_sweep_*.comp moves a part by one digit. sort_count_*.comp counts the digit in each tile, in
+ * states; sort_short_*.comp sorts one tile by all digits. */
 ARGS_BEGIN(sort_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(keys_out) /* optional */
@@ -64,7 +65,8 @@ ARG_ADDRESS(states) /* zeroed: a word for each tile and bin. PLACED: the counts,
 ARG_ADDRESS(clear)  /* states of the next sweep, which this zeroes */
 ARG_ADDRESS(ticket)
 ARG_ADDRESS(stalled)
-ARG_ADDRESS(bases)      /* where each bin begins, u32. SPANS: the digit's counts in the first table */
+/* where each bin begins, u32. SPANS: the digit's counts in the first table */
+ARG_ADDRESS(bases)
 ARG_ADDRESS(next_bases) /* optional: of the next part */
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
@@ -77,10 +79,11 @@ ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARGS_END(sort_args)
 
-/* Segments. A workgroup holds a window and more elements than that behind it (LONGEST): every segment that begins in
- * the window and is no longer. Of longer ones, at most one reaches into a window from before, and at most one begins
- * in it and reaches past its end.
- *   sort_windows.comp       what each window has, and in how many tiles the long segment that begins in it is sorted
+/* Segments. A workgroup holds a window and more elements than that behind it (LONGEST): every
+ * segment that begins in the window and is no longer. Of longer ones, at most one reaches into a
+ * window from before, and at most one begins in it and reaches past its end.
+ *   sort_windows.comp       what each window has, and in how many tiles the long segment that
+ *                           begins in it is sorted
  *   sort_segments_*.comp    sorts the short segments; elements in no segment keep their places
  *   sort_spans.comp         the tiles of long segments, which are sorted by sweeps */
 ARGS_BEGIN(sort_segments_args)
@@ -90,38 +93,42 @@ ARG_ADDRESS(values)
 ARG_ADDRESS(values_out)
 ARG_ADDRESS(offsets)
 ARG_ADDRESS(windows) /* SORT_WINDOW_WORDS a window */
-ARG_ADDRESS(longs)   /* optional: a word a window: tiles of a long segment; "spans": those before it */
-ARG_ADDRESS(spans)   /* SORT_SPAN_WORDS a tile */
-ARG_ADDRESS(tables)  /* the digits' counts in each window's long segment, which "spans" zeroes */
-ARG_ADDRESS(head)    /* SORT_HEAD words for the dispatches of tiles; the first gets the sum of longs */
+/* optional: a word a window: tiles of a long segment; "spans": those before it */
+ARG_ADDRESS(longs)
+ARG_ADDRESS(spans)  /* SORT_SPAN_WORDS a tile */
+ARG_ADDRESS(tables) /* the digits' counts in each window's long segment, which "spans" zeroes */
+/* SORT_HEAD words for the dispatches of tiles; the first gets the sum of longs */
+ARG_ADDRESS(head)
 ARG_ADDRESS(count_at)  /* optional: u32, segments, up to the bound */
 ARG_ADDRESS(length_at) /* optional: u32 */
 ARG_UINT(segments)
 ARG_UINT(bound)
-ARG_UINT(kind) /* SEGMENTS_WIDE and SEGMENTS_STARTS (vulkan_stream.k.h); and bits: first << 8, end << 16 */
+/* SEGMENTS_WIDE and SEGMENTS_STARTS (vulkan_stream.k.h); and bits: first << 8, end << 16 */
+ARG_UINT(kind)
 ARG_UINT(flip_low)
 ARG_UINT(flip_high)
 ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARG_UINT(digits) /* of a table */
 ARGS_END(sort_segments_args)
-/* Windows are a little less than half of what a workgroup holds, so that short segments that reach out of one do not
- * take a row of their own. */
+/* Windows are a little less than half of what a workgroup holds, so that short segments that reach
+ * out of one do not take a row of their own. */
 #define SORT_WINDOW(tile) ((tile) / 2u - 64u)
-/* A window: the segments that begin before it, and before the next one; the end of the elements of a segment that
- * begins before it; and where a long segment begins in it. */
+/* A window: the segments that begin before it, and before the next one; the end of the elements of
+ * a segment that begins before it; and where a long segment begins in it. */
 #define SORT_WINDOW_WORDS 4u
-/* Words: the sum of "longs", as u64; tiles; tiles times bins; a dispatch grid of a workgroup a tile. */
+/* Words: the sum of "longs", as u64; tiles; tiles times bins; a dispatch grid of a workgroup a
+ * tile. */
 #define SORT_HEAD_TILES  2u
 #define SORT_HEAD_COUNTS 3u
 #define SORT_HEAD_GRID   4u
 #define SORT_HEAD        7u
 /* Each long segment has a tile that is not full. */
 #define SORT_MOST_SPANS(bound, tile, windows) (((bound) + ((tile)-1u)) / (tile) + (windows))
-#define SORT_GRID_X      32768u
+#define SORT_GRID_X                           32768u
 
-/* sort_finish.comp: stores words as what the caller has, SORT_FINISH_SIZE bytes each: 1, 2: keys from
- * codes; 8: u64 from u32. An invocation stores a word, or a u64. */
+/* sort_finish.comp: stores words as what the caller has, SORT_FINISH_SIZE bytes each: 1, 2: keys
+ * from codes; 8: u64 from u32. An invocation stores a word, or a u64. */
 ARGS_BEGIN(sort_finish_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(to)

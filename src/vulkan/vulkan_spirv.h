@@ -1,13 +1,16 @@
-/* Packed SPIR-V: the build's tools pack modules (tools/pack_spirv.c), and the engine unpacks one when it makes a
- * pipeline. It takes a third of the space, and what zip makes of it a quarter of what zip makes of SPIR-V.
+/* Packed SPIR-V: the build's tools pack modules (tools/pack_spirv.c), and the engine unpacks one
+ * when it makes a pipeline. It takes a third of the space, and what zip makes of it a quarter of
+ * what zip makes of SPIR-V.
  *
- * As words: PACKED_SPIRV, the module's number of words, the bytes of two streams; then the streams' bytes, four a
- * word, the least significant first. Streams consist of varints, 7 bits a byte, the least significant first. Of each
- * instruction the first stream has
- *     opcode << 1 | changed, and if changed, the number of words, which is otherwise that of the opcode's last
- * and words 1 and 2; the second stream has the words from 3 on. A word is its difference, zigzag, to one of
- * spirv_base's: the one that was nearest, of late, at this place of this opcode. So neither side knows the meaning of
- * opcodes. The words behind the module's magic number are those of an instruction with opcode 0.
+ * As words: PACKED_SPIRV, the module's number of words, the bytes of two streams; then the streams'
+ * bytes, four a word, the least significant first. Streams consist of varints, 7 bits a byte, the
+ * least significant first. Of each instruction the first stream has
+ *     opcode << 1 | changed, and if changed, the number of words, which is otherwise that of the
+ *     opcode's last
+ * and words 1 and 2; the second stream has the words from 3 on. A word is its difference, zigzag,
+ * to one of spirv_base's: the one that was nearest, of late, at this place of this opcode. So
+ * neither side knows the meaning of opcodes. The words behind the module's magic number are those
+ * of an instruction with opcode 0.
  *
  * The packer also numbers ids in the order in which they appear, and leaves names and lines out. */
 #ifndef TML_VULKAN_SPIRV_H
@@ -88,10 +91,12 @@ static inline void spirv_learn(spirv_model *model, spirv_context *context, uint3
         model->result = word;
 }
 
-/* The number of a packed module's words, at least SPIRV_HEADER and at most size; 0: it is damaged. size: its bytes. */
+/* The number of a packed module's words, at least SPIRV_HEADER and at most size; 0: it is damaged.
+ * size: its bytes. */
 size_t vk_spirv_words(const uint32_t *packed, size_t size);
 
-/* Unpacks as many words as vk_spirv_words counted. model: need not be zeroed. False: the module is damaged. */
+/* Unpacks as many words as vk_spirv_words counted. model: need not be zeroed. False: the module is
+ * damaged. */
 bool vk_spirv_unpack(const uint32_t *packed, spirv_model *model, uint32_t *out);
 
 #endif

@@ -50,7 +50,8 @@ ARGS_END(reduce_args)
 #define SCAN_TILES    3u
 #define SCAN_ADD      4u
 
-/* Specialization constants of the shaders that scan tiles (scan_tile.glsl), tml_scan_segments' among them. */
+/* Specialization constants of the shaders that scan tiles (scan_tile.glsl), tml_scan_segments'
+ * among them. */
 #define SCAN_SPEC_MODE      0u
 #define SCAN_SPEC_IN_LOG2   1u /* log2 of an input element's bytes */
 #define SCAN_SPEC_SIGNED    2u /* the input's elements are signed */
@@ -84,8 +85,8 @@ ARGS_END(scan_args)
 
 /* Steps of a segmented scan of floats, a dispatch each. An invocation does a short segment, a
  * subgroup a middling one, a workgroup a tile of a long one.
- *   FIND      lists middling and long segments, counts the latter's tiles, reports decreasing offsets,
- *             after which the other steps do nothing
+ *   FIND      lists middling and long segments, counts the latter's tiles, reports decreasing
+ *             offsets, after which the other steps do nothing
  *   SHORT     the short segments
  *   MIDDLING  the middling segments
  *   TILES     the aggregate of each tile
@@ -111,7 +112,8 @@ ARGS_END(scan_args)
 /* Most workgroups of a dispatch over a list, whose length only the device knows. */
 #define SEGMENTS_GROUPS 4096u
 
-/* segments_reduce.glsl. A workgroup has a range of 1 << each_log2 positions, at most a tile's elements. */
+/* segments_reduce.glsl. A workgroup has a range of 1 << each_log2 positions, at most a tile's
+ * elements. */
 ARGS_BEGIN(segments_reduce_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)
@@ -147,8 +149,8 @@ ARG_UINT(long_room)
 ARG_UINT(pass_tiles) /* in a pass of tml_scan */
 ARGS_END(segments_args)
 
-/* scan_segments.glsl: tml_scan_segments for integers, in the modes of tml_scan. SCAN_TILES: an inclusive
- * segmented scan of the carry-outs. */
+/* scan_segments.glsl: tml_scan_segments for integers, in the modes of tml_scan. SCAN_TILES: an
+ * inclusive segmented scan of the carry-outs. */
 ARGS_BEGIN(scan_segments_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)

@@ -1,17 +1,19 @@
 /* The k elements with the smallest codes (kernels/sort.k.h), on the Vulkan engine:
  *
- *   sample   one workgroup finds the element of a sample that some more than k elements are not after
+ *   sample   one workgroup finds the element of a sample that some more than k elements are not
+ *            after
  *   sift     these become candidates: compaction in one pass, the only read of the whole stream
  *   digit    finds the k-th code among them, a digit a dispatch
- *   keep     the positions of those before it, and of as many that equal it as are wanted: two compactions
+ *   keep     the positions of those before it, and of as many that equal it as are wanted: two
+ *            compactions
  *   store    values and indices
  *
- * If there are fewer candidates than k or more than there is room for, digit and keep read the whole stream
- * instead: the device decides, and the dispatches are the same. Where k is more than an eighth of the
- * stream's bound, there is no room for candidates.
+ * If there are fewer candidates than k or more than there is room for, digit and keep read the
+ * whole stream instead: the device decides, and the dispatches are the same. Where k is more than
+ * an eighth of the stream's bound, there is no room for candidates.
  *
- * After: Alabi, Blanchard, Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing Units. 2012;
- * Floyd, Rivest: Expected Time Bounds for Selection. 1975. */
+ * After: Alabi, Blanchard, Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing
+ * Units. 2012; Floyd, Rivest: Expected Time Bounds for Selection. 1975. */
 #include "vulkan/vulkan_compact.h"
 
 #include "kernels/kernel.h"
@@ -87,7 +89,7 @@ static size_t top_k_scratch_size(tml_context *tml, const void *resolved)
     return arena.size;
 }
 
-/* ---- sample and sift --------------------------------------------------------------------------- */
+/* ---- sample and sift ------------------------------------------------------------------------- */
 
 static tml_status vk_top_k_begin(tml_context *tml, const top_k_job *job, const vk_module *module)
 {
@@ -157,7 +159,7 @@ static tml_status sift(tml_context *tml, const top_k_job *job)
     return status || outputs.out ? status : vk_gather_pass(tml, &gather, &all, false);
 }
 
-/* ---- digit, keep, store ------------------------------------------------------------------------- */
+/* ---- digit, keep, store ---------------------------------------------------------------------- */
 
 static tml_status find_code(tml_context *tml, const top_k_job *job)
 {

@@ -1,16 +1,19 @@
-/* Water of particles in a tank that is tilted to and fro. Where their field is denser than water at rest, they move
- * down its slope: the field is that of which the page makes the surface, and the one thing that they know of one another.
- * web/lib/flood.js reads this text as GLSL, bench/papers/papers_web.c as C, each for its engine.
+/* Water of particles in a tank that is tilted to and fro. Where their field is denser than water at
+ * rest, they move down its slope: the field is that of which the page makes the surface, and the
+ * one thing that they know of one another. web/lib/flood.js reads this text as GLSL,
+ * bench/papers/papers_web.c as C, each for its engine.
  *
- * p.f: seconds a step, seconds since the start, spacing of particles at rest, 1 / the field of water at rest.
- * p.u: samples along a side of the field, whose cube goes from -1 to 1; numbers of particles along x and z at the start.
+ * p.f: seconds a step, seconds since the start, spacing of particles at rest, 1 / the field of
+ * water at rest. p.u: samples along a side of the field, whose cube goes from -1 to 1; numbers of
+ * particles along x and z at the start.
  *
- * After: Monaghan: Simulating Free Surface Flows with SPH. 1994, with the slope of samples in place of neighbours. */
+ * After: Monaghan: Simulating Free Surface Flows with SPH. 1994, with the slope of samples in place
+ * of neighbours. */
 /* clang-format off */
 TML_LIBRARY(flood,
     FUNCTION(vec3) flood_tank() { return VEC3(0.9f, 0.9f, 0.55f); }
-    /* Of what a particle reaches, the share that is not behind a wall; room: to the nearer one. A particle that reaches
-     * across a wall would take the water for thin there. */
+    /* Of what a particle reaches, the share that is not behind a wall; room: to the nearer one. A
+     * particle that reaches across a wall would take the water for thin there. */
     FUNCTION(float) flood_share(float room, float spacing) { return min(1.0f, 0.5f + room / (3.0f * spacing)); }
     /* That share's slope, as part of it. */
     FUNCTION(float) flood_share_slope(float at, float half_side, float spacing) {

@@ -1,4 +1,5 @@
-/* The C library's strstr has tables for long texts, 600 bytes of a download; the library looks for words in a driver's name. */
+/* The C library's strstr has tables for long texts, 600 bytes of a download; the library looks for
+ * words in a driver's name. */
 #include <string.h>
 
 char *strstr(const char *text, const char *word)

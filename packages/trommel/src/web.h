@@ -1,6 +1,6 @@
-/* What the functions that JavaScript calls share: each takes a request, which is a record of doubles that
- * index.js fills by name, and answers in a reply, which it reads by name. The two lists of names below
- * are the whole agreement between the two languages.
+/* What the functions that JavaScript calls share: each takes a request, which is a record of
+ * doubles that index.js fills by name, and answers in a reply, which it reads by name. The two
+ * lists of names below are the whole agreement between the two languages.
  *
  * Numbers up to 2^53 are exact in a double. A pointer is a number; a buffer is the address of a
  * tml_buffer, 0 for none. Nothing is checked here that the library checks itself. */

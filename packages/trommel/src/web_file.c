@@ -44,7 +44,8 @@ EMSCRIPTEN_KEEPALIVE void web_volume_free(tml_context *tml)
     tml_volume_free(tml, &loaded_volume);
 }
 
-/* The isovalue that Otsu's method finds in size bytes of samples, and the range of the finite ones. */
+/* The isovalue that Otsu's method finds in size bytes of samples, and the range of the finite
+ * ones. */
 EMSCRIPTEN_KEEPALIVE int web_suggest_iso(tml_context *tml)
 {
     const web_request *r = &request;

@@ -23,8 +23,8 @@ static void run_nothing(const tml_kernel_block *block)
     abort();
 }
 
-/* Name, source and library must outlive it, and so must run, a function of the table or 0. Never freed: a
- * program of the engine's may remember it. */
+/* Name, source and library must outlive it, and so must run, a function of the table or 0. Never
+ * freed: a program of the engine's may remember it. */
 EMSCRIPTEN_KEEPALIVE int web_kernel(tml_context *tml)
 {
     const web_request *r = &request;

@@ -70,8 +70,8 @@ static tml_surface_desc surface_desc_of(const web_request *r, tml_field_desc *fi
     return desc;
 }
 
-/* Parts as doubles, six each: value, vertex first and count, triangle first and count, and a label's
- * 64 bits. */
+/* Parts as doubles, six each: value, vertex first and count, triangle first and count, and a
+ * label's 64 bits. */
 static double parts_of(const tml_surface_result *result)
 {
     double *parts = malloc((size_t)result->part_count * 6 * sizeof *parts + 1);

@@ -1,5 +1,5 @@
-/* Parts of the package draw by WebGL 2 alone: in the place of src/gl/device/gl_tiers.c, and of what the tier of floats has
- * for each operation. */
+/* Parts of the package draw by WebGL 2 alone: in the place of src/gl/device/gl_tiers.c, and of what
+ * the tier of floats has for each operation. */
 #include "gl/device/gl_float.h"
 
 const bool gl_has_floats = false;

@@ -1,4 +1,5 @@
-/* Parts of the package that compute nothing have no WebGL: in the place of web_gl.c and the engines on it. */
+/* Parts of the package that compute nothing have no WebGL: in the place of web_gl.c and the engines
+ * on it. */
 #include "core/engine.h"
 #include "web.h"
 

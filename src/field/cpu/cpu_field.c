@@ -74,8 +74,8 @@ CPU_INLINE void add_rows(int formula, const float *restrict squares, float z_squ
     }
 }
 
-/* The points of a bin, from one on, whose support box meets a brick. Without branches, which would be mispredicted.
- * Returns how many they are. */
+/* The points of a bin, from one on, whose support box meets a brick. Without branches, which would
+ * be mispredicted. Returns how many they are. */
 CPU_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const brick_part *brick,
                               const brick_points *bin, uint64_t first, uint32_t count,
                               uint8_t list[NEAR_POINTS])
@@ -167,8 +167,8 @@ CPU_INLINE void add_points(int formula, bool has_share, bool has_shape, const br
     }
 }
 
-/* The formula is a constant in each call, so the inner loop has no branches on it, but where densities go with a
- * kernel that is none of their own: shares cost the others 5 %. */
+/* The formula is a constant in each call, so the inner loop has no branches on it, but where
+ * densities go with a kernel that is none of their own: shares cost the others 5 %. */
 CPU_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
                         const brick_points *bin, brick_samples samples)
 {
@@ -232,8 +232,9 @@ static bool row_has_points(const brick_row *row, uint64_t first, uint64_t last)
     return false;
 }
 
-/* Are all samples inside already? Terms are at least 0, or the largest one counts: no more of them take a sample below
- * the limit again. The last samples are the last to get there. A brick in part never does. */
+/* Are all samples inside already? Terms are at least 0, or the largest one counts: no more of them
+ * take a sample below the limit again. The last samples are the last to get there. A brick in part
+ * never does. */
 static bool is_all_inside(const float *limit, brick_samples samples)
 {
     for (int row = FIELD_BRICK * FIELD_BRICK; limit && row-- > 0;) {
@@ -313,7 +314,8 @@ static void evaluate_brick(brick_row *row, uint64_t x, const float *limit, float
                    (size_t)(brick->last[0] + 1) * sizeof(float));
 }
 
-/* Evaluates row y_brick of bricks in layers [z_first, z_last] of one brick. out: layer z_first. marks: of its bricks. */
+/* Evaluates row y_brick of bricks in layers [z_first, z_last] of one brick. out: layer z_first.
+ * marks: of its bricks. */
 static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uint64_t z_last,
                          uint8_t *marks, const float *limit, float *out)
 {

@@ -1,6 +1,6 @@
-/* Field on the CPU: the sum of the kernels of all points at each of them, for tml_field_mean. The points of a bin, which is
- * several kernels wide, share those near. These are gathered once and sorted into cells as wide as kernels, coordinate by
- * coordinate, for loops over many at a time. */
+/* Field on the CPU: the sum of the kernels of all points at each of them, for tml_field_mean. The
+ * points of a bin, which is several kernels wide, share those near. These are gathered once and
+ * sorted into cells as wide as kernels, coordinate by coordinate, for loops over many at a time. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    WEIGHT_LANES =
-        16, /* sums that a point's neighbours are added to in turn: on every machine the same bits */
+    /* sums that a point's neighbours are added to in turn: on every machine the same bits */
+    WEIGHT_LANES = 16,
     WEIGHT_POINTS = 2048, /* gathered at a time; a bin with what is near has some 1700 in a fluid */
     WEIGHT_CELLS = 8,     /* along a bin, at most */
     WEIGHT_RUNS = 9,
@@ -112,7 +112,8 @@ typedef struct weight_batch {
     uint32_t count;
 } weight_batch;
 
-/* The cell along an axis. Beyond those around the bin, at the grid's border, lies nothing that is not near them. */
+/* The cell along an axis. Beyond those around the bin, at the grid's border, lies nothing that is
+ * not near them. */
 static int cell_along(const weights_job *job, int axis, float position)
 {
     const float cell = position * job->cells_along[axis] + 1.0f;
@@ -179,7 +180,8 @@ static void flush_weights(const weights_job *job, uint64_t first, uint64_t end, 
     batch->count = 0;
 }
 
-/* Is a point near some point of this bin? At the grid's border these may lie beyond it, by their support. */
+/* Is a point near some point of this bin? At the grid's border these may lie beyond it, by their
+ * support. */
 static bool is_near_bin(const weights_job *job, const field_point *point, const float offset[3])
 {
     const float edge = (float)((uint64_t)1 << job->level->edge_log2);

@@ -8,8 +8,8 @@
 #include "gl/gl_parts.h"
 
 enum {
-    /* Where the driver ends loops, it counts the iterations of eight fragments that run together and
-     * may find their points in different ones. */
+    /* Where the driver ends loops, it counts the iterations of eight fragments that run together
+     * and may find their points in different ones. */
     FRAGMENTS_TOGETHER = 8,
     LEAST_WINDOW = 1024,
     /* Most samples of a fragment along an axis. */

@@ -1,4 +1,5 @@
-/* State of an open device, private to this folder and the float tier. Operations use gl_internal.h. */
+/* State of an open device, private to this folder and the float tier. Operations use
+ * gl_internal.h. */
 #ifndef TML_GL_DEVICE_H
 #define TML_GL_DEVICE_H
 
@@ -17,18 +18,21 @@ typedef struct gl_program_uniform {
     int unit; /* texture unit of a sampler; -1: not a sampler */
 } gl_program_uniform;
 
-/* A program, kept until the context closes. The driver compiles and links it asynchronously. To query
- * the result waits for the driver, so that happens when the program is first needed; then it is ready. */
+/* A program, kept until the context closes. The driver compiles and links it asynchronously. To
+ * query the result waits for the driver, so that happens when the program is first needed; then it
+ * is ready. */
 typedef struct gl_program {
     struct gl_program *next;
     size_t size;
     const gl_shader *shader;
-    /* Copies, behind head, since a kernel at the same address may be another one. NULL: no kernel, no library. */
+    /* Copies, behind head, since a kernel at the same address may be another one. NULL: no kernel,
+     * no library. */
     const char *kernel_name, *kernel_glsl, *kernel_library;
     uint64_t hash;   /* of head */
     uint64_t key[2]; /* of the whole text (gl_cache.c) */
     GLuint name;
-    /* Shaders, until the program is ready; they have the compiler's logs. vertex: its own; 0: none */
+    /* Shaders, until the program is ready; they have the compiler's logs. vertex: its own; 0:
+     * none */
     GLuint fragment, vertex;
     bool is_ready;
     bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
@@ -94,8 +98,8 @@ typedef struct gl_device {
     gl_texture nothing;  /* one texel, for samplers to which an operation gives no texture */
     GLuint vertex_array; /* ES 3.0: without attributes */
     GLuint framebuffer;  /* for draws with several targets, and those to the caller's textures */
-    /* The caller's textures that were drawn to, the latest ones, since a query of the framebuffer's status
-     * waits in a page. */
+    /* The caller's textures that were drawn to, the latest ones, since a query of the framebuffer's
+     * status waits in a page. */
     GLuint targets_checked[8];
     uint32_t next_checked;
     GLuint vertex_shader;
@@ -129,7 +133,8 @@ void gl_state_set(gl_device *device);
 void gl_state_forget_texture(gl_device *device, GLuint name);
 
 /* gl_error.c. Errors are queried where the host waits for the device anyway, at each read and each
- * wait, so that data of a lost context, or of a driver out of memory, is never returned as a result. */
+ * wait, so that data of a lost context, or of a driver out of memory, is never returned as a
+ * result. */
 const char *gl_error_name(GLenum error);               /* "GL_OUT_OF_MEMORY"; never NULL */
 const char *gl_framebuffer_status_name(GLenum status); /* likewise */
 /* Clears pending errors, before a read: in a lent context invalid calls are the caller's own. */
@@ -152,7 +157,8 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 void gl_buffer_destroy(tml_context *tml, tml_slot *slot);
 tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
-/* Does the driver return words as such, not as one of four components? A framebuffer of words is bound. */
+/* Does the driver return words as such, not as one of four components? A framebuffer of words is
+ * bound. */
 bool gl_reads_words(gl_device *device);
 /* gl_pending.c */
 tml_status gl_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading);
@@ -198,7 +204,8 @@ tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const ch
 void gl_cache_hash(uint64_t hash[2], const void *data, size_t size);
 void gl_cache_open(gl_device *device);
 void gl_cache_close(gl_device *device);
-/* Makes of program the one with this key, from its binary. False: there is none, or the driver refuses it. */
+/* Makes of program the one with this key, from its binary. False: there is none, or the driver
+ * refuses it. */
 bool gl_cache_link(gl_device *device, const uint64_t key[2], GLuint program);
 
 /* A range of texels as at most three rectangles x, y, width, height. Returns their number. */

@@ -1,13 +1,14 @@
-/* The float tier: the engine on OpenGL ES without integer textures, with the paths float, float_packed
- * and packed.
+/* The float tier: the engine on OpenGL ES without integer textures, with the paths float,
+ * float_packed and packed.
  *
- * A word of a buffer is a texel: four bytes of RGBA8, which keep any bits. If textures can hold floats,
- * words of f32 and its vectors are RGBA32F texels with the value in x. Positions and counts are floats,
- * exact to 2^24: no buffer has more words, no stream more elements, and larger counts are refused.
+ * A word of a buffer is a texel: four bytes of RGBA8, which keep any bits. If textures can hold
+ * floats, words of f32 and its vectors are RGBA32F texels with the value in x. Positions and counts
+ * are floats, exact to 2^24: no buffer has more words, no stream more elements, and larger counts
+ * are refused.
  *
- * Kernels read f16, f32 and integers of up to 16 bits; their integers are exact within 2^24. A kernel
- * that needs more of GLSL ES 3.00 than GLSL ES 1.00 has does not compile: UNSUPPORTED. Subnormals
- * depend on the device. */
+ * Kernels read f16, f32 and integers of up to 16 bits; their integers are exact within 2^24. A
+ * kernel that needs more of GLSL ES 3.00 than GLSL ES 1.00 has does not compile: UNSUPPORTED.
+ * Subnormals depend on the device. */
 #ifndef TML_GL_FLOAT_H
 #define TML_GL_FLOAT_H
 

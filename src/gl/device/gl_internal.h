@@ -2,7 +2,8 @@
  *
  * A stream is a texture of 32-bit words, row by row. A pass is one draw over a range of a target's
  * texels, whose fragment shader computes each texel from other textures. A fragment cannot scatter,
- * so operations gather: an output finds its input. Points can be anywhere, and tml_scatter draws them.
+ * so operations gather: an output finds its input. Points can be anywhere, and tml_scatter draws
+ * them.
  *
  * An operation takes temporary textures and calls gl_draw. It reads nothing back, except where
  * gl_exact says so. Temporary textures return to the pool when the operation ends.
@@ -46,7 +47,8 @@ typedef struct gl_texture {
 uint32_t gl_row_log2(const tml_context *tml);
 /* The most texels of a texture. */
 uint64_t gl_texels_max(const tml_context *tml);
-/* The iterations after which the driver ends a fragment's loops silently, of all its loops together; 0: none. */
+/* The iterations after which the driver ends a fragment's loops silently, of all its loops
+ * together; 0: none. */
 uint64_t gl_loop_limit(const tml_context *tml);
 
 /* The texture of a buffer; NULL: there is no buffer. */
@@ -69,17 +71,18 @@ void gl_keep(tml_context *tml);
 void gl_release_others(tml_context *tml);
 void gl_release_kept(tml_context *tml);
 
-/* Is this a texture that shaders can fetch floats from, with width and height or more? *out: an input
- * of draws, for a uniform highp sampler2D. *components: of the format. Errors: INVALID_ARGUMENT,
- * UNSUPPORTED, naming field of the call. */
+/* Is this a texture that shaders can fetch floats from, with width and height or more? *out: an
+ * input of draws, for a uniform highp sampler2D. *components: of the format. Errors:
+ * INVALID_ARGUMENT, UNSUPPORTED, naming field of the call. */
 tml_status gl_colours_check(tml_context *tml, const char *call, const char *field,
                             const tml_gl_image *image, uint32_t width, uint32_t height,
                             gl_texture *out, uint32_t *components);
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* A fragment shader's text without #version, with its includes resolved. The shaders of a folder are
- * declared as gl_shader_NAME in a generated header (src/gl/shaders: gl_shaders.h). They begin with
+/* A fragment shader's text without #version, with its includes resolved. The shaders of a folder
+ * are declared as gl_shader_NAME in a generated header (src/gl/shaders: gl_shaders.h). They begin
+ * with
  *     #include "gl_common.glsl"
  * which includes the kernel vocabulary (kernels/kernel.h). */
 typedef struct gl_shader {
@@ -165,8 +168,8 @@ typedef struct gl_draw_info {
      * as a copy of the range and is copied back. Discarded fragments and words that keep old bytes
      * are then right. */
     bool in_place;
-    /* Draws count points instead: the shader's text is also that of a vertex shader, with TML_VERTEX
-     * defined, which places them over the targets. */
+    /* Draws count points instead: the shader's text is also that of a vertex shader, with
+     * TML_VERTEX defined, which places them over the targets. */
     bool are_points;
 } gl_draw_info;
 
@@ -179,7 +182,7 @@ tml_status gl_draw(tml_context *tml, const gl_draw_info *info);
 tml_status gl_copy(tml_context *tml, const gl_texture *out, uint64_t out_first,
                    const gl_texture *in, uint64_t in_first, uint64_t count);
 
-/* ---- steps that operations share --------------------------------------------------------------- */
+/* ---- steps that operations share ------------------------------------------------------------- */
 
 /* Does the engine support this kernel? It supports neither double nor 64-bit integers. */
 bool gl_kernel_supported(tml_context *tml, const tml_kernel *kernel);
@@ -213,7 +216,7 @@ static inline uint64_t gl_words(uint64_t count, size_t size)
     return (count * size + 3) / 4;
 }
 
-/* ---- operations -------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 /* Begin and end an operation or another call that uses OpenGL: make the context current and save a
  * lent context's state; release temporaries and restore. */

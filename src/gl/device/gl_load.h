@@ -1,5 +1,6 @@
-/* The functions of EGL and OpenGL ES that the engine calls, loaded at run time: one X per function. A missing
- * library or function gives an error status, never a crash. In a page the functions are Emscripten's. */
+/* The functions of EGL and OpenGL ES that the engine calls, loaded at run time: one X per function.
+ * A missing library or function gives an error status, never a crash. In a page the functions are
+ * Emscripten's. */
 #ifndef TML_GL_LOAD_H
 #define TML_GL_LOAD_H
 

@@ -207,8 +207,9 @@ void gl_release_kept(tml_context *tml)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* A destroyed buffer's texture of up to so many texels goes to the pool, where the next buffer of its
- * shape finds it: to create a texture queries errors, which waits, and a field per frame creates four. */
+/* A destroyed buffer's texture of up to so many texels goes to the pool, where the next buffer of
+ * its shape finds it: to create a texture queries errors, which waits, and a field per frame
+ * creates four. */
 enum { POOLED_TEXELS = 1 << 20 };
 
 static tml_status record_make(tml_context *tml, const gl_texture *contents, gl_texture **out)

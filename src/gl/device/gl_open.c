@@ -308,7 +308,8 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     return status;
 }
 
-/* Opens the display, loads the functions and makes the context current; what is open when that fails, gl_open closes. */
+/* Opens the display, loads the functions and makes the context current; what is open when that
+ * fails, gl_open closes. */
 static tml_status connect_device(tml_context *tml, const tml_gl_desc *gl, gl_device *d)
 {
     tml_gl_function (*get)(void *, const char *) = gl->get_proc_address;
@@ -328,7 +329,8 @@ static tml_status connect_device(tml_context *tml, const tml_gl_desc *gl, gl_dev
         user = &d->egl;
     }
 #endif
-    /* A lent context's version is not known before GetString is loaded: functions of 3.0 may be missing. */
+    /* A lent context's version is not known before GetString is loaded: functions of 3.0 may be
+     * missing. */
     const char *missing = gl_load(&d->fn, get, user, !d->is_lent && d->is_es3);
     if (missing)
         return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);

@@ -1,4 +1,5 @@
-/* The paths that values travel by: their names, and the versions of GLSL and the triangle that the float tier draws with. */
+/* The paths that values travel by: their names, and the versions of GLSL and the triangle that the
+ * float tier draws with. */
 #include <string.h>
 
 #include "gl/device/gl_float.h"

@@ -51,7 +51,8 @@ typedef struct probe {
     bool is_short_of_memory; /* host memory ran out, which says nothing of the device */
     uint32_t bits[PATTERNS];
     uint32_t read[4 * PATTERNS];
-    /* 1 + the first line of each id that failed; 0: all passed. An id that was not tested failed. */
+    /* 1 + the first line of each id that failed; 0: all passed. An id that was not tested
+     * failed. */
     uint32_t failed[PROBE_IDS];
     bool tested[PROBE_IDS];
 } probe;
@@ -349,7 +350,8 @@ static void test_bytes(probe *p)
 
 /* ---- float textures -------------------------------------------------------------------------- */
 
-/* Draws the patterns into a target, and packs the target's texels into RGBA8. False: not possible. */
+/* Draws the patterns into a target, and packs the target's texels into RGBA8. False: not
+ * possible. */
 static bool draw_and_pack(probe *p, GLuint target)
 {
     draw_floats(p, MODE_UNPACK, PATTERNS, p->patterns);
@@ -384,7 +386,8 @@ static void test_floats(probe *p)
     p->fn->DeleteTextures(1, &texture);
 }
 
-/* No path needs halves, which are too short for sums and positions: this test is for information. */
+/* No path needs halves, which are too short for sums and positions: this test is for
+ * information. */
 static void test_halves(probe *p)
 {
     GLuint texture = make_texture(p, p->d->is_es3 ? GL_RGBA16F : GL_RGBA, GL_RGBA,

@@ -1,5 +1,5 @@
-/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use, or made of what
- * another context compiled (gl_cache.c), and cached by these. */
+/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use, or
+ * made of what another context compiled (gl_cache.c), and cached by these. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 
@@ -167,8 +167,8 @@ static const char *name_of(const gl_program *program)
     return program->kernel_name ? program->kernel_name : program->shader->name;
 }
 
-/* Starts compiling and linking a program of that text. Does not query the result. has_vertices: the text is a
- * vertex shader's, too. */
+/* Starts compiling and linking a program of that text. Does not query the result. has_vertices: the
+ * text is a vertex shader's, too. */
 static tml_status compile(tml_context *tml, const char *text, bool has_vertices,
                           gl_program *program)
 {
@@ -344,7 +344,8 @@ static void gl_program_release(gl_device *d, gl_program *program)
     tml_free(d->tml, program, program->size);
 }
 
-/* Removes a program that did not compile: the next call that needs it fails with the same message. */
+/* Removes a program that did not compile: the next call that needs it fails with the same
+ * message. */
 static void forget(gl_device *d, gl_program *program)
 {
     gl_program **link = &d->programs;

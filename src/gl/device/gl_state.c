@@ -91,7 +91,8 @@ EM_JS(void, gl_page_state_restore, (void), {
     for (var unit = 0; unit < s.textures.length; unit++) {
         var texture = s.textures[unit];
         gl.activeTexture(0x84C0 + unit);
-        gl.bindTexture(0x0DE1, texture && texture.name === 0 ? null : texture); /* 0: deleted meanwhile */
+        /* 0: deleted meanwhile */
+        gl.bindTexture(0x0DE1, texture && texture.name === 0 ? null : texture);
         if (s.is2)
             gl.bindSampler(unit, s.samplers[unit]);
     }

@@ -7,8 +7,8 @@
  * is pairwise in a block. So the tree depends only on the number of elements, and a stream and a
  * segment of the same elements have the same sum, bit by bit.
  *
- * Vectors have COMPONENTS of 4 or 8 bytes each, and blocks and results of each component, which lie side
- * by side as the components do. A texel's tree is that of its component as a stream.
+ * Vectors have COMPONENTS of 4 or 8 bytes each, and blocks and results of each component, which lie
+ * side by side as the components do. A texel's tree is that of its component as a stream.
  *
  * SEGMENTED: the first element may be anywhere in a word. */
 #include "gpu/fold_layout.k.h"
@@ -299,7 +299,8 @@ fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, 
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The bits of the fold of count elements. Positions already count from the array's first element. */
+/* The bits of the fold of count elements. Positions already count from the array's first
+ * element. */
 uvec4 result_bits(fold_state f, uint count)
 {
     /* The sign of a zero sum depends on which zeros were added. */

@@ -43,7 +43,8 @@ uint pyramid_total()
     return pyramid_apex().w;
 }
 
-/* The prefix sums of a node, or of its complement while pyramid_others is true; level 0 is the lowest. */
+/* The prefix sums of a node, or of its complement while pyramid_others is true; level 0 is the
+ * lowest. */
 uvec4 pyramid_seen(uvec4 sums, uint level)
 {
 #ifdef PYRAMID_OTHERS
@@ -53,7 +54,8 @@ uvec4 pyramid_seen(uvec4 sums, uint level)
     return sums;
 }
 
-/* Descends one level: from a node and a key among its outputs to a child and a key among the child's. */
+/* Descends one level: from a node and a key among its outputs to a child and a key among the
+ * child's. */
 uvec2 pyramid_down(uvec4 sums, uvec2 at)
 {
     uint child = uint(at.y >= sums.x) + uint(at.y >= sums.y) + uint(at.y >= sums.z);
@@ -103,7 +105,8 @@ uint pyramid_select(uint word, uint rank)
 {
     uint pairs = word - (word >> 1 & 0x55555555u);
     uint nibbles = (pairs & 0x33333333u) + (pairs >> 2 & 0x33333333u);
-    uint bytes = ((nibbles + (nibbles >> 4)) & 0x0f0f0f0fu) * 0x01010101u; /* inclusive prefix sums */
+    /* inclusive prefix sums */
+    uint bytes = ((nibbles + (nibbles >> 4)) & 0x0f0f0f0fu) * 0x01010101u;
     /* A byte keeps its high bit if the prefix sum is not greater than the rank. */
     uint passed = (((rank * 0x01010101u) | 0x80808080u) - bytes) & 0x80808080u;
     uint at = ((passed >> 7) * 0x01010101u >> 24) << 3;
@@ -209,7 +212,8 @@ uint pyramid_before(uint item)
     return at.y;
 }
 
-/* The number of outputs before each of four texels of the base; the first texel is a multiple of 4. */
+/* The number of outputs before each of four texels of the base; the first texel is a multiple of
+ * 4. */
 uvec4 pyramid_before_four(uint texel)
 {
     uint parent = (pyramid_leaf + texel - 1u) >> 2;

@@ -1,5 +1,6 @@
-/* The sum of a bin, from the codes of elements in order: how many have it or, WEIGHTED, the difference of the
- * inclusive sums of weights at the ends of its elements. WIDE: two words. REAL: a float. */
+/* The sum of a bin, from the codes of elements in order: how many have it or, WEIGHTED, the
+ * difference of the inclusive sums of weights at the ends of its elements. WIDE: two words. REAL: a
+ * float. */
 #include "gl_common.glsl"
 #include "kernels/histogram.k.h"
 #include "located.glsl"

@@ -1,5 +1,6 @@
-/* The base of a pyramid of bits: texel i has the keep bits of elements 128 i to 128 i + 127. Included
- * after keep_word(first), which gives 32 keep bits, is defined. Bits past the stream become 0. */
+/* The base of a pyramid of bits: texel i has the keep bits of elements 128 i to 128 i + 127.
+ * Included after keep_word(first), which gives 32 keep bits, is defined. Bits past the stream
+ * become 0. */
 layout(location = 0) out highp uvec4 bits;
 
 uint keep_below(uint first, uint length)

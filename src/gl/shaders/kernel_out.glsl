@@ -1,5 +1,5 @@
-/* The words of an output of a kernel, which is no bool. OUT: which of several is drawn, of OUT_SIZE bytes.
- * After kernel_glue.glsl. */
+/* The words of an output of a kernel, which is no bool. OUT: which of several is drawn, of OUT_SIZE
+ * bytes. After kernel_glue.glsl. */
 #include "parts.glsl"
 
 #ifndef OUT

@@ -1,4 +1,5 @@
-/* Codes of keys of SIZE bytes (kernels/sort.k.h), as uvec2 (low, high). Included after gl_common.glsl. */
+/* Codes of keys of SIZE bytes (kernels/sort.k.h), as uvec2 (low, high). Included after
+ * gl_common.glsl. */
 #include "kernels/sort.k.h"
 
 uniform uvec2 flip, real_flip, minus_zero; /* minus_zero: 0, or of keys that count as +0 */

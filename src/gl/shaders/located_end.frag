@@ -1,5 +1,5 @@
-/* Where outputs end that begin at element out_first: the 64-bit sum of that and their number, which is
- * x and y of texel "at"; and in z where they begin, 2^32 - 1 at most. */
+/* Where outputs end that begin at element out_first: the 64-bit sum of that and their number, which
+ * is x and y of texel "at"; and in z where they begin, 2^32 - 1 at most. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D totals;

@@ -1,4 +1,5 @@
-/* The place of a query in a sorted stream, in one word or, WIDE, two. AS_BINS: of tml_search_resolved. */
+/* The place of a query in a sorted stream, in one word or, WIDE, two. AS_BINS: of
+ * tml_search_resolved. */
 #include "gl_common.glsl"
 #include "key_codes.glsl"
 

@@ -1,4 +1,5 @@
-/* Bounds for segments_begins.frag: the last segment that begins at or before element 64 * i, or 0. */
+/* Bounds for segments_begins.frag: the last segment that begins at or before element 64 * i, or
+ * 0. */
 #include "gl_common.glsl"
 #include "gl_segments.glsl"
 

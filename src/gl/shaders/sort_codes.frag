@@ -1,6 +1,7 @@
-/* Bits of the codes of keys of SIZE bytes (kernels/sort.k.h), four per texel. FIRST: of elements in the order of
- * the source, which get their indices; otherwise in the order of indices. Elements past the length get the
- * largest code, so that they stay behind all others. Codes above MOST count as it. */
+/* Bits of the codes of keys of SIZE bytes (kernels/sort.k.h), four per texel. FIRST: of elements in
+ * the order of the source, which get their indices; otherwise in the order of indices. Elements
+ * past the length get the largest code, so that they stay behind all others. Codes above MOST count
+ * as it. */
 #include "gl_common.glsl"
 #include "kernels/sort.k.h"
 

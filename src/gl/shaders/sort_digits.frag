@@ -1,5 +1,5 @@
-/* The base of a sort's pyramid of bits: the elements with digit 0, then those with digit 1, and so on to 15,
- * each as many texels as the planes of the digit's bits (sort_planes.frag). */
+/* The base of a sort's pyramid of bits: the elements with digit 0, then those with digit 1, and so
+ * on to 15, each as many texels as the planes of the digit's bits (sort_planes.frag). */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 

@@ -1,5 +1,6 @@
-/* Where the elements of a pass of a sort come from, by descents of the pyramid of sort_digits.frag: 16 outputs
- * per texel, four in each target. Most of them need no descent, but are in the texel that follows the last. */
+/* Where the elements of a pass of a sort come from, by descents of the pyramid of sort_digits.frag:
+ * 16 outputs per texel, four in each target. Most of them need no descent, but are in the texel
+ * that follows the last. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "gl_pyramid.glsl"

@@ -1,5 +1,6 @@
-/* A level of a HistoPyramid from the level below. With a target of bytes above a level of floats: the
- * total, from the highest level. CHILD_FLOATS: the level below has prefix sums of four; otherwise numbers. */
+/* A level of a HistoPyramid from the level below. With a target of bytes above a level of floats:
+ * the total, from the highest level. CHILD_FLOATS: the level below has prefix sums of four;
+ * otherwise numbers. */
 #include "float_common.glsl"
 
 uniform sampler2D children;

@@ -58,8 +58,8 @@ CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, 
             out[i] = image_from_u8(bytes[i], false);
 }
 
-/* To f16, by instructions where every processor has them: they equal tml_float_to_half, but that has one NaN of each
- * sign. */
+/* To f16, by instructions where every processor has them: they equal tml_float_to_half, but that
+ * has one NaN of each sign. */
 CPU_INLINE void encode_halves(const float *restrict in, size_t count, uint16_t *restrict out)
 {
     size_t i = 0;

@@ -44,9 +44,9 @@ typedef struct cpu_kaiser {
 void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out);
 
 /* cpu_weigh_rows sums weighted rows (one at least) of texels, and splits the sum into even and odd
- * texels. cpu_weigh_columns sums new texels [first, first + count) of a row from these: even and odd
- * begin at old texel 2 first - IMAGE_KAISER_BEFORE, and hold count + CPU_KAISER_MARGIN initialised
- * texels each; those outside of the level have weight 0. */
+ * texels. cpu_weigh_columns sums new texels [first, first + count) of a row from these: even and
+ * odd begin at old texel 2 first - IMAGE_KAISER_BEFORE, and hold count + CPU_KAISER_MARGIN
+ * initialised texels each; those outside of the level have weight 0. */
 enum { CPU_KAISER_MARGIN = (IMAGE_KAISER_TAPS + 1) / 2 };
 void cpu_weigh_rows(tml_simd level, uint32_t channels, uint32_t row_count, const float *const *rows,
                     const float *weights, size_t texels, float *even, float *odd);

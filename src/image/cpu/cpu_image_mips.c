@@ -1,8 +1,8 @@
 /* Mip chains on the CPU. Levels are made in runs of up to RUN_LEVELS. Only a run's last level is
- * kept in floats as a whole, for the next run. Strips of rows are made in parallel, of KAISER strips of
- * blocks of columns. A row of a strip is made as soon as the rows of the level above that it needs are
- * made, and still in cache. A row that two strips need is computed by both and written by the first. No
- * result depends on this division. */
+ * kept in floats as a whole, for the next run. Strips of rows are made in parallel, of KAISER
+ * strips of blocks of columns. A row of a strip is made as soon as the rows of the level above that
+ * it needs are made, and still in cache. A row that two strips need is computed by both and written
+ * by the first. No result depends on this division. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
@@ -173,8 +173,8 @@ static void make_strip(mips_strip *strip, uint64_t tile)
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* The tile's part of row y above, which takes another page than the row before it, so that no processor
- * foresees it. A prefetch beyond the picture does not fault. */
+/* The tile's part of row y above, which takes another page than the row before it, so that no
+ * processor foresees it. A prefetch beyond the picture does not fault. */
 static void prefetch_row(const mips_strip *strip, uint64_t y)
 {
     const cpu_image *source = &strip->job->source;
@@ -219,7 +219,8 @@ static void make_kaiser_row(mips_strip *strip, uint32_t y)
     const float *rows[IMAGE_KAISER_TAPS];
     float weights[IMAGE_KAISER_TAPS];
     uint32_t count = gather_rows(strip, y, rows, weights);
-    /* even and odd begin IMAGE_KAISER_BEFORE texels before the tile's, perhaps outside of the level */
+    /* even and odd begin IMAGE_KAISER_BEFORE texels before the tile's, perhaps outside of the
+     * level */
     size_t skip = (strip->left + IMAGE_KAISER_BEFORE) / 2 - strip->x;
     cpu_weigh_rows(job->simd, channels, count, rows, weights, strip->right - strip->left,
                    space->even + skip * channels, space->odd + skip * channels);

@@ -121,8 +121,9 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
     return in_quads ? (uint32_t)(unit_bytes / pixel) : 1;
 }
 
-/* A texture's texels lie in tiles, and a cache line has some of several rows. Moments depend on the order of the units,
- * and have a buffer's. (H100, log mean of 3840 x 2160 of RGBA16F: .093 ms by rows, .037 in tiles, .030 as a buffer.) Returns the units. */
+/* A texture's texels lie in tiles, and a cache line has some of several rows. Moments depend on the
+ * order of the units, and have a buffer's. (H100, log mean of 3840 x 2160 of RGBA16F: .093 ms by
+ * rows, .037 in tiles, .030 as a buffer.) Returns the units. */
 static uint64_t lay_out_tiles(const image_view *in, uint64_t units, measure_job *job)
 {
     uint64_t across = TML_CEIL_DIV((uint64_t)in->width, (uint64_t)IMAGE_TILE);

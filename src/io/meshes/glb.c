@@ -1,11 +1,12 @@
 /* Writes binary glTF 2.0 (Khronos: glTF 2.0 Specification. 2021): a header, a JSON chunk that
  * describes the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided
- * default material. glTF has floats alone, so the origin is the node's translation, and the format is
- * y-up, so a node of other meshes has a matrix: its numbers are 0, 1 and -1, and a reader gets back what was
- * written, exactly, where a quaternion's square roots would be rounded. The format holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node.
+ * default material. glTF has floats alone, so the origin is the node's translation, and the format
+ * is y-up, so a node of other meshes has a matrix: its numbers are 0, 1 and -1, and a reader gets
+ * back what was written, exactly, where a quaternion's square roots would be rounded. The format
+ * holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node.
  *
- * The numbers of the positions' box, which comes before them, are filled up with blanks: the file can be
- * written as the mesh is made, and the box afterwards. */
+ * The numbers of the positions' box, which comes before them, are filled up with blanks: the file
+ * can be written as the mesh is made, and the box afterwards. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_format.h"
@@ -96,7 +97,8 @@ static void add_f64s(glb_file *file, const char *begin, const double values[], i
     tml_layout_print(file->layout, "]");
 }
 
-/* The rotation that makes up the y axis: that of the file is, with its sign, the one of ours that is named. */
+/* The rotation that makes up the y axis: that of the file is, with its sign, the one of ours that
+ * is named. */
 static void add_place(glb_file *file, const tml_mesh *mesh)
 {
     static const struct {

@@ -1,5 +1,5 @@
-/* Saving meshes: checks, the choice of a format by the name's ending, and the writing of a whole file that
- * has a layout. */
+/* Saving meshes: checks, the choice of a format by the name's ending, and the writing of a whole
+ * file that has a layout. */
 #include <strings.h>
 
 #include "io/meshes/mesh_format.h"

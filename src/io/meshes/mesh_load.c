@@ -59,7 +59,8 @@ static bool is_off(const io_file *file, io_span head)
             word.text[0] <= '9'); /* the word may be left out */
 }
 
-/* Binary, when the count of triangles agrees with the size; else by its first word, or its ending. */
+/* Binary, when the count of triangles agrees with the size; else by its first word, or its
+ * ending. */
 static bool is_stl(const io_file *file, io_span head)
 {
     if (head.size >= 84 && file->size == 84 + 50 * (uint64_t)io_load_u32(head.text + 80, false))

@@ -1,7 +1,8 @@
-/* Mends what edge collapse leaves: tml_mesh_mend. meshoptimizer, for one, collapses edges by their error alone: it
- * neither keeps three corners off one line, nor looks whether two vertices have more neighbours
- * in common than the two across their edge (the link condition: Dey, Edelsbrunner, Guha,
- * Nekhayev: Topology preserving edge contraction. 1999). Both are rare, and mended afterwards.
+/* Mends what edge collapse leaves: tml_mesh_mend. meshoptimizer, for one, collapses edges by their
+ * error alone: it neither keeps three corners off one line, nor looks whether two vertices have
+ * more neighbours in common than the two across their edge (the link condition: Dey, Edelsbrunner,
+ * Guha, Nekhayev: Topology preserving edge contraction. 1999). Both are rare, and mended
+ * afterwards.
  *
  * A vertex's corners are a circle, so that an edge's triangles are found from either of its
  * ends. */

@@ -1,4 +1,5 @@
-/* The rows of mesh files: layouts of files, what fills rows, and the writing of rows, of all or of pieces. */
+/* The rows of mesh files: layouts of files, what fills rows, and the writing of rows, of all or of
+ * pieces. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>

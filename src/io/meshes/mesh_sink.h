@@ -163,8 +163,8 @@ bool tml_ply_is_points(const io_file *file, io_span head);
 tml_status tml_mesh_read_stl(mesh_sink *sink, const uint8_t *data, size_t size);
 /* Is that the start of textual STL? */
 bool tml_stl_is_text(io_span head);
-/* Reads a binary STL file straight from the sink's file, in parallel. *is_done: false where the file is
- * another, faulty, or too large for that, so that tml_mesh_read_stl must tell. */
+/* Reads a binary STL file straight from the sink's file, in parallel. *is_done: false where the
+ * file is another, faulty, or too large for that, so that tml_mesh_read_stl must tell. */
 tml_status tml_stl_read_triangles(mesh_sink *sink, bool *is_done);
 /* Takes the word OFF and the letters before it off the front; counts may be glued to it. */
 bool tml_off_take_word(io_text *words, io_span *letters);

@@ -1,7 +1,8 @@
-/* Meshes that are written as they are made. A file of fixed rows is written in place if its counts are known.
- * Else, since counts come before arrays and arrays one after another, pieces are first stored in unlinked
- * files (spools) beside the target, one for each array. At the end these are mapped and form a mesh like any other, for the same writers. Pages
- * that a writer has passed are released, so that the process keeps little in memory. */
+/* Meshes that are written as they are made. A file of fixed rows is written in place if its counts
+ * are known. Else, since counts come before arrays and arrays one after another, pieces are first
+ * stored in unlinked files (spools) beside the target, one for each array. At the end these are
+ * mapped and form a mesh like any other, for the same writers. Pages that a writer has passed are
+ * released, so that the process keeps little in memory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -104,7 +105,8 @@ void tml_mesh_stream_free(tml_mesh_stream *stream)
     tml_free(stream->tml, stream, sizeof *stream);
 }
 
-/* Can pieces be written where they belong? Rows of corners need the vertices of a triangle in its piece. */
+/* Can pieces be written where they belong? Rows of corners need the vertices of a triangle in its
+ * piece. */
 static bool goes_in_place(const tml_mesh_stream_desc *desc, const mesh_format *format,
                           const char *path)
 {

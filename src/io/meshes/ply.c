@@ -1,6 +1,6 @@
-/* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points and the meshes of ascii and binary files
- * of either byte order, with properties of any type in any order; writes binary little-endian
- * meshes. */
+/* PLY (Greg Turk: The PLY Polygon File Format. 1994). Reads the points and the meshes of ascii and
+ * binary files of either byte order, with properties of any type in any order; writes binary
+ * little-endian meshes. */
 #include <inttypes.h>
 #include <math.h>
 #include <strings.h>
@@ -520,7 +520,8 @@ static tml_status read_face_row(ply_mesh *mesh, const ply_element *face, uint64_
     return tml_mesh_end_face(sink, row);
 }
 
-/* Triangle strips in one list, with -1 between them; every other triangle is wound the other way. */
+/* Triangle strips in one list, with -1 between them; every other triangle is wound the other
+ * way. */
 static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
                               const ply_property *property, uint64_t row)
 {

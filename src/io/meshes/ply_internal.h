@@ -1,4 +1,5 @@
-/* The header of a PLY file, and the reading of files that hold nothing but vertices and triangles. */
+/* The header of a PLY file, and the reading of files that hold nothing but vertices and
+ * triangles. */
 #ifndef TML_PLY_INTERNAL_H
 #define TML_PLY_INTERNAL_H
 
@@ -33,11 +34,12 @@ typedef struct ply_columns {
     int32_t properties[TML_MESH_MAX_ATTRIBUTES][4]; /* of each of the sink's, its components */
 } ply_columns;
 
-/* Reads a binary file's vertices and triangles in blocks and in parallel, into arrays that the sink's
- * finish hands on. data: what follows the header, whose first element is the vertices, of scalars,
- * and whose second and last the faces, each a list of a byte and 4-byte integers. *is_done is false
- * where the file takes more: faces of other counts, coordinates that are no floats, welding, or
- * anything wrong, which the other way of reading tells with its place. Errors: OUT_OF_MEMORY. */
+/* Reads a binary file's vertices and triangles in blocks and in parallel, into arrays that the
+ * sink's finish hands on. data: what follows the header, whose first element is the vertices, of
+ * scalars, and whose second and last the faces, each a list of a byte and 4-byte integers. *is_done
+ * is false where the file takes more: faces of other counts, coordinates that are no floats,
+ * welding, or anything wrong, which the other way of reading tells with its place. Errors:
+ * OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
                                                  const ply_columns *columns, io_span data,
                                                  bool *is_done);

@@ -1,4 +1,5 @@
-/* Binary PLY files of vertices and triangles: rows of one size, which blocks of are read in parallel. */
+/* Binary PLY files of vertices and triangles: rows of one size, which blocks of are read in
+ * parallel. */
 #include <math.h>
 #include <stdatomic.h>
 

@@ -1,6 +1,7 @@
-/* Reads STL, text and binary, and writes binary STL (3D Systems: StereoLithography Interface Specification. 1989): 80 bytes of
- * text, a 32-bit count, and 50 bytes a triangle, each with its plane's normal. There is no room for
- * shared vertices, normals or values of vertices, or doubles. An empty mesh is a count of 0. */
+/* Reads STL, text and binary, and writes binary STL (3D Systems: StereoLithography Interface
+ * Specification. 1989): 80 bytes of text, a 32-bit count, and 50 bytes a triangle, each with its
+ * plane's normal. There is no room for shared vertices, normals or values of vertices, or doubles.
+ * An empty mesh is a count of 0. */
 #include <math.h>
 
 #include "io/meshes/mesh_format.h"
@@ -183,8 +184,8 @@ static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
     return status;
 }
 
-/* "facet normal x y z / outer loop / vertex x y z, three times / endloop / endfacet" between "solid name" and
- * "endsolid name", in letters of either case; several solids may follow one another. */
+/* "facet normal x y z / outer loop / vertex x y z, three times / endloop / endfacet" between "solid
+ * name" and "endsolid name", in letters of either case; several solids may follow one another. */
 typedef struct stl_text {
     mesh_sink *sink;
     io_text text;

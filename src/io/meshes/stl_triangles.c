@@ -1,7 +1,8 @@
-/* Binary STL files, read and welded block by block in parallel. Each block welds its own corners in a table
- * that fits into a core's cache, which leaves a few vertices a block; these are sent to parts by a hash
- * of their place, and each part is welded by itself. A vertex is known by where it came first, in
- * the block and in the file, so its number is the one that a single table would have given it. */
+/* Binary STL files, read and welded block by block in parallel. Each block welds its own corners in
+ * a table that fits into a core's cache, which leaves a few vertices a block; these are sent to
+ * parts by a hash of their place, and each part is welded by itself. A vertex is known by where it
+ * came first, in the block and in the file, so its number is the one that a single table would have
+ * given it. */
 #include <stdatomic.h>
 
 #include "io/meshes/mesh_sink.h"

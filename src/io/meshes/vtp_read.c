@@ -1,6 +1,6 @@
-/* Reads VTK XML PolyData (.vtp): polygons and strips with positions, the active normals, and the active
- * scalars or the first other array of one number a point; other arrays are properties. Vertices and
- * lines are passed over. */
+/* Reads VTK XML PolyData (.vtp): polygons and strips with positions, the active normals, and the
+ * active scalars or the first other array of one number a point; other arrays are properties.
+ * Vertices and lines are passed over. */
 #include <inttypes.h>
 #include <strings.h>
 

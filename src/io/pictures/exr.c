@@ -2,9 +2,9 @@
  *
  * The format's readers have a long record of faults in what damaged files make them do. So the
  * library gets the least to do: it parses headers and decodes blocks of scan lines, or tiles of the
- * finest level, one after the other, from bytes in memory; every size that it takes from the file is compared with what the
- * file holds before the library allocates by it; and kinds of files that pictures seldom are kept
- * in are refused. */
+ * finest level, one after the other, from bytes in memory; every size that it takes from the file
+ * is compared with what the file holds before the library allocates by it; and kinds of files that
+ * pictures seldom are kept in are refused. */
 #include "io/pictures/picture_internal.h"
 
 static bool exr_detect(io_span head)

@@ -6,8 +6,8 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    /* What a byte of a compressed picture usually becomes at most. That much is allocated before anything
-     * was decoded; pictures that are still larger grow twofold, row by row. */
+    /* What a byte of a compressed picture usually becomes at most. That much is allocated before
+     * anything was decoded; pictures that are still larger grow twofold, row by row. */
     USUAL_RATIO = 64,
     LEAST_ROOM = 1 << 20,
 };

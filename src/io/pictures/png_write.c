@@ -1,7 +1,7 @@
-/* PNG pictures, written in stripes of rows that are filtered and compressed in parallel. Each stripe is a
- * piece of one Deflate stream: it begins with the 32 KiB before it as a dictionary and ends at a byte, so the pieces
- * follow one another in the file (Adler: pigz. 2007). Where stripes begin depends on the picture alone, hence the
- * file does not depend on the number of threads. */
+/* PNG pictures, written in stripes of rows that are filtered and compressed in parallel. Each
+ * stripe is a piece of one Deflate stream: it begins with the 32 KiB before it as a dictionary and
+ * ends at a byte, so the pieces follow one another in the file (Adler: pigz. 2007). Where stripes
+ * begin depends on the picture alone, hence the file does not depend on the number of threads. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,7 +10,8 @@
 #ifdef TML_PNG
 
 enum {
-    /* Of zlib. Photographs took 2.1 to 2.4 times as long with its usual 6, and became 1.5 to 3.1 % smaller. */
+    /* Of zlib. Photographs took 2.1 to 2.4 times as long with its usual 6, and became 1.5 to 3.1 %
+     * smaller. */
     LEVEL = 4,
     STRIPE_SIZE = 512 << 10, /* at least a row */
     BATCH_SIZE = 32 << 20,   /* of stripes that are held at a time */
@@ -97,7 +98,8 @@ static void filter_row(int filter, const uint8_t *line, const uint8_t *above, si
 #    undef FILTER_CASE
 }
 
-/* The filter whose bytes, taken as signed ones, have the least sum of magnitudes (PNG specification, 12.8). */
+/* The filter whose bytes, taken as signed ones, have the least sum of magnitudes (PNG
+ * specification, 12.8). */
 static int choose_filter(const uint8_t *line, const uint8_t *above, size_t pixel_size, size_t size)
 {
     enum { BLOCK = 4096 }; /* sums of a block fit 32 bits */
@@ -201,8 +203,8 @@ static size_t deflate_bytes(png_stripe *s, size_t room, const uint8_t *in, size_
     return is_complete ? written : 0;
 }
 
-/* In noise there is little to find twice: looking for it takes most of the time, and runs alone do nearly
- * as well. A few rows in the middle tell. */
+/* In noise there is little to find twice: looking for it takes most of the time, and runs alone do
+ * nearly as well. A few rows in the middle tell. */
 static int choose_strategy(png_stripe *s, size_t room)
 {
     if (s->filtered_size < TRIAL_LEAST)

@@ -1,6 +1,6 @@
-/* Radiance pictures (.hdr, .pic): text lines, a line of resolution, scan lines of pixels that share an
- * exponent (Ward: Real Pixels. Graphics Gems II. 1991). Scan lines are flat, run-length coded as a
- * whole pixel's repetition (before 1991), or component by component. After Radiance's file format
+/* Radiance pictures (.hdr, .pic): text lines, a line of resolution, scan lines of pixels that share
+ * an exponent (Ward: Real Pixels. Graphics Gems II. 1991). Scan lines are flat, run-length coded as
+ * a whole pixel's repetition (before 1991), or component by component. After Radiance's file format
  * description (Ward: The Radiance Picture File Format. 1995). */
 #include <inttypes.h>
 #include <math.h>
@@ -28,7 +28,8 @@ static bool has_format_line(io_span head)
     return false;
 }
 
-/* The first line is missing in files from before 1991, and names a program of any name in others. */
+/* The first line is missing in files from before 1991, and names a program of any name in
+ * others. */
 static bool radiance_detect(io_span head)
 {
     if (tml_io_starts_with(head, "#?RADIANCE") || tml_io_starts_with(head, "#?RGBE"))
@@ -186,7 +187,8 @@ static const char *read_components(line_reader *line)
     return NULL;
 }
 
-/* Pixels, where 1, 1, 1, n repeats the one before n times, and further ones 256 n times, and so on. */
+/* Pixels, where 1, 1, 1, n repeats the one before n times, and further ones 256 n times, and so
+ * on. */
 static const char *read_pixels(line_reader *line)
 {
     uint32_t shift = 0;
@@ -259,7 +261,8 @@ static tml_status read_radiance(picture_reader *reader)
     if (status != TML_OK)
         return status;
     uint64_t stored = (uint64_t)(text.end - text.at);
-    /* A scan line takes a pixel at least. Repetitions may make any length of it, so a limit is needed. */
+    /* A scan line takes a pixel at least. Repetitions may make any length of it, so a limit is
+     * needed. */
     uint64_t columns_most = stored / RGBE > RUNS_MOST ? stored / RGBE : RUNS_MOST;
     if (header.rows > stored / RGBE || header.columns > columns_most)
         return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
@@ -292,15 +295,16 @@ static double power_of_two(int exponent)
     return value;
 }
 
-/* To the nearest integer, half to even: what rint does, of 0 to 256, where the library's is a call. */
+/* To the nearest integer, half to even: what rint does, of 0 to 256, where the library's is a
+ * call. */
 static uint32_t round_small(double value)
 {
     const double magic = 0x1p52; /* doubles from here on have no fraction */
     return (uint32_t)(value + magic - magic);
 }
 
-/* The nearest pixel. Colours that would need an exponent below the least become black, those above the
- * greatest the brightest there is. */
+/* The nearest pixel. Colours that would need an exponent below the least become black, those above
+ * the greatest the brightest there is. */
 static void encode(const float *color, uint32_t channels, uint8_t out[RGBE])
 {
     double rgb[3], most = 0;
@@ -327,8 +331,8 @@ static void encode(const float *color, uint32_t channels, uint8_t out[RGBE])
     out[3] = (uint8_t)(exponent + 128);
 }
 
-/* One component of a scan line: runs of at least four equal bytes as runs, the rest as it is. Returns where
- * the next byte goes. */
+/* One component of a scan line: runs of at least four equal bytes as runs, the rest as it is.
+ * Returns where the next byte goes. */
 static uint8_t *encode_component(const uint8_t (*pixels)[RGBE], int c, uint32_t count, uint8_t *out)
 {
     enum { LEAST_RUN = 4, MOST_RUN = 127, MOST_PLAIN = 128 };
@@ -355,8 +359,8 @@ static uint8_t *encode_component(const uint8_t (*pixels)[RGBE], int c, uint32_t 
     return out;
 }
 
-/* Flat, 1, 1, 1 would be a repetition and 2, 2 the start of a coded line. The first cannot be, since the
- * largest mantissa is at least 128; the second neither. */
+/* Flat, 1, 1, 1 would be a repetition and 2, 2 the start of a coded line. The first cannot be,
+ * since the largest mantissa is at least 128; the second neither. */
 static uint8_t *encode_line(const uint8_t (*pixels)[RGBE], uint32_t count, uint8_t *out)
 {
     if (count < COMPONENT_LEAST || count > COMPONENT_MOST) {

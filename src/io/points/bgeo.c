@@ -1,6 +1,7 @@
-/* Houdini's classic geometry (.bgeo, version 5), as Partio and SPlisHSPlasH write particles: big-endian; a header of
- * counts, the points' attributes by name, size and type, and then, of each point, x y z w and the attributes, four bytes
- * a number. What follows the points (primitives, details) is passed over. */
+/* Houdini's classic geometry (.bgeo, version 5), as Partio and SPlisHSPlasH write particles:
+ * big-endian; a header of counts, the points' attributes by name, size and type, and then, of each
+ * point, x y z w and the attributes, four bytes a number. What follows the points (primitives,
+ * details) is passed over. */
 #include <inttypes.h>
 
 #include "io/points/points_internal.h"

@@ -1,5 +1,6 @@
-/* What a file's points carry beside positions and radii: which columns make an attribute, and those that are asked
- * for. Readers list columns as they find them; columns that belong together, as vx, vy and vz, then become one. */
+/* What a file's points carry beside positions and radii: which columns make an attribute, and those
+ * that are asked for. Readers list columns as they find them; columns that belong together, as vx,
+ * vy and vz, then become one. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -50,7 +51,8 @@ static void copy_lower(char *out, const char *text)
     *out = '\0';
 }
 
-/* Do the names differ in their ends alone, which are x, y, z or 0, 1, 2? Then what they have in common, without "_". */
+/* Do the names differ in their ends alone, which are x, y, z or 0, 1, 2? Then what they have in
+ * common, without "_". */
 static bool have_axes(const point_attribute *three, char stem[32])
 {
     static const char *const ends[] = {"xyz", "012"};

@@ -1,4 +1,5 @@
-/* The sink that readers of points fill, and the finish, which chooses the origin and rounds positions to float. */
+/* The sink that readers of points fill, and the finish, which chooses the origin and rounds
+ * positions to float. */
 #include <assert.h>
 #include <float.h>
 #include <math.h>

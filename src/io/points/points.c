@@ -102,7 +102,8 @@ static bool is_bgeo(const io_file *file)
     return is;
 }
 
-/* The file; of BGEO in gzip, which is how programs write it, as much as the last bytes say that there is. */
+/* The file; of BGEO in gzip, which is how programs write it, as much as the last bytes say that
+ * there is. */
 static tml_status read_contents(const io_file *file, io_block *out)
 {
     uint8_t start[3] = {0}, size[4];

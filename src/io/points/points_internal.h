@@ -67,15 +67,16 @@ TML_MUST_CHECK tml_status tml_points_tell_of_mesh(const point_sink *sink, uint64
  * for each column, in order. */
 void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name,
                        tml_type type);
-/* Sets what the sink holds from the columns, and chooses the attributes (tml_points_choose). Fails unless x, y and z
- * are there. */
+/* Sets what the sink holds from the columns, and chooses the attributes (tml_points_choose). Fails
+ * unless x, y and z are there. */
 TML_MUST_CHECK tml_status tml_points_columns_done(point_sink *sink, const point_columns *columns);
 
 /* Pushes one row of the table, values[i] being column i. */
 TML_MUST_CHECK tml_status tml_points_push_row(point_sink *sink, const point_columns *columns,
                                               const double *values);
 
-/* Pushes the point whose numbers a function tells: of a column, which may have several components. */
+/* Pushes the point whose numbers a function tells: of a column, which may have several
+ * components. */
 typedef double (*points_number)(const void *user, int32_t column, uint32_t component);
 TML_MUST_CHECK tml_status tml_points_push_numbers(point_sink *sink, const point_columns *columns,
                                                   points_number number, const void *user);
@@ -83,10 +84,11 @@ TML_MUST_CHECK tml_status tml_points_push_numbers(point_sink *sink, const point_
 /* Lists an attribute, whose components are those of column number column, one after another. */
 void tml_points_list(point_sink *sink, const char *name, uint32_t components, int32_t column,
                      tml_type type);
-/* After all are listed: joins columns, as vx, vy, vz to velocity, and chooses those that are asked for. Errors:
- * INVALID_ARGUMENT (there is none of such a name), UNSUPPORTED. */
+/* After all are listed: joins columns, as vx, vy, vz to velocity, and chooses those that are asked
+ * for. Errors: INVALID_ARGUMENT (there is none of such a name), UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_points_choose(point_sink *sink);
-/* Sets the floats of the next point: an attribute's numbers, as many as components, or the one that is packed. */
+/* Sets the floats of the next point: an attribute's numbers, as many as components, or the one that
+ * is packed. */
 void tml_points_set(point_sink *sink, const point_attribute *attribute, const double *numbers);
 /* Makes colours whose scale is not known 0 to 1: from 65535, 255 or 1 on. */
 void tml_points_scale_colors(const point_attribute *attribute, float *values, uint64_t count);

@@ -1,5 +1,6 @@
-/* Tells a scan from particles (tml_points_look_scanned): about points of a sample, the nearest ones are a flat patch on a
- * surface, and a ball in what fills space, which the eigenvalues of their covariance tell. */
+/* Tells a scan from particles (tml_points_look_scanned): about points of a sample, the nearest ones
+ * are a flat patch on a surface, and a ball in what fills space, which the eigenvalues of their
+ * covariance tell. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

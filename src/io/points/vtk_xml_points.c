@@ -1,5 +1,6 @@
-/* Points of VTK XML files (.vtu, .vtp): of the point data, arrays of one component named radius or pscale give the radii
- * and the first other one the values; those of up to four components are attributes. */
+/* Points of VTK XML files (.vtu, .vtp): of the point data, arrays of one component named radius or
+ * pscale give the radii and the first other one the values; those of up to four components are
+ * attributes. */
 #include <inttypes.h>
 
 #include "io/points/points_internal.h"

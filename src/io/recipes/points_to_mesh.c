@@ -1,7 +1,7 @@
 /* From a points' file to a mesh's file: tml_points_to_mesh.
  *
- * Order: read -> positions near 0 -> field (tml_field_prepare) -> the caller's decision -> surface, in
- * slabs (tml_surface_save) or whole (tml_surface_save_whole).
+ * Order: read -> positions near 0 -> field (tml_field_prepare) -> the caller's decision -> surface,
+ * in slabs (tml_surface_save) or whole (tml_surface_save_whole).
  *
  * Positions are counted from an origin of the points' own, since floats are coarse far from 0. The
  * lattice goes through the file's 0 all the same, so that frames of a fluid share it. */

@@ -1,13 +1,14 @@
-/* Surfaces in slabs, from volumes to a mesh file: tml_surface_save. Layers come from streams of files
- * (or from the caller), tml_surface_slabs makes pieces, and a tml_mesh_stream writes them. Filters look
- * at the mesh when it lies in the stream's files. A team's processes take a share of the layers each.
+/* Surfaces in slabs, from volumes to a mesh file: tml_surface_save. Layers come from streams of
+ * files (or from the caller), tml_surface_slabs makes pieces, and a tml_mesh_stream writes them.
+ * Filters look at the mesh when it lies in the stream's files. A team's processes take a share of
+ * the layers each.
  *
  * Order: sources (bricks, mapped or read) -> share -> count (where that saves the disk) -> open the
- * mesh -> slabs -> join the shares -> finish. A volume that one slab holds makes one piece, whose counts
- * are the mesh's: then the mesh is opened with the piece, and nothing is counted before.
+ * mesh -> slabs -> join the shares -> finish. A volume that one slab holds makes one piece, whose
+ * counts are the mesh's: then the mesh is opened with the piece, and nothing is counted before.
  *
- * A stream is used by the thread that reads, while the calling thread works with its own context. So
- * streams have another context, and what fails there is told in the caller's afterwards. */
+ * A stream is used by the thread that reads, while the calling thread works with its own context.
+ * So streams have another context, and what fails there is told in the caller's afterwards. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_format.h"
@@ -42,8 +43,8 @@ typedef struct saving {
     tml_mesh_stream_desc mesh;
     const mesh_format *format;
     save_source sources[SOURCES];
-    /* Of the first source whose samples could not be read. Written by the reading thread, and looked at
-     * when tml_surface_slabs has returned. */
+    /* Of the first source whose samples could not be read. Written by the reading thread, and
+     * looked at when tml_surface_slabs has returned. */
     const save_source *broken;
     tml_side broken_side;
     tml_status broken_status;
@@ -159,8 +160,8 @@ static tml_status mark_mapped(saving *s, uint64_t count, const void **out)
     return TML_OK;
 }
 
-/* A tml_surface_slabs_desc.map, on the reading thread. Layers below the slab at work, which is the one
- * asked for before, are done with. */
+/* A tml_surface_slabs_desc.map, on the reading thread. Layers below the slab at work, which is the
+ * one asked for before, are done with. */
 static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                              const void **out)
 {
@@ -178,8 +179,8 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     return break_off(s, source, TML_SIDE_SOURCE, status);
 }
 
-/* Every row of a small volume; of a large one some rows, evenly spread: the step has no factor of the
- * height, or all rows would have the same y. */
+/* Every row of a small volume; of a large one some rows, evenly spread: the step has no factor of
+ * the height, or all rows would have the same y. */
 static uint64_t choose_step(const tml_volume *v)
 {
     enum { SMALL = 16 << 20, ROWS = 512 };
@@ -200,8 +201,9 @@ static uint64_t choose_step(const tml_volume *v)
     return step;
 }
 
-/* The file's own bytes as the volume, with the index of its bricks: what is not looked at is not read. If
- * the file cannot be mapped, the index saves computing, not reading, and read_layers compares all samples. */
+/* The file's own bytes as the volume, with the index of its bricks: what is not looked at is not
+ * read. If the file cannot be mapped, the index saves computing, not reading, and read_layers
+ * compares all samples. */
 static tml_status use_bricks(saving *s)
 {
     const tml_bricks *bricks = s->desc->bricks;
@@ -497,8 +499,8 @@ static layer_share choose_layers(const saving *s)
     return tml_share_layers(all.first, all.count, s->mesh.team, s->desc->bricks, &s->surface);
 }
 
-/* Does one slab hold a volume of one part? By what tml_surface_slabs takes: samples twice and scratch, in half
- * of the memory. Where it does not after all, the first piece shows it. */
+/* Does one slab hold a volume of one part? By what tml_surface_slabs takes: samples twice and
+ * scratch, in half of the memory. Where it does not after all, the first piece shows it. */
 static bool fits_one_slab(const saving *s)
 {
     const uint64_t memory = s->slabs.memory ? s->slabs.memory : (uint64_t)1 << 30;
@@ -513,8 +515,8 @@ static bool fits_one_slab(const saving *s)
            samples * sample_size <= most && (2 * sample_size + 1) * samples <= memory / 2;
 }
 
-/* Counts a mesh that can then be written in place. Counting looks at the volume once more, which takes less
- * time than storing the mesh twice while the system's page cache holds the volume. */
+/* Counts a mesh that can then be written in place. Counting looks at the volume once more, which
+ * takes less time than storing the mesh twice while the system's page cache holds the volume. */
 static tml_status count_mesh(saving *s, tml_surface_result *counted)
 {
     tml_surface_slabs_desc counting = s->slabs;
@@ -595,7 +597,8 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     return *is_empty ? TML_OK : fails(s, TML_SIDE_MESH, end);
 }
 
-/* Adds to the message in the caller's context what the stream's context says, without the call's name. */
+/* Adds to the message in the caller's context what the stream's context says, without the call's
+ * name. */
 static tml_status tell(saving *s, tml_status status)
 {
     if (!s->broken || s->failed != TML_SIDE_SURFACE || status != s->broken_status)

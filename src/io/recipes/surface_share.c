@@ -67,7 +67,8 @@ layer_share tml_share_layers(uint64_t first, uint64_t count, const tml_team *tea
             cost = brick_layer_cost(bricks, z / BRICK_LAYERS, surface);
         total += cost;
     }
-    /* A share ends where the sum passes its part of the total, and leaves a layer to each that follows. */
+    /* A share ends where the sum passes its part of the total, and leaves a layer to each that
+     * follows. */
     uint64_t begin = 0, end = 0;
     for (uint64_t k = 0, share = 0; k < count && share <= rank; k++) {
         const uint64_t z = first + k, after = count - k - 1;
@@ -98,7 +99,8 @@ static tml_status share_no_memory(tml_context *tml, uint64_t size)
                      "tml_surface_save: no memory for %" PRIu64 " bytes of counts", size);
 }
 
-/* The numbers of a process's seams, all parts' that lie above one after another, and what came from below. */
+/* The numbers of a process's seams, all parts' that lie above one after another, and what came from
+ * below. */
 typedef struct seam_exchange {
     tml_surface_result *result;
     uint64_t parts; /* of the process that has most */

@@ -1,5 +1,5 @@
-/* A surface that several processes make in slabs: which layers each one takes, and how their results
- * become one. */
+/* A surface that several processes make in slabs: which layers each one takes, and how their
+ * results become one. */
 #ifndef TML_SURFACE_SHARE_H
 #define TML_SURFACE_SHARE_H
 

@@ -1,10 +1,10 @@
 /* From a volume's file to a mesh's file: tml_volume_to_mesh.
  *
- * Files are read layer by layer while the surface is made (tml_surface_save). All of them come to memory
- * first where one cannot be read so (text, an encoding of the whole), and where the samples are needed
- * before: for an isovalue by Otsu's method if they cannot be mapped, for labels that have to be made of
- * them, and for caps of an inside that is low. A mesh for each label is made of all of the volume
- * (tml_surface_save_whole). */
+ * Files are read layer by layer while the surface is made (tml_surface_save). All of them come to
+ * memory first where one cannot be read so (text, an encoding of the whole), and where the samples
+ * are needed before: for an isovalue by Otsu's method if they cannot be mapped, for labels that
+ * have to be made of them, and for caps of an inside that is low. A mesh for each label is made of
+ * all of the volume (tml_surface_save_whole). */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
@@ -15,8 +15,8 @@ enum { SOURCES = 3 }; /* tml_surface_source */
 static const char call[] = "tml_volume_to_mesh";
 static const char *const source_names[SOURCES] = {"volume", "mask", "attribute"};
 
-/* What the reader's context says, on its way to the caller's log. While another thread reads, the first
- * warning is kept. */
+/* What the reader's context says, on its way to the caller's log. While another thread reads, the
+ * first warning is kept. */
 typedef struct reader_log {
     tml_context *tml;
     bool is_elsewhere;
@@ -175,7 +175,8 @@ static tml_status lend_sources(conversion *c)
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* Caps close what is high in the samples: makes that the inside, by physical values of either sign. */
+/* Caps close what is high in the samples: makes that the inside, by physical values of either
+ * sign. */
 static tml_status raise_inside(conversion *c)
 {
     tml_volume *v = &c->sources[0].volume;

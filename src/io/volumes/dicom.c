@@ -1,9 +1,10 @@
-/* A DICOM file (NEMA PS3.5, PS3.10): its data set, element by element, up to the pixels. Only samples that
- * are not compressed are read: Debian's libraries that could do more are C++ with a dozen libraries of their
- * own, allocate by what files say and keep global tables, while what a volume needs are twenty elements.
+/* A DICOM file (NEMA PS3.5, PS3.10): its data set, element by element, up to the pixels. Only
+ * samples that are not compressed are read: Debian's libraries that could do more are C++ with a
+ * dozen libraries of their own, allocate by what files say and keep global tables, while what a
+ * volume needs are twenty elements.
  *
- * Sequences are entered, not recursed into: a stack keeps where they end. What is in one counts only in
- * the functional groups of multi-frame files; an icon's rows and pixels do not. */
+ * Sequences are entered, not recursed into: a stack keeps where they end. What is in one counts
+ * only in the functional groups of multi-frame files; an icon's rows and pixels do not. */
 #include "io/volumes/dicom.h"
 
 /* ---- how a file begins ----------------------------------------------------------------------- */

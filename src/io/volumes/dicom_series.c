@@ -1,6 +1,6 @@
-/* DICOM volumes: the slices of a series, which are files of one folder, or the frames of one file. Slices are
- * sorted along the normal of their planes. Their positions give the third axis, so a stack that a tilted
- * gantry has sheared keeps its shape. */
+/* DICOM volumes: the slices of a series, which are files of one folder, or the frames of one file.
+ * Slices are sorted along the normal of their planes. Their positions give the third axis, so a
+ * stack that a tilted gantry has sheared keeps its shape. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

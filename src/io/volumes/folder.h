@@ -18,7 +18,8 @@ static inline bool io_is_folder_end(const char *path)
     return length == 0 || path[length - 1] == '/';
 }
 
-/* Lists the regular files of a folder in natural order, without hidden ones. Free with tml_folder_free, also on failure.
+/* Lists the regular files of a folder in natural order, without hidden ones. Free with
+ * tml_folder_free, also on failure.
  * Errors: FILE_ACCESS, OUT_OF_MEMORY (also for more than FOLDER_FILES_MOST). */
 TML_MUST_CHECK tml_status tml_folder_list(tml_context *tml, const char *call, const char *path,
                                           io_folder *out);
@@ -26,7 +27,8 @@ void tml_folder_free(tml_context *tml, io_folder *folder);
 /* Opens one of them. */
 TML_MUST_CHECK tml_status tml_folder_open(tml_context *tml, const char *call, const char *path,
                                           const char *name, io_file *out);
-/* As strcmp, but by the value of numbers, whose leading zeros count only between what is equal otherwise. */
+/* As strcmp, but by the value of numbers, whose leading zeros count only between what is equal
+ * otherwise. */
 int tml_natural_order(const char *a, const char *b);
 /* Of two names that differ in one number alone, its difference; else 0. */
 int64_t tml_number_step(const char *a, const char *b);

@@ -186,7 +186,8 @@ static tml_status sort_out(tml_context *tml, const char *call, const char *path,
     return status;
 }
 
-/* Opens a file of a folder's one DICOM series, or the first of its TIFF slices, which *slices then has. */
+/* Opens a file of a folder's one DICOM series, or the first of its TIFF slices, which *slices then
+ * has. */
 static tml_status open_folder(tml_context *tml, const char *call, const char *path,
                               io_folder *slices, io_file *out)
 {
@@ -209,7 +210,8 @@ static tml_status open_folder(tml_context *tml, const char *call, const char *pa
     return status;
 }
 
-/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder as open_folder. */
+/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder as
+ * open_folder. */
 static tml_status open_volume(tml_context *tml, const char *call, const char *path,
                               io_folder *slices, io_file *out)
 {

@@ -1,4 +1,5 @@
-/* What the formats of volumes interpret their headers with: sizes, axes, arrays by name, numbers. */
+/* What the formats of volumes interpret their headers with: sizes, axes, arrays by name,
+ * numbers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

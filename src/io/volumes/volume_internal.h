@@ -133,10 +133,10 @@ typedef struct volume_arrays {
     uint32_t count;
 } volume_arrays;
 
-/* Chooses the array that desc.frame means, which counts components: of the active array first, then of
- * the others in the file's order, those on cells last. Sets the type, the layout and, where it is on
- * cells, their grid; volume.grid is that of the points before. Errors: UNSUPPORTED (there is none),
- * as tml_volume_layout. */
+/* Chooses the array that desc.frame means, which counts components: of the active array first, then
+ * of the others in the file's order, those on cells last. Sets the type, the layout and, where it
+ * is on cells, their grid; volume.grid is that of the points before. Errors: UNSUPPORTED (there is
+ * none), as tml_volume_layout. */
 TML_MUST_CHECK tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
                                             const tml_volume_load_desc *desc, volume_header *out);
 
@@ -147,8 +147,8 @@ bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count);
 /* Fails when the file is gzip, as a format does that must look at more than the head. */
 TML_MUST_CHECK tml_status tml_volume_not_gzip(const io_file *file);
 
-/* Makes files the list of data files: count names, each stride bytes behind the one before. Errors: UNSUPPORTED (a
- * name that a list cannot hold), OUT_OF_MEMORY. */
+/* Makes files the list of data files: count names, each stride bytes behind the one before. Errors:
+ * UNSUPPORTED (a name that a list cannot hold), OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_volume_list(const io_file *file, const char *names, size_t stride,
                                           size_t count, volume_header *out);
 
@@ -165,8 +165,8 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
 
 /* ---- volume_data.c --------------------------------------------------------------------------- */
 
-/* Decodes a data file's samples, stored from offset on: size bytes at out, in the byte order that the
- * header says. out NULL: only checks, roughly, that the file can hold them. */
+/* Decodes a data file's samples, stored from offset on: size bytes at out, in the byte order that
+ * the header says. out NULL: only checks, roughly, that the file can hold them. */
 typedef tml_status (*volume_decoder)(const io_file *file, const volume_header *header,
                                      uint64_t offset, uint64_t size, void *out);
 

@@ -1,5 +1,5 @@
-/* Legacy VTK files with a volume: STRUCTURED_POINTS. Each component of an array on points or cells is a
- * frame. */
+/* Legacy VTK files with a volume: STRUCTURED_POINTS. Each component of an array on points or cells
+ * is a frame. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"

@@ -1,6 +1,6 @@
-/* VTK's XML files (Kitware: VTK XML Formats, docs.vtk.org): what a file says of its pieces and arrays, and
- * the arrays' values, as text, as base64 or raw, in blocks of zlib or as they are. Read by expat up to the
- * appended data, which are no XML. */
+/* VTK's XML files (Kitware: VTK XML Formats, docs.vtk.org): what a file says of its pieces and
+ * arrays, and the arrays' values, as text, as base64 or raw, in blocks of zlib or as they are. Read
+ * by expat up to the appended data, which are no XML. */
 #ifndef TML_VTK_XML_H
 #define TML_VTK_XML_H
 
@@ -44,20 +44,21 @@ typedef struct vtk_xml_values {
     uint64_t count;
 } vtk_xml_values;
 
-/* Reads all but the values. type: what it must be; NULL: the caller looks. Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS. */
+/* Reads all but the values. type: what it must be; NULL: the caller looks. Errors: FILE_FORMAT,
+ * UNSUPPORTED, FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out);
 
-/* Reads the size bytes of an array that is no text, in the file's byte order. out NULL: only checks,
- * roughly, that they can be there. Errors: FILE_FORMAT, FILE_ACCESS, OUT_OF_MEMORY. */
+/* Reads the size bytes of an array that is no text, in the file's byte order. out NULL: only
+ * checks, roughly, that they can be there. Errors: FILE_FORMAT, FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding,
                                            uint64_t offset, uint64_t end, uint64_t size, void *out);
-/* Moves *offset past the size of a raw array that is not compressed, which must be this one. Errors:
- * likewise. */
+/* Moves *offset past the size of a raw array that is not compressed, which must be this one.
+ * Errors: likewise. */
 TML_MUST_CHECK tml_status tml_vtk_xml_skip_size(const io_file *file, vtk_xml_coding coding,
                                                 uint64_t size, uint64_t *offset);
 
-/* Reads count values of an array, which are freed as a block. On failure there is nothing to free. Errors: as
- * tml_vtk_xml_read. */
+/* Reads count values of an array, which are freed as a block. On failure there is nothing to free.
+ * Errors: as tml_vtk_xml_read. */
 TML_MUST_CHECK tml_status tml_vtk_xml_read_values(const io_file *file, const vtk_xml_array *array,
                                                   uint64_t count, vtk_xml_values *out);
 double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i);

@@ -1,5 +1,6 @@
-/* The values of arrays in VTK's XML files. A size stands before them; compressed ones are blocks, before
- * which their number and sizes stand. In base64 the sizes of blocks are coded apart from the blocks. */
+/* The values of arrays in VTK's XML files. A size stands before them; compressed ones are blocks,
+ * before which their number and sizes stand. In base64 the sizes of blocks are coded apart from the
+ * blocks. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"

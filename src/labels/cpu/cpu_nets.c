@@ -105,7 +105,7 @@ static void set_bit(nets_word *row, uint64_t bit, bool value)
     row[bit / 64] = (row[bit / 64] & ~((nets_word)1 << bit % 64)) | (nets_word)value << bit % 64;
 }
 
-/* ---- chosen labels ---------------------------------------------------------------------------- */
+/* ---- chosen labels --------------------------------------------------------------------------- */
 
 static bool is_chosen(const nets_plan *plan, uint64_t label)
 {

@@ -1,17 +1,18 @@
-/* Surface nets of labels: a closed mesh for each label, with vertices of its own at the places of the
- * shared ones.
+/* Surface nets of labels: a closed mesh for each label, with vertices of its own at the places of
+ * the shared ones.
  *
- * A label's samples among a cell's corners are a case of 8 bits, as in marching cubes, and the faces of
- * the label that touch the cell are cut into loops: on a side with unlike corners crosswise, each of the
- * label's corners keeps its two faces together. A loop gets a vertex, so that the label's mesh has no
- * vertex where two of its sheets meet, and no edge of four faces but one: where in both cells beside such
- * a side one loop has all four. There the other two corners are kept apart instead. Vertices of
- * several loops of one label in a cell are moved apart, each towards the middle of its loop's edges, so
- * that the mesh is a manifold by place, too, as in a file that has no indices.
+ * A label's samples among a cell's corners are a case of 8 bits, as in marching cubes, and the
+ * faces of the label that touch the cell are cut into loops: on a side with unlike corners
+ * crosswise, each of the label's corners keeps its two faces together. A loop gets a vertex, so
+ * that the label's mesh has no vertex where two of its sheets meet, and no edge of four faces but
+ * one: where in both cells beside such a side one loop has all four. There the other two corners
+ * are kept apart instead. Vertices of several loops of one label in a cell are moved apart, each
+ * towards the middle of its loop's edges, so that the mesh is a manifold by place, too, as in a
+ * file that has no indices.
  * After: Nielson: Dual Marching Cubes. 2004; Wenger: Isosurfaces. 2013.
  *
- * Vertices and faces are numbered label by label. Slabs of layers are counted apart, so that each can
- * begin with its own numbers, whatever the number of slabs. */
+ * Vertices and faces are numbered label by label. Slabs of layers are counted apart, so that each
+ * can begin with its own numbers, whatever the number of slabs. */
 #include <stdlib.h>
 
 #include "labels/cpu/cpu_nets.h"
@@ -20,8 +21,8 @@
 
 enum { CELL_EDGES = 12, CELL_SIDES = 6, NO_SIDE = 6, CORNERS = 8, LOOPS = 4 };
 
-/* Loops of a label's faces at a cell: [0] with the label's corners apart on the side doubtful, which one
- * loop has all four edges of; [1] with the others apart there. */
+/* Loops of a label's faces at a cell: [0] with the label's corners apart on the side doubtful,
+ * which one loop has all four edges of; [1] with the others apart there. */
 typedef struct net_case {
     uint8_t count[2];
     uint8_t doubtful; /* NO_SIDE: there is none */
@@ -140,7 +141,7 @@ static void make_cases(bool manifold, net_case cases[256])
     }
 }
 
-/* ---- labels by number ------------------------------------------------------------------------- */
+/* ---- labels by number ------------------------------------------------------------------------ */
 
 /* The labels that have faces, ascending; a table of open addresses finds their numbers. */
 typedef struct label_index {
@@ -243,7 +244,7 @@ static tml_status find_labels(nets_plan *plan, label_index *all)
     return TML_OK;
 }
 
-/* ---- cells ------------------------------------------------------------------------------------ */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 /* A label at a cell. */
 typedef struct cell_label {
@@ -337,7 +338,7 @@ static inline uint64_t loops_of(const nets_parts *all, const cell_label *at)
     return all->cases[at->mask].count[at->variant];
 }
 
-/* ---- counts ----------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* Adds the vertices of a layer's cells to the labels' counts, or takes them off. */
 CPU_INLINE void count_cells(parts_slab *slab, uint64_t z, bool takes_off)
@@ -399,13 +400,14 @@ static void count_task(void *argument, uint32_t index)
     levels[tml_simd_level()](&all->slabs[index]);
 }
 
-/* ---- vertices and faces ------------------------------------------------------------------------ */
+/* ---- vertices and faces ---------------------------------------------------------------------- */
 
-/* How far the vertices of a cell's loops are moved towards the loops' middles: too little to look at,
- * and many times what floats tell apart in a grid of 2^13 samples. */
+/* How far the vertices of a cell's loops are moved towards the loops' middles: too little to look
+ * at, and many times what floats tell apart in a grid of 2^13 samples. */
 #define APART (1.0 / 128)
 
-/* Moves the vertex of one of several loops from the shared place. On a cap it stays in its plane. */
+/* Moves the vertex of one of several loops from the shared place. On a cap it stays in its
+ * plane. */
 static void move_apart(const nets_parts *all, const uint64_t cell[3], const cell_label *at,
                        uint64_t loop, float position[3])
 {
@@ -522,7 +524,7 @@ static void emit_task(void *argument, uint32_t index)
     levels[tml_simd_level()](&all->slabs[index]);
 }
 
-/* ---- the steps --------------------------------------------------------------------------------- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 static void free_slabs(nets_plan *plan, nets_parts *all)
 {

@@ -1,14 +1,14 @@
 /* Surface nets of labels: positions.
  *
  * An iteration moves every vertex towards the mean of its neighbours, all at once, and then as far
- * back from their new mean, no farther from the middle of its cell than the bound. A neighbour is in
- * a cell across one of six sides. Those along y and z are found once, for all moves: as vertices are
- * taken in turn, so are the cells of the row below, and a link says how many of its vertices were
- * passed since the last one. Layers go through all moves as a wave front, two layers apart: what a
- * move reads was written in earlier steps, all of a step's work may run at once, and a layer stays in
- * cache meanwhile. Offsets are integers, so the order of additions does not matter, and no engine
- * differs from another. After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A Signal
- * Processing Approach to Fair Surface Design. 1995. */
+ * back from their new mean, no farther from the middle of its cell than the bound. A neighbour is
+ * in a cell across one of six sides. Those along y and z are found once, for all moves: as vertices
+ * are taken in turn, so are the cells of the row below, and a link says how many of its vertices
+ * were passed since the last one. Layers go through all moves as a wave front, two layers apart:
+ * what a move reads was written in earlier steps, all of a step's work may run at once, and a layer
+ * stays in cache meanwhile. Offsets are integers, so the order of additions does not matter, and no
+ * engine differs from another. After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A
+ * Signal Processing Approach to Fair Surface Design. 1995. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,10 +21,10 @@
 
 #include "kernels/kernel_end.h"
 
-/* Bits of a vertex's code: neighbours across the lower and upper sides, then axes on which caps keep
- * it on the border; that of z is its layer's. Those before z are a link's low byte. Above it are the
- * vertices passed in each of four rows: the one below and above along y, along z. Where one is more
- * than a link holds, links without neighbours, which no vertex has, come before it. */
+/* Bits of a vertex's code: neighbours across the lower and upper sides, then axes on which caps
+ * keep it on the border; that of z is its layer's. Those before z are a link's low byte. Above it
+ * are the vertices passed in each of four rows: the one below and above along y, along z. Where one
+ * is more than a link holds, links without neighbours, which no vertex has, come before it. */
 enum {
     LINK_SIDES = 63,
     LINK_FIXED = 6,
@@ -35,7 +35,8 @@ enum {
     CODES = 512
 };
 
-/* A vertex's state is three units, which a processor's address counts by; in 32 bits, of three layers. */
+/* A vertex's state is three units, which a processor's address counts by; in 32 bits, of three
+ * layers. */
 enum { STATE_UNIT = 4, STATE_UNITS = NETS_STATE / STATE_UNIT };
 
 /* What a code means. The fourth lanes are not used. */
@@ -120,7 +121,8 @@ CPU_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z, uint6
                     : 0;
 }
 
-/* Room for the links of a layer's rows before y: a vertex each, and those that only pass vertices. */
+/* Room for the links of a layer's rows before y: a vertex each, and those that only pass
+ * vertices. */
 CPU_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
 {
     uint64_t first[ROWS_AROUND], at[ROWS_AROUND], passed = 0;
@@ -220,7 +222,8 @@ CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
 
 /* ---- moves ---------------------------------------------------------------------------------- */
 
-/* Where a vertex goes from its old place, with the sum of six neighbours, itself where one lacks. */
+/* Where a vertex goes from its old place, with the sum of six neighbours, itself where one
+ * lacks. */
 CPU_INLINE place move_place(place old, place sum, const wave_step *step)
 {
 #if CPU_X86

@@ -50,7 +50,8 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->chunks = cpu_arena_take(arena, space->chunk_count, sizeof(chunk_entry));
 }
 
-/* The scratch block begins with the parts' workspace structs, a field's slab and its bricks' marks. */
+/* The scratch block begins with the parts' workspace structs, a field's slab and its bricks'
+ * marks. */
 static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **spaces,
                         float **slab, uint8_t **marks)
 {
@@ -61,7 +62,8 @@ static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **
     if (!plan->field)
         return;
     *slab = cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
-    /* A slab with a halo begins and ends within bricks. field_row_bits reads the marks of nine bricks at a time. */
+    /* A slab with a halo begins and ends within bricks. field_row_bits reads the marks of nine
+     * bricks at a time. */
     *marks = cpu_arena_take(arena,
                             field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]) *
                                     (field_slab_slices(plan) / FIELD_BRICK + 2) +
@@ -156,7 +158,8 @@ static void shift_into_pad(surface_word *row, uint64_t words)
     }
 }
 
-/* Sign of a word of samples by the range of its brick: 1 all inside, 0 all outside, -1 undecided. */
+/* Sign of a word of samples by the range of its brick: 1 all inside, 0 all outside, -1
+ * undecided. */
 static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uint64_t z, double iso)
 {
     uint64_t bricks_x = TML_CEIL_DIV(plan->dims[0], SURFACE_BRICK_X);

@@ -1,4 +1,5 @@
-/* What the steps of a surface on the CPU walk over: windows of samples, chunks of rows, the edges of a row. */
+/* What the steps of a surface on the CPU walk over: windows of samples, chunks of rows, the edges
+ * of a row. */
 #include <math.h>
 #include <string.h>
 
@@ -15,8 +16,8 @@ uint64_t field_slab_slices(const surface_plan *plan)
     return TML_MAX_OF(slices, (uint64_t)FIELD_BRICK);
 }
 
-/* The samples of a workspace along an axis that lie at most two from a brick: vertices on their edges, and gradients at
- * both ends of these, read no sample farther away. False: there is none. */
+/* The samples of a workspace along an axis that lie at most two from a brick: vertices on their
+ * edges, and gradients at both ends of these, read no sample farther away. False: there is none. */
 static bool samples_around(const workspace *space, int axis, uint64_t brick, uint64_t *first,
                            uint64_t *last)
 {
@@ -82,7 +83,8 @@ static void mark_task(void *argument, uint32_t index)
     }
 }
 
-/* Is the field outside wherever no point is near, for all isovalues? most: the largest one's limit. */
+/* Is the field outside wherever no point is near, for all isovalues? most: the largest one's
+ * limit. */
 static bool is_background_outside(const surface_plan *plan, float *most)
 {
     bool is_outside = true;

@@ -241,10 +241,11 @@ static void queue_flush(vertex_queue *queue, uint64_t next)
 /* A row of the workspace. */
 typedef struct vertex_row {
     uint64_t y, z;
-    uint64_t at
-        [3]; /* its first sample in the whole volume; at[0] is below 0, modulo 2^64, where a pad is */
-    uint64_t samples
-        [3]; /* numbers of the samples before column 0 of the volume: of this row, and one step along y and z */
+    /* its first sample in the whole volume; at[0] is below 0, modulo 2^64, where a pad is */
+    uint64_t at[3];
+    /* numbers of the samples before column 0 of the volume: of this row, and one step along y and
+     * z */
+    uint64_t samples[3];
     bool is_border; /* neighbours of all its edges may lie outside the volume */
 } vertex_row;
 

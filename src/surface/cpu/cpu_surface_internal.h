@@ -17,8 +17,8 @@ typedef struct row_entry {
     uint32_t x_edges, y_edges;
 } row_entry;
 
-/* Of a row with open cells (topology_is_open): those before it in its chunk, its own, its vertices on
- * edges, which come first, and those in cells. */
+/* Of a row with open cells (topology_is_open): those before it in its chunk, its own, its vertices
+ * on edges, which come first, and those in cells. */
 typedef struct open_entry {
     uint32_t before, count;
     uint32_t on_edges, own;
@@ -184,11 +184,11 @@ uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y
 
 /* Layers of a field that are evaluated at a time, without the halo. */
 uint64_t field_slab_slices(const surface_plan *plan);
-/* Makes layers [first, first + count) available in job->window. has_bits: of a field, what the vertices of job->space
- * need, as its sign bits tell; else what the sign bits need. */
+/* Makes layers [first, first + count) available in job->window. has_bits: of a field, what the
+ * vertices of job->space need, as its sign bits tell; else what the sign bits need. */
 tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool has_bits);
-/* Runs a task over layers [z_first, z_end), a slab of a field after the other; a volume is one slab. A
- * slab has a halo of back layers below and ahead above. */
+/* Runs a task over layers [z_first, z_end), a slab of a field after the other; a volume is one
+ * slab. A slab has a halo of back layers below and ahead above. */
 tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint64_t back,
                        uint64_t ahead, tml_task_fn task, const char *stage, double from, double to);
 
@@ -200,8 +200,8 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 /* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
 tml_status surface_emit(surface_job *job, double from, double to);
 
-/* Chooses the meshes of all open cells in counted layers and adds what they have to the row table and
- * the chunk table, which hold counts as of separated cells (cpu_surface_topology.c). */
+/* Chooses the meshes of all open cells in counted layers and adds what they have to the row table
+ * and the chunk table, which hold counts as of separated cells (cpu_surface_topology.c). */
 tml_status find_meshes(surface_job *job, uint64_t z_first, uint64_t z_end, double from, double to);
 void meshes_free(surface_job *job, workspace *space);
 /* Writes a row's own vertices, from number first in the outputs on. */
@@ -263,8 +263,9 @@ typedef struct normal_edges {
 
 void surface_normals_begin(normal_queue *queue, const surface_job *job);
 void surface_normals_add(normal_queue *queue, const normal_edges *edges);
-/* The normals of vertices away from the volume's border, if usual_normals can do them. They are numbered from first
- * on; those in the mask border are added to the queue later. False: it has done nothing. */
+/* The normals of vertices away from the volume's border, if usual_normals can do them. They are
+ * numbered from first on; those in the mask border are added to the queue later. False: it has done
+ * nothing. */
 bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const float *t,
                            uint64_t border, uint64_t first);
 void surface_normals_flush(normal_queue *queue);

@@ -11,8 +11,8 @@
 #include "core/neon.h"
 #include "surface/cpu/cpu_surface_simd.h"
 
-/* The formulas take two words at a time, and count the bits of their bytes: the sums of eight cells wrap, but end between
- * 0 and 40. */
+/* The formulas take two words at a time, and count the bits of their bytes: the sums of eight cells
+ * wrap, but end between 0 and 40. */
 #if TML_NEON
 enum { WORDS = 2 };
 #    define WORD            uint64x2_t
@@ -38,7 +38,8 @@ ALWAYS_INLINE float choose(bool c, float a, float b)
     return uintBitsToFloat((floatBitsToUint(a) & mask) | (floatBitsToUint(b) & ~mask));
 }
 
-/* The words from at on, of which left, at least one, are the row's: the others are 0, or no one uses them. */
+/* The words from at on, of which left, at least one, are the row's: the others are 0, or no one
+ * uses them. */
 static inline WORD words_load(const surface_word *at, uint64_t left)
 {
 #if TML_NEON
@@ -49,7 +50,8 @@ static inline WORD words_load(const surface_word *at, uint64_t left)
 #endif
 }
 
-/* The words w of a row; plain ones where compilers vectorise the loop by themselves: by functions they do worse. */
+/* The words w of a row; plain ones where compilers vectorise the loop by themselves: by functions
+ * they do worse. */
 #if TML_NEON
 #    define AT(row)         words_load((row) + w, words - w)
 #    define PUT(row, value) vst1q_u64((row) + w, value)
@@ -81,15 +83,16 @@ static inline uint64_t total_of(word_total total)
 #endif
 }
 
-/* Are the usual cases of a loop compiled for themselves, too? Not where that costs a page's visitor more. */
+/* Are the usual cases of a loop compiled for themselves, too? Not where that costs a page's visitor
+ * more. */
 #if defined(SURFACE_AVX2) || defined(SURFACE_AVX512) || TML_NEON
 enum { HAS_USUAL = 1 };
 #else
 enum { HAS_USUAL = 0 };
 #endif
 
-/* Eight bytes in memory as a word: of byte i, bit i (SPREAD), which adding CARRY takes to bit 7; and the factor that
- * gathers them. */
+/* Eight bytes in memory as a word: of byte i, bit i (SPREAD), which adding CARRY takes to bit 7;
+ * and the factor that gathers them. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #    define SPREAD   0x0102040810204080u
 #    define CARRY    0x7f7f7f7f7f7f7f00u
@@ -149,7 +152,8 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
     return (word ? ROW_INSIDE : 0) | (word != low_bits(n) ? ROW_OUTSIDE : 0);
 }
 
-/* A function of one element type. Other sets have it too, and may stand in the same file (tools/make_amalgamation.c). */
+/* A function of one element type. Other sets have it too, and may stand in the same file
+ * (tools/make_amalgamation.c). */
 #define JOIN_(a, b, c)          a##_##b##_##c
 #define JOIN(a, b, c)           JOIN_(a, b, c)
 #define OF_TYPE(function, name) JOIN(SURFACE_SET, function, name)
@@ -345,7 +349,8 @@ static void edges_of_row(const surface_rows *rows, uint64_t words, const surface
         out->runs[axis] = group_runs(out->words[axis], words);
 }
 
-/* By fours: most words have that many crossings at most, which spares a branch that no processor predicts. */
+/* By fours: most words have that many crossings at most, which spares a branch that no processor
+ * predicts. */
 static uint64_t columns_of(const surface_edges *edges, int axis, uint64_t words, uint32_t first,
                            uint32_t *out)
 {
@@ -361,7 +366,8 @@ static uint64_t columns_of(const surface_edges *edges, int axis, uint64_t words,
     return count;
 }
 
-/* The corner words of cells. After the last word, the next one is the next row's first word: masks clear its bit. */
+/* The corner words of cells. After the last word, the next one is the next row's first word: masks
+ * clear its bit. */
 static inline void corners_load(const surface_rows *rows, uint64_t w, uint64_t left, WORD c[8])
 {
     for (int i = 0; i < 4; i++) {
@@ -406,7 +412,8 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
         v = _mm512_or_si512(v, _mm512_maskz_set1_epi8(c[k], (char)(1 << k)));
     _mm512_storeu_si512(cases, v);
 #elif TML_NEON
-    /* Each byte tests its own bit of its eight; a shift to the right inserts what was found above the corners before. */
+    /* Each byte tests its own bit of its eight; a shift to the right inserts what was found above
+     * the corners before. */
     const uint8x16_t own = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t v[4] = {0};
     for (int k = 0; k < 8; k++) {
@@ -439,7 +446,8 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 #endif
 }
 
-/* Eight counters before a cell and after it, and sixteen lanes, each one of these numbers: lanes_write writes them. */
+/* Eight counters before a cell and after it, and sixteen lanes, each one of these numbers:
+ * lanes_write writes them. */
 #if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
 typedef __m256i counters8;
 typedef __m128i lanes16;
@@ -570,7 +578,8 @@ static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after,
 }
 #endif
 
-/* Writes n indices, at most 15: as 16, unless that would overwrite another task's triangles. Returns their end. */
+/* Writes n indices, at most 15: as 16, unless that would overwrite another task's triangles.
+ * Returns their end. */
 static inline uint32_t *indices_write(lanes16 lanes, uint32_t n, counters8 before, counters8 after,
                                       uint32_t *out, const uint32_t *end)
 {

@@ -76,8 +76,8 @@ void surface_normals_begin(normal_queue *queue, const surface_job *job)
     }
 }
 
-/* Makes the offsets to the neighbours of edge i, each clamped to the volume. They are those of every
- * edge of the row that is not on the border along x. */
+/* Makes the offsets to the neighbours of edge i, each clamped to the volume. They are those of
+ * every edge of the row that is not on the border along x. */
 static const int64_t *clamp_offsets(normal_queue *queue, const normal_edges *edges, uint64_t i)
 {
     const surface_job *job = queue->job;

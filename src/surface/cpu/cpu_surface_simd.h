@@ -108,7 +108,8 @@ static inline uint32_t surface_neighbour(tml_normals kind, int x, int y, int z)
                                                 : 6);
 }
 
-/* The samples around up to SURFACE_LANES vertices: neighbour k of vertex i is offsets[i][k] samples from sample[i]. */
+/* The samples around up to SURFACE_LANES vertices: neighbour k of vertex i is offsets[i][k] samples
+ * from sample[i]. */
 typedef struct surface_stencil {
     uint32_t count; /* of a vertex's neighbours */
     uint64_t sample[SURFACE_LANES];
@@ -144,8 +145,8 @@ typedef struct surface_simd {
     /* Writes neighbour k of each of n vertices to out[k], as floats. */
     void (*gather[TML_SCALAR_END])(const void *samples, const surface_stencil *stencil, uint64_t n,
                                    float (*out)[SURFACE_LANES]);
-    /* Writes the differences of the neighbours along each axis, of the lower ends, then of the upper ends. NULL: go by
-     * gather. */
+    /* Writes the differences of the neighbours along each axis, of the lower ends, then of the
+     * upper ends. NULL: go by gather. */
     void (*differences[TML_SCALAR_END])(const void *samples, const surface_lanes *lanes,
                                         const int64_t strides[3], float (*out)[SURFACE_LANES]);
     /* Normals of n vertices at t of their edges. rows: the last arguments of surface_normal. */

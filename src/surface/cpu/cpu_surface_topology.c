@@ -1,5 +1,5 @@
-/* The open cells of the CPU's surfaces. COUNT chooses their meshes, which are kept for EMIT, a number
- * each. See surface/surface_topology.h. */
+/* The open cells of the CPU's surfaces. COUNT chooses their meshes, which are kept for EMIT, a
+ * number each. See surface/surface_topology.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -103,8 +103,8 @@ static void walk_read(const open_walk *walk, uint64_t x, topology_cell *cell)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Chooses the meshes of a row's open cells. Returns how many more triangles they have than separated ones,
- * modulo 2^64. */
+/* Chooses the meshes of a row's open cells. Returns how many more triangles they have than
+ * separated ones, modulo 2^64. */
 static uint64_t find_row_meshes(const surface_job *job, uint64_t y, uint64_t z,
                                 topology_cell cells[TOPOLOGY_BATCH], open_entry *row)
 {
@@ -208,8 +208,8 @@ uint32_t *open_write(surface_open *open, const uint32_t counters[16], uint32_t *
     return out + 3 * mesh->triangle_count;
 }
 
-/* Place of a cell's own vertex in the volume's indices. With caps a cell may begin in a pad, where it
- * has no depth. */
+/* Place of a cell's own vertex in the volume's indices. With caps a cell may begin in a pad, where
+ * it has no depth. */
 static void place_own(const workspace *space, const uint64_t at[3], const double in_cell[3],
                       double out[3])
 {

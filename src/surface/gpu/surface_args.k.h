@@ -1,10 +1,11 @@
-/* Argument structs of the Vulkan engine's surface shaders, and the constants that it shares with them.
+/* Argument structs of the Vulkan engine's surface shaders, and the constants that it shares with
+ * them.
  *
  * A workspace is the box of samples of one part, with a layer of outside samples around it when the
  * surface is capped. Its rows are numbered y + size_y * z. A row's sign bits are words of 32
  * columns. A workgroup counts a chunk of 1 << SURFACE_CHUNK_LOG2 rows. Where a row has more words
- * than lanes, a subgroup counts it segment by segment. Active words, which have a crossed edge or an
- * active cell, are listed. When they are emitted, each lane of a subgroup has one.
+ * than lanes, a subgroup counts it segment by segment. Active words, which have a crossed edge or
+ * an active cell, are listed. When they are emitted, each lane of a subgroup has one.
  *
  * A volume that goes through in slabs has workspaces of some layers of the part's box. The rows of
  * own layers are emitted. The vertices of the layer above them are counted too, because triangles
@@ -43,7 +44,8 @@
 #define SURFACE_STATE_OPEN      7u /* words with open cells */
 #define SURFACE_STATE_EXACT     8u /* words with open cells that floats do not decide */
 #define SURFACE_STATE_WORDS     9u
-/* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each); STATE_UNDECIDED. */
+/* Words of a part's totals: vertices and triangles up to its end, its active cells (u64 each);
+ * STATE_UNDECIDED. */
 #define SURFACE_TOTAL_WORDS 8u
 
 /* How surface_bits reads: any volume; volumes of 32-bit samples where bit i of all words is sample
@@ -51,20 +53,23 @@
 #define SURFACE_READ_ANY    0
 #define SURFACE_READ_WORDS  1
 #define SURFACE_READ_NARROW 2
-/* Triangles of a word in an entry of the list of active words begin at this bit; with open cells, which have more, at
- * the other: so then a row has less columns. */
+/* Triangles of a word in an entry of the list of active words begin at this bit; with open cells,
+ * which have more, at the other: so then a row has less columns. */
 #define SURFACE_LISTED_BITS      24u
 #define SURFACE_OPEN_LISTED_BITS 22u
 #define SURFACE_OPEN_COLUMNS_MAX 131072u
 #define SURFACE_OPEN_TRIANGLES   5u /* bits that count those of a cell */
 
 /* Words of the tables of open cells (surface_topology.h), by their first.
- *   a case    its first mesh, in 10 bits; its first choice, from bit 10 on; from bit 20 on its ambiguous faces; from bit
- *             26 on its triangles with TML_TOPOLOGY_SEPARATED, or 0: not open
- *   a choice  its mesh, and the first of two with a tunnel of inside or of outside, or 0: 10 bits each
- *   a mesh    its first triangle, in 14 bits; their number, in 5; the edges around its only own vertex, in 12, or 0;
- *             1: it has a tunnel's six
- *   corners   two triangles: 16 bits each, of which a corner takes five: surface_case_corner, or 16 and more: own */
+ *   a case    its first mesh, in 10 bits; its first choice, from bit 10 on; from bit 20 on its
+ *             ambiguous faces; from bit 26 on its triangles with TML_TOPOLOGY_SEPARATED, or 0: not
+ *             open
+ *   a choice  its mesh, and the first of two with a tunnel of inside or of outside, or 0: 10 bits
+ *             each
+ *   a mesh    its first triangle, in 14 bits; their number, in 5; the edges around its only own
+ *             vertex, in 12, or 0; 1: it has a tunnel's six
+ *   corners   two triangles: 16 bits each, of which a corner takes five: surface_case_corner, or 16
+ *             and more: own */
 #define SURFACE_OPEN_CASES   0u
 #define SURFACE_OPEN_CHOICES 256u
 #define SURFACE_OPEN_MESHES  784u
@@ -127,7 +132,8 @@ ARG_UINT(size_y)
 ARG_UINT(size_z)
 ARGS_END(surface_cells_args)
 
-/* surface_table.comp: the case table, after the head; in that the origin, the steps and the isovalue. */
+/* surface_table.comp: the case table, after the head; in that the origin, the steps and the
+ * isovalue. */
 ARGS_BEGIN(surface_table_args)
 ARG_ADDRESS(head)
 ARG_FLOAT(place0)
@@ -148,7 +154,8 @@ ARG_UINT(iso2)
 ARG_UINT(iso3)
 ARGS_END(surface_table_args)
 
-/* surface_open.comp: lists the words of bits that have open cells, of which some may lack a corner. */
+/* surface_open.comp: lists the words of bits that have open cells, of which some may lack a
+ * corner. */
 ARGS_BEGIN(surface_open_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(states)
@@ -159,9 +166,9 @@ ARG_UINT(size_z)
 ARG_UINT(slab)
 ARGS_END(surface_open_args)
 
-/* surface_meshes.comp and surface_meshes_exact.comp: choose the meshes of their cells. undecided, a word a word, and the
- * exact list: of those that floats do not decide. iso_rest: what the isovalue is more than the float. groups: of the
- * dispatch. The rest as below. */
+/* surface_meshes.comp and surface_meshes_exact.comp: choose the meshes of their cells. undecided, a
+ * word a word, and the exact list: of those that floats do not decide. iso_rest: what the isovalue
+ * is more than the float. groups: of the dispatch. The rest as below. */
 ARGS_BEGIN(surface_meshes_args)
 ARG_ADDRESS(bits)
 ARG_ADDRESS(cells) /* optional */
@@ -187,15 +194,15 @@ ARG_UINT(first_z)
 ARG_UINT(groups)
 ARGS_END(surface_meshes_args)
 
-/* surface_count.comp and surface_count_wide.comp. An argument ..._at is an offset from head in units
- * of 256 bytes. Counts before an item are exclusive prefixes.
+/* surface_count.comp and surface_count_wide.comp. An argument ..._at is an offset from head in
+ * units of 256 bytes. Counts before an item are exclusive prefixes.
  *   rows      uvec4 a row: number in the chunk of its first vertex along x, y and z; triangles of
  *             the chunk before it. surface_count writes those of active words only.
  *   before    a word: crossed edges along x, y, z before it in its row or segment, ten bits each
  *   segments  uvec4 a segment, where rows have several: crossed edges along x, y, z before it
  *   chunks    uvec4 a chunk: vertices, triangles, active cells
- *   list      uvec2 an entry: the number of an active word, or SURFACE_NO_WORD; triangles of its row
- *             before it, with its own triangles in the highest bits
+ *   list      uvec2 an entry: the number of an active word, or SURFACE_NO_WORD; triangles of its
+ *             row before it, with its own triangles in the highest bits
  * With open cells, whose own vertices come after the others of their row:
  *   meshes    eight words a word: a byte a cell
  *   own       a word: own vertices before it in its row
@@ -336,8 +343,8 @@ ARG_UINT(first_z)
 ARG_UINT(groups)
 ARGS_END(surface_own_args)
 
-/* surface_soup.comp: the corners of triangles, gathered from a welded mesh with u32 indices. A triangle
- * with a corner that is not below vertex_room becomes three zeros. */
+/* surface_soup.comp: the corners of triangles, gathered from a welded mesh with u32 indices. A
+ * triangle with a corner that is not below vertex_room becomes three zeros. */
 ARGS_BEGIN(surface_soup_args)
 ARG_ADDRESS(indices)
 ARG_ADDRESS(positions) /* or records, with normals and values */

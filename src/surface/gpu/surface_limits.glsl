@@ -42,7 +42,8 @@ held_limits hold_limits(uint bits)
 {
     float iso = uintBitsToFloat(bits);
     bool is_zero = (bits & 0x7fffffffu) == 0u, is_none = raw_is_nan(TYPE_F32, uvec2(bits, 0u));
-    uint index_bits = is_zero ? 0x80000000u : bits; /* both zeros are inside: -0 has the lower key */
+    /* both zeros are inside: -0 has the lower key */
+    uint index_bits = is_zero ? 0x80000000u : bits;
     uvec2 limit = uvec2(0u), largest = uvec2(0u);
     uvec3 words = uvec3(bits, 0u, 0u);
     if (TYPE == TYPE_F32) {

@@ -1,14 +1,15 @@
 /* The surface on the Vulkan engine: sign bits, counts, prefix sums, then vertices and triangles.
  *
- * The volume is read once, into one sign bit a sample (surface_bits.comp). The other shaders work on
- * words of sign bits, which stay in the device's cache. surface_count.comp counts chunks of rows,
- * surface_scan.comp computes the chunks' prefix sums. Subgroups emit the active words, a word a lane
- * (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the device
- * goes through in slabs of layers (vulkan_surface_layout.c); a slab's numbers follow those of the
- * slab before. Where the device finds missing samples, surface_cells.comp marks the cells whose
- * corners are all present. With the trilinear interpolant's topology surface_open.comp lists the words
- * with ambiguous cells before they are counted, surface_meshes.comp chooses these cells' meshes by floats,
- * surface_meshes_exact.comp those that floats do not tell, and surface_own.comp emits the vertices in them. Formulas and order are the CPU engine's. */
+ * The volume is read once, into one sign bit a sample (surface_bits.comp). The other shaders work
+ * on words of sign bits, which stay in the device's cache. surface_count.comp counts chunks of
+ * rows, surface_scan.comp computes the chunks' prefix sums. Subgroups emit the active words, a word
+ * a lane (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the
+ * device goes through in slabs of layers (vulkan_surface_layout.c); a slab's numbers follow those
+ * of the slab before. Where the device finds missing samples, surface_cells.comp marks the cells
+ * whose corners are all present. With the trilinear interpolant's topology surface_open.comp lists
+ * the words with ambiguous cells before they are counted, surface_meshes.comp chooses these cells'
+ * meshes by floats, surface_meshes_exact.comp those that floats do not tell, and surface_own.comp
+ * emits the vertices in them. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -192,7 +193,8 @@ static tml_status count_rows(const vk_surface_job *job, const vk_workspace *spac
                                       .groups = space->chunk_count});
 }
 
-/* Workgroups for the list of words with open cells, each with some: at most more than a device has at a time. */
+/* Workgroups for the list of words with open cells, each with some: at most more than a device has
+ * at a time. */
 static uint32_t open_groups_of(const vk_workspace *space)
 {
     return (uint32_t)TML_MIN_OF(groups_of(space->word_count, VK_GROUP), (uint64_t)1024);
@@ -484,7 +486,7 @@ static tml_status emit_part(const vk_surface_job *job, const vk_workspace *space
     return status == TML_OK && job->plan->trilinear ? emit_own(job, space) : status;
 }
 
-/* ---- soups ------------------------------------------------------------------------------------ */
+/* ---- soups ----------------------------------------------------------------------------------- */
 
 /* Workgroups that gather, each some blocks of triangles: more than a device has at a time. */
 enum { SOUP_GROUPS_MAX = 4096 };

@@ -77,7 +77,8 @@ vk_workspace surface_workspace(const vk_surface_job *job, uint32_t part);
 
 /* ---- vulkan_surface_topology.c --------------------------------------------------------------- */
 
-/* For open cells: finds job->tables, and before they are counted clears the totals, which tell of undecided cells. */
+/* For open cells: finds job->tables, and before they are counted clears the totals, which tell of
+ * undecided cells. */
 tml_status surface_prepare_open(vk_surface_job *job);
 
 #endif

@@ -1,4 +1,5 @@
-/* The tables of open cells, as shaders have them (surface/gpu/surface_args.k.h). See surface/surface_topology.h. */
+/* The tables of open cells, as shaders have them (surface/gpu/surface_args.k.h). See
+ * surface/surface_topology.h. */
 #include <string.h>
 
 #include "surface/surface_topology.h"

@@ -4,21 +4,22 @@
  *   KEEPS_BY_VALUE              1: keep_rows reads the elements; 0: they are only moved
  *   uint keep_rows(uint v[ROWS], uint first, uint count)
  *                               keep bits of the invocation's elements v (rows.glsl); without
- *                               KEEPS_BY_VALUE v is undefined. first: index of its element in row 0.
- *                               Bits of elements from count on, which is not 0, are undefined. All
- *                               invocations call it together
+ *                               KEEPS_BY_VALUE v is undefined. first: index of its element in row
+ *                               0. Bits of elements from count on, which is not 0, are undefined.
+ *                               All invocations call it together
  *
- * A tile publishes its aggregate (its count) and looks back for its place (gpu/look_back.glsl). Without forward
- * progress the workgroup counts a stuck predecessor's elements itself (fallback), so that all workgroups
- * finish. With forward progress the fallback would only cost registers (5 % of the time of 2^28 elements on
- * an H200): the workgroup gives up, and the host is told. Tickets give tiles to workgroups in the order in
- * which these start, unless the device starts them in order (tickets take 2 % of that time, 6 % for 2^24
- * elements).
+ * A tile publishes its aggregate (its count) and looks back for its place (gpu/look_back.glsl).
+ * Without forward progress the workgroup counts a stuck predecessor's elements itself (fallback),
+ * so that all workgroups finish. With forward progress the fallback would only cost registers (5 %
+ * of the time of 2^28 elements on an H200): the workgroup gives up, and the host is told. Tickets
+ * give tiles to workgroups in the order in which these start, unless the device starts them in
+ * order (tickets take 2 % of that time, 6 % for 2^24 elements).
  *
  * With flags or a mask, elements are loaded after the look-back, and only the kept ones.
  *
- * A short stream is partitioned likewise: all of its tiles are resident, so that each workgroup waits for
- * the counts of all others, and knows where both the kept and the rejected elements begin.
+ * A short stream is partitioned likewise: all of its tiles are resident, so that each workgroup
+ * waits for the counts of all others, and knows where both the kept and the rejected elements
+ * begin.
  *
  * What made it fast on a large GPU: rows.glsl; and states published by atomicExchange but polled by
  * loads (polling by read-modify-write took 1.6 times as long). What did not help there: look-back
@@ -49,8 +50,8 @@ uint keep_section(uint first, uint count, out uint v[ROWS])
     return keep_rows(v, first, count) & rows_before(first, count);
 }
 
-/* The count of a tile's elements before end, which is in or behind it, by one subgroup. Loads without branches:
- * SwiftShader's compiler takes time that is exponential in those of a loop. */
+/* The count of a tile's elements before end, which is in or behind it, by one subgroup. Loads
+ * without branches: SwiftShader's compiler takes time that is exponential in those of a loop. */
 uint count_neighbour(uint tile, uint end)
 {
     uint sum = 0u;
@@ -84,8 +85,8 @@ uint find_place(uvec2 states, uint tile)
     }
 }
 
-/* IS_BOTH: sets tile_place; returns the sum of all tiles. Invocation t waits for tile t, and the subgroup
- * counts those that do not come. */
+/* IS_BOTH: sets tile_place; returns the sum of all tiles. Invocation t waits for tile t, and the
+ * subgroup counts those that do not come. */
 uint wait_for_all(uvec2 states, uint tile, uint tile_count, uint in_tile, uint count)
 {
     uint t = gl_LocalInvocationID.x, lane = gl_SubgroupInvocationID, kept = in_tile;

@@ -1,5 +1,6 @@
-/* tml_gather and tml_scatter: elements of any size, from or to places that indices name. Invocations
- * take whole words of the array that is in order, consecutive ones consecutive words. */
+/* tml_gather and tml_scatter: elements of any size, from or to places that indices name.
+ * Invocations take whole words of the array that is in order, consecutive ones consecutive
+ * words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

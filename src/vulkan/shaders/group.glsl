@@ -1,6 +1,7 @@
-/* Sums over a subgroup and over a workgroup, in a fixed order, so that float sums are the same in every
- * run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or SUM_F64. With SUM_MOST
- * u32 and u64 are not added, but the largest is found; 0 is neutral to both. */
+/* Sums over a subgroup and over a workgroup, in a fixed order, so that float sums are the same in
+ * every run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or
+ * SUM_F64. With SUM_MOST u32 and u64 are not added, but the largest is found; 0 is neutral to
+ * both. */
 #if defined(SUM_U64)
 #define sum_t uvec2
 const sum_t ZERO = uvec2(0u);
@@ -39,8 +40,8 @@ sum_t lane_of(sum_t x, uint lane)
 #endif
 }
 
-/* Inclusive scan over the subgroup: steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm for the
- * efficient solution of a general class of recurrence equations. 1973). */
+/* Inclusive scan over the subgroup: steps of 1, 2, 4 ... lanes (Kogge, Stone: A parallel algorithm
+ * for the efficient solution of a general class of recurrence equations. 1973). */
 sum_t scan_lanes(sum_t x)
 {
 #if defined(SUM_U32) && defined(SUM_MOST)
@@ -69,8 +70,8 @@ sum_t add_lanes(sum_t x)
 
 shared sum_t subgroup_sums[SUBGROUPS_MAX];
 
-/* Exclusive scan of the subgroups' sums, each the same in all lanes; total gets the sum of all. Has one
- * barrier; another must precede the next call. */
+/* Exclusive scan of the subgroups' sums, each the same in all lanes; total gets the sum of all. Has
+ * one barrier; another must precede the next call. */
 sum_t scan_subgroups(sum_t own, out sum_t total)
 {
     if (subgroupElect())

@@ -1,17 +1,19 @@
-/* Adds a pass's elements to a histogram, in one of three ways. All count in shared memory first, so that equal
- * elements, however many, do not wait for one word of device memory. Integer sums do not depend on the order.
+/* Adds a pass's elements to a histogram, in one of three ways. All count in shared memory first, so
+ * that equal elements, however many, do not wait for one word of device memory. Integer sums do not
+ * depend on the order.
  *
- * Tables (COPIES > 0): the workgroup has COPIES tables of all bins, which its invocations use in turn, so that
- * equal bins seldom contend for a word.
+ * Tables (COPIES > 0): the workgroup has COPIES tables of all bins, which its invocations use in
+ * turn, so that equal bins seldom contend for a word.
  *
- * Narrow counters (PARTS > 0): a workgroup has counters of 16 bits for one of PARTS ranges of the bins, and PARTS
- * workgroups read the same elements. Between barriers it counts at most 32767 elements. A counter that reaches
- * 32768 is reduced by that much, by the invocation that brought it there; until then no more than 32766 others
- * can be added, so it does not overflow, whenever that happens.
+ * Narrow counters (PARTS > 0): a workgroup has counters of 16 bits for one of PARTS ranges of the
+ * bins, and PARTS workgroups read the same elements. Between barriers it counts at most 32767
+ * elements. A counter that reaches 32768 is reduced by that much, by the invocation that brought it
+ * there; until then no more than 32766 others can be added, so it does not overflow, whenever that
+ * happens.
  *
- * A cache, else: bins that occur in the workgroup first get slots, the frequent ones thus most likely; all others
- * are counted in device memory, where they are spread over many words. Which bins share a slot differs between
- * workgroups. */
+ * A cache, else: bins that occur in the workgroup first get slots, the frequent ones thus most
+ * likely; all others are counted in device memory, where they are spread over many words. Which
+ * bins share a slot differs between workgroups. */
 #include "kernel.glsl"
 #include "kernels/types.k.h"
 #include "kernels/histogram.k.h"
@@ -33,7 +35,8 @@ const bool IS_WIDE_HERE = WIDE == 1u && WEIGHTS != 0u;
 const uint SLOTS = WORDS / (IS_WIDE_HERE ? 4u : 2u); /* of a cache: a tag, and a sum */
 const uint FREE = 0xffffffffu; /* a tag; no bin */
 const uint SPILLED = 0x8000u;
-const uint ROUND = PARTS > 0u ? 32767u / (GROUP << QUAD_LOG2) : 0u; /* quads of an invocation between barriers */
+/* quads of an invocation between barriers */
+const uint ROUND = PARTS > 0u ? 32767u / (GROUP << QUAD_LOG2) : 0u;
 
 shared uint group_words[WORDS];
 
@@ -199,7 +202,8 @@ void main()
     uvec2 base = uvec2(args.in_at.x & ~15u, args.in_at.y);
     uint last = min(first + args.each * GROUP, quads);
     uint step = PARTS > 0u ? ROUND * GROUP : last - first;
-    uvec4 next = load_whole(base, first + t, skip, end); /* loaded while the quad before is counted */
+    /* loaded while the quad before is counted */
+    uvec4 next = load_whole(base, first + t, skip, end);
     for (uint from = first; from < last; from += step) {
         for (uint q = from + t; q < min(from + step, last); q += GROUP) {
             uvec4 quad = next;

@@ -1,8 +1,9 @@
 /* HISTOPYRAMID: descends from the apex to each output's source. A step compares the key index with
- * inclusive prefix sums of the children: the number of sums that it reaches is the child to descend to.
+ * inclusive prefix sums of the children: the number of sums that it reaches is the child to descend
+ * to.
  *
- * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006;
- * Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
+ * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
+ * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "locate.glsl"
 
 ARGS_USE(locate_args)

@@ -1,4 +1,5 @@
-/* Shared by shaders that write keep bits: a tile per workgroup, a word per invocation. Included after args. */
+/* Shared by shaders that write keep bits: a tile per workgroup, a word per invocation. Included
+ * after args. */
 shared uint tile_counts[SUBGROUPS_MAX];
 
 bool is_in_tiles(uint tile)

@@ -1,7 +1,8 @@
 /* How users' kernels load arrays, and the memory layout of their results (vulkan_kernel_glue.h).
  * Constant a is the tml_type of array a, plus KERNEL_ALIGNED if its elements of 8 or 16 bytes are
- * aligned to their size: then a load takes a whole element. Before it a template defines the constant bool
- * KERNEL_STORED: parameters are in scratch (vulkan_args.k.h), where those with a matrix always are. */
+ * aligned to their size: then a load takes a whole element. Before it a template defines the
+ * constant bool KERNEL_STORED: parameters are in scratch (vulkan_args.k.h), where those with a
+ * matrix always are. */
 layout(constant_id = 0) const uint KERNEL_TYPE_0 = 0u;
 layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
 layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;

@@ -1,5 +1,6 @@
 /* out[i] = kernel(in0[i], in1[i], ...), EACH elements per invocation; with source, of elements
- * source[i]. In place is safe: a subgroup loads the elements of its range before it stores there. */
+ * source[i]. In place is safe: a subgroup loads the elements of its range before it stores
+ * there. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,5 +1,6 @@
 /* Moves a tile's kept elements, of any size, or their positions. The workgroup lists their indices,
- * LISTED at a time, and stores whole words of the output, consecutive invocations consecutive words. */
+ * LISTED at a time, and stores whole words of the output, consecutive invocations consecutive
+ * words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

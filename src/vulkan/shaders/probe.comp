@@ -36,8 +36,9 @@ bool are_together()
     return lanes == SUBGROUP && subgroupAdd(turns) == sum;
 }
 
-/* Tests forward progress; with 0 LOOKS it is not tested. The second workgroup stores a word and waits for an answer, which the
- * first stores when it has seen the word: each must run while the other waits. */
+/* Tests forward progress; with 0 LOOKS it is not tested. The second workgroup stores a word and
+ * waits for an answer, which the first stores when it has seen the word: each must run while the
+ * other waits. */
 bool sees_other()
 {
     words_at control = words_at(args.control);

@@ -29,8 +29,8 @@ const uint TILE_LOG2 = FOLD_TILE_LOG2 - SIZE_LOG2;
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Word i at a multiple of four bytes, in memory or, if FOLD_STAGED is defined (to a number of words) and the
- * address has this high word, in shared memory. */
+/* Word i at a multiple of four bytes, in memory or, if FOLD_STAGED is defined (to a number of
+ * words) and the address has this high word, in shared memory. */
 #ifdef FOLD_STAGED
 const uint STAGED = 0xffffffffu;
 shared uint staged[FOLD_STAGED];
@@ -44,7 +44,8 @@ uint fetch_word(uvec2 address, uint i)
     return LOAD_U32(address, i);
 }
 
-/* Word i of an array of count elements, at least one, at any multiple of their size; neutral past it. */
+/* Word i of an array of count elements, at least one, at any multiple of their size; neutral past
+ * it. */
 uint load_word(uvec2 address, uint i, uint count)
 {
     if (SIZE_LOG2 >= 2u) {
@@ -275,7 +276,8 @@ fold_state fold_own(uvec2 address, uint tile, uint count)
     bool plain = (address.x & 15u) == 0u && (tile + 1u) << TILE_LOG2 <= count;
     piece_fold fold;
 #ifndef FOLD_ROLLED /* defined by shaders that would inline this too often */
-    if (plain && FOLD_KIND < FOLD_BEST) { /* all loads first, since these folds need few registers */
+    /* all loads first, since these folds need few registers */
+    if (plain && FOLD_KIND < FOLD_BEST) {
         uvec4 pieces[PIECES];
         [[unroll]] for (uint k = 0u; k < PIECES; k++)
             pieces[k] = quads_at(address).v[first + k * GROUP];

@@ -37,8 +37,9 @@ uint rows_before(uint first, uint count)
         }                                                                                          \
     }
 
-/* Loads the elements before count. The stream's end has a branch of its own: clamped indices would cost
- * registers, and so a fifth of the resident workgroups (up to 10 % of the time of 2^28 elements). */
+/* Loads the elements before count. The stream's end has a branch of its own: clamped indices would
+ * cost registers, and so a fifth of the resident workgroups (up to 10 % of the time of 2^28
+ * elements). */
 void load_rows(uvec2 address, uint first, uint count, out uint v[ROWS])
 {
     if (first - gl_SubgroupInvocationID + SECTION <= count) {

@@ -3,7 +3,8 @@
 ARGS_USE(scan_args)
 #include "scan_tile.glsl"
 
-layout(constant_id = SCAN_SPEC_COUNTS) const bool OF_COUNTS = false; /* base and total as in vk_scan_counts */
+/* base and total as in vk_scan_counts */
+layout(constant_id = SCAN_SPEC_COUNTS) const bool OF_COUNTS = false;
 
 /* What comes before the first element. */
 sum_t base_sum()
@@ -63,9 +64,10 @@ sum_t add_up(uint tile, uint count)
 shared uint stuck_end;
 shared sum_t sum_before;
 
-/* The tile's exclusive prefix. If a predecessor is stuck, this workgroup sums that tile's elements itself
- * (fallback), so that none waits forever, in whatever order workgroups run. Where they may be overwritten, it
- * gives up: it sets args.stalled and publishes a wrong prefix, which releases its successors. */
+/* The tile's exclusive prefix. If a predecessor is stuck, this workgroup sums that tile's elements
+ * itself (fallback), so that none waits forever, in whatever order workgroups run. Where they may
+ * be overwritten, it gives up: it sets args.stalled and publishes a wrong prefix, which releases
+ * its successors. */
 sum_t find_before(uint tile, sum_t own, uint count)
 {
     uvec2 states = address_of_word(args.states, STATES_FIRST);

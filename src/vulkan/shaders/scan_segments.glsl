@@ -1,27 +1,31 @@
-/* tml_scan_segments for integers, whose sums do not depend on the order: a segmented scan of the whole
- * stream, tile by tile, that restarts at head flags. A head flag is a bit, set where a segment begins or the
- * last one ends. A workgroup finds those of its tile itself, by a search of the offsets, while the tile's
- * elements are on their way. So a stream is read and written once, and each offset read once.
+/* tml_scan_segments for integers, whose sums do not depend on the order: a segmented scan of the
+ * whole stream, tile by tile, that restarts at head flags. A head flag is a bit, set where a
+ * segment begins or the last one ends. A workgroup finds those of its tile itself, by a search of
+ * the offsets, while the tile's elements are on their way. So a stream is read and written once,
+ * and each offset read once.
  *
- * One pass by decoupled look-back: a tile's carry-out is its sum from its last head flag on. In a tile that
- * has a head flag nothing from before it counts, so the carry-out is the tile's inclusive prefix, is published
- * as such at once, and for good; only tiles without one publish an aggregate first. What is looked back over
- * then is plain sums up to an inclusive prefix, as in tml_scan, and short segments end every look at the
- * next tile. A tile that begins with a head flag does not look at all.
+ * One pass by decoupled look-back: a tile's carry-out is its sum from its last head flag on. In a
+ * tile that has a head flag nothing from before it counts, so the carry-out is the tile's inclusive
+ * prefix, is published as such at once, and for good; only tiles without one publish an aggregate
+ * first. What is looked back over then is plain sums up to an inclusive prefix, as in tml_scan, and
+ * short segments end every look at the next tile. A tile that begins with a head flag does not look
+ * at all.
  *
- * States of (carry, flag) pairs, written plainly, are known to lose carries where caches of running workgroups
- * differ. These cannot: every word of a state is written and read by atomics of device scope and holds its
- * flag itself, so it is neither stale beside a fresh flag nor torn (gpu/look_back.glsl); a tile publishes one sum
- * for each flag, and one with a head flag publishes once, so that no order of the two can be wrong; all
- * STATES_FIRST + words a tile are asked of vk_take_states, which zeroes them; heads and sums in shared memory
- * are complete at a barrier before anybody reads or publishes them; and who gives up says so. Tests have
- * late tiles and such that keep their prefix to themselves (LATE), so that software drivers add aggregates, too.
+ * States of (carry, flag) pairs, written plainly, are known to lose carries where caches of running
+ * workgroups differ. These cannot: every word of a state is written and read by atomics of device
+ * scope and holds its flag itself, so it is neither stale beside a fresh flag nor torn
+ * (gpu/look_back.glsl); a tile publishes one sum for each flag, and one with a head flag publishes
+ * once, so that no order of the two can be wrong; all STATES_FIRST + words a tile are asked of
+ * vk_take_states, which zeroes them; heads and sums in shared memory are complete at a barrier
+ * before anybody reads or publishes them; and who gives up says so. Tests have late tiles and such
+ * that keep their prefix to themselves (LATE), so that software drivers add aggregates, too.
  *
- * Reduce, then scan, where there is no forward progress: a tile's carry-out loads only the elements that count.
+ * Reduce, then scan, where there is no forward progress: a tile's carry-out loads only the elements
+ * that count.
  *
- * After: Blelloch: Prefix Sums and Their Applications. 1990 (segmented scans); Sengupta, Harris, Garland:
- * Efficient Parallel Scan Algorithms for GPUs. 2008; Merrill, Garland: Single-pass Parallel Prefix Scan with
- * Decoupled Look-back. 2016. */
+ * After: Blelloch: Prefix Sums and Their Applications. 1990 (segmented scans); Sengupta, Harris,
+ * Garland: Efficient Parallel Scan Algorithms for GPUs. 2008; Merrill, Garland: Single-pass
+ * Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "scan_tile.glsl"
 
 ARGS_USE(scan_segments_args)
@@ -56,8 +60,9 @@ uint first_not_below(uint value, uint low, uint end)
     return low;
 }
 
-/* The same among all offsets. Segments of like lengths have it near where a straight line has it: a first
- * look about that place takes two or three of six loads, one after the other, off 2^28 offsets. */
+/* The same among all offsets. Segments of like lengths have it near where a straight line has it: a
+ * first look about that place takes two or three of six loads, one after the other, off 2^28
+ * offsets. */
 uint search_offsets(uint value)
 {
     const uint STEP = 512u;
@@ -89,8 +94,8 @@ void find_offsets(uint first)
     barrier();
 }
 
-/* The end of the elements in segments: the last offset, or the last one that is not past the elements. Each
- * subgroup by itself. */
+/* The end of the elements in segments: the last offset, or the last one that is not past the
+ * elements. Each subgroup by itself. */
 uint find_cover_end()
 {
     uint last = offset_of(args.segments);
@@ -102,9 +107,10 @@ uint find_cover_end()
 
 /* ---- head flags ------------------------------------------------------------------------------ */
 
-/* Head flags of the tile: element i's is bit i / 256 of word head_word(i). So flags that the lanes of a subgroup
- * set together, and those that they read, are in different words and banks. */
-const uint HEAD_COLUMN = 72u; /* words from the flags of a quad's element to those of its next one */
+/* Head flags of the tile: element i's is bit i / 256 of word head_word(i). So flags that the lanes
+ * of a subgroup set together, and those that they read, are in different words and banks. */
+/* words from the flags of a quad's element to those of its next one */
+const uint HEAD_COLUMN = 72u;
 shared uint heads[4u * HEAD_COLUMN];
 uint head_word(uint i)
 {
@@ -119,8 +125,8 @@ bool is_head(uint i)
     return (heads[head_word(i)] >> (i >> 8) & 1u) != 0u;
 }
 
-/* Sets the head flags of the tile's offsets. Of many that are equal, without an element between them, a
- * subgroup skips the rest. Rounds are bounded, should offsets decrease. */
+/* Sets the head flags of the tile's offsets. Of many that are equal, without an element between
+ * them, a subgroup skips the rest. Rounds are bounded, should offsets decrease. */
 void set_heads(uint first)
 {
     const uint EACH = 8u; /* loads in flight */
@@ -352,8 +358,8 @@ uint take_tile()
     return ticket;
 }
 
-/* Publishes the tile's state; returns its carry-in. If a predecessor is stuck, it sets args.stalled and
- * publishes a wrong prefix, which releases its successors. */
+/* Publishes the tile's state; returns its carry-in. If a predecessor is stuck, it sets args.stalled
+ * and publishes a wrong prefix, which releases its successors. */
 sum_t find_carry(uint tile, marked_tile t)
 {
     uvec2 states = address_of_word(args.states, STATES_FIRST);

@@ -1,14 +1,16 @@
-/* tml_reduce_segments in one dispatch, in which no workgroup waits. Segments and elements are merged: segment s
- * comes before its first element, at position offset + s. A workgroup takes a range of positions, hence as much
- * work as any other, whatever the segments' lengths (merge path: Merrill, Garland: Merge-based parallel sparse
- * matrix-vector multiplication. 2016). Of the segments that begin in its range
- *   short ones     are staged in shared memory, so that loads are coalesced, and folded by an invocation each;
+/* tml_reduce_segments in one dispatch, in which no workgroup waits. Segments and elements are
+ * merged: segment s comes before its first element, at position offset + s. A workgroup takes a
+ * range of positions, hence as much work as any other, whatever the segments' lengths (merge path:
+ * Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication. 2016). Of the
+ * segments that begin in its range
+ *   short ones     are staged in shared memory, so that loads are coalesced, and folded by an
+ *                  invocation each;
  *   middling ones  are folded by a subgroup each;
- *   long ones      are cut into the tiles of tml_reduce, which are folded by the workgroup in whose range they
- *                  begin. The last workgroup of a segment's fan (FOLD_FAN tiles) to finish joins the fan, and
- *                  the last of these the segment.
- * Sums have the tree of reduce_fold.glsl, with pieces counted from the segment's first element. Where offsets
- * decrease, the results of the 256 segments in turn are left as they are. */
+ *   long ones      are cut into the tiles of tml_reduce, which are folded by the workgroup in whose
+ *                  range they begin. The last workgroup of a segment's fan (FOLD_FAN tiles) to
+ *                  finish joins the fan, and the last of these the segment.
+ * Sums have the tree of reduce_fold.glsl, with pieces counted from the segment's first element.
+ * Where offsets decrease, the results of the 256 segments in turn are left as they are. */
 #define FOLD_ROLLED
 #define FOLD_STAGED 2560u /* words: with the rest less than the 16 KiB that every device has */
 #include "last.glsl"
@@ -29,15 +31,17 @@ shared uint range_ends[2];       /* the first segment of this range and of the n
 /* Of a round: middling segments from the front, long ones from the back. */
 shared uint listed[GROUP], listed_first[GROUP], listed_count[GROUP];
 shared uint middling_count, long_count, fell;
-shared uint next_short, short_end; /* elements: the first of the next short segment, the end of the last */
+/* elements: the first of the next short segment, the end of the last */
+shared uint next_short, short_end;
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-uint segments_now, elements_now; /* set by main, like what follows: of the stream, of elements in segments */
+/* set by main, like what follows: of the stream, of elements in segments */
+uint segments_now, elements_now;
 bool is_wide, has_starts;
 
-/* Offset s, at most the number of elements. Past that the segment before it is empty. Few branches: drivers
- * inline this often. */
+/* Offset s, at most the number of elements. Past that the segment before it is empty. Few branches:
+ * drivers inline this often. */
 uint offset_of(uint s, out bool is_within)
 {
     uvec2 offset = uvec2(elements_now, 0u);
@@ -167,9 +171,10 @@ void fold_middling()
 
 /* ---- long segments --------------------------------------------------------------------------- */
 
-/* A range of positions has in args.results the result of the tile that begins in it, of a segment that begins
- * there or earlier, and of the fan that begins with that tile, likewise; and in args.counters how many of the
- * segment's fans, of its first fan's tiles and of a later fan's tiles are there. */
+/* A range of positions has in args.results the result of the tile that begins in it, of a segment
+ * that begins there or earlier, and of the fan that begins with that tile, likewise; and in
+ * args.counters how many of the segment's fans, of its first fan's tiles and of a later fan's tiles
+ * are there. */
 uint tile_slot(uint group, uint tile)
 {
     return 4u * (group + (tile << (TILE_LOG2 - args.each_log2))) + uint(tile > 0u);

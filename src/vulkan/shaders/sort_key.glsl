@@ -16,7 +16,8 @@ layout(constant_id = 3) const uint VALUES = SORT_VALUES_NONE;
 layout(constant_id = 4) const bool IS_LONG = false;
 layout(constant_id = 6) const uint SPANS = 0u;
 
-/* All bins of a workgroup's subgroups are SORT_COUNTERS, if subgroups have less than 32 invocations. */
+/* All bins of a workgroup's subgroups are SORT_COUNTERS, if subgroups have less than 32
+ * invocations. */
 const uint DIGIT_BITS = SUBGROUP >= 32u ? 8u : SUBGROUP == 16u ? 7u : SUBGROUP == 8u ? 6u : 5u;
 const uint BINS = 1u << DIGIT_BITS;
 

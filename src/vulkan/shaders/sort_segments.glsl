@@ -1,5 +1,5 @@
-/* The segments of a sort, by windows (vulkan_sort.k.h). Offsets that decrease make windows overlap, but nothing is
- * read or written outside of the stream, and each window's work is bounded. */
+/* The segments of a sort, by windows (vulkan_sort.k.h). Offsets that decrease make windows overlap,
+ * but nothing is read or written outside of the stream, and each window's work is bounded. */
 #define SORT_ARGS sort_segments_args
 #include "sort_key.glsl"
 #include "vulkan/vulkan_stream.k.h"
@@ -16,7 +16,8 @@ uint segments_now()
     return stream_length(args.count_at, args.segments);
 }
 
-/* Where segment s begins, or the last one ends; of more than 32 bits: 2^32 - 1, which is past every stream. */
+/* Where segment s begins, or the last one ends; of more than 32 bits: 2^32 - 1, which is past every
+ * stream. */
 uint offset_at(uint s)
 {
     if ((args.kind & SEGMENTS_STARTS) != 0u && s >= segments_now())

@@ -1,9 +1,10 @@
-/* Moves a part by one digit: each tile ranks its elements, finds where its share of each bin begins, and
- * stores the elements in the order of their bins, so that a bin's share is stored consecutively. The place
- * comes from decoupled look-back, one invocation a bin, or from a scan of all tiles' counts.
+/* Moves a part by one digit: each tile ranks its elements, finds where its share of each bin
+ * begins, and stores the elements in the order of their bins, so that a bin's share is stored
+ * consecutively. The place comes from decoupled look-back, one invocation a bin, or from a scan of
+ * all tiles' counts.
  *
- * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022; Merrill,
- * Grimshaw: Revisiting Sorting for GPGPU Stream Architectures. 2010. */
+ * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022;
+ * Merrill, Grimshaw: Revisiting Sorting for GPGPU Stream Architectures. 2010. */
 #include "sort_tile.glsl"
 
 layout(constant_id = SORT_PLACED) const bool IS_PLACED = false;
@@ -31,8 +32,9 @@ uint take_tile(uint tiles)
     return shared_tile;
 }
 
-/* Elements of bin t in the tiles before this one, whose states are given, for invocation t. If tiles are stuck, the workgroup
- * counts the last of them (fallback), so that none waits forever, in whatever order workgroups run. */
+/* Elements of bin t in the tiles before this one, whose states are given, for invocation t. If
+ * tiles are stuck, the workgroup counts the last of them (fallback), so that none waits forever, in
+ * whatever order workgroups run. */
 uint find_before(uvec2 states, uint tile, uint count)
 {
     uint t = gl_LocalInvocationID.x, end = tile, sum = 0u;

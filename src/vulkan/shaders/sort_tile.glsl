@@ -1,6 +1,6 @@
-/* A sort's tile in registers: its digits' ranks, and moves within the tile. Each subgroup has a section of
- * the tile, of ITEMS rows of consecutive elements, one per lane, so that loads are coalesced and an
- * element's rank depends on the rows before and the lanes before. */
+/* A sort's tile in registers: its digits' ranks, and moves within the tile. Each subgroup has a
+ * section of the tile, of ITEMS rows of consecutive elements, one per lane, so that loads are
+ * coalesced and an element's rank depends on the rows before and the lanes before. */
 #define SORT_ARGS sort_args
 #include "sort_key.glsl"
 #include "sort_store.glsl"
@@ -10,9 +10,9 @@ const uint TILE = ITEMS * GROUP;
 #define FIRST_BIT (args.bits & 0xffu)
 #define END_BIT   (args.bits >> 8)
 
-/* Elements move through shared memory by windows of half a tile: a larger tile has fewer look-backs, and
- * longer runs of elements that are stored together, while shared memory limits the resident workgroups.
- * NVIDIA's driver has 48 KiB of it for them on a multiprocessor. */
+/* Elements move through shared memory by windows of half a tile: a larger tile has fewer
+ * look-backs, and longer runs of elements that are stored together, while shared memory limits the
+ * resident workgroups. NVIDIA's driver has 48 KiB of it for them on a multiprocessor. */
 const uint WINDOWS = 2u, WINDOW_ITEMS = ITEMS / WINDOWS, WINDOW = WINDOW_ITEMS * GROUP;
 const uint POOL = WINDOW * SORT_WORDS > SORT_COUNTERS ? WINDOW * SORT_WORDS : SORT_COUNTERS;
 shared uint pool[POOL]; /* first the counters of each subgroup's bins, then codes or values */
@@ -29,8 +29,8 @@ const uint RANK_WORDS = (ITEMS + 1u) / 2u;
 /* Of a long segment's tile: the segment's first element. Elements are counted from there. */
 uint stream_first = 0u;
 
-/* A tile among those of its stream or its long segment, whose elements are counted; the tiles between two bins'
- * counts, where they are placed; and the states and bases. */
+/* A tile among those of its stream or its long segment, whose elements are counted; the tiles
+ * between two bins' counts, where they are placed; and the states and bases. */
 struct tile_place {
     uint tile, count, column;
     uvec2 states, bases;
@@ -52,8 +52,8 @@ uint first_in_tile()
     return subgroup_index() * (ITEMS * SUBGROUP) + gl_SubgroupInvocationID;
 }
 
-/* Codes past the stream's end are the largest, and so come last. A full tile has a branch of its own
- * (rows.glsl says why). */
+/* Codes past the stream's end are the largest, and so come last. A full tile has a branch of its
+ * own (rows.glsl says why). */
 void load_codes(uint tile, uint count, out code_t codes[ITEMS])
 {
     uint first = tile * TILE + first_in_tile();
@@ -103,11 +103,11 @@ uint rank_in_row(uint digit, out uint count)
     return subgroupBallotExclusiveBitCount(same);
 }
 
-/* Ranks of the elements in their section, among those of the same digit. Invocation t gets the number of
- * elements of the tile in bin t; the counters then hold those of the sections before. Ranks in rows come
- * first, since they depend on nothing, and then the counters, row after row. (H100, 2^28 u32 keys in tiles
- * of 16 rows: 8.7 ms where the first lane of a digit adds its count by an atomic and the others take the
- * result from it, 8.5 so, 8.2 with two ranks in a word.) */
+/* Ranks of the elements in their section, among those of the same digit. Invocation t gets the
+ * number of elements of the tile in bin t; the counters then hold those of the sections before.
+ * Ranks in rows come first, since they depend on nothing, and then the counters, row after row.
+ * (H100, 2^28 u32 keys in tiles of 16 rows: 8.7 ms where the first lane of a digit adds its count
+ * by an atomic and the others take the result from it, 8.5 so, 8.2 with two ranks in a word.) */
 uint rank_in_sections(code_t codes[ITEMS], uint shift, out uint ranks[RANK_WORDS])
 {
     uint t = gl_LocalInvocationID.x, row = subgroup_index() * BINS;
@@ -138,8 +138,8 @@ uint rank_in_sections(code_t codes[ITEMS], uint shift, out uint ranks[RANK_WORDS
     return sum;
 }
 
-/* Completes the ranks to ranks in the tile, from the sum of rank_in_sections. Returns the number of the
- * tile's elements in bins before bin t. The pool is free afterwards. */
+/* Completes the ranks to ranks in the tile, from the sum of rank_in_sections. Returns the number of
+ * the tile's elements in bins before bin t. The pool is free afterwards. */
 uint rank_in_tile(code_t codes[ITEMS], uint shift, uint in_bin, inout uint ranks[RANK_WORDS])
 {
     uint t = gl_LocalInvocationID.x, row = subgroup_index() * BINS, total;

@@ -1,5 +1,6 @@
-/* What each window has: its segments [x, y); its elements before z are of a segment that begins before the window,
- * and those from w on of a long segment that begins in it. And the tiles of that segment. */
+/* What each window has: its segments [x, y); its elements before z are of a segment that begins
+ * before the window, and those from w on of a long segment that begins in it. And the tiles of that
+ * segment. */
 #define SORT_WORDS 1
 #include "sort_segments.glsl"
 

@@ -1,4 +1,5 @@
-/* Stores what a kernel takes from scratch, its parameters and addresses of outputs, or a few words of the host's. */
+/* Stores what a kernel takes from scratch, its parameters and addresses of outputs, or a few words
+ * of the host's. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,5 +1,5 @@
-/* A digit of the last result's code: counts it among the codes of the source that have the prefix, and the
- * last workgroup picks. */
+/* A digit of the last result's code: counts it among the codes of the source that have the prefix,
+ * and the last workgroup picks. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_top_k.k.h"
 #include "common.glsl"

@@ -22,8 +22,8 @@ uvec2 with_digit(uvec2 prefix, uint digit, uint shift)
     return shift < 32u ? uvec2(prefix.x | digit << shift, prefix.y)
                        : uvec2(prefix.x, prefix.y | digit << (shift - 32u));
 }
-/* The bin of the rest-th element, counted from 1; rest becomes its rank in the bin. counted: elements of bin t,
- * of invocation t. The workgroup calls it together. */
+/* The bin of the rest-th element, counted from 1; rest becomes its rank in the bin. counted:
+ * elements of bin t, of invocation t. The workgroup calls it together. */
 uint pick(uint counted, inout uint rest)
 {
     uint total, before = scan_group(counted, total);

@@ -1,6 +1,6 @@
-/* Begins a top k: how many results there are, and of a sample of the stream the element that some more than
- * these are almost surely not after. Samples are as many as 32 an invocation at most, in registers, and are
- * ordered by code, then by index, so that equal codes mislead nobody. */
+/* Begins a top k: how many results there are, and of a sample of the stream the element that some
+ * more than these are almost surely not after. Samples are as many as 32 an invocation at most, in
+ * registers, and are ordered by code, then by index, so that equal codes mislead nobody. */
 #include "kernel.glsl"
 #include "kernels/top_k.k.h"
 #include "vulkan/vulkan_top_k.k.h"

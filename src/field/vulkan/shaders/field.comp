@@ -43,7 +43,8 @@ uint bin_number(bin_box box, uvec3 at)
     return box.first_bin + at.x + box.bins.x * (at.y + box.bins.y * at.z);
 }
 
-/* Point k of the batch of bins from bin first of the box on, relative to the brick; number: its place. */
+/* Point k of the batch of bins from bin first of the box on, relative to the brick; number: its
+ * place. */
 vec4 find_point(bin_box box, uint first, uint k, uvec3 base, out uint number)
 {
     uint m = 0u; /* bins that end at k or before */

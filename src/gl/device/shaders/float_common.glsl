@@ -87,7 +87,8 @@ float float_of_half(float bits)
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* A quarter is added to each byte, which is right for targets that round and for those that truncate. */
+/* A quarter is added to each byte, which is right for targets that round and for those that
+ * truncate. */
 void store_bytes(vec4 bytes)
 {
 #if TML_TARGET_FLOATS

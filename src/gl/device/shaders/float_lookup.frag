@@ -1,6 +1,7 @@
-/* Buffers of Trommel's float tier in a shader of GLSL ES 1.00, or 3.00, below "precision highp float": a
- * buffer is a texture of its 32-bit words, row by row; size: its width and height. A word is the four
- * bytes of a texel, lowest in x, or where TML_FLOATS is 1, of f32 and its vectors, the number in x. */
+/* Buffers of Trommel's float tier in a shader of GLSL ES 1.00, or 3.00, below "precision highp
+ * float": a buffer is a texture of its 32-bit words, row by row; size: its width and height. A word
+ * is the four bytes of a texel, lowest in x, or where TML_FLOATS is 1, of f32 and its vectors, the
+ * number in x. */
 #ifndef TML_LOOKUP
 #define TML_LOOKUP
 #if __VERSION__ >= 300

@@ -6,7 +6,8 @@
 #include "gpu/prelude_common.glsl"
 
 #ifdef TML_VERTEX
-/* Where a vertex lies over texel i of a target of that width and height; one that is not seen is clipped. */
+/* Where a vertex lies over texel i of a target of that width and height; one that is not seen is
+ * clipped. */
 vec4 tml_point(uint i, uvec2 target, bool is_seen)
 {
     vec2 texel = vec2(float(i % target.x), float(i / target.x)) + 0.5;

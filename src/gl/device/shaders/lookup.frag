@@ -1,5 +1,6 @@
-/* Buffers of Trommel in a shader of GLSL ES 3.00: a buffer is a texture of its 32-bit words, row by row.
- * Lent textures have rows of any width: define TML_ANY_ROWS above this where one is looked up. */
+/* Buffers of Trommel in a shader of GLSL ES 3.00: a buffer is a texture of its 32-bit words, row by
+ * row. Lent textures have rows of any width: define TML_ANY_ROWS above this where one is looked
+ * up. */
 #ifndef TML_LOOKUP
 #define TML_LOOKUP
 highp uint tml_word(highp usampler2D words, highp uint i)

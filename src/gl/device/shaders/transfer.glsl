@@ -1,5 +1,5 @@
-/* The order of a texture's elements: by rows, or tile by tile, each by rows. Without tiles the texture is
- * one. */
+/* The order of a texture's elements: by rows, or tile by tile, each by rows. Without tiles the
+ * texture is one. */
 uniform uvec4 tiles; /* width, height, tiles in a row, texels of one */
 uniform uint first_scalar, scalar_count;
 

@@ -389,8 +389,8 @@ uint mask_weight(uint x, uint y)
     return LOAD_U8(args.mask, row * args.mask_width + column);
 }
 
-/* The column of a unit's first pixel, and its row; of a tile's also past the picture's. The column of a pixel before the row's start
- * wraps to a large number. */
+/* The column of a unit's first pixel, and its row; of a tile's also past the picture's. The column
+ * of a pixel before the row's start wraps to a large number. */
 uvec2 place_of(uint unit)
 {
     if (IN_ONE_ROW)

@@ -1,5 +1,5 @@
-/* Indices of 16 bits, two a word, from 32 bits. A triangle with a vertex that has none becomes three
- * zeros. BOUNDED: writes no triangles past the total. */
+/* Indices of 16 bits, two a word, from 32 bits. A triangle with a vertex that has none becomes
+ * three zeros. BOUNDED: writes no triangles past the total. */
 #include "gl_common.glsl"
 #include "surface/gpu/surface_options.k.h"
 

@@ -15,8 +15,8 @@ const uint SUBGROUPS = GROUP / SUBGROUP;
 /* Little shared memory, so that more workgroups are resident. */
 shared uint active_words[CHUNK_WORDS]; /* numbers in the chunk */
 shared uint active_first;              /* the chunk's first entry of the list */
-/* Sums of a round: two counts of 16 bits each, or one. A round has at most 2^13 edges along an axis and 40960
- * triangles; with open cells 49152 vertices in these and more triangles. */
+/* Sums of a round: two counts of 16 bits each, or one. A round has at most 2^13 edges along an axis
+ * and 40960 triangles; with open cells 49152 vertices in these and more triangles. */
 #ifdef SURFACE_OPEN
 #define ROUND_SUMS 3u
 #else

@@ -1,5 +1,6 @@
-/* Chooses the meshes of open cells, a byte each, where floats tell the signs. Of the words with other cells, few, it makes
- * a list for surface_meshes_exact.comp, and marks these. A lane has a word of the list. */
+/* Chooses the meshes of open cells, a byte each, where floats tell the signs. Of the words with
+ * other cells, few, it makes a list for surface_meshes_exact.comp, and marks these. A lane has a
+ * word of the list. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_meshes_args)
@@ -14,7 +15,8 @@ ARGS_USE(surface_meshes_args)
 
 const uint UNDECIDED = 0xffffffffu;
 
-/* A cell's corners less the isovalue, and in units of 2^-24 by how much these may be off. Devices may round towards 0. */
+/* A cell's corners less the isovalue, and in units of 2^-24 by how much these may be off. Devices
+ * may round towards 0. */
 float corners[8];
 float error;
 
@@ -58,7 +60,8 @@ uint find_mesh(uint index, uvec3 at)
 {
     float largest;
     uint pads = load_corners(at, largest), positive = 0u, unsure = 0u, diagonals = 0u;
-    if (!(largest > 9.094947e-13 && error < 1.1529215e18)) /* 2^-40, 2^60: neither underflow nor overflow */
+    /* 2^-40, 2^60: neither underflow nor overflow */
+    if (!(largest > 9.094947e-13 && error < 1.1529215e18))
         return UNDECIDED;
     float bound = error * largest / 1048576.0;
     [[unroll]] for (uint axis = 0u; axis < 3u; axis++) {

@@ -1,4 +1,5 @@
-/* Chooses the meshes of the open cells that floats could not decide. A lane has a word of the list of those. */
+/* Chooses the meshes of the open cells that floats could not decide. A lane has a word of the list
+ * of those. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_meshes_args)

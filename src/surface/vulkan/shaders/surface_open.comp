@@ -1,5 +1,5 @@
-/* Lists the words of sign bits that have open cells. A light pass of its own: choosing their meshes takes so many
- * registers that few invocations are resident. */
+/* Lists the words of sign bits that have open cells. A light pass of its own: choosing their meshes
+ * takes so many registers that few invocations are resident. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_open_args)

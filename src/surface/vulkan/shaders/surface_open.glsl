@@ -23,7 +23,8 @@ uint face_corners(uint face)
                        : (face == 4u ? 0x458u : 0xd7cu);
 }
 
-/* The choice of a case: a bit for each face whose inside corners are joined, of which the ambiguous ones count. */
+/* The choice of a case: a bit for each face whose inside corners are joined, of which the ambiguous
+ * ones count. */
 uint choice_of(uint index, uint joined)
 {
     uint word = case_word(index), choice = word >> 10 & 0x3ffu, bit = 0u;

@@ -1,5 +1,5 @@
-/* The own vertices of open cells, each at its number: the middle of a fan, or the ring of a tunnel. A lane has a word of
- * the list of those with open cells. */
+/* The own vertices of open cells, each at its number: the middle of a fan, or the ring of a tunnel.
+ * A lane has a word of the list of those with open cells. */
 #define SURFACE_OPEN
 #define SURFACE_FULL
 #include "surface_rows.glsl"
@@ -63,8 +63,9 @@ uint corner_bits()
     return 32u * last + real64_highest_bit(max(any[last], 1u)) + 1u;
 }
 
-/* The hexagon on the surface: at the roots z of the determinant in a sweep along z the interpolant is 0 on two lines that
- * cross at x, y, differences of columns by their alternating sum. The lower root first. */
+/* The hexagon on the surface: at the roots z of the determinant in a sweep along z the interpolant
+ * is 0 on two lines that cross at x, y, differences of columns by their alternating sum. The lower
+ * root first. */
 struct ring {
     vec3 first, second;
 };

@@ -1,4 +1,5 @@
-/* Places of a workspace's samples in the volume, and of vertices. Include it after surface_scratch.glsl; main sets slab. */
+/* Places of a workspace's samples in the volume, and of vertices. Include it after
+ * surface_scratch.glsl; main sets slab. */
 uint slab; /* SURFACE_SLAB */
 
 /* Samples of pad before and after the samples of each axis. */

@@ -1,5 +1,5 @@
-/* Gathers a soup from a welded mesh. A workgroup takes a block of triangles at a time. An invocation
- * loads a triangle's indices; then adjacent invocations write adjacent words. */
+/* Gathers a soup from a welded mesh. A workgroup takes a block of triangles at a time. An
+ * invocation loads a triangle's indices; then adjacent invocations write adjacent words. */
 #include "surface.glsl"
 
 ARGS_USE(surface_soup_args)

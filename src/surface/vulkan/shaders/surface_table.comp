@@ -9,8 +9,8 @@
 
 ARGS_USE(surface_table_args)
 
-/* A case is 16 bits a triangle, four of them a corner (surface_case_corner). The last 16 bits of a case count its
- * triangles. */
+/* A case is 16 bits a triangle, four of them a corner (surface_case_corner). The last 16 bits of a
+ * case count its triangles. */
 void write_case(uint index)
 {
     uint entry[4] = uint[4](0u, 0u, 0u, surface_case_count[index] << 16);

@@ -1,6 +1,6 @@
-/* The meshes of open cells (surface/surface_topology.h), by exact signs: a cell's corners less the isovalue are integers in
- * their smallest unit. Where these are too long, nothing is decided, and the host makes the surface. Include it after
- * surface_scratch.glsl; main sets slab. */
+/* The meshes of open cells (surface/surface_topology.h), by exact signs: a cell's corners less the
+ * isovalue are integers in their smallest unit. Where these are too long, nothing is decided, and
+ * the host makes the surface. Include it after surface_scratch.glsl; main sets slab. */
 #define EXACT_INTEGER_UNROLL [[unroll]]
 #include "kernels/exact_integer.k.h"
 #include "kernels/surface_topology.k.h"
@@ -142,8 +142,8 @@ uint find_tunnel(uint inside, uint outside)
         signs[what] = topology_sign(columns, what);
         if (what + 1u != TOPOLOGY_DISCRIMINANT)
             continue;
-        /* Just below the isovalue, where all corners are a little more, a polynomial that is 0 has the sign of its
-         * slope, which is the sum's. */
+        /* Just below the isovalue, where all corners are a little more, a polynomial that is 0 has
+         * the sign of its slope, which is the sum's. */
         [[unroll]] for (uint k = 0u; k < 3u; k++)
             signs[k] = signs[k] != 0 ? signs[k] : signs[k + 3u];
         if (signs[0] == 0 || signs[1] != signs[0] || signs[2] != -signs[0])

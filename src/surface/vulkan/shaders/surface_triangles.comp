@@ -1,8 +1,9 @@
 /* Triangles of active words, each at its number.
  *
- * A lane has a word. The active cells of the subgroup's words are distributed evenly over its lanes. A
- * lane computes its cell's eight counters: the number of the next vertex of each of the eight streams of
- * edges that a row of cells touches. Then adjacent lanes write adjacent indices. */
+ * A lane has a word. The active cells of the subgroup's words are distributed evenly over its
+ * lanes. A lane computes its cell's eight counters: the number of the next vertex of each of the
+ * eight streams of edges that a row of cells touches. Then adjacent lanes write adjacent
+ * indices. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_triangles_args)
@@ -104,8 +105,8 @@ uint counter_at(uint cell, uint i)
     return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
 }
 
-/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an open cell;
- * has_open: the subgroup has some. */
+/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an
+ * open cell; has_open: the subgroup has some. */
 uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing, bool has_open,
                    out open_mesh mesh)
 {
@@ -190,8 +191,8 @@ void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
         words_at(place).v[i] = vertex_number;
 }
 
-/* Writes a triangle's indices of 16 bits at a multiple of 2: two that share a word, and one that shares
- * its word with another triangle's. */
+/* Writes a triangle's indices of 16 bits at a multiple of 2: two that share a word, and one that
+ * shares its word with another triangle's. */
 void store_narrow(uvec2 at, uint line)
 {
     uint a = vertex_of(line, 0u), b = vertex_of(line, 1u), c = vertex_of(line, 2u);

@@ -1,7 +1,7 @@
 /* Vertices of active words, each at its number.
  *
- * The subgroup puts its crossed edges in the order of their vertex numbers: by row, axis, x. Then each
- * lane makes a vertex at a time, so that the stores of adjacent lanes coalesce. */
+ * The subgroup puts its crossed edges in the order of their vertex numbers: by row, axis, x. Then
+ * each lane makes a vertex at a time, so that the stores of adjacent lanes coalesce. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_vertices_args)
