@@ -1,6 +1,5 @@
 /* What every stream operation does before the engine: check common fields, replace zeros by
  * defaults, find scratch, call the engine's run(). See stream_internal.h. */
-#include "stream/program.h"
 #include "stream/stream_internal.h"
 
 #include <stdio.h>
@@ -347,13 +346,6 @@ size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const v
     size_t size =
         stream_supports_op(tml, op, desc) && op->scratch_size ? op->scratch_size(tml, desc) : 0;
     return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
-}
-
-tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
-                      tml_buffer scratch)
-{
-    return tml->recorder ? program_record(tml->recorder, op, desc)
-                         : stream_run_op(tml, call, part_of(tml, op), op->without, desc, scratch);
 }
 
 size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc)

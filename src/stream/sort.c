@@ -56,17 +56,6 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 
-/* Negative floats order by the inverted bits. */
-void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip)
-{
-    uint64_t top = (uint64_t)1 << (8 * keys->element_size - 1);
-    tml_scalar_kind kind = tml_scalar_kind_of(keys->type);
-    *flip = kind == SCALAR_UNSIGNED ? 0 : top;
-    *real_flip = kind == SCALAR_FLOAT ? top - 1 : 0;
-    if (descending)
-        *flip ^= top | (top - 1);
-}
-
 static bool has_segments(const tml_sort_desc *d)
 {
     return !tml_buffer_is_none(d->offsets) || !tml_buffer_is_none(d->starts);

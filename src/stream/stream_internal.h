@@ -168,9 +168,9 @@ tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer 
 tml_status stream_check_without_starts(tml_context *tml, const char *call, const char *field,
                                        const tml_length *length);
 
-/* sort.c: completes a checked desc whose bit_count is resolved; what makes codes of keys
- * (kernels/sort.k.h). */
+/* sort.c: completes a checked desc whose bit_count is resolved. */
 tml_status stream_complete_sort(tml_context *tml, const char *call, tml_sort_resolved *r);
+/* What makes codes of keys (kernels/sort.k.h). */
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
 
 /* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
