@@ -1,9 +1,9 @@
 /* Programs of streams (program.h).
  *
- * Recording. program_map and its like make their program the context's recorder and call tml_map.
- * The call checks and resolves its desc as ever; stream_run then hands the resolved desc to
- * program_record, which copies it. So every check, default and message of a public call is there
- * once, and a call that consists of others records these.
+ * Recording. program_map and its like (program_operations.c) make their program the context's
+ * recorder and call tml_map. The call checks and resolves its desc as ever; stream_run then hands
+ * the resolved desc to program_record, which copies it. So every check, default and message of a
+ * public call is there once, and a call that consists of others records these.
  *
  * Lifetimes. A step has the arrays whose handles its desc contains. Handles are found by looking at
  * each word of the desc: a number that looks like one by accident makes an array live longer than
@@ -299,18 +299,6 @@ tml_status program_record(program *p, const stream_op *op, const void *desc)
     (void)record_step(p, &s, desc, op->desc_size, 0);
     return p->status;
 }
-
-#define PROGRAM_DEFINE(name)                                                                       \
-    void program_##name(program *p, const tml_##name##_desc *desc)                                 \
-    {                                                                                              \
-        program *before = p->tml->recorder;                                                        \
-        if (p->status)                                                                             \
-            return;                                                                                \
-        p->tml->recorder = p;                                                                      \
-        p->status = tml_##name(p->tml, desc);                                                      \
-        p->tml->recorder = before;                                                                 \
-    }
-PROGRAM_OPERATIONS(PROGRAM_DEFINE)
 
 void program_put(program *p, tml_buffer to, const void *words, size_t size)
 {

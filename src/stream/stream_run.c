@@ -1,4 +1,5 @@
-/* A stream operation whose desc is resolved: it runs, or becomes a step of the program that records. */
+/* A stream operation whose desc is resolved: it runs, or becomes a step of the program that
+ * records. */
 #include "stream/program.h"
 
 tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, const void *desc,
