@@ -23,7 +23,6 @@
 
 #include "collide/collide_internal.h"
 #include "kernels/kernel.h"
-#include "stream/program.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
@@ -157,7 +156,7 @@ TML_KERNEL_WITH(collide, bool, collide_is_early,
                     return is_early || pair.z >= COLLIDE_UNSURE_POSE;
                 })
 
-/* ---- steps ----------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 enum {
     ROOM_AT_FIRST = 1 << 16,
@@ -173,49 +172,99 @@ enum {
     PROBE_WIDTH = 32, /* pairs that a pose keeps in a probe: of tori 16 find all that touch */
 };
 
-void collide_forget(tml_context *tml, tml_tree *tree)
+/* What a tree keeps on the device if it is the a of a call: the stream's buffers. */
+struct collide_stream {
+    tml_buffer pairs[2], met; /* room pairs each */
+    uint64_t room;
+    tml_buffer poses;
+    uint64_t pose_room;
+    tml_buffer totals[TOTALS]; /* how many pairs there are in pairs[i]; tested by the last step */
+    tml_buffer made;           /* by each step, and at the end */
+    tml_buffer crossings;      /* COUNT: certain ones of each pose of a slice */
+    uint64_t crossing_room;
+};
+
+static void room_destroy(tml_context *tml, struct collide_stream *stream)
 {
-    tml_buffer_destroy(tml, tree->device_shape);
-    tree->device_shape = (tml_buffer){0, 0};
-    tree->near_room = tree->pair_room = 0;
+    tml_buffer_destroy(tml, stream->pairs[0]);
+    tml_buffer_destroy(tml, stream->pairs[1]);
+    tml_buffer_destroy(tml, stream->met);
+    stream->pairs[0] = stream->pairs[1] = stream->met = (tml_buffer){0, 0};
+    stream->room = 0;
 }
 
-/* Pairs on the host that are the input of a step, followed slice by slice. */
-typedef struct breadth_part {
-    uint32_t step;
-    tml_uvec3 *pairs;
-    uint64_t count, done, slice;
-} breadth_part;
+void collide_forget(tml_context *tml, tml_tree *tree)
+{
+    struct collide_stream *stream = tree->stream;
+    tml_buffer_destroy(tml, tree->device_shape);
+    tree->device_shape = (tml_buffer){0, 0};
+    tree->near_room = 0;
+    if (!stream)
+        return;
+    room_destroy(tml, stream);
+    tml_buffer_destroy(tml, stream->poses);
+    for (int i = 0; i < TOTALS; i++)
+        tml_buffer_destroy(tml, stream->totals[i]);
+    tml_buffer_destroy(tml, stream->made);
+    tml_buffer_destroy(tml, stream->crossings);
+    tml_free(tml, stream, sizeof *stream);
+    tree->stream = NULL;
+}
+
+/* Creates the stream's handles and counts, unless they exist. */
+static tml_status stream_make(tml_context *tml, tml_tree *tree)
+{
+    if (tree->stream)
+        return TML_OK;
+    struct collide_stream *stream = tml_alloc(tml, sizeof *stream);
+    if (!stream)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_collide: no memory for a tree's handles");
+    memset(stream, 0, sizeof *stream);
+    tml_status status =
+        tml_buffer_make(tml, TML_U32, MADE_WORDS, NULL, "pairs of each step", &stream->made);
+    for (int i = 0; i < TOTALS && status == TML_OK; i++)
+        status = tml_buffer_make(tml, TML_U32, 1, NULL, "pair count", &stream->totals[i]);
+    if (status == TML_OK) {
+        tree->stream = stream;
+        tree->forget = collide_forget;
+        return TML_OK;
+    }
+    tml_buffer_destroy(tml, stream->made);
+    for (int i = 0; i < TOTALS; i++)
+        tml_buffer_destroy(tml, stream->totals[i]);
+    tml_free(tml, stream, sizeof *stream);
+    return status;
+}
+
+static tml_status room_make(tml_context *tml, struct collide_stream *stream, uint64_t room)
+{
+    room_destroy(tml, stream);
+    tml_status status =
+        tml_buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[0]);
+    TML_THEN(status,
+             tml_buffer_make(tml, TML_VEC(TML_U32, 3), room, NULL, "pairs", &stream->pairs[1]));
+    TML_THEN(status, tml_buffer_make(tml, TML_U32, room, NULL, "children that meet", &stream->met));
+    if (status == TML_OK)
+        stream->room = room;
+    else
+        room_destroy(tml, stream);
+    return status;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 typedef struct breadth_run {
     collide_job *job;
+    struct collide_stream *stream; /* the stream of a */
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
-    /* Pairs: room of the arrays; room that memory sufficed for; room that the limit allows. */
-    uint64_t room, sure_room, most_room;
+    uint64_t most_room; /* pairs that the memory limit allows */
     bool is_probe;
-    tml_uvec3 *found; /* pairs of triangles on the host */
+    uint32_t first_pose, pose_count; /* of the slice, about */
+    tml_uvec3 *found;                /* pairs of triangles on the host */
     uint64_t found_room;
     uint32_t *crossings; /* COUNT: pose_count of the job */
-
-    /* The program that runs: steps [first, end) over pairs of the host's, in order of poses. */
-    program p;
-    uint32_t first, end;
-    const tml_uvec3 *in;
-    uint64_t in_count;
-    uint32_t first_pose, pose_count; /* of these pairs, about */
-    breadth_part *part;              /* takes what the last step makes; NULL: the job does */
-    tml_buffer poses;
-    tml_buffer pairs[2], met;  /* room pairs each */
-    int last;                  /* which of pairs is the input of the next step, then the result */
-    tml_buffer totals[TOTALS]; /* how many pairs there are in pairs[i]; tested by the last step */
-    tml_buffer made;           /* by each step, and at the end */
-    tml_buffer sums;           /* COUNT: certain crossings of each pose */
-    /* What it came to. */
-    bool has_run;
-    uint32_t
-        lacking; /* the first step that made more pairs than there was room for; without one, end */
-    uint64_t count; /* pairs that it makes, or that are left at the end */
 } breadth_run;
 
 /* Is a pair that the float test is certain of to be reported? */
@@ -224,15 +273,17 @@ static bool wants_crossings(const collide_job *job)
     return job->classes >> TML_COLLIDE_CLASS_CROSSING & 1;
 }
 
-/* Adds the map of a step: which children meet. */
-static void add_met(breadth_run *run, uint32_t number, tml_length length)
+/* Enqueues the map of a step over pairs[from]: which children meet. */
+static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_length length, int from)
 {
     const collide_job *job = run->job;
     const collide_step *step = &run->steps[number];
+    struct collide_stream *stream = run->stream;
     const tml_tree *a = job->a, *b = job->b;
-    tml_map_desc map = {.in = {run->pairs[run->last], a->device_boxes, b->device_boxes, run->poses},
-                        .length = length,
-                        .out = run->met};
+    tml_map_desc map = {
+        .in = {stream->pairs[from], a->device_boxes, b->device_boxes, stream->poses},
+        .length = length,
+        .out = stream->met};
     uint32_t *u = map.params.u;
     if (step->a_level == 1 && step->b_level == 1) {
         map.kernel = TML_USE(collide_split_leaf);
@@ -258,44 +309,51 @@ static void add_met(breadth_run *run, uint32_t number, tml_length length)
                           COLLIDE_WIDTH_LOG2 * b_level << COLLIDE_LEVEL_B_SHIFT |
                           (job->is_self ? COLLIDE_IS_SELF : 0);
     }
-    program_map(&run->p, &map);
+    return tml_map(job->tml, &map);
 }
 
-/* Adds what writes a word of made: totals[which]. */
-static void add_made(breadth_run *run, uint32_t word, int which)
+/* Enqueues a word of made: totals[which]. */
+static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
 {
-    program_map(&run->p, &(tml_map_desc){.kernel = TML_USE(collide_made),
-                                         .params = {.u = {word}},
-                                         .in = {run->made, run->totals[which]},
-                                         .length = {.count = MADE_WORDS},
-                                         .out = run->made});
+    struct collide_stream *stream = run->stream;
+    return tml_map(run->job->tml, &(tml_map_desc){.kernel = TML_USE(collide_made),
+                                                  .params = {.u = {word}},
+                                                  .in = {stream->made, stream->totals[which]},
+                                                  .length = {.count = MADE_WORDS},
+                                                  .out = stream->made});
 }
 
-/* Adds the count of pairs of triangles that the last step has tested: the length of an expansion
- * that makes nothing. */
-static void add_tested(breadth_run *run, tml_length length)
+/* Enqueues how many pairs of triangles the last step has tested: the length of an expansion that
+ * makes nothing. */
+static tml_status tested_enqueue(const breadth_run *run, tml_length length)
 {
-    program_expand(&run->p, &(tml_expand_desc){.count_kernel = TML_USE(collide_tested_count),
-                                               .in = {run->met},
-                                               .length = length,
-                                               .total = run->totals[TOTAL_TESTED]});
-    add_made(run, MADE_TESTED, TOTAL_TESTED);
-}
-
-/* COUNT: adds the sums of the last step's certain crossings by pose. */
-static void add_crossings(breadth_run *run, tml_length length)
-{
-    program_map(&run->p, &(tml_map_desc){.kernel = TML_USE(collide_sure_count),
-                                         .in = {run->met},
-                                         .length = length,
-                                         .out = run->met});
-    program_histogram(&run->p, &(tml_histogram_desc){.kernel = TML_USE(collide_pose_bin),
-                                                     .params = {.u = {run->first_pose}},
-                                                     .in = {run->pairs[run->last]},
+    struct collide_stream *stream = run->stream;
+    tml_status status =
+        tml_expand(run->job->tml, &(tml_expand_desc){.count_kernel = TML_USE(collide_tested_count),
+                                                     .in = {stream->met},
                                                      .length = length,
-                                                     .bins = run->pose_count,
-                                                     .weights = run->met,
-                                                     .out = run->sums});
+                                                     .total = stream->totals[TOTAL_TESTED]});
+    return status == TML_OK ? made_enqueue(run, MADE_TESTED, TOTAL_TESTED) : status;
+}
+
+/* COUNT: enqueues the sums of the last step's certain crossings by pose. */
+static tml_status crossings_enqueue(const breadth_run *run, tml_length length, int from)
+{
+    struct collide_stream *stream = run->stream;
+    tml_status status =
+        tml_map(run->job->tml, &(tml_map_desc){.kernel = TML_USE(collide_sure_count),
+                                               .in = {stream->met},
+                                               .length = length,
+                                               .out = stream->met});
+    if (status != TML_OK)
+        return status;
+    return tml_histogram(run->job->tml, &(tml_histogram_desc){.kernel = TML_USE(collide_pose_bin),
+                                                              .params = {.u = {run->first_pose}},
+                                                              .in = {stream->pairs[from]},
+                                                              .length = length,
+                                                              .bins = run->pose_count,
+                                                              .weights = stream->met,
+                                                              .out = stream->crossings});
 }
 
 /* FIRST: how many pairs of a pose go on after a step; 0: all. */
@@ -306,48 +364,108 @@ static uint32_t most_a_pose(const breadth_run *run, uint32_t number)
     return run->is_probe && number + 2 < run->step_count ? PROBE_WIDTH : 0;
 }
 
-static tml_length pairs_left(const breadth_run *run)
-{
-    return (tml_length){.count = run->room, .device = run->totals[run->last]};
-}
-
-/* FIRST: adds what keeps the first most pairs of each pose. */
-static void add_early(breadth_run *run, uint32_t most)
-{
-    const tml_buffer pairs = run->pairs[run->last];
-    program_compact(&run->p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_early),
-                                                          .params = {.u = {most}},
-                                                          .in = {pairs, pairs}},
-                                                 .payloads = {{pairs, run->pairs[!run->last]}},
-                                                 .length = pairs_left(run),
-                                                 .count = run->totals[!run->last]});
-    run->last = !run->last;
-}
-
-/* Adds a step and its word of made. */
-static void add_step(breadth_run *run, uint32_t number, tml_length length)
+/* Enqueues a step from pairs[from] to pairs[!from], and its word of made. */
+static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_length length, int from)
 {
     const collide_job *job = run->job;
+    struct collide_stream *stream = run->stream;
     bool is_last = number + 1 == run->step_count;
     bool is_counted = is_last && job->want == TML_COLLIDE_WANT_COUNT;
     uint32_t mask = is_last && (is_counted || !wants_crossings(job)) ? 0xff00u : 0xffffu;
-    add_met(run, number, length);
-    program_expand(&run->p, &(tml_expand_desc){.count_kernel = TML_USE(collide_child_count),
-                                               .emit_kernel = TML_USE(collide_child),
-                                               .params = {.u = {run->steps[number].splits_b, mask}},
-                                               .in = {run->met, run->pairs[run->last]},
-                                               .length = length,
-                                               .out = run->pairs[!run->last],
-                                               .total = run->totals[!run->last]});
-    if (is_last)
-        add_tested(run, length);
-    if (is_counted && wants_crossings(job))
-        add_crossings(run, length);
-    run->last = !run->last;
-    add_made(run, number, run->last);
-    const uint32_t most = most_a_pose(run, number);
-    if (most)
-        add_early(run, most);
+    tml_expand_desc expand = {.count_kernel = TML_USE(collide_child_count),
+                              .emit_kernel = TML_USE(collide_child),
+                              .params = {.u = {run->steps[number].splits_b, mask}},
+                              .in = {stream->met, stream->pairs[from]},
+                              .length = length,
+                              .out = stream->pairs[!from],
+                              .total = stream->totals[!from]};
+    tml_status status = met_enqueue(run, number, length, from);
+    TML_THEN(status, tml_expand(job->tml, &expand));
+    if (status == TML_OK && is_last)
+        status = tested_enqueue(run, length);
+    if (status == TML_OK && is_counted && wants_crossings(job))
+        status = crossings_enqueue(run, length, from);
+    TML_THEN(status, made_enqueue(run, number, !from));
+    return status;
+}
+
+/* FIRST: enqueues from pairs[from] to pairs[!from] the first most pairs of each pose. */
+static tml_status early_enqueue(const breadth_run *run, uint32_t most, int from)
+{
+    struct collide_stream *stream = run->stream;
+    return tml_compact(
+        run->job->tml,
+        &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_early),
+                                     .params = {.u = {most}},
+                                     .in = {stream->pairs[from], stream->pairs[from]}},
+                            .payloads = {{stream->pairs[from], stream->pairs[!from]}},
+                            .length = {.count = stream->room, .device = stream->totals[from]},
+                            .count = stream->totals[!from]});
+}
+
+/* Sets which poses the pairs, which are in their order, have. */
+static void poses_note(breadth_run *run, const tml_uvec3 *pairs, uint64_t count)
+{
+    run->first_pose = pairs[0].z;
+    run->pose_count = pairs[count - 1].z - pairs[0].z + 1;
+}
+
+/* What a run of steps came to. */
+typedef struct breadth_report {
+    uint32_t step;  /* the first that lacked room; without one, the end */
+    uint64_t count; /* pairs that it makes, or that are left at the end */
+    int last;       /* which of stream->pairs has the results */
+} breadth_report;
+
+/* Enqueues steps [first, end) over count pairs. */
+static tml_status steps_enqueue(breadth_run *run, uint32_t first, uint32_t end,
+                                const tml_uvec3 *pairs, uint64_t count, breadth_report *report)
+{
+    tml_status status = tml_buffer_write(run->job->tml, run->stream->pairs[0], 0, count, pairs);
+    tml_length length = {.count = count};
+    int last = 0;
+    poses_note(run, pairs, count);
+    for (uint32_t step = first; step < end && status == TML_OK; step++) {
+        if (step > first)
+            length = (tml_length){.count = run->stream->room, .device = run->stream->totals[last]};
+        status = step_enqueue(run, step, length, last);
+        last = !last;
+        uint32_t most = most_a_pose(run, step);
+        if (status == TML_OK && most) {
+            status = early_enqueue(run, most, last);
+            last = !last;
+        }
+    }
+    report->last = last;
+    return status == TML_OK && first < end ? made_enqueue(run, MADE_AT_THE_END, last) : status;
+}
+
+/* Runs steps [first, end) over count pairs, at least one. If all have room, adds the pairs of nodes
+ * and those of triangles tested to the job's. */
+static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, const tml_uvec3 *pairs,
+                            uint64_t count, breadth_report *report)
+{
+    collide_job *job = run->job;
+    uint32_t made[MADE_WORDS];
+    *report = (breadth_report){.step = first, .count = count};
+    tml_status status = steps_enqueue(run, first, end, pairs, count, report);
+    if (status == TML_OK && first < end)
+        status = tml_buffer_read(job->tml, run->stream->made, made);
+    if (status != TML_OK || first == end)
+        return status;
+    for (; report->step < end; report->step++) {
+        report->count = made[report->step];
+        if (report->count > run->stream->room)
+            return TML_OK;
+    }
+    report->count = made[MADE_AT_THE_END];
+    job->tested += end == run->step_count ? made[MADE_TESTED] : 0;
+    for (uint32_t step = first; step < end && step + 2 < run->step_count;
+         step++) { /* the last two make triangles */
+        job->step_pairs[step + 1] += made[step];
+        job->node_pairs += made[step];
+    }
+    return TML_OK;
 }
 
 /* ---- what is found --------------------------------------------------------------------------- */
@@ -420,7 +538,7 @@ static tml_status crossings_read(breadth_run *run)
 {
     collide_job *job = run->job;
     tml_status status =
-        tml_buffer_read_range(job->tml, run->sums, 0, run->pose_count, run->crossings);
+        tml_buffer_read_range(job->tml, run->stream->crossings, 0, run->pose_count, run->crossings);
     for (uint32_t i = 0; i < run->pose_count && status == TML_OK; i++) {
         job->pose_counts[run->first_pose + i] += run->crossings[i];
         job->class_counts[TML_COLLIDE_CLASS_CROSSING] += run->crossings[i];
@@ -439,11 +557,10 @@ static tml_status found_fetch(const breadth_run *run, uint64_t count)
     return collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
 }
 
-/* Reads the pairs of triangles from the device and adds them to the job. */
-static tml_status found_read(breadth_run *run)
+/* Reads count pairs of triangles from the device and adds them to the job. */
+static tml_status found_read(breadth_run *run, uint64_t count, int last)
 {
     tml_context *tml = run->job->tml;
-    const uint64_t count = run->count;
     if (run->job->want == TML_COLLIDE_WANT_COUNT && wants_crossings(run->job)) {
         tml_status status = crossings_read(run);
         if (status != TML_OK)
@@ -461,133 +578,55 @@ static tml_status found_read(breadth_run *run)
     if (!run->found || !kinds)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                            "tml_collide: no memory for %" PRIu64 " pairs", count);
-    TML_THEN(status, tml_buffer_read_range(tml, run->pairs[run->last], 0, count, run->found));
+    TML_THEN(status, tml_buffer_read_range(tml, run->stream->pairs[last], 0, count, run->found));
     TML_THEN(status, found_fetch(run, count));
     TML_THEN(status, found_take(run, count, kinds));
     tml_free(tml, kinds, (size_t)count);
     return status;
 }
 
-/* ---- a program ------------------------------------------------------------------------------- */
-
-static tml_status no_memory(const breadth_run *run, uint64_t count)
-{
-    return tml_error(run->job->tml, TML_ERROR_OUT_OF_MEMORY,
-                     "tml_collide: no memory for %" PRIu64 " pairs of nodes", count);
-}
-
-/* A step on the host: the pairs and their poses. */
-static tml_status write_in(program *p, void *user)
-{
-    const breadth_run *run = user;
-    tml_status status = tml_buffer_write(p->tml, run->pairs[0], 0, run->in_count, run->in);
-    return status ? status
-                  : tml_buffer_write(p->tml, run->poses,
-                                     (uint64_t)COLLIDE_POSE_WORDS * run->first_pose,
-                                     (uint64_t)COLLIDE_POSE_WORDS * run->pose_count,
-                                     run->job->poses + run->first_pose);
-}
-
-/* A step on the host: takes the results if all steps had room. Adds the pairs of nodes, and the
- * pairs of triangles tested, to the job's. */
-static tml_status take_out(program *p, void *user)
-{
-    breadth_run *run = user;
-    collide_job *job = run->job;
-    uint32_t made[MADE_WORDS];
-    run->has_run = true;
-    run->sure_room = run->room;
-    tml_status status = tml_buffer_read(p->tml, run->made, made);
-    for (run->lacking = run->first; run->lacking < run->end && !status; run->lacking++) {
-        run->count = made[run->lacking];
-        if (run->count > run->room)
-            return TML_OK;
-    }
-    if (status != TML_OK)
-        return status;
-    run->count = made[MADE_AT_THE_END];
-    job->tested += run->end == run->step_count ? made[MADE_TESTED] : 0;
-    for (uint32_t step = run->first; step < run->end && step + 2 < run->step_count; step++) {
-        job->step_pairs[step + 1] += made[step]; /* the last two make triangles */
-        job->node_pairs += made[step];
-    }
-    if (!run->part)
-        return found_read(run);
-    run->part->pairs = tml_alloc_array(p->tml, run->count, sizeof *run->part->pairs);
-    if (!run->part->pairs)
-        return no_memory(run, run->count);
-    run->part->count = run->count;
-    return tml_buffer_read_range(p->tml, run->pairs[run->last], 0, run->count, run->part->pairs);
-}
-
-/* Runs steps [first, end) over count pairs; at least one step and one pair. The results go to part
- * or, if part is NULL, to the job. If memory is too short for the room, the first step lacks room,
- * and the room is smaller from then on. */
-static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, const tml_uvec3 *pairs,
-                            uint64_t count, breadth_part *part)
-{
-    const collide_job *job = run->job;
-    program *p = &run->p;
-    const tml_type uvec3_type = TML_VEC(TML_U32, 3);
-    *p = program_begin(job->tml, "tml_collide");
-    run->first = run->lacking = first;
-    run->end = end;
-    run->in = pairs;
-    run->in_count = run->count = count;
-    run->part = part;
-    run->last = 0;
-    run->has_run = false;
-    run->first_pose = pairs[0].z;
-    run->pose_count = pairs[count - 1].z - pairs[0].z + 1;
-    run->poses = program_array(p, TML_F32, (uint64_t)COLLIDE_POSE_WORDS * job->pose_count);
-    run->pairs[0] = program_array(p, uvec3_type, run->room);
-    run->pairs[1] = program_array(p, uvec3_type, run->room);
-    run->met = program_array(p, TML_U32, run->room);
-    for (int i = 0; i < TOTALS; i++)
-        run->totals[i] = program_array(p, TML_U32, 1);
-    run->made = program_array(p, TML_U32, MADE_WORDS);
-    run->sums = program_array(p, TML_U32, run->pose_count);
-    program_host(
-        p, &(program_host_desc){.run = write_in, .user = run, .uses = {run->pairs[0], run->poses}});
-    for (uint32_t step = first; step < end; step++)
-        add_step(run, step, step == first ? tml_length_of(count) : pairs_left(run));
-    add_made(run, MADE_AT_THE_END, run->last);
-    program_host(p, &(program_host_desc){.run = take_out,
-                                         .user = run,
-                                         .uses = {run->made, run->sums, run->pairs[run->last]}});
-    tml_status status = program_run(*p, (tml_buffer){0, 0});
-    const bool lacks_memory =
-        status == TML_ERROR_OUT_OF_MEMORY || status == TML_ERROR_OUT_OF_DEVICE_MEMORY;
-    if (!lacks_memory || run->has_run || run->room <= run->sure_room)
-        return status;
-    run->most_room = run->room = run->sure_room;
-    return TML_OK;
-}
-
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Makes a part of the results of steps [first, step) over count pairs. The caller frees out->pairs,
- * also on failure. */
+/* Pairs on the host that are the input of a step, followed slice by slice. */
+typedef struct breadth_part {
+    uint32_t step;
+    tml_uvec3 *pairs;
+    uint64_t count, done, slice;
+} breadth_part;
+
+/* Runs steps [first, step) over count pairs and reads the results, which are the part's pairs. The
+ * caller frees out->pairs, also on failure. */
 static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, const tml_uvec3 *pairs,
                             uint64_t count, breadth_part *out)
 {
-    *out = (breadth_part){.step = step, .slice = run->room / COLLIDE_WIDTH};
-    if (step > first)
-        return steps_run(run, first, step, pairs, count, out);
-    out->pairs = tml_alloc_array(run->job->tml, count, sizeof *out->pairs);
+    tml_context *tml = run->job->tml;
+    breadth_report report;
+    *out = (breadth_part){.step = step};
+    tml_status status = steps_run(run, first, step, pairs, count, &report);
+    if (status != TML_OK)
+        return status;
+    out->count = report.count;
+    out->slice = run->stream->room / COLLIDE_WIDTH;
+    out->pairs = tml_alloc_array(tml, out->count, sizeof *out->pairs);
     if (!out->pairs)
-        return no_memory(run, count);
-    memcpy(out->pairs, pairs, (size_t)count * sizeof *pairs);
-    out->count = count;
-    return TML_OK;
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_collide: no memory for %" PRIu64 " pairs of nodes", out->count);
+    return tml_buffer_read_range(tml, run->stream->pairs[report.last], 0, out->count, out->pairs);
 }
 
-/* Gives arrays more room. False where the limit or the device does not allow it. */
+/* Enlarges the stream's buffers. False where the limit or the device does not allow it;
+ * stream->room is 0 if the old buffers are gone, too. */
 static bool room_grow(breadth_run *run, uint64_t needed)
 {
-    const uint64_t before = run->room;
-    run->room = TML_MIN_OF(TML_MAX_OF(needed + needed / 4, 2 * before), run->most_room);
-    return run->room > before;
+    tml_context *tml = run->job->tml;
+    uint64_t before = run->stream->room;
+    uint64_t room = TML_MIN_OF(TML_MAX_OF(needed + needed / 4, 2 * before), run->most_room);
+    if (room <= before)
+        return false;
+    if (room_make(tml, run->stream, room) == TML_OK)
+        return true;
+    run->most_room = before;
+    return false;
 }
 
 /* The next slice of a part, without the pairs of poses that are answered: what is left of it moves
@@ -609,15 +648,16 @@ static tml_status probe_run(breadth_run *run, breadth_part roots)
 {
     enum { PAIRS_A_POSE = PROBE_WIDTH * COLLIDE_WIDTH };
     tml_status status = TML_OK;
-    uint64_t count = 1;
-    /* On llvmpipe a probe is faster where arrays are larger than it needs. */
-    if (!run->job->tml->engine->is_host || roots.count * PAIRS_A_POSE > run->room)
-        (void)room_grow(run, roots.count * PAIRS_A_POSE);
+    (void)room_grow(run, roots.count * PAIRS_A_POSE);
+    if (run->stream->room == 0)
+        status = room_make(run->job->tml, run->stream, run->most_room);
     run->is_probe = true;
-    while (status == TML_OK && count > 0) {
-        count = slice_next(run->job, &roots, TML_MAX_OF(run->room / PAIRS_A_POSE, (uint64_t)1));
-        if (count > 0)
-            status = steps_run(run, 0, run->step_count, roots.pairs + roots.done, count, NULL);
+    uint64_t most = TML_MAX_OF(run->stream->room / PAIRS_A_POSE, (uint64_t)1), count;
+    while (status == TML_OK && (count = slice_next(run->job, &roots, most)) > 0) {
+        breadth_report report;
+        status = steps_run(run, 0, run->step_count, roots.pairs + roots.done, count, &report);
+        if (status == TML_OK && report.step == run->step_count)
+            status = found_read(run, report.count, report.last);
         roots.done += count;
     }
     run->is_probe = false;
@@ -635,8 +675,7 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
     parts[0] = first;
     while (depth > 0) {
         breadth_part *part = &parts[depth - 1];
-        uint64_t count =
-            status == TML_OK ? slice_next(job, part, TML_MIN_OF(part->slice, run->room)) : 0;
+        uint64_t count = status == TML_OK ? slice_next(job, part, part->slice) : 0;
         if (count == 0) {
             if (depth > 1)
                 tml_free(job->tml, part->pairs, (size_t)part->count * sizeof *part->pairs);
@@ -649,16 +688,22 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
             continue;
         }
         const tml_uvec3 *pairs = part->pairs + part->done;
-        status = steps_run(run, part->step, run->step_count, pairs, count, NULL);
+        breadth_report report;
+        status = steps_run(run, part->step, run->step_count, pairs, count, &report);
         if (status != TML_OK)
             continue;
-        if (run->lacking == run->step_count) {
+        if (report.step == run->step_count) {
             job->parts++;
+            status = found_read(run, report.count, report.last);
             part->done += count;
-        } else if (!room_grow(run, run->count)) {
-            status = part_make(run, part->step, run->lacking, pairs, count, &parts[depth]);
-            depth++;
-            part->done += count;
+        } else if (!room_grow(run, report.count)) {
+            if (run->stream->room == 0) /* room_grow has freed the old buffers */
+                status = room_make(job->tml, run->stream, run->most_room);
+            if (status == TML_OK) {
+                status = part_make(run, part->step, report.step, pairs, count, &parts[depth]);
+                depth++;
+                part->done += count;
+            }
         }
     }
     return status;
@@ -666,24 +711,60 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
+static tml_status poses_upload(const breadth_run *run)
+{
+    const collide_job *job = run->job;
+    struct collide_stream *stream = run->stream;
+    uint64_t words = (uint64_t)COLLIDE_POSE_WORDS * job->pose_count;
+    if (stream->pose_room < words) {
+        tml_buffer_destroy(job->tml, stream->poses);
+        stream->poses = (tml_buffer){0, 0};
+        stream->pose_room = 0;
+        tml_status status =
+            tml_buffer_make(job->tml, TML_F32, words, job->poses, "poses", &stream->poses);
+        stream->pose_room = status == TML_OK ? words : 0;
+        return status;
+    }
+    return tml_buffer_write(job->tml, stream->poses, 0, words, job->poses);
+}
+
+static tml_status crossings_make(breadth_run *run)
+{
+    const collide_job *job = run->job;
+    struct collide_stream *stream = run->stream;
+    tml_status status = TML_OK;
+    if (stream->crossing_room < job->pose_count) {
+        tml_buffer_destroy(job->tml, stream->crossings);
+        stream->crossings = (tml_buffer){0, 0};
+        stream->crossing_room = 0;
+        status = tml_buffer_make(job->tml, TML_U32, job->pose_count, NULL, "crossings of poses",
+                                 &stream->crossings);
+        stream->crossing_room = status == TML_OK ? job->pose_count : 0;
+    }
+    run->crossings = tml_alloc_array(job->tml, job->pose_count, sizeof *run->crossings);
+    if (status == TML_OK && !run->crossings)
+        status = tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
+                           "tml_collide: no memory for counts of %u poses", job->pose_count);
+    return status;
+}
+
 static tml_status run_prepare(breadth_run *run)
 {
     collide_job *job = run->job;
     tml_context *tml = job->tml;
-    const uint64_t limit = collide_memory_limit(tml, job->memory_limit);
+    uint64_t limit = collide_memory_limit(tml, job->memory_limit);
     run->most_room =
         TML_MIN_OF(TML_MAX_OF(limit / PAIR_BYTES, (uint64_t)ROOM_LEAST), (uint64_t)ROOM_MOST);
-    run->sure_room = TML_MIN_OF((uint64_t)ROOM_AT_FIRST, run->most_room);
-    run->room = TML_MIN_OF(TML_MAX_OF(job->a->pair_room, run->sure_room), run->most_room);
     tml_status status = tree_upload(tml, job->a);
     TML_THEN(status, tree_upload(tml, job->b));
-    if (status == TML_OK && job->want == TML_COLLIDE_WANT_COUNT) {
-        run->crossings = tml_alloc_array(tml, job->pose_count, sizeof *run->crossings);
-        if (!run->crossings)
-            status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                               "tml_collide: no memory for counts of %u poses", job->pose_count);
-    }
-    return status;
+    TML_THEN(status, stream_make(tml, job->a));
+    if (status != TML_OK)
+        return status;
+    run->stream = job->a->stream;
+    if (run->stream->room == 0 || run->stream->room > run->most_room)
+        status = room_make(tml, run->stream, TML_MIN_OF((uint64_t)ROOM_AT_FIRST, run->most_room));
+    TML_THEN(status, poses_upload(run));
+    return status == TML_OK && job->want == TML_COLLIDE_WANT_COUNT ? crossings_make(run) : status;
 }
 
 tml_status collide_breadth_first(collide_job *job)
@@ -710,12 +791,11 @@ tml_status collide_breadth_first(collide_job *job)
         job->node_pairs = job->step_pairs[0] = roots.count = collide_roots(job, roots.pairs);
         if (job->want == TML_COLLIDE_WANT_FIRST && roots.count > 0)
             status = probe_run(&run, roots);
-        roots.slice = run.room;
+        roots.slice = run.stream->room;
     }
     if (status == TML_OK) {
         status = parts_run(&run, roots);
         job->parts = TML_MAX_OF(job->parts, 1u); /* no roots meet */
-        job->a->pair_room = run.sure_room;
     }
     tml_free(tml, roots.pairs, (size_t)job->pose_count * sizeof *roots.pairs);
     tml_free(tml, run.crossings, (size_t)job->pose_count * sizeof *run.crossings);

@@ -64,9 +64,9 @@ struct tml_tree {
     uint32_t stale_again;        /* what recordings make so whenever they are submitted */
 
     /* Of pairs of trees, the first of which this is: what collide keeps on the device. */
-    uint64_t pair_room;      /* pairs that BREADTH_FIRST had room for at last; 0: unknown */
-    uint64_t near_room;      /* pairs that distances had room for at last; 0: unknown */
-    tml_buffer device_shape; /* what distances have to know of the levels, or none */
+    struct collide_stream *stream; /* BREADTH_FIRST's buffers, or NULL */
+    uint64_t near_room;            /* pairs that distances had room for at last; 0: unknown */
+    tml_buffer device_shape;       /* what distances have to know of the levels, or none */
     void (*forget)(tml_context *tml, tml_tree *tree); /* frees all of it; NULL: there is none */
 };
 
