@@ -1,10 +1,11 @@
 #!/bin/sh
-# test_install.sh BUILD EXAMPLES: installs BUILD into a folder of its own and builds and runs the
-# examples against it as strangers would: by find_package, static and shared, and by pkg-config. The
-# headers must also be readable as C++.
+# test_install.sh BUILD EXAMPLES [all]: installs BUILD into a folder of its own and builds and runs some
+# examples, or all, against it as strangers would: by find_package, static and shared, and by
+# pkg-config. The headers must also be readable as C++.
 set -eu
 build=$1
 examples=$2
+all=${3:-}
 CC=${CC:-cc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -49,12 +50,12 @@ library=$(dirname "$(find "$prefix" -name trommel.pc)")/..
 PKG_CONFIG_PATH=$library/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH
 
-# The examples against static libraries; some of them against shared ones.
+# All examples, if so asked, against static libraries; some of them against shared ones.
 some="hello_compact user_kernel own_job_system volume_to_mesh"
 for shared in OFF ON; do
     quietly cmake -S "$examples" -B "$work/package-$shared" -DCMAKE_PREFIX_PATH="$prefix" \
         -DBUILD_SHARED_LIBS=$shared -DCMAKE_C_COMPILER="$CC"
-    if [ $shared = OFF ]; then
+    if [ $shared = OFF ] && [ "$all" ]; then
         quietly cmake --build "$work/package-$shared"
         quietly ctest --test-dir "$work/package-$shared" --output-on-failure
     else
@@ -113,6 +114,7 @@ readelf -d "$work/package-ON/hello_compact" | grep -q 'libtrommel\.so\.[0-9.]*\]
 for source in "$examples"/*.c; do
     grep -Eq "trommel/(vulkan|gl).h" "$source" && continue
     name=$(basename "$source" .c)
+    case "$all $some " in " "*" $name "* | all*) ;; *) continue ;; esac
     # shellcheck disable=SC2046  # flags are words
     quietly "$CC" -std=c17 "$source" $(pkg-config --cflags --libs trommel-io) -pthread -o "$name"
     quietly env LD_LIBRARY_PATH="$library" "./$name"
