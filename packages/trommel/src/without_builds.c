@@ -2,8 +2,8 @@
  * distances of meshes, rays, points and volumes there, in the place of collide_build.c,
  * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and
  * collide_volume_device.c of src/tree and of src/collide/collide_distance_*.c; and surfaces with
- * the trilinear topology (src/surface/surface_topology.c, surface_on_host.c,
- * cpu/cpu_surface_topology.c), and sums of kernels at points (src/field/field_weights.c,
+ * the trilinear topology (src/surface/surface_topology.c, surface_topology_check.c,
+ * surface_on_host.c, cpu/cpu_surface_topology.c), and sums of kernels at points (src/field/field_weights.c,
  * cpu/cpu_field_weights.c). */
 #include "collide/collide_distance.h"
 #include "field/field_internal.h"

@@ -1,0 +1,25 @@
+/* Who can make the topology of the trilinear interpolant. */
+#include "surface/surface_internal.h"
+
+tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
+                                  bool on_host)
+{
+    if (desc->topology == TML_TOPOLOGY_SEPARATED)
+        return TML_OK;
+    if ((uint32_t)desc->topology > TML_TOPOLOGY_TRILINEAR)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.topology is none of TML_TOPOLOGY_...", call);
+    if (desc->label_count || desc->all_labels)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.topology is TRILINEAR, which labels do not have: nothing is "
+                         "interpolated between them",
+                         call);
+    if (!on_host && surface_engine(tml)->trilinear < SURFACE_TRILINEAR_ALWAYS)
+        return tml_error(
+            tml, TML_ERROR_UNSUPPORTED,
+            "%s: desc.topology is TRILINEAR, which the %s engine %s; open the CPU engine", call,
+            tml->engine->name,
+            surface_engine(tml)->trilinear ? "makes by tml_surface alone, of volumes"
+                                           : "does not make on this path");
+    return TML_OK;
+}
