@@ -319,7 +319,7 @@ typedef struct tml_kernel {
 #define TML_K_LOAD__(k, way, T, ...) way##_LOAD(k, T)
 #define TML_K_ARRAY_LOAD(k, T)       (((const T *)tml_block->in[k])[tml_i])
 #define TML_K_WORDS_LOAD(k, T)       ((T)tml_block->in[k])
-#define TML_K_INDEX_LOAD(k, T)                                                                       \
+#define TML_K_INDEX_LOAD(k, T)                                                                     \
     (tml_block->index ? tml_block->index[tml_i] : tml_block->first + (T)tml_i)
 #define TML_K_RANK_LOAD(k, T)            (tml_block->rank[tml_i])
 #define TML_K_PARAMS_LOAD(k, T)          (*tml_block->params)
@@ -342,9 +342,11 @@ typedef struct tml_kernel {
 #define TML_K_STRIP(...)                 __VA_ARGS__
 #define TML_K_CAT(a, b)                  TML_K_CAT_(a, b)
 #define TML_K_CAT_(a, b)                 a##b
-#define TML_K_EACH(do, params)           TML_K_CAT(TML_K_EACH_, TML_K_COUNT params)(do, TML_K_STRIP params)
+#define TML_K_EACH(do, params) \
+    TML_K_CAT(TML_K_EACH_, TML_K_COUNT params)(do, TML_K_STRIP params)
 /* The same for up to four, without commas between them. */
-#define TML_K_JOIN(do, outs)             TML_K_CAT(TML_K_JOIN_, TML_K_COUNT outs)(do, TML_K_STRIP outs)
+#define TML_K_JOIN(do, outs) \
+    TML_K_CAT(TML_K_JOIN_, TML_K_COUNT outs)(do, TML_K_STRIP outs)
 #define TML_K_JOIN_1(do, ...)            TML_K_JOIN_1_(do, __VA_ARGS__)
 #define TML_K_JOIN_2(do, ...)            TML_K_JOIN_2_(do, __VA_ARGS__)
 #define TML_K_JOIN_3(do, ...)            TML_K_JOIN_3_(do, __VA_ARGS__)
@@ -364,7 +366,8 @@ typedef struct tml_kernel {
 #define TML_K_EACH_3_(do, a, b, c)          do(0, a), do(1, b), do(2, c)
 #define TML_K_EACH_4_(do, a, b, c, d)       do(0, a), do(1, b), do(2, c), do(3, d)
 #define TML_K_EACH_5_(do, a, b, c, d, e)    do(0, a), do(1, b), do(2, c), do(3, d), do(4, e)
-#define TML_K_EACH_6_(do, a, b, c, d, e, f) do(0, a), do(1, b), do(2, c), do(3, d), do(4, e), do(5, f)
+#define TML_K_EACH_6_(do, a, b, c, d, e, f) \
+    do(0, a), do(1, b), do(2, c), do(3, d), do(4, e), do(5, f)
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -305,7 +305,7 @@ static inline uint32_t tml_lowest_bit32(uint32_t x)
 #ifndef __cplusplus
 /* clang-format off */
 #define TML_K_BY_REAL(name, x) _Generic((x), float: tml_##name##_f, double: tml_##name##_d)
-#define TML_K_BY_TYPE(name, x)                                                                       \
+#define TML_K_BY_TYPE(name, x)                                                                     \
     _Generic((x), float: tml_##name##_f,    double: tml_##name##_d,                                \
                   int32_t: tml_##name##_i,  int64_t: tml_##name##_l,                               \
                   uint32_t: tml_##name##_u, uint64_t: tml_##name##_m)

@@ -19,7 +19,8 @@
 /* clang-format off */
 /* p.f: smoothing, shortest over longest axis, radius of a lone point, reach of the moments; p.u[0]:
  * fewest. */
-TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, float density), field_point_shape,
+TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, float density),
+                     field_point_shape,
                      (vec3 at, tml_words plan, tml_words points, float density, tml_params p), {
     field_shape shape = field_shape_of(field_mean(at, plan, points, points, FIELD_MEAN_MOMENTS),
                                        p.f[0], p.f[1], p.f[2], F(p.u[0]));

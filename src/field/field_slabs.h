@@ -56,7 +56,7 @@ tml_status field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first
  * reach: beyond these the field is field_background, less than the limit.
  * Errors: CANCELLED. */
 enum { FIELD_MARKED = 0xff };
-#ifdef TML_WEB /* whose fields are mostly a GPU's, and which counts every byte: all bricks are evaluated */
+#ifdef TML_WEB /* mostly a GPU makes its fields, and every byte counts: all bricks are evaluated */
 enum { FIELD_HAS_MARKS = false };
 #else
 enum { FIELD_HAS_MARKS = true };

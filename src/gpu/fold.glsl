@@ -152,7 +152,8 @@ fold_state fold_word(fold_state f, uint word, uint at)
 {
     uint mask = SIZE_LOG2 == 0u ? 0xffu : SIZE_LOG2 == 1u ? 0xffffu : 0xffffffffu;
     for (uint e = 0u; e < 4u >> SIZE_LOG2; e++)
-        f = fold_join(f, fold_state(uvec2(key_of(word >> (e << (3u + SIZE_LOG2)) & mask), 0u), at + e));
+        f = fold_join(
+            f, fold_state(uvec2(key_of(word >> (e << (3u + SIZE_LOG2)) & mask), 0u), at + e));
     return f;
 }
 

@@ -64,7 +64,8 @@ uvec3 words_of(look_sum sum)
 }
 look_sum sum_of_words(uvec3 words)
 {
-    return uvec2((words.x & STATE_BITS) | words.y << 30, (words.y & STATE_BITS) >> 2 | words.z << 28);
+    return uvec2((words.x & STATE_BITS) | words.y << 30,
+                 (words.y & STATE_BITS) >> 2 | words.z << 28);
 }
 #endif
 void publish(uvec2 states, uint i, uint flag, look_sum sum)

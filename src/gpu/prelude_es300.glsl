@@ -45,7 +45,8 @@ uint tml_word(tml_words words, uint i)
 uvec4 tml_word_uvec4(tml_words words, uint i)
 {
     i <<= 2;
-    return uvec4(tml_word(words, i), tml_word(words, i + 1u), tml_word(words, i + 2u), tml_word(words, i + 3u));
+    return uvec4(tml_word(words, i), tml_word(words, i + 1u), tml_word(words, i + 2u),
+                 tml_word(words, i + 3u));
 }
 
 /* GLSL ES 3.00 has no "precise". The product passes through integers and a uniform that no compiler

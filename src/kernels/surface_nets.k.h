@@ -15,7 +15,7 @@
 #define NETS_STRIDES     11u /* 2: samples from a row, and from a layer, to the next */
 #define NETS_BYTES       13u /* of a sample */
 #define NETS_SIGNED      14u
-#define NETS_ALIGNED     15u /* 1: each word of bits begins at a multiple of 16 bytes of the volume */
+#define NETS_ALIGNED     15u /* 1: each word of bits begins at a multiple of 16 bytes */
 #define NETS_BACKGROUND  16u /* 2: the label, widened */
 #define NETS_PATTERN     18u /* 2: words of the volume that are background */
 #define NETS_FLIP        20u /* 1: the winding is reversed */
@@ -24,8 +24,8 @@
 #define NETS_HAS_BETWEEN 23u /* 1: faces of other pairs are */
 #define NETS_BETWEEN     24u /* 4: two labels, widened */
 #define NETS_ORIGIN      28u /* 3 doubles */
-#define NETS_STEPS       34u /* 9 doubles: from a sample's position to the next one's along x, y, z */
-#define NETS_CHOSEN      52u /* how many labels are chosen; then these, of two words each, ascending */
+#define NETS_STEPS       34u /* 9 doubles: from a sample to the next along x, y, z */
+#define NETS_CHOSEN      52u /* how many labels are chosen; then these, two words each */
 #define NETS_PLAN_WORDS  53u
 
 /* ---- places ---------------------------------------------------------------------------------- */

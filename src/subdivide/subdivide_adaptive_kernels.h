@@ -6,7 +6,8 @@
 
 /* Errors: the largest value of a criterion on the edges of triangle t. */
 
-TML_KERNEL_WITH(subdivide, float, subdiv_length, (tml_index t, tml_words halves, tml_words limits), {
+TML_KERNEL_WITH(subdivide, float, subdiv_length,
+                (tml_index t, tml_words halves, tml_words limits), {
     float worst = 0.0f;
     for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++) {
         vec3 a = loop_point(limits, loop_low_end(halves, h));
@@ -39,7 +40,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_pixels,
 /* For each half-edge, the limit position of the vertex that would split its edge. kept: see
  * subdiv_kept. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_middle_ahead,
-                (tml_index h, tml_words halves, tml_words positions, tml_words kept, tml_params p), {
+                (tml_index h, tml_words halves, tml_words positions, tml_words kept,
+                 tml_params p), {
     uint first = loop_first(halves, U(h));
     return loop_xyz(loop_centre_limit(
         loop_centre_ahead(first, halves, positions, kept, 3u, p.u[2]), p.u[2]));
@@ -69,10 +71,12 @@ TML_KERNEL_WITH(subdivide, float, subdiv_angle,
 })
 /* The limit positions of an edge's ends, the lower vertex first: the same from both sides.
  * subdiv_worst: the largest error of a triangle's edges. */
-TML_KERNEL_WITH(subdivide, vec3, subdiv_low_end, (tml_index h, tml_words halves, tml_words limits), {
+TML_KERNEL_WITH(subdivide, vec3, subdiv_low_end,
+                (tml_index h, tml_words halves, tml_words limits), {
     return loop_point(limits, loop_low_end(halves, U(h)));
 })
-TML_KERNEL_WITH(subdivide, vec3, subdiv_high_end, (tml_index h, tml_words halves, tml_words limits), {
+TML_KERNEL_WITH(subdivide, vec3, subdiv_high_end,
+                (tml_index h, tml_words halves, tml_words limits), {
     return loop_point(limits, loop_high_end(halves, U(h)));
 })
 TML_KERNEL_WITH(subdivide, float, subdiv_worst, (tml_index t, tml_words errors), {
@@ -81,7 +85,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_worst, (tml_index t, tml_words errors),
 })
 /* 1 for triangles at a vertex with a semi-sharp crease or corner, whose sharpness still
  * decreases. */
-TML_KERNEL_WITH(subdivide, uint, subdiv_wearing, (tml_index t, tml_words halves, tml_words vertices), {
+TML_KERNEL_WITH(subdivide, uint, subdiv_wearing,
+                (tml_index t, tml_words halves, tml_words vertices), {
     for (uint h = 3u * U(t); h < 3u * U(t) + 3u; h++)
         if (loop_is_wearing(loop_origin(halves, h), halves, vertices))
             return 1u;
@@ -94,14 +99,16 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_want,
     return error > p.f[0] && loop_inherits(U(t), p.u[0], list, wants) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_want_wearing,
-                (tml_index t, float error, uint wearing, tml_words list, tml_words wants, tml_params p), {
+                (tml_index t, float error, uint wearing, tml_words list, tml_words wants,
+                 tml_params p), {
     return (error > p.f[0] || wearing != 0u) && loop_inherits(U(t), p.u[0], list, wants) ? 1u : 0u;
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_touch,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words wants), {
     return loop_touches(U(i), halves, vertices, wants) ? 1u : 0u;
 })
-TML_KERNEL_WITH(subdivide, uint, subdiv_select, (tml_index t, tml_words halves, tml_words touched), {
+TML_KERNEL_WITH(subdivide, uint, subdiv_select,
+                (tml_index t, tml_words halves, tml_words touched), {
     uint h = 3u * U(t);
     uint corners = tml_word(touched, loop_origin(halves, h)) +
                    tml_word(touched, loop_origin(halves, h + 1u)) +
@@ -119,7 +126,8 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_sizes,
     return is_short ? 0u : (U(i) == LEVEL_HALVES ? 12u : 4u) * count;
 })
 /* The number of a triangle among those that are refined. */
-TML_KERNEL_WITH(subdivide, uint, subdiv_place, (uint is_selected, uint rank, tml_words next_sizes), {
+TML_KERNEL_WITH(subdivide, uint, subdiv_place,
+                (uint is_selected, uint rank, tml_words next_sizes), {
     return is_selected != 0u && tml_word(next_sizes, LEVEL_TRIANGLES) != 0u ? rank : LOOP_NONE;
 })
 TML_KERNEL_WITH(subdivide, bool, subdiv_is_marked, (uint mark), {
@@ -294,7 +302,8 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_red,
 })
 /* list, red_parents: of the level before; params.u[0]: the level. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_leaf,
-                (tml_index t, tml_words list, tml_words red_parents, tml_words halves, tml_words reds,
+                (tml_index t, tml_words list, tml_words red_parents, tml_words halves,
+                 tml_words reds,
                  tml_params p), {
     bool is_there = tml_word(reds, U(t)) == 0u && loop_inherits(U(t), p.u[0], list, red_parents);
     return is_there ? loop_leaf_code(U(t), halves, reds) : 0u;
@@ -327,7 +336,8 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_sliver,
  * room for vertices and for triangles, and whether a level was refined, whose next one has
  * sizes. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_counts,
-                (tml_index i, tml_words vertices, tml_words triangles, tml_words sizes, tml_params p), {
+                (tml_index i, tml_words vertices, tml_words triangles, tml_words sizes,
+                 tml_params p), {
     if (U(i) < 2u)
         return U(i) == 0u ? tml_word(vertices, 0u) : tml_word(triangles, 0u);
     uint is_short = p.u[2] != 0u && tml_word(sizes, LEVEL_SHORT) != 0u ? 4u : 0u;

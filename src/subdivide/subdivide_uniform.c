@@ -8,20 +8,23 @@
 #include "subdivide/subdivide_kernels.h"
 
 /* clang-format off */
-TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_half, (tml_index i, tml_words halves, tml_params p), {
+TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_half,
+                (tml_index i, tml_words halves, tml_params p), {
     uint f = U(i) / 12u;
     uint twin = loop_twin(halves, loop_child_side(U(i), f));
     return loop_child_half(U(i), f, twin, halves, p.u[0], p.u[1]);
 })
 TML_KERNEL_WITH(subdivide, uvec4, subdiv_child_vertex,
-                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts, tml_params p), {
+                (tml_index i, tml_words vertices, tml_words halves, tml_words firsts,
+                 tml_params p), {
     return loop_child_vertex(U(i), vertices, halves, firsts, p.u[0], p.u[2]);
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_child_first,
                 (tml_index i, tml_words halves, tml_words firsts, tml_params p), {
     return loop_child_first(U(i), halves, firsts, p.u[1]);
 })
-TML_KERNEL_WITH(subdivide, uvec3, subdiv_child_triangle, (tml_index i, tml_words halves, tml_params p), {
+TML_KERNEL_WITH(subdivide, uvec3, subdiv_child_triangle,
+                (tml_index i, tml_words halves, tml_params p), {
     return loop_child_triangle(U(i), halves, p.u[0]);
 })
 TML_KERNEL_WITH(subdivide, uvec3, subdiv_own_triangle, (tml_index i, tml_words halves), {

@@ -15,7 +15,7 @@
 #define SORT_VALUES   3u /* SORT_VALUES_... */
 #define SORT_LONG     4u /* indices may exceed 31 bits */
 #define SORT_ITEMS    5u /* elements of a tile per invocation: even */
-#define SORT_SPANS    6u /* tiles are those of long segments, of so many elements; 0: of the stream */
+#define SORT_SPANS    6u /* elements of tiles, which are of long segments; 0: of the stream */
 /* sort_sweep */
 #define SORT_PLACED 7u /* places come from "states", which a scan made; else by look-back */
 #define SORT_SPECS  8u

@@ -41,7 +41,8 @@ EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_c
     };
     s.is2 = typeof gl.bindSampler == "function";
     /* Active transform feedback makes draws and changes of the program errors. */
-    s.feedback = s.is2 && !(shadow && !shadow.get("feedback")) && gl.getParameter(0x8E24) && !gl.getParameter(0x8E23);
+    s.feedback = s.is2 && !(shadow && !shadow.get("feedback")) && gl.getParameter(0x8E24) &&
+        !gl.getParameter(0x8E23);
     if (s.feedback)
         gl.pauseTransformFeedback();
     s.program = get(0x8B8D);

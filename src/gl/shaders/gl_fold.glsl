@@ -105,7 +105,8 @@ uvec2 sums_of_words(uvec4 a, uvec4 b)
     b ^= raise;
     uvec4 low, high;
     if (SIZE_LOG2 == 0u) {
-        low = (a & 0x00ff00ffu) + (a >> 8 & 0x00ff00ffu) + (b & 0x00ff00ffu) + (b >> 8 & 0x00ff00ffu);
+        low =
+            (a & 0x00ff00ffu) + (a >> 8 & 0x00ff00ffu) + (b & 0x00ff00ffu) + (b >> 8 & 0x00ff00ffu);
         uint two = (low.x + low.y) + (low.z + low.w);
         return uvec2((two & 0xffffu) + (two >> 16), 0u);
     }

@@ -8,7 +8,7 @@ struct segment {
     uint count;
 };
 
-#ifdef STARTS /* offsets lack the end of the last segment; gl_common.glsl: lengths and their places */
+#ifdef STARTS /* offsets lack the last segment's end; gl_common.glsl: lengths and their places */
 uniform highp usampler2D counts, ends;
 uniform uvec3 count_place, end_place;
 #endif

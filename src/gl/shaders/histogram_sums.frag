@@ -45,7 +45,8 @@ void main()
     part = bin & 1u;
     bin >>= 1;
 #endif
-    uvec2 sum = add64(sum_before(place_of(bin + 1u)), histogram_negative(sum_before(place_of(bin))));
+    uvec2 sum =
+        add64(sum_before(place_of(bin + 1u)), histogram_negative(sum_before(place_of(bin))));
 #ifdef REAL
     sum.x = histogram_float(sum, histogram_shift(tml_load_word(largest, 0u), length_log2));
 #endif

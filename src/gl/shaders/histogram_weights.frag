@@ -22,7 +22,8 @@ void main()
         weight.x = LOAD_U8(weights, source);
 #endif
 #ifdef REAL
-        weight = histogram_fixed(weight.x, histogram_shift(tml_load_word(largest, 0u), length_log2));
+        weight =
+            histogram_fixed(weight.x, histogram_shift(tml_load_word(largest, 0u), length_log2));
 #endif
     }
     word = (tml_texel() & 1u) == 0u ? weight.x : weight.y;

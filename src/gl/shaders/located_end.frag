@@ -16,5 +16,6 @@ void main()
         first.y = tml_load_word(out_first, 1u);
     if (first.y >= 0x80000000u)
         first = uvec2(0u, 0x80000000u);
-    value = uvec4(add64(load_quad(totals, at).xy, first), first.y != 0u ? 0xffffffffu : first.x, 0u);
+    value =
+        uvec4(add64(load_quad(totals, at).xy, first), first.y != 0u ? 0xffffffffu : first.x, 0u);
 }

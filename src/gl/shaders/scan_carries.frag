@@ -18,7 +18,8 @@ sums carries_from(uint first, uint block)
     uint begin = (first + (1u << level) - 1u) >> level, group = block >> 4, quad = block >> 2 & 3u;
     SUM before = sum_zero();
     for (uint q = 0u; q < 3u; q++) {
-        SUM total = sums_total(load_sums_from(level_sums, level_sums_high, begin + (group << 4) + 4u * q));
+        SUM total =
+            sums_total(load_sums_from(level_sums, level_sums_high, begin + (group << 4) + 4u * q));
         before = q < quad ? sum_add(before, total) : before;
     }
 #ifndef TOP

@@ -26,7 +26,10 @@ vec4 sums_of(sampler2D level, vec4 shape, float first, float node)
 /* Descends from a node and a key among its outputs to a child and a key among the child's. */
 vec2 down(vec4 sums, vec2 at)
 {
-    float before = at.y >= sums.z ? sums.z : at.y >= sums.y ? sums.y : at.y >= sums.x ? sums.x : 0.0;
+    float before = at.y >= sums.z   ? sums.z
+                   : at.y >= sums.y ? sums.y
+                   : at.y >= sums.x ? sums.x
+                                    : 0.0;
     float child = step(sums.x, at.y) + step(sums.y, at.y) + step(sums.z, at.y);
     return vec2(4.0 * at.x + child, at.y - before);
 }

@@ -15,7 +15,7 @@
 #define IMAGE_WITH_MAX_RGB   16u
 #define IMAGE_IN_QUADS       32u /* units of 16 or 48 bytes */
 #define IMAGE_IN_ONE_ROW     64u /* rows have no gaps and are treated as one */
-#define IMAGE_IN_TILES       128u /* 256 units are IMAGE_TILE pixels across, as textures are laid out */
+#define IMAGE_IN_TILES       128u /* 256 units are IMAGE_TILE pixels across, as in textures */
 #define IMAGE_TILE           32u
 /* Offsets in the state words, which begin as 0. Word 0 counts the workgroups that are done; the
  * histogram's sums and the other totals follow. */

@@ -27,7 +27,7 @@
 #define SURFACE_HEAD_INDEX_ISO 44u /* float: isovalue for the brick index */
 #define SURFACE_HEAD_SLAB      45u
 #define SURFACE_HEAD_OPEN      46u /* words with open cells */
-#define SURFACE_HEAD_BASE      48u /* vertices, triangles, cells before the part or slab (u64 each) */
+#define SURFACE_HEAD_BASE      48u /* vertices, triangles, cells before the part or slab (u64) */
 #define SURFACE_HEAD_EXACT_ISO                                                                     \
     54u /* magnitude (u64), exponent of its lowest bit (int), 1 if negative */
 #define SURFACE_HEAD_WORDS 64u

@@ -13,7 +13,9 @@ uint type_size_log2(uint type)
 uvec2 key_of(uint type, uvec2 raw)
 {
     bool is_wide = type_size_log2(type) == 3u, is_float = TYPE_IS_FLOAT(type);
-    uint sign = type_size_log2(type) == 0u ? 0x80u : type_size_log2(type) == 1u ? 0x8000u : 0x80000000u;
+    uint sign = type_size_log2(type) == 0u   ? 0x80u
+                : type_size_log2(type) == 1u ? 0x8000u
+                                             : 0x80000000u;
     bool is_signed = is_float || TYPE_IS_SIGNED(type);
     uint top = is_wide ? raw.y : raw.x;
     bool turns = is_float && (top & sign) != 0u; /* a negative float: larger bits, smaller value */

@@ -17,7 +17,8 @@ uint keep_rows(uint v[ROWS], uint first, uint count)
     bool is_first_of_all = first == 0u && TOTALS != TOTALS_LATER;
     uint last = v[0]; /* the element before the row */
     if (lane == 0u && !is_first_of_all && first < count)
-        last = LOAD_U32(address_add(address_of_word(args.in0, first), 0xfffffffcu, 0xffffffffu), 0u);
+        last =
+            LOAD_U32(address_add(address_of_word(args.in0, first), 0xfffffffcu, 0xffffffffu), 0u);
     [[unroll]] for (uint r = 0u; r < ROWS; r++) {
         uint before = subgroupShuffle(v[r], max(lane, 1u) - 1u);
         before = lane == 0u ? last : before;

@@ -146,7 +146,8 @@ uvec4 load_whole(uvec2 base, uint q, uint skip, uint end)
 void count_quad(inout bin_run run, uvec4 quad, uvec2 base, uint q, uint skip, uint end)
 {
     for (uint c = 0u; c < 4u; c++) {
-        uint at = (q << QUAD_LOG2) + c * PER_WORD, from = max(at, skip), to = min(at + PER_WORD, end);
+        uint at = (q << QUAD_LOG2) + c * PER_WORD, from = max(at, skip),
+             to = min(at + PER_WORD, end);
         if (is_whole(q, skip, end))
             count_word(run, quad[c], 0u, PER_WORD, at - skip);
         else if (from < to)

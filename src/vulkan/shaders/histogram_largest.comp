@@ -10,7 +10,8 @@ void main()
 {
     uint end = stream_length(args.length_at, args.bound), largest = 0u;
     uint first = group_index() * HISTOGRAM_LARGEST;
-    for (uint i = first + gl_LocalInvocationID.x; i < min(first + HISTOGRAM_LARGEST, end); i += GROUP)
+    for (uint i = first + gl_LocalInvocationID.x; i < min(first + HISTOGRAM_LARGEST, end);
+         i += GROUP)
         largest = max(largest, histogram_weight_size(LOAD_U32(args.weights, i)));
     reconverge();
     largest = subgroupMax(largest);

@@ -38,7 +38,8 @@ void main()
         return;
     for (uint g = 0u; g < LENGTHS_GRIDS; g++) {
         uint items_log2 = LENGTHS_GRID_LOG2 + g, at = 3u * (LENGTHS_GRIDS * i + g);
-        uint groups = max((here >> items_log2) + uint((here & ((1u << items_log2) - 1u)) != 0u), 1u);
+        uint groups =
+            max((here >> items_log2) + uint((here & ((1u << items_log2) - 1u)) != 0u), 1u);
         uint x = min(groups, args.grid_x);
         store_word(args.grids, at, x);
         store_word(args.grids, at + 1u, (groups + x - 1u) / x);

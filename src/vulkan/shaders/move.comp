@@ -122,7 +122,9 @@ void main()
     barrier();
     /* Preceding tiles are full: those of their elements that were not kept were rejected. */
     uint here = min(count - begin, TILE_ITEMS), first = 32u * gl_LocalInvocationID.x;
-    uint valid = first >= here ? 0u : here - first >= 32u ? 0xffffffffu : (1u << (here - first)) - 1u;
+    uint valid = first >= here         ? 0u
+                 : here - first >= 32u ? 0xffffffffu
+                                       : (1u << (here - first)) - 1u;
     uvec2 elements = add64(uvec2(args.first_low, args.first_high), uvec2(begin, 0u));
     move_bits(tile, ~word & valid, add64(load64(args.total), sub64(elements, start)));
 }

@@ -18,8 +18,9 @@ bool are_subgroups_right()
     uint local = gl_LocalInvocationID.x;
     uint lanes = subgroupBallotBitCount(subgroupBallot(true));
     uint next = subgroupShuffle(local, (gl_SubgroupInvocationID + 1u) % SUBGROUP);
-    return gl_SubgroupSize == SUBGROUP && lanes == SUBGROUP && gl_NumSubgroups == GROUP / SUBGROUP &&
-           gl_SubgroupInvocationID == local % SUBGROUP && gl_SubgroupID == subgroup_index() &&
+    return gl_SubgroupSize == SUBGROUP && lanes == SUBGROUP &&
+           gl_NumSubgroups == GROUP / SUBGROUP && gl_SubgroupInvocationID == local % SUBGROUP &&
+           gl_SubgroupID == subgroup_index() &&
            next == local - local % SUBGROUP + (local + 1u) % SUBGROUP;
 }
 

@@ -161,7 +161,8 @@ vec4 piece_reals(uvec4 piece)
         return vec4(wide_to_float(piece.xy), wide_to_float(piece.zw), 0.0, 0.0);
     vec4 sums;
     for (uint c = 0u; c < 4u; c++) {
-        precise float sum = tml_half_to_float(piece[c] & 0xffffu) + tml_half_to_float(piece[c] >> 16);
+        precise float sum =
+            tml_half_to_float(piece[c] & 0xffffu) + tml_half_to_float(piece[c] >> 16);
         sums[c] = sum;
     }
     return sums;

@@ -290,7 +290,8 @@ marked_tile scan_marked_tile(uvec2 in_at, uint tile, uint count)
 {
     uint first = tile * TILE, in_tile = subgroup_index() * STRETCH;
     marked_tile t;
-    load_stretch(in_at, first + in_tile, count, is_plain(in_at, in_at, first + TILE, count), t.mine.s);
+    load_stretch(in_at, first + in_tile, count, is_plain(in_at, in_at, first + TILE, count),
+                 t.mine.s);
     find_heads(tile, count);
     t.mine.heads = 0u;
     UNROLL for (uint k = 0u; k < ROWS; k++)
@@ -396,7 +397,8 @@ void main()
     }
     if (SCAN_MODE == SCAN_ONE_PASS)
         tile = take_tile();
-    uvec2 in_at = is_of_tiles ? args.states : args.in_at, out_at = is_of_tiles ? in_at : args.out_at;
+    uvec2 in_at = is_of_tiles ? args.states : args.in_at,
+          out_at = is_of_tiles ? in_at : args.out_at;
     uint cover_first = is_of_tiles ? 0u : offset_of(0u);
     uint cover_end = is_of_tiles ? count : find_cover_end();
     sum_t carry = ZERO;

@@ -74,7 +74,8 @@ uint number_of(uint code)
 uvec2 code_of(uvec2 key)
 {
     uvec2 flip = uvec2(args.flip_low, args.flip_high), real = uvec2(args.real_low, args.real_high);
-    uvec2 least = uvec2(args.least_low, args.least_high), magnitude = key & real, most = real ^ least;
+    uvec2 least = uvec2(args.least_low, args.least_high), magnitude = key & real,
+          most = real ^ least;
     bool is_nan = magnitude.y > most.y || (magnitude.y == most.y && magnitude.x > most.x);
     uint sign = SORT_SIGN(key.y, 32u);
     return is_nan ? least : SORT_CODE(key, sign, flip, real);

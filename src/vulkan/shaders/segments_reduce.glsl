@@ -162,8 +162,9 @@ void fold_middling()
     for (uint i = subgroup_index(); i < middling_count; i += GROUP / SUBGROUP) {
         segment span = segment(listed_first[i], listed_count[i]);
         bool is_row = span.count <= SUBGROUP << PIECE_LOG2; /* a piece per lane is enough */
-        fold_state f = fold_subgroup(fold_some(address_of_element(span.first), span.count,
-                                               is_row ? lane : lane * PIECES, is_row ? 1u : PIECES));
+        fold_state f =
+            fold_subgroup(fold_some(address_of_element(span.first), span.count,
+                                    is_row ? lane : lane * PIECES, is_row ? 1u : PIECES));
         if (subgroupElect())
             store_segment(listed[i], span, f);
     }
@@ -187,17 +188,20 @@ uvec2 counter_at(uint group, uint i)
 /* All invocations call it with a tile of segment s, which begins in the range of that workgroup. */
 void fold_long(uint s, segment span, uint group, uint tile)
 {
-    uint t = gl_LocalInvocationID.x, begin = tile << TILE_LOG2, tiles = (span.count - 1u >> TILE_LOG2) + 1u;
+    uint t = gl_LocalInvocationID.x, begin = tile << TILE_LOG2,
+         tiles = (span.count - 1u >> TILE_LOG2) + 1u;
     barrier();
     fold_state f = fold_tile(address_of_element(span.first + begin), 0u,
                              min(span.count - begin, 1u << TILE_LOG2));
     f.at += begin;
     if (tiles > 1u) {
-        uint most = min(FOLD_FAN, args.pass_tiles), fan = tile / most, fans = (tiles - 1u) / most + 1u;
+        uint most = min(FOLD_FAN, args.pass_tiles), fan = tile / most,
+             fans = (tiles - 1u) / most + 1u;
         uint first = fan * most, here = min(tiles - first, most);
         if (t == 0u)
             put_result(args.results, tile_slot(group, tile), f);
-        uvec2 counter = fan == 0u ? counter_at(group, 1u) : counter_at(tile_slot(group, first) / 4u, 2u);
+        uvec2 counter =
+            fan == 0u ? counter_at(group, 1u) : counter_at(tile_slot(group, first) / 4u, 2u);
         if (!is_last_of(counter, here, 1u))
             return;
         f = get_result(args.results, tile_slot(group, first + min(t, here - 1u)));
@@ -215,7 +219,8 @@ void fold_long(uint s, segment span, uint group, uint tile)
             fold_state mine = fold_nothing();
             for (uint k = 0u; k < each; k++) {
                 uint i = begin_fan + t * each + k;
-                fold_state other = get_result(args.results, tile_slot(group, min(i, end - 1u) * most) + 2u);
+                fold_state other =
+                    get_result(args.results, tile_slot(group, min(i, end - 1u) * most) + 2u);
                 mine = fold_join(mine, fold_choose(i < end, other, fold_nothing()));
             }
             barrier();
@@ -237,7 +242,8 @@ void fold_carried(uint s, uint group)
     uint before = between(position, range), tile = (before - 1u >> TILE_LOG2) + 1u;
     uint last = span.count == 0u ? 0u : span.count - 1u >> TILE_LOG2;
     if (tile <= last && (tile << TILE_LOG2) - before < 1u << args.each_log2)
-        fold_long(s, span, position.x >> args.each_log2 | position.y << (32u - args.each_log2), tile);
+        fold_long(s, span, position.x >> args.each_log2 | position.y << (32u - args.each_log2),
+                  tile);
 }
 
 /* ---- a workgroup ----------------------------------------------------------------------------- */

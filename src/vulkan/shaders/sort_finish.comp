@@ -16,7 +16,8 @@ uint narrow(uint i)
 
 void main()
 {
-    uint count = stream_length(args.length_at, args.bound), i = group_index() * GROUP + gl_LocalInvocationID.x;
+    uint count = stream_length(args.length_at, args.bound),
+         i = group_index() * GROUP + gl_LocalInvocationID.x;
     if (SIZE == 8u) {
         if (i < count)
             store64(address_of(args.to, i, 8u), uvec2(LOAD_U32(args.from, i), 0u));

@@ -13,7 +13,8 @@ void main()
     uint digits = (args.end_bit - args.first_bit + (DIGIT_BITS - 1u)) / DIGIT_BITS;
     for (uint i = group_index() * GROUP + t; i < args.clear_count; i += groups * GROUP)
         store_word(args.clear, i, 0u);
-    uint tiles = args.tile == 0u ? 0u : (count + (args.tile - 1u)) / args.tile, number = group_index();
+    uint tiles = args.tile == 0u ? 0u : (count + (args.tile - 1u)) / args.tile,
+         number = group_index();
     uint first = number * args.each * GROUP, end = min(count, first + args.each * GROUP);
     uvec2 counts = args.counts;
     if (SPANS != 0u) {

@@ -28,7 +28,8 @@ uvec4 span_of(uint tile, uint windows)
 void main()
 {
     uint windows = (args.bound + (WINDOW - 1u)) / WINDOW;
-    uint tiles = min(words_at(args.head).v[0], SORT_MOST_SPANS(args.bound, SPANS, windows)), tile = group_index() * GROUP + gl_LocalInvocationID.x;
+    uint tiles = min(words_at(args.head).v[0], SORT_MOST_SPANS(args.bound, SPANS, windows)),
+         tile = group_index() * GROUP + gl_LocalInvocationID.x;
     if (tile == 0u) {
         uint groups = max(tiles, 1u), x = min(groups, SORT_GRID_X);
         store_word(args.head, SORT_HEAD_TILES, tiles);

@@ -71,7 +71,8 @@ uvec2 compared_mask()
 {
     uint first = args.kind >> 8 & 0xffu, end = args.kind >> 16;
     return uvec2(ones_below(end) & ~ones_below(first),
-                 (end > 32u ? ones_below(end - 32u) : 0u) & ~(first > 32u ? ones_below(first - 32u) : 0u));
+                 (end > 32u ? ones_below(end - 32u) : 0u) &
+                     ~(first > 32u ? ones_below(first - 32u) : 0u));
 }
 bool comes_before(uvec2 a, uvec2 b)
 {

@@ -66,8 +66,9 @@ float shape_at(uint number, uint word)
 
 bool is_near(vec4 point, uint number)
 {
-    vec3 support = vec3(field_support(point.w, args.extent_x), field_support(point.w, args.extent_y),
-                        field_support(point.w, args.extent_z));
+    vec3 support =
+        vec3(field_support(point.w, args.extent_x), field_support(point.w, args.extent_y),
+             field_support(point.w, args.extent_z));
     if (HAS_SHAPES)
         support = vec3(shape_at(number, 7u), shape_at(number, 8u), shape_at(number, 9u));
     return field_is_near(point.xyz, support, vec3(0.0), vec3(float(BRICK - 1u)));

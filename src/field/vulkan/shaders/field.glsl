@@ -26,6 +26,6 @@ uvec2 row_at(uint y, uint z)
 /* base: the brick's first sample. */
 bin_box bins_near(uint level, uvec3 base)
 {
-    return bins_of_level(quads_at(args.levels).v[2u * level], quads_at(args.levels).v[2u * level + 1u],
-                         base, base + BRICK - 1u);
+    return bins_of_level(quads_at(args.levels).v[2u * level],
+                         quads_at(args.levels).v[2u * level + 1u], base, base + BRICK - 1u);
 }

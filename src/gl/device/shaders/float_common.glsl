@@ -79,7 +79,8 @@ float float_of_half(float bits)
     vec4 bytes = pack_number(mantissa * 8192.0);
     /* Exponent 31 becomes 255, others are biased anew. Exponent 0 has fixed-point numbers. */
     float field = exponent == 31.0 ? 255.0 : exponent + 112.0;
-    float value = unpack_float(vec4(bytes.xy, bytes.z + 128.0 * mod(field, 2.0), floor(field * 0.5)));
+    float value =
+        unpack_float(vec4(bytes.xy, bytes.z + 128.0 * mod(field, 2.0), floor(field * 0.5)));
     if (exponent == 0.0)
         value = mantissa * (PACK_DOWN_16 * 0.00390625);
     return bits >= 32768.0 ? -value : value;

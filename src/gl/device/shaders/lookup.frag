@@ -9,7 +9,8 @@ highp uint tml_word(highp usampler2D words, highp uint i)
     highp uint row = uint(textureSize(words, 0).x);
     return texelFetch(words, ivec2(int(i % row), int(i / row)), 0).x;
 #else
-    return texelFetch(words, ivec2(int(i & ((1u << TML_ROW_LOG2) - 1u)), int(i >> TML_ROW_LOG2)), 0).x;
+    return texelFetch(words, ivec2(int(i & ((1u << TML_ROW_LOG2) - 1u)), int(i >> TML_ROW_LOG2)), 0)
+        .x;
 #endif
 }
 /* Elements i of buffers of u32, f32 and their vectors, and the number in a count. */
@@ -19,7 +20,8 @@ highp uvec2 tml_uvec2(highp usampler2D words, highp uint i)
 }
 highp uvec3 tml_uvec3(highp usampler2D words, highp uint i)
 {
-    return uvec3(tml_word(words, 3u * i), tml_word(words, 3u * i + 1u), tml_word(words, 3u * i + 2u));
+    return uvec3(tml_word(words, 3u * i), tml_word(words, 3u * i + 1u),
+                 tml_word(words, 3u * i + 2u));
 }
 highp uvec4 tml_uvec4(highp usampler2D words, highp uint i)
 {

@@ -94,7 +94,8 @@ uvec4 record_quad2(image_record r)
 }
 uvec4 record_quad3(image_record r)
 {
-    return uvec4(r.least, r.most, floatBitsToUint(r.moments.mean), floatBitsToUint(r.moments.square));
+    return uvec4(r.least, r.most, floatBitsToUint(r.moments.mean),
+                 floatBitsToUint(r.moments.square));
 }
 
 /* A tile's sums in one quad: six bits a count of a kind; 16 bits each for weight and log weight; 24

@@ -656,7 +656,8 @@ void main()
             bins[copy * GROUP + t] = 0u;
     image_begin();
     uint stretch = args.steps * BATCH * GROUP;
-    uint tiles = args.row_units * ((args.height + (GROUP / IMAGE_TILE - 1u)) / (GROUP / IMAGE_TILE));
+    uint tiles =
+        args.row_units * ((args.height + (GROUP / IMAGE_TILE - 1u)) / (GROUP / IMAGE_TILE));
     uint units = IN_TILES ? tiles * GROUP : args.row_units * (IN_ONE_ROW ? 1u : args.height);
     tally mine = take_stretch(group * stretch, units);
     if (WITH_HISTOGRAM) {

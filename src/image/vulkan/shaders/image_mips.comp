@@ -172,7 +172,8 @@ vec4 first_levels_of_codes(source from, uint x, uint y)
             sums[q] += codes_of(row_bits(words[(q & 2u) + (i >> 1)], 2u * (q & 1u) + (i & 1u)).x);
     }
     [[unroll]] for (uint q = 0u; q < 4u; q += 2u)
-        put_codes(from, x / 2u, (y + q) / 2u, codes_mean(sums[q], 2u), codes_mean(sums[q + 1u], 2u));
+        put_codes(from, x / 2u, (y + q) / 2u, codes_mean(sums[q], 2u),
+                  codes_mean(sums[q + 1u], 2u));
     if (from.levels == 1u) {
         [[unroll]] for (uint q = 0u; q < 4u; q++)
             put_floats(from, 1u, x / 2u + (q & 1u), y / 2u + (q >> 1), codes_texel(sums[q], 2u));
@@ -231,7 +232,8 @@ vec4 next_levels(source from, uvec2 tile, uint level, uint at, uint count)
     uint t = gl_LocalInvocationID.x, side = TILE_SIDE >> level;
     uint corner = at + 4u * min(t, count / 4u - 1u);
     bool is_one = t < count / 4u;
-    vec4 texel = paired(texels[corner], texels[corner + 1u], texels[corner + 2u], texels[corner + 3u]);
+    vec4 texel =
+        paired(texels[corner], texels[corner + 1u], texels[corner + 2u], texels[corner + 3u]);
     vec4 next = paired(texel, subgroupShuffleXor(texel, 1u));
     next = paired(next, subgroupShuffleXor(next, 2u));
     uint first = level_first(from, level);

@@ -15,7 +15,8 @@ uvec4 whole_at(uint y, uint z, uint q)
 }
 uint whole_before(uint y, uint z, uint q)
 {
-    return y < size.y && z < size.z && q != 0u ? row_quad(whole_cells, y + size.y * z, q - 1u).w : 0u;
+    return y < size.y && z < size.z && q != 0u ? row_quad(whole_cells, y + size.y * z, q - 1u).w
+                                               : 0u;
 }
 
 /* The axis's edges at a place that touch a cell with all corners. */

@@ -85,7 +85,8 @@ sample_bits read_two(uint two)
 /* Four 8-bit samples of a word, as four bits: those from the limit to the end of the range. */
 uint read_four(uint four)
 {
-    uint keys = TYPE_IS_SIGNED(TYPE) ? four ^ 0x80808080u : four, end = limit_now.x + range_now.x + 1u;
+    uint keys = TYPE_IS_SIGNED(TYPE) ? four ^ 0x80808080u : four,
+         end = limit_now.x + range_now.x + 1u;
     uint inside = bytes_inside(keys, limit_now.x * 0x01010101u);
     if (end <= 0xffu)
         inside &= ~bytes_inside(keys, end * 0x01010101u);
@@ -133,7 +134,8 @@ uint read_mask(uint i, uint n)
 uint index_answer(uint w, uint y, uint z)
 {
     uint bricks_x = (dims.x + 63u) / 64u, bricks_y = (dims.y + 3u) / 4u;
-    uint by = first_brick.y + (y + brick_place.x) / 4u, bz = first_brick.z + (z + brick_place.y) / 4u;
+    uint by = first_brick.y + (y + brick_place.x) / 4u,
+         bz = first_brick.z + (z + brick_place.y) / 4u;
     uint brick = first_brick.x + w / 2u + bricks_x * (by + bricks_y * bz);
     uint low = tml_load_word(bricks, 2u * brick), high = tml_load_word(bricks, 2u * brick + 1u);
     uint key = key_of(TYPE_F32, uvec2(index_now, 0u)).x;

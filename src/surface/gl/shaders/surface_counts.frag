@@ -22,8 +22,8 @@ void main()
     uvec4 c2 = row_quad(bits, row2, q), c3 = row_quad(bits, row3, q);
     uvec4 s0 = step_quad(c0, row_next(bits, row0, q)), s1 = step_quad(c1, row_next(bits, row1, q));
     uvec4 s2 = step_quad(c2, row_next(bits, row2, q)), s3 = step_quad(c3, row_next(bits, row3, q));
-    uvec4 cells = (c0 | s0 | c1 | s1 | c2 | s2 | c3 | s3) & ~(c0 & s0 & c1 & s1 & c2 & s2 & c3 & s3) &
-                  columns_below(q, size.x - 1u);
+    uvec4 cells = (c0 | s0 | c1 | s1 | c2 | s2 | c3 | s3) &
+                  ~(c0 & s0 & c1 & s1 & c2 & s2 & c3 & s3) & columns_below(q, size.x - 1u);
     if (is_zero(cells))
         return;
 #ifdef MISSING

@@ -18,7 +18,8 @@ uint vertex_on(uint number, uint column, uint row)
     column += edge.corner.x;
     uint quad = (3u * row + edge.axis) * quads.x + (column >> 7);
     uvec4 below = columns_below(0u, column & 127u);
-    return word_of(load_quad(firsts, quad >> 2), quad & 3u) + count_bits(load_quad(edges, quad) & below);
+    return word_of(load_quad(firsts, quad >> 2), quad & 3u) +
+           count_bits(load_quad(edges, quad) & below);
 }
 
 void main()
@@ -40,7 +41,8 @@ void main()
         step = uvec4(step.yzw, surface_step_x(word, next));
     }
     uint x_cells = word_of(columns_below(place.q, size.x - 1u), w);
-    uint cells = x_cells & surface_active(here.x, step.x, here.y, step.y, here.z, step.z, here.w, step.w);
+    uint cells =
+        x_cells & surface_active(here.x, step.x, here.y, step.y, here.z, step.z, here.w, step.w);
 #ifdef MISSING
     if (some_are_missing())
         cells &= word_of(row_quad(whole_cells, place.row, place.q), w);
@@ -48,16 +50,16 @@ void main()
     /* Binary search for the cell: the most columns that have at most spot.rank triangles. */
     uint bit = 0u, before = 0u;
     for (uint width = 16u; width > 0u; width >>= 1) {
-        uint count = surface_triangles(here.x, step.x, here.y, step.y, here.z, step.z, here.w, step.w,
-                                       cells & low_bits(bit + width));
+        uint count = surface_triangles(here.x, step.x, here.y, step.y, here.z, step.z, here.w,
+                                       step.w, cells & low_bits(bit + width));
         if (count <= spot.rank) {
             bit += width;
             before = count;
         }
     }
     uvec4 low = here >> bit & 1u, high = step >> bit & 1u;
-    uint index = low.x | high.x << 1 | low.y << 2 | high.y << 3 | low.z << 4 | high.z << 5 | low.w << 6 |
-                 high.w << 7;
+    uint index = low.x | high.x << 1 | low.y << 2 | high.y << 3 | low.z << 4 | high.z << 5 |
+                 low.w << 6 | high.w << 7;
     uvec4 entry = load_quad(cases, index);
     uint column = 128u * place.q + 32u * w + bit;
     for (uint k = 0u; k < 3u; k++) {

@@ -33,7 +33,8 @@ void main()
 #else
     uvec4 quad = load_quad(elements, element);
 #endif
-    word = component < 2u ? (component == 0u ? quad.x : quad.y) : (component == 2u ? quad.z : quad.w);
+    word =
+        component < 2u ? (component == 0u ? quad.x : quad.y) : (component == 2u ? quad.z : quad.w);
 #ifdef WIDE
     word = is_high ? 0u : word;
 #endif

@@ -4,7 +4,8 @@
 
 float count_of(float item)
 {
-    float triangles = load_byte(table, table_shape, 16.0 * case_of(samples_of(cell_of(item))) + 15.0);
+    float triangles =
+        load_byte(table, table_shape, 16.0 * case_of(samples_of(cell_of(item))) + 15.0);
 #ifdef ACTIVE
     return step(1.0, triangles);
 #else

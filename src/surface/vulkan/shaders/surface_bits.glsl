@@ -303,7 +303,8 @@ void read_team(uint first, uint lane, uint count)
                 packed[j / UNITS] |= inside_of(v[j]) << (j % UNITS * UNIT_BITS);
             if (has(SURFACE_NAN)) {
                 uvec4 magnitude = v[j] & 0x7fffffffu;
-                largest = max(largest, max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w)));
+                largest =
+                    max(largest, max(max(magnitude.x, magnitude.y), max(magnitude.z, magnitude.w)));
             }
         }
         uint there = 0xffffffffu;

@@ -102,8 +102,9 @@ uvec2 order_words(uint chunk, uint found)
     if (own_end < counted_end) {
         [[unroll]] for (uint pass = 0u; pass < 8u; pass++) {
             uint row = (chunk << CHUNK_LOG2) + word_of_pass(pass) / WIDTH;
-            own_found &= pass < PASSES && row >= own_end ? ~(low_bits(LANE_WORDS) << (LANE_WORDS * pass))
-                                                         : 0xffffffffu;
+            own_found &= pass < PASSES && row >= own_end
+                             ? ~(low_bits(LANE_WORDS) << (LANE_WORDS * pass))
+                             : 0xffffffffu;
         }
     }
     uint count = subgroupAdd(popcount32(found) | popcount32(own_found) << 16);
@@ -120,7 +121,8 @@ uvec2 order_words(uint chunk, uint found)
         if (pass >= PASSES)
             continue;
         uint here = found >> (LANE_WORDS * pass) & low_bits(LANE_WORDS);
-        uint through = subgroupInclusiveAdd(popcount32(here)), at = before + through - popcount32(here);
+        uint through = subgroupInclusiveAdd(popcount32(here)),
+             at = before + through - popcount32(here);
         [[unroll]] for (uint k = 0u; k < 4u; k++)
             if ((here >> k & 1u) != 0u)
                 active_words[at + popcount32(here & low_bits(k))] = word_of_pass(pass) + k;
@@ -213,7 +215,8 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
 #ifdef SURFACE_OPEN
         own_first_in_row = row_own[local_row];
         if (exists)
-            words_at(part_of_scratch(args.own_at)).v[row * words + w] = own_before - own_first_in_row;
+            words_at(part_of_scratch(args.own_at)).v[row * words + w] =
+                own_before - own_first_in_row;
 #endif
         if (exists)
             words_at(part_of_scratch(args.before_at)).v[row * words + w] =
@@ -225,7 +228,8 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
         if (exists && ends) {
             uint along_x = row_first.x + row_first.y + row_first.z + own_first_in_row;
             uint along_y = along_x + in_row.x + n.x, along_z = along_y + in_row.y + n.y;
-            quads_at(part_of_scratch(args.rows_at)).v[row] = uvec4(along_x, along_y, along_z, row_first.w);
+            quads_at(part_of_scratch(args.rows_at)).v[row] =
+                uvec4(along_x, along_y, along_z, row_first.w);
 #ifdef SURFACE_OPEN
             words_at(part_of_scratch(args.own_rows_at)).v[row] = along_z + in_row.z + n.z;
 #endif

@@ -59,7 +59,8 @@ counts count_word(lane_rows rows, row_place place, uint w, bool is_missing)
     n.cells = popcount32(lively);
     n.triangles = surface_triangles(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3, lively);
 #ifdef SURFACE_OPEN
-    count_open(rows, place, w, lively & surface_open_cells(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3), n);
+    count_open(rows, place, w,
+               lively & surface_open_cells(rows.c0, s0, rows.c1, s1, rows.c2, s2, rows.c3, s3), n);
 #endif
     return n;
 }
@@ -69,5 +70,6 @@ void write_head()
 {
     store_word(args.head, SURFACE_HEAD_SLAB, args.slab);
     for (uint i = 0u; i < 6u; i++)
-        store_word(args.head, SURFACE_HEAD_BASE + i, is_none(args.base) ? 0u : LOAD_U32(args.base, i));
+        store_word(args.head, SURFACE_HEAD_BASE + i,
+                   is_none(args.base) ? 0u : LOAD_U32(args.base, i));
 }

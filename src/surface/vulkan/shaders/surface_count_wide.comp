@@ -16,7 +16,8 @@ shared uint cell_count, beyond_count;
 shared uint sums[2][SUBGROUPS_MAX];
 
 /* load_rows for a segment of a row: a lane gets the next word's bit from the next lane. */
-lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size, bool exists)
+lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size,
+                       bool exists)
 {
     lane_rows rows;
     rows.y_step = place.y + 1u < size.y ? 1u : 0u;
@@ -88,7 +89,8 @@ void count_row(uint chunk, uint local_row, bool is_missing)
              * 2^15 triangles. */
             edges_before = subgroupExclusiveAdd(n.x | n.y << 10 | n.z << 20);
             uint inner_before = subgroupExclusiveAdd(n.triangles | n.cells << 16);
-            uint triangles_before = (inner_before & 0xffffu) + subgroupShuffle(total.triangles, last);
+            uint triangles_before =
+                (inner_before & 0xffffu) + subgroupShuffle(total.triangles, last);
             bool is_active = is_own && has_word && (n.x | n.y | n.z | n.triangles) != 0u;
             list_words(row, w, is_active, triangles_before, n.triangles);
             /* The totals are right in the last lane only. */
@@ -163,7 +165,8 @@ void main()
         quads_at(part_of_scratch(args.rows_at)).v[row] =
             uvec4(vertices_before, along_x, along_x + row_y[thread], triangles_before);
 #ifdef SURFACE_OPEN
-        words_at(part_of_scratch(args.own_rows_at)).v[row] = vertices_before + vertices - row_own[thread];
+        words_at(part_of_scratch(args.own_rows_at)).v[row] =
+            vertices_before + vertices - row_own[thread];
 #endif
     }
     if (thread == CHUNK_ROWS - 1u)

@@ -31,7 +31,8 @@ void main()
     largest = subgroupMax(largest);
     if (gl_SubgroupInvocationID != 0u)
         return;
-    words_at(args.bricks).v[2u * brick] = (least & 0x80000000u) != 0u ? least ^ 0x80000000u : ~least;
+    words_at(args.bricks).v[2u * brick] =
+        (least & 0x80000000u) != 0u ? least ^ 0x80000000u : ~least;
     words_at(args.bricks).v[2u * brick + 1u] =
         (largest & 0x80000000u) != 0u ? largest ^ 0x80000000u : ~largest;
 }

@@ -34,7 +34,8 @@ uint load_corners(uvec3 at, out float largest)
     largest = 0.0;
     [[unroll]] for (uint c = 0u; c < 8u; c++) {
         uvec3 place = at + uvec3(c & 1u, c >> 1u & 1u, c >> 2u);
-        bool is_pad = any(lessThan(place, pad_low())) || any(greaterThanEqual(place, size - pad_high()));
+        bool is_pad =
+            any(lessThan(place, pad_low())) || any(greaterThanEqual(place, size - pad_high()));
         pads |= is_pad ? 1u << c : 0u;
         float number = number_at_place(volume_place(place));
         largest_sample = max(largest_sample, abs(number));
@@ -49,7 +50,8 @@ uint load_corners(uvec3 at, out float largest)
 /* Two or four products' sum, as topology_look_at of surface_topology.h, whose bounds these are. */
 void look_at(uint a, uint b, float bound, uint bit, inout uint positive, inout uint unsure)
 {
-    float value = corners[a & 7u] * corners[b >> 3u & 7u] - corners[a >> 6u & 7u] * corners[b >> 9u];
+    float value =
+        corners[a & 7u] * corners[b >> 3u & 7u] - corners[a >> 6u & 7u] * corners[b >> 9u];
     if (a != b)
         value += corners[b & 7u] * corners[a >> 3u & 7u] - corners[b >> 6u & 7u] * corners[a >> 9u];
     positive |= value > 0.0 ? 1u << bit : 0u;
@@ -69,12 +71,14 @@ uint find_mesh(uint index, uvec3 at)
         look_at(low, low, bound, 2u * axis, positive, unsure);
         look_at(high, high, bound, 2u * axis + 1u, positive, unsure);
         look_at(low, high, bound, 2u * axis + 6u, positive, unsure);
-        diagonals |= (index >> (low & 7u) & 1u) << (2u * axis) | (index >> (high & 7u) & 1u) << (2u * axis + 1u);
+        diagonals |= (index >> (low & 7u) & 1u) << (2u * axis) | (index >> (high & 7u) & 1u)
+                                                                     << (2u * axis + 1u);
     }
     if ((unsure & case_word(index) >> 20 & 0x3fu) != 0u)
         return UNDECIDED;
     uint meshes = choice_of(index, positive ^ ~diagonals);
-    bool may_tunnel = (meshes >> 10) != 0u && pads == 0u && (unsure != 0u || topology_may_tunnel(positive));
+    bool may_tunnel =
+        (meshes >> 10) != 0u && pads == 0u && (unsure != 0u || topology_may_tunnel(positive));
     return may_tunnel ? UNDECIDED : meshes & 0x3ffu;
 }
 
@@ -84,9 +88,9 @@ void choose_meshes(uint number, bool is_missing)
     uint y_and_z = number / words, w = number - y_and_z * words;
     row_place place = place_of_row(y_and_z, size.y);
     lane_rows rows = load_rows(args.bits, y_and_z, place, w, words, size);
-    uint open = surface_open_cells(rows.c0, surface_step_x(rows.c0, rows.n0), rows.c1,
-                                   surface_step_x(rows.c1, rows.n1), rows.c2, surface_step_x(rows.c2, rows.n2),
-                                   rows.c3, surface_step_x(rows.c3, rows.n3));
+    uint open = surface_open_cells(
+        rows.c0, surface_step_x(rows.c0, rows.n0), rows.c1, surface_step_x(rows.c1, rows.n1),
+        rows.c2, surface_step_x(rows.c2, rows.n2), rows.c3, surface_step_x(rows.c3, rows.n3));
     open &= cells_of(rows, x_mask_of(w, size.x));
     if (is_missing)
         open &= present_cells(args.cells, place.y, place.z, w, size);
@@ -108,7 +112,8 @@ void choose_meshes(uint number, bool is_missing)
     if (undecided == 0u)
         return;
     store_word(part_of_scratch(args.undecided_at), number, undecided);
-    words_at(args.exact_list).v[atomicAdd(words_at(args.states).v[SURFACE_STATE_EXACT], 1u)] = number;
+    words_at(args.exact_list).v[atomicAdd(words_at(args.states).v[SURFACE_STATE_EXACT], 1u)] =
+        number;
 }
 
 void main()
@@ -116,6 +121,7 @@ void main()
     slab = args.slab;
     bool is_missing = find_missing();
     uint count = LOAD_U32(args.states, SURFACE_STATE_OPEN);
-    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count; i += args.groups * GROUP)
+    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count;
+         i += args.groups * GROUP)
         choose_meshes(LOAD_U32(args.list, i), is_missing);
 }

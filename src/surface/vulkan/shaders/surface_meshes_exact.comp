@@ -26,7 +26,8 @@ void main()
 {
     slab = args.slab;
     uint count = LOAD_U32(args.states, SURFACE_STATE_EXACT);
-    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count; i += args.groups * GROUP)
+    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count;
+         i += args.groups * GROUP)
         choose_meshes(LOAD_U32(args.exact_list, i));
     if (is_undecided)
         atomicOr(words_at(args.states).v[SURFACE_STATE_UNDECIDED], 1u);

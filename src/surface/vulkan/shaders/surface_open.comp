@@ -37,8 +37,8 @@ uint find_open(uint at, uint words)
     for (uint i = 0u; i < 4u; i++)
         load_row(i, at + ((i & 1u) + (i >> 1) * args.size_y) * words, w + LANE_WORDS < words);
     for (uint k = 0u; k < LANE_WORDS; k++) {
-        uint open = surface_open_cells(row[0][k], step_of(0u, k), row[1][k], step_of(1u, k), row[2][k],
-                                       step_of(2u, k), row[3][k], step_of(3u, k));
+        uint open = surface_open_cells(row[0][k], step_of(0u, k), row[1][k], step_of(1u, k),
+                                       row[2][k], step_of(2u, k), row[3][k], step_of(3u, k));
         found |= (open & x_mask_of(w + k, args.size_x)) != 0u ? 1u << k : 0u;
     }
     return found;

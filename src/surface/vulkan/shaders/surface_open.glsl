@@ -40,5 +40,6 @@ uint choice_of(uint index, uint joined)
 open_mesh mesh_of(uint index, uint number, uint bit)
 {
     uvec2 meshes = address_of(part_of_scratch(args.meshes_at), number, 32u);
-    return mesh_at((case_word(index) & 0x3ffu) + (words_at(meshes).v[bit / 4u] >> (8u * (bit & 3u)) & 0xffu));
+    return mesh_at((case_word(index) & 0x3ffu) +
+                   (words_at(meshes).v[bit / 4u] >> (8u * (bit & 3u)) & 0xffu));
 }

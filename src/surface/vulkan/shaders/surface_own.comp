@@ -73,14 +73,17 @@ struct ring {
 vec3 crossing_at(float z, vec2 along_x, vec2 along_y, vec2 sums)
 {
     float all = mix(sums.x, sums.y, z);
-    return vec3(in_cell(mix(along_x.x, along_x.y, z) / all), in_cell(mix(along_y.x, along_y.y, z) / all), z);
+    return vec3(in_cell(mix(along_x.x, along_x.y, z) / all),
+                in_cell(mix(along_y.x, along_y.y, z) / all), z);
 }
 
 /* a - b of a column's low ends, and of the high ones. */
 vec2 differences(topology_columns c, uint a, uint b, uint bits)
 {
-    return vec2(float_of(exact_integer_subtract(c.low[a], c.low[b], TOPOLOGY_WORDS), TOPOLOGY_WORDS, bits),
-                float_of(exact_integer_subtract(c.high[a], c.high[b], TOPOLOGY_WORDS), TOPOLOGY_WORDS, bits));
+    return vec2(
+        float_of(exact_integer_subtract(c.low[a], c.low[b], TOPOLOGY_WORDS), TOPOLOGY_WORDS, bits),
+        float_of(exact_integer_subtract(c.high[a], c.high[b], TOPOLOGY_WORDS), TOPOLOGY_WORDS,
+                 bits));
 }
 
 ring place_ring(uint bits)
@@ -95,8 +98,9 @@ ring place_ring(uint bits)
     float sum = -middle + (middle < 0.0 ? root : -root);
     float twice_low = 2.0 * float_of(low, TOPOLOGY_WORDS, 2u * bits);
     float twice_high = 2.0 * float_of(high, TOPOLOGY_WORDS, 2u * bits);
-    vec2 sums = vec2(float_of(topology_sum(c.low[0], c.low[1], c.low[2], c.low[3]), TOPOLOGY_WORDS, bits),
-                     float_of(topology_sum(c.high[0], c.high[1], c.high[2], c.high[3]), TOPOLOGY_WORDS, bits));
+    vec2 sums = vec2(
+        float_of(topology_sum(c.low[0], c.low[1], c.low[2], c.low[3]), TOPOLOGY_WORDS, bits),
+        float_of(topology_sum(c.high[0], c.high[1], c.high[2], c.high[3]), TOPOLOGY_WORDS, bits));
     vec2 along_x = differences(c, 0u, 3u, bits), along_y = differences(c, 0u, 2u, bits);
     ring r;
     r.first = crossing_at(in_cell(twice_low / (twice_low + sum)), along_x, along_y, sums);
@@ -119,7 +123,9 @@ vec3 place_middle(uint edges, uint bits)
     float count = float(popcount32(edges));
     for (; edges != 0u; edges &= edges - 1u) {
         uint edge = uint(findLSB(edges)), axis = edge / 4u;
-        uint low = axis == 0u ? edge << 1 & 6u : axis == 1u ? (edge & 1u) | (edge << 1 & 4u) : edge & 3u;
+        uint low = axis == 0u   ? edge << 1 & 6u
+                   : axis == 1u ? (edge & 1u) | (edge << 1 & 4u)
+                                : edge & 3u;
         float a = corner_of(low, bits), b = corner_of(low | 1u << axis, bits);
         for (uint k = 0u; k < 3u; k++)
             sum[k] += k == axis ? in_cell(a / (a - b)) : float(low >> k & 1u);
@@ -132,7 +138,10 @@ float mix_corners(float values[8], vec3 at)
 {
     for (uint k = 4u; k > 0u; k >>= 1)
         for (uint i = 0u; i < k; i++)
-            values[i] = surface_mix(values[2u * i], values[2u * i + 1u], k == 4u ? at.x : k == 2u ? at.y : at.z);
+            values[i] = surface_mix(values[2u * i], values[2u * i + 1u],
+                                    k == 4u   ? at.x
+                                    : k == 2u ? at.y
+                                              : at.z);
     return values[0];
 }
 
@@ -143,9 +152,10 @@ vec3 normal_at(vec3 at, uint bits)
     [[dont_unroll]] for (uint axis = 0u; axis < 3u; axis++) {
         [[dont_unroll]] for (uint c = 0u; c < 8u; c++) {
             uint low = c & ~(1u << axis), high = c | 1u << axis;
-            values[c] = float_of(exact_integer_subtract(exact_integer_of(corners[high]),
-                                                        exact_integer_of(corners[low]), TOPOLOGY_WORDS),
-                                 TOPOLOGY_WORDS, bits);
+            values[c] =
+                float_of(exact_integer_subtract(exact_integer_of(corners[high]),
+                                                exact_integer_of(corners[low]), TOPOLOGY_WORDS),
+                         TOPOLOGY_WORDS, bits);
         }
         gradient[axis] = mix_corners(values, at);
     }
@@ -156,7 +166,8 @@ float attribute_at(uvec3 at)
 {
     uvec2 value_at = element_at(args.attributes, number_at(at), type_size_log2(ATTRIBUTE));
     uvec2 raw = raw_at(ATTRIBUTE, value_at, 0u);
-    return ATTRIBUTE == TYPE_F64 ? uintBitsToFloat(real64_to_float(raw)) : number_of(ATTRIBUTE, raw);
+    return ATTRIBUTE == TYPE_F64 ? uintBitsToFloat(real64_to_float(raw))
+                                 : number_of(ATTRIBUTE, raw);
 }
 
 vertex make_vertex(uvec3 cell, vec3 at, uint bits)
@@ -165,7 +176,8 @@ vertex make_vertex(uvec3 cell, vec3 at, uint bits)
     /* With caps a cell may begin in a pad, where it has no depth. */
     uvec3 first = uvec3(args.first_x, args.first_y, args.first_z);
     vec3 index = vec3(ivec3(first + cell) - ivec3(pad_low())) + at;
-    v.position = position_at(clamp(index, vec3(first), vec3(first + size - pad_low() - pad_high() - 1u)));
+    v.position =
+        position_at(clamp(index, vec3(first), vec3(first + size - pad_low() - pad_high() - 1u)));
     v.normal = vec3(0.0);
     v.value = 0.0;
     if (NORMALS != SURFACE_NORMALS_NONE)
@@ -192,7 +204,8 @@ void emit_vertices(uint number, bool is_missing)
         open &= present_cells(part_of_scratch(args.cells_at), place.y, place.z, w, size);
     uvec2 chunk_first = load64(address_of(part_of_scratch(args.chunks_at), row >> CHUNK_LOG2, 16u));
     uvec2 room = load64(address_of_word(args.head, SURFACE_HEAD_ROOM));
-    uint to = LOAD_U32(part_of_scratch(args.own_rows_at), row) + LOAD_U32(part_of_scratch(args.own_at), number);
+    uint to = LOAD_U32(part_of_scratch(args.own_rows_at), row) +
+              LOAD_U32(part_of_scratch(args.own_at), number);
     for (; open != 0u; open &= open - 1u) {
         uint bit = uint(findLSB(open));
         uvec3 cell = uvec3(32u * w + bit, place.y, place.z);
@@ -220,9 +233,11 @@ void main()
 {
     slab = args.slab;
     uint own_end = size.y * (size.z - SURFACE_SLAB_AFTER(slab));
-    bool is_missing = has(SURFACE_NAN | SURFACE_MASK) && LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u;
+    bool is_missing =
+        has(SURFACE_NAN | SURFACE_MASK) && LOAD_U32(args.head, SURFACE_HEAD_MISSING) != 0u;
     uint count = LOAD_U32(args.head, SURFACE_HEAD_OPEN);
-    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count; i += args.groups * GROUP) {
+    for (uint i = group_index() * GROUP + gl_LocalInvocationID.x; i < count;
+         i += args.groups * GROUP) {
         uint number = LOAD_U32(args.list, i);
         if (number / words < own_end)
             emit_vertices(number, is_missing);

@@ -41,5 +41,6 @@ vec3 position_at(vec3 index)
 vec3 normal_row(uint i)
 {
     uint at = SURFACE_HEAD_NORMALS + 3u * i;
-    return vec3(LOAD_F32(args.head, at), LOAD_F32(args.head, at + 1u), LOAD_F32(args.head, at + 2u));
+    return vec3(LOAD_F32(args.head, at), LOAD_F32(args.head, at + 1u),
+                LOAD_F32(args.head, at + 2u));
 }

@@ -55,7 +55,8 @@ uint case_of(uvec4 c, uint nexts, uint bit)
 
 uint case_at(lane_rows rows, uint bit)
 {
-    return case_of(uvec4(rows.c0, rows.c1, rows.c2, rows.c3), rows.n0 | rows.n1 << 1 | rows.n2 << 2 | rows.n3 << 3, bit);
+    return case_of(uvec4(rows.c0, rows.c1, rows.c2, rows.c3),
+                   rows.n0 | rows.n1 << 1 | rows.n2 << 2 | rows.n3 << 3, bit);
 }
 
 /* Columns of word w that own an x-edge. */

@@ -125,7 +125,8 @@ void main()
             cells = add64(cells, uvec2(item[i].z, 0u));
         }
         reconverge();
-        uvec2 vertices_at = subgroup_before64(vertices), triangles_at = subgroup_before64(triangles);
+        uvec2 vertices_at = subgroup_before64(vertices),
+              triangles_at = subgroup_before64(triangles);
         uvec2 vertices_through = add64(vertices_at, vertices);
         uvec2 triangles_through = add64(triangles_at, triangles);
         vertices_at = add64(vertices_at, totals[0]);

@@ -31,7 +31,8 @@ scaled_number scaled_of(uvec2 raw)
     scaled_number n;
     uint size = type_size_log2(TYPE);
     uint bits = size == 3u ? 32u : 8u << size, top = size == 3u ? raw.y : raw.x;
-    n.is_negative = (TYPE_IS_FLOAT(TYPE) || TYPE_IS_SIGNED(TYPE)) && (top >> (bits - 1u) & 1u) != 0u;
+    n.is_negative =
+        (TYPE_IS_FLOAT(TYPE) || TYPE_IS_SIGNED(TYPE)) && (top >> (bits - 1u) & 1u) != 0u;
     n.exponent = 0;
     if (TYPE_IS_FLOAT(TYPE)) {
         uint fraction_bits = size == 1u ? 10u : size == 2u ? 23u : 20u;
@@ -51,7 +52,8 @@ scaled_number scaled_of(uvec2 raw)
         n.magnitude = n.is_negative ? sub64(uvec2(0u), wide) : wide;
     }
     if (n.magnitude != uvec2(0u)) {
-        uint zeros = uint(n.magnitude.x != 0u ? findLSB(n.magnitude.x) : 32 + findLSB(n.magnitude.y));
+        uint zeros =
+            uint(n.magnitude.x != 0u ? findLSB(n.magnitude.x) : 32 + findLSB(n.magnitude.y));
         n.magnitude = shift_down64(n.magnitude, zeros);
         n.exponent += int(zeros);
     }
@@ -68,14 +70,16 @@ bool is_undecided = false;
 exact_integer integer_of(scaled_number n, int unit)
 {
     uint shift = uint(max(n.exponent - unit, 0));
-    uint highest = uint(n.magnitude.y != 0u ? 32 + findMSB(n.magnitude.y) : findMSB(n.magnitude.x | 1u));
+    uint highest =
+        uint(n.magnitude.y != 0u ? 32 + findMSB(n.magnitude.y) : findMSB(n.magnitude.x | 1u));
     bool is_long = n.magnitude != uvec2(0u) && highest + shift >= CORNER_BITS;
     is_undecided = is_undecided || is_long;
     uvec3 m = is_long ? uvec3(0u) : uvec3(n.magnitude, 0u);
     m = shift >= 32u ? uvec3(0u, m.xy) : m;
     m = shift >= 64u ? uvec3(0u, m.xy) : m;
     shift &= 31u;
-    m = uvec3(m.x << shift, m.y << shift | m.x >> 1u >> (31u - shift), m.z << shift | m.y >> 1u >> (31u - shift));
+    m = uvec3(m.x << shift, m.y << shift | m.x >> 1u >> (31u - shift),
+              m.z << shift | m.y >> 1u >> (31u - shift));
     exact_integer a = exact_integer_of(m);
     if (n.is_negative)
         a = exact_integer_subtract(exact_integer_of(uvec3(0u)), a, 3u);
@@ -91,14 +95,16 @@ uvec2 sample_at(uvec3 at)
 void load_corners(uvec3 at)
 {
     scaled_number numbers[8], iso;
-    iso.magnitude = uvec2(LOAD_U32(args.head, SURFACE_HEAD_EXACT_ISO), LOAD_U32(args.head, SURFACE_HEAD_EXACT_ISO + 1u));
+    iso.magnitude = uvec2(LOAD_U32(args.head, SURFACE_HEAD_EXACT_ISO),
+                          LOAD_U32(args.head, SURFACE_HEAD_EXACT_ISO + 1u));
     iso.exponent = LOAD_I32(args.head, SURFACE_HEAD_EXACT_ISO + 2u);
     iso.is_negative = LOAD_U32(args.head, SURFACE_HEAD_EXACT_ISO + 3u) != 0u;
     int unit = iso.magnitude != uvec2(0u) ? iso.exponent : 0x7fffffff;
     pads = 0u;
     [[dont_unroll]] for (uint c = 0u; c < 8u; c++) {
         uvec3 place = at + uvec3(c & 1u, c >> 1u & 1u, c >> 2u);
-        bool is_pad = any(lessThan(place, pad_low())) || any(greaterThanEqual(place, size - pad_high()));
+        bool is_pad =
+            any(lessThan(place, pad_low())) || any(greaterThanEqual(place, size - pad_high()));
         pads |= is_pad ? 1u << c : 0u;
         numbers[c] = scaled_of(sample_at(volume_place(place)));
         if (!is_pad && numbers[c].magnitude != uvec2(0u))
@@ -149,8 +155,8 @@ uint find_tunnel(uint inside, uint outside)
         if (signs[0] == 0 || signs[1] != signs[0] || signs[2] != -signs[0])
             return 0u;
     }
-    return topology_tunnel(inside, outside, signs[0], signs[TOPOLOGY_DISCRIMINANT], signs[TOPOLOGY_EXTREMUM],
-                           signs[TOPOLOGY_TURN], signs[TOPOLOGY_SIDES]);
+    return topology_tunnel(inside, outside, signs[0], signs[TOPOLOGY_DISCRIMINANT],
+                           signs[TOPOLOGY_EXTREMUM], signs[TOPOLOGY_TURN], signs[TOPOLOGY_SIDES]);
 }
 
 /* The number of the mesh of the open cell there. */
@@ -162,9 +168,10 @@ uint find_mesh(uint index, uvec3 at)
         if ((faces >> face & 1u) == 0u)
             continue;
         uint codes = face_corners(face);
-        int sign = exact_integer_sign(topology_determinant(corner_at(codes, 0u), corner_at(codes, 1u),
-                                                           corner_at(codes, 2u), corner_at(codes, 3u)),
-                                      TOPOLOGY_WORDS);
+        int sign =
+            exact_integer_sign(topology_determinant(corner_at(codes, 0u), corner_at(codes, 1u),
+                                                    corner_at(codes, 2u), corner_at(codes, 3u)),
+                               TOPOLOGY_WORDS);
         bool is_diagonal = (index >> (codes & 7u) & 1u) != 0u;
         joined |= (is_diagonal ? sign : -sign) >= 0 ? 1u << face : 0u;
     }

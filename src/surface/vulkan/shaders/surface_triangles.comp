@@ -107,8 +107,8 @@ uint counter_at(uint cell, uint i)
 
 /* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an
  * open cell; has_open: the subgroup has some. */
-uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing, bool has_open,
-                   out open_mesh mesh)
+uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing,
+                   bool has_open, out open_mesh mesh)
 {
     uvec4 c;
     uint nexts = word.rows.n0 | word.rows.n1 << 1 | word.rows.n2 << 2 | word.rows.n3 << 3;
@@ -133,7 +133,8 @@ uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_
     }
     uint below = low_bits(bit);
     [[unroll]] for (uint i = 0u; i < 8u; i++)
-        stage[counter_at(lane, i)] = subgroupShuffle(word.first[i], owner) + popcount32(edges[i] & below);
+        stage[counter_at(lane, i)] =
+            subgroupShuffle(word.first[i], owner) + popcount32(edges[i] & below);
     mesh = no_mesh;
 #ifdef SURFACE_OPEN
     if (!has_open)
@@ -157,13 +158,15 @@ uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_
 /* Three corners of four bits, of CORNER_BITS. */
 uint widened(uint three)
 {
-    return CORNER_BITS == 4u ? three : (three & 0xfu) | (three & 0xf0u) << 1 | (three & 0xf00u) << 2;
+    return CORNER_BITS == 4u ? three
+                             : (three & 0xfu) | (three & 0xf0u) << 1 | (three & 0xf00u) << 2;
 }
 
 #ifdef SURFACE_OPEN
 uint open_corners(uint triangle)
 {
-    return LOAD_U32(args.tables, SURFACE_OPEN_CORNERS + triangle / 2u) >> (16u * (triangle & 1u)) & 0x7fffu;
+    return LOAD_U32(args.tables, SURFACE_OPEN_CORNERS + triangle / 2u) >> (16u * (triangle & 1u)) &
+           0x7fffu;
 }
 #endif
 
@@ -186,7 +189,8 @@ uint vertex_of(uint line, uint corner)
 void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
 {
     if (has(SURFACE_WIDE))
-        store64(address_add(place, i << 3, 0u), add64(chunk_first, uvec2(vertex_number - chunk_first.x, 0u)));
+        store64(address_add(place, i << 3, 0u),
+                add64(chunk_first, uvec2(vertex_number - chunk_first.x, 0u)));
     else
         words_at(place).v[i] = vertex_number;
 }
@@ -267,8 +271,9 @@ void emit_triangles(listed_word listed, bool is_missing)
         code = has_cell ? code : other_code;
         uint owner = code & 0xffu;
         open_mesh mesh;
-        uvec4 corners = quads_at(table).v[make_counters(word, listed.row * words + listed.w, owner,
-                                                        code >> 8 & 0x1fu, is_missing, has_open, mesh)];
+        uvec4 corners =
+            quads_at(table).v[make_counters(word, listed.row * words + listed.w, owner,
+                                            code >> 8 & 0x1fu, is_missing, has_open, mesh)];
         uint triangles = mesh.triangles != 0u ? mesh.triangles : corners.w >> 16;
         triangles = has_cell ? triangles : 0u;
         uint line = 0u, all = 0u;
@@ -284,11 +289,13 @@ void emit_triangles(listed_word listed, bool is_missing)
             [[unroll]] for (uint i = 0u; i < 5u; i++)
                 if (mesh.triangles == 0u && i < triangles && line + i - begin < end - begin)
                     stage[lines + line + i - begin] =
-                        lane | owner << 8 | widened(corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
+                        lane | owner << 8 |
+                        widened(corners[i / 2u] >> (16u * (i & 1u)) & 0xfffu) << 16;
 #ifdef SURFACE_OPEN
             for (uint i = 0u; has_open && has_cell && i < mesh.triangles; i++)
                 if (line + i - begin < end - begin)
-                    stage[lines + line + i - begin] = lane | owner << 8 | open_corners(mesh.first + i) << 16;
+                    stage[lines + line + i - begin] =
+                        lane | owner << 8 | open_corners(mesh.first + i) << 16;
             reconverge();
 #endif
             stage_barrier();
@@ -298,7 +305,8 @@ void emit_triangles(listed_word listed, bool is_missing)
                 uint word_room = SEGMENTED != 0u ? subgroupShuffle(room, from) : room;
                 uvec2 base = SEGMENTED != 0u ? shuffle64(number, from) : shuffle64(number, 0u);
                 bool has_triangle = t < end - begin && first + begin + t < word_room;
-                store_cell(listed, cell_code, has_triangle, add64(base, uvec2(first + begin + t, 0u)));
+                store_cell(listed, cell_code, has_triangle,
+                           add64(base, uvec2(first + begin + t, 0u)));
             }
             for (uint t0 = 0u; has(SURFACE_NARROW) && t0 < end - begin; t0 += SUBGROUP) {
                 uint t = t0 + lane, entry = stage[lines + min(t, LANE_LINES * SUBGROUP - 1u)];
@@ -324,7 +332,8 @@ void emit_triangles(listed_word listed, bool is_missing)
                     }
                     uint vertex_number = vertex_of(entry, k % 3u);
                     if (t < end - begin && first + begin + t < word_room)
-                        store_index(word_place, 3u * (first + begin + t0) + k, vertex_number, chunk_first);
+                        store_index(word_place, 3u * (first + begin + t0) + k, vertex_number,
+                                    chunk_first);
                     if (SEGMENTED != 0u)
                         reconverge();
                 }

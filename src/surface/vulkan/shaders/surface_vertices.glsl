@@ -76,7 +76,8 @@ vertex make_vertex(uvec3 at, uint axis)
 #ifdef SURFACE_FULL
     if (NORMALS != SURFACE_NORMALS_NONE) {
         if (is_cap)
-            v.normal = cap_normal(int(axis), any(lessThan(at * step, pad_low() * step)) ? -1.0 : 1.0);
+            v.normal =
+                cap_normal(int(axis), any(lessThan(at * step, pad_low() * step)) ? -1.0 : 1.0);
         else
             v.normal = vertex_normal(low, high, t, iso_words);
     }
@@ -109,9 +110,11 @@ void fill_slots(inout uint edges, inout uint at, uint begin, uint end, uint axis
 
 void emit_vertices(listed_word word, bool is_missing)
 {
-    lane_rows rows = load_rows(part_of_scratch(args.bits_at), word.row, word.place, word.w, words, size);
+    lane_rows rows =
+        load_rows(part_of_scratch(args.bits_at), word.row, word.place, word.w, words, size);
     uvec3 first = first_of(word.row, word.w).xyz;
-    uvec2 chunk_first = load64(address_of(part_of_scratch(args.chunks_at), word.row >> CHUNK_LOG2, 16u));
+    uvec2 chunk_first =
+        load64(address_of(part_of_scratch(args.chunks_at), word.row >> CHUNK_LOG2, 16u));
     uint room = room_of(SURFACE_HEAD_ROOM, chunk_first);
     uint x = (rows.c0 ^ surface_step_x(rows.c0, rows.n0)) & x_mask_of(word.w, size.x);
     uint y = rows.c0 ^ rows.c1, z = rows.c0 ^ rows.c2;

@@ -31,7 +31,8 @@ bool has_words(out listed_word word)
     uint count = LOAD_U32(args.head, SURFACE_HEAD_ACTIVE);
     bool has_some = number < count;
     number += lane;
-    uvec2 entry = load64(address_of(part_of_scratch(args.list_at), min(number, max(count, 1u) - 1u), 8u));
+    uvec2 entry =
+        load64(address_of(part_of_scratch(args.list_at), min(number, max(count, 1u) - 1u), 8u));
     word.exists = number < count && entry.x != SURFACE_NO_WORD;
     uint first = subgroupShuffle(entry.x, 0u); /* lanes without a word read this one's */
     entry.x = word.exists ? entry.x : first;
