@@ -9,12 +9,12 @@
 
 enum { CHANNELS = 4, SHARE_PIXELS = 1 << 15, PART_PIXELS = 4096 };
 
-CPU_INLINE float luminance_of(const float *pixel)
+ALWAYS_INLINE float luminance_of(const float *pixel)
 {
     return 0.2126f * pixel[0] + 0.7152f * pixel[1] + 0.0722f * pixel[2];
 }
 
-CPU_INLINE double sum(const float *pixels, size_t count, bool of_logarithms)
+ALWAYS_INLINE double sum(const float *pixels, size_t count, bool of_logarithms)
 {
     double total = 0.0;
     for (size_t first = 0; first < count; first += PART_PIXELS) {

@@ -38,14 +38,14 @@ typedef struct range {
 } range;
 
 /* How many of fewer than 2^32 patterns the library packs or unpacks wrongly. */
-CPU_INLINE uint32_t packed_wrong(uint32_t bits, uint32_t step, uint32_t count)
+ALWAYS_INLINE uint32_t packed_wrong(uint32_t bits, uint32_t step, uint32_t count)
 {
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < count; i++)
         wrong += library_pack(tml_bits_float(bits + i * step)) != bits + i * step;
     return wrong;
 }
-CPU_INLINE uint32_t unpacked_wrong(uint32_t bits, uint32_t step, uint32_t count)
+ALWAYS_INLINE uint32_t unpacked_wrong(uint32_t bits, uint32_t step, uint32_t count)
 {
     uint32_t wrong = 0;
     for (uint32_t i = 0; i < count; i++)

@@ -28,7 +28,7 @@ typedef struct lanes {
 } lanes;
 
 /* A bit for each lane whose gap is not above 0. */
-INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
+ALWAYS_INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 {
 #ifdef LANES_AVX2
     return (uint32_t)_mm256_movemask_ps(
@@ -44,20 +44,20 @@ INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 }
 
 /* Rows number to number + 2 of a lane. */
-INLINE vec3 lane3(const float *at, uint32_t number, uint32_t lane)
+ALWAYS_INLINE vec3 lane3(const float *at, uint32_t number, uint32_t lane)
 {
     at += COLLIDE_WIDTH * number;
     return VEC3(at[lane], at[COLLIDE_WIDTH + lane], at[2 * COLLIDE_WIDTH + lane]);
 }
 
-INLINE vec4 row_of(const float matrix[12], uint32_t row)
+ALWAYS_INLINE vec4 row_of(const float matrix[12], uint32_t row)
 {
     const float *m = matrix + 4 * row;
     return VEC4(m[0], m[1], m[2], m[3]);
 }
 
 /* Moves eight boxes by a matrix. */
-INLINE void lanes_move(const float matrix[12], const float *in, float *out)
+ALWAYS_INLINE void lanes_move(const float matrix[12], const float *in, float *out)
 {
     for (uint32_t r = 0; r < 3; r++) {
         vec4 row = row_of(matrix, r);
@@ -71,8 +71,8 @@ INLINE void lanes_move(const float matrix[12], const float *in, float *out)
 }
 
 /* Puts a group of boxes of a or b into both frames, which without a pose are the same. */
-INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_posed, bool is_b,
-                       lanes *out)
+ALWAYS_INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_posed,
+                              bool is_b, lanes *out)
 {
     enum { HALF = COLLIDE_BOX_WORDS / 2 };
     float *moved = out->room, *widened = out->room + COLLIDE_BOX_WORDS;
@@ -95,7 +95,7 @@ INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_pos
     out->there = widened;
 }
 
-INLINE void gaps(const float box[6], const float *boxes, float gap[COLLIDE_WIDTH])
+ALWAYS_INLINE void gaps(const float box[6], const float *boxes, float gap[COLLIDE_WIDTH])
 {
     vec3 low = VEC3(box[0], box[1], box[2]), high = VEC3(box[3], box[4], box[5]);
     LANES
@@ -103,7 +103,7 @@ INLINE void gaps(const float box[6], const float *boxes, float gap[COLLIDE_WIDTH
 }
 
 /* A bit for each lane whose box meets the node's. */
-INLINE uint32_t lanes_meet(const depth_node *node, const lanes *others, bool is_posed)
+ALWAYS_INLINE uint32_t lanes_meet(const depth_node *node, const lanes *others, bool is_posed)
 {
     float here[COLLIDE_WIDTH], there[COLLIDE_WIDTH];
     gaps(node->here, others->here, here);
@@ -115,8 +115,8 @@ INLINE uint32_t lanes_meet(const depth_node *node, const lanes *others, bool is_
     return lanes_met(here);
 }
 
-INLINE void lane_node(const lanes *from, uint32_t lane, uint32_t index, bool is_posed,
-                      depth_node *out)
+ALWAYS_INLINE void lane_node(const lanes *from, uint32_t lane, uint32_t index, bool is_posed,
+                             depth_node *out)
 {
     out->index = index;
     for (uint32_t k = 0; k < 6; k++)
@@ -126,7 +126,7 @@ INLINE void lane_node(const lanes *from, uint32_t lane, uint32_t index, bool is_
 }
 
 /* The largest difference of coordinates; 0 when two points coincide. */
-INLINE float collide_between(vec3 p, vec3 q)
+ALWAYS_INLINE float collide_between(vec3 p, vec3 q)
 {
     return max(max(abs(p.x - q.x), abs(p.y - q.y)), abs(p.z - q.z));
 }
@@ -134,7 +134,7 @@ INLINE float collide_between(vec3 p, vec3 q)
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
 /* The boxes of eight triangles. */
-INLINE void triangle_boxes(const float *at, float *box)
+ALWAYS_INLINE void triangle_boxes(const float *at, float *box)
 {
     enum { HALF = COLLIDE_BOX_WORDS / 2 }; /* three coordinates of eight */
     for (uint32_t i = 0; i < HALF; i++) {
@@ -143,7 +143,7 @@ INLINE void triangle_boxes(const float *at, float *box)
     }
 }
 
-INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
+ALWAYS_INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
 {
     depth_leaf *leaf = run->leaf;
     const tml_tree *b = run->call->job->b;
@@ -165,7 +165,7 @@ INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
 
 /* The slab of b's leaf under the pose. Its normal is the leaf's own, moved as planes are, by the
  * inverse's transpose. (Any normal would be right. A pose without an inverse gives 0.) */
-INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
+ALWAYS_INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 {
     depth_leaf *leaf = run->leaf;
     const float *words = collide_slab_words(run->call->job->b, leaf->index);
@@ -186,7 +186,7 @@ INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 }
 
 /* A bit for each of eight triangles that may have a point in the slab. */
-INLINE uint32_t lanes_within(collide_slab slab, const float *at)
+ALWAYS_INLINE uint32_t lanes_within(collide_slab slab, const float *at)
 {
     float gap[COLLIDE_WIDTH];
     LANES
@@ -197,7 +197,7 @@ INLINE uint32_t lanes_within(collide_slab slab, const float *at)
 /* counted: for each vertex of eight triangles its distance to the nearest of corners, the vertices
  * of another triangle. It is 0 for a vertex that a mesh's two triangles share, which does not
  * count: if the others lie on one side of a plane, the two have nothing else in common. */
-INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
+ALWAYS_INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
 {
     for (uint32_t corner = 0; corner < 3; corner++)
         LANES
@@ -211,7 +211,7 @@ INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
 
 /* A bit for each of eight triangles that does not certainly lie on one side of a plane. counted: as
  * from lanes_counted, or NULL: all vertices count. */
-INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *counted)
+ALWAYS_INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *counted)
 {
     float apart[COLLIDE_WIDTH];
     LANES
@@ -243,7 +243,7 @@ INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *
 
 /* A bit for each of eight triangles whose plane does not certainly have all three corners on one
  * side. */
-INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
+ALWAYS_INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
 {
     float apart[COLLIDE_WIDTH];
     LANES
@@ -259,7 +259,7 @@ INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
     return lanes_met(apart);
 }
 
-INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, bool is_self)
+ALWAYS_INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, bool is_self)
 {
     const collide_job *job = run->call->job;
     const tml_tree *a = job->a;
@@ -328,7 +328,7 @@ INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_posed, boo
 /* Of a mesh against itself each pair of nodes is followed once, when the first slot below a's node
  * is not after the last slot below b's. A bit for each child of the step's split that makes such a
  * pair. */
-INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
+ALWAYS_INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
 {
     uint32_t met = 0;
     uint32_t a_shift = COLLIDE_WIDTH_LOG2 * (step->a_level - !step->splits_b);

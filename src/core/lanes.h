@@ -9,11 +9,11 @@
 
 #include <stdint.h>
 
+#include "core/inline.h"
 #include "core/neon.h"
 
 enum { LANE_COUNT = 8 };
 
-#define INLINE static inline __attribute__((always_inline))
 #ifdef __OPTIMIZE_SIZE__
 #    define EACH_LANE_ALONE
 #elif defined(__clang__)
@@ -24,7 +24,7 @@ enum { LANE_COUNT = 8 };
 #define LANES EACH_LANE_ALONE for (uint32_t i = 0; i < LANE_COUNT; i++)
 
 /* Bit number of each lane. */
-INLINE uint32_t lanes_bit(const uint32_t code[LANE_COUNT], int number)
+ALWAYS_INLINE uint32_t lanes_bit(const uint32_t code[LANE_COUNT], int number)
 {
 #ifdef LANES_AVX2
     __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);

@@ -153,7 +153,8 @@ cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, unsigne
     }                                                                                              \
     break
 
-CPU_INLINE void widen(tml_type element, const void *restrict in, size_t count, void *restrict out)
+ALWAYS_INLINE void widen(tml_type element, const void *restrict in, size_t count,
+                         void *restrict out)
 {
     switch (element) {
     case TML_F16:

@@ -37,7 +37,7 @@ static void bits_base(const uint8_t *bytes, size_t count, uint64_t *words)
     }
 
 #if CPU_X86
-CPU_TARGET_AVX2 CPU_INLINE uint64_t word_avx2(const uint8_t *bytes)
+CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_avx2(const uint8_t *bytes)
 {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i *in = (const __m256i *)(const void *)bytes;
@@ -47,7 +47,7 @@ CPU_TARGET_AVX2 CPU_INLINE uint64_t word_avx2(const uint8_t *bytes)
                                                        << 32);
 }
 
-CPU_TARGET_AVX512 CPU_INLINE uint64_t word_avx512(const uint8_t *bytes)
+CPU_TARGET_AVX512 ALWAYS_INLINE uint64_t word_avx512(const uint8_t *bytes)
 {
     __m512i in = _mm512_loadu_si512(bytes);
     return _mm512_test_epi8_mask(in, in);
@@ -56,7 +56,7 @@ CPU_TARGET_AVX512 CPU_INLINE uint64_t word_avx512(const uint8_t *bytes)
 BITS_VECTOR(bits_avx2, CPU_TARGET_AVX2, word_avx2)
 BITS_VECTOR(bits_avx512, CPU_TARGET_AVX512, word_avx512)
 #elif TML_NEON
-CPU_INLINE uint64_t word_neon(const uint8_t *bytes)
+ALWAYS_INLINE uint64_t word_neon(const uint8_t *bytes)
 {
     uint8x16_t v[4];
     for (int i = 0; i < 4; i++) {
@@ -76,7 +76,7 @@ void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words)
     table[tml_simd_level()](bytes, count, words);
 }
 
-CPU_INLINE uint64_t count_bits(const uint64_t *words, size_t count)
+ALWAYS_INLINE uint64_t count_bits(const uint64_t *words, size_t count)
 {
     uint64_t bits = 0;
     size_t w = 0;
@@ -108,8 +108,8 @@ uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 
 /* Packs one mask word's elements. size is constant after inlining: a copy is a few moves. few:
  * largest number of set bits for which a loop over them is faster than the branchless loop. */
-CPU_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
-                                    size_t size, int few, unsigned char *out)
+ALWAYS_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
+                                       size_t size, int few, unsigned char *out)
 {
     if (__builtin_popcountll(word) <= few) {
         for (; word; word &= word - 1, out += size)
@@ -123,8 +123,8 @@ CPU_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size
     return out;
 }
 
-CPU_INLINE size_t pack(const void *in, const uint64_t *words, size_t count, size_t size, int few,
-                       void *out)
+ALWAYS_INLINE size_t pack(const void *in, const uint64_t *words, size_t count, size_t size, int few,
+                          void *out)
 {
     const unsigned char *from = in;
     unsigned char *to = out;
@@ -185,7 +185,7 @@ typedef struct pack_sizes {
     uint64_t even, odd;
 } pack_sizes;
 
-CPU_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
+ALWAYS_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
 {
     const uint64_t low = 0x0f0f0f0f0f0f0f0fu;
     if (lanes == 8)

@@ -19,14 +19,14 @@ enum {
 
 /* ---- the two loops, for each size of counts and each SIMD level ------------------------------ */
 
-CPU_INLINE uint64_t load_count(const void *counts, size_t size, size_t i)
+ALWAYS_INLINE uint64_t load_count(const void *counts, size_t size, size_t i)
 {
     return size == 1   ? ((const uint8_t *)counts)[i]
            : size == 2 ? ((const uint16_t *)counts)[i]
                        : ((const uint32_t *)counts)[i];
 }
 
-CPU_INLINE uint64_t sum_of(const void *counts, size_t size, size_t n)
+ALWAYS_INLINE uint64_t sum_of(const void *counts, size_t size, size_t n)
 {
     uint32_t low = 0; /* holds the sum of a tile of 16-bit counts */
     uint64_t sum = 0;
@@ -48,7 +48,7 @@ typedef struct expand_space {
     cpu_gather_space gather;
 } expand_space;
 
-CPU_INLINE void put_run(expand_space *space, size_t at, uint32_t source, uint32_t rank)
+ALWAYS_INLINE void put_run(expand_space *space, size_t at, uint32_t source, uint32_t rank)
 {
     for (uint32_t i = 0; i < RUN; i++)
         space->source[at + i] = source;
@@ -58,7 +58,7 @@ CPU_INLINE void put_run(expand_space *space, size_t at, uint32_t source, uint32_
 
 /* Bitwise or of the counts of RUN sources: 0 if all counts are 0, below RUN if all are below RUN (a
  * power of two). */
-CPU_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
+ALWAYS_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
 {
     uint64_t words[sizeof(uint32_t)] = {0}, any = 0;
     memcpy(words, counts, RUN * size);
@@ -74,8 +74,8 @@ CPU_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
 
 /* Appends outputs of a tile's n sources, from *source and its output *rank on, to the block until
  * the sources or the block end. name: relative number of the tile's source 0. */
-CPU_INLINE void fill(expand_space *space, const unsigned char *counts, size_t size, size_t n,
-                     uint32_t name, size_t *source, uint32_t *rank)
+ALWAYS_INLINE void fill(expand_space *space, const unsigned char *counts, size_t size, size_t n,
+                        uint32_t name, size_t *source, uint32_t *rank)
 {
     size_t s = *source, used = space->used;
     uint32_t made = *rank;

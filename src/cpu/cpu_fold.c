@@ -68,7 +68,7 @@ typedef struct fold_row {
 
 /* MEAN divides a sum of doubles for every type, as a sum of 64-bit integers may overflow. */
 #define REAL_SUM(fold, name, T, LOAD)                                                              \
-    CPU_INLINE cpu_number fold##_##name(const void *in, size_t count)                              \
+    ALWAYS_INLINE cpu_number fold##_##name(const void *in, size_t count)                           \
     {                                                                                              \
         FOLD_LANES(T, double, 0.0, LOAD, ADD, ADD);                                                \
         return (cpu_number){.f = lane[0]};                                                         \
@@ -94,17 +94,17 @@ typedef struct fold_row {
 /* Partial: holds the sum of CPU_FOLD_BLOCK elements (64-bit ones wrap). member: of cpu_number, u or
  * i. */
 #define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
-    CPU_INLINE cpu_number sum_##name(const void *in, size_t count)                                 \
+    ALWAYS_INLINE cpu_number sum_##name(const void *in, size_t count)                              \
     {                                                                                              \
         FOLD_LANES(T, Partial, 0, (Partial), ADD, ADD);                                            \
         return (cpu_number){.member = lane[0]};                                                    \
     }                                                                                              \
-    CPU_INLINE cpu_number min_##name(const void *in, size_t count)                                 \
+    ALWAYS_INLINE cpu_number min_##name(const void *in, size_t count)                              \
     {                                                                                              \
         FOLD_LANES(T, T, highest, AS_IS, SMALLER, SMALLER);                                        \
         return (cpu_number){.member = lane[0]};                                                    \
     }                                                                                              \
-    CPU_INLINE cpu_number max_##name(const void *in, size_t count)                                 \
+    ALWAYS_INLINE cpu_number max_##name(const void *in, size_t count)                              \
     {                                                                                              \
         FOLD_LANES(T, T, lowest, AS_IS, LARGER, LARGER);                                           \
         return (cpu_number){.member = lane[0]};                                                    \
@@ -119,12 +119,12 @@ typedef struct fold_row {
 
 #define REAL_FOLDS(name, T, A, LOAD, LOAD_DOUBLE, lowest, highest)                                 \
     REAL_SUM(sum, name, T, LOAD_DOUBLE)                                                            \
-    CPU_INLINE cpu_number min_##name(const void *in, size_t count)                                 \
+    ALWAYS_INLINE cpu_number min_##name(const void *in, size_t count)                              \
     {                                                                                              \
         FOLD_LANES(T, A, (A)INFINITY, LOAD, SMALLER, SMALLER);                                     \
         return (cpu_number){.f = lane[0]};                                                         \
     }                                                                                              \
-    CPU_INLINE cpu_number max_##name(const void *in, size_t count)                                 \
+    ALWAYS_INLINE cpu_number max_##name(const void *in, size_t count)                              \
     {                                                                                              \
         FOLD_LANES(T, A, (A)-INFINITY, LOAD, LARGER, LARGER);                                      \
         return (cpu_number){.f = lane[0]};                                                         \

@@ -94,7 +94,7 @@ static const uint32_t *bins_of(const histogram_job *job, uint32_t worker, uint64
     return made;
 }
 
-CPU_INLINE void fixed_loop(const uint32_t *bits, size_t count, int shift, uint64_t *out)
+ALWAYS_INLINE void fixed_loop(const uint32_t *bits, size_t count, int shift, uint64_t *out)
 {
     for (size_t i = 0; i < count; i++) {
         tml_uvec2 sum = histogram_fixed(bits[i], shift);

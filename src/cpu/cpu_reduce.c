@@ -28,7 +28,7 @@ static uint64_t blocks_of(uint64_t length)
 
 /* Stores component c of up to ROW vectors in row c. */
 #define SPLIT(T, N)                                                                                \
-    CPU_INLINE void split_##T##_##N(const void *vectors, size_t count, void *rows)                 \
+    ALWAYS_INLINE void split_##T##_##N(const void *vectors, size_t count, void *rows)              \
     {                                                                                              \
         const T *restrict in = vectors;                                                            \
         T *restrict out = rows;                                                                    \

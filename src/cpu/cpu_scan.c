@@ -32,7 +32,7 @@ enum {
 #if TML_NEON
 /* Groups in vectors of 16 bytes: wider ones gcc takes apart, lane by lane. Its loops convert to
  * twice the size, but not from bytes. */
-CPU_INLINE void widen_bytes(const void *in, bool is_signed, int16_t out[GROUP])
+ALWAYS_INLINE void widen_bytes(const void *in, bool is_signed, int16_t out[GROUP])
 {
     vst1q_s16(out,
               is_signed ? vmovl_s8(vld1_s8(in)) : vreinterpretq_s16_u16(vmovl_u8(vld1_u8(in))));
@@ -148,14 +148,15 @@ typedef f64x4 f64_sums;
     }
 
 #define SCAN_TILE(name, T, Load, A, Sum, GROUP_SCAN)                                               \
-    CPU_INLINE void tile_##name(const void *in, size_t count, void *sums)                          \
+    ALWAYS_INLINE void tile_##name(const void *in, size_t count, void *sums)                       \
     {                                                                                              \
         SCAN_BODY(T, Load, A, Sum, GROUP_SCAN, LOAD);                                              \
     }                                                                                              \
     CPU_INSTANTIATE(void, tile_##name, (const void *in, size_t count, void *sums),                 \
                     tile_##name(in, count, sums))
 
-#define SCAN_TILE_32(name, T, Load)         SCAN_TILE(name, T, Load, uint32_t, u32_sums, GROUP_OF_32)
+#define SCAN_TILE_32(name, T, Load) SCAN_TILE(name, T, Load, uint32_t, u32_sums, GROUP_OF_32)
+
 #define SCAN_TILE_64(name, T, Load, A, Sum) SCAN_TILE(name, T, Load, A, Sum, GROUP_OF_64)
 
 SCAN_TILE_32(u8_to_32, uint8_t, u8x8)
@@ -190,7 +191,7 @@ CPU_TARGET_AVX2 static void tile_f32_to_real_avx2(const void *in, size_t count, 
 
 /* out[i] = before + sums[i], rounded to T. */
 #define ADD_BEFORE(name, T, A, member)                                                             \
-    CPU_INLINE void add_##name(const void *sums, cpu_number before, size_t count, void *out)       \
+    ALWAYS_INLINE void add_##name(const void *sums, cpu_number before, size_t count, void *out)    \
     {                                                                                              \
         const A *x = sums, add = (A)before.member;                                                 \
         T *restrict y = out;                                                                       \

@@ -23,8 +23,8 @@ typedef struct search_job {
 /* Each place is one of the left + 1 from its present value on. An element is not after a query if
  * its inverted code is not below the query's, which serves the upper bound. */
 #define SEARCH(UINT)                                                                               \
-    CPU_INLINE UINT code_##UINT(const void *keys, uint64_t i, UINT minus_zero, UINT flip,          \
-                                UINT real_flip)                                                    \
+    ALWAYS_INLINE UINT code_##UINT(const void *keys, uint64_t i, UINT minus_zero, UINT flip,       \
+                                   UINT real_flip)                                                 \
     {                                                                                              \
         UINT key = SORT_KEY(((const UINT *)keys)[i], minus_zero, (UINT)0);                         \
         return (UINT)SORT_CODE(key, (UINT)SORT_SIGN(key, 8 * sizeof key), flip, real_flip);        \

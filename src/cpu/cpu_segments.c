@@ -89,7 +89,7 @@ static bool take_group(segments *all, uint64_t *first, uint64_t *end)
 }
 
 #define FALLS(name, T)                                                                             \
-    CPU_INLINE bool falls_##name(const void *offsets, size_t count)                                \
+    ALWAYS_INLINE bool falls_##name(const void *offsets, size_t count)                             \
     {                                                                                              \
         const T *x = offsets;                                                                      \
         T is_falling = 0;                                                                          \
@@ -165,9 +165,9 @@ typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint
         *(const vector *)(const void *)(sum + inclusive + i) - sum[at]
 
 #define SHORT_SCANS(name, Offset, Sum)                                                             \
-    CPU_INLINE uint64_t scan_short_##name(const void *offsets, uint64_t s, uint64_t end,           \
-                                          uint64_t last, const void *sums, size_t inclusive,       \
-                                          void *out)                                               \
+    ALWAYS_INLINE uint64_t scan_short_##name(const void *offsets, uint64_t s, uint64_t end,        \
+                                             uint64_t last, const void *sums, size_t inclusive,    \
+                                             void *out)                                            \
     {                                                                                              \
         EACH_SHORT(Offset, Sum, SCAN_ONE(Sum));                                                    \
     }                                                                                              \

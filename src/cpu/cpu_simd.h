@@ -1,6 +1,6 @@
 /* SIMD levels of the CPU engine, chosen at run time.
  *
- * A hot loop is written once, as a CPU_INLINE function in plain C (or with intrinsics where C
+ * A hot loop is written once, as a ALWAYS_INLINE function in plain C (or with intrinsics where C
  * lacks the operation), and CPU_INSTANTIATE compiles it for each level by a target attribute. A
  * table of function pointers indexed by tml_simd_level() picks one for each block of work, never
  * for each element. (The compilers' own target_clones and ifunc crash under sanitizers.)
@@ -8,6 +8,7 @@
 #ifndef TML_CPU_SIMD_H
 #define TML_CPU_SIMD_H
 
+#include "core/inline.h"
 #include "core/neon.h"
 #include "core/simd.h"
 
@@ -17,8 +18,6 @@
 #else
 #    define CPU_X86 0
 #endif
-
-#define CPU_INLINE static inline __attribute__((always_inline))
 
 /* What a loop is at the base level: with NEON, or in plain C. */
 #if TML_NEON
@@ -39,7 +38,7 @@
 #    define CPU_TARGET_AVX512                                                                      \
         __attribute__((                                                                            \
             target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2")))
-/* Defines name_base, name_avx2 and name_avx512; the statement calls the CPU_INLINE function. */
+/* Defines name_base, name_avx2 and name_avx512; the statement calls the ALWAYS_INLINE function. */
 #    define CPU_INSTANTIATE(type, name, parameters, statement)                                     \
         static type name##_base parameters                                                         \
         {                                                                                          \

@@ -53,7 +53,7 @@
     (UINT) SORT_CODE(key, (UINT)SORT_SIGN((UINT)(sign_of), 8 * sizeof(UINT)), (UINT)flip,          \
                      (UINT)real_flip)
 
-CPU_INLINE void load_codes(const sort_form *form, uint64_t first, size_t count, void *out)
+ALWAYS_INLINE void load_codes(const sort_form *form, uint64_t first, size_t count, void *out)
 {
     const unsigned char *keys = form->keys + first * form->key_size;
     const uint64_t flip = form->flip, real_flip = form->real_flip;
@@ -66,7 +66,7 @@ CPU_INLINE void load_codes(const sort_form *form, uint64_t first, size_t count, 
     BY_SIZES(form, LOAD_CODE)
 }
 
-CPU_INLINE void load_tags(const sort_form *form, uint64_t first, size_t count, void *out)
+ALWAYS_INLINE void load_tags(const sort_form *form, uint64_t first, size_t count, void *out)
 {
     const size_t size = form->value_size;
     const unsigned char *values = size ? form->values + first * size : NULL;
@@ -90,14 +90,14 @@ CPU_INLINE void load_tags(const sort_form *form, uint64_t first, size_t count, v
             ((sort_pair *)out)[i].tag = first + i;
 }
 
-CPU_INLINE void load(const sort_form *form, uint64_t first, size_t count, void *out)
+ALWAYS_INLINE void load(const sort_form *form, uint64_t first, size_t count, void *out)
 {
     load_codes(form, first, count, out);
     if (form->has_tag)
         load_tags(form, first, count, out);
 }
 
-CPU_INLINE void keys_of(const sort_form *form, const void *records, size_t count, void *out)
+ALWAYS_INLINE void keys_of(const sort_form *form, const void *records, size_t count, void *out)
 {
     const uint64_t flip = form->flip, real_flip = form->real_flip;
 #define STORE_KEY(KEY, RECORD, FIELD, SHIFT)                                                       \
@@ -108,8 +108,8 @@ CPU_INLINE void keys_of(const sort_form *form, const void *records, size_t count
     BY_SIZES(form, STORE_KEY)
 }
 
-CPU_INLINE void tags_of(const sort_form *form, const void *records, size_t count, size_t size,
-                        void *out)
+ALWAYS_INLINE void tags_of(const sort_form *form, const void *records, size_t count, size_t size,
+                           void *out)
 {
 #define TAG_OF_8(TAG)                                                                              \
     for (size_t i = 0; i < count; i++)                                                             \

@@ -2,7 +2,7 @@
  * that it is sorted by; BARE, whether it is that integer alone and of 32 bits; and NAME(x), which
  * gives the functions names of their own. */
 
-CPU_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *base)
+ALWAYS_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *base)
 {
     const RECORD *in = records, *first = base;
     uint64_t differ = 0;
@@ -11,8 +11,8 @@ CPU_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *
     return differ;
 }
 
-CPU_INLINE void NAME(count)(const void *records, size_t count, sort_digit digit,
-                            uint32_t (*tables)[SORT_BINS])
+ALWAYS_INLINE void NAME(count)(const void *records, size_t count, sort_digit digit,
+                               uint32_t (*tables)[SORT_BINS])
 {
     const RECORD *in = records;
     size_t i = 0;
@@ -36,8 +36,8 @@ static void NAME(write_line)(sort_heads *heads, size_t bin, RECORD *out)
             out[i] = line[i - start];
 }
 
-CPU_INLINE void NAME(scatter)(const void *records, size_t count, sort_digit digit,
-                              sort_heads *heads, void *out_records)
+ALWAYS_INLINE void NAME(scatter)(const void *records, size_t count, sort_digit digit,
+                                 sort_heads *heads, void *out_records)
 {
     enum { PER_LINE = SORT_LINE / sizeof(RECORD) };
     const RECORD *in = records;
@@ -61,7 +61,7 @@ static void NAME(flush)(sort_heads *heads, void *out_records)
 }
 
 /* Inserts x[sorted, count) into x[0, sorted). */
-CPU_INLINE void NAME(insert)(RECORD *x, size_t sorted, size_t count, unsigned low, uint64_t mask)
+ALWAYS_INLINE void NAME(insert)(RECORD *x, size_t sorted, size_t count, unsigned low, uint64_t mask)
 {
     for (size_t i = sorted; i < count; i++) {
         RECORD moved = x[i];
@@ -76,8 +76,8 @@ CPU_INLINE void NAME(insert)(RECORD *x, size_t sorted, size_t count, unsigned lo
 /* ---- by digits from the lowest to the highest ------------------------------------------------ */
 
 /* Counts the digits of some passes; their number is a constant after inlining. */
-CPU_INLINE void NAME(count_digits)(const RECORD *x, size_t count, const sort_digit *digits,
-                                   unsigned passes, uint32_t counts[][LSD_BINS])
+ALWAYS_INLINE void NAME(count_digits)(const RECORD *x, size_t count, const sort_digit *digits,
+                                      unsigned passes, uint32_t counts[][LSD_BINS])
 {
     for (size_t i = 0; i < count; i++)
         for (unsigned p = 0; p < passes; p++)
@@ -85,8 +85,8 @@ CPU_INLINE void NAME(count_digits)(const RECORD *x, size_t count, const sort_dig
 }
 
 /* One pass from x to y, to places from next on. */
-CPU_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_digit digit,
-                           uint32_t *next)
+ALWAYS_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_digit digit,
+                              uint32_t *next)
 {
     uint32_t place = 0;
     for (size_t bin = 0; bin <= digit.mask; bin++) {
@@ -100,7 +100,8 @@ CPU_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_digit 
 
 /* Sorts x by bits [low, high), with room in y; returns x or y. A digit that all records share is
  * passed over. */
-CPU_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned low, unsigned high)
+ALWAYS_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned low,
+                                      unsigned high)
 {
     enum { AT_ONCE = 4 };
     unsigned passes = TML_CEIL_DIV(high - low, (unsigned)LSD_DIGIT);
@@ -137,8 +138,8 @@ CPU_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned 
 /* ---- by rows --------------------------------------------------------------------------------- */
 
 /* Fills the rows; returns the surplus, or limit + 1 where it would be more than limit. */
-CPU_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit digit, size_t limit,
-                                  sort_rows *rows)
+ALWAYS_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit digit, size_t limit,
+                                     sort_rows *rows)
 {
     uint32_t *fills = rows->fills;
     RECORD(*to)[SORT_ROW] = BARE ? (void *)rows->codes : (void *)rows->records;
@@ -162,7 +163,7 @@ CPU_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit digi
 }
 
 /* Makes codes of the records of a group of rows. rest: the bits that they take. */
-CPU_INLINE void NAME(code_rows)(const sort_rows *rows, size_t row, sort_digit rest)
+ALWAYS_INLINE void NAME(code_rows)(const sort_rows *rows, size_t row, sort_digit rest)
 {
     const RECORD *records = (const RECORD *)(const void *)rows->records + row * SORT_ROW;
     uint32_t *codes = rows->codes[row];
@@ -172,7 +173,7 @@ CPU_INLINE void NAME(code_rows)(const sort_rows *rows, size_t row, sort_digit re
 }
 
 /* Writes SORT_ROW records to out, of which those of the row come first. */
-CPU_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
+ALWAYS_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
 {
     const uint32_t *codes = rows->codes[row];
     const RECORD *records = (const RECORD *)(const void *)rows->records + row * SORT_ROW;
@@ -185,9 +186,9 @@ CPU_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
 
 /* Sorts x by bits [low, high) to out, by one digit and then by rows. Returns false where too many
  * records share a digit. */
-CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsigned low,
-                              unsigned high, sort_group_fn network, sort_write_fn write,
-                              sort_rows *rows)
+ALWAYS_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsigned low,
+                                 unsigned high, sort_group_fn network, sort_write_fn write,
+                                 sort_rows *rows)
 {
     unsigned width = 4; /* of SORT_GROUP rows */
     while (((size_t)SORT_ROW_MEAN << width) < count)
@@ -236,9 +237,9 @@ CPU_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsign
 
 /* Sorts segments of SORT_ROW records at most, a row each. Segment s is [bounds[s], bounds[s + 1])
  * of x and out; the last ones are copied exactly, the others with what is behind them. */
-CPU_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *bounds, size_t count,
-                                 unsigned low, unsigned high, sort_group_fn network,
-                                 const sort_rows *rows)
+ALWAYS_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *bounds,
+                                    size_t count, unsigned low, unsigned high,
+                                    sort_group_fn network, const sort_rows *rows)
 {
     unsigned width = high - low, used = TML_MIN_OF(width, 28u);
     sort_digit rest = {high - used, MASK_OF(used)};
@@ -283,7 +284,7 @@ CPU_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *b
 
 /* ---- by halves ------------------------------------------------------------------------------- */
 
-CPU_INLINE uint64_t NAME(word)(const void *records, unsigned bit)
+ALWAYS_INLINE uint64_t NAME(word)(const void *records, unsigned bit)
 {
     const RECORD *x = records;
     uint64_t word = 0;
@@ -293,8 +294,9 @@ CPU_INLINE uint64_t NAME(word)(const void *records, unsigned bit)
 }
 
 /* vectors: for most of the records, or NULL. */
-CPU_INLINE size_t NAME(halve)(const void *records, size_t count, unsigned bit, sort_word_fn word_of,
-                              sort_halve_fn vectors, void *zero_records, void *one_records)
+ALWAYS_INLINE size_t NAME(halve)(const void *records, size_t count, unsigned bit,
+                                 sort_word_fn word_of, sort_halve_fn vectors, void *zero_records,
+                                 void *one_records)
 {
     unsigned char *zeros = zero_records, *ones = one_records;
     size_t done = vectors ? vectors(records, count, bit, &zeros, &ones) : 0;
@@ -319,9 +321,9 @@ CPU_INLINE size_t NAME(halve)(const void *records, size_t count, unsigned bit, s
 }
 
 /* network: NULL where the level has none. */
-CPU_INLINE void NAME(leaf)(void *x_records, void *out_records, size_t count, unsigned low,
-                           unsigned high, bool is_whole, sort_group_fn network, sort_write_fn write,
-                           sort_rows *rows)
+ALWAYS_INLINE void NAME(leaf)(void *x_records, void *out_records, size_t count, unsigned low,
+                              unsigned high, bool is_whole, sort_group_fn network,
+                              sort_write_fn write, sort_rows *rows)
 {
     RECORD *x = x_records, *out = out_records;
     bool has_rows = network && (is_whole || !BARE);

@@ -88,8 +88,8 @@ struct top_k_job {
 /* ---- loops ----------------------------------------------------------------------------------- */
 
 #define LOOPS(UINT)                                                                                \
-    CPU_INLINE void compare_##UINT(const top_k_job *job, const void *keys, size_t count,           \
-                                   uint8_t *restrict below, uint8_t *restrict equal)               \
+    ALWAYS_INLINE void compare_##UINT(const top_k_job *job, const void *keys, size_t count,        \
+                                      uint8_t *restrict below, uint8_t *restrict equal)            \
     {                                                                                              \
         const UINT *x = keys, flip = (UINT)job->flip, real_flip = (UINT)job->real_flip;            \
         const UINT limit = (UINT)job->limit;                                                       \
@@ -100,8 +100,8 @@ struct top_k_job {
             equal[i] = code == limit;                                                              \
         }                                                                                          \
     }                                                                                              \
-    CPU_INLINE void count_##UINT(const top_k_job *job, const void *keys, size_t count,             \
-                                 uint64_t(*tables)[BINS])                                          \
+    ALWAYS_INLINE void count_##UINT(const top_k_job *job, const void *keys, size_t count,          \
+                                    uint64_t(*tables)[BINS])                                       \
     {                                                                                              \
         const UINT *x = keys, flip = (UINT)job->flip, real_flip = (UINT)job->real_flip;            \
         const UINT prefix = (UINT)job->prefix, higher = (UINT)job->higher;                         \

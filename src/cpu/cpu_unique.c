@@ -41,7 +41,7 @@ typedef struct unique_job {
 
 /* out[i]: do the bytes of element i differ from those of its predecessor? Constant sizes
  * vectorise. */
-CPU_INLINE void differ(const unsigned char *element, size_t size, size_t count, uint8_t *out)
+ALWAYS_INLINE void differ(const unsigned char *element, size_t size, size_t count, uint8_t *out)
 {
     if (size == 1)
         DIFFER(uint8_t, 1)

@@ -195,8 +195,7 @@ static inline double alternating_sum(const double corners[8], const uint8_t a[4]
 }
 
 /* What topology_sign tells the sign of, in doubles. */
-static inline __attribute__((always_inline)) double value_of(const double corners[8], uint32_t what,
-                                                             int axis)
+ALWAYS_INLINE double value_of(const double corners[8], uint32_t what, int axis)
 {
     const uint8_t *low_face = topology_corners_of[axis][0],
                   *high_face = topology_corners_of[axis][1];
@@ -250,7 +249,7 @@ static bool short_corners(const topology_cell *cell, double out[8])
     return all;
 }
 
-static __attribute__((noinline)) int exact_sign(const topology_cell *cell, uint32_t what, int axis)
+__attribute__((noinline)) static int exact_sign(const topology_cell *cell, uint32_t what, int axis)
 {
     double few[8];
     integer corners[8];
@@ -302,8 +301,7 @@ static void round_cell(const topology_cell *cell, rounded_cell *out)
  * m^2) + 16 m^2, 128 m e, and SIDES by 2 (2 m^2 144 m e + 16 m^2 8 m e) of the ends', 4 m^2 144 m e
  * + 16 m^2 24 m e of the middle's, and roundings of 512 m^4: less than 2560 m^3 e. The bounds are
  * twice these and more. */
-static inline __attribute__((always_inline)) int sign_of(const rounded_cell *rounded, uint32_t what,
-                                                         int axis)
+ALWAYS_INLINE int sign_of(const rounded_cell *rounded, uint32_t what, int axis)
 {
     const double m = rounded->largest;
     const double factor = what == TOPOLOGY_DISCRIMINANT ? 0x1p-43 * m * m * m

@@ -22,6 +22,7 @@
 
 #include <math.h>
 
+#include "core/inline.h"
 #include "surface/surface_internal.h"
 
 /* Own vertices of a cell, beside those on its edges: the middle of a fan, or the ring of a
@@ -67,10 +68,9 @@ typedef int64_t topology_bits __attribute__((vector_size(64)));
 
 /* Two or four products' sum, of faces a and b: once or both ways. Why the bounds hold:
  * surface_topology.c. */
-static inline __attribute__((always_inline)) void
-topology_look_at(const topology_doubles corners[8], const uint8_t a[4], const uint8_t b[4],
-                 const topology_doubles *bound, unsigned bit, topology_bits *positive,
-                 topology_bits *unsure)
+ALWAYS_INLINE void topology_look_at(const topology_doubles corners[8], const uint8_t a[4],
+                                    const uint8_t b[4], const topology_doubles *bound, unsigned bit,
+                                    topology_bits *positive, topology_bits *unsure)
 {
     topology_doubles value = corners[a[0]] * corners[b[1]] - corners[a[2]] * corners[b[3]];
     if (a != b)
@@ -80,8 +80,8 @@ topology_look_at(const topology_doubles corners[8], const uint8_t a[4], const ui
     *unsure |= ~(size > (a == b ? *bound : 4 * *bound)) & (int64_t)1 << bit;
 }
 
-static inline __attribute__((always_inline)) void
-topology_look_at_eight(const topology_cell *cells, uint32_t count, topology_faces out[8])
+ALWAYS_INLINE void topology_look_at_eight(const topology_cell *cells, uint32_t count,
+                                          topology_faces out[8])
 {
     const double iso = cells->iso, rounded = topology_is_rounded(cells->type) ? 1 : 0;
     topology_doubles corners[8], largest = {0};

@@ -11,19 +11,19 @@
 #include "kernels/collide_cast.k.h"
 
 /* The second where the first is NaN. */
-INLINE float latest(float t, float than)
+ALWAYS_INLINE float latest(float t, float than)
 {
     return t > than ? t : than;
 }
 
-INLINE float earliest(float t, float than)
+ALWAYS_INLINE float earliest(float t, float than)
 {
     return t < than ? t : than;
 }
 
 /* A bit for each box that the ray meets, and where it enters these. A NaN, of 0 by infinity, limits
  * nothing. */
-INLINE uint32_t boxes_met(const cast_ray *ray, const float *group, float *enter)
+ALWAYS_INLINE uint32_t boxes_met(const cast_ray *ray, const float *group, float *enter)
 {
     const float *in[3], *out[3];
     uint32_t code[COLLIDE_WIDTH];
@@ -51,7 +51,7 @@ INLINE uint32_t boxes_met(const cast_ray *ray, const float *group, float *enter)
     return lanes_bit(code, 0);
 }
 
-INLINE void leaf_cast(cast_ray *ray, uint32_t leaf)
+ALWAYS_INLINE void leaf_cast(cast_ray *ray, uint32_t leaf)
 {
     const tml_tree *tree = ray->tree;
     uint32_t x = (ray->axis + 1) % 3, y = (ray->axis + 2) % 3, z = ray->axis, code[COLLIDE_WIDTH];
@@ -78,7 +78,7 @@ INLINE void leaf_cast(cast_ray *ray, uint32_t leaf)
 }
 
 /* Opens the children of a node that the ray meets, the nearest last. */
-INLINE void open_children(cast_walk *walk, uint32_t level, uint32_t group)
+ALWAYS_INLINE void open_children(cast_walk *walk, uint32_t level, uint32_t group)
 {
     float enter[COLLIDE_WIDTH];
     const float *boxes = collide_group(walk->ray.tree, level, group);
@@ -91,7 +91,7 @@ INLINE void open_children(cast_walk *walk, uint32_t level, uint32_t group)
     }
 }
 
-INLINE void prefetch(const float *words, uint32_t count)
+ALWAYS_INLINE void prefetch(const float *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i += 16)
         __builtin_prefetch(words + i);
@@ -99,7 +99,7 @@ INLINE void prefetch(const float *words, uint32_t count)
 
 /* Closes boxes that need not be looked into any more, and fetches the next one's children. False:
  * none is left. */
-INLINE bool choose_next(cast_walk *walk)
+ALWAYS_INLINE bool choose_next(cast_walk *walk)
 {
     const tml_tree *tree = walk->ray.tree;
     while (walk->count > 0 && walk->open[walk->count - 1].enter > walk->ray.t_far)
@@ -117,7 +117,7 @@ INLINE bool choose_next(cast_walk *walk)
     return true;
 }
 
-INLINE void walk_on(cast_walk *walk)
+ALWAYS_INLINE void walk_on(cast_walk *walk)
 {
     cast_box box = walk->open[--walk->count];
     if (box.level > 1)

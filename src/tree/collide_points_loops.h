@@ -21,7 +21,7 @@
 enum { LANE_MET, LANE_ALONG, LANE_UNSURE, LANE_BEFORE, LANE_AROUND };
 
 /* A bit for each box that the ray meets. */
-INLINE uint32_t boxes_crossed(const points_ray *ray, const float *group, bool is_back)
+ALWAYS_INLINE uint32_t boxes_crossed(const points_ray *ray, const float *group, bool is_back)
 {
     const float *low = group, *high = group + 3 * COLLIDE_WIDTH;
     uint32_t x = COLLIDE_WIDTH * ray->axis, y = COLLIDE_WIDTH * ((ray->axis + 1) % 3);
@@ -37,7 +37,7 @@ INLINE uint32_t boxes_crossed(const points_ray *ray, const float *group, bool is
     return lanes_bit(code, 0);
 }
 
-INLINE void lanes_code(const points_ray *ray, const float *at, bool is_back, uint32_t *code)
+ALWAYS_INLINE void lanes_code(const points_ray *ray, const float *at, bool is_back, uint32_t *code)
 {
     uint32_t x = ray->axis, y = (x + 1) % 3, z = (x + 2) % 3;
     float px = ray->point[x], py = ray->point[y], pz = ray->point[z];
@@ -50,7 +50,7 @@ INLINE void lanes_code(const points_ray *ray, const float *at, bool is_back, uin
         VEC3(ax[2 * NEXT + i], ay[2 * NEXT + i], az[2 * NEXT + i]), is_back);
 }
 
-INLINE void lanes_sides(const points_ray *ray, const float *at, uint32_t *code)
+ALWAYS_INLINE void lanes_sides(const points_ray *ray, const float *at, uint32_t *code)
 {
     vec3 point = VEC3(ray->point[0], ray->point[1], ray->point[2]);
     enum { X, Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH, NEXT = 3 * COLLIDE_WIDTH };
@@ -61,7 +61,7 @@ INLINE void lanes_sides(const points_ray *ray, const float *at, uint32_t *code)
                          VEC3(at[2 * NEXT + X + i], at[2 * NEXT + Y + i], at[2 * NEXT + Z + i]));
 }
 
-INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
+ALWAYS_INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
 {
     const tml_tree *tree = ray->tree;
     const float *at = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
@@ -90,7 +90,7 @@ INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
 /* Adds, to each sample of the line, by how much more crossings of the leaf's triangles it has
  * behind it than the last one, times 2; a sample on a triangle gets bit 0. From the box on that is
  * 0. */
-INLINE void leaf_line(points_line *line, uint32_t leaf)
+ALWAYS_INLINE void leaf_line(points_line *line, uint32_t leaf)
 {
     const float *box = collide_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
     float low = box[0], high = box[3 * COLLIDE_WIDTH];
@@ -119,7 +119,7 @@ INLINE void leaf_line(points_line *line, uint32_t leaf)
 }
 
 /* Follows the ray; or with a line, visits what its leaves hold of it. */
-INLINE void walk(points_ray *ray, points_line *line, bool is_back)
+ALWAYS_INLINE void walk(points_ray *ray, points_line *line, bool is_back)
 {
     const tml_tree *tree = ray->tree;
     uint32_t left[COLLIDE_LEVELS_MAX + 1], group[COLLIDE_LEVELS_MAX + 1], level = tree->levels;
@@ -175,7 +175,7 @@ static void cross_line(points_line *line)
 /* ---- the nearest triangle -------------------------------------------------------------------- */
 
 /* Squares of the distances of eight triangles. */
-INLINE void lanes_apart(const float *point, const float *at, double *squared)
+ALWAYS_INLINE void lanes_apart(const float *point, const float *at, double *squared)
 {
     double px = (double)point[0], py = (double)point[1], pz = (double)point[2];
     enum { X, Y = COLLIDE_WIDTH, Z = 2 * COLLIDE_WIDTH, NEXT = 3 * COLLIDE_WIDTH };
@@ -193,7 +193,7 @@ INLINE void lanes_apart(const float *point, const float *at, double *squared)
 
 /* Squares of the distances of eight boxes, not more than of any point in them: 2^-40 is taken off
  * for rounding. */
-INLINE void boxes_apart(const float *point, const float *group, double *squared)
+ALWAYS_INLINE void boxes_apart(const float *point, const float *group, double *squared)
 {
     LANES
     squared[i] = 0.0;
@@ -215,7 +215,7 @@ INLINE void boxes_apart(const float *point, const float *group, double *squared)
 /* The square of a leaf's distance, not more than of any point in it: by its slab, and across the
  * slab's normal by a disc about its box's centre. Where the surface is far the boxes of many leaves
  * are nearer than the nearest point. */
-INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
+ALWAYS_INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
 {
     const float *slab = collide_slab_words(nearest->tree, leaf);
     const float *box = collide_group(nearest->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
@@ -258,7 +258,7 @@ static void insert_nearer(points_nearest *nearest, points_found one)
     }
 }
 
-INLINE void take_nearer(points_nearest *nearest, uint32_t slot, double squared)
+ALWAYS_INLINE void take_nearer(points_nearest *nearest, uint32_t slot, double squared)
 {
     uint32_t id = nearest->tree->ids[slot];
     if (squared > nearest->squared || id == COLLIDE_NO_TRIANGLE ||
@@ -273,7 +273,7 @@ INLINE void take_nearer(points_nearest *nearest, uint32_t slot, double squared)
     nearest->id = id;
 }
 
-INLINE void leaf_nearest(points_nearest *nearest, uint32_t leaf)
+ALWAYS_INLINE void leaf_nearest(points_nearest *nearest, uint32_t leaf)
 {
     const float *at = nearest->tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;
     double squared[COLLIDE_WIDTH];
@@ -300,8 +300,8 @@ typedef struct open_box {
 
 /* Adds a node's children that may be near enough: the nearest last. Returns how many are open
  * then. */
-INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uint32_t group,
-                              open_box *open, uint32_t count)
+ALWAYS_INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uint32_t group,
+                                     open_box *open, uint32_t count)
 {
     double squared[COLLIDE_WIDTH];
     uint32_t first = count;
@@ -348,7 +348,7 @@ static points_place place(const points_nearest *nearest)
 /* ---- solid angles ---------------------------------------------------------------------------- */
 
 /* Adds those of the group's dipoles that are far enough; returns a bit for each of the others. */
-INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
+ALWAYS_INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
 {
     double px = (double)angle->point[0], py = (double)angle->point[1], pz = (double)angle->point[2];
     double turns[COLLIDE_WIDTH], errors[COLLIDE_WIDTH], radius = angle->radius;
@@ -408,7 +408,7 @@ static bool leaf_varies(points_angle *angle, uint32_t leaf)
 
 /* Adds a leaf's triangles. Half of a triangle's solid angle is that of the complex number length +
  * volume i; where all of them are small, so is that of their product. */
-INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
+ALWAYS_INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
 {
     const tml_tree *tree = angle->tree;
     const float *at = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * leaf;

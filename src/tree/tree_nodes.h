@@ -4,6 +4,7 @@
 #define TML_TREE_NODES_H
 
 #include "core/core_internal.h"
+#include "core/inline.h"
 #include "kernels/collide_layout.k.h"
 
 enum { COLLIDE_LEVELS_MAX = 12 };
@@ -121,7 +122,7 @@ tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *box
 uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more);
 
 /* Which of a leaf's slots hold triangles. */
-static inline __attribute__((always_inline)) uint32_t tree_used(const tml_tree *tree, uint32_t leaf)
+ALWAYS_INLINE uint32_t tree_used(const tml_tree *tree, uint32_t leaf)
 {
     const uint32_t *ids = tree->ids + (size_t)COLLIDE_WIDTH * leaf;
     uint32_t used = (1u << tree->lanes) - 1;

@@ -44,7 +44,8 @@ typedef struct brick_frame {
 } brick_frame;
 
 /* The samples of [first, last] within support of centre, maybe one more below. At least one is. */
-CPU_INLINE void samples_within(float support, float centre, int first, int last, int *from, int *to)
+ALWAYS_INLINE void samples_within(float support, float centre, int first, int last, int *from,
+                                  int *to)
 {
     float low = centre - support, high = centre + support;
     *from = low > (float)first ? (int)low : first;
@@ -52,7 +53,8 @@ CPU_INLINE void samples_within(float support, float centre, int first, int last,
 }
 
 /* Squared xy distances of a layer's samples from a point. The first is at (x0, y0) from it. */
-CPU_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy, brick_plane squares)
+ALWAYS_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy,
+                                brick_plane squares)
 {
     float *to = &squares[0][0];
     for (int m = 0; m < FIELD_BRICK * FIELD_BRICK; m++) {
@@ -64,9 +66,9 @@ CPU_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy, b
 
 /* Adds a point to count samples, whole rows of a layer. This is the hot loop. Compilers vectorise
  * one long flat loop best. */
-CPU_INLINE void add_rows(int formula, const float *restrict squares, float z_square, float reach,
-                         float margin, bool has_share, float share, size_t count,
-                         float *restrict samples)
+ALWAYS_INLINE void add_rows(int formula, const float *restrict squares, float z_square, float reach,
+                            float margin, bool has_share, float share, size_t count,
+                            float *restrict samples)
 {
     for (size_t m = 0; m < count; m++) {
         float term = field_term(formula, squares[m] + z_square, reach, margin);
@@ -76,9 +78,9 @@ CPU_INLINE void add_rows(int formula, const float *restrict squares, float z_squ
 
 /* The points of a bin, from one on, whose support box meets a brick. Without branches, which would
  * be mispredicted. Returns how many they are. */
-CPU_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const brick_part *brick,
-                              const brick_points *bin, uint64_t first, uint32_t count,
-                              uint8_t list[NEAR_POINTS])
+ALWAYS_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const brick_part *brick,
+                                 const brick_points *bin, uint64_t first, uint32_t count,
+                                 uint8_t list[NEAR_POINTS])
 {
     uint8_t is_near[NEAR_POINTS];
     const field_point *points = bin->points + first;
@@ -108,9 +110,9 @@ CPU_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const br
 }
 
 /* Adds a bin's point p to a brick. */
-CPU_INLINE void add_point(int formula, bool has_share, bool has_shape, const brick_frame *frame,
-                          const brick_part *brick, const brick_points *bin, uint64_t p,
-                          brick_samples samples)
+ALWAYS_INLINE void add_point(int formula, bool has_share, bool has_shape, const brick_frame *frame,
+                             const brick_part *brick, const brick_points *bin, uint64_t p,
+                             brick_samples samples)
 {
     const field_point *point = &bin->points[p];
     const field_shape_record *shape = has_shape ? &bin->shapes[p] : NULL;
@@ -155,8 +157,9 @@ CPU_INLINE void add_point(int formula, bool has_share, bool has_shape, const bri
 }
 
 /* Adds a bin's points to a brick. */
-CPU_INLINE void add_points(int formula, bool has_share, bool has_shape, const brick_frame *frame,
-                           const brick_part *brick, const brick_points *bin, brick_samples samples)
+ALWAYS_INLINE void add_points(int formula, bool has_share, bool has_shape, const brick_frame *frame,
+                              const brick_part *brick, const brick_points *bin,
+                              brick_samples samples)
 {
     for (uint64_t first = 0; first < bin->count; first += NEAR_POINTS) {
         uint8_t list[NEAR_POINTS];
@@ -169,8 +172,8 @@ CPU_INLINE void add_points(int formula, bool has_share, bool has_shape, const br
 
 /* The formula is a constant in each call, so the inner loop has no branches on it, but where
  * densities go with a kernel that is none of their own: shares cost the others 5 %. */
-CPU_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
-                        const brick_points *bin, brick_samples samples)
+ALWAYS_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
+                           const brick_points *bin, brick_samples samples)
 {
     if (FIELD_HAS_WEIGHTS && bin->shapes && formula == FIELD_SPLINE)
         add_points(FIELD_SPLINE, true, true, frame, brick, bin, samples);

@@ -33,8 +33,8 @@ typedef struct weight_run {
     uint32_t first, end;
 } weight_run;
 
-CPU_INLINE float sum_near(int formula, const weight_points *near, const weight_run *runs,
-                          const float at[3])
+ALWAYS_INLINE float sum_near(int formula, const weight_points *near, const weight_run *runs,
+                             const float at[3])
 {
     float lanes[WEIGHT_LANES] = {0}, sum = 0.0f;
     for (size_t r = 0; r < WEIGHT_RUNS; r++)
@@ -56,8 +56,8 @@ CPU_INLINE float sum_near(int formula, const weight_points *near, const weight_r
 }
 
 /* The formula is a constant in each call. */
-CPU_INLINE float sum_weights(int formula, const weight_points *near, const weight_run *runs,
-                             const float at[3])
+ALWAYS_INLINE float sum_weights(int formula, const weight_points *near, const weight_run *runs,
+                                const float at[3])
 {
     if (formula == FIELD_SPLINE)
         return sum_near(FIELD_SPLINE, near, runs, at);

@@ -22,19 +22,19 @@ static coding coding_of(const cpu_image *image)
 }
 
 /* All ones if interleaved element i is alpha, else 0. */
-CPU_INLINE uint32_t alpha_mask(coding how, size_t i)
+ALWAYS_INLINE uint32_t alpha_mask(coding how, size_t i)
 {
     uint32_t channels = how == SRGB_OF_4 ? 4 : 2;
     return how < SRGB_OF_2 ? 0 : 0u - (uint32_t)((uint32_t)i % channels == channels - 1);
 }
 
-CPU_INLINE uint32_t to_integer(coding how, float x, float largest, size_t i)
+ALWAYS_INLINE uint32_t to_integer(coding how, float x, float largest, size_t i)
 {
     uint32_t alpha = alpha_mask(how, i), plain = image_to_integer(x, largest, false);
     return how == LINEAR ? plain : (plain & alpha) | (image_to_integer(x, largest, true) & ~alpha);
 }
 
-CPU_INLINE float from_u16(coding how, uint32_t code, size_t i)
+ALWAYS_INLINE float from_u16(coding how, uint32_t code, size_t i)
 {
     float plain = image_from_u16(code, false);
     return how == LINEAR ? plain
@@ -43,7 +43,8 @@ CPU_INLINE float from_u16(coding how, uint32_t code, size_t i)
 
 /* One loop a type, so that compilers vectorise the formulas of image.k.h. u8 coded as sRGB is
  * decoded by a table instead (look_up). */
-CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, float *restrict out)
+ALWAYS_INLINE void decode(tml_type type, coding how, const void *in, size_t count,
+                          float *restrict out)
 {
     const uint16_t *halves = in;
     const uint8_t *bytes = in;
@@ -60,7 +61,7 @@ CPU_INLINE void decode(tml_type type, coding how, const void *in, size_t count, 
 
 /* To f16, by instructions where every processor has them: they equal tml_float_to_half, but that
  * has one NaN of each sign. */
-CPU_INLINE void encode_halves(const float *restrict in, size_t count, uint16_t *restrict out)
+ALWAYS_INLINE void encode_halves(const float *restrict in, size_t count, uint16_t *restrict out)
 {
     size_t i = 0;
 #if TML_NEON
@@ -77,7 +78,8 @@ CPU_INLINE void encode_halves(const float *restrict in, size_t count, uint16_t *
         out[i] = (uint16_t)tml_float_to_half(in[i]);
 }
 
-CPU_INLINE void encode(tml_type type, coding how, const float *restrict in, size_t count, void *out)
+ALWAYS_INLINE void encode(tml_type type, coding how, const float *restrict in, size_t count,
+                          void *out)
 {
     uint16_t *halves = out;
     uint8_t *bytes = out;
@@ -149,8 +151,8 @@ static void decode_elements(tml_simd level, tml_type type, coding how, const voi
 }
 
 /* Decodes elements [first, count) of u8 coded as sRGB by a table. */
-CPU_INLINE void look_up(coding how, const float *restrict table, const uint8_t *restrict codes,
-                        size_t first, size_t count, float *restrict out)
+ALWAYS_INLINE void look_up(coding how, const float *restrict table, const uint8_t *restrict codes,
+                           size_t first, size_t count, float *restrict out)
 {
     for (size_t i = first; i < count; i++)
         out[i] = table[codes[i] + (alpha_mask(how, i) & 256)];
@@ -201,7 +203,7 @@ static const look_up_fn look_up_for[TML_SIMD_LEVELS] =
     CPU_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
 
 /* Logarithms become linear; alpha stays. */
-CPU_INLINE void expand_logs(uint32_t values, uint32_t channels, size_t count, float *out)
+ALWAYS_INLINE void expand_logs(uint32_t values, uint32_t channels, size_t count, float *out)
 {
     const coding how = channels == 2 ? SRGB_OF_2 : channels == 4 ? SRGB_OF_4 : SRGB;
     for (size_t i = 0; i < count; i++)
@@ -220,8 +222,8 @@ typedef struct image_planes {
 } image_planes;
 
 /* Splits pixels [first, count) into planes, one by one. */
-CPU_INLINE void part(const float *restrict in, size_t first, size_t count, uint32_t channels,
-                     uint32_t wanted, image_planes out)
+ALWAYS_INLINE void part(const float *restrict in, size_t first, size_t count, uint32_t channels,
+                        uint32_t wanted, image_planes out)
 {
     for (uint32_t c = 0; c < wanted; c++) {
         float *restrict plane = out.plane[c];
@@ -326,8 +328,8 @@ static const part_fn part_for[TML_SIMD_LEVELS] = CPU_OWN_LEVEL(part_base, part_a
         }                                                                                          \
     } while (0)
 
-CPU_INLINE void lace(size_t size, uint32_t channels, const void *const planes[4], size_t count,
-                     void *out)
+ALWAYS_INLINE void lace(size_t size, uint32_t channels, const void *const planes[4], size_t count,
+                        void *out)
 {
     if (size == 1 && channels == 3)
         LACE(uint8_t, 3);

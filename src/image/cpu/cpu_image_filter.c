@@ -26,8 +26,8 @@ enum { CHUNK = 512 }; /* floats of a row of sums that stay in the L1 cache */
 
 /* ---- AREA ------------------------------------------------------------------------------------ */
 
-CPU_INLINE void join_rows(image_taps taps, const float *const rows[3], size_t count,
-                          float *restrict out)
+ALWAYS_INLINE void join_rows(image_taps taps, const float *const rows[3], size_t count,
+                             float *restrict out)
 {
     const float *restrict first = rows[0], *restrict middle = rows[1], *restrict last = rows[2];
     if (taps.last_part == 0.0f)
@@ -51,8 +51,8 @@ void cpu_join_rows(tml_simd level, image_taps taps, const float *const rows[3], 
     join_rows_for[level](taps, rows, count, out);
 }
 
-CPU_INLINE void pair_columns(size_t channels, const float *restrict row, size_t count,
-                             float *restrict out)
+ALWAYS_INLINE void pair_columns(size_t channels, const float *restrict row, size_t count,
+                                float *restrict out)
 {
     for (size_t x = 0; x < count; x++)
         for (size_t c = 0; c < channels; c++)
@@ -60,9 +60,9 @@ CPU_INLINE void pair_columns(size_t channels, const float *restrict row, size_t 
                 image_paired(row[2 * channels * x + c], row[2 * channels * x + channels + c]);
 }
 
-CPU_INLINE void tap_columns(size_t channels, const float *restrict row,
-                            const float *restrict first_part, const float *restrict last_part,
-                            size_t count, float *restrict out)
+ALWAYS_INLINE void tap_columns(size_t channels, const float *restrict row,
+                               const float *restrict first_part, const float *restrict last_part,
+                               size_t count, float *restrict out)
 {
     for (size_t x = 0; x < count; x++)
         for (size_t c = 0; c < channels; c++) {
@@ -93,8 +93,8 @@ void cpu_join_columns(tml_simd level, uint32_t channels, const float *row,
         pair_for[level](channels, row, count, out);
 }
 
-CPU_INLINE void join_quads(size_t channels, const float *const rows[2], size_t count,
-                           float *restrict out)
+ALWAYS_INLINE void join_quads(size_t channels, const float *const rows[2], size_t count,
+                              float *restrict out)
 {
     const float *restrict top = rows[0], *restrict bottom = rows[1];
     for (size_t x = 0; x < count; x++)
@@ -132,8 +132,8 @@ void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
 /* Computes one tap's weights of new texels [first, end) and adds them to the sums. */
-CPU_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end,
-                          float *restrict sums, float *restrict weights)
+ALWAYS_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end,
+                             float *restrict sums, float *restrict weights)
 {
     for (uint32_t i = first; i < end; i++) {
         uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* wraps to a large number below 0 */
@@ -212,22 +212,22 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
 }
 
 /* A texel with weight 0 is left out rather than multiplied by 0: it may be NaN. */
-CPU_INLINE float weighed(float weight, float x)
+ALWAYS_INLINE float weighed(float weight, float x)
 {
     return image_either(weight != 0.0f, weight * x, 0.0f);
 }
 
-CPU_INLINE void add_tap(const float *restrict weights, const float *restrict in, size_t count,
-                        float *restrict sums)
+ALWAYS_INLINE void add_tap(const float *restrict weights, const float *restrict in, size_t count,
+                           float *restrict sums)
 {
     for (size_t i = 0; i < count; i++)
         sums[i] += weighed(weights[i], in[i]);
 }
 
 /* Adds four successive taps, of even and odd texels in turn. room: floats between their weights. */
-CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float *restrict in0,
-                         const float *restrict in1, size_t channels, size_t count,
-                         float *restrict sums)
+ALWAYS_INLINE void add_taps(const float *restrict weights, size_t room, const float *restrict in0,
+                            const float *restrict in1, size_t channels, size_t count,
+                            float *restrict sums)
 {
     const float *restrict w0 = weights, *restrict w1 = weights + room;
     const float *restrict w2 = weights + 2 * room, *restrict w3 = weights + 3 * room;
@@ -238,8 +238,8 @@ CPU_INLINE void add_taps(const float *restrict weights, size_t room, const float
 }
 
 /* Adds six weighted rows, in order, to sums; the first ones begin the sums. */
-CPU_INLINE void add_rows(bool are_first, const float *weights, const float *const *rows,
-                         size_t first, size_t count, float *restrict sums)
+ALWAYS_INLINE void add_rows(bool are_first, const float *weights, const float *const *rows,
+                            size_t first, size_t count, float *restrict sums)
 {
     const float *restrict a = rows[0] + first, *restrict b = rows[1] + first;
     const float *restrict c = rows[2] + first, *restrict d = rows[3] + first;
@@ -252,16 +252,16 @@ CPU_INLINE void add_rows(bool are_first, const float *weights, const float *cons
     }
 }
 
-CPU_INLINE void add_row(bool is_first, float weight, const float *restrict in, size_t count,
-                        float *restrict sums)
+ALWAYS_INLINE void add_row(bool is_first, float weight, const float *restrict in, size_t count,
+                           float *restrict sums)
 {
     for (size_t i = 0; i < count; i++)
         sums[i] = is_first ? weight * in[i] : sums[i] + weight * in[i];
 }
 
 /* Floats [first, first + count) of weighted rows, one at least, summed in order. */
-CPU_INLINE void add_all_rows(uint32_t row_count, const float *weights, const float *const *rows,
-                             size_t first, size_t count, float *restrict sums)
+ALWAYS_INLINE void add_all_rows(uint32_t row_count, const float *weights, const float *const *rows,
+                                size_t first, size_t count, float *restrict sums)
 {
     uint32_t k = 0;
     for (; k + 6 <= row_count; k += 6)
@@ -277,8 +277,8 @@ CPU_INLINE void add_all_rows(uint32_t row_count, const float *weights, const flo
 }
 
 /* Splits count pairs of texels. */
-CPU_INLINE void split_row(size_t channels, const float *restrict row, size_t count,
-                          float *restrict even, float *restrict odd)
+ALWAYS_INLINE void split_row(size_t channels, const float *restrict row, size_t count,
+                             float *restrict even, float *restrict odd)
 {
     for (size_t x = 0; x < count; x++)
         for (size_t c = 0; c < channels; c++) {
@@ -288,8 +288,8 @@ CPU_INLINE void split_row(size_t channels, const float *restrict row, size_t cou
 }
 
 /* The sums are split while they are in the L1 cache. */
-CPU_INLINE void weigh_rows(size_t channels, uint32_t row_count, const float *const *rows,
-                           const float *weights, size_t texels, float *even, float *odd)
+ALWAYS_INLINE void weigh_rows(size_t channels, uint32_t row_count, const float *const *rows,
+                              const float *weights, size_t texels, float *even, float *odd)
 {
     float sums[CHUNK];
     const size_t pairs_most = CHUNK / (2 * channels), pairs = texels / 2;
@@ -326,14 +326,14 @@ typedef struct kaiser_part {
 } kaiser_part;
 
 /* A tap's old texel of the part's first new texel; those of the next new texels follow it. */
-CPU_INLINE const float *tapped_texels(const kaiser_part *part, uint32_t tap, uint32_t channels)
+ALWAYS_INLINE const float *tapped_texels(const kaiser_part *part, uint32_t tap, uint32_t channels)
 {
     return (tap % 2 ? part->odd : part->even) + (size_t)(tap / 2) * channels;
 }
 
 /* Floats [at, at + count) of the part, whose weights may differ from texel to texel. */
-CPU_INLINE void weigh_some(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
-                           float *out)
+ALWAYS_INLINE void weigh_some(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
+                              float *out)
 {
     const cpu_kaiser *kaiser = part->kaiser;
     const size_t room = (size_t)kaiser->size * channels;
@@ -348,8 +348,8 @@ CPU_INLINE void weigh_some(const kaiser_part *part, uint32_t channels, size_t at
 }
 
 /* The same where all have the same weights, none of them 0. */
-CPU_INLINE void weigh_alike(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
-                            float *out)
+ALWAYS_INLINE void weigh_alike(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
+                               float *out)
 {
     const cpu_kaiser *kaiser = part->kaiser;
     const float *rows[IMAGE_KAISER_TAPS];
@@ -364,7 +364,8 @@ CPU_INLINE void weigh_alike(const kaiser_part *part, uint32_t channels, size_t a
     add_all_rows(taps, weights, rows, at, count, out + at);
 }
 
-CPU_INLINE void weigh_columns(uint32_t channels, const kaiser_part *part, size_t count, float *out)
+ALWAYS_INLINE void weigh_columns(uint32_t channels, const kaiser_part *part, size_t count,
+                                 float *out)
 {
     const size_t alike_first = (size_t)part->kaiser->alike_first * channels;
     const size_t alike_end = (size_t)part->kaiser->alike_end * channels;

@@ -63,8 +63,8 @@ typedef struct pixel_luminance {
     uint32_t largest; /* image_magnitude of its colours */
 } pixel_luminance;
 
-CPU_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminance_kind how,
-                                        const measure_block *block, size_t i)
+ALWAYS_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminance_kind how,
+                                           const measure_block *block, size_t i)
 {
     float red = block->image.planes[0][i];
     pixel_luminance pixel = {image_colour(red), image_magnitude(red)};
@@ -84,7 +84,7 @@ CPU_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminanc
 
 /* Prefetches parts of the next block while this one is computed; otherwise memory idles half of the
  * time. A prefetch beyond the picture does not fault. */
-CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts)
+ALWAYS_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts)
 {
     uintptr_t first = block->next + part * block->next_part;
     for (size_t at = 0; at < parts * block->next_part; at += LINE)
@@ -95,8 +95,8 @@ CPU_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts
  * most blocks. The bits of positive finite floats compare like the floats, and lie between those of
  * 0 and infinity; the bits of other floats do not. So the three extremes replace image_kind of each
  * pixel; two of them are results anyway. */
-CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
-                              measure_block *block)
+ALWAYS_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
+                                 measure_block *block)
 {
     float *restrict luminance = block->luminance;
     measure_counts *counts = &block->counts;
@@ -126,8 +126,8 @@ CPU_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how
 
 /* Computes luminances and counts kinds. An unweighted pass over a pixel that is not finite only
  * sets is_weighted. */
-CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
-                               measure_block *block)
+ALWAYS_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
+                                  measure_block *block)
 {
     float *restrict luminance = block->luminance;
     uint32_t *restrict weights = block->weights;
@@ -186,7 +186,7 @@ CPU_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind ho
         for (size_t l = 0; l < width; l++)                                                         \
     lane[l] = FOLD(lane[l], lane[l + width])
 
-CPU_INLINE float least_of(const measure_block *block, bool weighted)
+ALWAYS_INLINE float least_of(const measure_block *block, bool weighted)
 {
     const float *restrict x = block->luminance;
     const uint32_t *restrict weights = block->weights;
@@ -195,7 +195,7 @@ CPU_INLINE float least_of(const measure_block *block, bool weighted)
     OVER_LANES(float, INFINITY, JOIN_LEAST, LEAST);
     return lane[0];
 }
-CPU_INLINE float most_of(const measure_block *block, bool weighted)
+ALWAYS_INLINE float most_of(const measure_block *block, bool weighted)
 {
     const float *restrict x = block->luminance;
     const uint32_t *restrict weights = block->weights;
@@ -204,7 +204,7 @@ CPU_INLINE float most_of(const measure_block *block, bool weighted)
     OVER_LANES(float, -INFINITY, JOIN_MOST, MOST);
     return lane[0];
 }
-CPU_INLINE double sum_of(const measure_block *block, bool weighted)
+ALWAYS_INLINE double sum_of(const measure_block *block, bool weighted)
 {
     const float *restrict x = block->luminance;
     const uint32_t *restrict weights = block->weights;
@@ -213,7 +213,7 @@ CPU_INLINE double sum_of(const measure_block *block, bool weighted)
     OVER_LANES(double, 0.0, JOIN_SUM, ADD);
     return lane[0];
 }
-CPU_INLINE double squares_of(const measure_block *block, bool weighted, double mean)
+ALWAYS_INLINE double squares_of(const measure_block *block, bool weighted, double mean)
 {
     const float *restrict x = block->luminance;
     const uint32_t *restrict weights = block->weights;
@@ -224,7 +224,7 @@ CPU_INLINE double squares_of(const measure_block *block, bool weighted, double m
     return lane[0];
 }
 
-CPU_INLINE void find_extremes(bool weighted, measure_block *block)
+ALWAYS_INLINE void find_extremes(bool weighted, measure_block *block)
 {
     measure_counts *counts = &block->counts;
     float least = least_of(block, weighted);
@@ -235,7 +235,7 @@ CPU_INLINE void find_extremes(bool weighted, measure_block *block)
 
 /* The moments of a block. Squares are of differences from the block's mean: small deviations of
  * large luminances keep their precision. */
-CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
+ALWAYS_INLINE image_moments find_moments(bool weighted, const measure_block *block)
 {
     uint64_t weight = block->count;
     if (weighted) {
@@ -251,8 +251,8 @@ CPU_INLINE image_moments find_moments(bool weighted, const measure_block *block)
     return moments;
 }
 
-CPU_INLINE void find_logarithms(const image_measure_plan *plan, block_sort sort, bool binned,
-                                measure_block *block)
+ALWAYS_INLINE void find_logarithms(const image_measure_plan *plan, block_sort sort, bool binned,
+                                   measure_block *block)
 {
     bool weighted = sort == WEIGHTED;
     const float *restrict luminance = block->luminance;
@@ -309,8 +309,8 @@ static void fill_histogram(measure_block *block)
 
 /* ---- a block --------------------------------------------------------------------------------- */
 
-CPU_INLINE bool measure_luminance(const image_measure_plan *plan, luminance_kind how,
-                                  block_sort sort, measure_block *block)
+ALWAYS_INLINE bool measure_luminance(const image_measure_plan *plan, luminance_kind how,
+                                     block_sort sort, measure_block *block)
 {
     if (sort == POSITIVE)
         return find_positive(plan, how, block);
@@ -318,8 +318,8 @@ CPU_INLINE bool measure_luminance(const image_measure_plan *plan, luminance_kind
     return block->is_weighted == (sort == WEIGHTED);
 }
 
-CPU_INLINE image_moments measure_as(const image_measure_plan *plan, block_sort sort,
-                                    measure_block *block, bool *fits)
+ALWAYS_INLINE image_moments measure_as(const image_measure_plan *plan, block_sort sort,
+                                       measure_block *block, bool *fits)
 {
     bool binned = plan->what & TML_MEASURE_HISTOGRAM, weighted = sort == WEIGHTED;
     image_moments moments = {.weight = 0.0};
@@ -341,7 +341,7 @@ CPU_INLINE image_moments measure_as(const image_measure_plan *plan, block_sort s
 }
 
 /* Measures a block by the fastest pass that fits it: all positive, all finite, or weighted. */
-CPU_INLINE image_moments measure(const image_measure_plan *plan, measure_block *block)
+ALWAYS_INLINE image_moments measure(const image_measure_plan *plan, measure_block *block)
 {
     bool fits = false;
     image_moments moments = {.weight = 0.0};

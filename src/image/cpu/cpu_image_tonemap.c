@@ -9,8 +9,8 @@
 
 #include "kernels/kernel_end.h"
 
-CPU_INLINE void curve(uint32_t tone, float scale, float white, size_t count, float *restrict red,
-                      float *restrict green, float *restrict blue)
+ALWAYS_INLINE void curve(uint32_t tone, float scale, float white, size_t count, float *restrict red,
+                         float *restrict green, float *restrict blue)
 {
     for (size_t i = 0; i < count; i++) {
         tml_vec3 c = tml_make3(image_exposed(red[i], scale), image_exposed(green[i], scale),
@@ -23,7 +23,8 @@ CPU_INLINE void curve(uint32_t tone, float scale, float white, size_t count, flo
 }
 
 /* Calls curve with tone as a constant, which takes its branches out of the loop. */
-CPU_INLINE void any_curve(uint32_t tone, float scale, float white, size_t count, float *planes[3])
+ALWAYS_INLINE void any_curve(uint32_t tone, float scale, float white, size_t count,
+                             float *planes[3])
 {
 #define CURVE(kind) curve(kind, scale, white, count, planes[0], planes[1], planes[2])
     switch (tone) {
@@ -60,7 +61,7 @@ typedef void (*curve_fn)(uint32_t tone, float scale, float white, size_t count, 
 static const curve_fn curve_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(any_curve);
 
 /* Replaces the first plane by the luminance of tone-mapped colours. */
-CPU_INLINE void grey(size_t count, float *planes[3])
+ALWAYS_INLINE void grey(size_t count, float *planes[3])
 {
     float *restrict red = planes[0];
     const float *restrict green = planes[1], *restrict blue = planes[2];

@@ -5,7 +5,7 @@
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 /* A bit for each of 64 pairs of samples: do they differ? By bytes that are all ones or 0. */
-CPU_INLINE nets_word pack_64(const uint8_t *bytes)
+ALWAYS_INLINE nets_word pack_64(const uint8_t *bytes)
 {
     nets_word out = 0;
 #if CPU_X86
@@ -21,7 +21,7 @@ CPU_INLINE nets_word pack_64(const uint8_t *bytes)
 }
 
 #define COMPARE_64(T)                                                                              \
-    CPU_INLINE nets_word nets_compare_##T(const void *a, const void *b)                            \
+    ALWAYS_INLINE nets_word nets_compare_##T(const void *a, const void *b)                         \
     {                                                                                              \
         uint8_t bytes[64];                                                                         \
         T left[64], right[64];                                                                     \
@@ -38,7 +38,7 @@ COMPARE_64(uint64_t)
 
 #if CPU_X86 /* has masks, where compilers would make bytes */
 #    define COMPARE_WIDE(T, lanes, compare)                                                        \
-        CPU_TARGET_AVX512 CPU_INLINE nets_word compare_wide_##T(const void *a, const void *b)      \
+        CPU_TARGET_AVX512 ALWAYS_INLINE nets_word compare_wide_##T(const void *a, const void *b)   \
         {                                                                                          \
             nets_word out = 0;                                                                     \
             for (int k = 0; k < 64 / (lanes); k++)                                                 \
@@ -246,7 +246,7 @@ static void keep_task(void *argument, uint32_t index)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-CPU_INLINE void count_layer(const nets_plan *plan, const nets_planes *planes, uint64_t z)
+ALWAYS_INLINE void count_layer(const nets_plan *plan, const nets_planes *planes, uint64_t z)
 {
     uint64_t vertices = 0, faces = 0;
     for (uint64_t y = 0; y < plan->size[1]; y++) {

@@ -18,7 +18,7 @@ typedef struct nets_group {
     nets_word words[NETS_GROUP + 1];
 } nets_group;
 
-CPU_INLINE nets_group nets_load(const nets_word *row, uint64_t first)
+ALWAYS_INLINE nets_group nets_load(const nets_word *row, uint64_t first)
 {
     nets_group out;
     memcpy(out.words, row + first, sizeof out.words);
@@ -31,8 +31,8 @@ typedef struct nets_around {
     nets_group x[2][2], y[2], z[2];
 } nets_around;
 
-CPU_INLINE void nets_load_around(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                                 uint64_t z, uint64_t first, nets_around *out)
+ALWAYS_INLINE void nets_load_around(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                                    uint64_t z, uint64_t first, nets_around *out)
 {
     for (uint64_t k = 0; k < 2; k++) {
         out->x[0][k] = nets_load(nets_edges(plan, planes, 0, y, z + k), first);
@@ -43,14 +43,14 @@ CPU_INLINE void nets_load_around(const nets_plan *plan, const nets_planes *plane
 }
 
 /* Bits of both columns of a cell. */
-CPU_INLINE nets_word nets_both(const nets_group *edges, int i)
+ALWAYS_INLINE nets_word nets_both(const nets_group *edges, int i)
 {
     return edges->words[i] | edges->words[i] >> 1 | edges->words[i + 1] << 63;
 }
 
 /* Cells of a group that have a vertex: those with an edge that is a face. */
-CPU_INLINE void nets_active_of(const nets_plan *plan, const nets_around *a, uint64_t first,
-                               nets_word out[NETS_GROUP])
+ALWAYS_INLINE void nets_active_of(const nets_plan *plan, const nets_around *a, uint64_t first,
+                                  nets_word out[NETS_GROUP])
 {
     for (int i = 0; i < NETS_GROUP; i++)
         out[i] = a->x[0][0].words[i] | a->x[0][1].words[i] | a->x[1][0].words[i] |
@@ -60,8 +60,8 @@ CPU_INLINE void nets_active_of(const nets_plan *plan, const nets_around *a, uint
         for (int i = 0; i < NETS_GROUP; i++)
             out[i] &= plan->last_cells[i];
 }
-CPU_INLINE void nets_active(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                            uint64_t z, uint64_t first, nets_word out[NETS_GROUP])
+ALWAYS_INLINE void nets_active(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                               uint64_t z, uint64_t first, nets_word out[NETS_GROUP])
 {
     nets_around a;
     nets_load_around(plan, planes, y, z, first, &a);
@@ -69,8 +69,8 @@ CPU_INLINE void nets_active(const nets_plan *plan, const nets_planes *planes, ui
 }
 
 /* The same of a row that may be none: before the first row or layer of cells, or past the last. */
-CPU_INLINE void nets_active_if_any(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                                   uint64_t z, uint64_t first, nets_word out[NETS_GROUP])
+ALWAYS_INLINE void nets_active_if_any(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                                      uint64_t z, uint64_t first, nets_word out[NETS_GROUP])
 {
     if (y < nets_cells(plan, 1) && z < nets_cells(plan, 2))
         nets_active(plan, planes, y, z, first, out);
@@ -79,45 +79,45 @@ CPU_INLINE void nets_active_if_any(const nets_plan *plan, const nets_planes *pla
 }
 
 /* Vertices of the net before a row of cells; 0 where there is no such row. */
-CPU_INLINE uint64_t nets_row_vertices(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                                      uint64_t z)
+ALWAYS_INLINE uint64_t nets_row_vertices(const nets_plan *plan, const nets_planes *planes,
+                                         uint64_t y, uint64_t z)
 {
     return y < nets_cells(plan, 1) && z < nets_cells(plan, 2)
                ? planes->vertex_first[z] + planes->vertex_rows[nets_row(plan, y, z)]
                : 0;
 }
 /* Has a row of cells, or of samples, any? Rows that there are. */
-CPU_INLINE bool nets_has_vertices(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                                  uint64_t z)
+ALWAYS_INLINE bool nets_has_vertices(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                                     uint64_t z)
 {
     const uint32_t *rows = planes->vertex_rows + nets_row(plan, y, z);
     return rows[0] != rows[1];
 }
-CPU_INLINE bool nets_has_faces(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                               uint64_t z)
+ALWAYS_INLINE bool nets_has_faces(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                                  uint64_t z)
 {
     const uint32_t *rows = planes->face_rows + nets_row(plan, y, z);
     return rows[0] != rows[1];
 }
 
-CPU_INLINE uint64_t nets_ones(nets_word word)
+ALWAYS_INLINE uint64_t nets_ones(nets_word word)
 {
     return (uint64_t)__builtin_popcountll(word);
 }
-CPU_INLINE nets_word nets_below(int bit)
+ALWAYS_INLINE nets_word nets_below(int bit)
 {
     return ((nets_word)1 << bit) - 1;
 }
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-CPU_INLINE tml_vec3 nets_place_of(const nets_plan *plan, uint64_t vertex)
+ALWAYS_INLINE tml_vec3 nets_place_of(const nets_plan *plan, uint64_t vertex)
 {
     const float *at = plan->places + 3 * vertex;
     return tml_make3(at[0], at[1], at[2]);
 }
 /* Is it cut from corner 1 to 3? */
-CPU_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t corner[4])
+ALWAYS_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t corner[4])
 {
     return !plan->quads &&
            nets_cuts_other_way(nets_place_of(plan, corner[0]), nets_place_of(plan, corner[1]),
@@ -125,8 +125,8 @@ CPU_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t corn
 }
 
 /* Writes face number n, counter-clockwise seen from the side of the label other. */
-CPU_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint64_t corner[4],
-                                bool cuts_other_way, uint64_t label, uint64_t other)
+ALWAYS_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint64_t corner[4],
+                                   bool cuts_other_way, uint64_t label, uint64_t other)
 {
     static const uint8_t orders[3][6] = {{0, 1, 2, 0, 2, 3}, {1, 2, 3, 1, 3, 0}, {0, 1, 2, 3}};
     const size_t size = plan->sample_size;
@@ -167,8 +167,8 @@ typedef struct nets_cells_around {
 /* Takes a face. Compiled into its caller. */
 typedef void (*nets_face_fn)(void *user, const nets_face *face);
 
-CPU_INLINE void nets_visit_row(const nets_plan *plan, const nets_planes *planes, uint64_t y,
-                               uint64_t z, nets_face_fn take, void *user)
+ALWAYS_INLINE void nets_visit_row(const nets_plan *plan, const nets_planes *planes, uint64_t y,
+                                  uint64_t z, nets_face_fn take, void *user)
 {
     const nets_samples own = nets_samples_of(plan, y, z);
     const nets_samples beyond[3] = {own, nets_samples_of(plan, y + 1, z),
@@ -215,8 +215,8 @@ CPU_INLINE void nets_visit_row(const nets_plan *plan, const nets_planes *planes,
 }
 
 /* Faces of the edges that begin in a layer of samples: by sample, then axis. */
-CPU_INLINE void nets_visit_faces(const nets_plan *plan, const nets_planes *planes, uint64_t z,
-                                 nets_face_fn take, void *user)
+ALWAYS_INLINE void nets_visit_faces(const nets_plan *plan, const nets_planes *planes, uint64_t z,
+                                    nets_face_fn take, void *user)
 {
     for (uint64_t y = 0; y < nets_cells(plan, 1); y++)
         if (nets_has_faces(plan, planes, y, z))

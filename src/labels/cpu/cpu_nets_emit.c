@@ -2,7 +2,7 @@
 #include "labels/cpu/cpu_nets.h"
 
 /* The normal points from the first label, as nets_is_first says, to the other. */
-CPU_INLINE void emit_face(void *user, const nets_face *face)
+ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
 {
     const nets_plan *plan = user;
     const bool is_first = nets_is_first(plan, face->label[0], face->label[1]);

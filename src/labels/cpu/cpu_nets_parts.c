@@ -284,7 +284,8 @@ struct nets_parts {
 };
 
 /* Labels of the corners of a cell: x fastest, then y, z. */
-CPU_INLINE void corner_labels(const nets_plan *plan, const uint64_t cell[3], uint64_t out[CORNERS])
+ALWAYS_INLINE void corner_labels(const nets_plan *plan, const uint64_t cell[3],
+                                 uint64_t out[CORNERS])
 {
     for (uint64_t k = 0; k < 4; k++) {
         const nets_samples row = nets_samples_of(plan, cell[1] + (k & 1), cell[2] + (k >> 1));
@@ -310,8 +311,8 @@ static uint8_t variant_of(const nets_parts *all, const uint64_t cell[3], uint64_
 }
 
 /* The labels at a cell but the background, each once. Returns how many. */
-CPU_INLINE uint32_t find_cell_labels(const nets_parts *all, const uint64_t cell[3],
-                                     cell_label out[CORNERS])
+ALWAYS_INLINE uint32_t find_cell_labels(const nets_parts *all, const uint64_t cell[3],
+                                        cell_label out[CORNERS])
 {
     uint64_t labels[CORNERS], found[CORNERS];
     uint32_t count = 0;
@@ -341,7 +342,7 @@ static inline uint64_t loops_of(const nets_parts *all, const cell_label *at)
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 /* Adds the vertices of a layer's cells to the labels' counts, or takes them off. */
-CPU_INLINE void count_cells(parts_slab *slab, uint64_t z, bool takes_off)
+ALWAYS_INLINE void count_cells(parts_slab *slab, uint64_t z, bool takes_off)
 {
     const nets_parts *all = slab->all;
     const nets_plan *plan = all->plan;
@@ -367,12 +368,12 @@ CPU_INLINE void count_cells(parts_slab *slab, uint64_t z, bool takes_off)
 }
 
 /* The number of a side's label; UINT32_MAX: the background, which has no mesh. */
-CPU_INLINE uint32_t number_of(const nets_parts *all, uint64_t label)
+ALWAYS_INLINE uint32_t number_of(const nets_parts *all, uint64_t label)
 {
     return label == all->plan->background ? UINT32_MAX : *slot_of(&all->index, label) - 1;
 }
 
-CPU_INLINE void count_face(void *user, const nets_face *face)
+ALWAYS_INLINE void count_face(void *user, const nets_face *face)
 {
     parts_slab *slab = user;
     for (int s = 0; s < 2; s++) {
@@ -382,7 +383,7 @@ CPU_INLINE void count_face(void *user, const nets_face *face)
     }
 }
 
-CPU_INLINE void count_slab(parts_slab *slab)
+ALWAYS_INLINE void count_slab(parts_slab *slab)
 {
     const nets_plan *plan = slab->all->plan;
     for (uint64_t z = slab->z_first; z < slab->z_end && !tml_is_cancelled(plan->tml); z++) {
@@ -426,7 +427,7 @@ static void move_apart(const nets_parts *all, const uint64_t cell[3], const cell
 }
 
 /* Numbers the vertices of a layer's cells, and writes those of the slab. */
-CPU_INLINE void number_cells(parts_slab *slab, uint64_t z)
+ALWAYS_INLINE void number_cells(parts_slab *slab, uint64_t z)
 {
     const nets_parts *all = slab->all;
     const nets_plan *plan = all->plan;
@@ -467,8 +468,8 @@ CPU_INLINE void number_cells(parts_slab *slab, uint64_t z)
 }
 
 /* The vertex of a label, by number, at the cell that is back steps from an edge's first sample. */
-CPU_INLINE uint64_t vertex_of(const parts_slab *slab, uint64_t net_vertex, const uint8_t back[3],
-                              int axis, uint32_t number)
+ALWAYS_INLINE uint64_t vertex_of(const parts_slab *slab, uint64_t net_vertex, const uint8_t back[3],
+                                 int axis, uint32_t number)
 {
     const nets_parts *all = slab->all;
     const layer_labels *layer = &slab->layers[back[2] ? 0 : 1];
@@ -481,7 +482,7 @@ CPU_INLINE uint64_t vertex_of(const parts_slab *slab, uint64_t net_vertex, const
                             .loop[at->variant][edge_at(axis, back[0] + 2 * back[1] + 4 * back[2])];
 }
 
-CPU_INLINE void emit_face(void *user, const nets_face *face)
+ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
 {
     parts_slab *slab = user;
     const nets_plan *plan = slab->all->plan;
@@ -500,7 +501,7 @@ CPU_INLINE void emit_face(void *user, const nets_face *face)
     }
 }
 
-CPU_INLINE void emit_slab(parts_slab *slab)
+ALWAYS_INLINE void emit_slab(parts_slab *slab)
 {
     const nets_plan *plan = slab->all->plan;
     if (slab->z_first > 0) { /* what the faces of the first layer name of the slab below */

@@ -64,7 +64,7 @@ typedef struct place {
     uint32_t xy, z;
 } place;
 
-CPU_INLINE place load_place(const unsigned char *at)
+ALWAYS_INLINE place load_place(const unsigned char *at)
 {
     place out;
     uint16_t z;
@@ -74,14 +74,14 @@ CPU_INLINE place load_place(const unsigned char *at)
     return out;
 }
 
-CPU_INLINE void add_place(place *sum, const unsigned char *at)
+ALWAYS_INLINE void add_place(place *sum, const unsigned char *at)
 {
     const place one = load_place(at);
     sum->xy += one.xy;
     sum->z += one.z;
 }
 
-CPU_INLINE void store_place(unsigned char *at, place p)
+ALWAYS_INLINE void store_place(unsigned char *at, place p)
 {
     const uint16_t z = (uint16_t)p.z;
     memcpy(at, &p.xy, sizeof p.xy);
@@ -109,7 +109,8 @@ static void rows_of(const wave *w, uint32_t index, uint64_t *first, uint64_t *en
 enum { ROWS_AROUND = 5, OWN_ROW = 4 };
 
 /* Vertices of the net before the rows around row y, which may be the end of its layer. */
-CPU_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z, uint64_t at[ROWS_AROUND])
+ALWAYS_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z,
+                               uint64_t at[ROWS_AROUND])
 {
     const uint64_t y_end = nets_cells(plan, 1), z_end = nets_cells(plan, 2);
     const uint64_t rows[ROWS_AROUND][2] = {
@@ -123,7 +124,7 @@ CPU_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z, uint6
 
 /* Room for the links of a layer's rows before y: a vertex each, and those that only pass
  * vertices. */
-CPU_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
+ALWAYS_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
 {
     uint64_t first[ROWS_AROUND], at[ROWS_AROUND], passed = 0;
     rows_around(plan, 0, z, first);
@@ -134,7 +135,7 @@ CPU_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
 }
 
 /* A vertex's link, behind as many others as it takes to pass so many vertices of each row. */
-CPU_INLINE void push_link(uint32_t **link, uint32_t code, uint64_t steps[OWN_ROW])
+ALWAYS_INLINE void push_link(uint32_t **link, uint32_t code, uint64_t steps[OWN_ROW])
 {
     uint64_t left = 0;
     for (int r = 0; r < OWN_ROW; r++)
@@ -154,8 +155,8 @@ CPU_INLINE void push_link(uint32_t **link, uint32_t code, uint64_t steps[OWN_ROW
 }
 
 /* The links of a row, from *link on, and the vertices passed by then. */
-CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
-                         uint64_t passed[OWN_ROW])
+ALWAYS_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
+                            uint64_t passed[OWN_ROW])
 {
     const nets_plan *plan = w->plan;
     const nets_planes *net = &plan->net;
@@ -207,7 +208,7 @@ CPU_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
     }
 }
 
-CPU_INLINE void link_rows(const wave *w, uint64_t z, uint64_t first, uint64_t end)
+ALWAYS_INLINE void link_rows(const wave *w, uint64_t z, uint64_t first, uint64_t end)
 {
     uint32_t *link = w->links + w->first[z] + links_before(w->plan, first, z);
     uint64_t passed[ROWS_AROUND];
@@ -224,7 +225,7 @@ CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
 
 /* Where a vertex goes from its old place, with the sum of six neighbours, itself where one
  * lacks. */
-CPU_INLINE place move_place(place old, place sum, const wave_step *step)
+ALWAYS_INLINE place move_place(place old, place sum, const wave_step *step)
 {
 #if CPU_X86
     const __m128i zero = _mm_setzero_si128();
@@ -254,7 +255,7 @@ CPU_INLINE place move_place(place old, place sum, const wave_step *step)
 typedef CPU_VECTOR(uint32_t, 4) u32_rows; /* of the rows around */
 
 /* Move t, from 1 on, of the vertices of a layer's rows [first, end). */
-CPU_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
+ALWAYS_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
 {
     const nets_plan *plan = w->plan;
     const u32_rows fields = {LINK_PASSED, LINK_PASSED + LINK_PASSED_BITS,
@@ -299,8 +300,8 @@ CPU_INSTANTIATE(CPU_FLAT void, move_rows_level,
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
-CPU_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint64_t v,
-                             float out[3])
+ALWAYS_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint64_t v,
+                                float out[3])
 {
     uint32_t at[3];
     for (int a = 0; a < 3; a++)
@@ -318,7 +319,8 @@ CPU_INLINE void place_vertex(const nets_plan *plan, const uint64_t cell[3], uint
     memcpy(out, &position, sizeof position);
 }
 
-CPU_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row, uint64_t end_row)
+ALWAYS_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_row,
+                              uint64_t end_row)
 {
     for (uint64_t y = first_row; y < end_row; y++) {
         if (!nets_has_vertices(plan, &plan->kept, y, z))

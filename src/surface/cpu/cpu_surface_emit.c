@@ -316,10 +316,8 @@ static void add_vertices(vertex_queue *queue, const vertex_row *row, int axis, c
 /* Prefetches what is read around a row's crossed edges and was not read around the rows and layers
  * before: the hardware prefetcher cannot predict it. Always inline: gcc drops calls of a function
  * that has only prefetches. */
-static inline __attribute__((always_inline)) void prefetch_edges(const surface_job *job,
-                                                                 const vertex_row *row,
-                                                                 uint64_t first,
-                                                                 const surface_edges *edges)
+ALWAYS_INLINE void prefetch_edges(const surface_job *job, const vertex_row *row, uint64_t first,
+                                  const surface_edges *edges)
 {
     const workspace *space = job->space;
     if (space->pad || job->plan->labels)
