@@ -32,8 +32,6 @@ bool ranks_go_on(void);
 /* In a handler of a signal that ends the job: takes half a file away. */
 void ranks_interrupted(void);
 
-/* The sums of all ranks' numbers, in place; of one process, what they are. */
-tml_status ranks_sum(tml_context *tml, uint64_t *numbers, uint64_t count);
 /* count numbers of each rank, one rank after another. */
 tml_status ranks_gather(tml_context *tml, const uint64_t *mine, uint64_t count, uint64_t *all);
 

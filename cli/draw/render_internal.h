@@ -81,10 +81,6 @@ typedef struct scene {
     uint8_t *rgba;
 } scene;
 
-/* Position of a point of the world on the view's grid of samples, and its depth: in perspective
- * depth_unit / distance, without 1 ... 2 from the far end to the near one. Both are linear on the
- * screen and grow towards the eye. */
-void render_project(const view *v, const double p[3], double *x, double *y, double *depth);
 /* Camera coordinates relative to the eye of a point at sample position x, y and depth. */
 tml_vec3 render_point(const view *camera, float x, float y, float depth);
 /* One pass over the picture's rows, in bands that run in parallel. */

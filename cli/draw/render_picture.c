@@ -299,7 +299,10 @@ bool render_find_camera(tml_context *tml, const tml_mesh *mesh, const render_des
     return true;
 }
 
-void render_project(const view *v, const double p[3], double *x, double *y, double *depth)
+/* Position of a point of the world on the view's grid of samples, and its depth: in perspective
+ * depth_unit / distance, without 1 ... 2 from the far end to the near one. Both are linear on the
+ * screen and grow towards the eye. */
+static void render_project(const view *v, const double p[3], double *x, double *y, double *depth)
 {
     double c[3];
     for (int i = 0; i < 3; i++)

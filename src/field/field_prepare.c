@@ -38,12 +38,11 @@ static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
                                  tml_field_prepared *out)
 {
     tml_field_desc all = out->balls;
-    const tml_buffer_desc desc = {
-        .type = TML_F32, .count = tml_slot_of(tml, given->points)->count, .label = "densities"};
+    const uint64_t count = tml_slot_of(tml, given->points)->count;
     memcpy(all.grid.origin, given->grid.origin, sizeof all.grid.origin);
     memcpy(all.lower, given->lower, sizeof all.lower);
     memcpy(all.upper, given->upper, sizeof all.upper);
-    tml_status status = tml_buffer_create(tml, &desc, &out->owned[0]);
+    tml_status status = tml_buffer_make(tml, TML_F32, count, NULL, "densities", &out->owned[0]);
     TML_THEN(status, tml_field_densities(tml, &all, out->owned[0]));
     out->balls.densities = out->owned[0];
     return status ? status : tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);
@@ -58,12 +57,8 @@ static tml_status make_shapes(tml_context *tml, tml_field_prepared *out)
     const tml_slot *points = tml_slot_of(tml, balls.points);
     tml_status status = TML_OK;
     for (int i = 0; i < 4 && status == TML_OK; i++)
-        status =
-            tml_buffer_create(tml,
-                              &(tml_buffer_desc){.type = i == 1 ? TML_F32 : TML_VEC(TML_F32, 3),
-                                                 .count = points->count,
-                                                 .label = labels[i]},
-                              &made[i]);
+        status = tml_buffer_make(tml, i == 1 ? TML_F32 : TML_VEC(TML_F32, 3), points->count, NULL,
+                                 labels[i], &made[i]);
     if (status == TML_OK && points->on_host) {
         status = tml_copy_to_device(tml, balls.points, "points", &copy);
         balls.points = copy;

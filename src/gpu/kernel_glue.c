@@ -78,7 +78,8 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-bool kernel_has_word(const tml_kernel *kernel, const char *word)
+/* Does the kernel's text, or its library's, contain this word? */
+static bool kernel_has_word(const tml_kernel *kernel, const char *word)
 {
     return has_word(kernel->glsl, word) || (kernel->library && has_word(kernel->library, word));
 }

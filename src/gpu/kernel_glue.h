@@ -45,8 +45,6 @@ typedef struct kernel_place {
 size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array,
                    kernel_place place, const char *text, char *out, size_t capacity);
 
-/* Does the kernel's text, or its library's, contain this word? */
-bool kernel_has_word(const tml_kernel *kernel, const char *word);
 /* Does the kernel's text use double, or 64-bit integers? */
 bool kernel_uses_float64(const tml_kernel *kernel);
 bool kernel_uses_int64(const tml_kernel *kernel);

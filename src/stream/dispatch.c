@@ -102,7 +102,8 @@ tml_status stream_check_indices(tml_context *tml, const char *call, const char *
     return status ? status : stream_check_range(tml, call, field, buffer, bound);
 }
 
-bool stream_param_takes(uint32_t param, tml_type element)
+/* Does a kernel parameter of type param accept elements of this type, unchanged or widened? */
+static bool stream_param_takes(uint32_t param, tml_type element)
 {
     switch (param) {
     case TML_F32:
@@ -215,7 +216,9 @@ bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b)
     return tml->engine->address(x) == tml->engine->address(y);
 }
 
-bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
+/* Do two buffers share bytes? Buffers in the caller's memory may overlap under different handles.
+ * False if either is no buffer. */
+static bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
 {
     const tml_slot *x = tml_slot_of(tml, a);
     const tml_slot *y = tml_slot_of(tml, b);

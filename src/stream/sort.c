@@ -74,7 +74,8 @@ static tml_status resolve_segments(tml_context *tml, tml_sort_resolved *r)
                : stream_check_without_starts(tml, call, "count", &d->count);
 }
 
-tml_status stream_complete_sort(tml_context *tml, const char *name, tml_sort_resolved *r)
+/* Completes a checked desc whose bit_count is resolved. */
+static tml_status stream_complete_sort(tml_context *tml, const char *name, tml_sort_resolved *r)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};

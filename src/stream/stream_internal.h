@@ -70,9 +70,6 @@ tml_status stream_check_range(tml_context *tml, const char *call, const char *fi
 tml_status stream_check_indices(tml_context *tml, const char *call, const char *field,
                                 tml_buffer buffer, uint64_t count, uint64_t bound);
 
-/* Does a kernel parameter of type param accept elements of this type, unchanged or widened? */
-bool stream_param_takes(uint32_t param, tml_type element);
-
 /* Checks a kernel and its inputs: array parameters take in[] in order, all inputs are used, and
  * each has at least count elements, or any number for tml_words. result: the required return type
  * (TML_TYPE_NONE: any). rank: is a tml_rank parameter allowed? field names the kernel in messages,
@@ -88,9 +85,7 @@ tml_buffer stream_first_elements(const tml_kernel *kernel, const tml_buffer *in)
 /* Does the kernel read input number input as tml_words? */
 bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 
-/* Do two buffers share bytes (overlap), or begin at the same address (same)? Buffers in the
- * caller's memory may overlap under different handles. False if either is no buffer. */
-bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b);
+/* Do two buffers begin at the same address? False if either is no buffer. */
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b);
 
 /* Refuses an output that overlaps another buffer of the call. in_place: allows the same start
@@ -168,8 +163,6 @@ tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer 
 tml_status stream_check_without_starts(tml_context *tml, const char *call, const char *field,
                                        const tml_length *length);
 
-/* sort.c: completes a checked desc whose bit_count is resolved. */
-tml_status stream_complete_sort(tml_context *tml, const char *call, tml_sort_resolved *r);
 /* What makes codes of keys (kernels/sort.k.h). */
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
 

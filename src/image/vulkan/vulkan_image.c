@@ -34,7 +34,8 @@ vk_address vk_image_at(const tml_context *tml, const image_view *view)
     return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
 }
 
-vk_address vk_image_texel(const image_view *view)
+/* The first texel of a texture, in place of an address: x in the lower word and y in the upper. */
+static vk_address vk_image_texel(const image_view *view)
 {
     return (uint64_t)view->y << 32 | view->x;
 }

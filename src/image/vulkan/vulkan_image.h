@@ -21,7 +21,5 @@ uint32_t vk_image_type(tml_type scalar);
 uint32_t vk_image_coding(bool srgb, uint32_t values);
 /* The address of a view's first pixel. */
 vk_address vk_image_at(const tml_context *tml, const image_view *view);
-/* In place of it for a texture: the first texel, x in the lower word and y in the upper. */
-vk_address vk_image_texel(const image_view *view);
 
 #endif

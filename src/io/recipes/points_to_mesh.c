@@ -9,6 +9,7 @@
 
 #include "io/io_internal.h"
 #include "io/io_system.h"
+#include "io/recipes/surface_save.h"
 
 static const char call[] = "tml_points_to_mesh";
 
@@ -235,10 +236,7 @@ static tml_status points_run(points_conversion *c, const char *path, const char 
     if (status != TML_OK)
         return status;
     *failed = TML_SIDE_NONE;
-    status = points_save(c, mesh_path);
-    if (status != TML_OK && *failed == TML_SIDE_NONE)
-        *failed = TML_SIDE_SURFACE;
-    return status;
+    return save_fails(failed, TML_SIDE_SURFACE, points_save(c, mesh_path));
 }
 
 tml_status tml_points_to_mesh(tml_context *tml, const char *path, const char *mesh_path,

@@ -62,18 +62,11 @@ typedef struct saving {
     tml_surface_result *result;
 } saving;
 
-/* Keeps the first side that failed. */
-static tml_status fails(saving *s, tml_side side, tml_status status)
-{
-    if (status != TML_OK && s->failed == TML_SIDE_NONE)
-        s->failed = side;
-    return status;
-}
-
 static tml_status refuse(saving *s, const char *what)
 {
-    return fails(s, TML_SIDE_SURFACE,
-                 tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: %s", call, s->path, what));
+    return save_fails(
+        &s->failed, TML_SIDE_SURFACE,
+        tml_error(s->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: %s", call, s->path, what));
 }
 
 /* ---- sources --------------------------------------------------------------------------------- */
@@ -211,7 +204,7 @@ static tml_status use_bricks(saving *s)
     const void *samples;
     if (memcmp(bricks->dims, info->grid.dims, sizeof bricks->dims) != 0 ||
         bricks->type != info->type)
-        return fails(s, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
+        return save_fails(&s->failed, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
     tml_status status = tml_buffer_create(s->tml,
                                           &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2),
                                                              .count = bricks->count,
@@ -223,7 +216,7 @@ static tml_status use_bricks(saving *s)
         tml_volume_stream_map(s->sources[0].stream, &samples) != TML_OK)
         return status;
     if (!tml_bricks_hold(bricks, samples, 0, info->grid.dims[2], choose_step(info)))
-        return fails(s, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
+        return save_fails(&s->failed, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
     if (s->desc->mask || s->desc->attribute)
         return TML_OK;
     const uint64_t *dims = info->grid.dims;
@@ -290,7 +283,7 @@ static tml_status begin_sources(saving *s)
         return refuse(s, "desc.bricks are for isosurfaces, not for desc.slabs.boundaries");
     tml_status status = s->desc->bricks ? use_bricks(s) : TML_OK;
     if (status != TML_OK || !tml_buffer_is_none(s->surface.volume))
-        return fails(s, TML_SIDE_SOURCE, status);
+        return save_fails(&s->failed, TML_SIDE_SOURCE, status);
     slabs->type = s->sources[0].info->type;
     slabs->has_mask = given[1] != NULL;
     slabs->attribute_type = given[2] ? s->sources[2].info->type : TML_TYPE_NONE;
@@ -313,7 +306,6 @@ static void end_sources(saving *s)
 /* Attributes in physical units. */
 static tml_status scale_values(saving *s, const float *values, uint64_t count)
 {
-    const tml_volume *info = s->attribute;
     if (count * sizeof *values > s->values_size) {
         tml_free(s->tml, s->values, s->values_size);
         s->values_size = count * sizeof *values;
@@ -324,8 +316,7 @@ static tml_status scale_values(saving *s, const float *values, uint64_t count)
                              "%s: no memory for %" PRIu64 " values", call, count);
         }
     }
-    for (uint64_t i = 0; i < count; i++)
-        s->values[i] = (float)(info->slope * (double)values[i] + info->intercept);
+    save_scale(s->attribute, values, count, s->values);
     return TML_OK;
 }
 
@@ -348,7 +339,7 @@ static tml_status add_piece(saving *s, const tml_surface_piece *piece)
         attributes[i] = s->mesh.attributes[i];
         attributes[i].data = piece->field_values[i];
     }
-    return fails(s, TML_SIDE_MESH, tml_mesh_stream_add(s->out, piece->part, &mesh));
+    return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_stream_add(s->out, piece->part, &mesh));
 }
 
 static const uint64_t *dims_of(const saving *s)
@@ -379,7 +370,8 @@ static tml_status open_with(saving *s, const tml_surface_piece *piece)
                                  .triangle_count = piece->triangle_count};
     s->mesh.parts = &s->only;
     s->mesh.part_count = 1;
-    return fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+    return save_fails(&s->failed, TML_SIDE_MESH,
+                      tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
 }
 
 /* A tml_surface_slabs_desc.write. */
@@ -466,7 +458,7 @@ static tml_status begin_descs(saving *s)
     s->mesh.user = s;
     s->mesh.parts = NULL;
     s->mesh.part_count = 0;
-    return fails(s, TML_SIDE_MESH, tml_mesh_format_of(s->tml, s->path, &s->format));
+    return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_format_of(s->tml, s->path, &s->format));
 }
 
 /* What the mesh's file has follows from the surface. Three vertices a sample at most. */
@@ -564,7 +556,7 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
 {
     tml_surface_result counted = {0};
     tml_surface_result *result = s->result;
-    tml_status status = fails(s, TML_SIDE_SURFACE, count_mesh(s, &counted));
+    tml_status status = save_fails(&s->failed, TML_SIDE_SURFACE, count_mesh(s, &counted));
     s->mesh.parts = counted.parts;
     s->mesh.part_count = counted.part_count;
     const bool has_corners = counted.triangle_count && !s->mesh.soup && !s->slabs.boundaries &&
@@ -572,19 +564,21 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     if (has_corners)
         make_corners(s);
     if (status == TML_OK && !s->opens_late)
-        status = fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+        status = save_fails(&s->failed, TML_SIDE_MESH,
+                            tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
     if (status != TML_OK) {
         tml_surface_free(s->tml, &counted);
         return status;
     }
-    status = fails(s, TML_SIDE_SURFACE, extract(s));
+    status = save_fails(&s->failed, TML_SIDE_SURFACE, extract(s));
     if (s->opens_late && s->is_split) { /* nothing was written: counts after all */
         s->opens_late = false;
         s->failed = TML_SIDE_NONE;
         return surface_save_run(s, is_empty);
     }
     if (!s->out && status == TML_OK) /* without a piece */
-        status = fails(s, TML_SIDE_MESH, tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+        status = save_fails(&s->failed, TML_SIDE_MESH,
+                            tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
     if (!s->out)
         return status;
     for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
@@ -594,7 +588,7 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     tml_surface_free(s->tml, &counted);
     *is_empty = status == TML_OK && result->triangle_count == 0 && !s->desc->keeps_empty;
     tml_status end = tml_mesh_stream_finish(s->out, *is_empty ? TML_ERROR_CANCELLED : status);
-    return *is_empty ? TML_OK : fails(s, TML_SIDE_MESH, end);
+    return *is_empty ? TML_OK : save_fails(&s->failed, TML_SIDE_MESH, end);
 }
 
 /* Adds to the message in the caller's context what the stream's context says, without the call's

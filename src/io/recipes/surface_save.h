@@ -1,4 +1,4 @@
-/* What tml_volume_to_mesh takes of tml_surface_save. */
+/* What recipes that write meshes share. */
 #ifndef TML_SURFACE_SAVE_H
 #define TML_SURFACE_SAVE_H
 
@@ -12,5 +12,20 @@ TML_MUST_CHECK tml_status tml_surface_save_scaled(tml_context *tml, const char *
                                                   tml_surface_saved *out);
 /* Makes a mask's samples bytes that are 0 or 1. type: any scalar. */
 void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_t *out);
+
+/* Values of an attribute's samples in physical units. in and out may be one array. */
+static inline void save_scale(const tml_volume *info, const float *in, uint64_t count, float *out)
+{
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = (float)(info->slope * (double)in[i] + info->intercept);
+}
+
+/* Returns status. Of failures *failed keeps the first one's side. */
+static inline tml_status save_fails(tml_side *failed, tml_side side, tml_status status)
+{
+    if (status != TML_OK && *failed == TML_SIDE_NONE)
+        *failed = side;
+    return status;
+}
 
 #endif

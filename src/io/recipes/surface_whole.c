@@ -6,6 +6,7 @@
 
 #include "io/io_internal.h"
 #include "io/io_system.h"
+#include "io/recipes/surface_save.h"
 
 static const char call[] = "tml_surface_save_whole";
 
@@ -22,14 +23,6 @@ static void add_stage(whole_saving *w, const char *name, double start)
 {
     w->out->stages[w->out->stage_count++] =
         (tml_surface_stage){.name = name, .seconds = tml_io_seconds() - start};
-}
-
-/* Keeps the first side that failed. */
-static tml_status whole_fails(whole_saving *w, tml_side side, tml_status status)
-{
-    if (status != TML_OK && w->out->failed == TML_SIDE_NONE)
-        w->out->failed = side;
-    return status;
 }
 
 /* ---- the surface ----------------------------------------------------------------------------- */
@@ -209,8 +202,8 @@ static tml_status map_mesh(whole_saving *w)
         w->attributes[i].data = means;
     }
     float *value = desc->values ? arrays[2] : NULL;
-    for (uint64_t i = 0; value && i < made->vertex_count; i++)
-        value[i] = (float)(desc->values->slope * (double)value[i] + desc->values->intercept);
+    if (value)
+        save_scale(desc->values, value, made->vertex_count, value);
     return status;
 }
 
@@ -279,13 +272,13 @@ static tml_status save_mesh(whole_saving *w)
     const bool is_by_label = w->path && w->desc->boundaries && w->desc->boundaries->separate &&
                              tml_path_is_numbered(w->path);
     const double start = tml_io_seconds();
-    tml_status status = whole_fails(w, TML_SIDE_SURFACE, map_mesh(w));
+    tml_status status = save_fails(&w->out->failed, TML_SIDE_SURFACE, map_mesh(w));
     if (status == TML_OK && w->desc->edit)
-        status = whole_fails(w, TML_SIDE_MESH, w->desc->edit(w->desc->user, &w->mesh));
+        status = save_fails(&w->out->failed, TML_SIDE_MESH, w->desc->edit(w->desc->user, &w->mesh));
     if (status == TML_OK && w->path) {
         const double written = w->desc->edit ? tml_io_seconds() : start;
         status = is_by_label ? save_labels(w) : tml_mesh_save(w->tml, w->path, &w->mesh);
-        status = whole_fails(w, TML_SIDE_MESH, status);
+        status = save_fails(&w->out->failed, TML_SIDE_MESH, status);
         add_stage(w, "save", written);
     }
     unmap_mesh(w);
@@ -320,7 +313,7 @@ tml_status tml_surface_save_whole(tml_context *tml, const char *path,
         status = find_means(&w);
     if (status == TML_OK && !out->is_empty)
         status = count_components(&w);
-    status = whole_fails(&w, TML_SIDE_SURFACE, status);
+    status = save_fails(&out->failed, TML_SIDE_SURFACE, status);
     if (status == TML_OK && !out->is_empty)
         status = save_mesh(&w);
     if (status != TML_OK)

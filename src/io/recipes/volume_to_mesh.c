@@ -363,8 +363,7 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
     TML_THEN(status, is_separate ? save_separate(&c, mesh_path) : save(&c, mesh_path));
     if (status != TML_OK && out->saved.failed == TML_SIDE_SOURCE && c.is_saving)
         status = tml_error(tml, status, "%s", tml_last_error(c.reader));
-    if (status != TML_OK && out->saved.failed == TML_SIDE_NONE)
-        out->saved.failed = TML_SIDE_SURFACE;
+    status = save_fails(&out->saved.failed, TML_SIDE_SURFACE, status);
     out->volume = c.sources[0].volume;
     out->volume.data = NULL;
     out->volume.size = 0;

@@ -27,7 +27,8 @@ surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, 
     return out;
 }
 
-tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
+/* Takes and draws the case table of gl_cases.glsl. */
+static tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
 {
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, CASES, out);
     TML_THEN(status, gl_draw(tml, &(gl_draw_info){.shader = &gl_shader_surface_cases,
@@ -36,9 +37,12 @@ tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
     return status;
 }
 
-tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const surface_array *array,
-                            const surface_places *places, uint64_t part_first, uint64_t first,
-                            uint64_t count, uint32_t total)
+/* Copies elements [first, first + count) of a part to their places in the array. total:
+ * SURFACE_VERTICES or SURFACE_TRIANGLES, the total that bounds them. */
+static tml_status gl_surface_place(tml_context *tml, const gl_texture *totals,
+                                   const surface_array *array, const surface_places *places,
+                                   uint64_t part_first, uint64_t first, uint64_t count,
+                                   uint32_t total)
 {
     if (!array->to)
         return TML_OK;

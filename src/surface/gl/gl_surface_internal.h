@@ -57,9 +57,6 @@ typedef struct surface_places {
     uint32_t total_at; /* the part's first word of totals */
 } surface_places;
 
-/* Takes and draws the case table of gl_cases.glsl. */
-tml_status gl_surface_cases(tml_context *tml, const gl_texture **out);
-
 /* An output array and its elements. */
 typedef struct surface_array {
     const gl_texture *to;    /* NULL: not wanted */
@@ -70,12 +67,6 @@ typedef struct surface_array {
     const surface_layout *record; /* of vertices in records, whose quads lack the normals */
     const gl_texture *normals;    /* those, a quad each; NULL: none */
 } surface_array;
-
-/* Copies elements [first, first + count) of a part to their places in the array. total:
- * SURFACE_VERTICES or SURFACE_TRIANGLES, the total that bounds them. */
-tml_status gl_surface_place(tml_context *tml, const gl_texture *totals, const surface_array *array,
-                            const surface_places *places, uint64_t part_first, uint64_t first,
-                            uint64_t count, uint32_t total);
 
 /* Indices of 16 bits from 32, of so many triangles. is_bounded: of those in job->totals. */
 tml_status gl_surface_narrow(const gl_surface_job *job, const gl_texture *indices,
