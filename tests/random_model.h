@@ -402,6 +402,7 @@ static inline void fill_array(array *a, const call *c, uint64_t first, uint64_t 
 typedef struct operands {
     array *at[AT_PLACES];   /* NULL: none */
     tml_context *reference; /* one thread of the CPU engine's, for surfaces */
+    tml_program *program;   /* the operation becomes its step; NULL: it runs */
     char *problem;          /* what the model itself could not do */
     size_t problem_size;
 } operands;

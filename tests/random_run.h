@@ -35,10 +35,13 @@ typedef struct random_settings {
     unsigned patience; /* seconds for one call; one that never ends is a failure, too */
 } random_settings;
 
+/* A command buffer, or a program of streams. On Vulkan programs are enqueued into command
+ * buffers. */
 typedef struct recording {
     bool is_made;
     const call *calls[RECORDED];
     uint32_t count;
+    tml_program *program; /* NULL: its calls are recorded into the command buffer themselves */
 #ifdef TML_VULKAN
     VkCommandBuffer commands;
     VkFence fences[IN_FLIGHT]; /* of its submissions that nobody waited for */
@@ -51,7 +54,7 @@ typedef struct side {
     tml_context *tml;
     tml_engine_kind engine;
     bool is_in_gl;
-    uint32_t recording; /* that commands go to; 0: none */
+    uint32_t recording; /* that operations go to; 0: none */
     recording recordings[RECORDINGS + 1];
     uint32_t reports, cancel_at;
 } side;
@@ -552,6 +555,8 @@ static void side_close(random_run *r, uint32_t context)
     leave_gl(s);
     wait_for(r, s, 0);
     destroy_all(r, context);
+    for (uint32_t k = 1; k <= RECORDINGS; k++)
+        tml_program_destroy(s->recordings[k].program);
     tml_close(s->tml);
 #ifdef TML_VULKAN
     for (uint32_t k = 1; k <= RECORDINGS && s->engine == TML_ENGINE_VULKAN; k++) {
@@ -567,8 +572,10 @@ static void side_close(random_run *r, uint32_t context)
 
 static tml_buffer buffer_at(const operands *o, int place)
 {
-    return o->at[place] ? o->at[place]->buffer : (tml_buffer){0, 0};
+    return place < AT_PLACES && o->at[place] ? o->at[place]->buffer : (tml_buffer){0, 0};
 }
+
+#define RUN(name) (o->program ? (tml_program_##name(o->program, &d), TML_OK) : tml_##name(tml, &d))
 
 /* With size, only asks for the bytes of scratch. */
 static tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *size)
@@ -576,7 +583,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
     tml_length length = {c->count, buffer_at(o, AT_LENGTH), o->at[AT_LENGTH] ? c->index : 0,
                          c->options & OPTION_EXACT, 0};
     tml_buffer in[3], out[3], by = buffer_at(o, AT_BY), count = buffer_at(o, AT_COUNT),
-                              scratch = buffer_at(o, AT_SCRATCH),
+                              scratch = buffer_at(o, o->program ? AT_PLACES : AT_SCRATCH),
                               first = c->options & OPTION_APPEND ? count : (tml_buffer){0, 0};
     for (int i = 0; i < 3; i++) {
         in[i] = buffer_at(o, AT_IN + i);
@@ -593,7 +600,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                 .length = length,
                                 .out = out[0]};
         if (!size)
-            return tml_map(tml, &d);
+            return RUN(map);
         *size = tml_map_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -607,7 +614,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
             .also = {{also_fold(c, 1), out[1]}, {also_fold(c, 2), out[2]}},
         };
         if (!size)
-            return tml_reduce(tml, &d);
+            return RUN(reduce);
         *size = tml_reduce_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -622,7 +629,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                       .edges = by,
                                       .weights = in[1]};
         if (!size)
-            return tml_histogram(tml, &d);
+            return RUN(histogram);
         *size = tml_histogram_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -637,7 +644,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                  .fold = (tml_fold)c->fold,
                                  .start = by};
         if (!size)
-            return tml_scan(tml, &d);
+            return RUN(scan);
         *size = tml_scan_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -663,7 +670,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
             d.payloads[i] = (tml_payload){in[i], out[i]};
         bool is_partition = c->kind == CALL_PARTITION;
         if (!size)
-            return is_partition ? tml_partition(tml, &d) : tml_compact(tml, &d);
+            return is_partition ? RUN(partition) : RUN(compact);
         *size =
             is_partition ? tml_partition_scratch_size(tml, &d) : tml_compact_scratch_size(tml, &d);
         return TML_OK;
@@ -678,7 +685,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                  .indices = buffer_at(o, AT_INDICES),
                                  .scratch = scratch};
         if (!size)
-            return tml_sort(tml, &d);
+            return RUN(sort);
         *size = tml_sort_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -694,7 +701,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                   .count = count,
                                   .scratch = scratch};
         if (!size)
-            return tml_top_k(tml, &d);
+            return RUN(top_k);
         *size = tml_top_k_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -706,7 +713,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                    .scratch = scratch};
         bool scatters = c->kind == CALL_SCATTER;
         if (!size)
-            return scatters ? tml_scatter(tml, &d) : tml_gather(tml, &d);
+            return scatters ? RUN(scatter) : RUN(gather);
         *size = scatters ? tml_scatter_scratch_size(tml, &d) : tml_gather_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -721,7 +728,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                           .count = count,
                                           .scratch = scratch};
         if (!size)
-            return tml_reduce_by_key(tml, &d);
+            return RUN(reduce_by_key);
         *size = tml_reduce_by_key_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -733,7 +740,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                    .out = out[0],
                                    .scratch = scratch};
         if (!size)
-            return tml_search(tml, &d);
+            return RUN(search);
         *size = tml_search_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -752,14 +759,14 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                    .scratch = scratch,
                                    .out_first = first};
         if (!size)
-            return tml_expand(tml, &d);
+            return RUN(expand);
         *size = tml_expand_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_UNIQUE: {
         const tml_unique_desc d = {in[0], length, out[0], out[1], out[2], count, scratch};
         if (!size)
-            return tml_unique(tml, &d);
+            return RUN(unique);
         *size = tml_unique_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -770,7 +777,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
                                             .out = out[0],
                                             .scratch = scratch};
         if (!size)
-            return tml_reduce_segments(tml, &d);
+            return RUN(reduce_segments);
         *size = tml_reduce_segments_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -778,7 +785,7 @@ static tml_status operate(tml_context *tml, const operands *o, const call *c, si
         const tml_scan_segments_desc d = {in[0], by, c->options & OPTION_INCLUSIVE, out[0],
                                           scratch};
         if (!size)
-            return tml_scan_segments(tml, &d);
+            return RUN(scan_segments);
         *size = tml_scan_segments_scratch_size(tml, &d);
         return TML_OK;
     }
@@ -825,6 +832,14 @@ static void do_operation(random_run *r, const call *c)
     recording *k = s->recording ? &s->recordings[s->recording] : NULL;
     if (k && k->count == RECORDED)
         return;
+    if (k && k->program) {
+        if (c->kind == CALL_SURFACE_ENQUEUE || c->kind == CALL_INDIRECT)
+            return;
+        o.program = k->program;
+        (void)operate(s->tml, &o, c, NULL);
+        k->calls[k->count++] = c;
+        return;
+    }
     bool cancel = !k && c->options & OPTION_CANCEL;
     if (cancel)
         tml_cancel(s->tml);
@@ -861,8 +876,37 @@ static void do_operation(random_run *r, const call *c)
 
 /* ---- frames ---------------------------------------------------------------------------------- */
 
+/* The command buffer of a recording: commands are recorded into it from begin to end. */
+static void commands_begin(random_run *r, side *s, recording *k)
+{
 #ifdef TML_VULKAN
-/* Calls that follow one another with the same recording are one command buffer. */
+    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
+    if (VK(BeginCommandBuffer)(k->commands, &begin) != VK_SUCCESS)
+        fail(r, "vkBeginCommandBuffer");
+    EXPECT_OK(r, s, tml_vulkan_record(s->tml, k->commands));
+#else
+    (void)r;
+    (void)s;
+    (void)k;
+#endif
+}
+
+static void commands_end(random_run *r, side *s, recording *k)
+{
+#ifdef TML_VULKAN
+    EXPECT_OK(r, s, tml_vulkan_record_end(s->tml));
+    if (VK(EndCommandBuffer)(k->commands) != VK_SUCCESS)
+        fail(r, "vkEndCommandBuffer");
+#else
+    (void)r;
+    (void)s;
+    (void)k;
+#endif
+}
+
+/* Begins a recording. Calls that follow one another with the same one belong to it. Of Vulkan's each
+ * second is a program. */
 static void record(random_run *r, const call *c)
 {
     side *s = &r->sides[c->context];
@@ -870,6 +914,13 @@ static void record(random_run *r, const call *c)
     wait_frame(r, s, k);
     k->is_made = false;
     k->count = 0;
+    s->recording = c->recording;
+    tml_program_destroy(k->program);
+    k->program = NULL;
+    if (s->engine != TML_ENGINE_VULKAN || c->recording % 2 == 0) {
+        EXPECT_OK(r, s, tml_program_begin(s->tml, &k->program));
+        return;
+    }
     size_t most = 0;
     for (size_t i = r->at;
          i < r->count && r->calls[i].recording == c->recording && r->calls[i].context == c->context;
@@ -881,28 +932,52 @@ static void record(random_run *r, const call *c)
             most = size;
     }
     EXPECT_OK(r, s, tml_reserve(s->tml, most));
-    const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                            .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
-    if (VK(BeginCommandBuffer)(k->commands, &begin) != VK_SUCCESS)
-        fail(r, "vkBeginCommandBuffer");
-    EXPECT_OK(r, s, tml_vulkan_record(s->tml, k->commands));
-    s->recording = c->recording;
+    commands_begin(r, s, k);
+}
+
+/* Not made where the engine lacks an operation. */
+static void program_ends(random_run *r, side *s, recording *k)
+{
+    tml_status status = tml_program_end(k->program);
+    if (status == TML_OK && s->engine == TML_ENGINE_VULKAN) {
+        EXPECT_OK(r, s, tml_reserve(s->tml, tml_program_scratch_size(k->program)));
+        commands_begin(r, s, k);
+        status = tml_program_enqueue(k->program, (tml_buffer){0, 0});
+        commands_end(r, s, k);
+    }
+    k->is_made = status == TML_OK;
+    if (status == TML_ERROR_UNSUPPORTED)
+        r->tally->unsupported++;
+    else
+        expect(r, s, "tml_program_end", status, TML_OK);
+    if (k->is_made)
+        r->tally->recorded += k->count;
 }
 
 static void record_end(random_run *r, side *s)
 {
     recording *k = &s->recordings[s->recording];
-    EXPECT_OK(r, s, tml_vulkan_record_end(s->tml));
-    if (VK(EndCommandBuffer)(k->commands) != VK_SUCCESS)
-        fail(r, "vkEndCommandBuffer");
-    k->is_made = true;
     s->recording = 0;
+    if (k->program) {
+        program_ends(r, s, k);
+        return;
+    }
+    commands_end(r, s, k);
+    k->is_made = true;
 }
 
-static void submit(random_run *r, side *s, recording *k)
+/* Submits a recording's commands, or enqueues its program. */
+static bool start(random_run *r, side *s, recording *k)
 {
-    if (!k->is_made)
-        return;
+    if (s->engine != TML_ENGINE_VULKAN) {
+        const tml_status status = tml_program_enqueue(k->program, (tml_buffer){0, 0});
+        if (status == TML_ERROR_UNSUPPORTED)
+            r->tally->unsupported++;
+        else
+            expect(r, s, "tml_program_enqueue", status, TML_OK);
+        return status == TML_OK;
+    }
+#ifdef TML_VULKAN
     if (k->pending == IN_FLIGHT)
         wait_frame(r, s, k);
     EXPECT_OK(r, s, tml_vulkan_flush(s->tml));
@@ -911,9 +986,17 @@ static void submit(random_run *r, side *s, recording *k)
                                .pCommandBuffers = &k->commands};
     if (VK(QueueSubmit)(host.queue, 1, &info, k->fences[k->pending]) != VK_SUCCESS) {
         fail(r, "vkQueueSubmit");
-        return;
+        return false;
     }
     k->pending++;
+#endif
+    return true;
+}
+
+static void submit(random_run *r, side *s, recording *k)
+{
+    if (!k->is_made || !start(r, s, k))
+        return;
     r->tally->submitted++;
     operands o;
     char problem[200] = "";
@@ -930,7 +1013,6 @@ static void submit(random_run *r, side *s, recording *k)
         if (operands_of(r, k->calls[i], &o))
             adopt_outputs(r, &o);
 }
-#endif
 
 /* ---- every other call ------------------------------------------------------------------------ */
 
@@ -1065,10 +1147,8 @@ static void do_call(random_run *r, const call *c)
 {
     side *s = &r->sides[c->context];
     for (uint32_t i = 0; i < SIDES; i++) {
-#ifdef TML_VULKAN
         if (r->sides[i].recording && (i != c->context || r->sides[i].recording != c->recording))
             record_end(r, &r->sides[i]);
-#endif
         if (i != c->context)
             leave_gl(&r->sides[i]);
     }
@@ -1078,10 +1158,8 @@ static void do_call(random_run *r, const call *c)
     }
     if (!s->tml)
         return;
-#ifdef TML_VULKAN
-    if (c->recording && is_operation(c) && s->engine == TML_ENGINE_VULKAN && !s->recording)
+    if (c->recording && is_operation(c) && !s->recording)
         record(r, c);
-#endif
     if (is_operation(c)) {
         do_operation(r, c);
         return;
@@ -1126,14 +1204,13 @@ static void do_call(random_run *r, const call *c)
     case CALL_SURFACE:
         do_surface(r, c);
         break;
+    case CALL_SUBMIT:
+        submit(r, s, &s->recordings[c->index]);
+        break;
 #ifdef TML_VULKAN
     case CALL_FLUSH:
         if (s->engine == TML_ENGINE_VULKAN)
             EXPECT_OK(r, s, tml_vulkan_flush(s->tml));
-        break;
-    case CALL_SUBMIT:
-        if (s->engine == TML_ENGINE_VULKAN)
-            submit(r, s, &s->recordings[c->index]);
         break;
     case CALL_FORGET:
         wait_for(r, s, 0);
@@ -1193,10 +1270,8 @@ static bool run_program(const random_settings *settings, const call *calls, size
         if (r.arrays[i].is_live)
             check_range(&r, &r.arrays[i], 0, r.arrays[i].count);
     for (uint32_t i = 0; i < SIDES; i++) {
-#ifdef TML_VULKAN
         if (r.sides[i].recording)
             record_end(&r, &r.sides[i]);
-#endif
         side_close(&r, i);
     }
     tml_close(r.reference);

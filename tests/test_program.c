@@ -4,6 +4,8 @@
 
 #include "contexts.h"
 
+#include <trommel/program.h>
+
 #include "stream/program.h"
 
 enum { COUNT = 5000 };
@@ -16,6 +18,8 @@ TML_KERNEL(uint, twice, (uint x), { return 2u * x; })
 TML_KERNEL(uint, add, (uint x, uint y), { return x + y; })
 TML_KERNEL(bool, is_even, (uint x), { return x % 2u == 0u; })
 TML_KERNEL(uint, half, (uint x), { return x / 2u; })
+TML_KERNEL(uint, same, (uint x), { return x; })
+TML_KERNEL(bool, is_some, (uint x), { return x > 0u; })
 TML_KERNEL(uint, one_more, (uint x), { return x + 1u; })
 #include <trommel/kernel_end.h>
 
@@ -440,4 +444,371 @@ TEST(loops_report_and_are_cancelled)
 int main(int argc, char **argv)
 {
     return test_main(argc, argv);
+}
+
+/* ---- programs of users (trommel/program.h) --------------------------------------------------- */
+
+/* Either records an operation or runs it at once. */
+#define RUN(name, ...)                                                                             \
+    (p ? (tml_program_##name(p, &(tml_##name##_desc){__VA_ARGS__}), TML_OK)                        \
+       : tml_##name(tml, &(tml_##name##_desc){__VA_ARGS__}))
+
+enum { OPERATIONS = 16, FEW = 100 };
+
+/* Every operation of stream.h, from in to out. in: u32, few values. */
+static void run_all(tml_context *tml, tml_program *p, tml_buffer in, tml_buffer offsets,
+                    const tml_buffer out[OPERATIONS], tml_buffer counts, tml_buffer indices)
+{
+    const tml_length length = tml_length_of(COUNT);
+    const tml_status status[OPERATIONS] = {
+        RUN(map, .kernel = TML_USE(twice), .in = {in}, .out = out[0]),
+        RUN(reduce, .in = in, .out = counts),
+        RUN(histogram, .in = {in}, .bins = FEW, .out = out[2]),
+        RUN(scan, .in = in, .out = out[3]),
+        RUN(compact, .keep.kernel = TML_USE(is_even), .payloads = {{in, out[4]}}),
+        RUN(partition, .keep.kernel = TML_USE(is_even), .payloads = {{in, out[5]}}),
+        RUN(sort, .keys = in, .sorted = out[6], .indices = indices),
+        RUN(top_k, .keys = in, .k = tml_length_of(FEW), .values = out[7]),
+        RUN(gather, .indices = indices, .payloads = {{in, out[8]}}),
+        RUN(scatter, .indices = indices, .payloads = {{in, out[9]}}),
+        RUN(search, .sorted = out[6], .queries = in, .out = out[10]),
+        RUN(expand, .counts = offsets, .length = tml_length_of(FEW / 10), .source = out[11]),
+        RUN(unique, .in = out[6], .values = out[12]),
+        RUN(reduce_segments, .in = in, .offsets = offsets, .fold = TML_FOLD_MAX, .out = out[13]),
+        RUN(reduce_by_key, .keys = out[6], .values = in, .fold = TML_FOLD_MIN, .length = length,
+            .starts = out[14], .out = out[1], .count = counts),
+        RUN(scan_segments, .in = in, .offsets = offsets, .out = out[15]),
+    };
+    for (int i = 0; i < OPERATIONS; i++)
+        CHECK_OK(tml, status[i]);
+}
+
+/* Elements of an output of run_all. */
+static uint64_t count_of(int output)
+{
+    return output == 2 ? FEW : output == 13 ? FEW - 1 : COUNT;
+}
+
+static void every_operation_is_a_step(tml_context *tml)
+{
+    static uint32_t values[COUNT], got[2][OPERATIONS][COUNT], offsets_of[FEW];
+    uint64_t sums[2];
+    tml_buffer out[2][OPERATIONS], counts[2], indices;
+    for (int i = 0; i < FEW; i++)
+        offsets_of[i] = (uint32_t)(7 * i);
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL),
+               offsets = buffer_of(tml, TML_U32, FEW, offsets_of);
+    indices = buffer_of(tml, TML_U32, COUNT, NULL);
+    for (int side = 0; side < 2; side++) {
+        counts[side] = buffer_of(tml, TML_U64, 1, NULL);
+        for (int i = 0; i < OPERATIONS; i++)
+            out[side][i] = buffer_of(tml, TML_U32, count_of(i), NULL);
+    }
+    tml_program *p;
+    if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+        return;
+    run_all(tml, p, in, offsets, out[0], counts[0], indices);
+    CHECK_OK(tml, tml_program_end(p));
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < COUNT; i++)
+            values[i] = (i * 2654435761u + round) % FEW;
+        CHECK_OK(tml, tml_buffer_write(tml, in, 0, COUNT, values));
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < OPERATIONS; i++) {
+                memset(got[side][i], 0, sizeof got[side][i]);
+                CHECK_OK(tml, tml_buffer_write(tml, out[side][i], 0, count_of(i), got[side][i]));
+            }
+        CHECK_OK(tml, tml_program_enqueue(p, (tml_buffer){0, 0}));
+        run_all(tml, NULL, in, offsets, out[1], counts[1], indices);
+        for (int side = 0; side < 2; side++) {
+            CHECK_OK(tml, tml_buffer_read(tml, counts[side], &sums[side]));
+            for (int i = 0; i < OPERATIONS; i++)
+                CHECK_OK(tml, tml_buffer_read(tml, out[side][i], got[side][i]));
+        }
+        CHECK_EQ_U64(sums[0], sums[1]);
+        for (int i = 0; i < OPERATIONS; i++)
+            if (!CHECK(memcmp(got[0][i], got[1][i], sizeof got[0][i]) == 0))
+                printf("    operation %d, round %u\n", i, round);
+        CHECK_EQ_U64(got[0][0][5], 2 * values[5]);
+    }
+    tml_program_destroy(p);
+    CHECK_EQ_U64(tml->array_count, 0);
+}
+TEST(every_operation_is_a_step)
+{
+    on_every_device(every_operation_is_a_step);
+}
+
+/* out[i] = 2^rounds in[i], in a loop over one array. */
+static tml_program *public_doublings(tml_context *tml, uint32_t rounds, tml_buffer in,
+                                     tml_buffer out)
+{
+    tml_program *p;
+    if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+        return NULL;
+    tml_buffer array = tml_program_array(p, TML_U32, COUNT);
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {in}, .out = array});
+    tml_program_repeat(p, rounds - 2);
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = array});
+    tml_program_loop_end(p);
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
+    CHECK_OK(tml, tml_program_end(p));
+    return p;
+}
+
+/* Programs that are there at one time, run in turns and are destroyed in another order. */
+static void programs_in_turns(tml_context *tml)
+{
+    enum { PROGRAMS = 3 };
+    static uint32_t numbers[COUNT];
+    uint32_t least;
+    for (uint32_t i = 0; i < COUNT; i++)
+        numbers[i] = i;
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, numbers),
+               out = buffer_of(tml, TML_U32, COUNT, NULL);
+    /* one whose step has arrays of its own */
+    tml_buffer best = buffer_of(tml, TML_U32, FEW, NULL);
+    tml_program *top, *p[PROGRAMS];
+    CHECK_OK(tml, tml_program_begin(tml, &top));
+    tml_program_top_k(top, &(tml_top_k_desc){.keys = in, .values = best});
+    CHECK_OK(tml, tml_program_end(top));
+    for (uint32_t i = 0; i < PROGRAMS; i++)
+        p[i] = public_doublings(tml, 3 + i, in, out);
+    for (uint32_t turn = 0; turn < 3 * PROGRAMS; turn++) {
+        const uint32_t i = turn * 2 % PROGRAMS;
+        CHECK_OK(tml, tml_program_enqueue(p[i], (tml_buffer){0, 0}));
+        check_doublings(tml, 3 + i, out);
+        CHECK_OK(tml, tml_program_enqueue(top, (tml_buffer){0, 0}));
+        CHECK_OK(tml, tml_buffer_read_range(tml, best, FEW - 1, 1, &least));
+        CHECK_EQ_U64(least, COUNT - FEW);
+        /* a program of the library, above their arrays */
+        CHECK_OK(tml, program_run(doublings(tml, 2, COUNT, out), (tml_buffer){0, 0}));
+        check_doublings(tml, 2, out);
+    }
+    tml_program_destroy(p[1]);
+    CHECK_OK(tml, tml_program_enqueue(p[2], (tml_buffer){0, 0}));
+    check_doublings(tml, 5, out);
+    tml_program_destroy(p[2]);
+    p[1] = public_doublings(tml, 7, in, out);
+    CHECK_OK(tml, tml_program_enqueue(p[0], (tml_buffer){0, 0}));
+    check_doublings(tml, 3, out);
+    tml_program_destroy(p[0]);
+    tml_program_destroy(top);
+    CHECK_OK(tml, tml_program_enqueue(p[1], (tml_buffer){0, 0}));
+    check_doublings(tml, 7, out);
+    tml_program_destroy(p[1]);
+    tml_program_destroy(NULL);
+    CHECK_EQ_U64(tml->array_count, 0);
+}
+TEST(programs_of_users_run_in_turns)
+{
+    on_every_device(programs_in_turns);
+}
+
+static void public_steady_state(tml_context *tml)
+{
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL),
+               out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0};
+    tml_program *p = public_doublings(tml, 4, in, out);
+    const size_t size = tml_program_scratch_size(p);
+    CHECK(tml->engine->lay ? size >= 4 * COUNT : size == 0);
+    CHECK_OK(tml, tml_reserve(tml, size));
+    CHECK_OK(tml, tml_program_enqueue(p, none));
+    CHECK_OK(tml, tml_sync(tml));
+    const uint64_t before = allocations;
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(tml, tml_program_enqueue(p, none));
+    CHECK_OK(tml, tml_sync(tml));
+    if (tml->engine->lay)
+        CHECK_EQ_U64(allocations - before, 0);
+    if (size > 0) {
+        tml_buffer scratch = buffer_of(tml, TML_U8, size, NULL),
+                   small = buffer_of(tml, TML_U8, size / 2, NULL);
+        CHECK_OK(tml, tml_program_enqueue(p, scratch));
+        CHECK_EQ_U64(tml_program_enqueue(p, small), TML_ERROR_SCRATCH_TOO_SMALL);
+        CHECK(strstr(tml_last_error(tml), "tml_program_scratch_size") != NULL);
+    }
+    CHECK_OK(tml, tml_program_enqueue(p, none));
+    tml_program_destroy(p);
+}
+TEST(programs_of_users_allocate_nothing_in_their_steady_state)
+{
+    on_every_device(public_steady_state);
+}
+
+/* A stream that shrinks to nothing, with a counter that a step sets each time. */
+static void public_until_empty(tml_context *tml)
+{
+    enum { FIRST = 1000, MOST = 24 };
+    const uint32_t first = FIRST;
+    uint32_t got[2] = {0, 0};
+    tml_buffer rounds = buffer_of(tml, TML_U32, 1, NULL), none = {0, 0};
+    tml_program *p;
+    if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+        return;
+    tml_buffer values = tml_program_array(p, TML_U32, FIRST), next[2] = {none, none},
+               count = tml_program_array(p, TML_U32, 1);
+    next[0] = tml_program_array(p, TML_U32, FIRST);
+    tml_program_map(
+        p,
+        &(tml_map_desc){.kernel = TML_USE(number), .length = tml_length_of(FIRST), .out = values});
+    tml_program_write(p, count, &first, sizeof first);
+    tml_program_write(p, rounds, &(uint32_t){0}, sizeof(uint32_t));
+    tml_program_until_empty(p, MOST, count);
+    const tml_length length = {.count = FIRST, .device = count};
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(one_more),
+                                       .in = {rounds},
+                                       .length = {.count = 1, .device = count},
+                                       .out = rounds});
+    tml_program_compact(p, &(tml_compact_desc){.keep.kernel = TML_USE(is_even),
+                                               .payloads = {{values, next[0]}},
+                                               .length = length,
+                                               .count = count});
+    tml_program_map(
+        p,
+        &(tml_map_desc){.kernel = TML_USE(half), .in = {next[0]}, .length = length, .out = values});
+    tml_program_compact(p, &(tml_compact_desc){.keep.kernel = TML_USE(is_some),
+                                               .payloads = {{values, next[0]}},
+                                               .length = length,
+                                               .count = count});
+    tml_program_map(
+        p,
+        &(tml_map_desc){.kernel = TML_USE(same), .in = {next[0]}, .length = length, .out = values});
+    tml_program_loop_end(p);
+    CHECK_OK(tml, tml_program_end(p));
+    uint32_t model[FIRST], left = FIRST, wanted = 0;
+    for (uint32_t i = 0; i < FIRST; i++)
+        model[i] = i;
+    for (; left > 0 && wanted < MOST; wanted++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < left; i++)
+            if (model[i] % 2 == 0 && model[i] / 2 > 0)
+                model[kept++] = model[i] / 2;
+        left = kept;
+    }
+    CHECK(wanted > 5 && wanted < MOST);
+    for (int run = 0; run < 2; run++) {
+        CHECK_OK(tml, tml_program_enqueue(p, none));
+        CHECK_OK(tml, tml_buffer_read(tml, rounds, got));
+        CHECK_EQ_U64(got[0], wanted);
+    }
+    tml_program_destroy(p);
+}
+TEST(programs_of_users_repeat_until_a_stream_is_empty)
+{
+    on_every_device(public_until_empty);
+}
+
+/* Ends a program that must fail, with this status and these words. */
+static void ends_with(tml_context *tml, tml_program *p, tml_status status, const char *words)
+{
+    tml_buffer other = buffer_of(tml, TML_U32, 1, NULL);
+    CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = other, .out = other}));
+    CHECK_EQ_U64(tml_program_end(p), status);
+    if (!CHECK(strstr(tml_last_error(tml), words) != NULL))
+        printf("    %s\n", tml_last_error(tml));
+    CHECK_EQ_U64(tml_program_scratch_size(p), 0);
+    CHECK_EQ_U64(tml_program_enqueue(p, (tml_buffer){0, 0}), status);
+    CHECK(strstr(tml_last_error(tml), words) != NULL);
+    tml_program_destroy(p);
+}
+
+static tml_program *begun(tml_context *tml)
+{
+    tml_program *p = NULL;
+    CHECK_OK(tml, tml_program_begin(tml, &p));
+    return p;
+}
+
+static void public_failures(tml_context *tml)
+{
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0};
+    const tml_map_desc good = {.kernel = TML_USE(number), .out = out};
+    tml_program *p = begun(tml), *second;
+    /* The first failure stays. */
+    tml_program_map(p, &good);
+    tml_program_scan(p, &(tml_scan_desc){.in = out, .out = none});
+    tml_program_sort(p, &(tml_sort_desc){.keys = none});
+    CHECK_EQ_U64(tml_program_array(p, TML_U32, 5).slot, 0);
+    ends_with(tml, p, TML_ERROR_INVALID_HANDLE, "tml_scan: desc.out");
+    /* What is missing or out of order. */
+    p = begun(tml);
+    CHECK_EQ_U64(tml_program_begin(tml, &second), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(second == NULL);
+    CHECK_EQ_U64(tml_program_enqueue(p, none), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "still being recorded") != NULL);
+    tml_program_step(p, TML_OPERATION_MAP, NULL);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "a step is missing");
+    p = begun(tml);
+    tml_program_step(p, (tml_operation)99, &good);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "operation is 99");
+    p = begun(tml);
+    tml_program_repeat(p, 2);
+    tml_program_until_empty(p, 2, out);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "do not nest");
+    p = begun(tml);
+    tml_program_repeat(p, 2);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "a loop is open");
+    p = begun(tml);
+    tml_program_loop_end(p);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "no loop is open");
+    p = begun(tml);
+    (void)tml_program_array(p, TML_U32, 0);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "a count of 0");
+    p = begun(tml);
+    (void)tml_program_array(p, TML_TYPE_NONE, 1);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "no element type");
+    p = begun(tml);
+    tml_program_write(p, out, &(uint32_t[2]){1, 2}, 6);
+    ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "a multiple of 4");
+    p = begun(tml);
+    tml_program_until_empty(p, 2, none);
+    ends_with(tml, p, TML_ERROR_INVALID_HANDLE, "count");
+    /* A step after the end. */
+    p = begun(tml);
+    tml_program_map(p, &good);
+    CHECK_OK(tml, tml_program_end(p));
+    CHECK_OK(tml, tml_program_enqueue(p, none));
+    tml_program_map(p, &good);
+    CHECK_EQ_U64(tml_program_enqueue(p, none), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "after tml_program_end") != NULL);
+    tml_program_destroy(p);
+}
+TEST(programs_of_users_say_what_is_wrong)
+{
+    on_every_device(public_failures);
+}
+
+/* Arrays belong to their program's steps, and a program outlives no buffer. */
+static void handles_of_programs(tml_context *tml)
+{
+    static uint32_t got[COUNT];
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL),
+               out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0};
+    tml_program *p = begun(tml);
+    tml_buffer array = tml_program_array(p, TML_U32, COUNT);
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(number), .out = array});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(add), .in = {array, in}, .out = out});
+    for (int is_ended = 0; is_ended < 2; is_ended++) {
+        CHECK_EQ_U64(tml_buffer_read(tml, array, got), TML_ERROR_INVALID_HANDLE);
+        CHECK_EQ_U64(tml_scan(tml, &(tml_scan_desc){.in = array, .out = out}),
+                     TML_ERROR_INVALID_HANDLE);
+        tml_buffer_destroy(tml, array);
+        if (!is_ended)
+            CHECK_OK(tml, tml_program_end(p));
+    }
+    CHECK_OK(tml, tml_program_enqueue(p, none));
+    tml_program *other = begun(tml);
+    tml_program_map(other, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
+    ends_with(tml, other, TML_ERROR_INVALID_HANDLE, "tml_map: desc.in[0]");
+    tml_buffer_destroy(tml, in);
+    CHECK_EQ_U64(tml_program_enqueue(p, none), TML_ERROR_INVALID_HANDLE);
+    CHECK(strstr(tml_last_error(tml), "was destroyed") != NULL);
+    in = buffer_of(tml, TML_U32, COUNT, NULL); /* in the same slot */
+    CHECK_EQ_U64(tml_program_enqueue(p, none), TML_ERROR_INVALID_HANDLE);
+    tml_program_destroy(p);
+}
+TEST(programs_of_users_own_arrays_and_no_buffers)
+{
+    on_every_device(handles_of_programs);
 }

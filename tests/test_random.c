@@ -686,7 +686,7 @@ static call make_operation(generator *g, uint8_t context)
     return c;
 }
 
-/* A command buffer of one to five operations, in the place of another one. */
+/* A command buffer or program of one to five operations, in the place of another one. */
 static void make_recording(generator *g, uint8_t context)
 {
     call group[5];
@@ -799,9 +799,9 @@ static void make_call(generator *g)
     uint64_t x = below(g, 1000);
     call c = {.context = context};
     g->held_count = 0;
-    if (g->is_vulkan && x < 60) {
+    if (x < 60) {
         make_recording(g, context);
-    } else if (g->is_vulkan && x < 180) {
+    } else if (x < 180) {
         make_submit(g, context);
     } else if (x < 220) {
         c.kind = CALL_WAIT;

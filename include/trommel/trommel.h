@@ -4,6 +4,7 @@
  *   core.h    status, types, context, buffers
  *   kernel.h  your own kernels, written once for every engine
  *   stream.h  map, reduce, scan, compact, partition, expand, unique, segmented forms
+ *   program.h those, recorded once and run often: temporaries, loops
  *   field.h   points to volume
  *   image.h   averages, exposure, tone curves and mip chains of pictures
  *   surface.h volume (or points) to mesh
@@ -18,6 +19,7 @@
 #include <trommel/field.h>
 #include <trommel/image.h>
 #include <trommel/kernel.h>
+#include <trommel/program.h>
 #include <trommel/stream.h>
 #include <trommel/subdivide.h>
 #include <trommel/surface.h>

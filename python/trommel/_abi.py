@@ -155,6 +155,22 @@ TML_TONE_AGX = 5
 TML_TONE_NEUTRAL = 6
 TML_MIP_AREA = 0
 TML_MIP_KAISER = 1
+TML_OPERATION_MAP = 0
+TML_OPERATION_REDUCE = 1
+TML_OPERATION_HISTOGRAM = 2
+TML_OPERATION_SCAN = 3
+TML_OPERATION_COMPACT = 4
+TML_OPERATION_PARTITION = 5
+TML_OPERATION_SORT = 6
+TML_OPERATION_TOP_K = 7
+TML_OPERATION_GATHER = 8
+TML_OPERATION_SCATTER = 9
+TML_OPERATION_SEARCH = 10
+TML_OPERATION_EXPAND = 11
+TML_OPERATION_UNIQUE = 12
+TML_OPERATION_REDUCE_SEGMENTS = 13
+TML_OPERATION_REDUCE_BY_KEY = 14
+TML_OPERATION_SCAN_SEGMENTS = 15
 TML_SUBDIVIDE_MAX_ATTRIBUTES = 8
 TML_SUBDIVIDE_MAX_CHANNELS = 4
 TML_SUBDIVIDE_MAX_LEVELS = 12
@@ -1753,6 +1769,17 @@ FUNCTIONS = {
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_points_to_mesh': (c_int, [c_void_p, c_char_p, c_char_p, POINTER(tml_points_mesh_desc), POINTER(tml_points_mesh_result)]),
     'tml_positions_recenter': (c_bool, [POINTER(c_float), c_uint64, c_double * 3]),
+    'tml_program_array': (tml_buffer, [c_void_p, c_uint32, c_uint64]),
+    'tml_program_begin': (c_int, [c_void_p, POINTER(c_void_p)]),
+    'tml_program_destroy': (None, [c_void_p]),
+    'tml_program_end': (c_int, [c_void_p]),
+    'tml_program_enqueue': (c_int, [c_void_p, tml_buffer]),
+    'tml_program_loop_end': (None, [c_void_p]),
+    'tml_program_repeat': (None, [c_void_p, c_uint32]),
+    'tml_program_scratch_size': (c_size_t, [c_void_p]),
+    'tml_program_step': (None, [c_void_p, c_int, c_void_p]),
+    'tml_program_until_empty': (None, [c_void_p, c_uint32, tml_buffer]),
+    'tml_program_write': (None, [c_void_p, tml_buffer, c_void_p, c_size_t]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),

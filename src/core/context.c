@@ -306,6 +306,7 @@ static void programs_free(tml_context *tml)
         tml_free(tml, memory->steps.memory, memory->steps.room);
         tml_free(tml, memory->descs.memory, memory->descs.room);
         tml_free(tml, memory->lives.memory, memory->lives.room);
+        tml_free(tml, memory->buffers.memory, memory->buffers.room);
         tml_free(tml, memory, sizeof *memory);
     }
 }

@@ -50,10 +50,10 @@ struct tml_slot {
 
 /* A buffer without memory of its own, which the engine's lay places in scratch. */
 enum { TML_RECORD_WORDS = 10 };
-typedef struct tml_program_array {
+typedef struct tml_array_slot {
     tml_slot slot;                     /* first, so that the engine finds record by the slot */
     uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps one of each buffer */
-} tml_program_array;
+} tml_array_slot;
 
 /* Memory of a program of streams, which is kept for the next one. */
 typedef struct tml_growing {
@@ -63,6 +63,7 @@ typedef struct tml_growing {
 typedef struct tml_program_memory {
     struct tml_program_memory *next;
     tml_growing steps, descs, lives;
+    tml_growing buffers; /* handles of the buffers that a tml_program names */
 } tml_program_memory;
 
 /* A read without a wait. The engine takes memory when a read needs more than capacity, and keeps
@@ -107,9 +108,10 @@ struct tml_context {
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
     uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
-    tml_program_array *arrays[TML_ARRAY_PAGES]; /* pages, made when they are first needed */
+    tml_array_slot *arrays[TML_ARRAY_PAGES]; /* pages, made when they are first needed */
     uint32_t array_count, array_generation; /* arrays in use; generation of the latest program's */
     tml_program_memory *programs;           /* not in use */
+    struct tml_program *recordings; /* those not destroyed, the newest first (program_public.c) */
     struct program *recorder;               /* stream operations become its steps; NULL: they run */
     tml_reading reads[TML_MAX_READS];
     tml_kept_block kept[TML_KEPT_BLOCKS];

@@ -147,7 +147,7 @@ typedef struct tml_engine {
      * a pointer. Entry NULL: the context's allocator supplies host memory. */
     tml_status (*scratch_resize)(tml_context *tml, const char *call, size_t size, void **out);
     /* Makes a slot without memory a buffer over scratch, for an array of a program
-     * (tml_program_array). Entry NULL: the engine's scratch is no memory, and buffer_create and
+     * (tml_array_slot). Entry NULL: the engine's scratch is no memory, and buffer_create and
      * buffer_destroy make one. */
     void (*lay)(tml_context *tml, tml_slot *slot, void *scratch);
     /* Are operations recorded into a command buffer of the caller's? NULL: never. */

@@ -147,21 +147,28 @@ program program_begin(tml_context *tml, const char *call)
         *p.memory = (tml_program_memory){0};
     }
     p.memory->steps.size = p.memory->descs.size = p.memory->lives.size = 0;
+    p.memory->buffers.size = 0;
     tml->array_generation = (tml->array_generation + 2) | 1;
     return p;
+}
+
+void program_discard(program *p)
+{
+    if (!p->memory)
+        return;
+    for (uint32_t i = 0; i < lives_of(p); i++)
+        *slot_at(p, i) = (tml_slot){0};
+    p->memory->next = p->tml->programs;
+    p->tml->programs = p->memory;
+    p->memory = NULL;
 }
 
 /* Ends a program: its arrays are no buffers any more. */
 static tml_status end_program(program *p)
 {
-    if (p->memory) {
-        for (uint32_t i = 0; i < lives_of(p); i++)
-            *slot_at(p, i) = (tml_slot){0};
+    if (p->memory)
         p->tml->array_count = p->first_array;
-        p->memory->next = p->tml->programs;
-        p->tml->programs = p->memory;
-        p->memory = NULL;
-    }
+    program_discard(p);
     return p->status;
 }
 
@@ -252,19 +259,46 @@ void program_use(program *p, tml_buffer array)
     l->first = TML_MIN_OF(l->first, l->last);
 }
 
+void program_show_arrays(program *p, bool are_valid)
+{
+    for (uint32_t i = 0; p->memory && i < lives_of(p); i++) {
+        tml_slot *slot = slot_at(p, i);
+        slot->generation = are_valid ? slot->generation | 1 : slot->generation & ~1u;
+    }
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
+
+/* A public program names a buffer. */
+static void note_buffer(program *p, tml_buffer buffer)
+{
+    tml_buffer *note = grow_memory(p, &p->memory->buffers, sizeof *note);
+    if (note)
+        *note = buffer;
+}
+
+bool program_has_buffers(const program *p)
+{
+    const tml_buffer *buffers = p->memory->buffers.memory;
+    for (size_t i = 0; i < p->memory->buffers.size / sizeof *buffers; i++)
+        if (!tml_slot_of(p->tml, buffers[i]))
+            return false;
+    return true;
+}
 
 /* The latest step has the arrays whose handles stand in a desc. */
 static void use_all(program *p, const unsigned char *desc, size_t size)
 {
     const uint32_t first = TML_ARRAY_FIRST + p->first_array, count = lives_of(p);
-    if (count == 0)
+    if (count == 0 && !p->is_public)
         return;
     for (size_t at = 0; at + sizeof(tml_buffer) <= size; at += sizeof(uint32_t)) {
         tml_buffer buffer;
         memcpy(&buffer, desc + at, sizeof buffer);
         if (buffer.slot - first < count)
             program_use(p, buffer);
+        else if (p->is_public && tml_slot_of(p->tml, buffer))
+            note_buffer(p, buffer);
     }
 }
 
@@ -279,7 +313,6 @@ static void *record_step(program *p, const program_step *made, const void *desc,
     if (!s)
         return NULL;
     *s = *made;
-    s->first_array = PROGRAM_NONE;
     s->desc = p->memory->descs.size;
     unsigned char *copy = NULL;
     if (!s->lent) {
@@ -377,6 +410,8 @@ void program_loop_end(program *p)
 
 static void list_arrays(program *p)
 {
+    for (uint32_t number = 0; number < steps_of(p); number++)
+        step_at(p, number)->first_array = PROGRAM_NONE;
     for (uint32_t i = lives_of(p); i-- > 0;) {
         array_life *l = life_at(p, i);
         if (l->first == PROGRAM_NONE)
@@ -595,13 +630,27 @@ tml_status program_enqueue(program p, tml_buffer scratch)
     return program_run(p, scratch);
 }
 
-size_t program_scratch_size(program p)
+tml_status program_run_once(program *p, tml_buffer scratch)
+{
+    run_program(p, scratch);
+    const tml_status status = p->status;
+    p->status = TML_OK;
+    return status;
+}
+
+size_t program_measure(program *p)
 {
     size_t size = 0;
-    if (!p.status) {
-        list_arrays(&p);
-        size = place_all(&p);
+    if (!p->status) {
+        list_arrays(p);
+        size = place_all(p);
     }
-    (void)end_program(&p);
     return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
+}
+
+size_t program_scratch_size(program p)
+{
+    const size_t size = program_measure(&p);
+    (void)end_program(&p);
+    return size;
 }

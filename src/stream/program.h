@@ -38,6 +38,7 @@ typedef struct program {
     uint32_t loop;         /* the loop that is open, or PROGRAM_NO_LOOP */
     bool waits;            /* it has a step on the host */
     bool is_stopped;
+    bool is_public; /* it runs often, and its buffers may be destroyed meanwhile */
 } program;
 
 /* Begins a program. It ends with program_run, program_enqueue or program_scratch_size, one of which
@@ -130,6 +131,17 @@ tml_status program_enqueue(program p, tml_buffer scratch);
 /* Bytes that program_run requires of the caller's scratch; 0 if the program failed or needs
  * none. */
 size_t program_scratch_size(program p);
+
+/* For a program that runs often (program_public.c): neither ends it, nor do they change its
+ * status. */
+tml_status program_run_once(program *p, tml_buffer scratch);
+size_t program_measure(program *p);
+/* Are the buffers still there that the steps of a public program name? */
+bool program_has_buffers(const program *p);
+/* Makes the handles of a program's arrays valid or invalid. */
+void program_show_arrays(program *p, bool are_valid);
+/* Destroys its arrays and gives its memory back. */
+void program_discard(program *p);
 
 /* Records an operation with a resolved desc (dispatch.c, for stream_run). */
 tml_status program_record(program *p, const stream_op *op, const void *desc);

@@ -582,7 +582,7 @@ vk_address vk_address_of(const tml_context *tml, tml_buffer buffer)
 
 void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch)
 {
-    vk_buffer *buffer = (vk_buffer *)(void *)((tml_program_array *)(void *)slot)->record;
+    vk_buffer *buffer = (vk_buffer *)(void *)((tml_array_slot *)(void *)slot)->record;
     const vk_buffer *arena = vk_device_of(tml)->arena;
     const vk_address address = (vk_address)(uintptr_t)scratch;
     _Static_assert(sizeof *buffer <= sizeof(uint64_t[TML_RECORD_WORDS]), "a record has room");
