@@ -14,6 +14,8 @@
 #endif
 #include "kernels/subdivide.k.h"
 
+#include "kernels/subdivide_adaptive.k.h"
+
 #include "subdivide_library.h"
 
 /* clang-format off */
