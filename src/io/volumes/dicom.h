@@ -3,6 +3,7 @@
 #define TML_DICOM_H
 
 #include "io/volumes/folder.h"
+#include "io/volumes/volume_internal.h"
 
 enum { DICOM_TEXT_SIZE = 68 }; /* a UID has at most 64 characters */
 #define DICOM_UNSAID UINT64_MAX
@@ -83,5 +84,25 @@ void tml_dicom_frames_free(const io_file *file, dicom_frames *frames);
 TML_MUST_CHECK tml_status tml_dicom_open_folder(tml_context *tml, const char *call,
                                                 const char *path, const io_folder *files,
                                                 io_file *out);
+
+/* ---- what a volume is made of: with TML_DICOM alone ------------------------------------------ */
+
+/* dicom_folder.c: opens a file of a folder, and parses it if it is DICOM. */
+TML_MUST_CHECK tml_status tml_dicom_open(tml_context *tml, const char *call, const char *folder,
+                                         const char *name, io_file *file, dicom_image *image,
+                                         bool *has_pixels);
+
+/* dicom_series.c: the slices of the file's series become the volume's layers. *is_ordered: they
+ * have no positions, and what was done about it has been told. */
+TML_MUST_CHECK tml_status tml_dicom_read_series(const io_file *file, const dicom_image *image,
+                                                const tml_volume_load_desc *desc,
+                                                dicom_stack *stack, bool *is_ordered,
+                                                volume_header *out);
+/* The distance of slices whose positions are not stated. *source: where it comes from. */
+double tml_dicom_stated_distance(const dicom_image *image, const char **source);
+/* Along the normal of the rows and columns; without orientation, along z. */
+double tml_dicom_along_normal(const dicom_image *image, const double position[3]);
+/* Samples that have no scale in common become physical values. */
+void tml_dicom_become_physical(const dicom_image *image, volume_header *out);
 
 #endif
