@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "arrays.h"
 #include "input.h"
 #include "report/fields.h"
 #include "report/progress.h"
@@ -21,18 +22,12 @@ typedef struct volume_run {
     tml_buffer marks; /* u32 a sample, of --crossed */
 } volume_run;
 
-static tml_status room(volume_run *r, tml_type type, uint64_t count, tml_buffer *out)
-{
-    return tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = type, .count = count, .label = "output"}, out);
-}
-
 /* Which samples lie between? *none: none can. */
 static tml_status mark(volume_run *r, double lower, double upper, tml_buffer *flags, bool *none)
 {
     tml_params params;
     const tml_kernel *kernel = stream_between(r->in.volume.type, lower, upper, &params, none);
-    tml_status status = room(r, TML_U8, r->count, flags);
+    tml_status status = array_output(r->tml, TML_U8, r->count, flags);
     return status || *none
                ? status
                : tml_map(r->tml,
@@ -51,7 +46,7 @@ static tml_status mark_sides(volume_run *r, bool *none)
     if (!status && !*none)
         status = mark(r, -INFINITY, INFINITY, &valid, &no_number);
     if (!status && !*none)
-        status = room(r, TML_U32, r->count, &r->marks);
+        status = array_output(r->tml, TML_U32, r->count, &r->marks);
     if (!status && !*none)
         status = tml_map(
             r->tml,
@@ -84,7 +79,7 @@ static tml_status keep_of(volume_run *r, tml_keep *keep, bool *none)
 static tml_status place(volume_run *r, uint64_t kept)
 {
     const uint64_t *dims = r->in.volume.grid.dims;
-    tml_status status = room(r, TML_VEC(TML_U32, 3), kept, &r->places);
+    tml_status status = array_output(r->tml, TML_VEC(TML_U32, 3), kept, &r->places);
     return status || kept == 0
                ? status
                : tml_map(r->tml, &(tml_map_desc){.kernel = stream_place(),
@@ -102,11 +97,11 @@ static tml_status find(volume_run *r, uint64_t *kept)
     tml_compact_desc desc = {.method = args->method, .length.count = r->count};
     tml_status status = cli_lend(r->tml, type, r->count, r->in.volume.data, "volume", &r->data);
     if (!status && (args->xyz || args->indices))
-        status = room(r, args->xyz ? TML_U32 : TML_U64, r->count, &r->at);
+        status = array_output(r->tml, args->xyz ? TML_U32 : TML_U64, r->count, &r->at);
     if (!status && has_values)
-        status = room(r, type, r->count, &r->values);
+        status = array_output(r->tml, type, r->count, &r->values);
     if (!status)
-        status = room(r, TML_U64, 1, &r->kept);
+        status = array_output(r->tml, TML_U64, 1, &r->kept);
     if (!status)
         status = keep_of(r, &desc.keep, &none);
     desc.indices = r->at;
@@ -119,20 +114,6 @@ static tml_status find(volume_run *r, uint64_t *kept)
     if (!status && !none)
         status = tml_buffer_read_count(r->tml, r->kept, kept);
     return status || !args->xyz ? status : place(r, *kept);
-}
-
-static tml_status save(volume_run *r, const char *path, tml_buffer buffer, uint64_t count)
-{
-    tml_array array = {.count = count};
-    tml_buffer_describe(r->tml, buffer, &array.type, NULL);
-    array.size = count * tml_type_size(array.type);
-    tml_status status = count ? tml_buffer_map(r->tml, buffer, &array.data) : TML_OK;
-    if (status)
-        return status;
-    status = tml_array_save(r->tml, path, &array);
-    if (count)
-        tml_buffer_unmap(r->tml, buffer);
-    return status;
 }
 
 static void tell(volume_run *r, uint64_t kept, double load_s, double seconds)
@@ -184,9 +165,9 @@ int compact_volume(tml_context *tml, const compact_volume_args *args)
         double seconds = cli_now() - start - loaded;
         tml_buffer main = args->xyz ? r.places : args->indices ? r.at : r.values;
         if (!status)
-            status = save(&r, args->output, main, kept);
+            status = array_save(tml, args->output, main, kept);
         if (!status && args->values)
-            status = save(&r, args->values, r.values, kept);
+            status = array_save(tml, args->values, r.values, kept);
         progress_clear();
         code = cli_fail(tml, status);
         if (code == CLI_OK)
