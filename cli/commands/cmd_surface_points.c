@@ -1,0 +1,134 @@
+/* trommel surface: points. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/cmd_surface.h"
+#include "paths.h"
+#include "ranks.h"
+#include "report/text.h"
+#include "system.h"
+
+/* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in
+ * slabs, or the message tells the size. */
+static int choose_field_slabs(surface_run *r, const tml_field_desc *field, bool *in_slabs)
+{
+    const surface_args *a = r->args;
+    const uint64_t *dims = field->grid.dims;
+    uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
+    double bytes = 0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] *
+                   (a->iso.count ? (double)a->iso.count : 1);
+    char needed[TEXT_SIZE], taken[TEXT_SIZE];
+    tml_device_info device;
+    tml_context_describe(r->tml, &device);
+    *in_slabs = device.engine == TML_ENGINE_CPU && limit && bytes > (double)limit;
+    const char *obstacle = *in_slabs ? surface_what_needs_all(r) : NULL;
+    if (!obstacle)
+        return CLI_OK;
+    return cli_error("a field of %" PRIu64 " x %" PRIu64 " x %" PRIu64 " samples, %g apart, needs "
+                     "%s of memory, more than %s; give a larger --cell, narrower --bounds or more "
+                     "--memory, or %s, so that it goes in slabs",
+                     dims[0], dims[1], dims[2], field->grid.spacing[0],
+                     text_bytes(needed, (uint64_t)bytes), text_bytes(taken, limit), obstacle);
+}
+
+/* In slabs where that is asked for: the field is evaluated as it is needed. Points go the way of
+ * several processes, which one that is alone goes too where it can. */
+static int choose_point_slabs(surface_run *r, const tml_field_desc *field, bool *in_slabs)
+{
+    const surface_args *a = r->args;
+    const char *obstacle = surface_what_needs_all(r);
+    const bool is_asked = ranks_count() > 1 || a->slab_layers || a->index || (r->team && !obstacle);
+    if (!is_asked)
+        return choose_field_slabs(r, field, in_slabs);
+    *in_slabs = true;
+    return obstacle ? surface_refuse_slabs(r, obstacle) : CLI_OK;
+}
+
+/* A hook: what is known of the points before their surface is made. */
+static tml_status decide_points(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+{
+    static const char *const origins[] = {"half a lone point's height", "the spheres' surface",
+                                          "a share of the density inside",
+                                          "a share of the density inside"};
+    surface_run *r = user;
+    const surface_args *a = r->args;
+    const tml_points *p = &known->points;
+    r->in.points = *p;
+    for (uint32_t i = 0; i < known->stage_count; i++)
+        report_add_stage(&r->summary.report, known->stages[i].name, known->stages[i].seconds);
+    if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
+        cli_warn("each frame gets a radius of its own, this one %g; to keep the surface steady, "
+                 "give all the same --radius",
+                 known->field.radius);
+    if (r->is_first && tml_points_look_scanned(p) != TML_POINTS_LOOK_PARTICLES)
+        cli_warn(
+            "%s: its points %s, as a scan's: each becomes a blob, and all of them a shell with "
+            "walls on both sides, which is no reconstruction; points are taken for particles "
+            "here, and Poisson's method, as in Open3D or MeshLab, makes meshes of scans",
+            text_file_name(r->in.path),
+            tml_points_look_scanned(p) == TML_POINTS_LOOK_ORIENTED ? "have normals"
+                                                                   : "lie on a surface");
+    r->summary.origin = a->iso.count ? "given" : origins[a->points_kind];
+    r->summary.grid = known->field.grid;
+    r->summary.radius = known->field.radius;
+    r->summary.slope = 1;
+    r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
+    surface_count_cells(r);
+    r->code = choose_point_slabs(r, &known->field, in_slabs);
+    return r->code == CLI_OK ? TML_OK : TML_ERROR_CANCELLED;
+}
+
+int surface_run_points(surface_run *r)
+{
+    const surface_args *a = r->args;
+    char words[INPUT_WORDS];
+    const char *names[INPUT_MAX_ATTRIBUTES];
+    const tml_points_load_desc load = {.names = names,
+                                       .name_count = input_attributes(a->attribute, words, names),
+                                       .memory_limit = a->common.memory,
+                                       .strict = a->common.strict};
+    const slabs_options options = surface_describe_slabs(r);
+    const tml_surface_save_desc in_slabs = slabs_describe(r->tml, &r->slabs, &r->desc, &options);
+    tml_points_mesh_desc desc = {.kind = (tml_points_field)a->points_kind,
+                                 .field = {.radius = a->radius,
+                                           .kernel = (tml_field_kernel)a->kernel,
+                                           .resolution = (uint32_t)a->resolution},
+                                 .cell = a->cell.is_in_radii ? a->cell.size : 0,
+                                 .isovalues = a->iso.count ? a->iso.values : NULL,
+                                 .isovalue_count = a->iso.count,
+                                 .surface = r->desc,
+                                 .collapse = a->collapse,
+                                 .smooth = a->smooth.iterations,
+                                 .load = &load,
+                                 .components = surface_counts_components(a),
+                                 .keeps_empty = r->is_frame,
+                                 .comment = "made by " CLI_PROGRAM,
+                                 .up = picture_up(a->picture.up, ""),
+                                 .slabs = &in_slabs,
+                                 .decide = decide_points,
+                                 .edit = surface_finish_mesh,
+                                 .user = r};
+    if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
+        return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
+    if (load.name_count > INPUT_MAX_ATTRIBUTES)
+        return cli_error("--attribute: more than %d names", INPUT_MAX_ATTRIBUTES);
+    for (int axis = 0; axis < 3; axis++) {
+        desc.field.grid.spacing[axis] = a->cell.is_in_radii ? 0 : a->cell.size;
+        desc.field.lower[axis] = a->bounds[0][axis];
+        desc.field.upper[axis] = a->bounds[1][axis];
+    }
+    tml_status status = tml_points_to_mesh(r->tml, r->in.path, a->output, &desc, &r->made);
+    const tml_surface_whole *made = &r->made.whole;
+    r->in.points = r->made.points;
+    if (r->code != CLI_OK)
+        return r->code;
+    if (status != TML_OK && made->failed == TML_SIDE_SOURCE)
+        return input_fail_points(r->tml, r->in.path, &a->input, false, status);
+    if (!r->made.in_slabs)
+        return status == TML_OK ? surface_end_whole(r) : cli_fail(r->tml, status);
+    int code = slabs_end(r->tml, &r->slabs, &options, status, made->failed, made->is_empty);
+    if (code == CLI_OK)
+        surface_end_slabs(r);
+    return code;
+}
