@@ -129,6 +129,12 @@ const char *cli_name(void);
 int cli_fail(tml_context *tml, tml_status status);
 /* The message that cli_fail would print. */
 const char *cli_last_error(const tml_context *tml);
+/* As TML_THEN, of exit codes. */
+#define CLI_THEN(code, call)                                                                       \
+    do {                                                                                           \
+        if ((code) == CLI_OK)                                                                      \
+            (code) = (call);                                                                       \
+    } while (0)
 /* Prints "trommel: command: ..." to stderr and returns CLI_FAILED, or CLI_USAGE. */
 int cli_error(const char *format, ...) TML_FORMAT(1, 2);
 int cli_usage(const char *format, ...) TML_FORMAT(1, 2);

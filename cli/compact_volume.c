@@ -100,10 +100,8 @@ static tml_status find(volume_run *r, uint64_t *kept)
         status = array_output(r->tml, args->xyz ? TML_U32 : TML_U64, r->count, &r->at);
     if (!status && has_values)
         status = array_output(r->tml, type, r->count, &r->values);
-    if (!status)
-        status = array_output(r->tml, TML_U64, 1, &r->kept);
-    if (!status)
-        status = keep_of(r, &desc.keep, &none);
+    TML_THEN(status, array_output(r->tml, TML_U64, 1, &r->kept));
+    TML_THEN(status, keep_of(r, &desc.keep, &none));
     desc.indices = r->at;
     desc.count = r->kept;
     if (has_values)
@@ -164,8 +162,7 @@ int compact_volume(tml_context *tml, const compact_volume_args *args)
         tml_status status = find(&r, &kept);
         double seconds = cli_now() - start - loaded;
         tml_buffer main = args->xyz ? r.places : args->indices ? r.at : r.values;
-        if (!status)
-            status = array_save(tml, args->output, main, kept);
+        TML_THEN(status, array_save(tml, args->output, main, kept));
         if (!status && args->values)
             status = array_save(tml, args->values, r.values, kept);
         progress_clear();

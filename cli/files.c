@@ -222,8 +222,7 @@ int files_check(const opt_command *command, const void *args, char **operands,
         code = cli_error("no memory for the names of %zu files", list.count);
     if (list.count)
         qsort(list.files, list.count, sizeof *list.files, compare_files);
-    if (code == CLI_OK)
-        code = refuse_equal(&list);
+    CLI_THEN(code, refuse_equal(&list));
     if (code == CLI_OK && list.lost)
         code = list.is_closed
                    ? cli_error("--%s: the folder %s cannot be written to; name another one",

@@ -353,25 +353,18 @@ static int collide_run(tml_context *tml, const void *args, char **operands)
     int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.a);
     if (code == CLI_OK && !a->self)
         code = load_b(&r, operands[1]);
-    if (code == CLI_OK)
-        code = collide_make_poses(&r);
-    if (code == CLI_OK)
-        code = build_trees(&r);
-    if (code == CLI_OK)
-        code = a->find == FIND_INSIDE     ? find_inside(&r)
-               : a->find == FIND_DISTANCE ? find_distances(&r)
-                                          : find_pairs(&r);
-    if (code == CLI_OK)
-        code = collide_save_table(&r);
-    if (code == CLI_OK)
-        code = collide_save_segments(&r);
-    if (code == CLI_OK)
-        code = collide_save_picture(&r);
+    CLI_THEN(code, collide_make_poses(&r));
+    CLI_THEN(code, build_trees(&r));
+    CLI_THEN(code, a->find == FIND_INSIDE     ? find_inside(&r)
+                   : a->find == FIND_DISTANCE ? find_distances(&r)
+                                              : find_pairs(&r));
+    CLI_THEN(code, collide_save_table(&r));
+    CLI_THEN(code, collide_save_segments(&r));
+    CLI_THEN(code, collide_save_picture(&r));
     progress_clear();
     if (code == CLI_OK)
         tell(&r);
-    if (code == CLI_OK)
-        code = verdict(&r);
+    CLI_THEN(code, verdict(&r));
     tml_collide_free(r.tml, &r.hits);
     tml_free(r.tml, r.distances, r.distances_size);
     tml_free(r.tml, r.poses, r.poses_size);

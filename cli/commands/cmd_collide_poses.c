@@ -167,11 +167,9 @@ int collide_make_poses(collision *r)
     if (!file)
         return cli_error("%s: cannot be opened", a->pose);
     int code = read_text_poses(r, file, false, &count);
-    if (code == CLI_OK)
-        code = make_room_for_poses(r, count);
+    CLI_THEN(code, make_room_for_poses(r, count));
     rewind(file);
-    if (code == CLI_OK)
-        code = read_text_poses(r, file, true, &count);
+    CLI_THEN(code, read_text_poses(r, file, true, &count));
     fclose(file);
     return code;
 }

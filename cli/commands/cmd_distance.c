@@ -182,14 +182,10 @@ static int distance_run(tml_context *tml, const void *args, char **operands)
     const distance_args *a = args;
     run r = {.args = a, .tml = tml};
     int code = mesh_input_load(tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.mesh);
-    if (code == CLI_OK)
-        code = build_tree(&r);
-    if (code == CLI_OK)
-        code = choose_grid(&r);
-    if (code == CLI_OK)
-        code = make_volume(&r);
-    if (code == CLI_OK)
-        code = save_volume(&r);
+    CLI_THEN(code, build_tree(&r));
+    CLI_THEN(code, choose_grid(&r));
+    CLI_THEN(code, make_volume(&r));
+    CLI_THEN(code, save_volume(&r));
     progress_clear();
     if (code == CLI_OK)
         tell(&r);

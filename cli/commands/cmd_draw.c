@@ -140,8 +140,7 @@ static int draw_run(tml_context *tml, const void *args, char **operands)
     const draw_args *a = args;
     run r = {.args = a, .tml = tml};
     int code = mesh_input_load(r.tml, operands[0], TML_WELD_AUTO, &a->common, &r.times, &r.in);
-    if (code == CLI_OK)
-        code = draw(&r);
+    CLI_THEN(code, draw(&r));
     progress_clear();
     if (code == CLI_OK)
         tell(&r);

@@ -459,13 +459,10 @@ static int do_frame(run *r, bool is_first, measured *f)
 {
     double start = cli_now();
     int code = begin_frame(r, f);
-    if (code == CLI_OK)
-        code = expose(r, is_first);
-    if (code == CLI_OK)
-        code = read_stats(r, f);
+    CLI_THEN(code, expose(r, is_first));
+    CLI_THEN(code, read_stats(r, f));
     f->seconds[1] = cli_now() - start - f->seconds[0];
-    if (code == CLI_OK)
-        code = end_frame(r, f);
+    CLI_THEN(code, end_frame(r, f));
     picture_buffer_free(r->tml, &r->in);
     return code;
 }
@@ -652,27 +649,22 @@ static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
         m.number = f->list[first + mine].number;
         m.path = f->list[first + mine].path;
         code = begin_frame(r, &m);
-        if (code == CLI_OK)
-            code = read_stats(r, &m);
-        if (code == CLI_OK)
-            code = cli_fail(r->tml, tml_buffer_read(r->tml, r->stats, shared.words));
+        CLI_THEN(code, read_stats(r, &m));
+        CLI_THEN(code, cli_fail(r->tml, tml_buffer_read(r->tml, r->stats, shared.words)));
         m.seconds[1] = cli_now() - start - m.seconds[0];
     }
-    if (code == CLI_OK)
-        code = share_frame(r, &shared, all);
+    CLI_THEN(code, share_frame(r, &shared, all));
     for (uint32_t i = 0; i < count && code == CLI_OK; i++) {
         code = cli_fail(r->tml,
                         tml_buffer_write(r->tml, r->stats, 0, TML_IMAGE_STATS_WORDS, all[i].words));
-        if (code == CLI_OK)
-            code = expose(r, first + i == 0);
+        CLI_THEN(code, expose(r, first + i == 0));
         if (code == CLI_OK && i == mine)
             code = end_frame(r, &m);
     }
     picture_buffer_free(r->tml, &r->in);
     r->in = (picture_buffer){0}; /* the next round may have none for this process */
     shared.results = m;
-    if (code == CLI_OK)
-        code = share_frame(r, &shared, all);
+    CLI_THEN(code, share_frame(r, &shared, all));
     for (uint32_t i = 0; i < count && code == CLI_OK && mine == 0; i++) {
         all[i].results.path = f->list[first + i].path; /* an address of this process */
         tell(r, first + i == 0, &all[i].results);
@@ -707,8 +699,7 @@ static int do_all(run *r, const frames *f)
     int code = cli_fail(r->tml, status);
     if (r->is_sequence)
         field_open("frames", '[');
-    if (code == CLI_OK)
-        code = ranks_count() > 1 ? do_rounds(r, f) : frames_run(f, do_and_tell, r);
+    CLI_THEN(code, ranks_count() > 1 ? do_rounds(r, f) : frames_run(f, do_and_tell, r));
     if (code == CLI_OK && r->drops_alpha)
         cli_warn("alpha was left out, this format has none");
     if (r->is_sequence)
@@ -731,8 +722,7 @@ static int exposure_run(void *args, char **operands, uint32_t operand_count)
     run r = {.args = a, .is_sequence = f.is_sequence};
     if (code == CLI_OK && !(r.tml = cli_open(&a->common, NULL)))
         code = CLI_FAILED;
-    if (code == CLI_OK)
-        code = do_all(&r, &f);
+    CLI_THEN(code, do_all(&r, &f));
     frames_free(&f);
     return code;
 }

@@ -144,10 +144,8 @@ static int index_run(tml_context *tml, const void *args, char **operands)
     int code = advice_fail(
         r.tml, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream),
         operands[0], INPUT_VOLUME);
-    if (code == CLI_OK)
-        code = input_check_options(r.tml, operands[0], &a->input, NULL);
-    if (code == CLI_OK)
-        code = make_bricks(&r);
+    CLI_THEN(code, input_check_options(r.tml, operands[0], &a->input, NULL));
+    CLI_THEN(code, make_bricks(&r));
     if (code == CLI_OK) {
         find_range(&r);
         code = cli_fail(r.tml, tml_bricks_save(r.tml, output, &r.bricks));

@@ -432,8 +432,7 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
     cli_common quiet = args->common; /* what the warnings say stands in the description */
     quiet.quiet = true;
     int code = mesh_input_load_at(tml, path, TML_WELD_AUTO, &quiet, NULL, NULL, &in);
-    if (code == CLI_OK)
-        code = cli_fail(tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats));
+    CLI_THEN(code, cli_fail(tml, tml_mesh_examine(tml, in.positions, in.indices, false, &stats)));
     progress_clear();
     if (code == CLI_OK)
         tell_mesh(&in, &stats);
@@ -506,8 +505,7 @@ static int info_run(tml_context *tml, const void *args, char **operands)
         return CLI_OK;
     }
     code = input_load(tml, path, &a->input, &a->common, &in);
-    if (code == CLI_OK)
-        code = in.is_points ? describe_points(tml, &in) : describe_volume(tml, &in, a);
+    CLI_THEN(code, in.is_points ? describe_points(tml, &in) : describe_volume(tml, &in, a));
     input_free(tml, &in);
     return code;
 }

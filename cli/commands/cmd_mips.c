@@ -355,8 +355,7 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
         code = picture_check_options(operands[0], &r.in.picture);
         if (code == CLI_OK && a->output)
             code = check_output(&r);
-        if (code == CLI_OK)
-            code = make_and_save(&r);
+        CLI_THEN(code, make_and_save(&r));
         picture_buffer_free(r.tml, &r.in);
     }
     return code;

@@ -119,8 +119,7 @@ static int load_rays(run *r)
         code = cli_error("%s: '%s' is %u of three numbers, which a direction needs", r->args->rays,
                          names[0], way->components);
     r->count = points.count;
-    if (code == CLI_OK)
-        code = make_room(r);
+    CLI_THEN(code, make_room(r));
     for (uint64_t i = 0; i < 3 * r->count && code == CLI_OK; i++) {
         r->origins[i] = points.positions[i];
         r->directions[i] = way->values[i];
@@ -139,8 +138,7 @@ static int aim_rays(run *r)
     int code = camera_find(&a->camera, picture_up(a->up, r->mesh.file.format),
                            r->mesh.file.mesh.origin, &camera);
     r->count = (uint64_t)width * height;
-    if (code == CLI_OK)
-        code = make_room(r);
+    CLI_THEN(code, make_room(r));
     double slope = tan(camera.angle / 2) / height;
     for (uint64_t i = 0; i < r->count && code == CLI_OK; i++) {
         double x = slope * (2.0 * (double)(i % width) + 1 - width);
@@ -376,12 +374,9 @@ static int rays_run(tml_context *tml, const void *args, char **operands)
 {
     run r = {.args = args, .tml = tml};
     int code = mesh_input_load(tml, operands[0], TML_WELD_AUTO, &r.args->common, &r.times, &r.mesh);
-    if (code == CLI_OK)
-        code = r.args->rays ? load_rays(&r) : aim_rays(&r);
-    if (code == CLI_OK)
-        code = find_hits(&r);
-    if (code == CLI_OK)
-        code = save(&r);
+    CLI_THEN(code, r.args->rays ? load_rays(&r) : aim_rays(&r));
+    CLI_THEN(code, find_hits(&r));
+    CLI_THEN(code, save(&r));
     progress_clear();
     if (code == CLI_OK)
         tell(&r);

@@ -264,8 +264,7 @@ static int scan_run(tml_context *tml, const void *all_args, char **operands)
         return code == CLI_OK ? scan_parts(&p, args) : code;
     code = array_load(tml, path, args->common.memory, &in);
     const tml_type type = scan_type(args, in.array.type);
-    if (code == CLI_OK)
-        code = scan_start(args, type, &first);
+    CLI_THEN(code, scan_start(args, type, &first));
     if (code != CLI_OK) {
         array_unload(tml, &in);
         return code;

@@ -99,8 +99,7 @@ static int sort_run(tml_context *tml, const void *all_args, char **operands)
     if (code == CLI_OK && args->payload && payload.array.count != in.array.count)
         code = cli_error("%s: has %" PRIu64 " elements, needs %" PRIu64 " as %s", args->payload,
                          payload.array.count, in.array.count, path);
-    if (code == CLI_OK)
-        code = cli_fail(tml, sort(tml, args, &in, &payload, &seconds));
+    CLI_THEN(code, cli_fail(tml, sort(tml, args, &in, &payload, &seconds)));
     progress_clear();
     if (code == CLI_OK)
         tell_sort(args, path, &in, &payload, seconds);

@@ -289,12 +289,10 @@ static int load(run *r, const char *path)
     if (code == CLI_OK && mesh->vertex_count && !mesh->triangle_count)
         code = cli_error("%s: has %" PRIu64 " vertices and no faces, needs a face", path,
                          mesh->vertex_count);
-    if (code == CLI_OK)
-        code = cli_fail(r->tml, lend_if_any(r, TML_F32, mesh->vertex_count, mesh->values, "values",
-                                            &r->values));
-    if (code == CLI_OK)
-        code = cli_fail(r->tml, lend_if_any(r, TML_VEC(TML_F32, 2), mesh->uv_count, mesh->uvs,
-                                            "texture coordinates", &r->uvs));
+    CLI_THEN(code, cli_fail(r->tml, lend_if_any(r, TML_F32, mesh->vertex_count, mesh->values,
+                                                "values", &r->values)));
+    CLI_THEN(code, cli_fail(r->tml, lend_if_any(r, TML_VEC(TML_F32, 2), mesh->uv_count, mesh->uvs,
+                                                "texture coordinates", &r->uvs)));
     if (code == CLI_OK && mesh->uvs)
         code = cli_fail(r->tml, lend_if_any(r, TML_VEC(TML_U32, 3), mesh->triangle_count,
                                             mesh->uv_indices, "texture triangles", &r->uv_indices));
@@ -625,16 +623,12 @@ static int subdivide_run(tml_context *tml, const void *args, char **operands)
 {
     run r = {.args = args, .tml = tml};
     int code = load(&r, operands[0]);
-    if (code == CLI_OK)
-        code = prepare(&r);
-    if (code == CLI_OK)
-        code = subdivide(&r);
+    CLI_THEN(code, prepare(&r));
+    CLI_THEN(code, subdivide(&r));
     if (code == CLI_OK) {
         code = map_result(&r);
-        if (code == CLI_OK)
-            code = save_mesh(&r);
-        if (code == CLI_OK)
-            code = save_picture(&r);
+        CLI_THEN(code, save_mesh(&r));
+        CLI_THEN(code, save_picture(&r));
         unmap_result(&r);
     }
     progress_clear();

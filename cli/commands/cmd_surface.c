@@ -423,8 +423,8 @@ static int run_frame(void *user, const frame *f, uint32_t index)
                      .is_frame = j->is_sequence,
                      .is_first = index == 0};
     code = surface_choose_slabs(&r, f->path);
-    if (code == CLI_OK)
-        code = open_context(j, f->path, r.in_slabs || r.team || args.slab_layers || args.index);
+    CLI_THEN(code,
+             open_context(j, f->path, r.in_slabs || r.team || args.slab_layers || args.index));
     if (code != CLI_OK) {
         slabs_close(&r.slabs);
         return code;
@@ -434,8 +434,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
                                r.slabs.streams[0] ? r.slabs.info[0].format : NULL);
     if (code == CLI_OK && r.may_be_slabs)
         surface_prefer_slabs(&r);
-    if (code == CLI_OK)
-        code = run_file(&r, f->path);
+    CLI_THEN(code, run_file(&r, f->path));
     progress_clear();
     if (code == CLI_OK) {
         summary_tell(&r.summary, j->is_sequence ? f : NULL, j->done == 0);

@@ -191,17 +191,12 @@ static int prepare_volume(surface_run *r)
 {
     const tml_volume *v = &r->in.volume;
     int code = make_labels(r);
-    if (code == CLI_OK)
-        code = make_inside_high(r);
-    if (code == CLI_OK)
-        code = surface_describe_volume(r);
-    if (code == CLI_OK)
-        code = surface_find_labels(r);
-    if (code == CLI_OK)
-        code = cli_fail(r->tml, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data,
-                                               "volume", &r->desc.volume));
-    if (code == CLI_OK)
-        code = make_mask(r);
+    CLI_THEN(code, make_inside_high(r));
+    CLI_THEN(code, surface_describe_volume(r));
+    CLI_THEN(code, surface_find_labels(r));
+    CLI_THEN(code, cli_fail(r->tml, cli_lend_input(r->tml, v->type, input_sample_count(v), v->data,
+                                                   "volume", &r->desc.volume)));
+    CLI_THEN(code, make_mask(r));
     return code == CLI_OK ? make_attribute(r) : code;
 }
 

@@ -229,8 +229,7 @@ int opt_check_line(const opt_command *command)
             continue;
         snprintf(subject, sizeof subject, "--%s", line.list[i]->name);
         code = check_excludes(subject, line.list[i]->excludes);
-        if (code == CLI_OK)
-            code = check_needs(subject, needs_of(line.list, i));
+        CLI_THEN(code, check_needs(subject, needs_of(line.list, i)));
     }
     return code == CLI_OK ? check_needs(NULL, command->needs) : code;
 }
