@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 from pycparser import c_ast, c_parser
 
@@ -32,6 +33,15 @@ BASIC = {
     **{f"{u}int{bits}_t": f"c_{u}int{bits}" for bits in (8, 16, 32, 64) for u in ("", "u")},
 }
 HEADERS = ("trommel/trommel.h", "trommel/io.h")
+WIDTH = 118
+
+
+def lines_of(begin, words, end):
+    """As few lines as words fill between begin and end."""
+    text = ", ".join(word.replace(" ", "\0") for word in words) + end.replace(" ", "\0")
+    lines = textwrap.wrap(begin + text, WIDTH, subsequent_indent=" " * len(begin),
+                          break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def parse(include):
@@ -141,11 +151,18 @@ class Writer:
         out = ['"""The C library\'s types and functions. Made by generate.py from its headers."""',
                "from ctypes import *  # noqa: F403", "",
                f"TML_VERSION = {version}"]
-        out += [f"{name} = {value}" for name, value in self.constants.items()]
+        runs = []  # of names whose values follow each other
+        for name, value in self.constants.items():
+            if runs and value == runs[-1][1] + len(runs[-1][0]):
+                runs[-1][0].append(name)
+            else:
+                runs.append(([name], value))
+        for names, first in runs:
+            out += (lines_of("(", names, f") = range({first}, {first + len(names)})") if len(names) > 1
+                    else [f"{names[0]} = {first}"])
         for name, fields in self.structs.items():
-            out += ["", "", f"class {name}(Structure):", "    _fields_ = ["]
-            out += [f"        ({field!r}, {kind})," for field, kind in fields]
-            out += ["    ]"]
+            out += ["", "", f"class {name}(Structure):"]
+            out += lines_of("    _fields_ = [", [f"({field!r}, {kind})" for field, kind in fields], "]")
         out += ["", "", "# Name: result and arguments.", "FUNCTIONS = {"]
         for name, (result, arguments) in sorted(self.functions.items()):
             out += [f"    {name!r}: ({result}, [{', '.join(arguments)}]),"]

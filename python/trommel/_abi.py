@@ -2,117 +2,44 @@
 from ctypes import *  # noqa: F403
 
 TML_VERSION = 1024
-TML_OK = 0
-TML_ERROR_INVALID_ARGUMENT = 1
-TML_ERROR_INVALID_HANDLE = 2
-TML_ERROR_OUT_OF_MEMORY = 3
-TML_ERROR_OUT_OF_DEVICE_MEMORY = 4
-TML_ERROR_CAPACITY = 5
-TML_ERROR_SCRATCH_TOO_SMALL = 6
-TML_ERROR_UNSUPPORTED = 7
-TML_ERROR_CANCELLED = 8
-TML_ERROR_NO_DEVICE = 9
-TML_ERROR_DEVICE_LOST = 10
-TML_ERROR_STALLED = 11
-TML_ERROR_FILE_ACCESS = 12
-TML_ERROR_FILE_FORMAT = 13
-TML_ERROR_INTERNAL = 14
-TML_TYPE_NONE = 0
-TML_U8 = 1
-TML_I8 = 2
-TML_U16 = 3
-TML_I16 = 4
-TML_U32 = 5
-TML_I32 = 6
-TML_U64 = 7
-TML_I64 = 8
-TML_F16 = 9
-TML_F32 = 10
-TML_F64 = 11
-TML_SCALAR_END = 12
-TML_ENGINE_AUTO = 0
-TML_ENGINE_CPU = 1
-TML_ENGINE_VULKAN = 2
-TML_ENGINE_GL = 3
-TML_LOG_ERROR = 0
-TML_LOG_WARNING = 1
-TML_LOG_INFO = 2
-TML_LOG_DEBUG = 3
+(TML_OK, TML_ERROR_INVALID_ARGUMENT, TML_ERROR_INVALID_HANDLE, TML_ERROR_OUT_OF_MEMORY,
+ TML_ERROR_OUT_OF_DEVICE_MEMORY, TML_ERROR_CAPACITY, TML_ERROR_SCRATCH_TOO_SMALL, TML_ERROR_UNSUPPORTED,
+ TML_ERROR_CANCELLED, TML_ERROR_NO_DEVICE, TML_ERROR_DEVICE_LOST, TML_ERROR_STALLED, TML_ERROR_FILE_ACCESS,
+ TML_ERROR_FILE_FORMAT, TML_ERROR_INTERNAL) = range(0, 15)
+(TML_TYPE_NONE, TML_U8, TML_I8, TML_U16, TML_I16, TML_U32, TML_I32, TML_U64, TML_I64, TML_F16, TML_F32, TML_F64,
+ TML_SCALAR_END) = range(0, 13)
+(TML_ENGINE_AUTO, TML_ENGINE_CPU, TML_ENGINE_VULKAN, TML_ENGINE_GL) = range(0, 4)
+(TML_LOG_ERROR, TML_LOG_WARNING, TML_LOG_INFO, TML_LOG_DEBUG) = range(0, 4)
 TML_MAX_THREADS = 1024
 TML_MAX_READS = 16
 TML_MAX_PARAMS = 6
 TML_MAX_INPUTS = 4
 TML_MAX_OUTS = 4
-TML_PARAM_INDEX = 1048576
-TML_PARAM_RANK = 1048577
-TML_PARAM_PARAMS = 1048578
-TML_PARAM_WORDS = 1048579
+(TML_PARAM_INDEX, TML_PARAM_RANK, TML_PARAM_PARAMS, TML_PARAM_WORDS) = range(1048576, 1048580)
 TML_MAX_PAYLOADS = 8
-TML_METHOD_AUTO = 0
-TML_METHOD_LOOK_BACK = 1
-TML_METHOD_REDUCE_THEN_SCAN = 2
-TML_METHOD_HISTOPYRAMID = 3
-TML_FOLD_SUM = 0
-TML_FOLD_MIN = 1
-TML_FOLD_MAX = 2
-TML_FOLD_ARGMIN = 3
-TML_FOLD_ARGMAX = 4
-TML_FOLD_MEAN = 5
+(TML_METHOD_AUTO, TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_HISTOPYRAMID) = range(0, 4)
+(TML_FOLD_SUM, TML_FOLD_MIN, TML_FOLD_MAX, TML_FOLD_ARGMIN, TML_FOLD_ARGMAX, TML_FOLD_MEAN) = range(0, 6)
 TML_MAX_FOLDS = 8
-TML_COLLIDE_CLASS_NONE = 0
-TML_COLLIDE_CLASS_CROSSING = 1
-TML_COLLIDE_CLASS_TOUCHING = 2
-TML_COLLIDE_CLASS_COPLANAR = 3
-TML_COLLIDE_CLASS_DEGENERATE = 4
-TML_COLLIDE_CLASS_COUNT = 5
-TML_COLLIDE_WANT_ALL = 0
-TML_COLLIDE_WANT_COUNT = 1
-TML_COLLIDE_WANT_FIRST = 2
-TML_COLLIDE_METHOD_AUTO = 0
-TML_COLLIDE_METHOD_DEPTH_FIRST = 1
-TML_COLLIDE_METHOD_BREADTH_FIRST = 2
+(TML_COLLIDE_CLASS_NONE, TML_COLLIDE_CLASS_CROSSING, TML_COLLIDE_CLASS_TOUCHING, TML_COLLIDE_CLASS_COPLANAR,
+ TML_COLLIDE_CLASS_DEGENERATE, TML_COLLIDE_CLASS_COUNT) = range(0, 6)
+(TML_COLLIDE_WANT_ALL, TML_COLLIDE_WANT_COUNT, TML_COLLIDE_WANT_FIRST) = range(0, 3)
+(TML_COLLIDE_METHOD_AUTO, TML_COLLIDE_METHOD_DEPTH_FIRST, TML_COLLIDE_METHOD_BREADTH_FIRST) = range(0, 3)
 TML_COLLIDE_MAX_STEPS = 24
-TML_TREE_OUTSIDE = 0
-TML_TREE_INSIDE = 1
-TML_TREE_ON = 2
-TML_TREE_RULE_EVEN_ODD = 0
-TML_TREE_RULE_WINDING = 1
-TML_TREE_RULE_SOLID_ANGLE = 2
-TML_TREE_FACE = 0
-TML_TREE_EDGE_0 = 1
-TML_TREE_EDGE_1 = 2
-TML_TREE_EDGE_2 = 3
-TML_TREE_CORNER_0 = 4
-TML_TREE_CORNER_1 = 5
-TML_TREE_CORNER_2 = 6
+(TML_TREE_OUTSIDE, TML_TREE_INSIDE, TML_TREE_ON) = range(0, 3)
+(TML_TREE_RULE_EVEN_ODD, TML_TREE_RULE_WINDING, TML_TREE_RULE_SOLID_ANGLE) = range(0, 3)
+(TML_TREE_FACE, TML_TREE_EDGE_0, TML_TREE_EDGE_1, TML_TREE_EDGE_2, TML_TREE_CORNER_0, TML_TREE_CORNER_1,
+ TML_TREE_CORNER_2) = range(0, 7)
 TML_TREE_NEAREST_MAX = 256
-TML_CAST_NEAREST = 0
-TML_CAST_ANY = 1
-TML_CAST_COUNT = 2
-TML_CAST_ALL = 3
-TML_FIELD_KERNEL_SUM = 0
-TML_FIELD_DISTANCE = 1
-TML_FIELD_WENDLAND_C2 = 0
-TML_FIELD_POLY6 = 1
-TML_FIELD_METABALL = 2
-TML_FIELD_CUBIC_SPLINE = 3
+(TML_CAST_NEAREST, TML_CAST_ANY, TML_CAST_COUNT, TML_CAST_ALL) = range(0, 4)
+(TML_FIELD_KERNEL_SUM, TML_FIELD_DISTANCE) = range(0, 2)
+(TML_FIELD_WENDLAND_C2, TML_FIELD_POLY6, TML_FIELD_METABALL, TML_FIELD_CUBIC_SPLINE) = range(0, 4)
 TML_FIELD_MAX_ATTRIBUTES = 8
-TML_IMAGE_LINEAR = 0
-TML_IMAGE_LOG2 = 1
-TML_IMAGE_LN = 2
-TML_IMAGE_LOG10 = 3
-TML_LUMINANCE_REC709 = 0
-TML_LUMINANCE_REC2020 = 1
-TML_LUMINANCE_ACESCG = 2
-TML_LUMINANCE_MAX_RGB = 3
-TML_LUMINANCE_CUSTOM = 4
-TML_METER_AVERAGE = 0
-TML_METER_CENTRE = 1
-TML_METER_SPOT = 2
-TML_METER_MATRIX = 3
+(TML_IMAGE_LINEAR, TML_IMAGE_LOG2, TML_IMAGE_LN, TML_IMAGE_LOG10) = range(0, 4)
+(TML_LUMINANCE_REC709, TML_LUMINANCE_REC2020, TML_LUMINANCE_ACESCG, TML_LUMINANCE_MAX_RGB,
+ TML_LUMINANCE_CUSTOM) = range(0, 5)
+(TML_METER_AVERAGE, TML_METER_CENTRE, TML_METER_SPOT, TML_METER_MATRIX) = range(0, 4)
 TML_HISTOGRAM_BINS = 256
-TML_MEASURE_LOG = 1
-TML_MEASURE_MEAN = 2
+(TML_MEASURE_LOG, TML_MEASURE_MEAN) = range(1, 3)
 TML_MEASURE_HISTOGRAM = 4
 TML_STATS_PIXELS = 0
 TML_STATS_POSITIVE = 2
@@ -124,1537 +51,667 @@ TML_STATS_WEIGHT = 12
 TML_STATS_LOG_WEIGHT = 14
 TML_STATS_LOG_WHOLE = 16
 TML_STATS_LOG_FRACTION = 18
-TML_STATS_MIN = 20
-TML_STATS_MAX = 21
-TML_STATS_MEAN = 22
+(TML_STATS_MIN, TML_STATS_MAX, TML_STATS_MEAN) = range(20, 23)
 TML_STATS_DEVIATION = 24
-TML_STATS_HISTOGRAM_LOW = 26
-TML_STATS_BIN_LOG2 = 27
-TML_STATS_FLOOR = 28
-TML_STATS_WHAT = 29
-TML_STATS_HISTOGRAM = 30
+(TML_STATS_HISTOGRAM_LOW, TML_STATS_BIN_LOG2, TML_STATS_FLOOR, TML_STATS_WHAT, TML_STATS_HISTOGRAM) = range(26, 31)
 TML_IMAGE_STATS_WORDS = 542
-TML_EXPOSE_MEAN = 0
-TML_EXPOSE_MEDIAN = 1
-TML_EXPOSE_PERCENTILE = 2
-TML_EXPOSE_MANUAL = 3
-TML_EXPOSURE_SCALE = 0
-TML_EXPOSURE_AVERAGE = 1
-TML_EXPOSURE_TARGET = 2
-TML_EXPOSURE_EV100 = 3
-TML_EXPOSURE_LOW = 4
-TML_EXPOSURE_HIGH = 5
-TML_EXPOSURE_COUNTED = 6
+(TML_EXPOSE_MEAN, TML_EXPOSE_MEDIAN, TML_EXPOSE_PERCENTILE, TML_EXPOSE_MANUAL) = range(0, 4)
+(TML_EXPOSURE_SCALE, TML_EXPOSURE_AVERAGE, TML_EXPOSURE_TARGET, TML_EXPOSURE_EV100, TML_EXPOSURE_LOW,
+ TML_EXPOSURE_HIGH, TML_EXPOSURE_COUNTED) = range(0, 7)
 TML_EXPOSURE_WORDS = 8
-TML_TONE_SRGB = 0
-TML_TONE_REINHARD = 1
-TML_TONE_REINHARD_EXTENDED = 2
-TML_TONE_HABLE = 3
-TML_TONE_ACES_FIT = 4
-TML_TONE_AGX = 5
-TML_TONE_NEUTRAL = 6
-TML_MIP_AREA = 0
-TML_MIP_KAISER = 1
-TML_OPERATION_MAP = 0
-TML_OPERATION_REDUCE = 1
-TML_OPERATION_HISTOGRAM = 2
-TML_OPERATION_SCAN = 3
-TML_OPERATION_COMPACT = 4
-TML_OPERATION_PARTITION = 5
-TML_OPERATION_SORT = 6
-TML_OPERATION_TOP_K = 7
-TML_OPERATION_GATHER = 8
-TML_OPERATION_SCATTER = 9
-TML_OPERATION_SEARCH = 10
-TML_OPERATION_EXPAND = 11
-TML_OPERATION_UNIQUE = 12
-TML_OPERATION_REDUCE_SEGMENTS = 13
-TML_OPERATION_REDUCE_BY_KEY = 14
-TML_OPERATION_SCAN_SEGMENTS = 15
+(TML_TONE_SRGB, TML_TONE_REINHARD, TML_TONE_REINHARD_EXTENDED, TML_TONE_HABLE, TML_TONE_ACES_FIT, TML_TONE_AGX,
+ TML_TONE_NEUTRAL) = range(0, 7)
+(TML_MIP_AREA, TML_MIP_KAISER) = range(0, 2)
+(TML_OPERATION_MAP, TML_OPERATION_REDUCE, TML_OPERATION_HISTOGRAM, TML_OPERATION_SCAN, TML_OPERATION_COMPACT,
+ TML_OPERATION_PARTITION, TML_OPERATION_SORT, TML_OPERATION_TOP_K, TML_OPERATION_GATHER, TML_OPERATION_SCATTER,
+ TML_OPERATION_SEARCH, TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE, TML_OPERATION_REDUCE_SEGMENTS,
+ TML_OPERATION_REDUCE_BY_KEY, TML_OPERATION_SCAN_SEGMENTS) = range(0, 16)
 TML_SUBDIVIDE_MAX_ATTRIBUTES = 8
 TML_SUBDIVIDE_MAX_CHANNELS = 4
 TML_SUBDIVIDE_MAX_LEVELS = 12
-TML_WEIGHTS_LOOP = 0
-TML_WEIGHTS_WARREN = 1
-TML_BOUNDARY_EDGE_ONLY = 0
-TML_BOUNDARY_EDGE_AND_CORNER = 1
-TML_BOUNDARY_PINNED = 2
-TML_SEAMS_CORNERS = 0
-TML_SEAMS_SMOOTH = 1
-TML_SEAMS_PINNED = 2
-TML_SEAMS_LINEAR = 3
-TML_SPLIT_LENGTH = 0
-TML_SPLIT_PIXELS = 1
-TML_SPLIT_ANGLE = 2
-TML_SPLIT_DISTANCE = 3
-TML_SPLIT_KERNEL = 4
+(TML_WEIGHTS_LOOP, TML_WEIGHTS_WARREN) = range(0, 2)
+(TML_BOUNDARY_EDGE_ONLY, TML_BOUNDARY_EDGE_AND_CORNER, TML_BOUNDARY_PINNED) = range(0, 3)
+(TML_SEAMS_CORNERS, TML_SEAMS_SMOOTH, TML_SEAMS_PINNED, TML_SEAMS_LINEAR) = range(0, 4)
+(TML_SPLIT_LENGTH, TML_SPLIT_PIXELS, TML_SPLIT_ANGLE, TML_SPLIT_DISTANCE, TML_SPLIT_KERNEL) = range(0, 5)
 TML_SUBDIVIDE_CAMERA_FLOATS = 20
-TML_SUBDIVIDE_SHORT_VERTICES = 1
-TML_SUBDIVIDE_SHORT_TRIANGLES = 2
+(TML_SUBDIVIDE_SHORT_VERTICES, TML_SUBDIVIDE_SHORT_TRIANGLES) = range(1, 3)
 TML_SUBDIVIDE_SHORT_LEVELS = 4
-TML_NORMALS_NONE = 0
-TML_NORMALS_FORWARD = 1
-TML_NORMALS_CENTRAL = 2
-TML_NORMALS_SOBEL = 3
-TML_TOPOLOGY_SEPARATED = 0
-TML_TOPOLOGY_TRILINEAR = 1
-TML_SURFACE_VOLUME = 0
-TML_SURFACE_MASK = 1
-TML_SURFACE_ATTRIBUTE = 2
-TML_SMOOTH_TAUBIN = 0
-TML_SMOOTH_LAPLACIAN = 1
-TML_POINTS_LOOK_PARTICLES = 0
-TML_POINTS_LOOK_ORIENTED = 1
-TML_POINTS_LOOK_FLAT = 2
-TML_UP_NONE = 0
-TML_UP_Z = 1
-TML_UP_Y = 2
-TML_UP_X = 3
-TML_UP_MINUS_Z = 4
-TML_UP_MINUS_Y = 5
-TML_UP_MINUS_X = 6
+(TML_NORMALS_NONE, TML_NORMALS_FORWARD, TML_NORMALS_CENTRAL, TML_NORMALS_SOBEL) = range(0, 4)
+(TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
+(TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
+(TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
+(TML_POINTS_LOOK_PARTICLES, TML_POINTS_LOOK_ORIENTED, TML_POINTS_LOOK_FLAT) = range(0, 3)
+(TML_UP_NONE, TML_UP_Z, TML_UP_Y, TML_UP_X, TML_UP_MINUS_Z, TML_UP_MINUS_Y, TML_UP_MINUS_X) = range(0, 7)
 TML_MESH_MAX_ATTRIBUTES = 8
-TML_WELD_AUTO = 0
-TML_WELD_NEVER = 1
-TML_WELD_ALWAYS = 2
-TML_SIDE_NONE = 0
-TML_SIDE_SOURCE = 1
-TML_SIDE_BRICKS = 2
-TML_SIDE_SURFACE = 3
-TML_SIDE_MESH = 4
-TML_POINTS_KERNEL_SUM = 0
-TML_POINTS_DISTANCE = 1
-TML_POINTS_DENSITY = 2
-TML_POINTS_ANISOTROPIC = 3
+(TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
+(TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_BRICKS, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
+(TML_POINTS_KERNEL_SUM, TML_POINTS_DISTANCE, TML_POINTS_DENSITY, TML_POINTS_ANISOTROPIC) = range(0, 4)
 TML_FIELD_SHAPES_REACH = 1.5
 TML_POINTS_RESOLUTION = 128
 
 
 class tml_allocator(Structure):
-    _fields_ = [
-        ('alloc', CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t)),
-        ('free', CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)),
-        ('user', c_void_p),
-    ]
+    _fields_ = [('alloc', CFUNCTYPE(c_void_p, c_void_p, c_size_t, c_size_t)),
+                ('free', CFUNCTYPE(None, c_void_p, c_void_p, c_size_t)), ('user', c_void_p)]
 
 
 class tml_parallel(Structure):
-    _fields_ = [
-        ('run', CFUNCTYPE(None, c_void_p, c_uint32, CFUNCTYPE(None, c_void_p, c_uint32), c_void_p)),
-        ('concurrency', c_uint32),
-        ('user', c_void_p),
-    ]
+    _fields_ = [('run', CFUNCTYPE(None, c_void_p, c_uint32, CFUNCTYPE(None, c_void_p, c_uint32), c_void_p)),
+                ('concurrency', c_uint32), ('user', c_void_p)]
 
 
 class tml_open_desc(Structure):
-    _fields_ = [
-        ('engine', c_int),
-        ('device', c_char_p),
-        ('threads', c_uint32),
-        ('scratch_size', c_size_t),
-        ('allocator', tml_allocator),
-        ('parallel', tml_parallel),
-        ('log', CFUNCTYPE(None, c_void_p, c_int, c_char_p)),
-        ('log_user', c_void_p),
-        ('progress', CFUNCTYPE(c_bool, c_void_p, c_char_p, c_double)),
-        ('progress_user', c_void_p),
-        ('vulkan', c_void_p),
-        ('gl', c_void_p),
-    ]
+    _fields_ = [('engine', c_int), ('device', c_char_p), ('threads', c_uint32), ('scratch_size', c_size_t),
+                ('allocator', tml_allocator), ('parallel', tml_parallel),
+                ('log', CFUNCTYPE(None, c_void_p, c_int, c_char_p)), ('log_user', c_void_p),
+                ('progress', CFUNCTYPE(c_bool, c_void_p, c_char_p, c_double)), ('progress_user', c_void_p),
+                ('vulkan', c_void_p), ('gl', c_void_p)]
 
 
 class tml_device_info(Structure):
-    _fields_ = [
-        ('engine', c_int),
-        ('name', c_char * 128),
-        ('features', c_char * 128),
-        ('memory', c_uint64),
-        ('threads', c_uint32),
-        ('is_software', c_bool),
-    ]
+    _fields_ = [('engine', c_int), ('name', c_char * 128), ('features', c_char * 128), ('memory', c_uint64),
+                ('threads', c_uint32), ('is_software', c_bool)]
 
 
 class tml_buffer(Structure):
-    _fields_ = [
-        ('slot', c_uint32),
-        ('generation', c_uint32),
-    ]
+    _fields_ = [('slot', c_uint32), ('generation', c_uint32)]
 
 
 class tml_buffer_desc(Structure):
-    _fields_ = [
-        ('type', c_uint32),
-        ('count', c_uint64),
-        ('data', c_void_p),
-        ('host', c_void_p),
-        ('vulkan', c_void_p),
-        ('gl', c_void_p),
-        ('label', c_char_p),
-    ]
+    _fields_ = [('type', c_uint32), ('count', c_uint64), ('data', c_void_p), ('host', c_void_p), ('vulkan', c_void_p),
+                ('gl', c_void_p), ('label', c_char_p)]
 
 
 class tml_read(Structure):
-    _fields_ = [
-        ('slot', c_uint32),
-        ('generation', c_uint32),
-    ]
+    _fields_ = [('slot', c_uint32), ('generation', c_uint32)]
 
 
 class tml_grid(Structure):
-    _fields_ = [
-        ('dims', c_uint64 * 3),
-        ('spacing', c_double * 3),
-        ('origin', c_double * 3),
-        ('direction', c_double * 9),
-    ]
+    _fields_ = [('dims', c_uint64 * 3), ('spacing', c_double * 3), ('origin', c_double * 3),
+                ('direction', c_double * 9)]
 
 
 class tml_vec2(Structure):
-    _fields_ = [
-        ('x', c_float),
-        ('y', c_float),
-    ]
+    _fields_ = [('x', c_float), ('y', c_float)]
 
 
 class tml_vec3(Structure):
-    _fields_ = [
-        ('x', c_float),
-        ('y', c_float),
-        ('z', c_float),
-    ]
+    _fields_ = [('x', c_float), ('y', c_float), ('z', c_float)]
 
 
 class tml_vec4(Structure):
-    _fields_ = [
-        ('x', c_float),
-        ('y', c_float),
-        ('z', c_float),
-        ('w', c_float),
-    ]
+    _fields_ = [('x', c_float), ('y', c_float), ('z', c_float), ('w', c_float)]
 
 
 class tml_uvec2(Structure):
-    _fields_ = [
-        ('x', c_uint32),
-        ('y', c_uint32),
-    ]
+    _fields_ = [('x', c_uint32), ('y', c_uint32)]
 
 
 class tml_uvec3(Structure):
-    _fields_ = [
-        ('x', c_uint32),
-        ('y', c_uint32),
-        ('z', c_uint32),
-    ]
+    _fields_ = [('x', c_uint32), ('y', c_uint32), ('z', c_uint32)]
 
 
 class tml_uvec4(Structure):
-    _fields_ = [
-        ('x', c_uint32),
-        ('y', c_uint32),
-        ('z', c_uint32),
-        ('w', c_uint32),
-    ]
+    _fields_ = [('x', c_uint32), ('y', c_uint32), ('z', c_uint32), ('w', c_uint32)]
 
 
 class tml_params(Structure):
-    _fields_ = [
-        ('f', c_float * 4),
-        ('u', c_uint32 * 4),
-        ('m', c_float * 16),
-    ]
+    _fields_ = [('f', c_float * 4), ('u', c_uint32 * 4), ('m', c_float * 16)]
 
 
 class tml_kernel_block(Structure):
-    _fields_ = [
-        ('in', c_void_p * 6),
-        ('index', POINTER(c_uint64)),
-        ('rank', POINTER(c_uint32)),
-        ('params', POINTER(tml_params)),
-        ('out', c_void_p),
-        ('first', c_uint64),
-        ('count', c_size_t),
-        ('simd', c_uint32),
-        ('outs', c_void_p * 4),
-    ]
+    _fields_ = [('in', c_void_p * 6), ('index', POINTER(c_uint64)), ('rank', POINTER(c_uint32)),
+                ('params', POINTER(tml_params)), ('out', c_void_p), ('first', c_uint64), ('count', c_size_t),
+                ('simd', c_uint32), ('outs', c_void_p * 4)]
 
 
 class tml_kernel(Structure):
-    _fields_ = [
-        ('name', c_char_p),
-        ('glsl', c_char_p),
-        ('result', c_uint32),
-        ('param_count', c_uint32),
-        ('params', c_uint32 * 6),
-        ('run', CFUNCTYPE(None, POINTER(tml_kernel_block))),
-        ('library', c_char_p),
-        ('out_count', c_uint32),
-        ('outs', c_uint32 * 4),
-    ]
+    _fields_ = [('name', c_char_p), ('glsl', c_char_p), ('result', c_uint32), ('param_count', c_uint32),
+                ('params', c_uint32 * 6), ('run', CFUNCTYPE(None, POINTER(tml_kernel_block))), ('library', c_char_p),
+                ('out_count', c_uint32), ('outs', c_uint32 * 4)]
 
 
 class tml_length(Structure):
-    _fields_ = [
-        ('count', c_uint64),
-        ('device', tml_buffer),
-        ('device_index', c_uint64),
-        ('exact', c_bool),
-        ('reserved', c_uint64),
-    ]
+    _fields_ = [('count', c_uint64), ('device', tml_buffer), ('device_index', c_uint64), ('exact', c_bool),
+                ('reserved', c_uint64)]
 
 
 class tml_map_desc(Structure):
-    _fields_ = [
-        ('kernel', POINTER(tml_kernel)),
-        ('params', tml_params),
-        ('in', tml_buffer * 4),
-        ('length', tml_length),
-        ('out', tml_buffer),
-        ('also', tml_buffer * 3),
-    ]
+    _fields_ = [('kernel', POINTER(tml_kernel)), ('params', tml_params), ('in', tml_buffer * 4),
+                ('length', tml_length), ('out', tml_buffer), ('also', tml_buffer * 3)]
 
 
 class tml_reduce_result(Structure):
-    _fields_ = [
-        ('fold', c_int),
-        ('out', tml_buffer),
-    ]
+    _fields_ = [('fold', c_int), ('out', tml_buffer)]
 
 
 class tml_reduce_desc(Structure):
-    _fields_ = [
-        ('fold', c_int),
-        ('in', tml_buffer),
-        ('length', tml_length),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
-        ('also', tml_reduce_result * 7),
-    ]
+    _fields_ = [('fold', c_int), ('in', tml_buffer), ('length', tml_length), ('out', tml_buffer),
+                ('scratch', tml_buffer), ('also', tml_reduce_result * 7)]
 
 
 class tml_histogram_desc(Structure):
-    _fields_ = [
-        ('kernel', POINTER(tml_kernel)),
-        ('params', tml_params),
-        ('in', tml_buffer * 4),
-        ('length', tml_length),
-        ('bins', c_uint32),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
-        ('edges', tml_buffer),
-        ('lower', c_float),
-        ('upper', c_float),
-        ('weights', tml_buffer),
-    ]
+    _fields_ = [('kernel', POINTER(tml_kernel)), ('params', tml_params), ('in', tml_buffer * 4),
+                ('length', tml_length), ('bins', c_uint32), ('out', tml_buffer), ('scratch', tml_buffer),
+                ('edges', tml_buffer), ('lower', c_float), ('upper', c_float), ('weights', tml_buffer)]
 
 
 class tml_scan_desc(Structure):
-    _fields_ = [
-        ('in', tml_buffer),
-        ('length', tml_length),
-        ('inclusive', c_bool),
-        ('method', c_int),
-        ('out', tml_buffer),
-        ('total', tml_buffer),
-        ('scratch', tml_buffer),
-        ('fold', c_int),
-        ('start', tml_buffer),
-    ]
+    _fields_ = [('in', tml_buffer), ('length', tml_length), ('inclusive', c_bool), ('method', c_int),
+                ('out', tml_buffer), ('total', tml_buffer), ('scratch', tml_buffer), ('fold', c_int),
+                ('start', tml_buffer)]
 
 
 class tml_keep(Structure):
-    _fields_ = [
-        ('kernel', POINTER(tml_kernel)),
-        ('params', tml_params),
-        ('in', tml_buffer * 4),
-        ('flags', tml_buffer),
-        ('mask', tml_buffer),
-    ]
+    _fields_ = [('kernel', POINTER(tml_kernel)), ('params', tml_params), ('in', tml_buffer * 4),
+                ('flags', tml_buffer), ('mask', tml_buffer)]
 
 
 class tml_payload(Structure):
-    _fields_ = [
-        ('in', tml_buffer),
-        ('out', tml_buffer),
-    ]
+    _fields_ = [('in', tml_buffer), ('out', tml_buffer)]
 
 
 class tml_compact_desc(Structure):
-    _fields_ = [
-        ('keep', tml_keep),
-        ('payloads', tml_payload * 8),
-        ('length', tml_length),
-        ('method', c_int),
-        ('indices', tml_buffer),
-        ('count', tml_buffer),
-        ('scratch', tml_buffer),
-        ('out_first', tml_buffer),
-    ]
+    _fields_ = [('keep', tml_keep), ('payloads', tml_payload * 8), ('length', tml_length), ('method', c_int),
+                ('indices', tml_buffer), ('count', tml_buffer), ('scratch', tml_buffer), ('out_first', tml_buffer)]
 
 
 class tml_sort_desc(Structure):
-    _fields_ = [
-        ('keys', tml_buffer),
-        ('length', tml_length),
-        ('descending', c_bool),
-        ('first_bit', c_uint32),
-        ('bit_count', c_uint32),
-        ('sorted', tml_buffer),
-        ('payloads', tml_payload * 8),
-        ('indices', tml_buffer),
-        ('method', c_int),
-        ('scratch', tml_buffer),
-        ('offsets', tml_buffer),
-        ('starts', tml_buffer),
-        ('count', tml_length),
-    ]
+    _fields_ = [('keys', tml_buffer), ('length', tml_length), ('descending', c_bool), ('first_bit', c_uint32),
+                ('bit_count', c_uint32), ('sorted', tml_buffer), ('payloads', tml_payload * 8),
+                ('indices', tml_buffer), ('method', c_int), ('scratch', tml_buffer), ('offsets', tml_buffer),
+                ('starts', tml_buffer), ('count', tml_length)]
 
 
 class tml_top_k_desc(Structure):
-    _fields_ = [
-        ('keys', tml_buffer),
-        ('length', tml_length),
-        ('k', tml_length),
-        ('smallest', c_bool),
-        ('unsorted', c_bool),
-        ('values', tml_buffer),
-        ('indices', tml_buffer),
-        ('payloads', tml_payload * 8),
-        ('count', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('keys', tml_buffer), ('length', tml_length), ('k', tml_length), ('smallest', c_bool),
+                ('unsorted', c_bool), ('values', tml_buffer), ('indices', tml_buffer), ('payloads', tml_payload * 8),
+                ('count', tml_buffer), ('scratch', tml_buffer)]
 
 
 class tml_gather_desc(Structure):
-    _fields_ = [
-        ('indices', tml_buffer),
-        ('length', tml_length),
-        ('payloads', tml_payload * 8),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('indices', tml_buffer), ('length', tml_length), ('payloads', tml_payload * 8),
+                ('scratch', tml_buffer)]
 
 
 class tml_search_desc(Structure):
-    _fields_ = [
-        ('sorted', tml_buffer),
-        ('sorted_length', tml_length),
-        ('queries', tml_buffer),
-        ('length', tml_length),
-        ('descending', c_bool),
-        ('upper', c_bool),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('sorted', tml_buffer), ('sorted_length', tml_length), ('queries', tml_buffer),
+                ('length', tml_length), ('descending', c_bool), ('upper', c_bool), ('out', tml_buffer),
+                ('scratch', tml_buffer)]
 
 
 class tml_expand_desc(Structure):
-    _fields_ = [
-        ('counts', tml_buffer),
-        ('count_kernel', POINTER(tml_kernel)),
-        ('emit_kernel', POINTER(tml_kernel)),
-        ('params', tml_params),
-        ('in', tml_buffer * 4),
-        ('length', tml_length),
-        ('method', c_int),
-        ('source', tml_buffer),
-        ('rank', tml_buffer),
-        ('out', tml_buffer),
-        ('total', tml_buffer),
-        ('scratch', tml_buffer),
-        ('out_first', tml_buffer),
-        ('also', tml_buffer * 3),
-    ]
+    _fields_ = [('counts', tml_buffer), ('count_kernel', POINTER(tml_kernel)), ('emit_kernel', POINTER(tml_kernel)),
+                ('params', tml_params), ('in', tml_buffer * 4), ('length', tml_length), ('method', c_int),
+                ('source', tml_buffer), ('rank', tml_buffer), ('out', tml_buffer), ('total', tml_buffer),
+                ('scratch', tml_buffer), ('out_first', tml_buffer), ('also', tml_buffer * 3)]
 
 
 class tml_unique_desc(Structure):
-    _fields_ = [
-        ('in', tml_buffer),
-        ('length', tml_length),
-        ('values', tml_buffer),
-        ('starts', tml_buffer),
-        ('lengths', tml_buffer),
-        ('count', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('in', tml_buffer), ('length', tml_length), ('values', tml_buffer), ('starts', tml_buffer),
+                ('lengths', tml_buffer), ('count', tml_buffer), ('scratch', tml_buffer)]
 
 
 class tml_reduce_segments_desc(Structure):
-    _fields_ = [
-        ('fold', c_int),
-        ('in', tml_buffer),
-        ('offsets', tml_buffer),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
-        ('starts', tml_buffer),
-        ('count', tml_length),
-        ('length', tml_length),
-    ]
+    _fields_ = [('fold', c_int), ('in', tml_buffer), ('offsets', tml_buffer), ('out', tml_buffer),
+                ('scratch', tml_buffer), ('starts', tml_buffer), ('count', tml_length), ('length', tml_length)]
 
 
 class tml_reduce_by_key_desc(Structure):
-    _fields_ = [
-        ('fold', c_int),
-        ('keys', tml_buffer),
-        ('values', tml_buffer),
-        ('length', tml_length),
-        ('out_keys', tml_buffer),
-        ('starts', tml_buffer),
-        ('out', tml_buffer),
-        ('count', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('fold', c_int), ('keys', tml_buffer), ('values', tml_buffer), ('length', tml_length),
+                ('out_keys', tml_buffer), ('starts', tml_buffer), ('out', tml_buffer), ('count', tml_buffer),
+                ('scratch', tml_buffer)]
 
 
 class tml_scan_segments_desc(Structure):
-    _fields_ = [
-        ('in', tml_buffer),
-        ('offsets', tml_buffer),
-        ('inclusive', c_bool),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('in', tml_buffer), ('offsets', tml_buffer), ('inclusive', c_bool), ('out', tml_buffer),
+                ('scratch', tml_buffer)]
 
 
 class tml_tree_desc(Structure):
-    _fields_ = [
-        ('vertices', tml_buffer),
-        ('indices', tml_buffer),
-        ('skip_broken', c_bool),
-        ('on_device', c_bool),
-    ]
+    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('skip_broken', c_bool), ('on_device', c_bool)]
 
 
 class tml_tree_info(Structure):
-    _fields_ = [
-        ('vertex_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('broken_count', c_uint64),
-        ('depth', c_uint32),
-        ('lower', c_float * 3),
-        ('upper', c_float * 3),
-        ('memory', c_size_t),
-    ]
+    _fields_ = [('vertex_count', c_uint64), ('triangle_count', c_uint64), ('broken_count', c_uint64),
+                ('depth', c_uint32), ('lower', c_float * 3), ('upper', c_float * 3), ('memory', c_size_t)]
 
 
 class tml_collide_pair(Structure):
-    _fields_ = [
-        ('a', c_uint32),
-        ('b', c_uint32),
-        ('pose', c_uint32),
-        ('kind', c_uint32),
-    ]
+    _fields_ = [('a', c_uint32), ('b', c_uint32), ('pose', c_uint32), ('kind', c_uint32)]
 
 
 class tml_collide_segment(Structure):
-    _fields_ = [
-        ('ends', c_float * 6),
-    ]
+    _fields_ = [('ends', c_float * 6)]
 
 
 class tml_collide_desc(Structure):
-    _fields_ = [
-        ('a', c_void_p),
-        ('b', c_void_p),
-        ('poses', POINTER(c_float)),
-        ('pose_count', c_uint32),
-        ('want', c_int),
-        ('classes', c_uint32),
-        ('segments', c_bool),
-        ('method', c_int),
-        ('pairs', POINTER(tml_collide_pair)),
-        ('segments_out', POINTER(tml_collide_segment)),
-        ('capacity', c_uint64),
-        ('memory_limit', c_size_t),
-    ]
+    _fields_ = [('a', c_void_p), ('b', c_void_p), ('poses', POINTER(c_float)), ('pose_count', c_uint32),
+                ('want', c_int), ('classes', c_uint32), ('segments', c_bool), ('method', c_int),
+                ('pairs', POINTER(tml_collide_pair)), ('segments_out', POINTER(tml_collide_segment)),
+                ('capacity', c_uint64), ('memory_limit', c_size_t)]
 
 
 class tml_collide_result(Structure):
-    _fields_ = [
-        ('pairs', POINTER(tml_collide_pair)),
-        ('segments', POINTER(tml_collide_segment)),
-        ('first', POINTER(c_uint64)),
-        ('pose_count', c_uint32),
-        ('count', c_uint64),
-        ('class_counts', c_uint64 * 5),
-        ('node_pairs', c_uint64),
-        ('step_pairs', c_uint64 * 24),
-        ('step_count', c_uint32),
-        ('tested', c_uint64),
-        ('unsure', c_uint64),
-        ('parts', c_uint32),
-        ('owned', c_uint32),
-    ]
+    _fields_ = [('pairs', POINTER(tml_collide_pair)), ('segments', POINTER(tml_collide_segment)),
+                ('first', POINTER(c_uint64)), ('pose_count', c_uint32), ('count', c_uint64),
+                ('class_counts', c_uint64 * 5), ('node_pairs', c_uint64), ('step_pairs', c_uint64 * 24),
+                ('step_count', c_uint32), ('tested', c_uint64), ('unsure', c_uint64), ('parts', c_uint32),
+                ('owned', c_uint32)]
 
 
 class tml_collide_distance_result(Structure):
-    _fields_ = [
-        ('distance', c_double),
-        ('point_a', c_float * 3),
-        ('point_b', c_float * 3),
-        ('a', c_uint32),
-        ('b', c_uint32),
-    ]
+    _fields_ = [('distance', c_double), ('point_a', c_float * 3), ('point_b', c_float * 3), ('a', c_uint32),
+                ('b', c_uint32)]
 
 
 class tml_collide_distance_desc(Structure):
-    _fields_ = [
-        ('a', c_void_p),
-        ('b', c_void_p),
-        ('poses', POINTER(c_float)),
-        ('pose_count', c_uint32),
-        ('limit', c_double),
-        ('tolerance', c_double),
-        ('method', c_int),
-        ('memory_limit', c_size_t),
-    ]
+    _fields_ = [('a', c_void_p), ('b', c_void_p), ('poses', POINTER(c_float)), ('pose_count', c_uint32),
+                ('limit', c_double), ('tolerance', c_double), ('method', c_int), ('memory_limit', c_size_t)]
 
 
 class tml_collide_distance_enqueue_desc(Structure):
-    _fields_ = [
-        ('a', c_void_p),
-        ('b', c_void_p),
-        ('poses', tml_buffer),
-        ('length', tml_length),
-        ('limit', c_double),
-        ('capacity', c_uint64),
-        ('distances', tml_buffer),
-        ('points_a', tml_buffer),
-        ('points_b', tml_buffer),
-        ('triangles', tml_buffer),
-        ('needed', tml_buffer),
-    ]
+    _fields_ = [('a', c_void_p), ('b', c_void_p), ('poses', tml_buffer), ('length', tml_length), ('limit', c_double),
+                ('capacity', c_uint64), ('distances', tml_buffer), ('points_a', tml_buffer), ('points_b', tml_buffer),
+                ('triangles', tml_buffer), ('needed', tml_buffer)]
 
 
 class tml_tree_nearest_desc(Structure):
-    _fields_ = [
-        ('tree', c_void_p),
-        ('points', tml_buffer),
-        ('length', tml_length),
-        ('k', c_uint32),
-        ('rule', c_int),
-        ('is_signed', c_bool),
-        ('sides', tml_buffer),
-        ('distances', tml_buffer),
-        ('positions', tml_buffer),
-        ('triangles', tml_buffer),
-        ('features', tml_buffer),
-    ]
+    _fields_ = [('tree', c_void_p), ('points', tml_buffer), ('length', tml_length), ('k', c_uint32), ('rule', c_int),
+                ('is_signed', c_bool), ('sides', tml_buffer), ('distances', tml_buffer), ('positions', tml_buffer),
+                ('triangles', tml_buffer), ('features', tml_buffer)]
 
 
 class tml_tree_cast_desc(Structure):
-    _fields_ = [
-        ('tree', c_void_p),
-        ('origins', tml_buffer),
-        ('directions', tml_buffer),
-        ('length', tml_length),
-        ('t_max', c_float),
-        ('limits', tml_buffer),
-        ('poses', tml_buffer),
-        ('pose_of', tml_buffer),
-        ('want', c_int),
-        ('hits', tml_buffer),
-        ('counts', tml_buffer),
-        ('triangles', tml_buffer),
-        ('t', tml_buffer),
-        ('barycentrics', tml_buffer),
-        ('rays', tml_buffer),
-        ('total', tml_buffer),
-    ]
+    _fields_ = [('tree', c_void_p), ('origins', tml_buffer), ('directions', tml_buffer), ('length', tml_length),
+                ('t_max', c_float), ('limits', tml_buffer), ('poses', tml_buffer), ('pose_of', tml_buffer),
+                ('want', c_int), ('hits', tml_buffer), ('counts', tml_buffer), ('triangles', tml_buffer),
+                ('t', tml_buffer), ('barycentrics', tml_buffer), ('rays', tml_buffer), ('total', tml_buffer)]
 
 
 class tml_tree_cast_enqueue_desc(Structure):
-    _fields_ = [
-        ('cast', POINTER(tml_tree_cast_desc)),
-        ('unsure', tml_buffer),
-        ('unsure_count', tml_buffer),
-    ]
+    _fields_ = [('cast', POINTER(tml_tree_cast_desc)), ('unsure', tml_buffer), ('unsure_count', tml_buffer)]
 
 
 class tml_tree_distance_grid_desc(Structure):
-    _fields_ = [
-        ('tree', c_void_p),
-        ('grid', tml_grid),
-        ('rule', c_int),
-        ('is_signed', c_bool),
-        ('band', c_float),
-        ('out', tml_buffer),
-    ]
+    _fields_ = [('tree', c_void_p), ('grid', tml_grid), ('rule', c_int), ('is_signed', c_bool), ('band', c_float),
+                ('out', tml_buffer)]
 
 
 class tml_field_desc(Structure):
-    _fields_ = [
-        ('points', tml_buffer),
-        ('radii', tml_buffer),
-        ('densities', tml_buffer),
-        ('shapes', tml_buffer * 2),
-        ('radius', c_double),
-        ('kind', c_int),
-        ('kernel', c_int),
-        ('margin', c_double),
-        ('grid', tml_grid),
-        ('lower', c_double * 3),
-        ('upper', c_double * 3),
-        ('resolution', c_uint32),
-        ('length', tml_length),
-    ]
+    _fields_ = [('points', tml_buffer), ('radii', tml_buffer), ('densities', tml_buffer), ('shapes', tml_buffer * 2),
+                ('radius', c_double), ('kind', c_int), ('kernel', c_int), ('margin', c_double), ('grid', tml_grid),
+                ('lower', c_double * 3), ('upper', c_double * 3), ('resolution', c_uint32), ('length', tml_length)]
 
 
 class tml_field_attribute(Structure):
-    _fields_ = [
-        ('values', tml_buffer),
-        ('out', tml_buffer),
-    ]
+    _fields_ = [('values', tml_buffer), ('out', tml_buffer)]
 
 
 class tml_field_mean_desc(Structure):
-    _fields_ = [
-        ('field', POINTER(tml_field_desc)),
-        ('positions', tml_buffer),
-        ('position_origin', c_double * 3),
-        ('attributes', tml_field_attribute * 8),
-        ('length', tml_length),
-        ('weights', tml_buffer),
-        ('without_step', c_bool),
-    ]
+    _fields_ = [('field', POINTER(tml_field_desc)), ('positions', tml_buffer), ('position_origin', c_double * 3),
+                ('attributes', tml_field_attribute * 8), ('length', tml_length), ('weights', tml_buffer),
+                ('without_step', c_bool)]
 
 
 class tml_field_shapes_desc(Structure):
-    _fields_ = [
-        ('field', POINTER(tml_field_desc)),
-        ('smoothing', c_double),
-        ('ratio', c_double),
-        ('lone', c_double),
-        ('fewest', c_uint32),
-        ('centres', tml_buffer),
-        ('densities', tml_buffer),
-        ('shapes', tml_buffer * 2),
-    ]
+    _fields_ = [('field', POINTER(tml_field_desc)), ('smoothing', c_double), ('ratio', c_double), ('lone', c_double),
+                ('fewest', c_uint32), ('centres', tml_buffer), ('densities', tml_buffer), ('shapes', tml_buffer * 2)]
 
 
 class tml_field_prepare_desc(Structure):
-    _fields_ = [
-        ('field', tml_field_desc),
-        ('cell', c_double),
-        ('densities', c_bool),
-        ('shapes', c_bool),
-    ]
+    _fields_ = [('field', tml_field_desc), ('cell', c_double), ('densities', c_bool), ('shapes', c_bool)]
 
 
 class tml_field_prepared(Structure):
-    _fields_ = [
-        ('field', tml_field_desc),
-        ('balls', tml_field_desc),
-        ('iso', c_double),
-        ('owned', tml_buffer * 5),
-    ]
+    _fields_ = [('field', tml_field_desc), ('balls', tml_field_desc), ('iso', c_double), ('owned', tml_buffer * 5)]
 
 
 class tml_image(Structure):
-    _fields_ = [
-        ('buffer', tml_buffer),
-        ('width', c_uint32),
-        ('height', c_uint32),
-        ('channels', c_uint32),
-        ('srgb', c_bool),
-        ('values', c_int),
-        ('first', c_uint64),
-        ('row_stride', c_uint64),
-        ('vulkan', c_void_p),
-        ('gl', c_void_p),
-        ('reserved', c_uint64 * 2),
-    ]
+    _fields_ = [('buffer', tml_buffer), ('width', c_uint32), ('height', c_uint32), ('channels', c_uint32),
+                ('srgb', c_bool), ('values', c_int), ('first', c_uint64), ('row_stride', c_uint64),
+                ('vulkan', c_void_p), ('gl', c_void_p), ('reserved', c_uint64 * 2)]
 
 
 class _tml_image_measure_desc_region(Structure):
-    _fields_ = [
-        ('x', c_uint32),
-        ('y', c_uint32),
-        ('width', c_uint32),
-        ('height', c_uint32),
-    ]
+    _fields_ = [('x', c_uint32), ('y', c_uint32), ('width', c_uint32), ('height', c_uint32)]
 
 
 class tml_image_measure_desc(Structure):
-    _fields_ = [
-        ('image', tml_image),
-        ('region', _tml_image_measure_desc_region),
-        ('luminance', c_int),
-        ('weights', c_float * 3),
-        ('what', c_uint32),
-        ('floor', c_float),
-        ('histogram_low', c_int32),
-        ('bin_log2', c_uint32),
-        ('mask', tml_buffer),
-        ('mask_width', c_uint32),
-        ('mask_height', c_uint32),
-        ('stats', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('image', tml_image), ('region', _tml_image_measure_desc_region), ('luminance', c_int),
+                ('weights', c_float * 3), ('what', c_uint32), ('floor', c_float), ('histogram_low', c_int32),
+                ('bin_log2', c_uint32), ('mask', tml_buffer), ('mask_width', c_uint32), ('mask_height', c_uint32),
+                ('stats', tml_buffer), ('scratch', tml_buffer)]
 
 
 class tml_image_stats(Structure):
-    _fields_ = [
-        ('pixels', c_uint64),
-        ('positive', c_uint64),
-        ('zero', c_uint64),
-        ('negative', c_uint64),
-        ('nan', c_uint64),
-        ('infinite', c_uint64),
-        ('weight', c_uint64),
-        ('log_weight', c_uint64),
-        ('min', c_double),
-        ('max', c_double),
-        ('mean', c_double),
-        ('deviation', c_double),
-        ('log2_mean', c_double),
-        ('geometric_mean', c_double),
-        ('histogram_low', c_double),
-        ('bin_width', c_double),
-        ('histogram', c_uint64 * 256),
-    ]
+    _fields_ = [('pixels', c_uint64), ('positive', c_uint64), ('zero', c_uint64), ('negative', c_uint64),
+                ('nan', c_uint64), ('infinite', c_uint64), ('weight', c_uint64), ('log_weight', c_uint64),
+                ('min', c_double), ('max', c_double), ('mean', c_double), ('deviation', c_double),
+                ('log2_mean', c_double), ('geometric_mean', c_double), ('histogram_low', c_double),
+                ('bin_width', c_double), ('histogram', c_uint64 * 256)]
 
 
 class tml_image_expose_desc(Structure):
-    _fields_ = [
-        ('stats', tml_buffer),
-        ('by', c_int),
-        ('clip_low', c_float),
-        ('clip_high', c_float),
-        ('percentile', c_float),
-        ('ev100', c_float),
-        ('key', c_float),
-        ('bias', c_float),
-        ('ev_min', c_float),
-        ('ev_max', c_float),
-        ('speed_up', c_float),
-        ('speed_down', c_float),
-        ('seconds', c_float),
-        ('reset', c_bool),
-        ('state', tml_buffer),
-    ]
+    _fields_ = [('stats', tml_buffer), ('by', c_int), ('clip_low', c_float), ('clip_high', c_float),
+                ('percentile', c_float), ('ev100', c_float), ('key', c_float), ('bias', c_float), ('ev_min', c_float),
+                ('ev_max', c_float), ('speed_up', c_float), ('speed_down', c_float), ('seconds', c_float),
+                ('reset', c_bool), ('state', tml_buffer)]
 
 
 class tml_image_tonemap_desc(Structure):
-    _fields_ = [
-        ('in', tml_image),
-        ('out', tml_image),
-        ('state', tml_buffer),
-        ('scale', c_float),
-        ('tone', c_int),
-        ('white', c_float),
-    ]
+    _fields_ = [('in', tml_image), ('out', tml_image), ('state', tml_buffer), ('scale', c_float), ('tone', c_int),
+                ('white', c_float)]
 
 
 class tml_image_mips_desc(Structure):
-    _fields_ = [
-        ('in', tml_image),
-        ('filter', c_int),
-        ('levels', c_uint32),
-        ('last_alone', c_bool),
-        ('log_luminance', c_bool),
-        ('luminance', c_int),
-        ('weights', c_float * 3),
-        ('floor', c_float),
-        ('out', tml_buffer),
-        ('scratch', tml_buffer),
-    ]
+    _fields_ = [('in', tml_image), ('filter', c_int), ('levels', c_uint32), ('last_alone', c_bool),
+                ('log_luminance', c_bool), ('luminance', c_int), ('weights', c_float * 3), ('floor', c_float),
+                ('out', tml_buffer), ('scratch', tml_buffer)]
 
 
 class tml_subdivide_channel(Structure):
-    _fields_ = [
-        ('values', tml_buffer),
-        ('indices', tml_buffer),
-        ('seams', c_int),
-    ]
+    _fields_ = [('values', tml_buffer), ('indices', tml_buffer), ('seams', c_int)]
 
 
 class tml_subdivider_desc(Structure):
-    _fields_ = [
-        ('positions', tml_buffer),
-        ('indices', tml_buffer),
-        ('attributes', tml_buffer * 8),
-        ('channels', tml_subdivide_channel * 4),
-        ('crease_edges', tml_buffer),
-        ('crease_sharpness', tml_buffer),
-        ('corners', tml_buffer),
-        ('corner_sharpness', tml_buffer),
-        ('boundary', c_int),
-        ('weights', c_int),
-        ('fix', c_bool),
-    ]
+    _fields_ = [('positions', tml_buffer), ('indices', tml_buffer), ('attributes', tml_buffer * 8),
+                ('channels', tml_subdivide_channel * 4), ('crease_edges', tml_buffer),
+                ('crease_sharpness', tml_buffer), ('corners', tml_buffer), ('corner_sharpness', tml_buffer),
+                ('boundary', c_int), ('weights', c_int), ('fix', c_bool)]
 
 
 class tml_subdivider_info(Structure):
-    _fields_ = [
-        ('vertex_count', c_uint64),
-        ('edge_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('boundary_edge_count', c_uint64),
-        ('sharp_edge_count', c_uint64),
-        ('max_valence', c_uint32),
-        ('max_sharpness', c_float),
-        ('removed_triangles', c_uint64),
-        ('flipped_triangles', c_uint64),
-        ('split_vertices', c_uint64),
-        ('duplicate_triangles', c_uint64),
-    ]
+    _fields_ = [('vertex_count', c_uint64), ('edge_count', c_uint64), ('triangle_count', c_uint64),
+                ('boundary_edge_count', c_uint64), ('sharp_edge_count', c_uint64), ('max_valence', c_uint32),
+                ('max_sharpness', c_float), ('removed_triangles', c_uint64), ('flipped_triangles', c_uint64),
+                ('split_vertices', c_uint64), ('duplicate_triangles', c_uint64)]
 
 
 class tml_subdivide_buffers(Structure):
-    _fields_ = [
-        ('positions', tml_buffer),
-        ('normals', tml_buffer),
-        ('indices', tml_buffer),
-        ('attributes', tml_buffer * 8),
-        ('channel_values', tml_buffer * 4),
-        ('channel_indices', tml_buffer * 4),
-        ('origins', tml_buffer),
-    ]
+    _fields_ = [('positions', tml_buffer), ('normals', tml_buffer), ('indices', tml_buffer),
+                ('attributes', tml_buffer * 8), ('channel_values', tml_buffer * 4),
+                ('channel_indices', tml_buffer * 4), ('origins', tml_buffer)]
 
 
 class tml_subdivide_result(Structure):
-    _fields_ = [
-        ('buffers', tml_subdivide_buffers),
-        ('owned', c_uint32),
-        ('vertex_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('channel_counts', c_uint64 * 4),
-        ('depth', c_uint32),
-        ('is_within_budget', c_bool),
-        ('is_within_depth', c_bool),
-        ('error', c_double),
-    ]
+    _fields_ = [('buffers', tml_subdivide_buffers), ('owned', c_uint32), ('vertex_count', c_uint64),
+                ('triangle_count', c_uint64), ('channel_counts', c_uint64 * 4), ('depth', c_uint32),
+                ('is_within_budget', c_bool), ('is_within_depth', c_bool), ('error', c_double)]
 
 
 class tml_subdivide_uniform_desc(Structure):
-    _fields_ = [
-        ('levels', c_uint32),
-        ('limit', c_bool),
-        ('normals', c_bool),
-        ('buffers', tml_subdivide_buffers),
-    ]
+    _fields_ = [('levels', c_uint32), ('limit', c_bool), ('normals', c_bool), ('buffers', tml_subdivide_buffers)]
 
 
 class tml_subdivide_camera(Structure):
-    _fields_ = [
-        ('matrix', c_float * 16),
-        ('width', c_uint32),
-        ('height', c_uint32),
-        ('nearest', c_float),
-        ('everywhere', c_bool),
-    ]
+    _fields_ = [('matrix', c_float * 16), ('width', c_uint32), ('height', c_uint32), ('nearest', c_float),
+                ('everywhere', c_bool)]
 
 
 class tml_subdivide_adaptive_desc(Structure):
-    _fields_ = [
-        ('criterion', c_int),
-        ('threshold', c_float),
-        ('camera', tml_subdivide_camera),
-        ('kernel', POINTER(tml_kernel)),
-        ('params', tml_params),
-        ('max_depth', c_uint32),
-        ('budget', c_uint64),
-        ('slivers', c_bool),
-        ('normals', c_bool),
-        ('origins', c_bool),
-        ('buffers', tml_subdivide_buffers),
-    ]
+    _fields_ = [('criterion', c_int), ('threshold', c_float), ('camera', tml_subdivide_camera),
+                ('kernel', POINTER(tml_kernel)), ('params', tml_params), ('max_depth', c_uint32),
+                ('budget', c_uint64), ('slivers', c_bool), ('normals', c_bool), ('origins', c_bool),
+                ('buffers', tml_subdivide_buffers)]
 
 
 class tml_subdivide_adaptive_enqueue_desc(Structure):
-    _fields_ = [
-        ('adaptive', POINTER(tml_subdivide_adaptive_desc)),
-        ('camera', tml_buffer),
-        ('level_triangles', c_uint64),
-        ('counts', tml_buffer),
-        ('draw', tml_buffer),
-    ]
+    _fields_ = [('adaptive', POINTER(tml_subdivide_adaptive_desc)), ('camera', tml_buffer),
+                ('level_triangles', c_uint64), ('counts', tml_buffer), ('draw', tml_buffer)]
 
 
 class tml_region(Structure):
-    _fields_ = [
-        ('first', c_uint64 * 3),
-        ('count', c_uint64 * 3),
-    ]
+    _fields_ = [('first', c_uint64 * 3), ('count', c_uint64 * 3)]
 
 
 class tml_surface_index_desc(Structure):
-    _fields_ = [
-        ('volume', tml_buffer),
-        ('grid', tml_grid),
-    ]
+    _fields_ = [('volume', tml_buffer), ('grid', tml_grid)]
 
 
 class tml_surface_desc(Structure):
-    _fields_ = [
-        ('volume', tml_buffer),
-        ('grid', tml_grid),
-        ('field', POINTER(tml_field_desc)),
-        ('index', tml_buffer),
-        ('region', tml_region),
-        ('mask', tml_buffer),
-        ('attribute', tml_buffer),
-        ('iso', c_double),
-        ('isovalues', POINTER(c_double)),
-        ('isovalue_count', c_uint32),
-        ('labels', POINTER(c_uint64)),
-        ('label_count', c_uint32),
-        ('all_labels', c_bool),
-        ('topology', c_int),
-        ('normals', c_int),
-        ('soup', c_bool),
-        ('caps', c_bool),
-        ('flip', c_bool),
-        ('indices64', c_bool),
-        ('drop_degenerate', c_bool),
-        ('cells', c_bool),
-        ('largest_component', c_bool),
-        ('collapse', c_double),
-        ('position_origin', c_double * 3),
-        ('vertices', tml_buffer),
-        ('vertex_normals', tml_buffer),
-        ('vertex_values', tml_buffer),
-        ('indices', tml_buffer),
-        ('triangle_cells', tml_buffer),
-        ('vertex_stride', c_uint32),
-        ('position_offset', c_uint32),
-        ('normal_offset', c_uint32),
-        ('value_offset', c_uint32),
-        ('octahedral_normals', c_bool),
-        ('indices16', c_bool),
-    ]
+    _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('field', POINTER(tml_field_desc)), ('index', tml_buffer),
+                ('region', tml_region), ('mask', tml_buffer), ('attribute', tml_buffer), ('iso', c_double),
+                ('isovalues', POINTER(c_double)), ('isovalue_count', c_uint32), ('labels', POINTER(c_uint64)),
+                ('label_count', c_uint32), ('all_labels', c_bool), ('topology', c_int), ('normals', c_int),
+                ('soup', c_bool), ('caps', c_bool), ('flip', c_bool), ('indices64', c_bool),
+                ('drop_degenerate', c_bool), ('cells', c_bool), ('largest_component', c_bool), ('collapse', c_double),
+                ('position_origin', c_double * 3), ('vertices', tml_buffer), ('vertex_normals', tml_buffer),
+                ('vertex_values', tml_buffer), ('indices', tml_buffer), ('triangle_cells', tml_buffer),
+                ('vertex_stride', c_uint32), ('position_offset', c_uint32), ('normal_offset', c_uint32),
+                ('value_offset', c_uint32), ('octahedral_normals', c_bool), ('indices16', c_bool)]
 
 
 class tml_surface_part(Structure):
-    _fields_ = [
-        ('value', c_double),
-        ('vertex_first', c_uint64),
-        ('vertex_count', c_uint64),
-        ('triangle_first', c_uint64),
-        ('triangle_count', c_uint64),
-        ('label', c_uint64),
-    ]
+    _fields_ = [('value', c_double), ('vertex_first', c_uint64), ('vertex_count', c_uint64),
+                ('triangle_first', c_uint64), ('triangle_count', c_uint64), ('label', c_uint64)]
 
 
 class tml_surface_seam(Structure):
-    _fields_ = [
-        ('sets', POINTER(c_uint64)),
-        ('below_count', c_uint64),
-        ('above_count', c_uint64),
-    ]
+    _fields_ = [('sets', POINTER(c_uint64)), ('below_count', c_uint64), ('above_count', c_uint64)]
 
 
 class tml_surface_stage(Structure):
-    _fields_ = [
-        ('name', c_char_p),
-        ('seconds', c_double),
-    ]
+    _fields_ = [('name', c_char_p), ('seconds', c_double)]
 
 
 class tml_surface_result(Structure):
-    _fields_ = [
-        ('vertices', tml_buffer),
-        ('vertex_normals', tml_buffer),
-        ('vertex_values', tml_buffer),
-        ('indices', tml_buffer),
-        ('triangle_cells', tml_buffer),
-        ('owned', c_uint32),
-        ('vertex_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('parts', POINTER(tml_surface_part)),
-        ('part_count', c_uint32),
-        ('active_cells', c_uint64),
-        ('scratch_size', c_size_t),
-        ('stages', tml_surface_stage * 8),
-        ('stage_count', c_uint32),
-        ('components', c_uint64),
-        ('seams', POINTER(tml_surface_seam)),
-    ]
+    _fields_ = [('vertices', tml_buffer), ('vertex_normals', tml_buffer), ('vertex_values', tml_buffer),
+                ('indices', tml_buffer), ('triangle_cells', tml_buffer), ('owned', c_uint32),
+                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_surface_part)),
+                ('part_count', c_uint32), ('active_cells', c_uint64), ('scratch_size', c_size_t),
+                ('stages', tml_surface_stage * 8), ('stage_count', c_uint32), ('components', c_uint64),
+                ('seams', POINTER(tml_surface_seam))]
 
 
 class tml_surface_labels_desc(Structure):
-    _fields_ = [
-        ('volume', tml_buffer),
-        ('grid', tml_grid),
-        ('region', tml_region),
-        ('background', c_uint64),
-        ('labels', POINTER(c_uint64)),
-        ('label_count', c_uint64),
-        ('between', POINTER(c_uint64)),
-        ('no_background', c_bool),
-        ('caps', c_bool),
-        ('separate', c_bool),
-        ('manifold', c_bool),
-        ('smooth', c_uint32),
-        ('relaxation', c_double),
-        ('bound', c_double),
-        ('quads', c_bool),
-        ('indices64', c_bool),
-        ('position_origin', c_double * 3),
-        ('vertices', tml_buffer),
-        ('indices', tml_buffer),
-        ('face_labels', tml_buffer),
-    ]
+    _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('region', tml_region), ('background', c_uint64),
+                ('labels', POINTER(c_uint64)), ('label_count', c_uint64), ('between', POINTER(c_uint64)),
+                ('no_background', c_bool), ('caps', c_bool), ('separate', c_bool), ('manifold', c_bool),
+                ('smooth', c_uint32), ('relaxation', c_double), ('bound', c_double), ('quads', c_bool),
+                ('indices64', c_bool), ('position_origin', c_double * 3), ('vertices', tml_buffer),
+                ('indices', tml_buffer), ('face_labels', tml_buffer)]
 
 
 class tml_surface_label_part(Structure):
-    _fields_ = [
-        ('label', c_uint64),
-        ('vertex_first', c_uint64),
-        ('vertex_count', c_uint64),
-        ('face_first', c_uint64),
-        ('face_count', c_uint64),
-    ]
+    _fields_ = [('label', c_uint64), ('vertex_first', c_uint64), ('vertex_count', c_uint64), ('face_first', c_uint64),
+                ('face_count', c_uint64)]
 
 
 class tml_surface_labels_result(Structure):
-    _fields_ = [
-        ('vertices', tml_buffer),
-        ('indices', tml_buffer),
-        ('face_labels', tml_buffer),
-        ('owned', c_uint32),
-        ('vertex_count', c_uint64),
-        ('face_count', c_uint64),
-        ('parts', POINTER(tml_surface_label_part)),
-        ('part_count', c_uint64),
-        ('scratch_size', c_size_t),
-        ('stages', tml_surface_stage * 8),
-        ('stage_count', c_uint32),
-    ]
+    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('face_labels', tml_buffer), ('owned', c_uint32),
+                ('vertex_count', c_uint64), ('face_count', c_uint64), ('parts', POINTER(tml_surface_label_part)),
+                ('part_count', c_uint64), ('scratch_size', c_size_t), ('stages', tml_surface_stage * 8),
+                ('stage_count', c_uint32)]
 
 
 class tml_surface_piece(Structure):
-    _fields_ = [
-        ('part', c_uint32),
-        ('value', c_double),
-        ('layer_first', c_uint64),
-        ('layer_count', c_uint64),
-        ('vertex_first', c_uint64),
-        ('vertex_count', c_uint64),
-        ('triangle_first', c_uint64),
-        ('triangle_count', c_uint64),
-        ('positions', POINTER(c_float)),
-        ('normals', POINTER(c_float)),
-        ('values', POINTER(c_float)),
-        ('field_values', POINTER(c_float) * 8),
-        ('indices', c_void_p),
-        ('indices64', c_bool),
-        ('quads', c_bool),
-        ('face_labels', c_void_p),
-        ('label', c_uint64),
-    ]
+    _fields_ = [('part', c_uint32), ('value', c_double), ('layer_first', c_uint64), ('layer_count', c_uint64),
+                ('vertex_first', c_uint64), ('vertex_count', c_uint64), ('triangle_first', c_uint64),
+                ('triangle_count', c_uint64), ('positions', POINTER(c_float)), ('normals', POINTER(c_float)),
+                ('values', POINTER(c_float)), ('field_values', POINTER(c_float) * 8), ('indices', c_void_p),
+                ('indices64', c_bool), ('quads', c_bool), ('face_labels', c_void_p), ('label', c_uint64)]
 
 
 class tml_surface_slabs_desc(Structure):
-    _fields_ = [
-        ('surface', POINTER(tml_surface_desc)),
-        ('boundaries', POINTER(tml_surface_labels_desc)),
-        ('type', c_uint32),
-        ('has_mask', c_bool),
-        ('attribute_type', c_uint32),
-        ('field_values', tml_buffer * 8),
-        ('read', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, c_void_p)),
-        ('map', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, POINTER(c_void_p))),
-        ('write', CFUNCTYPE(c_int, c_void_p, POINTER(tml_surface_piece))),
-        ('user', c_void_p),
-        ('memory', c_uint64),
-        ('slab_layers', c_uint64),
-        ('layer_first', c_uint64),
-        ('layer_count', c_uint64),
-        ('before', POINTER(tml_surface_part)),
-        ('components', c_bool),
-    ]
+    _fields_ = [('surface', POINTER(tml_surface_desc)), ('boundaries', POINTER(tml_surface_labels_desc)),
+                ('type', c_uint32), ('has_mask', c_bool), ('attribute_type', c_uint32),
+                ('field_values', tml_buffer * 8),
+                ('read', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, c_void_p)),
+                ('map', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, POINTER(c_void_p))),
+                ('write', CFUNCTYPE(c_int, c_void_p, POINTER(tml_surface_piece))), ('user', c_void_p),
+                ('memory', c_uint64), ('slab_layers', c_uint64), ('layer_first', c_uint64), ('layer_count', c_uint64),
+                ('before', POINTER(tml_surface_part)), ('components', c_bool)]
 
 
 class tml_surface_enqueue_desc(Structure):
-    _fields_ = [
-        ('surface', POINTER(tml_surface_desc)),
-        ('iso', tml_buffer),
-        ('iso_index', c_uint64),
-        ('counts', tml_buffer),
-        ('draw', tml_buffer),
-    ]
+    _fields_ = [('surface', POINTER(tml_surface_desc)), ('iso', tml_buffer), ('iso_index', c_uint64),
+                ('counts', tml_buffer), ('draw', tml_buffer)]
 
 
 class tml_mesh_stats(Structure):
-    _fields_ = [
-        ('components', c_uint64),
-        ('boundary_edges', c_uint64),
-        ('nonmanifold_edges', c_uint64),
-        ('euler', c_int64),
-        ('area', c_double),
-        ('volume', c_double),
-        ('lower', c_double * 3),
-        ('upper', c_double * 3),
-        ('misoriented_edges', c_uint64),
-        ('degenerate_triangles', c_uint64),
-    ]
+    _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
+                ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
+                ('upper', c_double * 3), ('misoriented_edges', c_uint64), ('degenerate_triangles', c_uint64)]
 
 
 class _tml_mesh_arrays_attributes(Structure):
-    _fields_ = [
-        ('data', POINTER(c_float)),
-        ('components', c_uint32),
-    ]
+    _fields_ = [('data', POINTER(c_float)), ('components', c_uint32)]
 
 
 class tml_mesh_arrays(Structure):
-    _fields_ = [
-        ('positions', POINTER(c_float)),
-        ('normals', POINTER(c_float)),
-        ('values', POINTER(c_float)),
-        ('attributes', _tml_mesh_arrays_attributes * 8),
-        ('indices', c_void_p),
-        ('indices64', c_bool),
-        ('vertex_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('parts', POINTER(tml_surface_part)),
-        ('part_count', c_uint32),
-        ('let_go', CFUNCTYPE(None, c_void_p)),
-        ('user', c_void_p),
-        ('counts_components', c_bool),
-        ('components', c_uint64),
-    ]
+    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('attributes', _tml_mesh_arrays_attributes * 8), ('indices', c_void_p), ('indices64', c_bool),
+                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_surface_part)),
+                ('part_count', c_uint32), ('let_go', CFUNCTYPE(None, c_void_p)), ('user', c_void_p),
+                ('counts_components', c_bool), ('components', c_uint64)]
 
 
 class tml_mesh_smooth_desc(Structure):
-    _fields_ = [
-        ('vertices', tml_buffer),
-        ('indices', tml_buffer),
-        ('weights', tml_buffer),
-        ('iterations', c_uint32),
-        ('method', c_int),
-        ('lambda', c_double),
-        ('mu', c_double),
-        ('free_boundary', c_bool),
-        ('out', tml_buffer),
-        ('normals', tml_buffer),
-    ]
+    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('weights', tml_buffer), ('iterations', c_uint32),
+                ('method', c_int), ('lambda', c_double), ('mu', c_double), ('free_boundary', c_bool),
+                ('out', tml_buffer), ('normals', tml_buffer)]
 
 
 class tml_volume(Structure):
-    _fields_ = [
-        ('data', c_void_p),
-        ('size', c_size_t),
-        ('type', c_uint32),
-        ('grid', tml_grid),
-        ('slope', c_double),
-        ('intercept', c_double),
-        ('unit', c_char * 16),
-        ('frame_count', c_uint64),
-        ('format', c_char * 16),
-        ('space', c_char * 32),
-        ('comment', c_char * 96),
-    ]
+    _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('grid', tml_grid), ('slope', c_double),
+                ('intercept', c_double), ('unit', c_char * 16), ('frame_count', c_uint64), ('format', c_char * 16),
+                ('space', c_char * 32), ('comment', c_char * 96)]
 
 
 class tml_volume_load_desc(Structure):
-    _fields_ = [
-        ('dims', c_uint64 * 3),
-        ('type', c_uint32),
-        ('big_endian', c_bool),
-        ('skip', c_uint64),
-        ('spacing', c_double * 3),
-        ('frame', c_uint32),
-        ('memory_limit', c_uint64),
-        ('strict', c_bool),
-    ]
+    _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('big_endian', c_bool), ('skip', c_uint64),
+                ('spacing', c_double * 3), ('frame', c_uint32), ('memory_limit', c_uint64), ('strict', c_bool)]
 
 
 class tml_value_histogram(Structure):
-    _fields_ = [
-        ('lower', c_double),
-        ('upper', c_double),
-        ('mean', c_double),
-        ('first', c_double),
-        ('step', c_double),
-        ('bin_count', c_uint32),
-        ('bins', POINTER(c_uint64)),
-        ('nans', c_uint64),
-        ('infinities', c_uint64),
-    ]
+    _fields_ = [('lower', c_double), ('upper', c_double), ('mean', c_double), ('first', c_double), ('step', c_double),
+                ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
 
 
 class tml_bricks(Structure):
-    _fields_ = [
-        ('dims', c_uint64 * 3),
-        ('type', c_uint32),
-        ('ranges', POINTER(c_float)),
-        ('count', c_uint64),
-    ]
+    _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('ranges', POINTER(c_float)), ('count', c_uint64)]
 
 
 class tml_team(Structure):
-    _fields_ = [
-        ('rank', c_uint32),
-        ('count', c_uint32),
-        ('scan', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_uint64))),
-        ('gather', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64))),
-        ('shift', CFUNCTYPE(c_int, c_void_p, c_void_p, c_bool, c_void_p, c_uint64, c_void_p, c_uint64)),
-        ('bring', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint32, c_void_p, c_uint64)),
-        ('open', CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)),
-        ('write', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64)),
-        ('close', CFUNCTYPE(c_int, c_void_p, c_void_p)),
-        ('user', c_void_p),
-    ]
+    _fields_ = [('rank', c_uint32), ('count', c_uint32),
+                ('scan', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_uint64))),
+                ('gather', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64))),
+                ('shift', CFUNCTYPE(c_int, c_void_p, c_void_p, c_bool, c_void_p, c_uint64, c_void_p, c_uint64)),
+                ('bring', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint32, c_void_p, c_uint64)),
+                ('open', CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)),
+                ('write', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64)),
+                ('close', CFUNCTYPE(c_int, c_void_p, c_void_p)), ('user', c_void_p)]
 
 
 class tml_array(Structure):
-    _fields_ = [
-        ('data', c_void_p),
-        ('size', c_size_t),
-        ('type', c_uint32),
-        ('count', c_uint64),
-    ]
+    _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('count', c_uint64)]
 
 
 class tml_point_attribute(Structure):
-    _fields_ = [
-        ('name', c_char * 32),
-        ('components', c_uint32),
-        ('values', POINTER(c_float)),
-    ]
+    _fields_ = [('name', c_char * 32), ('components', c_uint32), ('values', POINTER(c_float))]
 
 
 class tml_points(Structure):
-    _fields_ = [
-        ('positions', POINTER(c_float)),
-        ('radii', POINTER(c_float)),
-        ('values', POINTER(c_float)),
-        ('count', c_uint64),
-        ('origin', c_double * 3),
-        ('format', c_char * 16),
-        ('value_name', c_char * 32),
-        ('dropped', c_uint64),
-        ('attributes', POINTER(tml_point_attribute)),
-        ('attribute_count', c_uint32),
-    ]
+    _fields_ = [('positions', POINTER(c_float)), ('radii', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('count', c_uint64), ('origin', c_double * 3), ('format', c_char * 16), ('value_name', c_char * 32),
+                ('dropped', c_uint64), ('attributes', POINTER(tml_point_attribute)), ('attribute_count', c_uint32)]
 
 
 class tml_points_load_desc(Structure):
-    _fields_ = [
-        ('names', POINTER(c_char_p)),
-        ('name_count', c_uint32),
-        ('memory_limit', c_uint64),
-        ('strict', c_bool),
-        ('origin', POINTER(c_double)),
-    ]
+    _fields_ = [('names', POINTER(c_char_p)), ('name_count', c_uint32), ('memory_limit', c_uint64),
+                ('strict', c_bool), ('origin', POINTER(c_double))]
 
 
 class tml_mesh_attribute(Structure):
-    _fields_ = [
-        ('name', c_char_p),
-        ('components', c_uint32),
-        ('data', POINTER(c_float)),
-    ]
+    _fields_ = [('name', c_char_p), ('components', c_uint32), ('data', POINTER(c_float))]
 
 
 class tml_mesh(Structure):
-    _fields_ = [
-        ('positions', POINTER(c_float)),
-        ('normals', POINTER(c_float)),
-        ('values', POINTER(c_float)),
-        ('indices', c_void_p),
-        ('vertex_count', c_uint64),
-        ('triangle_count', c_uint64),
-        ('indices64', c_bool),
-        ('origin', c_double * 3),
-        ('value_name', c_char_p),
-        ('comment', c_char_p),
-        ('uvs', POINTER(c_float)),
-        ('uv_indices', POINTER(c_uint32)),
-        ('uv_count', c_uint64),
-        ('up', c_int),
-        ('attributes', POINTER(tml_mesh_attribute)),
-        ('attribute_count', c_uint32),
-        ('face_labels', c_void_p),
-        ('face_label_type', c_uint32),
-        ('quads', c_bool),
-    ]
+    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('indices', c_void_p), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
+                ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
+                ('uvs', POINTER(c_float)), ('uv_indices', POINTER(c_uint32)), ('uv_count', c_uint64), ('up', c_int),
+                ('attributes', POINTER(tml_mesh_attribute)), ('attribute_count', c_uint32), ('face_labels', c_void_p),
+                ('face_label_type', c_uint32), ('quads', c_bool)]
 
 
 class tml_mesh_load_desc(Structure):
-    _fields_ = [
-        ('weld', c_int),
-        ('memory_limit', c_uint64),
-        ('strict', c_bool),
-        ('origin', POINTER(c_double)),
-    ]
+    _fields_ = [('weld', c_int), ('memory_limit', c_uint64), ('strict', c_bool), ('origin', POINTER(c_double))]
 
 
 class tml_mesh_file(Structure):
-    _fields_ = [
-        ('mesh', tml_mesh),
-        ('faces', POINTER(c_uint32)),
-        ('face_count', c_uint64),
-        ('polygon_count', c_uint64),
-        ('concave_count', c_uint64),
-        ('crossed_count', c_uint64),
-        ('welded_count', c_uint64),
-        ('skipped_count', c_uint64),
-        ('crease_vertices', POINTER(c_uint32)),
-        ('crease_sharpness', POINTER(c_float)),
-        ('corner_vertices', POINTER(c_uint32)),
-        ('corner_sharpness', POINTER(c_float)),
-        ('crease_count', c_uint64),
-        ('corner_count', c_uint64),
-        ('format', c_char * 16),
-        ('value_name', c_char * 32),
-        ('comment', c_char * 128),
-    ]
+    _fields_ = [('mesh', tml_mesh), ('faces', POINTER(c_uint32)), ('face_count', c_uint64),
+                ('polygon_count', c_uint64), ('concave_count', c_uint64), ('crossed_count', c_uint64),
+                ('welded_count', c_uint64), ('skipped_count', c_uint64), ('crease_vertices', POINTER(c_uint32)),
+                ('crease_sharpness', POINTER(c_float)), ('corner_vertices', POINTER(c_uint32)),
+                ('corner_sharpness', POINTER(c_float)), ('crease_count', c_uint64), ('corner_count', c_uint64),
+                ('format', c_char * 16), ('value_name', c_char * 32), ('comment', c_char * 128)]
 
 
 class tml_mesh_stream_desc(Structure):
-    _fields_ = [
-        ('normals', c_bool),
-        ('values', c_bool),
-        ('attributes', POINTER(tml_mesh_attribute)),
-        ('attribute_count', c_uint32),
-        ('face_label_type', c_uint32),
-        ('soup', c_bool),
-        ('quads', c_bool),
-        ('indices64', c_bool),
-        ('origin', c_double * 3),
-        ('value_name', c_char_p),
-        ('comment', c_char_p),
-        ('up', c_int),
-        ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh_arrays))),
-        ('user', c_void_p),
-        ('team', POINTER(tml_team)),
-        ('parts', POINTER(tml_surface_part)),
-        ('part_count', c_uint32),
-    ]
+    _fields_ = [('normals', c_bool), ('values', c_bool), ('attributes', POINTER(tml_mesh_attribute)),
+                ('attribute_count', c_uint32), ('face_label_type', c_uint32), ('soup', c_bool), ('quads', c_bool),
+                ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
+                ('up', c_int), ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh_arrays))), ('user', c_void_p),
+                ('team', POINTER(tml_team)), ('parts', POINTER(tml_surface_part)), ('part_count', c_uint32)]
 
 
 class tml_surface_save_desc(Structure):
-    _fields_ = [
-        ('slabs', tml_surface_slabs_desc),
-        ('mesh', tml_mesh_stream_desc),
-        ('volume', c_void_p),
-        ('mask', c_void_p),
-        ('attribute', c_void_p),
-        ('bricks', POINTER(tml_bricks)),
-        ('no_map', c_bool),
-        ('counts_first', c_bool),
-        ('keeps_empty', c_bool),
-    ]
+    _fields_ = [('slabs', tml_surface_slabs_desc), ('mesh', tml_mesh_stream_desc), ('volume', c_void_p),
+                ('mask', c_void_p), ('attribute', c_void_p), ('bricks', POINTER(tml_bricks)), ('no_map', c_bool),
+                ('counts_first', c_bool), ('keeps_empty', c_bool)]
 
 
 class tml_surface_saved(Structure):
-    _fields_ = [
-        ('surface', tml_surface_result),
-        ('is_empty', c_bool),
-        ('failed', c_int),
-    ]
+    _fields_ = [('surface', tml_surface_result), ('is_empty', c_bool), ('failed', c_int)]
 
 
 class tml_volume_mesh_desc(Structure):
-    _fields_ = [
-        ('isovalues', POINTER(c_double)),
-        ('isovalue_count', c_uint32),
-        ('labels', POINTER(tml_surface_labels_desc)),
-        ('surface', tml_surface_desc),
-        ('load', POINTER(tml_volume_load_desc)),
-        ('mask', c_char_p),
-        ('attribute', c_char_p),
-        ('memory', c_uint64),
-        ('slab_layers', c_uint64),
-        ('components', c_bool),
-        ('no_map', c_bool),
-        ('value_name', c_char_p),
-        ('comment', c_char_p),
-        ('up', c_int),
-    ]
+    _fields_ = [('isovalues', POINTER(c_double)), ('isovalue_count', c_uint32),
+                ('labels', POINTER(tml_surface_labels_desc)), ('surface', tml_surface_desc),
+                ('load', POINTER(tml_volume_load_desc)), ('mask', c_char_p), ('attribute', c_char_p),
+                ('memory', c_uint64), ('slab_layers', c_uint64), ('components', c_bool), ('no_map', c_bool),
+                ('value_name', c_char_p), ('comment', c_char_p), ('up', c_int)]
 
 
 class tml_volume_mesh_result(Structure):
-    _fields_ = [
-        ('saved', tml_surface_saved),
-        ('volume', tml_volume),
-        ('isovalue', c_double),
-        ('is_mapped', c_bool),
-    ]
+    _fields_ = [('saved', tml_surface_saved), ('volume', tml_volume), ('isovalue', c_double), ('is_mapped', c_bool)]
 
 
 class tml_surface_whole_desc(Structure):
-    _fields_ = [
-        ('surface', POINTER(tml_surface_desc)),
-        ('boundaries', POINTER(tml_surface_labels_desc)),
-        ('field', POINTER(tml_field_desc)),
-        ('field_values', tml_buffer * 8),
-        ('smooth', c_uint32),
-        ('values', POINTER(tml_volume)),
-        ('mesh', tml_mesh),
-        ('components', c_bool),
-        ('keeps_empty', c_bool),
-        ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))),
-        ('user', c_void_p),
-    ]
+    _fields_ = [('surface', POINTER(tml_surface_desc)), ('boundaries', POINTER(tml_surface_labels_desc)),
+                ('field', POINTER(tml_field_desc)), ('field_values', tml_buffer * 8), ('smooth', c_uint32),
+                ('values', POINTER(tml_volume)), ('mesh', tml_mesh), ('components', c_bool), ('keeps_empty', c_bool),
+                ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p)]
 
 
 class tml_surface_whole(Structure):
-    _fields_ = [
-        ('surface', tml_surface_result),
-        ('labels', tml_surface_labels_result),
-        ('is_empty', c_bool),
-        ('failed', c_int),
-        ('seconds', c_double),
-        ('stages', tml_surface_stage * 4),
-        ('stage_count', c_uint32),
-        ('field_values', tml_buffer * 8),
-    ]
+    _fields_ = [('surface', tml_surface_result), ('labels', tml_surface_labels_result), ('is_empty', c_bool),
+                ('failed', c_int), ('seconds', c_double), ('stages', tml_surface_stage * 4),
+                ('stage_count', c_uint32), ('field_values', tml_buffer * 8)]
 
 
 class tml_points_mesh_result(Structure):
-    _fields_ = [
-        ('whole', tml_surface_whole),
-        ('points', tml_points),
-        ('field', tml_field_desc),
-        ('isovalue', c_double),
-        ('in_slabs', c_bool),
-        ('stages', tml_surface_stage * 2),
-        ('stage_count', c_uint32),
-    ]
+    _fields_ = [('whole', tml_surface_whole), ('points', tml_points), ('field', tml_field_desc),
+                ('isovalue', c_double), ('in_slabs', c_bool), ('stages', tml_surface_stage * 2),
+                ('stage_count', c_uint32)]
 
 
 class tml_points_mesh_desc(Structure):
-    _fields_ = [
-        ('kind', c_int),
-        ('field', tml_field_desc),
-        ('cell', c_double),
-        ('isovalues', POINTER(c_double)),
-        ('isovalue_count', c_uint32),
-        ('surface', tml_surface_desc),
-        ('collapse', c_double),
-        ('smooth', c_uint32),
-        ('load', POINTER(tml_points_load_desc)),
-        ('components', c_bool),
-        ('keeps_empty', c_bool),
-        ('comment', c_char_p),
-        ('up', c_int),
-        ('slabs', POINTER(tml_surface_save_desc)),
-        ('decide', CFUNCTYPE(c_int, c_void_p, POINTER(tml_points_mesh_result), POINTER(c_bool))),
-        ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))),
-        ('user', c_void_p),
-    ]
+    _fields_ = [('kind', c_int), ('field', tml_field_desc), ('cell', c_double), ('isovalues', POINTER(c_double)),
+                ('isovalue_count', c_uint32), ('surface', tml_surface_desc), ('collapse', c_double),
+                ('smooth', c_uint32), ('load', POINTER(tml_points_load_desc)), ('components', c_bool),
+                ('keeps_empty', c_bool), ('comment', c_char_p), ('up', c_int),
+                ('slabs', POINTER(tml_surface_save_desc)),
+                ('decide', CFUNCTYPE(c_int, c_void_p, POINTER(tml_points_mesh_result), POINTER(c_bool))),
+                ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p)]
 
 
 class tml_picture(Structure):
-    _fields_ = [
-        ('data', c_void_p),
-        ('size', c_size_t),
-        ('type', c_uint32),
-        ('width', c_uint32),
-        ('height', c_uint32),
-        ('channels', c_uint32),
-        ('srgb', c_bool),
-        ('x', c_int32),
-        ('y', c_int32),
-        ('full_width', c_uint32),
-        ('full_height', c_uint32),
-        ('format', c_char * 16),
-        ('comment', c_char * 96),
-    ]
+    _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('width', c_uint32), ('height', c_uint32),
+                ('channels', c_uint32), ('srgb', c_bool), ('x', c_int32), ('y', c_int32), ('full_width', c_uint32),
+                ('full_height', c_uint32), ('format', c_char * 16), ('comment', c_char * 96)]
 
 
 # Name: result and arguments.
