@@ -50,8 +50,7 @@ tml_status array_widen(tml_context *tml, array_input *in)
     const tml_kernel *kernel = stream_widen(in->array.type, &type);
     if (!kernel)
         return TML_OK;
-    tml_buffer_desc desc = {.type = type, .count = in->array.count, .label = "widened input"};
-    tml_status status = tml_buffer_create(tml, &desc, &wide);
+    tml_status status = cli_make_buffer(tml, type, in->array.count, NULL, "widened input", &wide);
     if (status != TML_OK)
         return status;
     status = tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in->buffer}, .out = wide});
@@ -66,8 +65,7 @@ tml_status array_widen(tml_context *tml, array_input *in)
 
 tml_status array_output(tml_context *tml, tml_type type, uint64_t count, tml_buffer *out)
 {
-    return tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = type, .count = count, .label = "output"}, out);
+    return cli_make_buffer(tml, type, count, NULL, "output", out);
 }
 
 tml_status array_save(tml_context *tml, const char *path, tml_buffer buffer, uint64_t count)

@@ -107,7 +107,10 @@ void cli_close(tml_context *tml);
  * GPU. */
 tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
                     const char *label, tml_buffer *out);
-/* The same for what surfaces are made of, which may be larger than a GPU's memory: not copied where
+/* A buffer of the device. data: copied into it; NULL: it holds nothing yet. */
+tml_status cli_make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                           const char *label, tml_buffer *out);
+/* As cli_lend, for what surfaces are made of, which may be larger than a GPU's memory: not copied where
  * the engine reads it from the host. */
 tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const void *data,
                           const char *label, tml_buffer *out);

@@ -140,6 +140,12 @@ tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const
     return lend(tml, engine_of(tml) != TML_ENGINE_GL, type, count, data, label, out);
 }
 
+tml_status cli_make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
+                           const char *label, tml_buffer *out)
+{
+    return lend(tml, false, type, count, data, label, out);
+}
+
 tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, uint64_t count,
                    const void *data, tml_type out_type, void *out)
 {
@@ -150,8 +156,7 @@ tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, ui
         tml_buffer in, result = {0, 0};
         status = cli_lend(tml, type, piece, (const char *)data + first * tml_type_size(type),
                           "piece of the input", &in);
-        TML_THEN(status, tml_buffer_create(
-                             tml, &(tml_buffer_desc){.type = out_type, .count = piece}, &result));
+        TML_THEN(status, cli_make_buffer(tml, out_type, piece, NULL, NULL, &result));
         TML_THEN(status,
                  tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result}));
         TML_THEN(status,

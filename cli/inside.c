@@ -37,11 +37,9 @@ int inside_find(tml_context *tml, tml_tree *tree, const char *name, tml_tree_rul
         moved[i] = m ? ((m[0] * p[0] + m[1] * p[1]) + m[2] * p[2]) + m[3] : points[i];
     }
     tml_buffer at = {0, 0}, sides = {0, 0};
-    tml_status status = tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3), .count = count, .data = moved}, &at);
+    tml_status status = cli_make_buffer(tml, TML_VEC(TML_F32, 3), count, moved, NULL, &at);
     tml_free(tml, moved, size);
-    TML_THEN(status,
-             tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = count}, &sides));
+    TML_THEN(status, cli_make_buffer(tml, TML_U8, count, NULL, NULL, &sides));
     bool is_made = status == TML_OK;
     if (is_made)
         status = find(

@@ -60,6 +60,13 @@ int mesh_input_load_at(tml_context *tml, const char *path, tml_weld weld, const 
     return load(tml, path, weld, common, times, origin, false, out);
 }
 
+tml_status mesh_input_tree(tml_context *tml, const mesh_input *in, bool skip_broken, tml_tree **out)
+{
+    const tml_tree_desc desc = {
+        .vertices = in->positions, .indices = in->indices, .skip_broken = skip_broken};
+    return tml_tree_create(tml, &desc, out);
+}
+
 void mesh_input_free(tml_context *tml, mesh_input *in)
 {
     tml_buffer_destroy(tml, in->positions);

@@ -24,6 +24,9 @@ int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli
 /* The same with the origin given, such as another mesh's; NULL: the one that the reader chose. */
 int mesh_input_load_at(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
                        report *times, const double *origin, mesh_input *out);
+/* The tree over its triangles. */
+tml_status mesh_input_tree(tml_context *tml, const mesh_input *in, bool skip_broken,
+                           tml_tree **out);
 void mesh_input_free(tml_context *tml, mesh_input *in);
 
 /* Tells of it as the object key, for people in a line. */

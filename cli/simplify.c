@@ -267,10 +267,7 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
         tml_buffer out = {0};
         status = cli_lend(tml, TML_VEC(TML_F32, 3), count, before->positions + 3 * first,
                           "vertices", &points);
-        TML_THEN(status,
-                 tml_buffer_create(
-                     tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "distances"},
-                     &out));
+        TML_THEN(status, cli_make_buffer(tml, TML_F32, count, NULL, "distances", &out));
         TML_THEN(status,
                  tml_tree_nearest(tml, &(tml_tree_nearest_desc){
                                            .tree = tree, .points = points, .distances = out}));

@@ -136,15 +136,12 @@ static int collide_prepare(const void *args, char **operands, uint32_t operand_c
 static int build_trees(collision *r)
 {
     double start = cli_now();
-    tml_tree_desc a = {
-        .vertices = r->a.positions, .indices = r->a.indices, .skip_broken = r->args->skip_broken};
-    tml_tree_desc b = {
-        .vertices = r->b.positions, .indices = r->b.indices, .skip_broken = r->args->skip_broken};
+    const bool skips = r->args->skip_broken;
     const char *path = r->a.path;
-    tml_status status = tml_tree_create(r->tml, &a, &r->tree_a);
+    tml_status status = mesh_input_tree(r->tml, &r->a, skips, &r->tree_a);
     if (status == TML_OK && !r->args->self && r->args->find != FIND_INSIDE) {
         path = r->b.path;
-        status = tml_tree_create(r->tml, &b, &r->tree_b);
+        status = mesh_input_tree(r->tml, &r->b, skips, &r->tree_b);
     }
     report_add_stage(&r->times, "trees", cli_now() - start);
     if (status ==

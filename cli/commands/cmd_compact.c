@@ -69,8 +69,7 @@ static tml_status compact(tml_context *tml, const compact_args *args, const arra
         desc.indices = out;
     else
         desc.payloads[0] = (tml_payload){in->buffer, out};
-    tml_status status =
-        tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U64, .count = 1}, &count);
+    tml_status status = cli_make_buffer(tml, TML_U64, 1, NULL, NULL, &count);
     if (status != TML_OK)
         return status;
     desc.count = count;

@@ -95,11 +95,6 @@ static const struct {
     [INPUT_INDEX] = {"index", "an index", "", OPT_INDEX, "'trommel index' makes it of a volume"},
 };
 
-static void add_time(run *r, const char *stage, double start)
-{
-    report_add_stage(&r->times, stage, cli_now() - start);
-}
-
 static void describe(run *r, const char *format, const char *text)
 {
     r->format = format;
@@ -116,7 +111,7 @@ static int convert_volume(run *r)
     double start = cli_now();
     tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
     tml_status status = tml_volume_load(r->tml, r->path, &desc, &volume);
-    add_time(r, "load", start);
+    report_add_stage(&r->times, "load", cli_now() - start);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     int code = input_take_unit(&a->input, r->path, &volume);
@@ -130,7 +125,7 @@ static int convert_volume(run *r)
     describe(r, tml_volume_format(r->tml, r->path), text);
     start = cli_now();
     status = tml_volume_save(r->tml, a->output, &volume);
-    add_time(r, "save", start);
+    report_add_stage(&r->times, "save", cli_now() - start);
     tml_volume_free(r->tml, &volume);
     return cli_fail(r->tml, status);
 }
@@ -146,7 +141,7 @@ static int convert_points(run *r)
                                        .memory_limit = r->args->common.memory,
                                        .strict = r->args->common.strict};
     tml_status status = tml_points_load(r->tml, r->path, &desc, &points);
-    add_time(r, "load", start);
+    report_add_stage(&r->times, "load", cli_now() - start);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     snprintf(text, sizeof text, "%.40s points, %s", text_count(count, points.count), points.format);
@@ -155,7 +150,7 @@ static int convert_points(run *r)
         transform_points(&r->args->transform, &points);
     start = cli_now();
     int code = cli_fail(r->tml, tml_points_save(r->tml, r->args->output, &points));
-    add_time(r, "save", start);
+    report_add_stage(&r->times, "save", cli_now() - start);
     tml_points_free(r->tml, &points);
     return code;
 }
@@ -181,15 +176,15 @@ static void smooth_free(tml_context *tml, smoothed *made)
 static tml_status smooth(run *r, const mesh_input *in, tml_mesh *mesh, smoothed *out)
 {
     tml_context *tml = r->tml;
-    const tml_buffer_desc array = {
-        .type = TML_VEC(TML_F32, 3), .count = mesh->vertex_count, .label = "smoothed"};
+    const tml_type vec3 = TML_VEC(TML_F32, 3);
     double start = cli_now();
     if (!mesh->indices)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "--smooth: the triangles share no vertices; give --weld always");
-    tml_status status = tml_buffer_create(tml, &array, &out->positions);
+    tml_status status =
+        cli_make_buffer(tml, vec3, mesh->vertex_count, NULL, "smoothed", &out->positions);
     if (status == TML_OK && mesh->normals)
-        status = tml_buffer_create(tml, &array, &out->normals);
+        status = cli_make_buffer(tml, vec3, mesh->vertex_count, NULL, "smoothed", &out->normals);
     if (status == TML_OK)
         status =
             tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.vertices = in->positions,
@@ -205,7 +200,7 @@ static tml_status smooth(run *r, const mesh_input *in, tml_mesh *mesh, smoothed 
         mesh->positions = out->mapped_positions;
         mesh->normals = out->mapped_normals;
     }
-    add_time(r, "smooth", start);
+    report_add_stage(&r->times, "smooth", cli_now() - start);
     return status;
 }
 
@@ -252,14 +247,14 @@ static int convert_mesh(run *r)
         if (status == TML_OK && simplify_is_asked(&a->simplify)) {
             status = simplify_mesh(r->tml, &a->simplify, &mesh, &r->simple);
             mesh = r->simple.mesh;
-            add_time(r, "simplify", start);
+            report_add_stage(&r->times, "simplify", cli_now() - start);
             start = cli_now();
         }
         if (status == TML_OK && transform_is_asked(&a->transform))
             transform_mesh(&a->transform, &mesh);
         TML_THEN(status, tml_mesh_save(r->tml, a->output, &mesh));
         code = cli_fail(r->tml, status);
-        add_time(r, "save", start);
+        report_add_stage(&r->times, "save", cli_now() - start);
         smooth_free(r->tml, &smoother);
     }
     mesh_input_free(r->tml, &in);
@@ -277,9 +272,7 @@ static tml_status to_floats(run *r, const tml_image *in, bool takes_alpha, tml_p
                       : in->channels < 3                     ? 1
                                                              : 3;
     uint64_t count = (uint64_t)in->width * in->height * floats.channels;
-    tml_status status = tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "floats"},
-        &floats.buffer);
+    tml_status status = cli_make_buffer(r->tml, TML_F32, count, NULL, "floats", &floats.buffer);
     if (status == TML_OK) /* nothing is above 1 to be clipped */
         status = tml_image_tonemap(
             r->tml, &(tml_image_tonemap_desc){.in = *in, .out = floats, .tone = TML_TONE_SRGB});
@@ -317,7 +310,7 @@ static int convert_picture(run *r)
     bool to_png = path_ends_with(a->output, ".png");
     double start = cli_now();
     int code = picture_buffer_load(r->tml, r->path, &a->common, a->is_linear, &in);
-    add_time(r, "load", start);
+    report_add_stage(&r->times, "load", cli_now() - start);
     if (code != CLI_OK)
         return code;
     const tml_picture *p = &in.picture;
@@ -334,7 +327,7 @@ static int convert_picture(run *r)
         size_t size = p->size; /* as it was allocated */
         code = cli_fail(r->tml, save_picture(r, &in, to_png));
         in.picture.size = size;
-        add_time(r, "save", start);
+        report_add_stage(&r->times, "save", cli_now() - start);
     }
     picture_buffer_free(r->tml, &in);
     return code;

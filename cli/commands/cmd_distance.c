@@ -66,20 +66,11 @@ typedef struct run {
     report times;
 } run;
 
-static void add_time(run *r, const char *stage, double start)
-{
-    report_add_stage(&r->times, stage, cli_now() - start);
-}
-
 static int build_tree(run *r)
 {
     double start = cli_now();
-    tml_status status = tml_tree_create(r->tml,
-                                        &(tml_tree_desc){.vertices = r->mesh.positions,
-                                                         .indices = r->mesh.indices,
-                                                         .skip_broken = r->args->skip_broken},
-                                        &r->tree);
-    add_time(r, "tree", start);
+    tml_status status = mesh_input_tree(r->tml, &r->mesh, r->args->skip_broken, &r->tree);
+    report_add_stage(&r->times, "tree", cli_now() - start);
     return cli_fail(r->tml, status);
 }
 
@@ -135,8 +126,7 @@ static int make_volume(run *r)
     if (!v->data)
         return cli_error("no memory for %" PRIu64 " samples", count);
     v->size = count * sizeof(float);
-    tml_status status = tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .label = "distances"}, &out);
+    tml_status status = cli_make_buffer(r->tml, TML_F32, count, NULL, "distances", &out);
     bool is_made = status == TML_OK;
     if (is_made)
         status = tml_tree_distance_grid(
@@ -152,7 +142,7 @@ static int make_volume(run *r)
         r->inside += ((const float *)v->data)[i] < 0;
     for (int k = 0; k < 3; k++) /* a mesh far from 0 has an origin of its own */
         v->grid.origin[k] += r->mesh.file.mesh.origin[k];
-    add_time(r, "distances", start);
+    report_add_stage(&r->times, "distances", cli_now() - start);
     if (is_made && status == TML_ERROR_INVALID_ARGUMENT)
         return cli_error("%s: %s, or give --unsigned", r->mesh.path, cli_last_error(r->tml));
     return cli_fail(r->tml, status);
@@ -162,7 +152,7 @@ static int save_volume(run *r)
 {
     double start = cli_now();
     tml_status status = tml_volume_save(r->tml, r->args->output, &r->volume);
-    add_time(r, "save", start);
+    report_add_stage(&r->times, "save", cli_now() - start);
     report_add_output(&r->times, r->args->output);
     return cli_fail(r->tml, status);
 }

@@ -223,9 +223,7 @@ static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
                          " x %" PRIu32 " pixels that are measured; make it smaller",
                          path, weights.width, weights.height, width, height);
     } else {
-        tml_status status = tml_buffer_create(
-            r->tml, &(tml_buffer_desc){.type = TML_U8, .count = count, .label = "meter"},
-            &weights.buffer);
+        tml_status status = cli_make_buffer(r->tml, TML_U8, count, NULL, "meter", &weights.buffer);
         TML_THEN(status, tml_image_tonemap(
                              r->tml, &(tml_image_tonemap_desc){
                                          .in = p.image, .out = weights, .tone = TML_TONE_SRGB}));
@@ -248,12 +246,8 @@ static tml_status make_pattern(run *r, tml_meter meter, uint32_t width, uint32_t
     if (status != TML_OK)
         return tml_error(r->tml, status, "no meter for %" PRIu32 " x %" PRIu32 " pixels", width,
                          height);
-    return tml_buffer_create(r->tml,
-                             &(tml_buffer_desc){.type = TML_U8,
-                                                .count = (uint64_t)r->mask_width * r->mask_height,
-                                                .data = weights,
-                                                .label = "meter"},
-                             &r->mask);
+    return cli_make_buffer(r->tml, TML_U8, (uint64_t)r->mask_width * r->mask_height, weights,
+                           "meter", &r->mask);
 }
 
 static int make_mask(run *r, uint32_t width, uint32_t height)
@@ -367,8 +361,7 @@ static int save_picture(run *r, measured *f, const char *path)
     f->drops_alpha = out.channels % 2 && r->in.image.channels % 2 == 0;
     uint64_t count = (uint64_t)out.width * out.height * out.channels;
     double start = cli_now();
-    tml_status status = tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = type, .count = count, .label = "output"}, &out.buffer);
+    tml_status status = cli_make_buffer(r->tml, type, count, NULL, "output", &out.buffer);
     tml_image_tonemap_desc desc = {.in = r->in.image,
                                    .out = out,
                                    .state = r->state,
@@ -691,11 +684,9 @@ static int do_rounds(run *r, const frames *f)
 
 static int do_all(run *r, const frames *f)
 {
-    tml_status status = tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &r->stats);
-    TML_THEN(status, tml_buffer_create(
-                         r->tml, &(tml_buffer_desc){.type = TML_F32, .count = TML_EXPOSURE_WORDS},
-                         &r->state));
+    tml_status status =
+        cli_make_buffer(r->tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL, NULL, &r->stats);
+    TML_THEN(status, cli_make_buffer(r->tml, TML_F32, TML_EXPOSURE_WORDS, NULL, NULL, &r->state));
     int code = cli_fail(r->tml, status);
     if (r->is_sequence)
         field_open("frames", '[');

@@ -222,9 +222,8 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
     }
 
     tml_buffer points;
-    tml_buffer_desc desc = {
-        .type = TML_VEC(TML_F32, 3), .count = p->count, .data = p->positions, .label = "points"};
-    tml_status status = tml_buffer_create(tml, &desc, &points);
+    tml_status status =
+        cli_make_buffer(tml, TML_VEC(TML_F32, 3), p->count, p->positions, "points", &points);
     if (status != TML_OK)
         return status;
     if (p->count == 0) {
@@ -328,8 +327,7 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
     int code = picture_buffer_load(tml, path, &args->common, false, &in);
     if (code != CLI_OK)
         return code;
-    tml_status status = tml_buffer_create(
-        tml, &(tml_buffer_desc){.type = TML_U32, .count = TML_IMAGE_STATS_WORDS}, &words);
+    tml_status status = cli_make_buffer(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL, NULL, &words);
     if (status == TML_OK)
         status =
             tml_image_measure(tml, &(tml_image_measure_desc){.image = in.image, .stats = words});

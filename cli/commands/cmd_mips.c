@@ -202,11 +202,8 @@ static tml_status make_chain(run *r)
     pixels = (uint64_t)width * height + (r->args->is_last ? 0 : pixels);
     bool is_log = r->args->is_log;
     tml_type type = is_log && is_integer(r->in.picture.type) ? TML_F32 : r->in.picture.type;
-    tml_status status = tml_buffer_create(
-        r->tml,
-        &(tml_buffer_desc){
-            .type = type, .count = pixels * (is_log ? 1 : in->channels), .label = "levels"},
-        &r->chain);
+    tml_status status = cli_make_buffer(r->tml, type, pixels * (is_log ? 1 : in->channels), NULL,
+                                        "levels", &r->chain);
     if (status == TML_OK)
         status =
             tml_image_mips(r->tml, &(tml_image_mips_desc){.in = *in,

@@ -80,11 +80,6 @@ typedef struct run {
     report times;
 } run;
 
-static void add_time(run *r, const char *stage, double start)
-{
-    report_add_stage(&r->times, stage, cli_now() - start);
-}
-
 /* ---- rays ------------------------------------------------------------------------------------ */
 
 static int make_room(run *r)
@@ -154,14 +149,6 @@ static int aim_rays(run *r)
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-static tml_status make_buffer(run *r, tml_type type, uint64_t count, const void *data,
-                              tml_buffer *out)
-{
-    return tml_buffer_create(
-        r->tml, &(tml_buffer_desc){.type = type, .count = count, .data = data, .label = "rays"},
-        out);
-}
-
 static tml_status read_buffer(run *r, tml_buffer from, uint64_t count, size_t size, void *to)
 {
     void *memory = tml_alloc_array(r->tml, count, size);
@@ -175,12 +162,12 @@ static tml_status read_buffer(run *r, tml_buffer from, uint64_t count, size_t si
 static tml_status cast_all(run *r)
 {
     tml_tree_cast_desc *c = &r->cast;
-    tml_status status = make_buffer(r, TML_U64, 1, NULL, &c->total);
+    tml_status status = cli_make_buffer(r->tml, TML_U64, 1, NULL, "rays", &c->total);
     TML_THEN(status, tml_tree_cast(r->tml, c));
     TML_THEN(status, tml_buffer_read(r->tml, c->total, &r->found_count));
-    TML_THEN(status, make_buffer(r, TML_U32, r->found_count, NULL, &c->rays));
-    TML_THEN(status, make_buffer(r, TML_U32, r->found_count, NULL, &c->triangles));
-    TML_THEN(status, make_buffer(r, TML_F32, r->found_count, NULL, &c->t));
+    TML_THEN(status, cli_make_buffer(r->tml, TML_U32, r->found_count, NULL, "rays", &c->rays));
+    TML_THEN(status, cli_make_buffer(r->tml, TML_U32, r->found_count, NULL, "rays", &c->triangles));
+    TML_THEN(status, cli_make_buffer(r->tml, TML_F32, r->found_count, NULL, "rays", &c->t));
     if (status == TML_OK && r->found_count > 0)
         status = tml_tree_cast(r->tml, c);
     TML_THEN(status, read_buffer(r, c->rays, r->found_count, sizeof *r->rays, &r->rays));
@@ -201,13 +188,14 @@ static tml_status cast_each(run *r)
     tml_status status = TML_OK;
     r->found_count = r->count;
     if (c->want == TML_CAST_ANY)
-        status = make_buffer(r, TML_U8, r->count, NULL, &c->hits);
+        status = cli_make_buffer(r->tml, TML_U8, r->count, NULL, "rays", &c->hits);
     else
-        status = make_buffer(r, TML_U32, r->count, NULL, numbers);
+        status = cli_make_buffer(r->tml, TML_U32, r->count, NULL, "rays", numbers);
     if (status == TML_OK && is_nearest)
-        status = make_buffer(r, TML_F32, r->count, NULL, &c->t);
+        status = cli_make_buffer(r->tml, TML_F32, r->count, NULL, "rays", &c->t);
     if (status == TML_OK && is_weighted)
-        status = make_buffer(r, TML_VEC(TML_F32, 2), r->count, NULL, &c->barycentrics);
+        status =
+            cli_make_buffer(r->tml, TML_VEC(TML_F32, 2), r->count, NULL, "rays", &c->barycentrics);
     TML_THEN(status, tml_tree_cast(r->tml, c));
     if (c->want == TML_CAST_ANY) {
         uint8_t *hits = NULL;
@@ -235,25 +223,22 @@ static int find_hits(run *r)
 {
     const rays_args *a = r->args;
     double start = cli_now();
-    tml_status status = tml_tree_create(r->tml,
-                                        &(tml_tree_desc){.vertices = r->mesh.positions,
-                                                         .indices = r->mesh.indices,
-                                                         .skip_broken = a->skip_broken},
-                                        &r->tree);
-    add_time(r, "tree", start);
+    tml_status status = mesh_input_tree(r->tml, &r->mesh, a->skip_broken, &r->tree);
+    report_add_stage(&r->times, "tree", cli_now() - start);
     start = cli_now();
     tml_tree_cast_desc *c = &r->cast;
     *c = (tml_tree_cast_desc){
         .tree = r->tree, .t_max = (float)a->limit, .want = (tml_cast_want)a->find};
     const tml_type vec3_type = TML_VEC(TML_F32, 3);
-    TML_THEN(status, make_buffer(r, vec3_type, r->count, r->origins, &c->origins));
-    TML_THEN(status, make_buffer(r, vec3_type, r->count, r->directions, &c->directions));
+    TML_THEN(status, cli_make_buffer(r->tml, vec3_type, r->count, r->origins, "rays", &c->origins));
+    TML_THEN(status,
+             cli_make_buffer(r->tml, vec3_type, r->count, r->directions, "rays", &c->directions));
     TML_THEN(status, c->want == TML_CAST_ALL ? cast_all(r) : cast_each(r));
     const tml_buffer made[] = {c->origins, c->directions, c->hits,  c->counts,      c->triangles,
                                c->t,       c->rays,       c->total, c->barycentrics};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tml_buffer_destroy(r->tml, made[i]);
-    add_time(r, "rays", start);
+    report_add_stage(&r->times, "rays", cli_now() - start);
     return cli_fail(r->tml, status);
 }
 
@@ -337,7 +322,7 @@ static int save(run *r)
                                                                 .height = r->args->size[1],
                                                                 .data = data,
                                                                 .size = r->count * 4}));
-    add_time(r, "save", start);
+    report_add_stage(&r->times, "save", cli_now() - start);
     report_add_output(&r->times, path);
     return code;
 }

@@ -77,13 +77,13 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, array_n
     tml_buffer out;
     uint64_t element = 0;
     tml_buffer_describe(tml, in, &type, NULL);
-    tml_buffer_desc desc = {.type = fold_type(fold, type), .count = 1, .label = "result"};
-    tml_status status = tml_buffer_create(tml, &desc, &out);
+    const tml_type out_type = fold_type(fold, type);
+    tml_status status = cli_make_buffer(tml, out_type, 1, NULL, "result", &out);
     if (status != TML_OK)
         return status;
     status = tml_reduce(tml, &(tml_reduce_desc){.fold = fold, .in = in, .out = out});
     TML_THEN(status, tml_buffer_read(tml, out, &element));
-    *out_value = array_number_of(desc.type, &element);
+    *out_value = array_number_of(out_type, &element);
     tml_buffer_destroy(tml, out);
     return status;
 }

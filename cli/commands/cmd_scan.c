@@ -139,10 +139,9 @@ static tml_status scan(tml_context *tml, const scan_args *args, tml_buffer in, t
     tml_buffer first = {0}, total = {0};
     tml_buffer_describe(tml, out, &type, NULL);
     const running element = start ? element_of(type, *start) : (running){.whole = 0};
-    tml_buffer_desc desc = {.type = type, .count = 1, .data = &element, .label = "start"};
-    tml_status status = start ? tml_buffer_create(tml, &desc, &first) : TML_OK;
+    tml_status status = start ? cli_make_buffer(tml, type, 1, &element, "start", &first) : TML_OK;
     if (status == TML_OK && all)
-        status = tml_buffer_create(tml, &desc, &total);
+        status = cli_make_buffer(tml, type, 1, &element, "start", &total);
     TML_THEN(status, tml_scan(tml, &(tml_scan_desc){.in = in,
                                                     .inclusive = args->inclusive,
                                                     .out = out,
@@ -165,9 +164,8 @@ static tml_status add_piece(tml_context *tml, const scan_args *args, const array
 {
     tml_buffer total = {0};
     running added = {.whole = 0};
-    tml_buffer_desc desc = {
-        .type = tml_type_is_float(type) ? TML_F64 : type, .count = 1, .label = "sum"};
-    tml_status status = tml_buffer_create(tml, &desc, &total);
+    tml_status status =
+        cli_make_buffer(tml, tml_type_is_float(type) ? TML_F64 : type, 1, NULL, "sum", &total);
     TML_THEN(status, tml_reduce(tml, &(tml_reduce_desc){
                                          .fold = TML_FOLD_SUM, .in = in->buffer, .out = total}));
     TML_THEN(status, tml_buffer_read(tml, total, &added));

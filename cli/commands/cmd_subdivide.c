@@ -240,13 +240,9 @@ static int make_angle_creases(run *r)
         sharpness[i] = (float)r->args->sharpness;
     }
     if (status == TML_OK && count > 0)
-        status = tml_buffer_create(
-            r->tml, &(tml_buffer_desc){.type = TML_VEC(TML_U32, 2), .count = count, .data = ends},
-            &r->creases);
+        status = cli_make_buffer(r->tml, TML_VEC(TML_U32, 2), count, ends, NULL, &r->creases);
     if (status == TML_OK && count > 0)
-        status = tml_buffer_create(
-            r->tml, &(tml_buffer_desc){.type = TML_F32, .count = count, .data = sharpness},
-            &r->crease_sharpness);
+        status = cli_make_buffer(r->tml, TML_F32, count, sharpness, NULL, &r->crease_sharpness);
     tml_free(r->tml, sharpness, count * sizeof *sharpness);
     tml_free(r->tml, ends, count * 2 * sizeof *ends);
     tml_free(r->tml, sides, size);
