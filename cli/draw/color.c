@@ -3,14 +3,20 @@
 
 #include "draw/color.h"
 
+#include "../src/kernels/kernel.h"
+
+#include "../src/kernels/image.k.h"
+
+#include "../src/kernels/kernel_end.h"
+
 float color_to_linear(float srgb)
 {
-    return srgb <= 0.04045f ? srgb / 12.92f : powf((srgb + 0.055f) / 1.055f, 2.4f);
+    return image_srgb_decode(srgb);
 }
 
 float color_to_srgb(float linear)
 {
-    return linear <= 0.0031308f ? 12.92f * linear : 1.055f * powf(linear, 1 / 2.4f) - 0.055f;
+    return image_srgb_encode(linear);
 }
 
 static float clamp01(float x)
