@@ -164,23 +164,22 @@ tml_status array_parts_save(const array_parts *p, tml_array_stream *to, tml_buff
 
 array_number array_number_of(tml_type type, const void *element)
 {
-    array_number n = {.whole = 0};
-    const unsigned unused = 64 - 8 * (unsigned)tml_type_size(type);
-    if (type == TML_F32)
-        n.real = *(const float *)element;
-    else if (type == TML_F64)
-        n.real = *(const double *)element;
-    else if (unused == 56)
-        n.whole = *(const uint8_t *)element;
-    else if (unused == 48)
-        n.whole = *(const uint16_t *)element;
-    else if (unused == 32)
-        n.whole = *(const uint32_t *)element;
-    else
-        n.whole = *(const uint64_t *)element;
-    if (!tml_type_is_float(type) && tml_type_is_signed(type))
-        n.whole = (uint64_t)((int64_t)(n.whole << unused) >> unused);
-    return n;
+    union {
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        float f32;
+        double f64;
+    } as;
+    const size_t size = tml_type_size(type);
+    const unsigned unused = 64 - 8 * (unsigned)size;
+    memcpy(&as, element, size);
+    if (tml_type_is_float(type))
+        return (array_number){.real = size == 4 ? (double)as.f32 : as.f64};
+    const uint64_t bits = size == 1 ? as.u8 : size == 2 ? as.u16 : size == 4 ? as.u32 : as.u64;
+    return (array_number){
+        .whole = tml_type_is_signed(type) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits};
 }
 
 tml_type array_sum_type(tml_type type)

@@ -103,6 +103,7 @@ double cli_file_size(const char *path);
  * prints why and returns NULL: the command then returns CLI_FAILED. */
 tml_context *cli_open(const cli_common *common, const cli_work *work);
 void cli_close(tml_context *tml);
+tml_device_info cli_device(const tml_context *tml);
 /* A buffer that is only read, over memory that outlives it: in place on the CPU, copied to a
  * GPU. */
 tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,

@@ -121,23 +121,23 @@ static tml_status lend(tml_context *tml, bool in_place, tml_type type, uint64_t 
     return tml_buffer_create(tml, &desc, out);
 }
 
-static tml_engine_kind engine_of(const tml_context *tml)
+tml_device_info cli_device(const tml_context *tml)
 {
     tml_device_info device;
     tml_context_describe(tml, &device);
-    return device.engine;
+    return device;
 }
 
 tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void *data,
                     const char *label, tml_buffer *out)
 {
-    return lend(tml, engine_of(tml) == TML_ENGINE_CPU, type, count, data, label, out);
+    return lend(tml, cli_device(tml).engine == TML_ENGINE_CPU, type, count, data, label, out);
 }
 
 tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const void *data,
                           const char *label, tml_buffer *out)
 {
-    return lend(tml, engine_of(tml) != TML_ENGINE_GL, type, count, data, label, out);
+    return lend(tml, cli_device(tml).engine != TML_ENGINE_GL, type, count, data, label, out);
 }
 
 tml_status cli_make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,

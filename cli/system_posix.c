@@ -34,33 +34,32 @@ uint32_t system_processors(void)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-uint64_t system_free_memory(void)
+/* A figure of /proc by its name, in bytes; 0: there is none. */
+static uint64_t read_proc(const char *path, const char *name)
 {
-    unsigned long long kilobytes = 0;
+    uint64_t kilobytes = 0;
     char line[128];
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-            break;
+    FILE *file = fopen(path, "r");
+    while (file && !kilobytes && fgets(line, sizeof line, file))
+        if (strncmp(line, name, strlen(name)) == 0)
+            kilobytes = strtoull(line + strlen(name), NULL, 10);
     if (file)
         fclose(file);
-    return (uint64_t)kilobytes * 1024;
+    return kilobytes * 1024;
+}
+
+uint64_t system_free_memory(void)
+{
+    return read_proc("/proc/meminfo", "MemAvailable:");
 }
 
 /* Linux counts ru_maxrss on from the program that this one replaced by exec, such as a large
  * Python; VmHWM is of this one alone. */
 uint64_t system_peak_memory(void)
 {
-    unsigned long long kilobytes = 0;
-    char line[128];
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "VmHWM: %llu kB", &kilobytes) == 1)
-            break;
-    if (file)
-        fclose(file);
-    if (kilobytes)
-        return (uint64_t)kilobytes * 1024;
+    const uint64_t own = read_proc("/proc/self/status", "VmHWM:");
+    if (own)
+        return own;
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
 }

@@ -19,9 +19,7 @@ static int choose_field_slabs(surface_run *r, const tml_field_desc *field, bool 
     double bytes = 0.3 * (double)dims[0] * (double)dims[1] * (double)dims[2] *
                    (a->iso.count ? (double)a->iso.count : 1);
     char needed[TEXT_SIZE], taken[TEXT_SIZE];
-    tml_device_info device;
-    tml_context_describe(r->tml, &device);
-    *in_slabs = device.engine == TML_ENGINE_CPU && limit && bytes > (double)limit;
+    *in_slabs = cli_device(r->tml).engine == TML_ENGINE_CPU && limit && bytes > (double)limit;
     const char *obstacle = *in_slabs ? surface_what_needs_all(r) : NULL;
     if (!obstacle)
         return CLI_OK;

@@ -103,11 +103,10 @@ int surface_choose_slabs(surface_run *r, const char *path)
 
 void surface_prefer_slabs(surface_run *r)
 {
-    tml_device_info device;
-    tml_context_describe(r->tml, &device);
     const surface_args *a = r->args;
     bool is_chosen = a->iso.count || a->labels.count;
-    r->in_slabs = r->may_be_slabs && !surface_makes_net(a) && device.engine == TML_ENGINE_CPU &&
+    r->in_slabs = r->may_be_slabs && !surface_makes_net(a) &&
+                  cli_device(r->tml).engine == TML_ENGINE_CPU &&
                   (slabs_can_map(&r->slabs) ||
                    (is_chosen && tml_volume_stream_inflates(r->slabs.streams[0])));
     r->may_be_slabs = r->in_slabs;
@@ -122,9 +121,8 @@ slabs_options surface_describe_slabs(const surface_run *r)
     const surface_args *a = r->args;
     const uint64_t least = 64 << 20, a_thread = 16 << 20;
     uint64_t memory = a->common.memory / 2;
-    tml_device_info device;
-    tml_context_describe(r->tml, &device);
-    uint64_t enough = device.threads * a_thread > least ? device.threads * a_thread : least;
+    uint64_t enough = cli_device(r->tml).threads * a_thread;
+    enough = enough > least ? enough : least;
     if (r->may_be_slabs && (memory == 0 || memory > enough))
         memory = enough;
     slabs_options options = {.memory = memory,
