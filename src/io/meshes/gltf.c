@@ -213,8 +213,7 @@ static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *sta
         if (!is_seen[i] && !tml_mesh_append(reader->sink, stack, &visit, sizeof visit))
             status = TML_ERROR_OUT_OF_MEMORY;
     }
-    if (reader->nodes.count > 0)
-        memset(is_seen, 0, reader->nodes.count * sizeof *is_seen);
+    memset(is_seen, 0, reader->nodes.count * sizeof *is_seen);
     TML_THEN(status, visit_nodes(reader, is_seen, stack));
     for (uint64_t i = 0; i < reader->meshes.count && reader->nodes.count == 0 && status == TML_OK;
          i++)
@@ -316,16 +315,16 @@ static tml_status read_all(gltf_reader *reader)
     }
     if (status != TML_OK)
         return status;
-    bool *is_seen = tml_io_alloc(file, reader->nodes.count * sizeof *is_seen);
-    if (!is_seen && reader->nodes.count > 0)
+    const uint64_t seen_size = (reader->nodes.count + 1) * sizeof(bool);
+    bool *is_seen = tml_io_alloc(file, seen_size);
+    if (!is_seen)
         return TML_ERROR_OUT_OF_MEMORY;
-    if (is_seen)
-        memset(is_seen, 0, reader->nodes.count * sizeof *is_seen);
+    memset(is_seen, 0, seen_size);
     mesh_array stack = {0};
     status = read_scene(reader, is_seen, &stack);
     tml_free(file->tml, stack.data, stack.capacity);
     reader->sink->allocated -= stack.capacity;
-    tml_free(file->tml, is_seen, reader->nodes.count * sizeof *is_seen);
+    tml_free(file->tml, is_seen, seen_size);
     if (status == TML_OK && reader->skins + reader->morphs > 0)
         status = tml_io_warn(file, "%llu %s bent by a skeleton or morph targets %s read unbent",
                              (unsigned long long)(reader->skins + reader->morphs),

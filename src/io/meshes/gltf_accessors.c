@@ -231,7 +231,7 @@ static tml_status apply_sparse(gltf_reader *reader, int sparse, uint64_t accesso
     TML_THEN(status, open_view(reader, values, accessor, value_view, value_offset, count, size,
                                &stride, &from));
     numbers.data = data;
-    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
+    for (uint64_t i = 0; from && i < count && status == TML_OK; i++) {
         const uint64_t number = (uint64_t)tml_gltf_number(&numbers, i, 0);
         if (number >= array->count)
             return tml_gltf_bad(reader, at, "a sparse accessor names an element past its last");

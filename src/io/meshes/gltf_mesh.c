@@ -118,7 +118,8 @@ static tml_status find_properties(gltf_reader *reader, int attributes, gltf_vert
         for (char *at = name; *at; at++)
             *at = (char)(*at >= 'A' && *at <= 'Z' ? *at - 'A' + 'a' : *at);
         uint32_t property = 0;
-        while (property < sink->property_count && strcmp(sink->properties[property].name, name))
+        while (property < sink->property_count &&
+               strcmp(sink->properties[property].name, name) != 0)
             property++;
         if (property == sink->property_count)
             property = tml_mesh_add_property(sink, name, (uint32_t)array.components, false, 1);
