@@ -26,18 +26,11 @@ uint64_t labels_background(const label_list *chosen);
  * is_made: were they made? */
 tml_status labels_make(tml_context *tml, tml_volume *volume, bool *is_made);
 
-enum { LABELS_NAMED = 6 };
-
-/* What a region of a volume holds beside the list. */
+/* What a region of a volume has of the list, and beside it. */
 typedef struct labels_found {
-    bool is_there[OPT_MAX_NUMBERS]; /* of the list */
-    uint64_t other_count;           /* other labels but 0, up to a limit */
-    bool has_more;                  /* than the limit */
-    uint64_t others[LABELS_NAMED];  /* the first of them, as the volume has them */
+    bool is_there[OPT_MAX_NUMBERS];
+    tml_other_labels others;
 } labels_found;
-
-tml_status labels_find(tml_context *tml, const tml_volume *volume, const tml_region *region,
-                       const label_list *chosen, labels_found *out);
 
 /* "-3". size: that of out. */
 char *labels_text(char *out, size_t size, uint64_t label, bool is_signed);

@@ -703,6 +703,7 @@ static const char *const functions[][2] = {
     {"tml_volume_make_physical", "rows: surface --flip --caps"},
     {"tml_volume_has_labels", "rows: surface --labels"},
     {"tml_volume_labels", "rows: surface --labels"},
+    {"tml_volume_find_labels", "gives no coordinates"},
     {"tml_surface_save", "rows: surface --slabs"},
     {"tml_volume_to_mesh", "one_call_means_what_files_say"},
     {"tml_surface_save_whole", "rows: surface"},

@@ -603,6 +603,36 @@ TEST(labels_are_made_of_physical_values)
 }
 #endif
 
+#ifdef TML_IO
+TEST(labels_are_looked_for)
+{
+    enum { COUNT = 70000 };
+    tml_context *tml = open_cpu(1);
+    bool is_there[3];
+    tml_other_labels others;
+    int16_t shorts[9] = {5, 5, -3, -3, -3, 0, 8, 8, -3};
+    const uint64_t wanted[3] = {(uint64_t)-3, 8, 9};
+    tml_volume v = volume_of_row(TML_I16, 9, shorts);
+    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, NULL, wanted, 3, is_there, &others)))
+        CHECK(is_there[0] && is_there[1] && !is_there[2] && others.count == 1 &&
+              others.first[0] == 5 && !others.has_more);
+    const tml_region region = {.first = {2}, .count = {4}};
+    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, &region, wanted, 3, is_there, &others)))
+        CHECK(is_there[0] && !is_there[1] && !is_there[2] && others.count == 0);
+    uint32_t *many = malloc(COUNT * sizeof *many);
+    for (uint32_t i = 0; i < COUNT; i++)
+        many[i] = COUNT - i;
+    v = volume_of_row(TML_U32, COUNT, many);
+    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, NULL, wanted, 0, NULL, &others)))
+        CHECK(others.count == 65536 && others.has_more && others.first[5] == COUNT - 5);
+    free(many);
+    v.slope = 2;
+    CHECK_EQ_U64(tml_volume_find_labels(tml, &v, NULL, wanted, 1, is_there, &others),
+                 TML_ERROR_INVALID_ARGUMENT);
+    tml_close(tml);
+}
+#endif
+
 /* A label's part says it exactly, of any size and sign. */
 TEST(parts_have_their_labels_exactly)
 {

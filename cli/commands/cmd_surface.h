@@ -80,7 +80,8 @@ typedef struct surface_run {
 
 /* ---- cmd_surface_volume.c: functions that return int print what is wrong ---------------------- */
 
-/* Is the inside where samples are low? So it is with a negative slope, and with --flip. */
+/* Is the inside where samples are low? So it is with a negative slope, and with --flip; not of
+ * labels. */
 bool surface_is_inside_low(const surface_run *r, const tml_volume *volume);
 /* What the file says of itself, and the isovalues or labels. */
 int surface_describe_volume(surface_run *r);

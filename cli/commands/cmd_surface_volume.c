@@ -58,7 +58,8 @@ static int refuse_no_number(const surface_run *r)
 
 bool surface_is_inside_low(const surface_run *r, const tml_volume *volume)
 {
-    return r->args->flip != (volume->slope < 0);
+    const label_list *labels = &r->args->labels;
+    return !labels->all && !labels->count && r->args->flip != (volume->slope < 0);
 }
 
 /* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
@@ -153,7 +154,9 @@ int surface_find_labels(surface_run *r)
     uint32_t count = 0;
     if (!r->labels.count || r->summary.has_found)
         return CLI_OK;
-    tml_status status = labels_find(r->tml, &r->in.volume, &r->args->region, &r->labels, found);
+    tml_status status =
+        tml_volume_find_labels(r->tml, &r->in.volume, &r->args->region, r->labels.labels,
+                               r->labels.count, found->is_there, &found->others);
     r->summary.has_found = status == TML_OK;
     for (uint32_t i = 0; i < r->labels.count && status == TML_OK; i++) {
         const size_t used = strlen(missing);
@@ -220,7 +223,7 @@ int surface_explain_empty(surface_run *r)
                          strcmp(v->format, "TIFF") == 0 && r->summary.grid.dims[2] == 1
                              ? "; where it is a slice of several, name their folder"
                              : "");
-    if (r->summary.has_found && r->summary.found.other_count) {
+    if (r->summary.has_found && r->summary.found.others.count) {
         char others[SUMMARY_LABELS];
         return cli_error("the surface is empty, nothing was written; choose other labels: the "
                          "volume has %s",

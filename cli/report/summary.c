@@ -31,16 +31,16 @@ static char *part_text(const summary *s, uint32_t part, char out[TEXT_SIZE])
 
 char *summary_other_labels(const summary *s, char out[SUMMARY_LABELS])
 {
-    const labels_found *found = &s->found;
+    const tml_other_labels *found = &s->found.others;
     size_t used = 0;
     char text[TEXT_SIZE];
-    for (uint32_t i = 0; i < LABELS_NAMED && i < found->other_count; i++)
+    for (uint32_t i = 0; i < TML_LABELS_LISTED && i < found->count; i++)
         used += (size_t)snprintf(out + used, SUMMARY_LABELS - used, "%s%s", i ? ", " : "",
-                                 labels_text(text, sizeof text, found->others[i],
+                                 labels_text(text, sizeof text, found->first[i],
                                              tml_type_is_signed(s->in->volume.type)));
-    if (found->other_count > LABELS_NAMED)
+    if (found->count > TML_LABELS_LISTED)
         snprintf(out + used, SUMMARY_LABELS - used, ", ... (%s%" PRIu64 ")",
-                 found->has_more ? "more than " : "", found->other_count);
+                 found->has_more ? "more than " : "", found->count);
     return out;
 }
 
@@ -50,9 +50,9 @@ static void tell_others(const summary *s)
     char others[SUMMARY_LABELS];
     if (!s->has_found)
         return;
-    if (s->found.other_count)
+    if (s->found.others.count)
         field_line("others", "%s (background)", summary_other_labels(s, others));
-    field_count("other_labels", NULL, NULL, s->found.other_count);
+    field_count("other_labels", NULL, NULL, s->found.others.count);
 }
 
 static void tell_values(const summary *s)

@@ -90,6 +90,12 @@ static void labels(tml_context *tml)
     CHECK(!tml_volume_has_labels(&half));
     MUST(tml_volume_labels(tml, &half, &made));
     CHECK(made.type == TML_I32 && ((const int32_t *)made.data)[2] == 2);
+
+    const uint64_t wanted[2] = {2, 9};
+    bool is_there[2];
+    tml_other_labels others;
+    MUST(tml_volume_find_labels(tml, &made, NULL, wanted, 2, is_there, &others));
+    CHECK(is_there[0] && !is_there[1] && others.count <= TML_LABELS_LISTED);
     tml_volume_free(tml, &made);
 }
 

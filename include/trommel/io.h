@@ -137,6 +137,30 @@ TML_API bool tml_volume_has_labels(const tml_volume *volume);
 TML_API TML_MUST_CHECK tml_status tml_volume_labels(tml_context *tml, const tml_volume *volume,
                                                     tml_volume *out);
 
+/* Labels of a volume beside those that were looked for.
+ * count     values but 0 that occur, at most 2^16
+ * has_more  there are more
+ * first     the first of them in the order of the samples; of signed types an int64_t's bits */
+enum { TML_LABELS_LISTED = 6 };
+typedef struct tml_other_labels {
+    uint64_t count;
+    bool has_more;
+    uint64_t first[TML_LABELS_LISTED];
+} tml_other_labels;
+
+/* Looks for labels in a region of a volume.
+ * volume    labels as they are (tml_volume_has_labels), with samples
+ * region    as in tml_surface_desc; NULL: all
+ * labels    label_count of them; of signed types an int64_t's bits
+ * is_there  label_count of them: has a sample this label?
+ * others    what else there is
+ * Errors: INVALID_ARGUMENT (volume is not of labels), OUT_OF_MEMORY */
+TML_API TML_MUST_CHECK tml_status tml_volume_find_labels(tml_context *tml, const tml_volume *volume,
+                                                         const tml_region *region,
+                                                         const uint64_t *labels,
+                                                         uint32_t label_count, bool *is_there,
+                                                         tml_other_labels *others);
+
 /* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw
  * (little-endian), by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and
  * units of mm, cm and µm, but no slope; the others the samples alone. The log warns of what is

@@ -80,6 +80,7 @@ TML_SUBDIVIDE_SHORT_LEVELS = 4
 (TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
 (TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
 (TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
+TML_LABELS_LISTED = 6
 (TML_POINTS_LOOK_PARTICLES, TML_POINTS_LOOK_ORIENTED, TML_POINTS_LOOK_FLAT) = range(0, 3)
 (TML_UP_NONE, TML_UP_Z, TML_UP_Y, TML_UP_X, TML_UP_MINUS_Z, TML_UP_MINUS_Y, TML_UP_MINUS_X) = range(0, 7)
 TML_MESH_MAX_ATTRIBUTES = 8
@@ -589,6 +590,10 @@ class tml_value_histogram(Structure):
                 ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
 
 
+class tml_other_labels(Structure):
+    _fields_ = [('count', c_uint64), ('has_more', c_bool), ('first', c_uint64 * 6)]
+
+
 class tml_bricks(Structure):
     _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('ranges', POINTER(c_float)), ('count', c_uint64)]
 
@@ -911,6 +916,7 @@ FUNCTIONS = {
     'tml_value_histogram_free': (None, [c_void_p, POINTER(tml_value_histogram)]),
     'tml_value_histogram_make': (c_int, [c_void_p, c_void_p, c_uint32, c_uint64, POINTER(tml_value_histogram)]),
     'tml_value_histogram_otsu': (c_double, [POINTER(tml_value_histogram)]),
+    'tml_volume_find_labels': (c_int, [c_void_p, POINTER(tml_volume), POINTER(tml_region), POINTER(c_uint64), c_uint32, POINTER(c_bool), POINTER(tml_other_labels)]),
     'tml_volume_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_volume_free': (None, [c_void_p, POINTER(tml_volume)]),
     'tml_volume_has_labels': (c_bool, [POINTER(tml_volume)]),

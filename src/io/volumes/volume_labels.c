@@ -1,4 +1,4 @@
-/* Labels of a volume: its physical values as integers. */
+/* Labels of a volume: its physical values as integers, and which of them there are. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -262,5 +262,151 @@ tml_status tml_volume_labels(tml_context *tml, const tml_volume *volume, tml_vol
     out->type = job.type;
     out->slope = 1;
     out->intercept = 0;
+    return TML_OK;
+}
+
+/* ---- which labels there are ------------------------------------------------------------------ */
+
+/* A set of labels: open addresses; 0 is not in it. */
+enum { SET_LOG2 = 17, SET_SIZE = 1 << SET_LOG2, SET_MOST = SET_SIZE / 2 };
+
+static uint64_t label_bits_at(const unsigned char *row, uint64_t x, size_t size)
+{
+    uint64_t bits = 0;
+    switch (size) {
+    case 1:
+        return row[x];
+    case 2: {
+        uint16_t two;
+        memcpy(&two, row + 2 * x, 2);
+        return two;
+    }
+    case 4: {
+        uint32_t four;
+        memcpy(&four, row + 4 * x, 4);
+        return four;
+    }
+    default:
+        memcpy(&bits, row + 8 * x, 8);
+        return bits;
+    }
+}
+
+/* The sample after a run of equal ones, which are compared eight bytes at a time. */
+static uint64_t label_run_end(const unsigned char *row, uint64_t x, uint64_t end, size_t size)
+{
+    static const uint64_t repeat[9] = {[1] = UINT64_C(0x0101010101010101),
+                                       [2] = UINT64_C(0x0001000100010001),
+                                       [4] = UINT64_C(0x0000000100000001),
+                                       [8] = 1};
+    const uint64_t label = label_bits_at(row, x, size), eight = label * repeat[size],
+                   each = 8 / size;
+    for (x++; x + each <= end; x += each) {
+        uint64_t next;
+        memcpy(&next, row + x * size, 8);
+        if (next != eight)
+            break;
+    }
+    while (x < end && label_bits_at(row, x, size) == label)
+        x++;
+    return x;
+}
+
+typedef struct label_search {
+    uint64_t *slots;
+    const uint64_t *labels;
+    uint32_t label_count;
+    bool *is_there;
+    tml_other_labels *others;
+} label_search;
+
+static void meet_label(label_search *s, uint64_t label)
+{
+    tml_other_labels *others = s->others;
+    for (uint32_t i = 0; i < s->label_count; i++)
+        if (s->labels[i] == label) {
+            s->is_there[i] = true;
+            return;
+        }
+    uint64_t at = label * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SET_LOG2);
+    if (label == 0 || others->has_more)
+        return;
+    while (s->slots[at] && s->slots[at] != label)
+        at = (at + 1) % SET_SIZE;
+    if (s->slots[at])
+        return;
+    if (others->count == SET_MOST) {
+        others->has_more = true;
+        return;
+    }
+    s->slots[at] = label;
+    if (others->count < TML_LABELS_LISTED)
+        others->first[others->count] = label;
+    others->count++;
+}
+
+/* Is there nothing more to find? */
+static bool has_met_all(const label_search *s)
+{
+    bool has_all = s->others->has_more;
+    for (uint32_t i = 0; i < s->label_count; i++)
+        has_all = has_all && s->is_there[i];
+    return has_all;
+}
+
+static void search_labels(label_search *s, const tml_volume *volume, const uint64_t first[3],
+                          const uint64_t end[3])
+{
+    const size_t size = tml_type_size(volume->type);
+    const unsigned unused = 64 - 8 * (unsigned)size;
+    const bool is_signed = tml_type_is_signed(volume->type);
+    uint64_t last = 0;
+    bool is_begun = false;
+    for (uint64_t z = first[2]; z < end[2] && !has_met_all(s); z++)
+        for (uint64_t y = first[1]; y < end[1]; y++) {
+            const unsigned char *row = (const unsigned char *)volume->data +
+                                       (z * volume->grid.dims[1] + y) * volume->grid.dims[0] * size;
+            for (uint64_t x = first[0]; x < end[0];) {
+                uint64_t label = label_bits_at(row, x, size);
+                if (is_signed)
+                    label = (uint64_t)((int64_t)(label << unused) >> unused);
+                if (!is_begun || label != last)
+                    meet_label(s, label);
+                is_begun = true;
+                last = label;
+                x = label_run_end(row, x, end[0], size);
+            }
+        }
+}
+
+tml_status tml_volume_find_labels(tml_context *tml, const tml_volume *volume,
+                                  const tml_region *region, const uint64_t *labels,
+                                  uint32_t label_count, bool *is_there, tml_other_labels *others)
+{
+    static const tml_region all;
+    const tml_region *part = region ? region : &all;
+    uint64_t first[3], end[3];
+    label_search s = {NULL, labels, label_count, is_there, others};
+    for (uint32_t i = 0; i < label_count; i++)
+        is_there[i] = false;
+    *others = (tml_other_labels){.count = 0};
+    if (!tml_volume_has_labels(volume))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_volume_find_labels: volume has samples of %s, slope %g and intercept "
+                         "%g, needs labels; make them with tml_volume_labels",
+                         tml_type_name(volume->type), volume->slope, volume->intercept);
+    for (int a = 0; a < 3; a++) {
+        const uint64_t dim = volume->grid.dims[a];
+        first[a] = part->first[a] < dim ? part->first[a] : dim;
+        end[a] =
+            part->count[a] && part->count[a] < dim - first[a] ? first[a] + part->count[a] : dim;
+    }
+    s.slots = tml_alloc_array(tml, SET_SIZE, sizeof *s.slots);
+    if (!s.slots)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
+                         "tml_volume_find_labels: no memory for a table of labels");
+    memset(s.slots, 0, SET_SIZE * sizeof *s.slots);
+    search_labels(&s, volume, first, end);
+    tml_free(tml, s.slots, SET_SIZE * sizeof *s.slots);
     return TML_OK;
 }
