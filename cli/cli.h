@@ -35,7 +35,7 @@ typedef struct cli_common {
     bool quiet;
 } cli_common;
 
-/* A command. A new one is defined in cli/cmd_<name>.c, declared below and listed in
+/* A command. A new one is defined in cli/commands/cmd_<name>.c, declared below and listed in
  * command_table.c:
  *
  *     typedef struct foo_args { cli_common common; bool fast; } foo_args;
