@@ -254,9 +254,9 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
     const tml_tree_desc desc = {.vertices = vertices, .indices = indices, .skip_broken = true};
     TML_THEN(status, tml_tree_create(tml, &desc, &tree));
     tml_collide_result met = {0};
-    if (status == TML_OK)
-        status =
-            tml_collide(tml, &(tml_collide_desc){.a = tree, .want = TML_COLLIDE_WANT_COUNT}, &met);
+    TML_THEN(
+        status,
+        tml_collide(tml, &(tml_collide_desc){.a = tree, .want = TML_COLLIDE_WANT_COUNT}, &met));
     c->pairs = met.count;
     tml_collide_free(tml, &met);
     double sum = 0;

@@ -328,9 +328,8 @@ static int describe_picture(tml_context *tml, const char *path, const info_args 
     if (code != CLI_OK)
         return code;
     tml_status status = cli_make_buffer(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL, NULL, &words);
-    if (status == TML_OK)
-        status =
-            tml_image_measure(tml, &(tml_image_measure_desc){.image = in.image, .stats = words});
+    TML_THEN(status,
+             tml_image_measure(tml, &(tml_image_measure_desc){.image = in.image, .stats = words}));
     TML_THEN(status, tml_image_stats_read(tml, words, &stats));
     progress_clear();
     if (status == TML_OK)

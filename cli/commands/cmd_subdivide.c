@@ -265,9 +265,8 @@ static int lend_file_creases(run *r)
                                     "creases", &r->creases);
     TML_THEN(status, lend_if_any(r, TML_F32, f->crease_count, f->crease_sharpness, "sharpness",
                                  &r->crease_sharpness));
-    if (status == TML_OK)
-        status =
-            lend_if_any(r, TML_U32, f->corner_count, f->corner_vertices, "corners", &r->corners);
+    TML_THEN(status,
+             lend_if_any(r, TML_U32, f->corner_count, f->corner_vertices, "corners", &r->corners));
     TML_THEN(status, lend_if_any(r, TML_F32, f->corner_count, f->corner_sharpness, "sharpness",
                                  &r->corner_sharpness));
     return cli_fail(r->tml, status);

@@ -167,9 +167,8 @@ tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh
     if (status == TML_OK && mesh->normals)
         status =
             tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, OBJ_VERTEX_MAX, fill_normals);
-    if (status == TML_OK)
-        status =
-            tml_mesh_write_rows(&writer, relief, mesh, MESH_TRIANGLES, OBJ_FACE_MAX, fill_faces);
+    TML_THEN(status,
+             tml_mesh_write_rows(&writer, relief, mesh, MESH_TRIANGLES, OBJ_FACE_MAX, fill_faces));
     return tml_io_finish(&writer, status);
 }
 
@@ -208,9 +207,8 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
     tml_io_print(&writer, "# Trommel\n");
     status = tml_mesh_write_rows(&writer, &relief, &ends, MESH_VERTICES, OBJ_VERTEX_MAX,
                                  mesh_has_origin(&ends) ? fill_placed_vertices : fill_vertices);
-    if (status == TML_OK)
-        status =
-            tml_mesh_write_rows(&writer, &relief, &ends, MESH_TRIANGLES, OBJ_FACE_MAX, fill_lines);
+    TML_THEN(status, tml_mesh_write_rows(&writer, &relief, &ends, MESH_TRIANGLES, OBJ_FACE_MAX,
+                                         fill_lines));
     return tml_io_finish(&writer, status);
 }
 

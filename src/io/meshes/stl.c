@@ -113,9 +113,8 @@ static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t 
     for (int c = 0; c < 3 && status == TML_OK; c++) {
         uint32_t vertex = (uint32_t)mesh_vertex_count(sink);
         status = tml_mesh_push_vertex(sink, corners[c], place);
-        if (status == TML_OK)
-            status =
-                tml_mesh_push_corner(sink, (mesh_corner_ref){vertex, MESH_NONE, MESH_NONE}, place);
+        TML_THEN(status, tml_mesh_push_corner(sink, (mesh_corner_ref){vertex, MESH_NONE, MESH_NONE},
+                                              place));
     }
     return status == TML_OK ? tml_mesh_end_face(sink, place) : status;
 }

@@ -329,9 +329,8 @@ static tml_status read_cells(vtk_mesh *m, vtk_cells *cells)
                                     (unsigned long long)cells->list.array.rows);
         if (status == TML_OK && !type_of_all && !next_number(m, &m->types, &type))
             status = tml_mesh_error(m->sink, i, "its type is no number");
-        if (status == TML_OK)
-            status =
-                read_cell(m, &cells->list, type >= 0 && type < 256 ? (uint32_t)type : 255, size, i);
+        TML_THEN(status, read_cell(m, &cells->list, type >= 0 && type < 256 ? (uint32_t)type : 255,
+                                   size, i));
     }
     return status;
 }

@@ -61,9 +61,8 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
     if (status != TML_OK)
         return status;
     status = tml_tiff_next_layer(&reader, true, &has);
-    if (status == TML_OK)
-        status =
-            has ? tml_tiff_page(&reader, 0, &page) : tml_tiff_fail(&reader, "no page is a layer");
+    TML_THEN(status,
+             has ? tml_tiff_page(&reader, 0, &page) : tml_tiff_fail(&reader, "no page is a layer"));
     if (status == TML_OK && !tiff_is_alike(&page, first))
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "has %" PRIu32 " x %" PRIu32 " samples of %s, needs %" PRIu32
@@ -305,9 +304,8 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
     bool has = true;
     const char *description = NULL;
     tml_status status = tml_tiff_next_layer(reader, true, &has);
-    if (status == TML_OK)
-        status =
-            has ? tml_tiff_page(reader, 0, &page) : tml_tiff_fail(reader, "no page is a layer");
+    TML_THEN(status,
+             has ? tml_tiff_page(reader, 0, &page) : tml_tiff_fail(reader, "no page is a layer"));
     if (status != TML_OK)
         return status;
     if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* of whose planes one has a page */
