@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes trommel/_abi.py: the types and functions of the C headers, for ctypes.
+"""Writes trommel/_abi.py: the constants of the C headers, and the types and functions that the package's modules name,
+for ctypes.
 
     generate.py INCLUDE [-o FILE]
 
@@ -8,6 +9,7 @@ neither; a test makes it again and compares.
 """
 import argparse
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -147,6 +149,17 @@ class Writer:
                 elif isinstance(node.type, c_ast.Struct) and node.type.decls:
                     self.struct(node.type.name, node.type)
 
+    def keep_named(self, words):
+        """Leaves out functions that the words do not name, with or without their prefix, and structs that neither the
+        words nor what is kept name."""
+        self.functions = {name: it for name, it in self.functions.items() if name in words or name[4:] in words}
+        named, structs = words | set(re.findall(r"\w+", str(self.functions))), {}
+        for name, fields in reversed(self.structs.items()):  # each is defined before those that use it
+            if name in named:
+                structs[name] = fields
+                named |= set(re.findall(r"\w+", str(fields)))
+        self.structs = dict(reversed(structs.items()))
+
     def text(self, version):
         out = ['"""The C library\'s types and functions. Made by generate.py from its headers."""',
                "from ctypes import *  # noqa: F403", "",
@@ -198,6 +211,8 @@ def main():
     writer = Writer()
     writer.visit(parse(arguments.include))
     writer.constants.update(macros_of(arguments.include))
+    modules = (pathlib.Path(__file__).parent / "trommel").glob("*.py")
+    writer.keep_named(set(re.findall(r"\w+", "".join(m.read_text() for m in modules if m.name != "_abi.py"))))
     text = writer.text(version_of(arguments.include))
     if arguments.output:
         pathlib.Path(arguments.output).write_text(text)

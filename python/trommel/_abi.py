@@ -123,37 +123,9 @@ class tml_buffer_desc(Structure):
                 ('gl', c_void_p), ('label', c_char_p)]
 
 
-class tml_read(Structure):
-    _fields_ = [('slot', c_uint32), ('generation', c_uint32)]
-
-
 class tml_grid(Structure):
     _fields_ = [('dims', c_uint64 * 3), ('spacing', c_double * 3), ('origin', c_double * 3),
                 ('direction', c_double * 9)]
-
-
-class tml_vec2(Structure):
-    _fields_ = [('x', c_float), ('y', c_float)]
-
-
-class tml_vec3(Structure):
-    _fields_ = [('x', c_float), ('y', c_float), ('z', c_float)]
-
-
-class tml_vec4(Structure):
-    _fields_ = [('x', c_float), ('y', c_float), ('z', c_float), ('w', c_float)]
-
-
-class tml_uvec2(Structure):
-    _fields_ = [('x', c_uint32), ('y', c_uint32)]
-
-
-class tml_uvec3(Structure):
-    _fields_ = [('x', c_uint32), ('y', c_uint32), ('z', c_uint32)]
-
-
-class tml_uvec4(Structure):
-    _fields_ = [('x', c_uint32), ('y', c_uint32), ('z', c_uint32), ('w', c_uint32)]
 
 
 class tml_params(Structure):
@@ -230,22 +202,10 @@ class tml_top_k_desc(Structure):
                 ('count', tml_buffer), ('scratch', tml_buffer)]
 
 
-class tml_gather_desc(Structure):
-    _fields_ = [('indices', tml_buffer), ('length', tml_length), ('payloads', tml_payload * 8),
-                ('scratch', tml_buffer)]
-
-
 class tml_search_desc(Structure):
     _fields_ = [('sorted', tml_buffer), ('sorted_length', tml_length), ('queries', tml_buffer),
                 ('length', tml_length), ('descending', c_bool), ('upper', c_bool), ('out', tml_buffer),
                 ('scratch', tml_buffer)]
-
-
-class tml_expand_desc(Structure):
-    _fields_ = [('counts', tml_buffer), ('count_kernel', POINTER(tml_kernel)), ('emit_kernel', POINTER(tml_kernel)),
-                ('params', tml_params), ('in', tml_buffer * 4), ('length', tml_length), ('method', c_int),
-                ('source', tml_buffer), ('rank', tml_buffer), ('out', tml_buffer), ('total', tml_buffer),
-                ('scratch', tml_buffer), ('out_first', tml_buffer), ('also', tml_buffer * 3)]
 
 
 class tml_unique_desc(Structure):
@@ -311,12 +271,6 @@ class tml_collide_distance_desc(Structure):
                 ('limit', c_double), ('tolerance', c_double), ('method', c_int), ('memory_limit', c_size_t)]
 
 
-class tml_collide_distance_enqueue_desc(Structure):
-    _fields_ = [('a', c_void_p), ('b', c_void_p), ('poses', tml_buffer), ('length', tml_length), ('limit', c_double),
-                ('capacity', c_uint64), ('distances', tml_buffer), ('points_a', tml_buffer), ('points_b', tml_buffer),
-                ('triangles', tml_buffer), ('needed', tml_buffer)]
-
-
 class tml_tree_nearest_desc(Structure):
     _fields_ = [('tree', c_void_p), ('points', tml_buffer), ('length', tml_length), ('k', c_uint32), ('rule', c_int),
                 ('is_signed', c_bool), ('sides', tml_buffer), ('distances', tml_buffer), ('positions', tml_buffer),
@@ -328,15 +282,6 @@ class tml_tree_cast_desc(Structure):
                 ('t_max', c_float), ('limits', tml_buffer), ('poses', tml_buffer), ('pose_of', tml_buffer),
                 ('want', c_int), ('hits', tml_buffer), ('counts', tml_buffer), ('triangles', tml_buffer),
                 ('t', tml_buffer), ('barycentrics', tml_buffer), ('rays', tml_buffer), ('total', tml_buffer)]
-
-
-class tml_tree_cast_enqueue_desc(Structure):
-    _fields_ = [('cast', POINTER(tml_tree_cast_desc)), ('unsure', tml_buffer), ('unsure_count', tml_buffer)]
-
-
-class tml_tree_distance_grid_desc(Structure):
-    _fields_ = [('tree', c_void_p), ('grid', tml_grid), ('rule', c_int), ('is_signed', c_bool), ('band', c_float),
-                ('out', tml_buffer)]
 
 
 class tml_field_desc(Structure):
@@ -353,11 +298,6 @@ class tml_field_mean_desc(Structure):
     _fields_ = [('field', POINTER(tml_field_desc)), ('positions', tml_buffer), ('position_origin', c_double * 3),
                 ('attributes', tml_field_attribute * 8), ('length', tml_length), ('weights', tml_buffer),
                 ('without_step', c_bool)]
-
-
-class tml_field_shapes_desc(Structure):
-    _fields_ = [('field', POINTER(tml_field_desc)), ('smoothing', c_double), ('ratio', c_double), ('lone', c_double),
-                ('fewest', c_uint32), ('centres', tml_buffer), ('densities', tml_buffer), ('shapes', tml_buffer * 2)]
 
 
 class tml_field_prepare_desc(Structure):
@@ -422,13 +362,6 @@ class tml_subdivider_desc(Structure):
                 ('boundary', c_int), ('weights', c_int), ('fix', c_bool)]
 
 
-class tml_subdivider_info(Structure):
-    _fields_ = [('vertex_count', c_uint64), ('edge_count', c_uint64), ('triangle_count', c_uint64),
-                ('boundary_edge_count', c_uint64), ('sharp_edge_count', c_uint64), ('max_valence', c_uint32),
-                ('max_sharpness', c_float), ('removed_triangles', c_uint64), ('flipped_triangles', c_uint64),
-                ('split_vertices', c_uint64), ('duplicate_triangles', c_uint64)]
-
-
 class tml_subdivide_buffers(Structure):
     _fields_ = [('positions', tml_buffer), ('normals', tml_buffer), ('indices', tml_buffer),
                 ('attributes', tml_buffer * 8), ('channel_values', tml_buffer * 4),
@@ -457,17 +390,8 @@ class tml_subdivide_adaptive_desc(Structure):
                 ('buffers', tml_subdivide_buffers)]
 
 
-class tml_subdivide_adaptive_enqueue_desc(Structure):
-    _fields_ = [('adaptive', POINTER(tml_subdivide_adaptive_desc)), ('camera', tml_buffer),
-                ('level_triangles', c_uint64), ('counts', tml_buffer), ('draw', tml_buffer)]
-
-
 class tml_region(Structure):
     _fields_ = [('first', c_uint64 * 3), ('count', c_uint64 * 3)]
-
-
-class tml_surface_index_desc(Structure):
-    _fields_ = [('volume', tml_buffer), ('grid', tml_grid)]
 
 
 class tml_surface_desc(Structure):
@@ -545,11 +469,6 @@ class tml_surface_slabs_desc(Structure):
                 ('before', POINTER(tml_surface_part)), ('components', c_bool)]
 
 
-class tml_surface_enqueue_desc(Structure):
-    _fields_ = [('surface', POINTER(tml_surface_desc)), ('iso', tml_buffer), ('iso_index', c_uint64),
-                ('counts', tml_buffer), ('draw', tml_buffer)]
-
-
 class tml_mesh_stats(Structure):
     _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
                 ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
@@ -590,10 +509,6 @@ class tml_value_histogram(Structure):
                 ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
 
 
-class tml_other_labels(Structure):
-    _fields_ = [('count', c_uint64), ('has_more', c_bool), ('first', c_uint64 * 6)]
-
-
 class tml_bricks(Structure):
     _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('ranges', POINTER(c_float)), ('count', c_uint64)]
 
@@ -607,10 +522,6 @@ class tml_team(Structure):
                 ('open', CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)),
                 ('write', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64)),
                 ('close', CFUNCTYPE(c_int, c_void_p, c_void_p)), ('user', c_void_p)]
-
-
-class tml_array(Structure):
-    _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('count', c_uint64)]
 
 
 class tml_point_attribute(Structure):
@@ -672,45 +583,10 @@ class tml_surface_saved(Structure):
     _fields_ = [('surface', tml_surface_result), ('is_empty', c_bool), ('failed', c_int)]
 
 
-class tml_volume_mesh_desc(Structure):
-    _fields_ = [('isovalues', POINTER(c_double)), ('isovalue_count', c_uint32),
-                ('labels', POINTER(tml_surface_labels_desc)), ('surface', tml_surface_desc),
-                ('load', POINTER(tml_volume_load_desc)), ('mask', c_char_p), ('attribute', c_char_p),
-                ('memory', c_uint64), ('slab_layers', c_uint64), ('components', c_bool), ('no_map', c_bool),
-                ('value_name', c_char_p), ('comment', c_char_p), ('up', c_int)]
-
-
-class tml_volume_mesh_result(Structure):
-    _fields_ = [('saved', tml_surface_saved), ('volume', tml_volume), ('isovalue', c_double), ('is_mapped', c_bool)]
-
-
-class tml_surface_whole_desc(Structure):
-    _fields_ = [('surface', POINTER(tml_surface_desc)), ('boundaries', POINTER(tml_surface_labels_desc)),
-                ('field', POINTER(tml_field_desc)), ('field_values', tml_buffer * 8), ('smooth', c_uint32),
-                ('values', POINTER(tml_volume)), ('mesh', tml_mesh), ('components', c_bool), ('keeps_empty', c_bool),
-                ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p)]
-
-
 class tml_surface_whole(Structure):
     _fields_ = [('surface', tml_surface_result), ('labels', tml_surface_labels_result), ('is_empty', c_bool),
                 ('failed', c_int), ('seconds', c_double), ('stages', tml_surface_stage * 4),
                 ('stage_count', c_uint32), ('field_values', tml_buffer * 8)]
-
-
-class tml_points_mesh_result(Structure):
-    _fields_ = [('whole', tml_surface_whole), ('points', tml_points), ('field', tml_field_desc),
-                ('isovalue', c_double), ('in_slabs', c_bool), ('stages', tml_surface_stage * 2),
-                ('stage_count', c_uint32)]
-
-
-class tml_points_mesh_desc(Structure):
-    _fields_ = [('kind', c_int), ('field', tml_field_desc), ('cell', c_double), ('isovalues', POINTER(c_double)),
-                ('isovalue_count', c_uint32), ('surface', tml_surface_desc), ('collapse', c_double),
-                ('smooth', c_uint32), ('load', POINTER(tml_points_load_desc)), ('components', c_bool),
-                ('keeps_empty', c_bool), ('comment', c_char_p), ('up', c_int),
-                ('slabs', POINTER(tml_surface_save_desc)),
-                ('decide', CFUNCTYPE(c_int, c_void_p, POINTER(tml_points_mesh_result), POINTER(c_bool))),
-                ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p)]
 
 
 class tml_picture(Structure):
@@ -721,82 +597,40 @@ class tml_picture(Structure):
 
 # Name: result and arguments.
 FUNCTIONS = {
-    'tml_alloc': (c_void_p, [c_void_p, c_size_t]),
-    'tml_alloc_array': (c_void_p, [c_void_p, c_uint64, c_size_t]),
-    'tml_array_free': (None, [c_void_p, POINTER(tml_array)]),
-    'tml_array_load': (c_int, [c_void_p, c_char_p, POINTER(tml_array)]),
-    'tml_array_load_part': (c_int, [c_void_p, c_char_p, c_uint64, c_uint64, POINTER(tml_array), POINTER(c_uint64)]),
-    'tml_array_save': (c_int, [c_void_p, c_char_p, POINTER(tml_array)]),
-    'tml_array_stream_finish': (c_int, [c_void_p, c_int]),
-    'tml_array_stream_open': (c_int, [c_void_p, c_char_p, c_uint32, c_uint64, POINTER(tml_team), POINTER(c_void_p)]),
-    'tml_array_stream_write': (c_int, [c_void_p, c_uint64, c_uint64, c_void_p]),
     'tml_box_position_origin': (None, [c_double * 3, c_double * 3, c_double * 3]),
-    'tml_bricks_count': (c_uint64, [c_uint64 * 3]),
-    'tml_bricks_free': (None, [c_void_p, POINTER(tml_bricks)]),
-    'tml_bricks_hold': (c_bool, [POINTER(tml_bricks), c_void_p, c_uint64, c_uint64, c_uint64]),
-    'tml_bricks_load': (c_int, [c_void_p, c_char_p, POINTER(tml_bricks)]),
-    'tml_bricks_save': (c_int, [c_void_p, c_char_p, POINTER(tml_bricks)]),
     'tml_buffer_create': (c_int, [c_void_p, POINTER(tml_buffer_desc), POINTER(tml_buffer)]),
     'tml_buffer_describe': (c_bool, [c_void_p, tml_buffer, POINTER(c_uint32), POINTER(c_uint64)]),
     'tml_buffer_destroy': (None, [c_void_p, tml_buffer]),
     'tml_buffer_map': (c_int, [c_void_p, tml_buffer, POINTER(c_void_p)]),
     'tml_buffer_read': (c_int, [c_void_p, tml_buffer, c_void_p]),
-    'tml_buffer_read_begin': (c_int, [c_void_p, tml_buffer, c_uint64, c_uint64, POINTER(tml_read)]),
-    'tml_buffer_read_count': (c_int, [c_void_p, tml_buffer, POINTER(c_uint64)]),
-    'tml_buffer_read_poll': (c_int, [c_void_p, tml_read, c_void_p, POINTER(c_bool)]),
-    'tml_buffer_read_range': (c_int, [c_void_p, tml_buffer, c_uint64, c_uint64, c_void_p]),
     'tml_buffer_unmap': (None, [c_void_p, tml_buffer]),
-    'tml_buffer_write': (c_int, [c_void_p, tml_buffer, c_uint64, c_uint64, c_void_p]),
     'tml_cancel': (None, [c_void_p]),
     'tml_cancel_clear': (None, [c_void_p]),
     'tml_close': (None, [c_void_p]),
     'tml_collide': (c_int, [c_void_p, POINTER(tml_collide_desc), POINTER(tml_collide_result)]),
-    'tml_collide_class_name': (c_char_p, [c_int]),
     'tml_collide_distance': (c_int, [c_void_p, POINTER(tml_collide_distance_desc), POINTER(tml_collide_distance_result)]),
-    'tml_collide_distance_enqueue': (c_int, [c_void_p, POINTER(tml_collide_distance_enqueue_desc)]),
     'tml_collide_free': (None, [c_void_p, POINTER(tml_collide_result)]),
     'tml_compact': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
-    'tml_compact_scratch_size': (c_size_t, [c_void_p, POINTER(tml_compact_desc)]),
-    'tml_concurrency': (c_uint32, [c_void_p]),
     'tml_context_describe': (None, [c_void_p, POINTER(tml_device_info)]),
     'tml_devices': (c_uint32, [POINTER(tml_device_info), c_uint32]),
     'tml_error': (c_int, [c_void_p, c_int, c_char_p]),
-    'tml_expand': (c_int, [c_void_p, POINTER(tml_expand_desc)]),
-    'tml_expand_scratch_size': (c_size_t, [c_void_p, POINTER(tml_expand_desc)]),
     'tml_field': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
-    'tml_field_densities': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
     'tml_field_mean': (c_int, [c_void_p, POINTER(tml_field_mean_desc)]),
-    'tml_field_mean_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_prepare': (c_int, [c_void_p, POINTER(tml_field_prepare_desc), POINTER(tml_field_prepared)]),
     'tml_field_prepared_free': (None, [c_void_p, POINTER(tml_field_prepared)]),
-    'tml_field_resolve': (c_int, [c_void_p, POINTER(tml_field_desc), POINTER(tml_field_desc), POINTER(c_double)]),
-    'tml_field_scratch_size': (c_size_t, [c_void_p, POINTER(tml_field_desc)]),
-    'tml_field_shapes': (c_int, [c_void_p, POINTER(tml_field_shapes_desc)]),
-    'tml_field_smooth_weights': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer, c_double * 3, tml_buffer]),
     'tml_free': (None, [c_void_p, c_void_p, c_size_t]),
-    'tml_gather': (c_int, [c_void_p, POINTER(tml_gather_desc)]),
-    'tml_gather_scratch_size': (c_size_t, [c_void_p, POINTER(tml_gather_desc)]),
     'tml_grid_position_origin': (None, [POINTER(tml_grid), c_double * 3]),
     'tml_histogram': (c_int, [c_void_p, POINTER(tml_histogram_desc)]),
-    'tml_histogram_scratch_size': (c_size_t, [c_void_p, POINTER(tml_histogram_desc)]),
     'tml_image_expose': (c_int, [c_void_p, POINTER(tml_image_expose_desc)]),
     'tml_image_measure': (c_int, [c_void_p, POINTER(tml_image_measure_desc)]),
-    'tml_image_measure_scratch_size': (c_size_t, [c_void_p, POINTER(tml_image_measure_desc)]),
     'tml_image_mips': (c_int, [c_void_p, POINTER(tml_image_mips_desc)]),
-    'tml_image_mips_scratch_size': (c_size_t, [c_void_p, POINTER(tml_image_mips_desc)]),
     'tml_image_percentile': (c_double, [POINTER(tml_image_stats), c_double]),
     'tml_image_stats_read': (c_int, [c_void_p, tml_buffer, POINTER(tml_image_stats)]),
     'tml_image_tonemap': (c_int, [c_void_p, POINTER(tml_image_tonemap_desc)]),
-    'tml_image_values_name': (c_char_p, [c_int]),
-    'tml_is_cancelled': (c_bool, [c_void_p]),
     'tml_last_error': (c_char_p, [c_void_p]),
-    'tml_lines_save': (c_int, [c_void_p, c_char_p, POINTER(c_float), c_uint64, c_double * 3]),
     'tml_log': (None, [c_void_p, c_int, c_char_p]),
-    'tml_luminance_name': (c_char_p, [c_int]),
     'tml_map': (c_int, [c_void_p, POINTER(tml_map_desc)]),
-    'tml_map_scratch_size': (c_size_t, [c_void_p, POINTER(tml_map_desc)]),
     'tml_mesh_clean': (c_int, [c_void_p, POINTER(tml_mesh_arrays), c_bool, c_bool]),
-    'tml_mesh_collapse': (c_int, [c_void_p, POINTER(tml_mesh_arrays), c_double]),
     'tml_mesh_examine': (c_int, [c_void_p, tml_buffer, tml_buffer, c_bool, POINTER(tml_mesh_stats)]),
     'tml_mesh_file_free': (None, [c_void_p, POINTER(tml_mesh_file)]),
     'tml_mesh_format': (c_char_p, [c_void_p, c_char_p]),
@@ -804,132 +638,51 @@ FUNCTIONS = {
     'tml_mesh_mend': (c_int, [c_void_p, POINTER(tml_mesh), POINTER(tml_mesh_attribute)]),
     'tml_mesh_save': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh)]),
     'tml_mesh_smooth': (c_int, [c_void_p, POINTER(tml_mesh_smooth_desc)]),
-    'tml_mesh_stream_add': (c_int, [c_void_p, c_uint32, POINTER(tml_mesh)]),
-    'tml_mesh_stream_finish': (c_int, [c_void_p, c_int]),
-    'tml_mesh_stream_open': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_stream_desc), POINTER(c_void_p)]),
-    'tml_meter_name': (c_char_p, [c_int]),
     'tml_meter_weights': (c_int, [c_int, c_uint32, c_uint32, c_uint32, c_uint32, POINTER(c_uint8)]),
-    'tml_method_name': (c_char_p, [c_int]),
     'tml_mip_level': (None, [c_uint32, c_uint32, c_uint32, POINTER(c_uint32), POINTER(c_uint32), POINTER(c_uint64)]),
     'tml_mip_levels': (c_uint32, [c_uint32, c_uint32]),
     'tml_open_version': (c_int, [c_uint32, POINTER(tml_open_desc), POINTER(c_void_p)]),
-    'tml_parallel_for': (None, [c_void_p, c_uint32, CFUNCTYPE(None, c_void_p, c_uint32), c_void_p]),
     'tml_partition': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
-    'tml_partition_scratch_size': (c_size_t, [c_void_p, POINTER(tml_compact_desc)]),
-    'tml_path_is_numbered': (c_bool, [c_char_p]),
-    'tml_path_number': (c_bool, [c_char_p, c_uint64, c_bool, c_char_p, c_size_t]),
-    'tml_picture_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_picture_free': (None, [c_void_p, POINTER(tml_picture)]),
     'tml_picture_load': (c_int, [c_void_p, c_char_p, c_uint64, POINTER(tml_picture)]),
     'tml_picture_save': (c_int, [c_void_p, c_char_p, POINTER(tml_picture)]),
-    'tml_png_save': (c_int, [c_void_p, c_char_p, POINTER(c_uint8), c_uint32, c_uint32]),
-    'tml_points_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
     'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
-    'tml_points_look_scanned': (c_int, [POINTER(tml_points)]),
-    'tml_points_mesh_free': (None, [c_void_p, POINTER(tml_points_mesh_result)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
-    'tml_points_to_mesh': (c_int, [c_void_p, c_char_p, c_char_p, POINTER(tml_points_mesh_desc), POINTER(tml_points_mesh_result)]),
-    'tml_positions_recenter': (c_bool, [POINTER(c_float), c_uint64, c_double * 3]),
-    'tml_program_array': (tml_buffer, [c_void_p, c_uint32, c_uint64]),
-    'tml_program_begin': (c_int, [c_void_p, POINTER(c_void_p)]),
-    'tml_program_destroy': (None, [c_void_p]),
-    'tml_program_end': (c_int, [c_void_p]),
-    'tml_program_enqueue': (c_int, [c_void_p, tml_buffer]),
-    'tml_program_loop_end': (None, [c_void_p]),
-    'tml_program_repeat': (None, [c_void_p, c_uint32]),
-    'tml_program_scratch_size': (c_size_t, [c_void_p]),
-    'tml_program_step': (None, [c_void_p, c_int, c_void_p]),
-    'tml_program_until_empty': (None, [c_void_p, c_uint32, tml_buffer]),
-    'tml_program_write': (None, [c_void_p, tml_buffer, c_void_p, c_size_t]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
-    'tml_reduce_by_key_scratch_size': (c_size_t, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
-    'tml_reduce_scratch_size': (c_size_t, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_segments': (c_int, [c_void_p, POINTER(tml_reduce_segments_desc)]),
-    'tml_reduce_segments_scratch_size': (c_size_t, [c_void_p, POINTER(tml_reduce_segments_desc)]),
-    'tml_reserve': (c_int, [c_void_p, c_size_t]),
-    'tml_reserved': (c_size_t, [c_void_p]),
     'tml_scan': (c_int, [c_void_p, POINTER(tml_scan_desc)]),
-    'tml_scan_scratch_size': (c_size_t, [c_void_p, POINTER(tml_scan_desc)]),
     'tml_scan_segments': (c_int, [c_void_p, POINTER(tml_scan_segments_desc)]),
-    'tml_scan_segments_scratch_size': (c_size_t, [c_void_p, POINTER(tml_scan_segments_desc)]),
-    'tml_scatter': (c_int, [c_void_p, POINTER(tml_gather_desc)]),
-    'tml_scatter_scratch_size': (c_size_t, [c_void_p, POINTER(tml_gather_desc)]),
     'tml_search': (c_int, [c_void_p, POINTER(tml_search_desc)]),
-    'tml_search_scratch_size': (c_size_t, [c_void_p, POINTER(tml_search_desc)]),
     'tml_sort': (c_int, [c_void_p, POINTER(tml_sort_desc)]),
-    'tml_sort_scratch_size': (c_size_t, [c_void_p, POINTER(tml_sort_desc)]),
-    'tml_status_name': (c_char_p, [c_int]),
-    'tml_status_text': (c_char_p, [c_int]),
     'tml_subdivide_adaptive': (c_int, [c_void_p, POINTER(tml_subdivide_adaptive_desc), POINTER(tml_subdivide_result)]),
-    'tml_subdivide_adaptive_enqueue': (c_int, [c_void_p, POINTER(tml_subdivide_adaptive_enqueue_desc)]),
-    'tml_subdivide_adaptive_enqueue_scratch_size': (c_size_t, [c_void_p, POINTER(tml_subdivide_adaptive_enqueue_desc)]),
-    'tml_subdivide_free': (None, [c_void_p, POINTER(tml_subdivide_result)]),
     'tml_subdivide_uniform': (c_int, [c_void_p, POINTER(tml_subdivide_uniform_desc), POINTER(tml_subdivide_result)]),
-    'tml_subdivide_uniform_counts': (c_int, [c_void_p, c_uint32, POINTER(tml_subdivide_result)]),
     'tml_subdivider_create': (c_int, [c_void_p, POINTER(tml_subdivider_desc), POINTER(c_void_p)]),
-    'tml_subdivider_describe': (None, [c_void_p, POINTER(tml_subdivider_info)]),
     'tml_subdivider_destroy': (None, [c_void_p, c_void_p]),
-    'tml_subdivider_move': (c_int, [c_void_p, tml_buffer]),
     'tml_surface': (c_int, [c_void_p, POINTER(tml_surface_desc), POINTER(tml_surface_result)]),
-    'tml_surface_cells': (c_int, [c_void_p, POINTER(tml_surface_desc), POINTER(c_uint8)]),
-    'tml_surface_enqueue': (c_int, [c_void_p, POINTER(tml_surface_enqueue_desc)]),
-    'tml_surface_enqueue_scratch_size': (c_size_t, [c_void_p, POINTER(tml_surface_enqueue_desc)]),
     'tml_surface_free': (None, [c_void_p, POINTER(tml_surface_result)]),
-    'tml_surface_index': (c_int, [c_void_p, POINTER(tml_surface_index_desc), POINTER(tml_buffer)]),
-    'tml_surface_join': (c_int, [c_void_p, POINTER(tml_surface_seam), POINTER(c_uint64), c_uint64, POINTER(c_uint64)]),
     'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_labels_result)]),
     'tml_surface_labels_free': (None, [c_void_p, POINTER(tml_surface_labels_result)]),
     'tml_surface_save': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_save_desc), POINTER(tml_surface_saved)]),
-    'tml_surface_save_whole': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_whole_desc), POINTER(tml_surface_whole)]),
-    'tml_surface_slabs': (c_int, [c_void_p, POINTER(tml_surface_slabs_desc), POINTER(tml_surface_result)]),
-    'tml_surface_whole_free': (None, [c_void_p, POINTER(tml_surface_whole)]),
-    'tml_sync': (c_int, [c_void_p]),
-    'tml_tone_name': (c_char_p, [c_int]),
     'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),
-    'tml_top_k_scratch_size': (c_size_t, [c_void_p, POINTER(tml_top_k_desc)]),
-    'tml_tree_build_enqueue': (c_int, [c_void_p, c_void_p, tml_buffer]),
     'tml_tree_cast': (c_int, [c_void_p, POINTER(tml_tree_cast_desc)]),
-    'tml_tree_cast_enqueue': (c_int, [c_void_p, POINTER(tml_tree_cast_enqueue_desc)]),
-    'tml_tree_cast_enqueue_scratch_size': (c_size_t, [c_void_p, POINTER(tml_tree_cast_enqueue_desc)]),
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),
     'tml_tree_describe': (None, [c_void_p, POINTER(tml_tree_info)]),
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),
-    'tml_tree_distance_grid': (c_int, [c_void_p, POINTER(tml_tree_distance_grid_desc)]),
     'tml_tree_load': (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     'tml_tree_nearest': (c_int, [c_void_p, POINTER(tml_tree_nearest_desc)]),
     'tml_tree_refit': (c_int, [c_void_p, c_void_p, tml_buffer]),
-    'tml_tree_refit_enqueue': (c_int, [c_void_p, c_void_p, tml_buffer]),
     'tml_tree_save': (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
     'tml_tree_save_size': (c_size_t, [c_void_p]),
-    'tml_type_components': (c_uint32, [c_uint32]),
-    'tml_type_from_name': (c_uint32, [c_char_p]),
-    'tml_type_is_float': (c_bool, [c_uint32]),
-    'tml_type_is_signed': (c_bool, [c_uint32]),
-    'tml_type_name': (c_char_p, [c_uint32]),
-    'tml_type_scalar': (c_uint32, [c_uint32]),
     'tml_type_size': (c_size_t, [c_uint32]),
     'tml_unique': (c_int, [c_void_p, POINTER(tml_unique_desc)]),
-    'tml_unique_scratch_size': (c_size_t, [c_void_p, POINTER(tml_unique_desc)]),
     'tml_value_histogram_free': (None, [c_void_p, POINTER(tml_value_histogram)]),
     'tml_value_histogram_make': (c_int, [c_void_p, c_void_p, c_uint32, c_uint64, POINTER(tml_value_histogram)]),
     'tml_value_histogram_otsu': (c_double, [POINTER(tml_value_histogram)]),
-    'tml_volume_find_labels': (c_int, [c_void_p, POINTER(tml_volume), POINTER(tml_region), POINTER(c_uint64), c_uint32, POINTER(c_bool), POINTER(tml_other_labels)]),
-    'tml_volume_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_volume_free': (None, [c_void_p, POINTER(tml_volume)]),
-    'tml_volume_has_labels': (c_bool, [POINTER(tml_volume)]),
     'tml_volume_labels': (c_int, [c_void_p, POINTER(tml_volume), POINTER(tml_volume)]),
     'tml_volume_load': (c_int, [c_void_p, c_char_p, POINTER(tml_volume_load_desc), POINTER(tml_volume)]),
-    'tml_volume_make_physical': (c_int, [c_void_p, POINTER(tml_volume)]),
     'tml_volume_save': (c_int, [c_void_p, c_char_p, POINTER(tml_volume)]),
-    'tml_volume_stream_bring': (c_int, [c_void_p, c_uint64, c_uint64]),
-    'tml_volume_stream_close': (None, [c_void_p]),
-    'tml_volume_stream_inflates': (c_bool, [c_void_p]),
-    'tml_volume_stream_let_go': (None, [c_void_p, c_uint64]),
-    'tml_volume_stream_map': (c_int, [c_void_p, POINTER(c_void_p)]),
-    'tml_volume_stream_open': (c_int, [c_void_p, c_char_p, POINTER(tml_volume_load_desc), POINTER(tml_volume), POINTER(c_void_p)]),
-    'tml_volume_stream_read': (c_int, [c_void_p, c_uint64, c_uint64, c_void_p]),
-    'tml_volume_to_mesh': (c_int, [c_void_p, c_char_p, c_char_p, POINTER(tml_volume_mesh_desc), POINTER(tml_volume_mesh_result)]),
 }
