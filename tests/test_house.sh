@@ -131,7 +131,7 @@ sed -e '1,/\*\/$/d' -e 's/return count == .*;/return 0;/' examples/hello_compact
     { echo "FAIL the README's first program is not examples/hello_compact.c"; offences=1; }
 cd src
 published='exact/exact.h exact/exact_signs.h field/field_slabs.h labels/labels_slabs.h mesh/mesh_arrays.h
-    surface/surface_calls.h tree/tree_nodes.h'
+    surface/slab_producer.h surface/surface_calls.h tree/tree_nodes.h'
 {
     find . -type f | sed 's,^\./,file ,'
     (cd .. && find cli -name '*.[ch]') | sed 's,^,cli_file ,'

@@ -1,10 +1,44 @@
-/* A slab of a surface net. It owns layers of cells, whose vertices are its own, and the faces of
- * the layers of samples above them, so that these name vertices of its own and of the next slab's
- * first layer. What is wrong at the border of the samples that it looks at goes in by a layer a
- * move, two an iteration. */
+/* A surface net as a producer of slabs. A slab owns layers of cells, whose vertices are its own, and
+ * the faces of the layers of samples above them, so that these name vertices of its own and of the
+ * next slab's first layer. What is wrong at the border of the samples that it looks at goes in by a
+ * layer a move, two an iteration. */
 #include <string.h>
 
+#include "labels/labels_slabs.h"
 #include "labels/surface_nets.h"
+
+enum { NETS_SLAB_OUTPUTS = 3 };
+typedef struct nets_slab {
+    nets_plan plan;
+    tml_surface_labels_result result; /* its stages and scratch_size */
+    uint64_t cells[2];                /* own layers of cells, in plan's, first and end */
+    uint64_t vertex_count, face_count;
+    const float *positions; /* of own vertices; indices and labels are plan's */
+    void *outputs[NETS_SLAB_OUTPUTS];
+    uint64_t sizes[NETS_SLAB_OUTPUTS];
+} nets_slab;
+
+typedef struct nets_slabs {
+    nets_plan whole;
+    slab_part part;
+    nets_slab slab; /* in progress */
+} nets_slabs;
+
+/* Layers that a slab looks at beside its own. */
+static uint64_t nets_halo_below(const nets_plan *plan)
+{
+    return plan->moves + (uint64_t)1;
+}
+static uint64_t nets_halo_above(const nets_plan *plan)
+{
+    return plan->moves + (uint64_t)3;
+}
+static uint64_t nets_held_first(const nets_plan *plan, uint64_t own_first)
+{
+    return own_first - TML_MIN_OF(own_first, nets_halo_below(plan));
+}
+
+/* ---- a slab ---------------------------------------------------------------------------------- */
 
 static void *slab_alloc(nets_slab *slab, int output, uint64_t count, size_t size)
 {
@@ -13,13 +47,16 @@ static void *slab_alloc(nets_slab *slab, int output, uint64_t count, size_t size
     return slab->outputs[output];
 }
 
-tml_status nets_slab_count(const nets_plan *whole, const void *samples, uint64_t first,
-                           uint64_t end, nets_slab *out)
+/* Counts own vertices and faces, of own layers [first, end) of the whole's box; samples begin at
+ * nets_held_first. */
+static tml_status nets_slab_count(const nets_plan *whole, const void *samples, uint64_t first,
+                                  uint64_t end, nets_slab *out)
 {
     const uint64_t pad = whole->pad, layers = whole->box.count[2];
     const uint64_t cells = layers - 1 + 2 * pad; /* of the whole */
     const uint64_t own_first = first ? first + pad : 0, own_end = TML_MIN_OF(end + pad, cells);
-    const uint64_t low = nets_held_first(whole, first), high = nets_held_end(whole, end);
+    const uint64_t low = nets_held_first(whole, first),
+                   high = TML_MIN_OF(end + nets_halo_above(whole), layers);
     nets_plan *plan = &out->plan;
     *out = (nets_slab){.plan = *whole};
     plan->result = &out->result;
@@ -42,7 +79,8 @@ tml_status nets_slab_count(const nets_plan *whole, const void *samples, uint64_t
     return TML_OK;
 }
 
-tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base)
+/* Writes what was counted, with vertices numbered from vertex_base on. */
+static tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base)
 {
     nets_plan *plan = &slab->plan;
     const uint64_t before = plan->kept.vertex_first[slab->cells[0]];
@@ -68,9 +106,141 @@ tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base)
     return status;
 }
 
-void nets_slab_free(nets_slab *slab)
+static void nets_slab_free(nets_slab *slab)
 {
     for (int i = 0; i < NETS_SLAB_OUTPUTS; i++)
         nets_free(&slab->plan, slab->outputs[i], slab->sizes[i], 1);
     nets_on_host->release(&slab->plan);
+}
+
+/* ---- the producer ---------------------------------------------------------------------------- */
+
+static tml_status nets_slabs_check(tml_context *tml, const tml_surface_slabs_desc *desc)
+{
+    const tml_surface_labels_desc *net = desc->boundaries;
+    if (net->separate)
+        return slab_error(tml, TML_ERROR_UNSUPPORTED,
+                          "desc.boundaries asks for separate; tml_surface_labels makes them");
+    if (net->quads && desc->components)
+        return slab_error(tml, TML_ERROR_UNSUPPORTED,
+                          "desc.boundaries asks for quads, and desc.components counts triangles");
+    if (desc->has_mask || desc->attribute_type || slab_has_field_values(desc))
+        return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                          "desc.boundaries have neither mask nor attribute");
+    if (!tml_buffer_is_none(net->vertices) || !tml_buffer_is_none(net->indices) ||
+        !tml_buffer_is_none(net->face_labels))
+        return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                          "desc.boundaries has output buffers; the mesh goes to desc.write");
+    return TML_OK;
+}
+
+/* Bytes without vertices. */
+static uint64_t nets_slabs_scratch_size(slab_producer *p, uint64_t held)
+{
+    const nets_plan *plan = &((nets_slabs *)p->state)->whole;
+    const uint64_t selects = plan->between || plan->no_background;
+    const uint64_t planes = 3 + (plan->chosen != NULL) + 3 * selects;
+    return held * plan->size[1] * (planes * plan->words * sizeof(nets_word) + 8 * (1 + selects));
+}
+
+static tml_status nets_slabs_count(slab_producer *p, const slab_layers *at)
+{
+    nets_slabs *nets = p->state;
+    nets_plan *whole = &nets->whole;
+    const uint64_t first = whole->box.first[2], own_first = at->own_first - first;
+    const uint64_t layer = whole->dims[0] * whole->dims[1] * whole->sample_size;
+    const uint64_t skipped = first + nets_held_first(whole, own_first) - at->held_first;
+    void *samples = NULL;
+    whole->call_from = at->from;
+    whole->call_to = at->to;
+    nets->slab = (nets_slab){.plan = *whole};
+    tml_status status = tml_buffer_map(p->tml, at->samples[TML_SURFACE_VOLUME], &samples);
+    TML_THEN(status, nets_slab_count(whole, (const uint8_t *)samples + skipped * layer, own_first,
+                                     at->own_end - first, &nets->slab));
+    nets->part.vertex_count = nets->part.active_cells = nets->slab.vertex_count;
+    nets->part.triangle_count = nets->slab.face_count;
+    return status;
+}
+
+static tml_status nets_slabs_emit(slab_producer *p, const slab_layers *at, tml_surface_piece *out)
+{
+    nets_slabs *nets = p->state;
+    (void)at;
+    tml_status status = nets_slab_write(&nets->slab, nets->part.vertex_base);
+    out->positions = nets->slab.positions;
+    out->indices = nets->slab.plan.indices;
+    out->face_labels = nets->slab.plan.face_labels;
+    return status;
+}
+
+static void nets_slabs_end(slab_producer *p, const slab_layers *at)
+{
+    nets_slab *slab = &((nets_slabs *)p->state)->slab;
+    tml_surface_result *out = p->result;
+    for (uint32_t i = 0; i < slab->result.stage_count; i++)
+        surface_time_in(out->stages, &out->stage_count, slab->result.stages[i].name,
+                        slab->result.stages[i].seconds);
+    out->scratch_size = TML_MAX_OF(out->scratch_size, slab->result.scratch_size);
+    nets_slab_free(slab);
+    tml_buffer_unmap(p->tml, at->samples[TML_SURFACE_VOLUME]);
+}
+
+static void nets_slabs_close(slab_producer *p)
+{
+    tml_free(p->tml, p->state, sizeof(nets_slabs));
+}
+
+static const slab_verbs nets_verbs = {
+    .scratch_size = nets_slabs_scratch_size,
+    .count = nets_slabs_count,
+    .emit = nets_slabs_emit,
+    .end = nets_slabs_end,
+    .close = nets_slabs_close,
+};
+
+/* Checks the desc and resolves it into a plan of the whole net. */
+static tml_status nets_slabs_resolve(slab_producer *p, nets_plan *plan)
+{
+    const tml_surface_labels_desc *net = p->desc->boundaries;
+    const slab_given given[SLAB_SOURCES] = {{"desc.boundaries.volume", net->volume, p->desc->type}};
+    tml_grid grid = {0};
+    uint64_t count = 0;
+    tml_status status = nets_slabs_check(p->tml, p->desc);
+    TML_THEN(status, surface_resolve_grid(p->tml, "tml_surface_slabs", &net->grid, &grid));
+    TML_THEN(status, surface_check_dims(p->tml, "tml_surface_slabs", grid.dims, &count));
+    TML_THEN(status, slab_samples_resolve(p, given, grid.dims));
+    TML_THEN(status,
+             nets_resolve(p->tml, net, p->samples.reads ? p->desc->type : TML_TYPE_NONE, plan));
+    return status;
+}
+
+tml_status nets_slabs_open(slab_producer *out)
+{
+    nets_slabs *nets = tml_alloc(out->tml, sizeof *nets);
+    if (!nets)
+        return slab_error(out->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the call's plan");
+    nets_plan *plan = &nets->whole;
+    *nets = (nets_slabs){.whole = {.tml = out->tml, .progress = &out->progress}};
+    out->verbs = &nets_verbs;
+    out->state = nets;
+    tml_status status = nets_slabs_resolve(out, plan);
+    if (status != TML_OK)
+        return status;
+    const size_t index_size = plan->indices64 ? sizeof(uint64_t) : sizeof(uint32_t);
+    out->region = plan->box;
+    out->caps = plan->pad > 0;
+    out->halo_below = nets_halo_below(plan);
+    out->halo_above = nets_halo_above(plan);
+    out->held_first = plan->box.first[2];
+    out->held_end = plan->box.first[2] + plan->box.count[2];
+    out->parts = &nets->part;
+    out->part_count = 1;
+    out->vertices_most = 3; /* a sample owns three edges, each a face of two triangles */
+    out->triangles_most = 6;
+    out->indices64 = plan->indices64;
+    out->quads = plan->quads;
+    /* A vertex also has a state while it is smoothed, a face two labels. */
+    out->vertex_size = 3 * sizeof(float) + NETS_STATE;
+    out->triangle_size = nets_corners(plan) * index_size + 2 * plan->sample_size;
+    return TML_OK;
 }
