@@ -75,6 +75,14 @@ void surface_source_place(const vk_surface_job *job, surface_source *source, uin
 /* The workspace of a part in the current slab. */
 vk_workspace surface_workspace(const vk_surface_job *job, uint32_t part);
 
+/* ---- vulkan_surface_part.c: the shaders of a part in the current slab ------------------------ */
+
+/* The part's SURFACE_TOTAL_WORDS of job->totals. */
+vk_address surface_total_of(const vk_surface_job *job, uint32_t part);
+/* Records the shaders up to the part's totals; and those that write its mesh to job->out. */
+tml_status surface_count_part(const vk_surface_job *job, const vk_workspace *space, uint32_t part);
+tml_status surface_emit_part(const vk_surface_job *job, const vk_workspace *space);
+
 /* ---- vulkan_surface_topology.c --------------------------------------------------------------- */
 
 /* For open cells: finds job->tables, and before they are counted clears the totals, which tell of
