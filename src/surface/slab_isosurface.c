@@ -139,8 +139,8 @@ static tml_status resolve_isosurface(slab_producer *p, isosurface_slabs *iso)
     TML_THEN(status, surface_check_dims(p->tml, "tml_surface_slabs", grid.dims, &count));
     memcpy(plan->dims, grid.dims, sizeof grid.dims);
     TML_THEN(status, resolve_samples(p, count));
-    TML_THEN(status, surface_resolve_axes(p->tml, "tml_surface", &grid, surface->position_origin,
-                                          surface->flip, plan));
+    TML_THEN(status, surface_check_axes(p->tml, "tml_surface", &grid, surface->position_origin,
+                                        surface->flip, &plan->axes));
     TML_THEN(status, surface_resolve_parts(p->tml, surface, plan));
     if (status == TML_OK && surface->field)
         status = resolve_field_values(p, iso);
@@ -303,8 +303,8 @@ static tml_status find_means(slab_producer *p, isosurface_slabs *iso)
 static tml_status place_parts(slab_producer *p, isosurface_slabs *iso)
 {
     surface_plan *plan = &iso->plan;
-    tml_slot **const slots[PIECE_MEANS] = {&plan->positions, &plan->vertex_normals,
-                                           &plan->vertex_values, &plan->indices};
+    tml_slot **const slots[PIECE_MEANS] = {&plan->mesh.positions, &plan->mesh.vertex_normals,
+                                           &plan->mesh.vertex_values, &plan->mesh.indices};
     uint64_t vertices = 0, triangles = 0;
     tml_status status = TML_OK;
     for (uint32_t i = 0; i < plan->part_count; i++) {
@@ -399,7 +399,7 @@ tml_status isosurface_slabs_open(slab_producer *out)
                                        .vertex_capacity = UINT64_MAX,
                                        .triangle_capacity = UINT64_MAX,
                                        .kept = &iso->kept,
-                                       .progress_reached = &out->progress,
+                                       .progress.reached = &out->progress,
                                        .result = out->result}};
     out->verbs = &isosurface_verbs;
     out->state = iso;

@@ -38,8 +38,8 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     const tml_engine_op *op = surface_engine(tml)->op;
     plan->stage = stage;
     if (SURFACE_HAS_TRILINEAR && plan->host && stage != SURFACE_SOUP) {
-        plan->progress_first = from;
-        plan->progress_last = to;
+        plan->progress.first = from;
+        plan->progress.last = to;
         return surface_host_run(tml, plan);
     }
     if (stage == SURFACE_END) /* of a call that may have failed or be cancelled; needs no scratch */
@@ -47,8 +47,8 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     tml_status status = stream_begin_op(tml, "tml_surface", op, "no surfaces", plan);
     if (status != TML_OK)
         return status;
-    plan->progress_first = from;
-    plan->progress_last = to;
+    plan->progress.first = from;
+    plan->progress.last = to;
     size_t size;
     void *scratch;
     status = stage_scratch(tml, plan, op, &size, &scratch);
@@ -64,8 +64,8 @@ static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, su
     tml_status status = tml_buffer_map(tml, desc->volume, &samples);
     if (status != TML_OK)
         return status;
-    plan->progress_first = 0.0;
-    plan->progress_last = 0.1;
+    plan->progress.first = 0.0;
+    plan->progress.last = 0.1;
     status = surface_labels(tml, plan, samples);
     tml_buffer_unmap(tml, desc->volume);
     return status;
@@ -146,7 +146,7 @@ static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
     enum { ARRAYS = SURFACE_OUT_VALUES + 1 };
     void *const from[ARRAYS] = {mesh->positions, mesh->normals, mesh->values};
     const tml_buffer buffers[ARRAYS] = {to->vertices, to->vertex_normals, to->vertex_values};
-    const tml_slot indices = {.memory = mesh->indices};
+    tml_slot indices = {.memory = mesh->indices};
     tml_slot in[ARRAYS] = {{0}}, out[ARRAYS] = {{0}}, *outs[ARRAYS] = {NULL};
     tml_status status = TML_OK;
     for (int i = 0; i < ARRAYS && mesh->triangle_count && status == TML_OK; i++) {
@@ -160,11 +160,12 @@ static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
     const surface_plan plan = {.stage = SURFACE_SOUP,
                                .type = TML_F32,
                                .indices64 = mesh->indices64,
-                               .positions = outs[SURFACE_OUT_VERTICES],
-                               .vertex_normals = outs[SURFACE_OUT_NORMALS],
-                               .vertex_values = outs[SURFACE_OUT_VALUES],
-                               .welded = {&in[SURFACE_OUT_VERTICES], &in[SURFACE_OUT_NORMALS],
-                                          &in[SURFACE_OUT_VALUES], &indices, mesh->vertex_count,
+                               .mesh = {.positions = outs[SURFACE_OUT_VERTICES],
+                                        .vertex_normals = outs[SURFACE_OUT_NORMALS],
+                                        .vertex_values = outs[SURFACE_OUT_VALUES]},
+                               .welded = {{&in[SURFACE_OUT_VERTICES], &in[SURFACE_OUT_NORMALS],
+                                           &in[SURFACE_OUT_VALUES], &indices, NULL},
+                                          mesh->vertex_count,
                                           mesh->triangle_count}};
     if (status == TML_OK && mesh->triangle_count)
         status = surface_parts_of[PART_CPU].op->run(tml, &plan, NULL, 0);
@@ -184,7 +185,7 @@ static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, m
     tml_slot memory[SURFACE_OUT_INDICES] = {
         {.memory = mesh->positions},
         {.memory = mesh->normals, .element_size = surface_normal_size(layout)}};
-    surface_plan plan = {.layout = *layout, .vertex_normals = &memory[SURFACE_OUT_NORMALS]};
+    surface_plan plan = {.layout = *layout, .mesh.vertex_normals = &memory[SURFACE_OUT_NORMALS]};
     if (layout->stride) {
         memory[SURFACE_OUT_VERTICES].element_size = layout->stride;
         memory[SURFACE_OUT_VERTICES].memory = *records =
@@ -193,7 +194,7 @@ static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, m
             return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                              "tml_surface: no memory for %" PRIu64 " vertices of %" PRIu32 " bytes",
                              mesh->vertex_count, layout->stride);
-        plan.vertex_normals = &memory[SURFACE_OUT_VERTICES];
+        plan.mesh.vertex_normals = &memory[SURFACE_OUT_VERTICES];
         surface_store(&memory[SURFACE_OUT_VERTICES], layout->position, 0, mesh->vertex_count,
                       mesh->positions, 3);
         if (mesh->values)
@@ -253,7 +254,8 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
                         .parts = result->parts,
                         .part_count = result->part_count};
     const mesh_rows cells = {mapped.memory[SURFACE_OUT_CELLS],
-                             plan->triangle_cells ? plan->triangle_cells->element_size : 0};
+                             plan->mesh.triangle_cells ? plan->mesh.triangle_cells->element_size
+                                                       : 0};
     TML_THEN(status,
              mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate));
     if (status == TML_OK && SURFACE_LAYOUTS && desc->collapse > 0)
@@ -285,13 +287,10 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
 static surface_welded welded_of(const surface_plan *plan, uint64_t vertex_count,
                                 uint64_t triangle_count)
 {
-    const bool apart = !surface_layout_of(plan)->stride;
-    return (surface_welded){plan->positions,
-                            apart ? plan->vertex_normals : NULL,
-                            apart ? plan->vertex_values : NULL,
-                            plan->indices,
-                            vertex_count,
-                            triangle_count};
+    surface_welded out = {plan->mesh, vertex_count, triangle_count};
+    if (surface_layout_of(plan)->stride)
+        out.mesh.vertex_normals = out.mesh.vertex_values = NULL;
+    return out;
 }
 
 /* Has the engine gather the final outputs from the welded mesh in the plan's. Cells are final. */
@@ -432,7 +431,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
                          .vertex_capacity = UINT64_MAX,
                          .triangle_capacity = UINT64_MAX,
                          .kept = &kept,
-                         .progress_reached = &progress,
+                         .progress.reached = &progress,
                          .result = out};
     tml_grid grid = {0};
     tml_field_desc field;
@@ -443,8 +442,8 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     TML_THEN(status, surface_check_topology(tml, "tml_surface", desc,
                                             surface_engine(tml)->trilinear && !desc->field));
     TML_THEN(status, surface_resolve_input(tml, desc, &grid, &field, &plan));
-    TML_THEN(status, surface_resolve_axes(tml, "tml_surface", &grid, desc->position_origin,
-                                          desc->flip, &plan));
+    TML_THEN(status, surface_check_axes(tml, "tml_surface", &grid, desc->position_origin,
+                                        desc->flip, &plan.axes));
     if (status == TML_OK && (uint32_t)desc->normals > TML_NORMALS_SOBEL)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_surface: desc.normals is none of TML_NORMALS_...");

@@ -25,11 +25,12 @@ static uint64_t room_in(const tml_slot *slot, uint64_t room)
  * and one on an edge of the box, pad counted, at most; TRILINEAR more, in cells. */
 static tml_status find_room(tml_context *tml, surface_plan *plan)
 {
-    uint64_t vertices = room_in(plan->positions, UINT64_MAX);
-    vertices = room_in(plan->vertex_normals, vertices);
-    vertices = room_in(plan->vertex_values, vertices);
+    uint64_t vertices = room_in(plan->mesh.positions, UINT64_MAX);
+    vertices = room_in(plan->mesh.vertex_normals, vertices);
+    vertices = room_in(plan->mesh.vertex_values, vertices);
     plan->vertex_capacity = vertices;
-    plan->triangle_capacity = room_in(plan->indices, room_in(plan->triangle_cells, UINT64_MAX));
+    plan->triangle_capacity =
+        room_in(plan->mesh.indices, room_in(plan->mesh.triangle_cells, UINT64_MAX));
     if (!plan->soup)
         return TML_OK;
     const uint64_t *box = plan->parts[0].box.count, pad = plan->caps ? 2 : 0;
@@ -69,14 +70,14 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
                          ", needs an element of desc.iso",
                          desc->iso_index);
     const surface_optional optional[] = {
-        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->iso_on_device, false},
-        {"desc.counts", desc->counts, stream_count_types, 2, &plan->counts, false},
-        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->draw, false}};
+        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->device.iso, false},
+        {"desc.counts", desc->counts, stream_count_types, 2, &plan->device.counts, false},
+        {"desc.draw", desc->draw, stream_mask_types, 5, &plan->device.draw, false}};
     status = surface_check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
     TML_THEN(status, surface_check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc));
     if (status != TML_OK)
         return status;
-    plan->iso_index = desc->iso_index;
+    plan->device.iso_index = desc->iso_index;
     return find_room(tml, plan);
 }
 
@@ -91,7 +92,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
                          "tml_surface_enqueue: desc.surface is NULL, needs what tml_surface takes");
     *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
                                   .scratch_limit = SIZE_MAX,
-                                  .progress_last = 1,
+                                  .progress.last = 1,
                                   .caps = surface->caps,
                                   .trilinear = surface->topology == TML_TOPOLOGY_TRILINEAR,
                                   .normals = surface->normals,
@@ -116,8 +117,8 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
         status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.surface.field",
                                         surface->field, &job->field);
     TML_THEN(status, surface_resolve_input(tml, surface, &grid, &job->field, plan));
-    TML_THEN(status, surface_resolve_axes(tml, "tml_surface", &grid, surface->position_origin,
-                                          surface->flip, plan));
+    TML_THEN(status, surface_check_axes(tml, "tml_surface", &grid, surface->position_origin,
+                                        surface->flip, &plan->axes));
     TML_THEN(status, surface_resolve_region(tml, "tml_surface_enqueue", &surface->region,
                                             plan->dims, &job->part.box));
     if (status != TML_OK)
@@ -172,7 +173,7 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
         {mesh->vertex_values, job->outputs[SURFACE_OUT_VALUES].given, vertices},
         {mesh->indices, job->outputs[SURFACE_OUT_INDICES].given, triangles}};
     tml_status status = TML_OK;
-    if (plan->triangle_cells && triangles)
+    if (plan->mesh.triangle_cells && triangles)
         status =
             copy_cells(tml, mesh->triangle_cells, job->outputs[SURFACE_OUT_CELLS].given, triangles);
     for (int i = 0; i < SURFACE_OUT_CELLS && !plan->soup && status == TML_OK; i++) {
@@ -196,10 +197,10 @@ static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
                                    const tml_surface_result *mesh)
 {
     surface_plan plan = job->plan;
-    plan.welded = (surface_welded){tml_slot_of(tml, mesh->vertices),
-                                   tml_slot_of(tml, mesh->vertex_normals), /* NULL in records */
-                                   tml_slot_of(tml, mesh->vertex_values),
-                                   tml_slot_of(tml, mesh->indices),
+    plan.welded = (surface_welded){{tml_slot_of(tml, mesh->vertices),
+                                    tml_slot_of(tml, mesh->vertex_normals), /* NULL in records */
+                                    tml_slot_of(tml, mesh->vertex_values),
+                                    tml_slot_of(tml, mesh->indices), NULL},
                                    TML_MIN_OF(mesh->vertex_count, plan.vertex_capacity),
                                    TML_MIN_OF(mesh->triangle_count, plan.triangle_capacity)};
     return surface_run_stage(tml, &plan, SURFACE_SOUP, 1, 1);
@@ -215,10 +216,11 @@ static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqu
     for (int i = 0; i < 2; i++)
         narrow[i] = (uint32_t)TML_MIN_OF(wide[i], (uint64_t)UINT32_MAX);
     tml_status status = TML_OK;
-    if (job->plan.counts)
+    if (job->plan.device.counts)
         status = tml_buffer_write(tml, desc->counts, 0, 2,
-                                  job->plan.counts->type == TML_U64 ? (const void *)wide : narrow);
-    if (status != TML_OK || !job->plan.draw)
+                                  job->plan.device.counts->type == TML_U64 ? (const void *)wide
+                                                                           : narrow);
+    if (status != TML_OK || !job->plan.device.draw)
         return status;
     uint64_t triangles = TML_MIN_OF(mesh->triangle_count, job->plan.triangle_capacity);
     const uint32_t draw[5] = {(uint32_t)TML_MIN_OF(3 * triangles, (uint64_t)UINT32_MAX), 1, 0, 0,
@@ -235,7 +237,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     whole.soup = false;
     whole.indices64 = job->plan.indices64;
     whole.indices16 = false; /* there may be too many vertices */
-    if (job->plan.iso_on_device) {
+    if (job->plan.device.iso) {
         float iso;
         tml_status status = tml_buffer_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
         if (status != TML_OK)

@@ -57,13 +57,35 @@ enum { SURFACE_LAYOUTS = true };
 /* Indices of 16 bits: vertices that they number. The largest may restart primitives. */
 enum { SURFACE_VERTICES16 = UINT16_MAX };
 
-/* The welded mesh that a soup is gathered from: what EMIT wrote. With records they are
- * positions. */
+/* A mesh in host or device memory; NULL where not wanted. */
+typedef struct surface_arrays {
+    tml_slot *positions;
+    tml_slot *vertex_normals;
+    tml_slot *vertex_values;
+    tml_slot *indices;
+    tml_slot *triangle_cells; /* u32 or u64 */
+} surface_arrays;
+
+/* The welded mesh that a soup is gathered from: what EMIT wrote. With records it is positions and
+ * indices. */
 typedef struct surface_welded {
-    const tml_slot *positions, *vertex_normals, *vertex_values, *indices;
+    surface_arrays mesh;
     uint64_t vertex_count;   /* that exist: a triangle with another corner becomes three zeros */
     uint64_t triangle_count; /* that are gathered */
 } surface_welded;
+
+/* For ENQUEUE: counts, draw arguments and the isovalue in device memory; NULL: none. */
+typedef struct surface_on_device {
+    const tml_slot *counts, *draw;
+    const tml_slot *iso;
+    uint64_t iso_index;
+} surface_on_device;
+
+/* The stage's share of the call's progress. */
+typedef struct surface_progress {
+    double first, last;
+    double *reached; /* so far, over all stages; NULL: not kept */
+} surface_progress;
 
 /* Is TML_TOPOLOGY_TRILINEAR part of this build? A page need not load it. */
 #ifdef __EMSCRIPTEN__
@@ -95,19 +117,11 @@ typedef struct surface_plan {
 
     /* How. */
     tml_normals normals;
-    bool flip_winding;
     bool indices64;
-    bool soup;        /* ENQUEUE, and EMIT on engines with emits_soups: three vertices a triangle */
-    double origin[3]; /* position of sample (0, 0, 0), less position_origin */
-    double step[3][3];       /* step[a]: from a sample's position to the next one's along axis a */
-    float normal_rows[3][3]; /* row_x, row_y, row_z of surface_normal */
+    bool soup; /* ENQUEUE, and EMIT on engines with emits_soups: three vertices a triangle */
+    surface_axes axes;
 
-    /* Output of EMIT: host or device memory; NULL where not wanted. */
-    tml_slot *positions;
-    tml_slot *vertex_normals;
-    tml_slot *vertex_values;
-    tml_slot *indices;
-    tml_slot *triangle_cells; /* u32 or u64 */
+    surface_arrays mesh; /* output of EMIT */
     surface_layout layout;
 
     /* Elements that the outputs hold, for ENQUEUE, where the host does not know the counts; of a
@@ -115,10 +129,7 @@ typedef struct surface_plan {
     uint64_t vertex_capacity, triangle_capacity;
 
     surface_welded welded; /* for SOUP */
-    /* For tml_surface_enqueue: counts, draw arguments and the isovalue in device memory. */
-    const tml_slot *counts, *draw;
-    const tml_slot *iso_on_device;
-    uint64_t iso_index;
+    surface_on_device device;
 
     /* COUNT and EMIT are the host's (surface_on_host.h), on an engine whose buffers these are;
      * NULL: the engine's own. */
@@ -139,9 +150,7 @@ typedef struct surface_plan {
     /* For EMIT: bytes of COUNT's scratch, where it still holds COUNT's results, else 0. */
     size_t kept_scratch;
 
-    /* This run's share of the call's progress. */
-    double *progress_reached; /* so far, over all stages; NULL: not kept */
-    double progress_first, progress_last;
+    surface_progress progress;
     tml_surface_result *result; /* stages are timed here */
 } surface_plan;
 
@@ -156,16 +165,13 @@ static inline uint32_t surface_normal_size(const surface_layout *layout)
     return layout->octahedral ? 4 : 12;
 }
 
-/* Reports progress: never less than before, nor past the stage's end, wherever sums are rounded
- * to. */
-static inline bool surface_report(tml_context *tml, const surface_plan *plan, const char *stage,
-                                  double fraction)
-{
-    fraction = TML_MIN_OF(fraction, plan->progress_last);
-    if (plan->progress_reached)
-        *plan->progress_reached = fraction = TML_MAX_OF(fraction, *plan->progress_reached);
-    return tml_progress(tml, stage, fraction);
-}
+/* Reports the call's progress: never less than before, nor past the stage's end, wherever sums are
+ * rounded to. Errors: CANCELLED. */
+TML_MUST_CHECK tml_status surface_report(tml_context *tml, const surface_plan *plan,
+                                         const char *stage, double fraction);
+/* Reports the fraction of the stage that is done. */
+TML_MUST_CHECK tml_status surface_step_done(tml_context *tml, const surface_plan *plan,
+                                            const char *stage, double done);
 
 /* Calls that may have TML_TOPOLOGY_TRILINEAR. */
 typedef enum surface_trilinear {
@@ -247,8 +253,6 @@ static inline bool surface_wants_labels(const tml_surface_desc *desc)
 {
     return desc->label_count > 0 || desc->all_labels;
 }
-tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
-                                const double position_origin[3], bool flip, surface_plan *plan);
 tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                                  surface_plan *plan);
 uint64_t surface_brick_count(const uint64_t dims[3]);

@@ -160,10 +160,7 @@ tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samp
         plan->parts[p].box = no_samples;
     for (uint64_t z = 0; z < region.count[2] && status == TML_OK; z++) {
         double done = (double)z / (double)region.count[2];
-        if (!surface_report(tml, plan, "labels",
-                            plan->progress_first +
-                                (plan->progress_last - plan->progress_first) * done))
-            status = tml_error(tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
+        status = surface_step_done(tml, plan, "labels", done);
         for (uint64_t y = 0; y < region.count[1] && status == TML_OK; y++)
             status = take_row(&all, &region, samples, region.first[1] + y, region.first[2] + z);
     }

@@ -47,9 +47,9 @@ tml_status surface_host_begin(tml_context *tml, const tml_surface_desc *desc, su
 static tml_status emit(tml_context *tml, surface_plan *plan)
 {
     surface_host *host = plan->host;
-    tml_slot **const slots[SURFACE_HOST_OUTPUTS] = {&plan->positions, &plan->vertex_normals,
-                                                    &plan->vertex_values, &plan->indices,
-                                                    &plan->triangle_cells};
+    tml_slot **const slots[SURFACE_HOST_OUTPUTS] = {
+        &plan->mesh.positions, &plan->mesh.vertex_normals, &plan->mesh.vertex_values,
+        &plan->mesh.indices, &plan->mesh.triangle_cells};
     tml_slot *devices[SURFACE_HOST_OUTPUTS];
     tml_status status = TML_OK;
     for (int i = 0; i < SURFACE_HOST_OUTPUTS; i++) {

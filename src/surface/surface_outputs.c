@@ -178,7 +178,7 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
                          .type = apart ? TML_VEC(TML_F32, 3) : TML_RECORD(layout->stride),
                          .count = vertex_count,
                          .result = &result->vertices,
-                         .slot = &slots->positions};
+                         .slot = &slots->mesh.positions};
     outputs[SURFACE_OUT_NORMALS] =
         (surface_output){.field = "desc.vertex_normals",
                          .wanted = has_normals && apart,
@@ -187,7 +187,7 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
                          .type = layout->octahedral ? TML_VEC(TML_I16, 2) : TML_VEC(TML_F32, 3),
                          .count = vertex_count,
                          .result = &result->vertex_normals,
-                         .slot = &slots->vertex_normals};
+                         .slot = &slots->mesh.vertex_normals};
     outputs[SURFACE_OUT_VALUES] = (surface_output){.field = "desc.vertex_values",
                                                    .wanted = has_values && apart,
                                                    .is_within = has_values && !apart,
@@ -195,21 +195,21 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
                                                    .type = TML_F32,
                                                    .count = vertex_count,
                                                    .result = &result->vertex_values,
-                                                   .slot = &slots->vertex_values};
+                                                   .slot = &slots->mesh.vertex_values};
     outputs[SURFACE_OUT_INDICES] = (surface_output){.field = "desc.indices",
                                                     .wanted = own || !desc->soup,
                                                     .given = own ? none : desc->indices,
                                                     .type = TML_VEC(index_type, 3),
                                                     .count = triangle_count,
                                                     .result = &result->indices,
-                                                    .slot = &slots->indices};
+                                                    .slot = &slots->mesh.indices};
     outputs[SURFACE_OUT_CELLS] = (surface_output){.field = "desc.triangle_cells",
                                                   .wanted = desc->cells,
                                                   .given = own ? none : desc->triangle_cells,
                                                   .type = cell_type(tml, desc, plan),
                                                   .count = triangle_count,
                                                   .result = &result->triangle_cells,
-                                                  .slot = &slots->triangle_cells};
+                                                  .slot = &slots->mesh.triangle_cells};
 }
 
 /* Checks that the engine numbers cells and that the given buffer holds the numbers. */

@@ -90,18 +90,6 @@ tml_status surface_check_axes(tml_context *tml, const char *call, const tml_grid
     return TML_OK;
 }
 
-tml_status surface_resolve_axes(tml_context *tml, const char *call, const tml_grid *grid,
-                                const double position_origin[3], bool flip, surface_plan *plan)
-{
-    surface_axes axes = {0};
-    tml_status status = surface_check_axes(tml, call, grid, position_origin, flip, &axes);
-    memcpy(plan->origin, axes.origin, sizeof plan->origin);
-    memcpy(plan->step, axes.step, sizeof plan->step);
-    memcpy(plan->normal_rows, axes.normal_rows, sizeof plan->normal_rows);
-    plan->flip_winding = axes.flip_winding;
-    return status;
-}
-
 tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,
                                   const uint64_t dims[3], surface_box *box)
 {

@@ -29,7 +29,7 @@ void surface_store_normals(const surface_plan *plan, uint64_t first, uint64_t co
     enum { TOGETHER = 64 };
     const surface_layout *layout = surface_layout_of(plan);
     if (!layout->octahedral) {
-        surface_store(plan->vertex_normals, layout->normal, first, count, normals, 3);
+        surface_store(plan->mesh.vertex_normals, layout->normal, first, count, normals, 3);
         return;
     }
     for (uint64_t done = 0; done < count; done += TOGETHER) {
@@ -39,7 +39,7 @@ void surface_store_normals(const surface_plan *plan, uint64_t first, uint64_t co
             const float *v = normals + 3 * (done + i);
             codes[i] = surface_octahedral(tml_make3(v[0], v[1], v[2]));
         }
-        surface_store(plan->vertex_normals, layout->normal, first + done, n, codes, 1);
+        surface_store(plan->mesh.vertex_normals, layout->normal, first + done, n, codes, 1);
     }
 }
 

@@ -549,7 +549,7 @@ static const surface_simd *choose_simd(void)
 static tml_status count_and_emit(surface_job *job)
 {
     const surface_plan *plan = job->plan;
-    double from = plan->progress_first, to = plan->progress_last;
+    double from = plan->progress.first, to = plan->progress.last;
     if (plan->stage == SURFACE_COUNT && !plan->labels)
         return count_part(job, from, to);
     tml_status status = TML_OK;
@@ -580,19 +580,19 @@ static tml_status emit_indices16(surface_job *job)
 {
     const surface_plan *plan = job->plan;
     surface_plan wide = *plan;
-    tml_slot indices = *plan->indices;
+    tml_slot indices = *plan->mesh.indices;
     const uint64_t count = triangles_of(plan);
     const size_t size = 3 * sizeof(uint32_t);
     indices.memory = tml_alloc_array(job->tml, count, size);
     if (!indices.memory && count)
         return tml_error(job->tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_surface: no memory for %" PRIu64 " triangles", count);
-    wide.indices = &indices;
+    wide.mesh.indices = &indices;
     job->plan = &wide;
     tml_status status = count_and_emit(job);
     job->plan = plan;
     if (status == TML_OK)
-        surface_store_indices16(plan->indices->memory, indices.memory, count);
+        surface_store_indices16(plan->mesh.indices->memory, indices.memory, count);
     tml_free(job->tml, indices.memory, count * size);
     return status;
 }
@@ -617,7 +617,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     }
 
     surface_case cases[256];
-    expand_cases(cases, plan->flip_winding, plan->trilinear);
+    expand_cases(cases, plan->axes.flip_winding, plan->trilinear);
     job.cases = cases;
     float *slab;
     if (plan->stage == SURFACE_COUNT) {

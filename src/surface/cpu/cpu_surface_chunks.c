@@ -161,11 +161,9 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
         uint64_t high = first + (end - first) * (b + 1) / batches;
         job->first_chunk = low;
         tml_parallel_for(job->tml, (uint32_t)(high - low), task, job);
-        if (!surface_report(job->tml, job->plan, stage,
-                            from + (to - from) * (double)(b + 1) / (double)batches)) {
-            tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
+        if (surface_report(job->tml, job->plan, stage,
+                           from + (to - from) * (double)(b + 1) / (double)batches) != TML_OK)
             return false;
-        }
     }
     surface_time(job->plan->result, stage, tml_seconds() - start);
     return true;

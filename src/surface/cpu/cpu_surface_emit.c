@@ -47,13 +47,13 @@ static bool is_unit_grid(const surface_plan *plan, int axes[3])
     if (plan->caps || surface_in_double(plan->type))
         return false;
     for (int a = 0; a < 3; a++) {
-        if (plan->origin[a] != 0 || plan->dims[a] > 1 << 24)
+        if (plan->axes.origin[a] != 0 || plan->dims[a] > 1 << 24)
             return false;
-        int component = plan->step[a][1] == 1 ? 1 : plan->step[a][2] == 1 ? 2 : 0;
+        int component = plan->axes.step[a][1] == 1 ? 1 : plan->axes.step[a][2] == 1 ? 2 : 0;
         axes[component] = a;
         taken |= 1u << component;
         for (int c = 0; c < 3; c++)
-            if (plan->step[a][c] != (c == component ? 1 : 0))
+            if (plan->axes.step[a][c] != (c == component ? 1 : 0))
                 return false;
     }
     return taken == 7;
@@ -98,16 +98,13 @@ static void place(const surface_job *job, const vertex_block *block, const verte
                                                           is_in_pad(job->space, a, at[a] + 1));
             }
         }
-        for (int c = 0; c < 3; c++)
-            out[3 * lane + (uint64_t)c] =
-                (float)(plan->origin[c] + plan->step[2][c] * index[2] +
-                        plan->step[1][c] * index[1] + plan->step[0][c] * index[0]);
+        cpu_surface_position(&plan->axes, index, out + 3 * lane);
     }
 }
 
 static void cap_normals(const surface_job *job, const vertex_block *block, const vertex_run *run)
 {
-    const float(*rows)[3] = job->plan->normal_rows;
+    const float(*rows)[3] = job->plan->axes.normal_rows;
     for (uint64_t lane = run->first; lane < run->first + run->count; lane++) {
         int side = cap_side(job->space, run, block->lanes.x[lane]);
         if (!side)
@@ -180,7 +177,7 @@ static void emit_values(const surface_job *job, const vertex_block *block)
         memcpy(stencil.sample, lanes->sample[end], sizeof stencil.sample);
         job->simd->gather[attribute->type](attribute->memory, &stencil, lanes->count, &values[end]);
     }
-    const tml_slot *slot = job->plan->vertex_values;
+    const tml_slot *slot = job->plan->mesh.vertex_values;
     const surface_layout *layout = surface_layout_of(job->plan);
     float *out = layout->stride ? values[0] : (float *)slot->memory + block->first;
     for (uint64_t i = 0; i < lanes->count; i++)
@@ -212,17 +209,18 @@ static void block_flush(vertex_queue *queue, vertex_block *block)
     }
     const surface_layout *layout = surface_layout_of(plan);
     float positions[3 * SURFACE_LANES];
-    float *out = layout->stride ? positions : (float *)plan->positions->memory + 3 * block->first;
+    float *out =
+        layout->stride ? positions : (float *)plan->mesh.positions->memory + 3 * block->first;
     if (job->is_unit)
         job->simd->place(lanes, job->axes, out);
     else
         for (uint64_t r = 0; r < block->run_count; r++)
             place(job, block, &block->runs[r], out);
     if (layout->stride)
-        surface_store(plan->positions, layout->position, block->first, lanes->count, out, 3);
-    if (plan->vertex_values)
+        surface_store(plan->mesh.positions, layout->position, block->first, lanes->count, out, 3);
+    if (plan->mesh.vertex_values)
         emit_values(job, block);
-    if (plan->vertex_normals)
+    if (plan->mesh.vertex_normals)
         emit_normals(&queue->normals, block);
     block->first += 2 * SURFACE_LANES;
     block->run_count = block->border = lanes->count = 0;
@@ -302,7 +300,7 @@ static void add_vertices(vertex_queue *queue, const vertex_row *row, int axis, c
                     lanes->sample[end][lane] =
                         row->samples[end ? axis : 0] +
                         box_index(space, 0, lanes->x[lane] + (uint64_t)(end && axis == 0));
-        if (job->plan->vertex_normals)
+        if (job->plan->mesh.vertex_normals)
             block->border |= border_of(job, row, run, x);
         x += count;
         n -= count;
@@ -328,7 +326,7 @@ ALWAYS_INLINE void prefetch_edges(const surface_job *job, const vertex_row *row,
     const uint64_t all = edges->runs[0] | edges->runs[1] | edges->runs[2];
     /* Each more, such as the row y + 2 that gradients read, costs more than it saves. */
     const unsigned char *around[2] = {sample_row(job, y, z1), sample_row(job, y1, z)};
-    if (job->plan->vertex_normals) {
+    if (job->plan->mesh.vertex_normals) {
         around[0] = sample_row(job, y, TML_MIN_OF(z + 2, dims[2] - 1));
         around[1] = sample_row(job, y1, z > 0 ? z - 1 : 0);
     }
@@ -480,7 +478,7 @@ static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t f
 {
     const workspace *space = job->space;
     const uint64_t *dims = job->plan->dims;
-    const tml_slot *out = job->plan->triangle_cells;
+    const tml_slot *out = job->plan->mesh.triangle_cells;
     uint64_t row = (box_index(space, 1, y) + dims[1] * box_index(space, 2, z)) * dims[0];
     surface_rows rows = rows_at(space, y, z);
     const uint16_t *meshes = has_open(space) ? meshes_of_row(space, y, z) : NULL;
@@ -550,7 +548,7 @@ static void row_triangles(const surface_job *job, uint64_t y, uint64_t z,
         open =
             (surface_open){.meshes = meshes_of_row(space, y, z),
                            .own = (uint32_t)(wide[0] - base) + open_of_row(space, y, z)->on_edges,
-                           .flips = job->plan->flip_winding};
+                           .flips = job->plan->axes.flip_winding};
     if (space->cells) {
         triangles_with_missing(job, y, z, wide, base, is_open ? &open : NULL, out);
         return;
@@ -598,12 +596,12 @@ static void triangles_task(void *argument, uint32_t index)
          * their memory. Widening them from the front overwrites no offset before it is read. */
         uint64_t base = plan->indices64 ? wide[0] : 0;
         uint32_t *out = plan->indices64
-                            ? (uint32_t *)((uint64_t *)plan->indices->memory + first) + n
-                            : (uint32_t *)plan->indices->memory + first;
+                            ? (uint32_t *)((uint64_t *)plan->mesh.indices->memory + first) + n
+                            : (uint32_t *)plan->mesh.indices->memory + first;
         uint32_t *end = out + n;
         /* A store of 16 32-bit indices may reach into the chunk's next rows, written later. */
         if (!plan->indices64)
-            end = (uint32_t *)plan->indices->memory + 3 * (chunk_first + total);
+            end = (uint32_t *)plan->mesh.indices->memory + 3 * (chunk_first + total);
         if (streams && n <= STAGE_INDICES) {
             out = stage_take(&stage, n, out);
             end = out + n + STAGE_SLACK;
@@ -611,12 +609,12 @@ static void triangles_task(void *argument, uint32_t index)
             stage_flush(&stage);
         }
         row_triangles(job, y, at.z, wide, base, out, end);
-        if (plan->triangle_cells)
+        if (plan->mesh.triangle_cells)
             row_cells(job, y, at.z, first / 3);
         if (plan->indices64)
             for (uint64_t i = 0; i < n; i++) {
                 uint64_t value = base + out[i];
-                memcpy((uint64_t *)plan->indices->memory + first + i, &value, sizeof value);
+                memcpy((uint64_t *)plan->mesh.indices->memory + first + i, &value, sizeof value);
             }
     }
     stage_flush(&stage);
@@ -635,8 +633,8 @@ tml_status surface_emit(surface_job *job, double from, double to)
     job->is_unit = is_unit_grid(plan, job->axes);
     /* Vertices need a halo of one layer above, their normals one layer below and two above. */
     tml_status status =
-        run_windows(job, space->own_first, space->own_end, plan->vertex_normals ? 1 : 0,
-                    plan->vertex_normals ? 2 : 1, vertices_task, "vertices", from, middle);
+        run_windows(job, space->own_first, space->own_end, plan->mesh.vertex_normals ? 1 : 0,
+                    plan->mesh.vertex_normals ? 2 : 1, vertices_task, "vertices", from, middle);
     if (status != TML_OK)
         return status;
     return run_chunks(job, space->own_first, space->own_end, triangles_task, "triangles", middle,

@@ -223,6 +223,14 @@ static inline uint16_t *meshes_of_row(const workspace *space, uint64_t y, uint64
     return space->meshes + chunk_of_row(space, y, z)->open + open_of_row(space, y, z)->before;
 }
 
+/* The position at these coordinates, in samples of the volume. */
+static inline void cpu_surface_position(const surface_axes *axes, const double at[3], float out[3])
+{
+    for (int c = 0; c < 3; c++)
+        out[c] = (float)(axes->origin[c] + axes->step[2][c] * at[2] + axes->step[1][c] * at[1] +
+                         axes->step[0][c] * at[0]);
+}
+
 /* Gathers the plan's outputs from plan->welded (cpu_surface_soup.c). */
 tml_status surface_soup_run(const surface_job *job);
 

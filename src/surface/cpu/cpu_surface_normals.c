@@ -180,8 +180,8 @@ bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const floa
                                        queue->around.samples);
     float normals[3 * SURFACE_LANES];
     const bool in_place = has_plain_normals(plan);
-    job->simd->usual_normals(&queue->around, t, lanes->count, plan->normal_rows,
-                             in_place ? (float *)plan->vertex_normals->memory + 3 * first
+    job->simd->usual_normals(&queue->around, t, lanes->count, plan->axes.normal_rows,
+                             in_place ? (float *)plan->mesh.vertex_normals->memory + 3 * first
                                       : normals);
     if (!in_place)
         surface_store_normals(plan, first, lanes->count, normals);
@@ -216,10 +216,10 @@ void surface_normals_flush(normal_queue *queue)
     float normals[SURFACE_LANES][3];
     gather(queue);
     queue->job->simd->normals(plan->normals, queue->has_nan, &queue->around, queue->t, queue->count,
-                              plan->normal_rows, normals[0]);
+                              plan->axes.normal_rows, normals[0]);
     for (uint64_t i = 0; i < queue->count; i++)
         if (has_plain_normals(plan))
-            memcpy((float *)plan->vertex_normals->memory + 3 * queue->number[i], normals[i],
+            memcpy((float *)plan->mesh.vertex_normals->memory + 3 * queue->number[i], normals[i],
                    sizeof normals[i]);
         else
             surface_store_normals(plan, queue->number[i], 1, normals[i]);

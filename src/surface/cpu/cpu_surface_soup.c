@@ -88,11 +88,11 @@ tml_status surface_soup_run(const surface_job *job)
     const surface_welded *welded = &plan->welded;
     const struct {
         const tml_slot *in, *out;
-    } slots[] = {{welded->positions, plan->positions},
-                 {welded->vertex_normals, plan->vertex_normals},
-                 {welded->vertex_values, plan->vertex_values}};
+    } slots[] = {{welded->mesh.positions, plan->mesh.positions},
+                 {welded->mesh.vertex_normals, plan->mesh.vertex_normals},
+                 {welded->mesh.vertex_values, plan->mesh.vertex_values}};
     const uint64_t corners = 3 * welded->triangle_count;
-    soup_job soup = {.indices = welded->indices->memory,
+    soup_job soup = {.indices = welded->mesh.indices->memory,
                      .indices64 = plan->indices64,
                      .vertex_count = welded->vertex_count,
                      .triangle_count = welded->triangle_count,

@@ -244,7 +244,7 @@ static float own_value(const surface_job *job, const uint64_t at[3], const doubl
 static void own_normal(const surface_plan *plan, const topology_cell *cell, const double in_cell[3],
                        float out[3])
 {
-    const float(*rows)[3] = plan->normal_rows;
+    const float(*rows)[3] = plan->axes.normal_rows;
     double gradient[3];
     topology_gradient(cell, in_cell, gradient);
     tml_vec3 n =
@@ -276,17 +276,15 @@ void open_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t firs
             double place[3];
             float position[3], normal[3], value;
             place_own(job->space, at, places[k], place);
-            for (int c = 0; c < 3; c++)
-                position[c] = (float)(plan->origin[c] + plan->step[2][c] * place[2] +
-                                      plan->step[1][c] * place[1] + plan->step[0][c] * place[0]);
-            surface_store(plan->positions, layout->position, first, 1, position, 3);
-            if (plan->vertex_normals) {
+            cpu_surface_position(&plan->axes, place, position);
+            surface_store(plan->mesh.positions, layout->position, first, 1, position, 3);
+            if (plan->mesh.vertex_normals) {
                 own_normal(plan, &cell, places[k], normal);
                 surface_store_normals(plan, first, 1, normal);
             }
-            if (plan->vertex_values) {
+            if (plan->mesh.vertex_values) {
                 value = own_value(job, at, places[k]);
-                surface_store(plan->vertex_values, layout->value, first, 1, &value, 1);
+                surface_store(plan->mesh.vertex_values, layout->value, first, 1, &value, 1);
             }
         }
     }

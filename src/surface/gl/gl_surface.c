@@ -263,16 +263,6 @@ static tml_status count_part(const gl_surface_job *job, uint32_t part, bool coun
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-static tml_status step_done(const gl_surface_job *job, const char *stage, uint32_t part)
-{
-    const surface_plan *plan = job->plan;
-    double done = (part + 1.0) / plan->part_count;
-    if (surface_report(job->tml, plan, stage,
-                       plan->progress_first + (plan->progress_last - plan->progress_first) * done))
-        return TML_OK;
-    return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
-}
-
 /* Reads the totals back; waits. */
 static tml_status read_totals(const gl_surface_job *job)
 {
@@ -339,7 +329,7 @@ static tml_status run_count(gl_surface_job *job)
             peak = TML_MAX_OF(peak, plan->result->scratch_size);
             plan->result->scratch_size = before;
         }
-        TML_THEN(status, step_done(job, "counts", p));
+        TML_THEN(status, surface_step_done(job->tml, plan, "counts", (p + 1.0) / plan->part_count));
     }
     plan->result->scratch_size = TML_MAX_OF(peak, plan->result->scratch_size);
     TML_THEN(status, read_totals(job));
@@ -388,7 +378,8 @@ static tml_status run_emit(gl_surface_job *job)
     gl_keep(job->tml);
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         status = emit_part(job, p, kept);
-        TML_THEN(status, step_done(job, "vertices and triangles", p));
+        TML_THEN(status, surface_step_done(job->tml, plan, "vertices and triangles",
+                                           (p + 1.0) / plan->part_count));
     }
     if (status == TML_OK && narrow)
         status = gl_surface_narrow(job, job->out.indices, triangles, false);
@@ -424,23 +415,24 @@ static tml_status gl_surface_report(const gl_surface_job *job)
     const surface_plan *plan = job->plan;
     uint32_t room = (uint32_t)TML_MIN_OF(plan->triangle_capacity, (uint64_t)UINT32_MAX);
     tml_status status = TML_OK;
-    if (plan->counts) {
-        bool is_wide = plan->counts->type == TML_U64;
+    if (plan->device.counts) {
+        bool is_wide = plan->device.counts->type == TML_U64;
         char defines[64];
         snprintf(defines, sizeof defines, "%s%s", is_wide ? "#define WIDE\n" : "",
                  plan->soup ? "#define SOUP\n" : "");
-        status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_report,
-                                                   .defines = defines,
-                                                   .inputs = {{"totals", job->totals}},
-                                                   .targets = {gl_slot_texture(plan->counts)},
-                                                   .count = is_wide ? 4 : 2});
+        status =
+            gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_report,
+                                              .defines = defines,
+                                              .inputs = {{"totals", job->totals}},
+                                              .targets = {gl_slot_texture(plan->device.counts)},
+                                              .count = is_wide ? 4 : 2});
     }
-    if (plan->draw && status == TML_OK)
+    if (plan->device.draw && status == TML_OK)
         status = gl_draw(job->tml, &(gl_draw_info){.shader = &gl_shader_surface_report,
                                                    .defines = "#define DRAW\n",
                                                    .inputs = {{"totals", job->totals}},
                                                    .uniforms = {GL_UINT("room", room)},
-                                                   .targets = {gl_slot_texture(plan->draw)},
+                                                   .targets = {gl_slot_texture(plan->device.draw)},
                                                    .count = 5});
     return status;
 }
@@ -452,13 +444,14 @@ static tml_status hold_limits(gl_surface_job *job)
     if (status != TML_OK)
         return status;
     surface_defines defines = surface_defines_of(job, 0, "");
-    return gl_draw(job->tml,
-                   &(gl_draw_info){.shader = &gl_shader_surface_iso,
-                                   .defines = defines.text,
-                                   .inputs = {{"isovalues", gl_slot_texture(plan->iso_on_device)}},
-                                   .uniforms = {GL_UINT("iso_index", (uint32_t)plan->iso_index)},
-                                   .targets = {job->head},
-                                   .count = 3});
+    return gl_draw(
+        job->tml,
+        &(gl_draw_info){.shader = &gl_shader_surface_iso,
+                        .defines = defines.text,
+                        .inputs = {{"isovalues", gl_slot_texture(plan->device.iso)}},
+                        .uniforms = {GL_UINT("iso_index", (uint32_t)plan->device.iso_index)},
+                        .targets = {job->head},
+                        .count = 3});
 }
 
 /* Writes a soup by way of its welded mesh, which is in textures of the pool. */
@@ -474,10 +467,10 @@ static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space
     out->normals = out->values = NULL;
     tml_status status = gl_surface_take(
         job, GL_FORMAT_WORDS, (apart ? 3 : layout->stride / 4) * vertices, &out->positions);
-    if (status == TML_OK && apart && plan->vertex_normals)
+    if (status == TML_OK && apart && plan->mesh.vertex_normals)
         status = gl_surface_take(job, GL_FORMAT_WORDS, (layout->octahedral ? 1 : 3) * vertices,
                                  &out->normals);
-    if (status == TML_OK && apart && plan->vertex_values)
+    if (status == TML_OK && apart && plan->mesh.vertex_values)
         status = gl_surface_take(job, GL_FORMAT_WORDS, vertices, &out->values);
     TML_THEN(status, gl_surface_take(job, GL_FORMAT_WORDS, 3 * triangles, &out->indices));
     TML_THEN(status, gl_surface_emit(&of_welded, space, places));
@@ -488,9 +481,7 @@ static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space
 static tml_status run_soup(const gl_surface_job *job)
 {
     const surface_welded *welded = &job->plan->welded;
-    const surface_textures from = {
-        gl_slot_texture(welded->positions), texture_or_none(welded->vertex_normals),
-        texture_or_none(welded->vertex_values), gl_slot_texture(welded->indices), NULL};
+    const surface_textures from = gl_surface_textures(&welded->mesh);
     return gl_surface_soup(job, &from, welded->triangle_count, false, 0);
 }
 
@@ -504,7 +495,7 @@ static tml_status run_enqueue(gl_surface_job *job)
     tml_status status = gl_surface_take(job, GL_FORMAT_WORDS, SURFACE_TOTALS, &job->totals);
     if (status == TML_OK && plan->field)
         status = evaluate_field(job, &field);
-    if (status == TML_OK && plan->iso_on_device)
+    if (status == TML_OK && plan->device.iso)
         status = hold_limits(job);
     TML_THEN(status, count_part(job, 0, false, &space));
     const surface_places places = {.vertex_count = plan->vertex_capacity,
@@ -558,9 +549,9 @@ static tml_status surface_run(tml_context *tml, const surface_plan *plan)
                           .options = (plan->caps ? SURFACE_PAD : 0) |
                                      (plan->mask ? SURFACE_MASK : 0) |
                                      (plan->labels ? SURFACE_LABEL : 0) |
-                                     (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0)};
+                                     (plan->device.iso ? SURFACE_HELD_LIMITS : 0)};
     if (plan->stage == SURFACE_EMIT || plan->stage == SURFACE_ENQUEUE)
-        job.out = gl_surface_outputs(plan);
+        job.out = gl_surface_textures(&plan->mesh);
     switch (plan->stage) {
     case SURFACE_COUNT:
         return run_count(&job);

@@ -94,16 +94,16 @@ static tml_status draw_vertices(const gl_surface_job *job, const gl_workspace *s
     int used = snprintf(more, sizeof more, "#define ATTRIBUTE %uu\n%s",
                         (unsigned)(plan->attribute ? plan->attribute->type : TML_F32),
                         gl_pyramid_defines(&space->edges));
-    if (plan->vertex_normals)
+    if (plan->mesh.vertex_normals)
         snprintf(more + used, sizeof more - (size_t)used, "#define NORMALS %uu\n",
                  (unsigned)plan->normals);
     surface_defines defines =
         surface_defines_of(job,
-                           (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
+                           (plan->mesh.vertex_values ? SURFACE_ATTRIBUTE : 0) |
                                (surface_layout_of(plan)->octahedral ? SURFACE_OCTAHEDRAL : 0),
                            more);
-    const double(*step)[3] = plan->step;
-    const float(*rows)[3] = plan->normal_rows;
+    const double(*step)[3] = plan->axes.step;
+    const float(*rows)[3] = plan->axes.normal_rows;
     gl_draw_info info = {
         .shader = &gl_shader_surface_vertices,
         .defines = defines.text,
@@ -114,7 +114,8 @@ static tml_status draw_vertices(const gl_surface_job *job, const gl_workspace *s
                      GL_UINT3("dims", (uint32_t)dims[0], (uint32_t)dims[1], (uint32_t)dims[2]),
                      GL_UINT3("box_first", (uint32_t)box[0], (uint32_t)box[1], (uint32_t)box[2]),
                      GL_UINT3("iso", limits.iso_words[0], limits.iso_words[1], limits.iso_words[2]),
-                     vector("origin", plan->origin[0], plan->origin[1], plan->origin[2]),
+                     vector("origin", plan->axes.origin[0], plan->axes.origin[1],
+                            plan->axes.origin[2]),
                      vector("step_x", step[0][0], step[0][1], step[0][2]),
                      vector("step_y", step[1][0], step[1][1], step[1][2]),
                      vector("step_z", step[2][0], step[2][1], step[2][2]),
@@ -135,7 +136,7 @@ static tml_status emit_vertices(const gl_surface_job *job, const gl_workspace *s
     uint64_t chunk = TML_MIN_OF(places->vertex_count, (uint64_t)CHUNK);
     const gl_texture *targets[2] = {NULL, NULL};
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[0]);
-    if (status == TML_OK && plan->vertex_normals)
+    if (status == TML_OK && plan->mesh.vertex_normals)
         status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &targets[1]);
     const surface_layout *layout = surface_layout_of(plan);
     const surface_array apart[] = {
@@ -143,7 +144,7 @@ static tml_status emit_vertices(const gl_surface_job *job, const gl_workspace *s
         {.to = job->out.normals, .quads = targets[1], .components = layout->octahedral ? 1 : 3},
         {.to = job->out.values, .quads = targets[0], .components = 1, .skip = 3}};
     surface_layout record = *layout;
-    if (!plan->vertex_values)
+    if (!plan->mesh.vertex_values)
         record.value = layout->stride; /* no word's place */
     const surface_array records = {.to = job->out.positions,
                                    .quads = targets[0],
@@ -172,7 +173,7 @@ static tml_status draw_triangles(const gl_surface_job *job, const gl_workspace *
 {
     const uint64_t *dims = job->plan->dims, *box = space->part->box.first;
     uint32_t options =
-        (job->plan->flip_winding ? SURFACE_FLIP : 0) | (job->out.cells ? SURFACE_CELL_OF : 0);
+        (job->plan->axes.flip_winding ? SURFACE_FLIP : 0) | (job->out.cells ? SURFACE_CELL_OF : 0);
     surface_defines defines =
         surface_defines_of(job, options, gl_pyramid_defines(&space->triangles));
     gl_draw_info info = {
@@ -203,7 +204,7 @@ static tml_status emit_triangles(const gl_surface_job *job, const gl_workspace *
     const gl_texture *target = NULL, *cases = NULL;
     tml_status status = gl_temporary(job->tml, GL_FORMAT_QUADS, chunk, &target);
     TML_THEN(status, gl_surface_cases(job->tml, &cases));
-    const tml_slot *cells = plan->triangle_cells;
+    const tml_slot *cells = plan->mesh.triangle_cells;
     const surface_array arrays[] = {
         {.to = job->out.indices, .quads = target, .components = 3, .is_wide = plan->indices64},
         {.to = job->out.cells,
@@ -232,10 +233,10 @@ tml_status gl_surface_emit(const gl_surface_job *job, const gl_workspace *space,
 
 /* ---- soups ----------------------------------------------------------------------------------- */
 
-surface_textures gl_surface_outputs(const surface_plan *plan)
+surface_textures gl_surface_textures(const surface_arrays *mesh)
 {
-    const tml_slot *const slots[] = {plan->positions, plan->vertex_normals, plan->vertex_values,
-                                     plan->indices, plan->triangle_cells};
+    const tml_slot *const slots[] = {mesh->positions, mesh->vertex_normals, mesh->vertex_values,
+                                     mesh->indices, mesh->triangle_cells};
     const gl_texture *textures[5];
     for (size_t i = 0; i < TML_ARRAY_SIZE(slots); i++)
         textures[i] = slots[i] ? gl_slot_texture(slots[i]) : NULL;
@@ -245,7 +246,7 @@ surface_textures gl_surface_outputs(const surface_plan *plan)
 tml_status gl_surface_soup(const gl_surface_job *job, const surface_textures *welded,
                            uint64_t triangle_count, bool is_bounded, uint64_t vertex_room)
 {
-    const surface_textures to = gl_surface_outputs(job->plan);
+    const surface_textures to = gl_surface_textures(&job->plan->mesh);
     const surface_layout *layout = surface_layout_of(job->plan);
     const struct {
         const gl_texture *in, *out;
@@ -284,6 +285,6 @@ tml_status gl_surface_narrow(const gl_surface_job *job, const gl_texture *indice
                                               {"totals", is_bounded ? job->totals : NULL}},
                                    .uniforms = {GL_UINT("total_at", SURFACE_TRIANGLES),
                                                 GL_UINT("count", (uint32_t)triangle_count)},
-                                   .targets = {gl_slot_texture(job->plan->indices)},
+                                   .targets = {gl_slot_texture(job->plan->mesh.indices)},
                                    .count = TML_CEIL_DIV(3 * triangle_count, (uint64_t)2)});
 }

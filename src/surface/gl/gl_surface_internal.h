@@ -76,7 +76,7 @@ tml_status gl_surface_narrow(const gl_surface_job *job, const gl_texture *indice
 tml_status gl_surface_emit(const gl_surface_job *job, const gl_workspace *space,
                            const surface_places *places);
 
-surface_textures gl_surface_outputs(const surface_plan *plan);
+surface_textures gl_surface_textures(const surface_arrays *mesh);
 
 /* Gathers the plan's outputs from a welded mesh, of so many triangles. is_bounded: of those in
  * job->totals, and of vertices below vertex_room. */

@@ -129,6 +129,7 @@ static tml_status emit_part(tml_context *tml, surface_draw *draw)
 {
     const surface_plan *plan = draw->plan;
     const surface_part *part = draw->part;
+    const double(*step)[3] = plan->axes.step;
     gl_float_pyramid triangles;
     const gl_texture *sources = NULL, *ranks = NULL;
     tml_status status = build(tml, draw, "", &triangles);
@@ -138,27 +139,24 @@ static tml_status emit_part(tml_context *tml, surface_draw *draw)
     if (status != TML_OK)
         return status;
     gl_draw_info info =
-        draw_of(draw, &gl_shader_float_soup, plan->flip_winding ? "#define FLIP\n" : "");
+        draw_of(draw, &gl_shader_float_soup, plan->axes.flip_winding ? "#define FLIP\n" : "");
     info.inputs[2] = (gl_input){"sources", sources};
     info.inputs[3] = (gl_input){"ranks", ranks};
     info.first = 9 * part->triangle_first;
     info.count = 9 * part->triangle_count;
-    info.targets[0] = gl_slot_texture(plan->positions);
+    info.targets[0] = gl_slot_texture(plan->mesh.positions);
     double origin[3];
     for (int c = 0; c < 3; c++) {
-        origin[c] = plan->origin[c];
+        origin[c] = plan->axes.origin[c];
         for (int a = 0; a < 3; a++)
-            origin[c] += plan->step[a][c] * (double)part->box.first[a];
+            origin[c] += step[a][c] * (double)part->box.first[a];
     }
     const gl_uniform more[] = {
         GL_FLOAT1("first", (float)info.first),
         GL_FLOAT3("origin", (float)origin[0], (float)origin[1], (float)origin[2]),
-        GL_FLOAT3("step_x", (float)plan->step[0][0], (float)plan->step[0][1],
-                  (float)plan->step[0][2]),
-        GL_FLOAT3("step_y", (float)plan->step[1][0], (float)plan->step[1][1],
-                  (float)plan->step[1][2]),
-        GL_FLOAT3("step_z", (float)plan->step[2][0], (float)plan->step[2][1],
-                  (float)plan->step[2][2])};
+        GL_FLOAT3("step_x", (float)step[0][0], (float)step[0][1], (float)step[0][2]),
+        GL_FLOAT3("step_y", (float)step[1][0], (float)step[1][1], (float)step[1][2]),
+        GL_FLOAT3("step_z", (float)step[2][0], (float)step[2][1], (float)step[2][2])};
     memcpy(&info.uniforms[3], more, sizeof more);
     status = gl_draw(tml, &info);
     gl_release(tml, sources);
@@ -180,11 +178,7 @@ static tml_status float_surface_run(tml_context *tml, const surface_plan *plan)
         else if (!is_count && part->triangle_count > 0)
             status = emit_part(tml, &draw);
         double done = (double)(p + 1) / plan->part_count;
-        if (status == TML_OK &&
-            !surface_report(tml, plan, is_count ? "counts" : "vertices",
-                            plan->progress_first +
-                                done * (plan->progress_last - plan->progress_first)))
-            status = tml_error(tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
+        TML_THEN(status, surface_step_done(tml, plan, is_count ? "counts" : "vertices", done));
     }
     surface_time(plan->result, is_count ? "counts" : "vertices", tml_seconds() - start);
     return status;

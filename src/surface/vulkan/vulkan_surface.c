@@ -28,17 +28,13 @@
 /* Workgroups that gather, each some blocks of triangles: more than a device has at a time. */
 enum { SOUP_GROUPS_MAX = 4096 };
 
-static vk_address address_or_none(const tml_slot *slot)
-{
-    return slot ? vk_slot_address(slot) : 0;
-}
-
 /* Gathers the plan's outputs from a welded mesh: of so many triangles, or fewer by the total. */
 static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
                               const surface_outputs *welded, uint64_t triangle_count,
                               vk_address total)
 {
     const surface_layout *layout = surface_layout_of(plan);
+    const surface_outputs to = surface_addresses_of(&plan->mesh);
     const bool apart = !layout->stride;
     uint64_t groups =
         TML_MIN_OF(TML_CEIL_DIV(triangle_count, SURFACE_SOUP_BLOCK), (uint64_t)SOUP_GROUPS_MAX);
@@ -47,9 +43,9 @@ static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
         .positions = welded->positions,
         .normals = apart ? welded->normals : 0,
         .values = apart ? welded->values : 0,
-        .to_positions = vk_slot_address(plan->positions),
-        .to_normals = address_or_none(plan->vertex_normals), /* used where there are welded ones */
-        .to_values = address_or_none(plan->vertex_values),
+        .to_positions = to.positions,
+        .to_normals = to.normals, /* used where there are welded ones */
+        .to_values = to.values,
         .total = total,
         .triangles_low = (uint32_t)triangle_count,
         .triangles_high = (uint32_t)(triangle_count >> 32),
@@ -68,12 +64,7 @@ static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
 
 static tml_status run_soup(tml_context *tml, const surface_plan *plan)
 {
-    const surface_outputs welded = {
-        .positions = vk_slot_address(plan->welded.positions),
-        .normals = address_or_none(plan->welded.vertex_normals),
-        .values = address_or_none(plan->welded.vertex_values),
-        .indices = vk_slot_address(plan->welded.indices),
-    };
+    const surface_outputs welded = surface_addresses_of(&plan->welded.mesh);
     if (plan->indices64)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface: desc.soup: %" PRIu64 " vertices before their triangles; on "
@@ -200,16 +191,6 @@ static tml_status write_totals(const vk_surface_job *job)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* done: fraction of this stage. */
-static tml_status step_done(const vk_surface_job *job, const char *stage, double done)
-{
-    const surface_plan *plan = job->plan;
-    if (surface_report(job->tml, plan, stage,
-                       plan->progress_first + (plan->progress_last - plan->progress_first) * done))
-        return TML_OK;
-    return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_surface: cancelled");
-}
-
 /* Does this stage need the part in the current slab? */
 static bool is_wanted(const vk_surface_job *job, const surface_part *part)
 {
@@ -236,7 +217,7 @@ static tml_status run_whole(vk_surface_job *job, const char *stage)
     for (uint32_t p = 0; p < plan->part_count && status == TML_OK; p++) {
         if (is_wanted(job, &plan->parts[p]))
             status = run_part(job, p);
-        TML_THEN(status, step_done(job, stage, (p + 1.0) / plan->part_count));
+        TML_THEN(status, surface_step_done(job->tml, plan, stage, (p + 1.0) / plan->part_count));
     }
     return status;
 }
@@ -275,7 +256,7 @@ static tml_status run_in_slabs(vk_surface_job *job, const char *stage)
                 status = run_part(job, p);
         TML_THEN(status, vk_mark_here(job->tml, &turn.last_use[turn.place]));
         double done = (double)(job->own_end - job->z_first) / (double)(job->z_end - job->z_first);
-        TML_THEN(status, step_done(job, stage, done));
+        TML_THEN(status, surface_step_done(job->tml, plan, stage, done));
         turn.place = 1 - turn.place;
         goes_on = next_slab(job);
         if (status == TML_OK && goes_on)
@@ -323,9 +304,9 @@ static tml_status run_enqueue(vk_surface_job *job)
     const slab_turn turn = {0};
     tml_status status =
         plan->field ? source_load(job, &job->sources[SOURCE_VOLUME], &turn) : TML_OK;
-    if (status == TML_OK && plan->iso_on_device) {
-        const surface_iso_args args = {.iso = vk_slot_address(plan->iso_on_device) +
-                                              sizeof(float) * plan->iso_index,
+    if (status == TML_OK && plan->device.iso) {
+        const surface_iso_args args = {.iso = vk_slot_address(plan->device.iso) +
+                                              sizeof(float) * plan->device.iso_index,
                                        .head = space.head};
         status = vk_dispatch(job->tml, &(vk_dispatch_info){.module = &vk_shader_surface_iso,
                                                            .spec_count = 1,

@@ -41,7 +41,7 @@ typedef struct vk_workspace {
     vk_address open_words, meshes, own, own_rows; /* of open cells */
 } vk_workspace;
 
-/* Where EMIT writes; 0: not wanted. In records all three arrays of vertices are one. */
+/* Addresses of surface_arrays; 0: not wanted. In records all three arrays of vertices are one. */
 typedef struct surface_outputs {
     vk_address positions, normals, values, indices, cells;
 } surface_outputs;
@@ -65,6 +65,7 @@ typedef struct vk_surface_job {
 
 /* Bytes of scratch for the plan's stage: for the whole volume where that fits, else for slabs. */
 size_t surface_scratch_size(tml_context *tml, const void *desc);
+surface_outputs surface_addresses_of(const surface_arrays *mesh);
 /* The job of a stage in scratch of that size. Errors: UNSUPPORTED (shaders cannot number the rows
  * or words of the thinnest slab). */
 tml_status surface_job_begin(tml_context *tml, const surface_plan *plan, void *scratch,

@@ -168,6 +168,14 @@ static vk_address address_or_none(const tml_slot *slot)
     return slot ? vk_slot_address(slot) : 0;
 }
 
+surface_outputs surface_addresses_of(const surface_arrays *mesh)
+{
+    return (surface_outputs){address_or_none(mesh->positions),
+                             address_or_none(mesh->vertex_normals),
+                             address_or_none(mesh->vertex_values), address_or_none(mesh->indices),
+                             address_or_none(mesh->triangle_cells)};
+}
+
 /* The array of a vertex's attribute in a welded mesh in scratch. */
 static vk_address array_take(const surface_plan *plan, const tml_slot *slot, vk_arena *arena)
 {
@@ -179,15 +187,13 @@ static surface_outputs outputs_take(const surface_plan *plan, vk_arena *arena)
     if (plan->stage != SURFACE_EMIT && plan->stage != SURFACE_ENQUEUE)
         return (surface_outputs){0};
     const surface_layout *layout = surface_layout_of(plan);
-    surface_outputs out = {address_or_none(plan->positions), address_or_none(plan->vertex_normals),
-                           address_or_none(plan->vertex_values), address_or_none(plan->indices),
-                           address_or_none(plan->triangle_cells)};
+    surface_outputs out = surface_addresses_of(&plan->mesh);
     if (plan->soup) {
-        out.positions = array_take(plan, plan->positions, arena);
+        out.positions = array_take(plan, plan->mesh.positions, arena);
         out.normals = out.values = out.positions;
         if (!layout->stride) {
-            out.normals = array_take(plan, plan->vertex_normals, arena);
-            out.values = array_take(plan, plan->vertex_values, arena);
+            out.normals = array_take(plan, plan->mesh.vertex_normals, arena);
+            out.values = array_take(plan, plan->mesh.vertex_values, arena);
         }
         out.indices = vk_take(arena, plan->triangle_capacity, 3 * sizeof(uint32_t));
     }

@@ -32,7 +32,7 @@ static uint32_t options_of(const vk_surface_job *job)
     const surface_plan *plan = job->plan;
     return (plan->caps ? SURFACE_PAD : 0) | (job->may_miss ? SURFACE_NAN : 0) |
            (plan->mask ? SURFACE_MASK : 0) | (plan->labels ? SURFACE_LABEL : 0) |
-           (plan->iso_on_device ? SURFACE_HELD_LIMITS : 0);
+           (plan->device.iso ? SURFACE_HELD_LIMITS : 0);
 }
 
 /* READ_WORDS and READ_NARROW need bit i of all words to be sample i of the volume's memory. */
@@ -264,18 +264,20 @@ static tml_status place_chunks(const vk_surface_job *job, const vk_workspace *sp
         .head = space->head,
         .states = states->words,
         .total = surface_total_of(job, part),
-        .draw = plan->draw ? vk_slot_address(plan->draw) : 0,
-        .counts = plan->counts ? vk_slot_address(plan->counts) : 0,
+        .draw = plan->device.draw ? vk_slot_address(plan->device.draw) : 0,
+        .counts = plan->device.counts ? vk_slot_address(plan->device.counts) : 0,
         .chunk_count = space->chunk_count,
         .stretch = (uint32_t)stretch,
-        .counts_form = (plan->counts && plan->counts->type == TML_U64 ? SURFACE_COUNTS_WIDE : 0) |
-                       (plan->soup ? SURFACE_COUNTS_SOUP : 0),
+        .counts_form =
+            (plan->device.counts && plan->device.counts->type == TML_U64 ? SURFACE_COUNTS_WIDE
+                                                                         : 0) |
+            (plan->soup ? SURFACE_COUNTS_SOUP : 0),
         .vertex_room_low = (uint32_t)plan->vertex_capacity,
         .vertex_room_high = (uint32_t)(plan->vertex_capacity >> 32),
         .triangle_room_low = (uint32_t)plan->triangle_capacity,
         .triangle_room_high = (uint32_t)(plan->triangle_capacity >> 32),
         .is_masked = plan->mask != NULL};
-    memcpy(&args.normal0, plan->normal_rows, sizeof plan->normal_rows);
+    memcpy(&args.normal0, plan->axes.normal_rows, sizeof plan->axes.normal_rows);
     return vk_dispatch(job->tml,
                        &(vk_dispatch_info){.module = &vk_shader_surface_scan,
                                            .args = &args,
@@ -290,9 +292,9 @@ static tml_status make_table(const vk_surface_job *job, const vk_workspace *spac
     surface_table_args args = {.head = space->head};
     float place[12];
     for (int c = 0; c < 3; c++) {
-        place[c] = (float)plan->origin[c];
+        place[c] = (float)plan->axes.origin[c];
         for (int a = 0; a < 3; a++)
-            place[3 + 3 * a + c] = (float)plan->step[a][c];
+            place[3 + 3 * a + c] = (float)plan->axes.step[a][c];
     }
     memcpy(&args.place0, place, sizeof place);
     if (plan->trilinear) {
@@ -327,9 +329,10 @@ static vk_dispatch_info vertex_dispatch(const vk_surface_job *job, const vk_work
 {
     const surface_plan *plan = job->plan;
     const surface_layout *layout = surface_layout_of(plan);
-    const uint32_t options = options_of(job) | (plan->vertex_values ? SURFACE_ATTRIBUTE : 0) |
-                             (plan->vertex_normals && layout->octahedral ? SURFACE_OCTAHEDRAL : 0);
-    const tml_normals normals = plan->vertex_normals ? plan->normals : TML_NORMALS_NONE;
+    const uint32_t options =
+        options_of(job) | (plan->mesh.vertex_values ? SURFACE_ATTRIBUTE : 0) |
+        (plan->mesh.vertex_normals && layout->octahedral ? SURFACE_OCTAHEDRAL : 0);
+    const tml_normals normals = plan->mesh.vertex_normals ? plan->normals : TML_NORMALS_NONE;
     return (vk_dispatch_info){.spec_count = 7,
                               .specs = {plan->type, options, space->width_log2, space->segments > 1,
                                         plan->attribute ? plan->attribute->type : TML_F32,
@@ -369,7 +372,7 @@ static tml_status emit_vertices(const vk_surface_job *job, const vk_workspace *s
         .iso2 = limits.iso_words[2],
     };
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);
-    bool is_full = plan->vertex_normals || plan->vertex_values;
+    bool is_full = plan->mesh.vertex_normals || plan->mesh.vertex_values;
     vk_dispatch_info info = vertex_dispatch(job, space);
     info.module = is_double ? &vk_shader_surface_vertices_f64
                   : is_full ? &vk_shader_surface_vertices_full
@@ -409,8 +412,8 @@ static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *
         .own_at = place_in(space, space->own),
         .own_rows_at = place_in(space, space->own_rows),
     };
-    const tml_slot *cells = plan->triangle_cells;
-    uint32_t options = options_of(job) | (plan->flip_winding ? SURFACE_FLIP : 0) |
+    const tml_slot *cells = plan->mesh.triangle_cells;
+    uint32_t options = options_of(job) | (plan->axes.flip_winding ? SURFACE_FLIP : 0) |
                        (plan->indices64 ? SURFACE_WIDE : 0) |
                        (surface_layout_of(plan)->indices16 ? SURFACE_NARROW : 0) |
                        (cells ? SURFACE_CELL_OF : 0) |
