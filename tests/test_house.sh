@@ -9,8 +9,8 @@
 #   gpu         kernels
 #   an engine   (cpu, vulkan, gl, gl_float) core, kernels, gpu; no other engine and no program.
 #               gl and gl_float stand on gl/device, which knows neither. It has one toolkit for programs
-#   a program   core, stream, kernels; of another program, one of those that it may use (uses), the one header that
-#               that publishes; its parts by its table alone (image_parts.c)
+#   a program   core, stream, kernels; of another program, one of those that it may use (uses), a header that that
+#               publishes; its parts by its table alone (image_parts.c)
 #   its part    (image/vulkan) the program, its gpu folder, core, kernels, gpu; of the engine the toolkit
 #               (vulkan/vulkan_parts.h), in shaders what the engine's shaders include
 #   io          kernels; its folders io, and what reads the same files (uses); recipes all of them

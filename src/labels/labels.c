@@ -115,9 +115,9 @@ static void fill_constants(nets_plan *plan)
         words[NETS_SIZE + a] = (uint32_t)plan->size[a];
         words[NETS_COUNT + a] = (uint32_t)plan->box.count[a];
         words[NETS_FIRST + a] = (uint32_t)plan->box.first[a];
-        put_double(&words[NETS_ORIGIN + 2 * a], plan->origin[a]);
+        put_double(&words[NETS_ORIGIN + 2 * a], plan->axes.origin[a]);
         for (uint32_t c = 0; c < 3; c++)
-            put_double(&words[NETS_STEPS + 6 * a + 2 * c], plan->step[a][c]);
+            put_double(&words[NETS_STEPS + 6 * a + 2 * c], plan->axes.step[a][c]);
         words[label_words[a]] = (uint32_t)labels[a];
         words[label_words[a] + 1] = (uint32_t)(labels[a] >> 32);
     }
@@ -127,7 +127,7 @@ static void fill_constants(nets_plan *plan)
     words[NETS_SIGNED] = plan->is_signed;
     for (size_t i = 0; i < 8 / plan->sample_size; i++)
         nets_store(&words[NETS_PATTERN], i, plan->sample_size, plan->background);
-    words[NETS_FLIP] = plan->flip_winding;
+    words[NETS_FLIP] = plan->axes.flip_winding;
     words[NETS_CHOOSES] = plan->chosen != NULL;
     words[NETS_NO_BACK] = plan->no_background;
     words[NETS_HAS_BETWEEN] = plan->between != NULL;
@@ -137,7 +137,6 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
                         nets_plan *plan)
 {
     tml_grid grid = {0};
-    surface_axes axes = {0};
     uint64_t count = 0;
     tml_status status = tml_refuse_recording(tml, CALL, NULL);
     TML_THEN(status, surface_resolve_grid(tml, CALL, &desc->grid, &grid));
@@ -157,15 +156,14 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          CALL ": labels are of type %s, need an integer's", tml_type_name(read));
     }
-    TML_THEN(status, surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &axes));
+    TML_THEN(status,
+             surface_check_axes(tml, CALL, &grid, desc->position_origin, false, &plan->axes));
     TML_THEN(status, surface_resolve_region(tml, CALL, &desc->region, grid.dims, &plan->box));
     if (status != TML_OK)
         return status;
     memcpy(plan->dims, grid.dims, sizeof plan->dims);
     for (int c = 0; c < 3; c++)
-        plan->origin[c] = axes.origin[c] + 0.0; /* no -0, whatever is added to it */
-    memcpy(plan->step, axes.step, sizeof plan->step);
-    plan->flip_winding = axes.flip_winding;
+        plan->axes.origin[c] += 0.0; /* no -0, whatever is added to it */
     plan->pad = desc->caps || desc->separate;
     plan->separate = desc->separate;
     plan->manifold = desc->manifold;

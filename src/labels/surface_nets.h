@@ -56,8 +56,7 @@ typedef struct nets_plan {
     float rates[NETS_RATES];
     int16_t bound; /* in units of NETS_HALF */
     bool quads, separate, manifold, indices64;
-    bool flip_winding;
-    double origin[3], step[3][3];        /* as in surface_plan */
+    surface_axes axes;
     uint64_t words32;                    /* of a row of bits on a device */
     uint32_t constants[NETS_PLAN_WORDS]; /* of the kernels, but for what the device adds */
 

@@ -362,9 +362,9 @@ bool nets_run_on_device(const nets_plan *plan)
         samples * TML_MIN_OF(plan->sample_size, 4) <= UINT32_MAX - 32 &&
         samples * plan->sample_size / 4 <= UINT32_MAX - 32 && plan->chosen_count <= UINT32_MAX / 16;
     for (int c = 0; c < 3; c++) {
-        is_possible = is_possible && is_usual(plan->origin[c], 0x1p40);
+        is_possible = is_possible && is_usual(plan->axes.origin[c], 0x1p40);
         for (int k = 0; k < 3; k++)
-            is_possible = is_possible && is_usual(plan->step[k][c], 0x1p30);
+            is_possible = is_possible && is_usual(plan->axes.step[k][c], 0x1p30);
     }
     if (!is_possible)
         return false;

@@ -1,7 +1,7 @@
-/* A surface net as a producer of slabs. A slab owns layers of cells, whose vertices are its own, and
- * the faces of the layers of samples above them, so that these name vertices of its own and of the
- * next slab's first layer. What is wrong at the border of the samples that it looks at goes in by a
- * layer a move, two an iteration. */
+/* A surface net as a producer of slabs. A slab owns layers of cells, whose vertices are its own,
+ * and the faces of the layers of samples above them, so that these name vertices of its own and of
+ * the next slab's first layer. What is wrong at the border of the samples that it looks at goes in
+ * by a layer a move, two an iteration. */
 #include <string.h>
 
 #include "labels/labels_slabs.h"

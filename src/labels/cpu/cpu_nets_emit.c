@@ -6,7 +6,7 @@ ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
 {
     const nets_plan *plan = user;
     const bool is_first = nets_is_first(plan, face->label[0], face->label[1]);
-    const bool reverse = is_first == plan->flip_winding;
+    const bool reverse = is_first == plan->axes.flip_winding;
     uint64_t corner[4];
     for (int k = 0; k < 4; k++) /* keeping the diagonals */
         corner[reverse ? (4 - k) % 4 : k] = face->corner[k];

@@ -414,13 +414,13 @@ static void move_apart(const nets_parts *all, const uint64_t cell[3], const cell
 {
     const nets_plan *plan = all->plan;
     const float *middle = all->cases[at->mask].middle[at->variant][loop];
-    double to[3] = {plan->origin[0], plan->origin[1], plan->origin[2]};
+    double to[3] = {plan->axes.origin[0], plan->axes.origin[1], plan->axes.origin[2]};
     for (int a = 0; a < 3; a++) {
         const bool is_low = cell[a] == 0, is_high = cell[a] + 1 == nets_cells(plan, a);
         const double within = is_low ? 1 : is_high ? 0 : (double)middle[a];
         const double x = (double)(plan->box.first[a] + cell[a]) - (double)plan->pad + within;
         for (int c = 0; c < 3; c++)
-            to[c] += x * plan->step[a][c];
+            to[c] += x * plan->axes.step[a][c];
     }
     for (int c = 0; c < 3; c++)
         position[c] = (float)((double)position[c] + APART * (to[c] - (double)position[c]));
@@ -489,7 +489,7 @@ ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
     const bool cut = nets_is_cut_other_way(plan, face->corner);
     for (int s = 0; s < 2; s++) {
         const uint32_t number = number_of(slab->all, face->label[s]);
-        const bool reverse = (s == 0) == plan->flip_winding;
+        const bool reverse = (s == 0) == plan->axes.flip_winding;
         uint64_t corner[4];
         if (number == UINT32_MAX)
             continue;
