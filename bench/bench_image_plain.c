@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 
 enum { CHANNELS = 4, SHARE_PIXELS = 1 << 15, PART_PIXELS = 4096 };
 
@@ -31,11 +31,11 @@ ALWAYS_INLINE double sum(const float *pixels, size_t count, bool of_logarithms)
     return total;
 }
 
-CPU_INSTANTIATE(double, sum, (const float *pixels, size_t count, bool of_logarithms),
-                return of_logarithms ? sum(pixels, count, true) : sum(pixels, count, false))
+SIMD_INSTANTIATE(double, sum, (const float *pixels, size_t count, bool of_logarithms),
+                 return of_logarithms ? sum(pixels, count, true) : sum(pixels, count, false))
 
 typedef double (*sum_fn)(const float *pixels, size_t count, bool of_logarithms);
-static const sum_fn sum_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(sum);
+static const sum_fn sum_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(sum);
 
 static void sum_share(void *argument, uint32_t index)
 {

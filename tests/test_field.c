@@ -3,7 +3,7 @@
 #include <trommel/field.h>
 #include <trommel/surface.h>
 
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 #include "field/field_internal.h"
 #include "test.h"
 

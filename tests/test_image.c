@@ -5,7 +5,7 @@
 
 #include <trommel/image.h>
 
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 #include "test.h"
 
 #include "contexts.h"

@@ -9,7 +9,7 @@
 
 #include "cases.h"
 #include "core/platform.h"
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 #include "low_bytes.h"
 
 #include "kernels/kernel.h"

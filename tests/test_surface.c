@@ -9,7 +9,7 @@
 
 #include <trommel/trommel.h>
 
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 #include "support_marching_cubes.h"
 
 #include "kernels/kernel.h"

@@ -10,7 +10,7 @@
 
 #include <trommel/trommel.h>
 
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 
 enum { FINE = 33, FINER = 4 * (FINE - 1) + 1 };
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 
 #include "kernels/kernel.h"
 #include "kernels/pack.k.h"
@@ -52,13 +52,13 @@ ALWAYS_INLINE uint32_t unpacked_wrong(uint32_t bits, uint32_t step, uint32_t cou
         wrong += tml_float_bits(library_unpack(bits + i * step)) != bits + i * step;
     return wrong;
 }
-CPU_INSTANTIATE(uint32_t, packed_wrong, (uint32_t bits, uint32_t step, uint32_t count),
-                return packed_wrong(bits, step, count))
-CPU_INSTANTIATE(uint32_t, unpacked_wrong, (uint32_t bits, uint32_t step, uint32_t count),
-                return unpacked_wrong(bits, step, count))
+SIMD_INSTANTIATE(uint32_t, packed_wrong, (uint32_t bits, uint32_t step, uint32_t count),
+                 return packed_wrong(bits, step, count))
+SIMD_INSTANTIATE(uint32_t, unpacked_wrong, (uint32_t bits, uint32_t step, uint32_t count),
+                 return unpacked_wrong(bits, step, count))
 typedef uint32_t (*wrong_fn)(uint32_t bits, uint32_t step, uint32_t count);
-static const wrong_fn packed_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(packed_wrong);
-static const wrong_fn unpacked_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(unpacked_wrong);
+static const wrong_fn packed_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(packed_wrong);
+static const wrong_fn unpacked_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(unpacked_wrong);
 
 static void check_task(void *argument, uint32_t task)
 {

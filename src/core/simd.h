@@ -1,6 +1,31 @@
-/* The SIMD level of all loops on the host, chosen at run time. */
+/* SIMD levels: how loops on the host are compiled for several instruction sets, one of which is
+ * chosen at run time. (The compilers' own target_clones and ifunc crash under sanitizers.)
+ *
+ * A level is chosen for each block of work, never for each element. Floating-point loops fix their
+ * lanes and order in C, so every level gives the same bits.
+ *
+ * A hot loop is an ALWAYS_INLINE function in plain C, or with intrinsics where C lacks the
+ * operation. SIMD_INSTANTIATE compiles it for each level by a target attribute:
+ *
+ *     ALWAYS_INLINE void add(const float *in, size_t count, float *out) { ... }
+ *     SIMD_INSTANTIATE(void, add, (const float *in, size_t count, float *out),
+ *                      add(in, count, out))
+ *     typedef void (*add_fn)(const float *in, size_t count, float *out);
+ *     static const add_fn add_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(add);
+ *     ...
+ *     add_for[tml_simd_level()](in, count, out); */
 #ifndef TML_SIMD_H
 #define TML_SIMD_H
+
+#include "core/inline.h"
+#include "core/neon.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#    define SIMD_X86 1
+#    include <immintrin.h>
+#else
+#    define SIMD_X86 0
+#endif
 
 typedef enum tml_simd {
     TML_SIMD_BASE,   /* the compiler's default target: SSE2, NEON, or plain C */
@@ -15,5 +40,65 @@ tml_simd tml_simd_level(void);
 const char *tml_simd_name(void);
 /* For tests: limits the level in the whole process. No operation may be running. */
 void tml_simd_force(tml_simd level);
+
+/* The expression for the base level: with NEON, or in plain C. */
+#if TML_NEON
+#    define SIMD_NEON_OR(neon, plain) neon
+#else
+#    define SIMD_NEON_OR(neon, plain) plain
+#endif
+
+/* A vector type of n values of type T, with T's alignment. */
+#define SIMD_VECTOR(T, n)                                                                          \
+    T __attribute__((vector_size(sizeof(T) * (n)), aligned(sizeof(T)), may_alias))
+
+/* ---- a function for each level --------------------------------------------------------------- */
+
+/* Before an instantiated function's type: inlines all calls in its body. */
+#define SIMD_FLAT __attribute__((flatten))
+
+#if SIMD_X86
+#    define SIMD_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#    define SIMD_TARGET_AVX512                                                                     \
+        __attribute__((                                                                            \
+            target("avx2,bmi,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi2")))
+/* Defines name_base, name_avx2 and name_avx512; the statement calls the ALWAYS_INLINE function. */
+#    define SIMD_INSTANTIATE(type, name, parameters, statement)                                    \
+        static type name##_base parameters                                                         \
+        {                                                                                          \
+            statement;                                                                             \
+        }                                                                                          \
+        SIMD_TARGET_AVX2 static type name##_avx2 parameters                                        \
+        {                                                                                          \
+            statement;                                                                             \
+        }                                                                                          \
+        SIMD_TARGET_AVX512 static type name##_avx512 parameters                                    \
+        {                                                                                          \
+            statement;                                                                             \
+        }
+/* A table row: the function of each level. */
+#    define SIMD_EACH_LEVEL(name)                                                                  \
+        {                                                                                          \
+            name##_base, name##_avx2, name##_avx512                                                \
+        }
+#    define SIMD_OWN_LEVEL(base, avx2, avx512)                                                     \
+        {                                                                                          \
+            base, avx2, avx512                                                                     \
+        }
+#else
+#    define SIMD_INSTANTIATE(type, name, parameters, statement)                                    \
+        static type name##_base parameters                                                         \
+        {                                                                                          \
+            statement;                                                                             \
+        }
+#    define SIMD_EACH_LEVEL(name)                                                                  \
+        {                                                                                          \
+            name##_base, name##_base, name##_base                                                  \
+        }
+#    define SIMD_OWN_LEVEL(base, avx2, avx512)                                                     \
+        {                                                                                          \
+            base, base, base                                                                       \
+        }
+#endif
 
 #endif

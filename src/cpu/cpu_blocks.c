@@ -113,7 +113,7 @@ static uint32_t await(cpu_link *link, uint32_t state)
             return seen;
         if (spins >= SPINS_BEFORE_YIELD)
             tml_thread_yield();
-#if CPU_X86
+#if SIMD_X86
         else
             _mm_pause();
 #endif
@@ -171,13 +171,13 @@ ALWAYS_INLINE void widen(tml_type element, const void *restrict in, size_t count
         assert(!"widen: the type is not widened");
     }
 }
-CPU_INSTANTIATE(void, widen, (tml_type element, const void *in, size_t count, void *out),
-                widen(element, in, count, out))
+SIMD_INSTANTIATE(void, widen, (tml_type element, const void *in, size_t count, void *out),
+                 widen(element, in, count, out))
 
 void cpu_widen(tml_type element, const void *in, size_t count, void *out)
 {
     static void (*const table[TML_SIMD_LEVELS])(tml_type, const void *, size_t, void *) =
-        CPU_EACH_LEVEL(widen);
+        SIMD_EACH_LEVEL(widen);
     table[tml_simd_level()](element, in, count, out);
 }
 

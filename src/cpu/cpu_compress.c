@@ -36,8 +36,8 @@ static void bits_base(const uint8_t *bytes, size_t count, uint64_t *words)
         bits_base(bytes + 64 * whole, count % 64, words + whole);                                  \
     }
 
-#if CPU_X86
-CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_avx2(const uint8_t *bytes)
+#if SIMD_X86
+SIMD_TARGET_AVX2 ALWAYS_INLINE uint64_t word_avx2(const uint8_t *bytes)
 {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i *in = (const __m256i *)(const void *)bytes;
@@ -47,14 +47,14 @@ CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_avx2(const uint8_t *bytes)
                                                        << 32);
 }
 
-CPU_TARGET_AVX512 ALWAYS_INLINE uint64_t word_avx512(const uint8_t *bytes)
+SIMD_TARGET_AVX512 ALWAYS_INLINE uint64_t word_avx512(const uint8_t *bytes)
 {
     __m512i in = _mm512_loadu_si512(bytes);
     return _mm512_test_epi8_mask(in, in);
 }
 
-BITS_VECTOR(bits_avx2, CPU_TARGET_AVX2, word_avx2)
-BITS_VECTOR(bits_avx512, CPU_TARGET_AVX512, word_avx512)
+BITS_VECTOR(bits_avx2, SIMD_TARGET_AVX2, word_avx2)
+BITS_VECTOR(bits_avx512, SIMD_TARGET_AVX512, word_avx512)
 #elif TML_NEON
 ALWAYS_INLINE uint64_t word_neon(const uint8_t *bytes)
 {
@@ -72,7 +72,7 @@ BITS_VECTOR(bits_neon, , word_neon)
 void cpu_bits_of_bytes(const uint8_t *bytes, size_t count, uint64_t *words)
 {
     static void (*const table[TML_SIMD_LEVELS])(const uint8_t *, size_t, uint64_t *) =
-        CPU_OWN_LEVEL(CPU_NEON_OR(bits_neon, bits_base), bits_avx2, bits_avx512);
+        SIMD_OWN_LEVEL(SIMD_NEON_OR(bits_neon, bits_base), bits_avx2, bits_avx512);
     table[tml_simd_level()](bytes, count, words);
 }
 
@@ -94,13 +94,13 @@ ALWAYS_INLINE uint64_t count_bits(const uint64_t *words, size_t count)
         bits += (uint64_t)__builtin_popcountll(words[w]);
     return bits;
 }
-CPU_INSTANTIATE(uint64_t, count_bits, (const uint64_t *words, size_t count),
-                return count_bits(words, count))
+SIMD_INSTANTIATE(uint64_t, count_bits, (const uint64_t *words, size_t count),
+                 return count_bits(words, count))
 
 uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 {
     static uint64_t (*const table[TML_SIMD_LEVELS])(const uint64_t *, size_t) =
-        CPU_EACH_LEVEL(count_bits);
+        SIMD_EACH_LEVEL(count_bits);
     return table[tml_simd_level()](words, count);
 }
 
@@ -159,7 +159,7 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 
 /* ---- packing, vectors ----------------------------------------------------------------------- */
 
-#if CPU_X86 || TML_NEON
+#if SIMD_X86 || TML_NEON
 
 /* Ends a vector loop over whole words: packs the last, partial word, whose elements end before
  * 64. */
@@ -173,7 +173,7 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 enum { PREFETCH = 8 << 10 };
 
 /* The bytes that the set bits from bit i of a word on take, of a group: bits. */
-#    if CPU_X86
+#    if SIMD_X86
 #        define BEGIN_WORD(lanes, bytes)
 #        define THIS_WORD               words[w]
 #        define SIZE_AT(i, bits, bytes) (size_t) __builtin_popcountll(bits) * (bytes)
@@ -219,7 +219,7 @@ ALWAYS_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
                 UNROLLED for (uint32_t i = 0; i < 64; i += (lanes), group += (lanes) * (bytes))    \
                 {                                                                                  \
                     uint64_t bits = THIS_WORD >> i & (UINT64_MAX >> (64 - (lanes)));               \
-                    if (CPU_X86 || i * (bytes) % 64 == 0)                                          \
+                    if (SIMD_X86 || i * (bytes) % 64 == 0)                                         \
                         __builtin_prefetch(group + PREFETCH, 0, 2);                                \
                     STEP(to, group, bits);                                                         \
                     to += SIZE_AT(i, bits, bytes);                                                 \
@@ -230,7 +230,7 @@ ALWAYS_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
 
 #endif
 
-#if CPU_X86
+#if SIMD_X86
 
 /* The merging form, into the source: its packed bytes are those of the zeroing form, which has a
  * false dependency on some processors. */
@@ -247,14 +247,14 @@ ALWAYS_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
         __m512i v = _mm512_loadu_si512(from);                                                      \
         _mm512_storeu_si512(to, _mm512_mask_compress_epi64(v, (__mmask8)(bits), v))
 
-PACK_VECTOR(pack_1_avx512, CPU_TARGET_AVX512, 1, 64, COMPRESS_EPI8)
-PACK_VECTOR(pack_2_avx512, CPU_TARGET_AVX512, 2, 32, COMPRESS_EPI16)
-PACK_VECTOR(pack_4_avx512, CPU_TARGET_AVX512, 4, 16, COMPRESS_EPI32)
-PACK_VECTOR(pack_8_avx512, CPU_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
+PACK_VECTOR(pack_1_avx512, SIMD_TARGET_AVX512, 1, 64, COMPRESS_EPI8)
+PACK_VECTOR(pack_2_avx512, SIMD_TARGET_AVX512, 2, 32, COMPRESS_EPI16)
+PACK_VECTOR(pack_4_avx512, SIMD_TARGET_AVX512, 4, 16, COMPRESS_EPI32)
+PACK_VECTOR(pack_8_avx512, SIMD_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
 
 #endif
 
-#if CPU_X86 || TML_NEON
+#if SIMD_X86 || TML_NEON
 
 /* set_bits[m]: positions of m's set bits, lowest first, one byte each from the lowest byte on. */
 #    define BIT(m, b) ((uint64_t)((m) >> (b)&1))
@@ -277,7 +277,7 @@ static const uint64_t set_bits[256] = {POSITIONS_64(0), POSITIONS_64(64), POSITI
 
 #endif
 
-#if CPU_X86
+#if SIMD_X86
 
 #    define POSITIONS_OF(bits) _mm_loadl_epi64((const __m128i *)(const void *)&set_bits[bits])
 
@@ -301,10 +301,10 @@ static const uint64_t set_bits[256] = {POSITIONS_64(0), POSITIONS_64(64), POSITI
         p = _mm256_or_si256(p, _mm256_slli_epi64(_mm256_or_si256(p, _mm256_set1_epi64x(1)), 32));  \
         _mm256_storeu_si256((__m256i *)(void *)(to), _mm256_permutevar8x32_epi32(v, p))
 
-PACK_VECTOR(pack_1_avx2, CPU_TARGET_AVX2, 1, 8, PERMUTE_EPI8)
-PACK_VECTOR(pack_2_avx2, CPU_TARGET_AVX2, 2, 8, PERMUTE_EPI16)
-PACK_VECTOR(pack_4_avx2, CPU_TARGET_AVX2, 4, 8, PERMUTE_EPI32)
-PACK_VECTOR(pack_8_avx2, CPU_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
+PACK_VECTOR(pack_1_avx2, SIMD_TARGET_AVX2, 1, 8, PERMUTE_EPI8)
+PACK_VECTOR(pack_2_avx2, SIMD_TARGET_AVX2, 2, 8, PERMUTE_EPI16)
+PACK_VECTOR(pack_4_avx2, SIMD_TARGET_AVX2, 4, 8, PERMUTE_EPI32)
+PACK_VECTOR(pack_8_avx2, SIMD_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
 
 #elif TML_NEON
 
@@ -352,12 +352,12 @@ PACK_VECTOR(pack_8_neon, , 8, 4, PERMUTE_8)
 cpu_compress_fn cpu_compress_for(size_t element_size)
 {
     static const cpu_compress_fn table[][TML_SIMD_LEVELS] = {
-        [1] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_1_neon, pack_1), pack_1_avx2, pack_1_avx512),
-        [2] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_2_neon, pack_2), pack_2_avx2, pack_2_avx512),
-        [4] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_4_neon, pack_4), pack_4_avx2, pack_4_avx512),
-        [8] = CPU_OWN_LEVEL(CPU_NEON_OR(pack_8_neon, pack_8), pack_8_avx2, pack_8_avx512),
-        [12] = CPU_OWN_LEVEL(pack_12, pack_12, pack_12),
-        [16] = CPU_OWN_LEVEL(pack_16, pack_16, pack_16),
+        [1] = SIMD_OWN_LEVEL(SIMD_NEON_OR(pack_1_neon, pack_1), pack_1_avx2, pack_1_avx512),
+        [2] = SIMD_OWN_LEVEL(SIMD_NEON_OR(pack_2_neon, pack_2), pack_2_avx2, pack_2_avx512),
+        [4] = SIMD_OWN_LEVEL(SIMD_NEON_OR(pack_4_neon, pack_4), pack_4_avx2, pack_4_avx512),
+        [8] = SIMD_OWN_LEVEL(SIMD_NEON_OR(pack_8_neon, pack_8), pack_8_avx2, pack_8_avx512),
+        [12] = SIMD_OWN_LEVEL(pack_12, pack_12, pack_12),
+        [16] = SIMD_OWN_LEVEL(pack_16, pack_16, pack_16),
     };
     cpu_compress_fn found =
         element_size < TML_ARRAY_SIZE(table) ? table[element_size][tml_simd_level()] : NULL;
@@ -366,7 +366,7 @@ cpu_compress_fn cpu_compress_for(size_t element_size)
 
 /* ---- copies with non-temporal stores -------------------------------------------------------- */
 
-#if CPU_X86
+#if SIMD_X86
 void cpu_copy_out(void *out, const void *in, size_t size, bool stream)
 {
     enum { LINE = 64 };

@@ -114,10 +114,10 @@ ALWAYS_INLINE void fill(expand_space *space, const unsigned char *counts, size_t
      uint32_t *rank)
 
 #define COUNTS_OF_SIZE(size)                                                                       \
-    CPU_INSTANTIATE(uint64_t, sum##size, (const unsigned char *counts, size_t n),                  \
-                    return sum_of(counts, size, n))                                                \
-    CPU_INSTANTIATE(void, fill##size, FILL_PARAMETERS,                                             \
-                    fill(space, counts, size, n, name, source, rank))
+    SIMD_INSTANTIATE(uint64_t, sum##size, (const unsigned char *counts, size_t n),                 \
+                     return sum_of(counts, size, n))                                               \
+    SIMD_INSTANTIATE(void, fill##size, FILL_PARAMETERS,                                            \
+                     fill(space, counts, size, n, name, source, rank))
 COUNTS_OF_SIZE(1)
 COUNTS_OF_SIZE(2)
 COUNTS_OF_SIZE(4)
@@ -126,10 +126,10 @@ typedef uint64_t (*sum_fn)(const unsigned char *counts, size_t n);
 typedef void(*fill_fn) FILL_PARAMETERS;
 
 /* Indexed by half the bytes of a count, rounded down: 1, 2, 4. */
-static const sum_fn sum_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(sum1), CPU_EACH_LEVEL(sum2),
-                                                   CPU_EACH_LEVEL(sum4)};
-static const fill_fn fill_fns[3][TML_SIMD_LEVELS] = {CPU_EACH_LEVEL(fill1), CPU_EACH_LEVEL(fill2),
-                                                     CPU_EACH_LEVEL(fill4)};
+static const sum_fn sum_fns[3][TML_SIMD_LEVELS] = {SIMD_EACH_LEVEL(sum1), SIMD_EACH_LEVEL(sum2),
+                                                   SIMD_EACH_LEVEL(sum4)};
+static const fill_fn fill_fns[3][TML_SIMD_LEVELS] = {SIMD_EACH_LEVEL(fill1), SIMD_EACH_LEVEL(fill2),
+                                                     SIMD_EACH_LEVEL(fill4)};
 
 /* ---- the job --------------------------------------------------------------------------------- */
 

@@ -63,8 +63,8 @@ typedef struct fold_row {
     }
 
 #define LEVELS(fold, name)                                                                         \
-    CPU_INSTANTIATE(cpu_number, fold##_##name, (const void *in, size_t count),                     \
-                    return fold##_##name(in, count))
+    SIMD_INSTANTIATE(cpu_number, fold##_##name, (const void *in, size_t count),                    \
+                     return fold##_##name(in, count))
 
 /* MEAN divides a sum of doubles for every type, as a sum of 64-bit integers may overflow. */
 #define REAL_SUM(fold, name, T, LOAD)                                                              \
@@ -84,10 +84,10 @@ typedef struct fold_row {
 
 /* mean: the fold whose sum MEAN divides. */
 #define FOLD_ROW(name, mean)                                                                       \
-    static const fold_row row_##name = {CPU_EACH_LEVEL(sum_##name),                                \
-                                        CPU_EACH_LEVEL(mean##_##name),                             \
-                                        CPU_EACH_LEVEL(min_##name),                                \
-                                        CPU_EACH_LEVEL(max_##name),                                \
+    static const fold_row row_##name = {SIMD_EACH_LEVEL(sum_##name),                               \
+                                        SIMD_EACH_LEVEL(mean##_##name),                            \
+                                        SIMD_EACH_LEVEL(min_##name),                               \
+                                        SIMD_EACH_LEVEL(max_##name),                               \
                                         find_##name,                                               \
                                         limit_##name};
 

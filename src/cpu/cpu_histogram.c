@@ -101,10 +101,10 @@ ALWAYS_INLINE void fixed_loop(const uint32_t *bits, size_t count, int shift, uin
         out[i] = tml_words_uint64(sum.x, sum.y);
     }
 }
-CPU_INSTANTIATE(void, fixed, (const uint32_t *bits, size_t count, int shift, uint64_t *out),
-                fixed_loop(bits, count, shift, out))
+SIMD_INSTANTIATE(void, fixed, (const uint32_t *bits, size_t count, int shift, uint64_t *out),
+                 fixed_loop(bits, count, shift, out))
 static void (*const fixed_fns[])(const uint32_t *bits, size_t count, int shift,
-                                 uint64_t *out) = CPU_EACH_LEVEL(fixed);
+                                 uint64_t *out) = SIMD_EACH_LEVEL(fixed);
 
 static void weights_of(const histogram_job *job, uint64_t first, size_t count, uint64_t *out)
 {

@@ -1,10 +1,10 @@
 /* The CPU engine's toolkit for programs: buffers as memory, scratch, parallel tiles, and loops
- * compiled for each SIMD level (cpu_simd.h). */
+ * compiled for each SIMD level (core/simd.h). */
 #ifndef TML_CPU_PARTS_H
 #define TML_CPU_PARTS_H
 
 #include "core/core_internal.h"
-#include "cpu/cpu_simd.h"
+#include "core/simd.h"
 
 /* A buffer's elements; NULL for no buffer. */
 void *cpu_memory(const tml_context *tml, tml_buffer buffer);

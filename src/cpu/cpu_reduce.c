@@ -36,8 +36,8 @@ static uint64_t blocks_of(uint64_t length)
             for (size_t c = 0; c < N; c++)                                                         \
                 out[c * ROW + i] = in[i * N + c];                                                  \
     }                                                                                              \
-    CPU_INSTANTIATE(void, split_##T##_##N, (const void *vectors, size_t count, void *rows),        \
-                    split_##T##_##N(vectors, count, rows))
+    SIMD_INSTANTIATE(void, split_##T##_##N, (const void *vectors, size_t count, void *rows),       \
+                     split_##T##_##N(vectors, count, rows))
 SPLIT(uint32_t, 2)
 SPLIT(uint32_t, 3)
 SPLIT(uint32_t, 4)
@@ -46,10 +46,10 @@ SPLIT(uint64_t, 3)
 SPLIT(uint64_t, 4)
 
 static const split_fn splits[2][COMPONENTS_MOST - 1][TML_SIMD_LEVELS] = {
-    {CPU_EACH_LEVEL(split_uint32_t_2), CPU_EACH_LEVEL(split_uint32_t_3),
-     CPU_EACH_LEVEL(split_uint32_t_4)},
-    {CPU_EACH_LEVEL(split_uint64_t_2), CPU_EACH_LEVEL(split_uint64_t_3),
-     CPU_EACH_LEVEL(split_uint64_t_4)}};
+    {SIMD_EACH_LEVEL(split_uint32_t_2), SIMD_EACH_LEVEL(split_uint32_t_3),
+     SIMD_EACH_LEVEL(split_uint32_t_4)},
+    {SIMD_EACH_LEVEL(split_uint64_t_2), SIMD_EACH_LEVEL(split_uint64_t_3),
+     SIMD_EACH_LEVEL(split_uint64_t_4)}};
 
 static void fold_vectors(const reduce_job *job, uint64_t first, uint64_t end, cpu_number *results)
 {

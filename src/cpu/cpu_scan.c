@@ -38,9 +38,9 @@ ALWAYS_INLINE void widen_bytes(const void *in, bool is_signed, int16_t out[GROUP
               is_signed ? vmovl_s8(vld1_s8(in)) : vreinterpretq_s16_u16(vmovl_u8(vld1_u8(in))));
 }
 
-typedef CPU_VECTOR(uint32_t, 4) u32_sums;
-typedef CPU_VECTOR(uint64_t, 2) u64_sums;
-typedef CPU_VECTOR(double, 2) f64_sums;
+typedef SIMD_VECTOR(uint32_t, 4) u32_sums;
+typedef SIMD_VECTOR(uint64_t, 2) u64_sums;
+typedef SIMD_VECTOR(double, 2) f64_sums;
 
 #    define LAST_OF_4(v) __builtin_shufflevector(v, v, 3, 3, 3, 3)
 #    define LAST_OF_2(v) __builtin_shufflevector(v, v, 1, 1)
@@ -82,19 +82,19 @@ typedef CPU_VECTOR(double, 2) f64_sums;
         v[3] += LAST_OF_2(v[1]);                                                                   \
         WRITE(Sum, 4, LAST_OF_2)
 #else
-typedef CPU_VECTOR(uint8_t, 4) u8x4;
-typedef CPU_VECTOR(int8_t, 4) i8x4;
-typedef CPU_VECTOR(uint16_t, 4) u16x4;
-typedef CPU_VECTOR(int16_t, 4) i16x4;
-typedef CPU_VECTOR(uint32_t, 4) u32x4;
-typedef CPU_VECTOR(int32_t, 4) i32x4;
-typedef CPU_VECTOR(uint64_t, 4) u64x4;
-typedef CPU_VECTOR(float, 4) f32x4;
-typedef CPU_VECTOR(double, 4) f64x4;
-typedef CPU_VECTOR(uint8_t, 8) u8x8;
-typedef CPU_VECTOR(uint16_t, 8) u16x8;
-typedef CPU_VECTOR(uint32_t, 8) u32x8;
-typedef CPU_VECTOR(uint64_t, 8) u64x8;
+typedef SIMD_VECTOR(uint8_t, 4) u8x4;
+typedef SIMD_VECTOR(int8_t, 4) i8x4;
+typedef SIMD_VECTOR(uint16_t, 4) u16x4;
+typedef SIMD_VECTOR(int16_t, 4) i16x4;
+typedef SIMD_VECTOR(uint32_t, 4) u32x4;
+typedef SIMD_VECTOR(int32_t, 4) i32x4;
+typedef SIMD_VECTOR(uint64_t, 4) u64x4;
+typedef SIMD_VECTOR(float, 4) f32x4;
+typedef SIMD_VECTOR(double, 4) f64x4;
+typedef SIMD_VECTOR(uint8_t, 8) u8x8;
+typedef SIMD_VECTOR(uint16_t, 8) u16x8;
+typedef SIMD_VECTOR(uint32_t, 8) u32x8;
+typedef SIMD_VECTOR(uint64_t, 8) u64x8;
 
 typedef u32x8 u32_sums;
 typedef u64x4 u64_sums;
@@ -152,8 +152,8 @@ typedef f64x4 f64_sums;
     {                                                                                              \
         SCAN_BODY(T, Load, A, Sum, GROUP_SCAN, LOAD);                                              \
     }                                                                                              \
-    CPU_INSTANTIATE(void, tile_##name, (const void *in, size_t count, void *sums),                 \
-                    tile_##name(in, count, sums))
+    SIMD_INSTANTIATE(void, tile_##name, (const void *in, size_t count, void *sums),                \
+                     tile_##name(in, count, sums))
 
 #define SCAN_TILE_32(name, T, Load) SCAN_TILE(name, T, Load, uint32_t, u32_sums, GROUP_OF_32)
 
@@ -177,11 +177,11 @@ static void tile_f32_to_real_base(const void *in, size_t count, void *sums)
     SCAN_BODY(float, f32x4, double, f64_sums, GROUP_OF_64, LOAD);
 }
 
-#if CPU_X86
+#if SIMD_X86
 /* gcc emits seven instructions for this conversion, which is one. */
 #    define LOAD_F32(Load, Sum, x, k) (Sum) _mm256_cvtps_pd(_mm_loadu_ps((x) + 4 * (k)))
 
-CPU_TARGET_AVX2 static void tile_f32_to_real_avx2(const void *in, size_t count, void *sums)
+SIMD_TARGET_AVX2 static void tile_f32_to_real_avx2(const void *in, size_t count, void *sums)
 {
     SCAN_BODY(float, f32x4, double, f64_sums, GROUP_OF_64, LOAD_F32);
 }
@@ -198,9 +198,9 @@ CPU_TARGET_AVX2 static void tile_f32_to_real_avx2(const void *in, size_t count, 
         for (size_t i = 0; i < count; i++)                                                         \
             y[i] = (T)(add + x[i]);                                                                \
     }                                                                                              \
-    CPU_INSTANTIATE(void, add_##name,                                                              \
-                    (const void *sums, cpu_number before, size_t count, void *out),                \
-                    add_##name(sums, before, count, out))
+    SIMD_INSTANTIATE(void, add_##name,                                                             \
+                     (const void *sums, cpu_number before, size_t count, void *out),               \
+                     add_##name(sums, before, count, out))
 
 ADD_BEFORE(32, uint32_t, uint32_t, u)
 ADD_BEFORE(64, uint64_t, uint64_t, u)
@@ -404,22 +404,22 @@ static void cpu_scan_reduce_then_scan(scan_job *job)
 static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 {
     static const cpu_scan_tile_fn to_32[TML_SCALAR_END][TML_SIMD_LEVELS] = {
-        [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_32),   [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_32),
-        [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_32), [TML_I32] = CPU_EACH_LEVEL(tile_u32_to_32),
-        [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_32), [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_32),
+        [TML_U8] = SIMD_EACH_LEVEL(tile_u8_to_32),   [TML_U16] = SIMD_EACH_LEVEL(tile_u16_to_32),
+        [TML_U32] = SIMD_EACH_LEVEL(tile_u32_to_32), [TML_I32] = SIMD_EACH_LEVEL(tile_u32_to_32),
+        [TML_U64] = SIMD_EACH_LEVEL(tile_u64_to_32), [TML_I64] = SIMD_EACH_LEVEL(tile_u64_to_32),
     };
     static const cpu_scan_tile_fn to_64[TML_SCALAR_END][TML_SIMD_LEVELS] = {
-        [TML_U8] = CPU_EACH_LEVEL(tile_u8_to_64),
-        [TML_I8] = CPU_EACH_LEVEL(tile_i8_to_64),
-        [TML_U16] = CPU_EACH_LEVEL(tile_u16_to_64),
-        [TML_I16] = CPU_EACH_LEVEL(tile_i16_to_64),
-        [TML_U32] = CPU_EACH_LEVEL(tile_u32_to_64),
-        [TML_I32] = CPU_EACH_LEVEL(tile_i32_to_64),
-        [TML_U64] = CPU_EACH_LEVEL(tile_u64_to_64),
-        [TML_I64] = CPU_EACH_LEVEL(tile_u64_to_64),
+        [TML_U8] = SIMD_EACH_LEVEL(tile_u8_to_64),
+        [TML_I8] = SIMD_EACH_LEVEL(tile_i8_to_64),
+        [TML_U16] = SIMD_EACH_LEVEL(tile_u16_to_64),
+        [TML_I16] = SIMD_EACH_LEVEL(tile_i16_to_64),
+        [TML_U32] = SIMD_EACH_LEVEL(tile_u32_to_64),
+        [TML_I32] = SIMD_EACH_LEVEL(tile_i32_to_64),
+        [TML_U64] = SIMD_EACH_LEVEL(tile_u64_to_64),
+        [TML_I64] = SIMD_EACH_LEVEL(tile_u64_to_64),
         [TML_F32] =
-            CPU_OWN_LEVEL(tile_f32_to_real_base, tile_f32_to_real_avx2, tile_f32_to_real_avx2),
-        [TML_F64] = CPU_EACH_LEVEL(tile_f64_to_real),
+            SIMD_OWN_LEVEL(tile_f32_to_real_base, tile_f32_to_real_avx2, tile_f32_to_real_avx2),
+        [TML_F64] = SIMD_EACH_LEVEL(tile_f64_to_real),
     };
     bool narrow = out_size == sizeof(uint32_t) && !is_real;
     return (narrow ? to_32 : to_64)[in][tml_simd_level()];
@@ -428,9 +428,9 @@ static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 static cpu_scan_add_fn find_add(tml_type out)
 {
     static const cpu_scan_add_fn table[TML_SCALAR_END][TML_SIMD_LEVELS] = {
-        [TML_U32] = CPU_EACH_LEVEL(add_32),  [TML_I32] = CPU_EACH_LEVEL(add_32),
-        [TML_U64] = CPU_EACH_LEVEL(add_64),  [TML_I64] = CPU_EACH_LEVEL(add_64),
-        [TML_F32] = CPU_EACH_LEVEL(add_f32), [TML_F64] = CPU_EACH_LEVEL(add_f64),
+        [TML_U32] = SIMD_EACH_LEVEL(add_32),  [TML_I32] = SIMD_EACH_LEVEL(add_32),
+        [TML_U64] = SIMD_EACH_LEVEL(add_64),  [TML_I64] = SIMD_EACH_LEVEL(add_64),
+        [TML_F32] = SIMD_EACH_LEVEL(add_f32), [TML_F64] = SIMD_EACH_LEVEL(add_f64),
     };
     return table[out][tml_simd_level()];
 }

@@ -97,8 +97,8 @@ static bool take_group(segments *all, uint64_t *first, uint64_t *end)
             is_falling |= x[i] > x[i + 1];                                                         \
         return is_falling;                                                                         \
     }                                                                                              \
-    CPU_INSTANTIATE(bool, falls_##name, (const void *offsets, size_t count),                       \
-                    return falls_##name(offsets, count))
+    SIMD_INSTANTIATE(bool, falls_##name, (const void *offsets, size_t count),                      \
+                     return falls_##name(offsets, count))
 
 FALLS(u32, uint32_t)
 FALLS(u64, uint64_t)
@@ -106,7 +106,7 @@ FALLS(u64, uint64_t)
 static void order_worker(void *argument, uint32_t worker)
 {
     static bool (*const table[][TML_SIMD_LEVELS])(const void *, size_t) = {
-        CPU_EACH_LEVEL(falls_u32), CPU_EACH_LEVEL(falls_u64)};
+        SIMD_EACH_LEVEL(falls_u32), SIMD_EACH_LEVEL(falls_u64)};
     (void)worker;
     segments *all = argument;
     bool (*falls)(const void *, size_t) = table[all->offsets->type == TML_U64][tml_simd_level()];
@@ -159,7 +159,7 @@ typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint
 
 /* Vectors may write past a segment's end; the next segment overwrites that. */
 #define SCAN_ONE(Sum)                                                                              \
-    typedef CPU_VECTOR(Sum, CPU_SCAN_SLACK) vector;                                                \
+    typedef SIMD_VECTOR(Sum, CPU_SCAN_SLACK) vector;                                               \
     for (uint64_t i = at; i < next; i += CPU_SCAN_SLACK)                                           \
     *(vector *)(void *)(results + i) =                                                             \
         *(const vector *)(const void *)(sum + inclusive + i) - sum[at]
@@ -171,10 +171,10 @@ typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint
     {                                                                                              \
         EACH_SHORT(Offset, Sum, SCAN_ONE(Sum));                                                    \
     }                                                                                              \
-    CPU_INSTANTIATE(uint64_t, scan_short_##name,                                                   \
-                    (const void *offsets, uint64_t s, uint64_t end, uint64_t last,                 \
-                     const void *sums, size_t inclusive, void *out),                               \
-                    return scan_short_##name(offsets, s, end, last, sums, inclusive, out))
+    SIMD_INSTANTIATE(uint64_t, scan_short_##name,                                                  \
+                     (const void *offsets, uint64_t s, uint64_t end, uint64_t last,                \
+                      const void *sums, size_t inclusive, void *out),                              \
+                     return scan_short_##name(offsets, s, end, last, sums, inclusive, out))
 
 SHORT_SCANS(u32_32, uint32_t, uint32_t)
 SHORT_SCANS(u32_64, uint32_t, uint64_t)
@@ -455,8 +455,8 @@ static void scan_long(scan_job *job, uint64_t s)
 }
 
 static const short_fn scan_shorts[2][2][TML_SIMD_LEVELS] = {
-    {CPU_EACH_LEVEL(scan_short_u32_32), CPU_EACH_LEVEL(scan_short_u32_64)},
-    {CPU_EACH_LEVEL(scan_short_u64_32), CPU_EACH_LEVEL(scan_short_u64_64)}};
+    {SIMD_EACH_LEVEL(scan_short_u32_32), SIMD_EACH_LEVEL(scan_short_u32_64)},
+    {SIMD_EACH_LEVEL(scan_short_u64_32), SIMD_EACH_LEVEL(scan_short_u64_64)}};
 
 static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, cpu_arena *arena,
                          scan_job *job)

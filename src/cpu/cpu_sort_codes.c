@@ -123,32 +123,32 @@ ALWAYS_INLINE void tags_of(const sort_form *form, const void *records, size_t co
         BY_SIZE(size, TAG_OF_16)
 }
 
-CPU_INSTANTIATE(void, load, (const sort_form *form, uint64_t first, size_t count, void *out),
-                load(form, first, count, out))
-CPU_INSTANTIATE(void, keys_of,
-                (const sort_form *form, const void *records, size_t count, void *out),
-                keys_of(form, records, count, out))
-CPU_INSTANTIATE(void, tags_of,
-                (const sort_form *form, const void *records, size_t count, size_t size, void *out),
-                tags_of(form, records, count, size, out))
+SIMD_INSTANTIATE(void, load, (const sort_form *form, uint64_t first, size_t count, void *out),
+                 load(form, first, count, out))
+SIMD_INSTANTIATE(void, keys_of,
+                 (const sort_form *form, const void *records, size_t count, void *out),
+                 keys_of(form, records, count, out))
+SIMD_INSTANTIATE(void, tags_of,
+                 (const sort_form *form, const void *records, size_t count, size_t size, void *out),
+                 tags_of(form, records, count, size, out))
 
 void cpu_sort_load(const sort_form *form, uint64_t first, size_t count, void *out)
 {
     static void (*const table[TML_SIMD_LEVELS])(const sort_form *, uint64_t, size_t, void *) =
-        CPU_EACH_LEVEL(load);
+        SIMD_EACH_LEVEL(load);
     table[tml_simd_level()](form, first, count, out);
 }
 
 void cpu_sort_keys(const sort_form *form, const void *records, size_t count, void *out)
 {
     static void (*const table[TML_SIMD_LEVELS])(const sort_form *, const void *, size_t, void *) =
-        CPU_EACH_LEVEL(keys_of);
+        SIMD_EACH_LEVEL(keys_of);
     table[tml_simd_level()](form, records, count, out);
 }
 
 void cpu_sort_tags(const sort_form *form, const void *records, size_t count, size_t size, void *out)
 {
     static void (*const table[TML_SIMD_LEVELS])(const sort_form *, const void *, size_t, size_t,
-                                                void *) = CPU_EACH_LEVEL(tags_of);
+                                                void *) = SIMD_EACH_LEVEL(tags_of);
     table[tml_simd_level()](form, records, count, size, out);
 }

@@ -43,14 +43,14 @@ typedef size_t (*sort_halve_fn)(const unsigned char *x, size_t count, unsigned b
 #include "cpu/cpu_sort_records.h"
 
 #define LOOPS(bytes)                                                                               \
-    CPU_INSTANTIATE(uint64_t, differ_##bytes,                                                      \
-                    (const void *records, size_t count, const void *base),                         \
-                    return differ_##bytes(records, count, base))                                   \
-    CPU_INSTANTIATE(                                                                               \
+    SIMD_INSTANTIATE(uint64_t, differ_##bytes,                                                     \
+                     (const void *records, size_t count, const void *base),                        \
+                     return differ_##bytes(records, count, base))                                  \
+    SIMD_INSTANTIATE(                                                                              \
         void, count_##bytes,                                                                       \
         (const void *records, size_t count, sort_digit digit, uint32_t(*tables)[SORT_BINS]),       \
         count_##bytes(records, count, digit, tables))                                              \
-    CPU_INSTANTIATE(                                                                               \
+    SIMD_INSTANTIATE(                                                                              \
         void, scatter_##bytes,                                                                     \
         (const void *records, size_t count, sort_digit digit, sort_heads *heads, void *out),       \
         scatter_##bytes(records, count, digit, heads, out))
@@ -83,25 +83,25 @@ LEAF(16, _base, , NULL, NULL)
 HALVE(4, _base, , word_4, NULL)
 HALVE(8, _base, , word_8, NULL)
 HALVE(16, _base, , word_16, NULL)
-#if CPU_X86
-SHORT_ONES(4, _avx2, CPU_TARGET_AVX2, sort_group_avx2)
-LEAF(4, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_4)
-SHORT_ONES(8, _avx2, CPU_TARGET_AVX2, sort_group_avx2)
-LEAF(8, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_8)
-SHORT_ONES(16, _avx2, CPU_TARGET_AVX2, sort_group_avx2)
-LEAF(16, _avx2, CPU_TARGET_AVX2, sort_group_avx2, write_row_16)
-HALVE(4, _avx2, CPU_TARGET_AVX2, word_4_avx2, NULL)
-HALVE(8, _avx2, CPU_TARGET_AVX2, word_8_avx2, NULL)
-HALVE(16, _avx2, CPU_TARGET_AVX2, word_16, NULL)
-SHORT_ONES(4, _avx512, CPU_TARGET_AVX512, sort_group_avx512)
-LEAF(4, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_4)
-SHORT_ONES(8, _avx512, CPU_TARGET_AVX512, sort_group_avx512)
-LEAF(8, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_8_avx512)
-SHORT_ONES(16, _avx512, CPU_TARGET_AVX512, sort_group_avx512)
-LEAF(16, _avx512, CPU_TARGET_AVX512, sort_group_avx512, write_row_16)
-HALVE(4, _avx512, CPU_TARGET_AVX512, word_4, halve_vectors_4)
-HALVE(8, _avx512, CPU_TARGET_AVX512, word_8, halve_vectors_8)
-HALVE(16, _avx512, CPU_TARGET_AVX512, word_16, NULL)
+#if SIMD_X86
+SHORT_ONES(4, _avx2, SIMD_TARGET_AVX2, sort_group_avx2)
+LEAF(4, _avx2, SIMD_TARGET_AVX2, sort_group_avx2, write_row_4)
+SHORT_ONES(8, _avx2, SIMD_TARGET_AVX2, sort_group_avx2)
+LEAF(8, _avx2, SIMD_TARGET_AVX2, sort_group_avx2, write_row_8)
+SHORT_ONES(16, _avx2, SIMD_TARGET_AVX2, sort_group_avx2)
+LEAF(16, _avx2, SIMD_TARGET_AVX2, sort_group_avx2, write_row_16)
+HALVE(4, _avx2, SIMD_TARGET_AVX2, word_4_avx2, NULL)
+HALVE(8, _avx2, SIMD_TARGET_AVX2, word_8_avx2, NULL)
+HALVE(16, _avx2, SIMD_TARGET_AVX2, word_16, NULL)
+SHORT_ONES(4, _avx512, SIMD_TARGET_AVX512, sort_group_avx512)
+LEAF(4, _avx512, SIMD_TARGET_AVX512, sort_group_avx512, write_row_4)
+SHORT_ONES(8, _avx512, SIMD_TARGET_AVX512, sort_group_avx512)
+LEAF(8, _avx512, SIMD_TARGET_AVX512, sort_group_avx512, write_row_8_avx512)
+SHORT_ONES(16, _avx512, SIMD_TARGET_AVX512, sort_group_avx512)
+LEAF(16, _avx512, SIMD_TARGET_AVX512, sort_group_avx512, write_row_16)
+HALVE(4, _avx512, SIMD_TARGET_AVX512, word_4, halve_vectors_4)
+HALVE(8, _avx512, SIMD_TARGET_AVX512, word_8, halve_vectors_8)
+HALVE(16, _avx512, SIMD_TARGET_AVX512, word_16, NULL)
 #endif
 
 const sort_loops *cpu_sort_loops(size_t record_size)
@@ -111,7 +111,7 @@ const sort_loops *cpu_sort_loops(size_t record_size)
         differ_##bytes##level, count_##bytes##level, scatter_##bytes##level, flush_##bytes,        \
             halve_##bytes##level, leaf_##bytes##level, short_ones, has_rows                        \
     }
-#if CPU_X86
+#if SIMD_X86
 #    define LEVELS(bytes)                                                                          \
         {                                                                                          \
             TABLE(bytes, _base, NULL, false),                                                      \

@@ -5,7 +5,7 @@
  * After: Batcher: Sorting Networks and Their Applications. 1968; Inoue, Moriyama, Komatsu,
  * Nakatani: AA-Sort. 2007 (sorting columns, then transposing). */
 
-#if CPU_X86
+#if SIMD_X86
 
 /* Batcher's odd-even merge sort of 16: a stage a line. */
 /* clang-format off */
@@ -25,7 +25,7 @@
 /* ---- AVX2: eight rows at a time -------------------------------------------------------------- */
 
 /* Transposes 8 x 8 codes. */
-CPU_TARGET_AVX2 ALWAYS_INLINE void transpose_8(__m256i r[8])
+SIMD_TARGET_AVX2 ALWAYS_INLINE void transpose_8(__m256i r[8])
 {
     __m256i pairs[8], fours[8];
     for (int i = 0; i < 8; i += 2) {
@@ -43,7 +43,7 @@ CPU_TARGET_AVX2 ALWAYS_INLINE void transpose_8(__m256i r[8])
     }
 }
 
-CPU_TARGET_AVX2 static void sort_8_rows(uint32_t (*codes)[SORT_ROW], const uint32_t *fills)
+SIMD_TARGET_AVX2 static void sort_8_rows(uint32_t (*codes)[SORT_ROW], const uint32_t *fills)
 {
     const __m256i places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     const __m256i eight = _mm256_set1_epi32(8);
@@ -73,13 +73,13 @@ CPU_TARGET_AVX2 static void sort_8_rows(uint32_t (*codes)[SORT_ROW], const uint3
     }
 }
 
-CPU_TARGET_AVX2 static void sort_group_avx2(uint32_t (*codes)[SORT_ROW], const uint32_t *fills)
+SIMD_TARGET_AVX2 static void sort_group_avx2(uint32_t (*codes)[SORT_ROW], const uint32_t *fills)
 {
     sort_8_rows(codes, fills);
     sort_8_rows(codes + 8, fills + 8);
 }
 
-CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_4_avx2(const void *x, unsigned bit)
+SIMD_TARGET_AVX2 ALWAYS_INLINE uint64_t word_4_avx2(const void *x, unsigned bit)
 {
     const __m128i up = _mm_cvtsi32_si128(31 - (int)bit);
     uint64_t word = 0;
@@ -91,7 +91,7 @@ CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_4_avx2(const void *x, unsigned bit)
     return word;
 }
 
-CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_8_avx2(const void *x, unsigned bit)
+SIMD_TARGET_AVX2 ALWAYS_INLINE uint64_t word_8_avx2(const void *x, unsigned bit)
 {
     const __m128i up = _mm_cvtsi32_si128(63 - (int)bit);
     uint64_t word = 0;
@@ -106,7 +106,7 @@ CPU_TARGET_AVX2 ALWAYS_INLINE uint64_t word_8_avx2(const void *x, unsigned bit)
 /* ---- AVX-512: sixteen rows at a time --------------------------------------------------------- */
 
 /* Transposes 16 x 16 codes. */
-CPU_TARGET_AVX512 ALWAYS_INLINE void transpose_16(__m512i r[16])
+SIMD_TARGET_AVX512 ALWAYS_INLINE void transpose_16(__m512i r[16])
 {
     __m512i pairs[16], fours[16];
     for (int i = 0; i < 16; i += 2) {
@@ -130,7 +130,7 @@ CPU_TARGET_AVX512 ALWAYS_INLINE void transpose_16(__m512i r[16])
         }
 }
 
-CPU_TARGET_AVX512 static void sort_group_avx512(uint32_t (*codes)[SORT_ROW], const uint32_t *fills)
+SIMD_TARGET_AVX512 static void sort_group_avx512(uint32_t (*codes)[SORT_ROW], const uint32_t *fills)
 {
     const __m512i largest = _mm512_set1_epi32(-1);
     _Static_assert(SORT_LEAF / SORT_ROW + SORT_ROW < 256, "bzhi takes a byte of fills");
@@ -151,8 +151,8 @@ CPU_TARGET_AVX512 static void sort_group_avx512(uint32_t (*codes)[SORT_ROW], con
         _mm512_store_si512(codes[i], r[i]);
 }
 
-CPU_TARGET_AVX512 ALWAYS_INLINE void write_row_8_avx512(const sort_rows *rows, size_t row,
-                                                        void *out)
+SIMD_TARGET_AVX512 ALWAYS_INLINE void write_row_8_avx512(const sort_rows *rows, size_t row,
+                                                         void *out)
 {
     const __m512i *records = (const __m512i *)(const void *)rows->records + row * 2;
     __m512i low = _mm512_load_si512(records), high = _mm512_load_si512(records + 1);
@@ -166,7 +166,7 @@ CPU_TARGET_AVX512 ALWAYS_INLINE void write_row_8_avx512(const sort_rows *rows, s
 
 /* Halves whole groups of vectors, and moves zeros and ones on; returns the records done. */
 #    define HALVE_AVX512(bytes, lanes, bits)                                                       \
-        CPU_TARGET_AVX512 ALWAYS_INLINE size_t halve_vectors_##bytes(                              \
+        SIMD_TARGET_AVX512 ALWAYS_INLINE size_t halve_vectors_##bytes(                             \
             const unsigned char *x, size_t count, unsigned bit, unsigned char **zeros,             \
             unsigned char **ones)                                                                  \
         {                                                                                          \

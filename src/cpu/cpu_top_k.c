@@ -112,11 +112,11 @@ struct top_k_job {
             tables[i % TABLES][code >> shift & (BINS - 1)] += ((code ^ prefix) & higher) == 0;     \
         }                                                                                          \
     }                                                                                              \
-    CPU_INSTANTIATE(                                                                               \
+    SIMD_INSTANTIATE(                                                                              \
         void, compare_##UINT,                                                                      \
         (const top_k_job *job, const void *keys, size_t count, uint8_t *below, uint8_t *equal),    \
         compare_##UINT(job, keys, count, below, equal))                                            \
-    CPU_INSTANTIATE(                                                                               \
+    SIMD_INSTANTIATE(                                                                              \
         void, count_##UINT,                                                                        \
         (const top_k_job *job, const void *keys, size_t count, uint64_t(*tables)[BINS]),           \
         count_##UINT(job, keys, count, tables))
@@ -132,7 +132,7 @@ static const top_k_loops *loops_of(size_t size)
     {                                                                                              \
         compare_##UINT##level, count_##UINT##level                                                 \
     }
-#if CPU_X86
+#if SIMD_X86
 #    define LEVELS(UINT)                                                                           \
         {                                                                                          \
             LEVEL(UINT, _base), LEVEL(UINT, _avx2), LEVEL(UINT, _avx512)                           \

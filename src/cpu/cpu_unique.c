@@ -58,16 +58,16 @@ ALWAYS_INLINE void differ(const unsigned char *element, size_t size, size_t coun
     else
         DIFFER(uint8_t, size)
 }
-CPU_INSTANTIATE(void, differ,
-                (const unsigned char *element, size_t size, size_t count, uint8_t *out),
-                differ(element, size, count, out))
+SIMD_INSTANTIATE(void, differ,
+                 (const unsigned char *element, size_t size, size_t count, uint8_t *out),
+                 differ(element, size, count, out))
 
 typedef void (*differ_fn)(const unsigned char *element, size_t size, size_t count, uint8_t *out);
 
 /* Head flags of the block at first, as mask words. */
 static void mark_starts(const unique_job *job, uint64_t first, size_t count, uint64_t *words)
 {
-    static const differ_fn table[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(differ);
+    static const differ_fn table[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(differ);
     uint8_t starts[CPU_BLOCK];
     size_t done = first == 0; /* element 0 has no predecessor */
     starts[0] = 1;

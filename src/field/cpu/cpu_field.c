@@ -193,14 +193,14 @@ ALWAYS_INLINE void add_bin(int formula, const brick_frame *frame, const brick_pa
         add_points(FIELD_WENDLAND_C2, false, false, frame, brick, bin, samples);
 }
 
-CPU_INSTANTIATE(void, add_bin,
-                (int formula, const brick_frame *frame, const brick_part *brick,
-                 const brick_points *bin, brick_samples samples),
-                add_bin(formula, frame, brick, bin, samples))
+SIMD_INSTANTIATE(void, add_bin,
+                 (int formula, const brick_frame *frame, const brick_part *brick,
+                  const brick_points *bin, brick_samples samples),
+                 add_bin(formula, frame, brick, bin, samples))
 
 typedef void (*add_bin_fn)(int formula, const brick_frame *frame, const brick_part *brick,
                            const brick_points *bin, brick_samples samples);
-static const add_bin_fn add_bin_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(add_bin);
+static const add_bin_fn add_bin_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(add_bin);
 
 /* A row of bricks along x: its samples, and the bins that their support touches along y and z. */
 typedef struct brick_row {

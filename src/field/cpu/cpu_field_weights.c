@@ -68,13 +68,14 @@ ALWAYS_INLINE float sum_weights(int formula, const weight_points *near, const we
     return sum_near(FIELD_WENDLAND_C2, near, runs, at);
 }
 
-CPU_INSTANTIATE(float, sum_weights,
-                (int formula, const weight_points *near, const weight_run *runs, const float at[3]),
-                return sum_weights(formula, near, runs, at))
+SIMD_INSTANTIATE(float, sum_weights,
+                 (int formula, const weight_points *near, const weight_run *runs,
+                  const float at[3]),
+                 return sum_weights(formula, near, runs, at))
 
 typedef float (*sum_weights_fn)(int formula, const weight_points *near, const weight_run *runs,
                                 const float at[3]);
-static const sum_weights_fn sum_weights_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(sum_weights);
+static const sum_weights_fn sum_weights_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(sum_weights);
 
 typedef struct weights_job {
     tml_context *tml;

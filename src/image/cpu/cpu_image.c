@@ -115,20 +115,22 @@ ALWAYS_INLINE void encode(tml_type type, coding how, const float *restrict in, s
             EACH_CODING(work, TML_U8, in, out);                                                    \
     } while (0)
 
-CPU_INSTANTIATE(void, decode, (tml_type type, coding how, const void *in, size_t count, float *out),
-                EACH_TYPE(decode, in, out))
-CPU_INSTANTIATE(void, encode, (tml_type type, coding how, const float *in, size_t count, void *out),
-                EACH_TYPE(encode, in, out))
+SIMD_INSTANTIATE(void, decode,
+                 (tml_type type, coding how, const void *in, size_t count, float *out),
+                 EACH_TYPE(decode, in, out))
+SIMD_INSTANTIATE(void, encode,
+                 (tml_type type, coding how, const float *in, size_t count, void *out),
+                 EACH_TYPE(encode, in, out))
 
 typedef void (*decode_fn)(tml_type type, coding how, const void *in, size_t count, float *out);
 typedef void (*encode_fn)(tml_type type, coding how, const float *in, size_t count, void *out);
-static const decode_fn decode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(decode);
-static const encode_fn encode_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(encode);
+static const decode_fn decode_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(decode);
+static const encode_fn encode_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(encode);
 
-#if CPU_X86
+#if SIMD_X86
 /* f16 by the hardware's instruction: equals tml_half_to_float except for the bits of a NaN. (With
  * AVX2 the instruction is an extension of its own, F16C, which not every compiler can target.) */
-CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t count, float *out)
+SIMD_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t count, float *out)
 {
     size_t i = 0;
     for (; i + 16 <= count; i += 16)
@@ -141,7 +143,7 @@ CPU_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t co
 static void decode_elements(tml_simd level, tml_type type, coding how, const void *in, size_t count,
                             float *out)
 {
-#if CPU_X86
+#if SIMD_X86
     if (type == TML_F16 && level == TML_SIMD_AVX512) {
         decode_halves_avx512(in, count, out);
         return;
@@ -163,11 +165,11 @@ static void look_up_base(coding how, const float *table, const uint8_t *codes, s
     look_up(how, table, codes, 0, count, out);
 }
 
-#if CPU_X86
+#if SIMD_X86
 /* For the plain loop compilers extract and insert single elements, which takes three times as long
  * as a gather. */
-CPU_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const uint8_t *codes,
-                                         size_t count, float *out)
+SIMD_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const uint8_t *codes,
+                                          size_t count, float *out)
 {
     int place[8];
     for (size_t l = 0; l < 8; l++)
@@ -181,8 +183,8 @@ CPU_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const u
     look_up(how, table, codes, i, count, out);
 }
 
-CPU_TARGET_AVX512 static void look_up_avx512(coding how, const float *table, const uint8_t *codes,
-                                             size_t count, float *out)
+SIMD_TARGET_AVX512 static void look_up_avx512(coding how, const float *table, const uint8_t *codes,
+                                              size_t count, float *out)
 {
     int place[16];
     for (size_t l = 0; l < 16; l++)
@@ -200,7 +202,7 @@ CPU_TARGET_AVX512 static void look_up_avx512(coding how, const float *table, con
 typedef void (*look_up_fn)(coding how, const float *table, const uint8_t *codes, size_t count,
                            float *out);
 static const look_up_fn look_up_for[TML_SIMD_LEVELS] =
-    CPU_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
+    SIMD_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
 
 /* Logarithms become linear; alpha stays. */
 ALWAYS_INLINE void expand_logs(uint32_t values, uint32_t channels, size_t count, float *out)
@@ -209,11 +211,11 @@ ALWAYS_INLINE void expand_logs(uint32_t values, uint32_t channels, size_t count,
     for (size_t i = 0; i < count; i++)
         out[i] = image_either(alpha_mask(how, i) != 0, out[i], image_of_log(out[i], values));
 }
-CPU_INSTANTIATE(void, expand_logs, (uint32_t values, uint32_t channels, size_t count, float *out),
-                expand_logs(values, channels, count, out))
+SIMD_INSTANTIATE(void, expand_logs, (uint32_t values, uint32_t channels, size_t count, float *out),
+                 expand_logs(values, channels, count, out))
 
 typedef void (*expand_fn)(uint32_t values, uint32_t channels, size_t count, float *out);
-static const expand_fn expand_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(expand_logs);
+static const expand_fn expand_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(expand_logs);
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
@@ -252,11 +254,11 @@ static void part_base(const float *in, size_t count, uint32_t channels, uint32_t
     part(in, i, count, channels, wanted, out);
 }
 
-#if CPU_X86
+#if SIMD_X86
 /* Four channels, eight pixels at a time: a register has a row of two 4 x 4 matrices, which are
  * transposed together. The compiled plain loop takes five times as long. */
-CPU_TARGET_AVX2 static void part_avx2(const float *in, size_t count, uint32_t channels,
-                                      uint32_t wanted, image_planes out)
+SIMD_TARGET_AVX2 static void part_avx2(const float *in, size_t count, uint32_t channels,
+                                       uint32_t wanted, image_planes out)
 {
     size_t i = 0;
     for (; channels == 4 && i + 8 <= count; i += 8) {
@@ -280,8 +282,8 @@ CPU_TARGET_AVX2 static void part_avx2(const float *in, size_t count, uint32_t ch
     part(in, i, count, channels, wanted, out);
 }
 
-CPU_TARGET_AVX512 static void part_avx512(const float *in, size_t count, uint32_t channels,
-                                          uint32_t wanted, image_planes out)
+SIMD_TARGET_AVX512 static void part_avx512(const float *in, size_t count, uint32_t channels,
+                                           uint32_t wanted, image_planes out)
 {
     const __m512i lowest =
         _mm512_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29);
@@ -311,7 +313,7 @@ CPU_TARGET_AVX512 static void part_avx512(const float *in, size_t count, uint32_
 
 typedef void (*part_fn)(const float *in, size_t count, uint32_t channels, uint32_t wanted,
                         image_planes out);
-static const part_fn part_for[TML_SIMD_LEVELS] = CPU_OWN_LEVEL(part_base, part_avx2, part_avx512);
+static const part_fn part_for[TML_SIMD_LEVELS] = SIMD_OWN_LEVEL(part_base, part_avx2, part_avx512);
 
 /* Interleaves planes of three or four channels into pixels; elements of type T. */
 #define LACE(T, channels)                                                                          \
@@ -345,14 +347,14 @@ ALWAYS_INLINE void lace(size_t size, uint32_t channels, const void *const planes
         LACE(float, 4);
 }
 
-CPU_INSTANTIATE(void, lace,
-                (size_t size, uint32_t channels, const void *const planes[4], size_t count,
-                 void *out),
-                lace(size, channels, planes, count, out))
+SIMD_INSTANTIATE(void, lace,
+                 (size_t size, uint32_t channels, const void *const planes[4], size_t count,
+                  void *out),
+                 lace(size, channels, planes, count, out))
 
 typedef void (*lace_fn)(size_t size, uint32_t channels, const void *const planes[4], size_t count,
                         void *out);
-static const lace_fn lace_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(lace);
+static const lace_fn lace_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(lace);
 
 /* ---- a row's pixels -------------------------------------------------------------------------- */
 

@@ -38,16 +38,16 @@ ALWAYS_INLINE void join_rows(image_taps taps, const float *const rows[3], size_t
             out[i] = image_tapped(taps, first[i], middle[i], last[i]);
 }
 
-CPU_INSTANTIATE(void, join_rows,
-                (image_taps taps, const float *const rows[3], size_t count, float *out),
-                join_rows(taps, rows, count, out))
+SIMD_INSTANTIATE(void, join_rows,
+                 (image_taps taps, const float *const rows[3], size_t count, float *out),
+                 join_rows(taps, rows, count, out))
 
 void cpu_join_rows(tml_simd level, image_taps taps, const float *const rows[3], size_t count,
                    float *out)
 {
     typedef void (*join_rows_fn)(image_taps taps, const float *const rows[3], size_t count,
                                  float *out);
-    static const join_rows_fn join_rows_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(join_rows);
+    static const join_rows_fn join_rows_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(join_rows);
     join_rows_for[level](taps, rows, count, out);
 }
 
@@ -72,12 +72,13 @@ ALWAYS_INLINE void tap_columns(size_t channels, const float *restrict row,
         }
 }
 
-CPU_INSTANTIATE(void, pair_columns, (uint32_t channels, const float *row, size_t count, float *out),
-                EACH_CHANNELS(pair_columns(CHANNELS, row, count, out)))
-CPU_INSTANTIATE(void, tap_columns,
-                (uint32_t channels, const float *row, const float *const parts[2], size_t count,
-                 float *out),
-                EACH_CHANNELS(tap_columns(CHANNELS, row, parts[0], parts[1], count, out)))
+SIMD_INSTANTIATE(void, pair_columns,
+                 (uint32_t channels, const float *row, size_t count, float *out),
+                 EACH_CHANNELS(pair_columns(CHANNELS, row, count, out)))
+SIMD_INSTANTIATE(void, tap_columns,
+                 (uint32_t channels, const float *row, const float *const parts[2], size_t count,
+                  float *out),
+                 EACH_CHANNELS(tap_columns(CHANNELS, row, parts[0], parts[1], count, out)))
 
 void cpu_join_columns(tml_simd level, uint32_t channels, const float *row,
                       const float *const parts[2], size_t count, float *out)
@@ -85,8 +86,8 @@ void cpu_join_columns(tml_simd level, uint32_t channels, const float *row,
     typedef void (*pair_fn)(uint32_t channels, const float *row, size_t count, float *out);
     typedef void (*tap_fn)(uint32_t channels, const float *row, const float *const parts[2],
                            size_t count, float *out);
-    static const pair_fn pair_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(pair_columns);
-    static const tap_fn tap_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(tap_columns);
+    static const pair_fn pair_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(pair_columns);
+    static const tap_fn tap_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(tap_columns);
     if (parts[0])
         tap_for[level](channels, row, parts, count, out);
     else
@@ -105,16 +106,16 @@ ALWAYS_INLINE void join_quads(size_t channels, const float *const rows[2], size_
         }
 }
 
-CPU_INSTANTIATE(void, join_quads,
-                (uint32_t channels, const float *const rows[2], size_t count, float *out),
-                EACH_CHANNELS(join_quads(CHANNELS, rows, count, out)))
+SIMD_INSTANTIATE(void, join_quads,
+                 (uint32_t channels, const float *const rows[2], size_t count, float *out),
+                 EACH_CHANNELS(join_quads(CHANNELS, rows, count, out)))
 
 void cpu_join_quads(tml_simd level, uint32_t channels, const float *const rows[2], size_t count,
                     float *out)
 {
     typedef void (*quads_fn)(uint32_t channels, const float *const rows[2], size_t count,
                              float *out);
-    static const quads_fn quads_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(join_quads);
+    static const quads_fn quads_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(join_quads);
     quads_for[level](channels, rows, count, out);
 }
 
@@ -143,10 +144,10 @@ ALWAYS_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t first, ui
     }
 }
 
-CPU_INSTANTIATE(CPU_FLAT void, weigh_tap,
-                (uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end, float *sums,
-                 float *weights),
-                weigh_tap(tap, old_size, first, end, sums, weights))
+SIMD_INSTANTIATE(SIMD_FLAT void, weigh_tap,
+                 (uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end, float *sums,
+                  float *weights),
+                 weigh_tap(tap, old_size, first, end, sums, weights))
 
 /* The new texels around the middle that have its weights, if none of these is 0. Of an even size
  * that is all but a few at each end. weights: of taps, not yet repeated. */
@@ -177,7 +178,7 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
     enum { FILTER_REACH = IMAGE_KAISER_TAPS };
     typedef void (*weigh_tap_fn)(uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end,
                                  float *sums, float *weights);
-    static const weigh_tap_fn weigh_tap_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_tap);
+    static const weigh_tap_fn weigh_tap_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(weigh_tap);
     uint32_t size = TML_MAX_OF(old_size / 2, 1u);
     bool repeat_middle = old_size % 2 == 0 && size > 2 * FILTER_REACH;
     uint32_t middle = repeat_middle ? FILTER_REACH : size, right = size - middle;
@@ -304,17 +305,17 @@ ALWAYS_INLINE void weigh_rows(size_t channels, uint32_t row_count, const float *
     }
 }
 
-CPU_INSTANTIATE(void, weigh_rows,
-                (uint32_t channels, uint32_t row_count, const float *const *rows,
-                 const float *weights, size_t texels, float *even, float *odd),
-                EACH_CHANNELS(weigh_rows(CHANNELS, row_count, rows, weights, texels, even, odd)))
+SIMD_INSTANTIATE(void, weigh_rows,
+                 (uint32_t channels, uint32_t row_count, const float *const *rows,
+                  const float *weights, size_t texels, float *even, float *odd),
+                 EACH_CHANNELS(weigh_rows(CHANNELS, row_count, rows, weights, texels, even, odd)))
 
 void cpu_weigh_rows(tml_simd level, uint32_t channels, uint32_t row_count, const float *const *rows,
                     const float *weights, size_t texels, float *even, float *odd)
 {
     typedef void (*weigh_rows_fn)(uint32_t channels, uint32_t row_count, const float *const *rows,
                                   const float *weights, size_t texels, float *even, float *odd);
-    static const weigh_rows_fn weigh_rows_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(weigh_rows);
+    static const weigh_rows_fn weigh_rows_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(weigh_rows);
     weigh_rows_for[level](channels, row_count, rows, weights, texels, even, odd);
 }
 
@@ -381,9 +382,9 @@ ALWAYS_INLINE void weigh_columns(uint32_t channels, const kaiser_part *part, siz
     }
 }
 
-CPU_INSTANTIATE(void, weigh_columns,
-                (uint32_t channels, const kaiser_part *part, size_t count, float *out),
-                weigh_columns(channels, part, count, out))
+SIMD_INSTANTIATE(void, weigh_columns,
+                 (uint32_t channels, const kaiser_part *part, size_t count, float *out),
+                 weigh_columns(channels, part, count, out))
 
 void cpu_weigh_columns(tml_simd level, uint32_t channels, const cpu_kaiser *kaiser, uint32_t first,
                        uint32_t count, const float *even, const float *odd, float *out)
@@ -391,7 +392,7 @@ void cpu_weigh_columns(tml_simd level, uint32_t channels, const cpu_kaiser *kais
     typedef void (*weigh_columns_fn)(uint32_t channels, const kaiser_part *part, size_t count,
                                      float *out);
     static const weigh_columns_fn weigh_columns_for[TML_SIMD_LEVELS] =
-        CPU_EACH_LEVEL(weigh_columns);
+        SIMD_EACH_LEVEL(weigh_columns);
     const kaiser_part part = {kaiser, (size_t)first * channels, even, odd};
     weigh_columns_for[level](channels, &part, (size_t)count * channels, out);
 }

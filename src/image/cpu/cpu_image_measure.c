@@ -355,11 +355,11 @@ ALWAYS_INLINE image_moments measure(const image_measure_plan *plan, measure_bloc
     return moments;
 }
 
-CPU_INSTANTIATE(image_moments, measure, (const image_measure_plan *plan, measure_block *block),
-                return measure(plan, block))
+SIMD_INSTANTIATE(image_moments, measure, (const image_measure_plan *plan, measure_block *block),
+                 return measure(plan, block))
 
 typedef image_moments (*measure_fn)(const image_measure_plan *plan, measure_block *block);
-static const measure_fn measure_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(measure);
+static const measure_fn measure_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(measure);
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 

@@ -51,14 +51,14 @@ ALWAYS_INLINE void any_curve(uint32_t tone, float scale, float white, size_t cou
     }
 }
 
-/* CPU_FLAT inlines all calls: compilers would call the longest formula, and do not vectorise a loop
- * with a call. */
-CPU_INSTANTIATE(CPU_FLAT void, any_curve,
-                (uint32_t tone, float scale, float white, size_t count, float *planes[3]),
-                any_curve(tone, scale, white, count, planes))
+/* SIMD_FLAT inlines all calls: compilers would call the longest formula, and do not vectorise a
+ * loop with a call. */
+SIMD_INSTANTIATE(SIMD_FLAT void, any_curve,
+                 (uint32_t tone, float scale, float white, size_t count, float *planes[3]),
+                 any_curve(tone, scale, white, count, planes))
 
 typedef void (*curve_fn)(uint32_t tone, float scale, float white, size_t count, float *planes[3]);
-static const curve_fn curve_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(any_curve);
+static const curve_fn curve_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(any_curve);
 
 /* Replaces the first plane by the luminance of tone-mapped colours. */
 ALWAYS_INLINE void grey(size_t count, float *planes[3])
@@ -69,10 +69,10 @@ ALWAYS_INLINE void grey(size_t count, float *planes[3])
         red[i] = image_tone_luminance(tml_make3(red[i], green[i], blue[i]));
 }
 
-CPU_INSTANTIATE(void, grey, (size_t count, float *planes[3]), grey(count, planes))
+SIMD_INSTANTIATE(void, grey, (size_t count, float *planes[3]), grey(count, planes))
 
 typedef void (*grey_fn)(size_t count, float *planes[3]);
-static const grey_fn grey_for[TML_SIMD_LEVELS] = CPU_EACH_LEVEL(grey);
+static const grey_fn grey_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(grey);
 
 typedef struct tonemap_job {
     tml_context *tml;

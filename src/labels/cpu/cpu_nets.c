@@ -8,7 +8,7 @@
 ALWAYS_INLINE nets_word pack_64(const uint8_t *bytes)
 {
     nets_word out = 0;
-#if CPU_X86
+#if SIMD_X86
     for (int k = 0; k < 4; k++) {
         __m128i part = _mm_loadu_si128((const __m128i *)(const void *)(bytes + 16 * k));
         out |= (nets_word)(uint32_t)_mm_movemask_epi8(part) << 16 * k;
@@ -36,9 +36,9 @@ COMPARE_64(uint16_t)
 COMPARE_64(uint32_t)
 COMPARE_64(uint64_t)
 
-#if CPU_X86 /* has masks, where compilers would make bytes */
+#if SIMD_X86 /* has masks, where compilers would make bytes */
 #    define COMPARE_WIDE(T, lanes, compare)                                                        \
-        CPU_TARGET_AVX512 ALWAYS_INLINE nets_word compare_wide_##T(const void *a, const void *b)   \
+        SIMD_TARGET_AVX512 ALWAYS_INLINE nets_word compare_wide_##T(const void *a, const void *b)  \
         {                                                                                          \
             nets_word out = 0;                                                                     \
             for (int k = 0; k < 64 / (lanes); k++)                                                 \
@@ -76,11 +76,11 @@ COMPARE_WIDE(uint64_t, 8, _mm512_cmpneq_epi64_mask)
                 out[w] = compare(left + at, right + at) << (w ? 0 : lead) >> (first - at);         \
         }                                                                                          \
     }
-#if CPU_X86
+#if SIMD_X86
 #    define DIFFER_LEVELS(T)                                                                       \
         DIFFER(T, differ_##T##_base, , nets_compare_##T)                                           \
-        DIFFER(T, differ_##T##_avx2, CPU_TARGET_AVX2, nets_compare_##T)                            \
-        DIFFER(T, differ_##T##_avx512, CPU_TARGET_AVX512, compare_wide_##T)
+        DIFFER(T, differ_##T##_avx2, SIMD_TARGET_AVX2, nets_compare_##T)                           \
+        DIFFER(T, differ_##T##_avx512, SIMD_TARGET_AVX512, compare_wide_##T)
 #else
 #    define DIFFER_LEVELS(T) DIFFER(T, differ_##T##_base, , nets_compare_##T)
 #endif
@@ -94,8 +94,8 @@ typedef void (*differ_fn)(const void *a, const void *b, uint64_t count, uint64_t
 static differ_fn differ_of(const nets_plan *plan)
 {
     static const differ_fn levels[][TML_SIMD_LEVELS] = {
-        CPU_EACH_LEVEL(differ_uint8_t), CPU_EACH_LEVEL(differ_uint16_t),
-        CPU_EACH_LEVEL(differ_uint32_t), CPU_EACH_LEVEL(differ_uint64_t)};
+        SIMD_EACH_LEVEL(differ_uint8_t), SIMD_EACH_LEVEL(differ_uint16_t),
+        SIMD_EACH_LEVEL(differ_uint32_t), SIMD_EACH_LEVEL(differ_uint64_t)};
     const size_t size = plan->sample_size;
     return levels[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3][tml_simd_level()];
 }
@@ -268,14 +268,14 @@ ALWAYS_INLINE void count_layer(const nets_plan *plan, const nets_planes *planes,
     planes->vertex_first[z] = vertices;
     planes->face_first[z] = faces;
 }
-CPU_INSTANTIATE(CPU_FLAT void, count_layer_level,
-                (const nets_plan *plan, const nets_planes *planes, uint64_t z),
-                count_layer(plan, planes, z))
+SIMD_INSTANTIATE(SIMD_FLAT void, count_layer_level,
+                 (const nets_plan *plan, const nets_planes *planes, uint64_t z),
+                 count_layer(plan, planes, z))
 
 static void count_task(void *argument, uint32_t index)
 {
     static void (*const levels[TML_SIMD_LEVELS])(const nets_plan *, const nets_planes *, uint64_t) =
-        CPU_EACH_LEVEL(count_layer_level);
+        SIMD_EACH_LEVEL(count_layer_level);
     const nets_plan *plan = argument;
     if (tml_is_cancelled(plan->tml))
         return;

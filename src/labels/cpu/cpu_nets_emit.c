@@ -14,13 +14,13 @@ ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
                     face->label[!is_first], face->label[is_first]);
 }
 
-CPU_INSTANTIATE(CPU_FLAT void, emit_layer_level, (nets_plan * plan, uint64_t z),
-                nets_visit_faces(plan, &plan->kept, z, emit_face, plan))
+SIMD_INSTANTIATE(SIMD_FLAT void, emit_layer_level, (nets_plan * plan, uint64_t z),
+                 nets_visit_faces(plan, &plan->kept, z, emit_face, plan))
 
 static void emit_task(void *argument, uint32_t index)
 {
     static void (*const levels[TML_SIMD_LEVELS])(nets_plan *, uint64_t) =
-        CPU_EACH_LEVEL(emit_layer_level);
+        SIMD_EACH_LEVEL(emit_layer_level);
     nets_plan *plan = argument;
     if (!tml_is_cancelled(plan->tml))
         levels[tml_simd_level()](plan, plan->face_layers[0] + plan->first_layer + index);

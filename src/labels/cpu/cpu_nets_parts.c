@@ -392,11 +392,11 @@ ALWAYS_INLINE void count_slab(parts_slab *slab)
         nets_visit_faces(plan, &plan->net, z, count_face, slab);
     }
 }
-CPU_INSTANTIATE(CPU_FLAT void, count_slab_level, (parts_slab * slab), count_slab(slab))
+SIMD_INSTANTIATE(SIMD_FLAT void, count_slab_level, (parts_slab * slab), count_slab(slab))
 
 static void count_task(void *argument, uint32_t index)
 {
-    static void (*const levels[TML_SIMD_LEVELS])(parts_slab *) = CPU_EACH_LEVEL(count_slab_level);
+    static void (*const levels[TML_SIMD_LEVELS])(parts_slab *) = SIMD_EACH_LEVEL(count_slab_level);
     const nets_parts *all = argument;
     levels[tml_simd_level()](&all->slabs[index]);
 }
@@ -516,11 +516,11 @@ ALWAYS_INLINE void emit_slab(parts_slab *slab)
         nets_visit_faces(plan, &plan->net, z, emit_face, slab);
     }
 }
-CPU_INSTANTIATE(CPU_FLAT void, emit_slab_level, (parts_slab * slab), emit_slab(slab))
+SIMD_INSTANTIATE(SIMD_FLAT void, emit_slab_level, (parts_slab * slab), emit_slab(slab))
 
 static void emit_task(void *argument, uint32_t index)
 {
-    static void (*const levels[TML_SIMD_LEVELS])(parts_slab *) = CPU_EACH_LEVEL(emit_slab_level);
+    static void (*const levels[TML_SIMD_LEVELS])(parts_slab *) = SIMD_EACH_LEVEL(emit_slab_level);
     const nets_parts *all = argument;
     levels[tml_simd_level()](&all->slabs[index]);
 }

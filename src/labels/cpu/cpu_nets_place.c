@@ -217,9 +217,9 @@ ALWAYS_INLINE void link_rows(const wave *w, uint64_t z, uint64_t first, uint64_t
         if (nets_has_vertices(w->plan, &w->plan->net, y, z))
             link_row(w, y, z, &link, passed);
 }
-CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
-                (const wave *w, uint64_t z, uint64_t first, uint64_t end),
-                link_rows(w, z, first, end))
+SIMD_INSTANTIATE(SIMD_FLAT void, link_rows_level,
+                 (const wave *w, uint64_t z, uint64_t first, uint64_t end),
+                 link_rows(w, z, first, end))
 
 /* ---- moves ---------------------------------------------------------------------------------- */
 
@@ -227,7 +227,7 @@ CPU_INSTANTIATE(CPU_FLAT void, link_rows_level,
  * lacks. */
 ALWAYS_INLINE place move_place(place old, place sum, const wave_step *step)
 {
-#if CPU_X86
+#if SIMD_X86
     const __m128i zero = _mm_setzero_si128();
     const __m128i from =
         _mm_unpacklo_epi16(_mm_insert_epi16(_mm_cvtsi32_si128((int)old.xy), (int)old.z, 2), zero);
@@ -252,7 +252,7 @@ ALWAYS_INLINE place move_place(place old, place sum, const wave_step *step)
 #endif
 }
 
-typedef CPU_VECTOR(uint32_t, 4) u32_rows; /* of the rows around */
+typedef SIMD_VECTOR(uint32_t, 4) u32_rows; /* of the rows around */
 
 /* Move t, from 1 on, of the vertices of a layer's rows [first, end). */
 ALWAYS_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
@@ -294,9 +294,9 @@ ALWAYS_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t fir
         v++;
     }
 }
-CPU_INSTANTIATE(CPU_FLAT void, move_rows_level,
-                (const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end),
-                move_rows(w, z, t, first, end))
+SIMD_INSTANTIATE(SIMD_FLAT void, move_rows_level,
+                 (const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end),
+                 move_rows(w, z, t, first, end))
 
 /* ---- positions ------------------------------------------------------------------------------- */
 
@@ -346,9 +346,9 @@ ALWAYS_INLINE void place_rows(const nets_plan *plan, uint64_t z, uint64_t first_
         }
     }
 }
-CPU_INSTANTIATE(CPU_FLAT void, place_rows_level,
-                (const nets_plan *plan, uint64_t z, uint64_t first, uint64_t end),
-                place_rows(plan, z, first, end))
+SIMD_INSTANTIATE(SIMD_FLAT void, place_rows_level,
+                 (const nets_plan *plan, uint64_t z, uint64_t first, uint64_t end),
+                 place_rows(plan, z, first, end))
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
@@ -356,11 +356,11 @@ CPU_INSTANTIATE(CPU_FLAT void, place_rows_level,
 static void wave_task(void *argument, uint32_t index)
 {
     static void (*const link_levels[])(const wave *, uint64_t, uint64_t, uint64_t) =
-        CPU_EACH_LEVEL(link_rows_level);
+        SIMD_EACH_LEVEL(link_rows_level);
     static void (*const move_levels[])(const wave *, uint64_t, uint32_t, uint64_t, uint64_t) =
-        CPU_EACH_LEVEL(move_rows_level);
+        SIMD_EACH_LEVEL(move_rows_level);
     static void (*const place_levels[])(const nets_plan *, uint64_t, uint64_t, uint64_t) =
-        CPU_EACH_LEVEL(place_rows_level);
+        SIMD_EACH_LEVEL(place_rows_level);
     const wave *w = argument;
     const uint32_t stage = index / w->chunks, chunk = index % w->chunks;
     const uint64_t z = w->front - 2 * (uint64_t)stage;
