@@ -1366,7 +1366,7 @@ TEST(errors_of_dipoles)
         }
         points_angle angle = {
             .tree = tree, .point = at, .radius = (double)radius, .reach = reaches[i % 7 % 3]};
-        points_loops_for_processor()->turn(&angle);
+        SIMD_CHOOSE(points_loops)->turn(&angle);
         double off = fabs(angle.turns - (double)turns_of(&m, &p));
         wrong += off > angle.error + 1e-9; /* of the loop */
         told += angle.error < 0.5;

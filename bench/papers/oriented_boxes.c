@@ -199,15 +199,6 @@ bool oriented_meet(const oriented_run *run, const depth_pair *pair, uint32_t ste
 
 /* ---- the descent ----------------------------------------------------------------------------- */
 
-static const depth_loops *loops_for_processor(void)
-{
-#if defined(__x86_64__)
-    if (tml_simd_level() >= TML_SIMD_AVX2)
-        return &oriented_loops_avx2;
-#endif
-    return &oriented_loops_plain;
-}
-
 tml_status papers_volume_collide(tml_context *tml, const papers_volume_desc *desc,
                                  papers_volume_result *out)
 {
@@ -217,7 +208,7 @@ tml_status papers_volume_collide(tml_context *tml, const papers_volume_desc *des
                        .want = TML_COLLIDE_WANT_COUNT,
                        .classes = (1u << TML_COLLIDE_CLASS_COUNT) - 2};
     depth_call call = {.job = &job};
-    const depth_loops *loops = loops_for_processor();
+    const depth_loops *loops = SIMD_CHOOSE(oriented_loops);
     call.step_count = collide_schedule(job.a, job.b, 1, call.steps);
     *out = (papers_volume_result){.pairs = 0};
     for (uint32_t p = 0; p < desc->pose_count && call.step_count > 0; p++) {

@@ -1,7 +1,7 @@
-/* The library's depth-first descent with oriented boxes in it. The including file defines
- * DEPTH_SET. */
+/* The library's depth-first descent with oriented boxes in it. */
 #include "oriented_boxes.h"
 
+#define DEPTH_SET                     oriented_loops
 #define DEPTH_PASSES(run, pair, step) oriented_meet((const oriented_run *)(run), pair, step)
 #define DEPTH_HAS_SLABS(run)          (((const oriented_run *)(run))->volume == PAPERS_VOLUME_SLABS)
 #include "collide/collide_depth_loops.h"

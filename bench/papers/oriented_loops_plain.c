@@ -1,3 +1,4 @@
-/* The descent for any processor. */
-#define DEPTH_SET oriented_loops_plain
+/* The descent that asks oriented boxes, for any processor (core/simd.h). */
+#include "core/simd.h"
+#define SIMD_FILE SIMD_FILE_PLAIN
 #include "oriented_loops.h"

@@ -19,15 +19,6 @@ enum {
     PARALLEL_PAIRS = 8192, /* fewer are copied by one thread */
 };
 
-static const depth_loops *loops_for_processor(void)
-{
-#if defined(__x86_64__)
-    if (tml_simd_level() >= TML_SIMD_AVX2)
-        return &depth_loops_avx2;
-#endif
-    return &depth_loops_plain;
-}
-
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
 /* What a pose is divided into: count pairs of nodes, all of them input of step. */
@@ -242,7 +233,7 @@ static void runs_make(collide_job *job, depth_round *round)
 
 uint32_t collide_roots(const collide_job *job, tml_uvec3 *out)
 {
-    const depth_loops *loops = loops_for_processor();
+    const depth_loops *loops = SIMD_CHOOSE(depth_loops);
     depth_call call = {.job = job};
     depth_run run = run_of(&call, 0);
     uint32_t count = 0;
@@ -258,7 +249,7 @@ uint32_t collide_roots(const collide_job *job, tml_uvec3 *out)
 tml_status collide_depth_first(collide_job *job)
 {
     tml_context *tml = job->tml;
-    depth_round round = {.call = {.job = job}, .loops = loops_for_processor()};
+    depth_round round = {.call = {.job = job}, .loops = SIMD_CHOOSE(depth_loops)};
     round.call.step_count = collide_schedule(
         job->a, job->b, collide_scale_of(job->poses, job->pose_count), round.call.steps);
     if (round.call.step_count == 0) /* a mesh without triangles */

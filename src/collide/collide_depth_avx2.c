@@ -1,8 +1,6 @@
-/* The depth-first descent for AVX2; the build gives this file that flag. */
-#if defined(__x86_64__)
-#    define LANES_AVX2
-#    define DEPTH_SET depth_loops_avx2
+/* The depth-first descent, for AVX2 (core/simd.h). */
+#include "core/simd.h"
+#if SIMD_X86
+#    define SIMD_FILE SIMD_FILE_AVX2
 #    include "collide/collide_depth_loops.h"
-#else
-typedef int depth_avx2_is_for_x86_64;
 #endif

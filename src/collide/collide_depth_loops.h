@@ -1,6 +1,5 @@
-/* The depth-first descent, compiled once for each instruction set: the including file defines
- * DEPTH_SET, the table's name. The formulas are those of collide.k.h, run over the eight lanes of a
- * group in loops that compilers vectorise. */
+/* The depth-first descent, a file for each SIMD level (core/simd.h). The formulas are those of
+ * collide.k.h, run over the eight lanes of a group in loops that compilers vectorise. */
 #include <float.h>
 #include <math.h>
 
@@ -14,9 +13,10 @@
 /* Uses the formulas above. */
 #include "kernels/collide_slab_host.h"
 
-/* A file that compares volumes defines both: what else a pair of nodes must pass before it is input
- * of step, and whether slabs are asked. */
-#ifndef DEPTH_PASSES
+/* A file that compares volumes defines all three: the table's name, what else a pair of nodes must
+ * pass before it is input of step, and whether slabs are asked. */
+#ifndef DEPTH_SET
+#    define DEPTH_SET                     depth_loops
 #    define DEPTH_PASSES(run, pair, step) true
 #    define DEPTH_HAS_SLABS(run)          true
 #endif
@@ -30,7 +30,7 @@ typedef struct lanes {
 /* A bit for each lane whose gap is not above 0. */
 ALWAYS_INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 {
-#ifdef LANES_AVX2
+#if SIMD_FILE >= SIMD_FILE_AVX2
     return (uint32_t)_mm256_movemask_ps(
         _mm256_cmp_ps(_mm256_loadu_ps(gap), _mm256_setzero_ps(), _CMP_LE_OQ));
 #elif TML_NEON
@@ -437,6 +437,6 @@ static bool run_root(depth_run *run, depth_pair *out)
     return lanes_meet(&out->a, &b, is_posed) & 1;
 }
 
-const depth_loops DEPTH_SET = {run_root, run_descend};
+const depth_loops SIMD_SET(DEPTH_SET) = {run_root, run_descend};
 
 #include "kernels/kernel_end.h"

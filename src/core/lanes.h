@@ -1,16 +1,13 @@
-/* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for each
- * instruction set. */
+/* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for the
+ * level of the including file, SIMD_FILE (core/simd.h). */
 #ifndef TML_LANES_H
 #define TML_LANES_H
-
-#ifdef LANES_AVX2
-#    include <immintrin.h>
-#endif
 
 #include <stdint.h>
 
 #include "core/inline.h"
 #include "core/neon.h"
+#include "core/simd.h"
 
 enum { LANE_COUNT = 8 };
 
@@ -26,7 +23,7 @@ enum { LANE_COUNT = 8 };
 /* Bit number of each lane. */
 ALWAYS_INLINE uint32_t lanes_bit(const uint32_t code[LANE_COUNT], int number)
 {
-#ifdef LANES_AVX2
+#if SIMD_FILE >= SIMD_FILE_AVX2
     __m256i bits = _mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)code), 31 - number);
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(bits));
 #elif TML_NEON

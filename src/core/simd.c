@@ -13,7 +13,7 @@ tml_simd tml_simd_level(void)
         level = TML_SIMD_AVX2;
         if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
             __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vbmi2"))
+            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq"))
             level = TML_SIMD_AVX512;
     }
 #endif

@@ -13,7 +13,16 @@
  *     typedef void (*add_fn)(const float *in, size_t count, float *out);
  *     static const add_fn add_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(add);
  *     ...
- *     add_for[tml_simd_level()](in, count, out); */
+ *     add_for[tml_simd_level()](in, count, out);
+ *
+ * A set of loops that call one another, recurse, or differ by level in #if is a file for each level
+ * instead, since an attribute reaches neither a callee nor a preprocessor. NAME_loops.h defines a
+ * table of functions SIMD_SET(NAME). NAME_plain.c, NAME_avx2.c and, if there is one, NAME_avx512.c
+ * define SIMD_FILE and include it. The build gives files so named the flags of their level.
+ *
+ *     extern const NAME NAME_plain, NAME_avx2;
+ *     ...
+ *     const NAME *loops = SIMD_CHOOSE(NAME); */
 #ifndef TML_SIMD_H
 #define TML_SIMD_H
 
@@ -30,7 +39,7 @@
 typedef enum tml_simd {
     TML_SIMD_BASE,   /* the compiler's default target: SSE2, NEON, or plain C */
     TML_SIMD_AVX2,   /* with BMI2 */
-    TML_SIMD_AVX512, /* F, BW, VL, DQ, VBMI2: Ice Lake, Zen 4 and later */
+    TML_SIMD_AVX512, /* F, BW, VL, DQ, VBMI2, VPOPCNTDQ: Ice Lake, Zen 4 and later */
     TML_SIMD_LEVELS
 } tml_simd;
 
@@ -99,6 +108,31 @@ void tml_simd_force(tml_simd level);
         {                                                                                          \
             base, base, base                                                                       \
         }
+#endif
+
+/* ---- a file for each level ------------------------------------------------------------------- */
+
+/* SIMD_FILE of NAME_plain.c, NAME_avx2.c and NAME_avx512.c. */
+#define SIMD_FILE_PLAIN  0
+#define SIMD_FILE_AVX2   1
+#define SIMD_FILE_AVX512 2
+
+/* The name of the file's table: name_plain, name_avx2 or name_avx512. */
+#define SIMD_SET(name)            SIMD_SET_OF(SIMD_FILE, name)
+#define SIMD_SET_OF(file, name)   SIMD_SET_FILE(file, name)
+#define SIMD_SET_FILE(file, name) SIMD_SET_##file(name)
+#define SIMD_SET_0(name)          name##_plain
+#define SIMD_SET_1(name)          name##_avx2
+#define SIMD_SET_2(name)          name##_avx512
+
+/* The table for this processor, of those of two files or of all three. */
+#if SIMD_X86
+#    define SIMD_CHOOSE(name) (tml_simd_level() >= TML_SIMD_AVX2 ? &name##_avx2 : &name##_plain)
+#    define SIMD_CHOOSE_OF_3(name)                                                                 \
+        (tml_simd_level() >= TML_SIMD_AVX512 ? &name##_avx512 : SIMD_CHOOSE(name))
+#else
+#    define SIMD_CHOOSE(name)      (&name##_plain)
+#    define SIMD_CHOOSE_OF_3(name) (&name##_plain)
 #endif
 
 #endif

@@ -15,15 +15,6 @@
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 
-static const cast_loops *loops_for_processor(void)
-{
-#if defined(__x86_64__)
-    if (tml_simd_level() >= TML_SIMD_AVX2)
-        return &cast_loops_avx2;
-#endif
-    return &cast_loops_plain;
-}
-
 /* ---- a ray ----------------------------------------------------------------------------------- */
 
 /* A difference from the origin, a product with it and the quotient here are off by less than 2^-21
@@ -504,7 +495,7 @@ tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_
     cast_job job = {.call = call,
                     .desc = desc,
                     .scratch = scratch,
-                    .loops = loops_for_processor(),
+                    .loops = SIMD_CHOOSE(cast_loops),
                     .count = count,
                     .pose_count = stream_count_of(tml, desc->poses) / 3,
                     .room = cast_hit_room(tml, desc)};

@@ -1,8 +1,6 @@
-/* Rays against a tree, for AVX2; the build gives this file that flag. */
-#if defined(__x86_64__)
-#    define LANES_AVX2
-#    define CAST_SET cast_loops_avx2
+/* Rays against a tree, for AVX2 (core/simd.h). */
+#include "core/simd.h"
+#if SIMD_X86
+#    define SIMD_FILE SIMD_FILE_AVX2
 #    include "tree/collide_cast_loops.h"
-#else
-typedef int cast_avx2_is_for_x86_64;
 #endif

@@ -1,6 +1,5 @@
-/* Rays against a tree, compiled once for each instruction set: the including file defines CAST_SET,
- * the table's name. Nearest hits go down the nearest boxes first; other rays go through all that
- * they meet. */
+/* Rays against a tree, a file for each SIMD level (core/simd.h). Nearest hits go down the nearest
+ * boxes first; other rays go through all that they meet. */
 #include <math.h>
 
 #include "core/lanes.h"
@@ -147,6 +146,6 @@ static void follow(cast_walk *walks, uint32_t count)
     }
 }
 
-const cast_loops CAST_SET = {follow};
+const cast_loops SIMD_SET(cast_loops) = {follow};
 
 #include "kernels/kernel_end.h"

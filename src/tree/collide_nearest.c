@@ -240,7 +240,7 @@ static tml_status run_mapped(tml_context *tml, points_job *job)
 static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
 {
     tml_tree_nearest_desc desc = *given;
-    points_job job = {.desc = &desc, .loops = points_loops_for_processor()};
+    points_job job = {.desc = &desc, .loops = SIMD_CHOOSE(points_loops)};
     tml_status status = points_check_desc(tml, &desc);
     if (status != TML_OK)
         return status;

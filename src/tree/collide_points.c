@@ -3,20 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/simd.h"
 #include "exact/exact.h"
 #include "stream/stream_internal.h"
 #include "tree/collide_order.h"
 #include "tree/collide_points_device.h"
-
-const points_loops *points_loops_for_processor(void)
-{
-#if defined(__x86_64__)
-    if (tml_simd_level() >= TML_SIMD_AVX2)
-        return &points_loops_avx2;
-#endif
-    return &points_loops_plain;
-}
 
 /* ---- closed meshes --------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 #ifndef COLLIDE_POINTS_H
 #define COLLIDE_POINTS_H
 
+#include "core/simd.h"
 #include "tree/tree_internal.h"
 
 /* A ray from a point along an axis, and what it has crossed. */
@@ -110,7 +111,6 @@ typedef struct points_loops {
     void (*turn)(points_angle *angle);
 } points_loops;
 extern const points_loops points_loops_plain, points_loops_avx2;
-const points_loops *points_loops_for_processor(void);
 
 /* What tml_tree_nearest and tml_tree_distance_grid check: a tree whose mesh is closed as rule wants
  * it; and what a rule needs of the tree. call: of the message. */

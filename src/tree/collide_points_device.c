@@ -106,7 +106,7 @@ enum { SETTLE_A_TASK = 256 };
 static void settle_task(void *argument, uint32_t task)
 {
     const points_sides *s = argument;
-    const points_loops *loops = points_loops_for_processor();
+    const points_loops *loops = SIMD_CHOOSE(points_loops);
     uint32_t first = task * SETTLE_A_TASK, left = s->unsure_count - first;
     uint32_t end = first + (left < SETTLE_A_TASK ? left : SETTLE_A_TASK);
     for (uint32_t i = first; i < end; i++)

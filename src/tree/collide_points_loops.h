@@ -1,6 +1,6 @@
-/* Points against a tree, compiled once for each instruction set: the including file defines
- * POINTS_SET, the table's name. Loops over the eight lanes of a group, which compilers vectorise.
- * points_settle decides what rays are unsure of (kernels/collide_points.k.h). */
+/* Points against a tree, a file for each SIMD level (core/simd.h). Loops over the eight lanes of a
+ * group, which compilers vectorise. points_settle decides what rays are unsure of
+ * (kernels/collide_points.k.h). */
 #include <math.h>
 
 #include "core/lanes.h"
@@ -487,6 +487,6 @@ static void turn(points_angle *angle)
     }
 }
 
-const points_loops POINTS_SET = {cross, cross_line, offer, points_find, place, turn};
+const points_loops SIMD_SET(points_loops) = {cross, cross_line, offer, points_find, place, turn};
 
 #include "kernels/kernel_end.h"

@@ -263,7 +263,7 @@ static void place_samples(volume_job *job, const tml_grid *grid, float *memory)
 static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid_desc *given)
 {
     tml_tree_distance_grid_desc desc = *given;
-    volume_job job = {.desc = &desc, .loops = points_loops_for_processor()};
+    volume_job job = {.desc = &desc, .loops = SIMD_CHOOSE(points_loops)};
     tml_status status = volume_grid_check_desc(tml, &desc);
     if (status != TML_OK)
         return status;

@@ -349,7 +349,7 @@ static void tell_task(void *argument, uint32_t task)
                         .z = run->at[2][line / run->dims[1]],
                         .is_winding = run->desc->rule == TML_TREE_RULE_WINDING,
                         .sides = run->sides + (size_t)task * wide};
-    points_loops_for_processor()->cross_line(&told);
+    SIMD_CHOOSE(points_loops)->cross_line(&told);
     /* Sixteen a word: each word stands before the sides that come into it. */
     for (uint32_t first = 0; first < wide; first += 16) {
         uint32_t word = 0;

@@ -534,18 +534,6 @@ static void expand_cases(surface_case cases[256], bool flip, bool trilinear)
     }
 }
 
-static const surface_simd *choose_simd(void)
-{
-#if defined(__x86_64__)
-    tml_simd level = tml_simd_level();
-    if (level >= TML_SIMD_AVX512 && __builtin_cpu_supports("avx512vpopcntdq"))
-        return &surface_simd_avx512;
-    if (level >= TML_SIMD_AVX2)
-        return &surface_simd_avx2;
-#endif
-    return &surface_simd_plain;
-}
-
 static tml_status count_and_emit(surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -601,8 +589,10 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
                                   size_t scratch_size)
 {
     const surface_plan *plan = desc;
-    surface_job job = {
-        .tml = tml, .plan = plan, .simd = choose_simd(), .sample_size = tml_type_size(plan->type)};
+    surface_job job = {.tml = tml,
+                       .plan = plan,
+                       .simd = SIMD_CHOOSE_OF_3(surface_simd),
+                       .sample_size = tml_type_size(plan->type)};
     atomic_init(&job.nan, false);
     if (plan->stage == SURFACE_INDEX)
         return surface_index_run(&job);

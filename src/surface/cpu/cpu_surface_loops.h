@@ -1,15 +1,12 @@
-/* The surface's inner loops, compiled once for each instruction set: the including file defines
- * SURFACE_SET (the table's name), and SURFACE_AVX2 or SURFACE_AVX512 with the compiler flags to
- * match. */
+/* The surface's inner loops, a file for each SIMD level (core/simd.h). */
 #include <string.h>
-#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
-#    include <immintrin.h>
-#elif defined(__wasm_simd128__)
+#ifdef __wasm_simd128__
 #    include <wasm_simd128.h>
 #endif
 
 #include "core/inline.h"
 #include "core/neon.h"
+#include "core/simd.h"
 #include "surface/cpu/cpu_surface_simd.h"
 
 /* The formulas take two words at a time, and count the bits of their bytes: the sums of eight cells
@@ -84,7 +81,7 @@ static inline uint64_t total_of(word_total total)
 
 /* Are the usual cases of a loop compiled for themselves, too? Not where that costs a page's visitor
  * more. */
-#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512) || TML_NEON
+#if SIMD_FILE >= SIMD_FILE_AVX2 || TML_NEON
 enum { HAS_USUAL = 1 };
 #else
 enum { HAS_USUAL = 0 };
@@ -105,9 +102,9 @@ enum { HAS_USUAL = 0 };
 /* Packs 64 bytes, each 0 or 0xff, into 64 bits. */
 static inline uint64_t pack_bytes(const uint8_t bytes[64])
 {
-#if defined(SURFACE_AVX512)
+#if SIMD_FILE == SIMD_FILE_AVX512
     return _mm512_movepi8_mask(_mm512_loadu_si512(bytes));
-#elif defined(SURFACE_AVX2)
+#elif SIMD_FILE == SIMD_FILE_AVX2
     uint32_t low = (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256((const __m256i *)bytes));
     uint32_t high =
         (uint32_t)_mm256_movemask_epi8(_mm256_loadu_si256((const __m256i *)(bytes + 32)));
@@ -155,7 +152,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
  * (tools/make_amalgamation.c). */
 #define JOIN_(a, b, c)          a##_##b##_##c
 #define JOIN(a, b, c)           JOIN_(a, b, c)
-#define OF_TYPE(function, name) JOIN(SURFACE_SET, function, name)
+#define OF_TYPE(function, name) JOIN(SIMD_SET(surface_simd), function, name)
 
 #define TYPE  TML_U8
 #define NAME  U8
@@ -307,7 +304,7 @@ static void add_lanes(surface_lanes *lanes, const surface_first *first, const ui
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-#if !defined(SURFACE_AVX512)
+#if SIMD_FILE != SIMD_FILE_AVX512
 /* Bit r: run r of 16 bits in the word is not 0. The sum carries the lower 15 bits of a run into
  * bit 15; the product moves the four results next to each other. */
 static inline uint64_t word_runs(uint64_t word)
@@ -322,7 +319,7 @@ static inline uint64_t word_runs(uint64_t word)
 static inline uint64_t group_runs(const surface_word *group, uint64_t words)
 {
     uint64_t runs = 0;
-#if defined(SURFACE_AVX512)
+#if SIMD_FILE == SIMD_FILE_AVX512
     for (uint64_t w = 0; w < words; w += 8) {
         __mmask8 here = (__mmask8)low_bits(words - w);
         __m512i v = _mm512_maskz_loadu_epi64(here, group + w);
@@ -405,7 +402,7 @@ static void count_row(const surface_rows *rows, uint64_t words, const surface_wo
 static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 {
     (void)lane;
-#if defined(SURFACE_AVX512)
+#if SIMD_FILE == SIMD_FILE_AVX512
     __m512i v = _mm512_setzero_si512();
     for (int k = 0; k < 8; k++)
         v = _mm512_or_si512(v, _mm512_maskz_set1_epi8(c[k], (char)(1 << k)));
@@ -432,7 +429,7 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
         _Pragma("GCC unroll 8") for (int k = 0; k < 8; k++)
         {
             uint64_t byte = c[k] >> (8 * group) & 0xff;
-#    if defined(SURFACE_AVX2)
+#    if SIMD_FILE == SIMD_FILE_AVX2
             uint64_t spread = _pdep_u64(byte, 0x0101010101010101u);
 #    else
             uint64_t spread = byte * 0x0101010101010101u & SPREAD;
@@ -447,7 +444,7 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 
 /* Eight counters before a cell and after it, and sixteen lanes, each one of these numbers:
  * lanes_write writes them. */
-#if defined(SURFACE_AVX2) || defined(SURFACE_AVX512)
+#if SIMD_FILE >= SIMD_FILE_AVX2
 typedef __m256i counters8;
 typedef __m128i lanes16;
 static inline lanes16 lanes_load(const uint8_t lanes[16])
@@ -471,7 +468,7 @@ static inline counters8 counters_add(counters8 before, const uint8_t advance[8])
     return _mm256_add_epi32(before,
                             _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)advance)));
 }
-#    if defined(SURFACE_AVX512)
+#    if SIMD_FILE == SIMD_FILE_AVX512
 static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after, uint32_t *out)
 {
     __m512i both = _mm512_inserti64x4(_mm512_castsi256_si512(before), after, 1);
@@ -720,8 +717,7 @@ static uint64_t count_open_row(const surface_rows *rows, uint64_t words,
 #define GATHER(name, size, ctype)      [TML_##name] = OF_TYPE(gather, name),
 #define DIFFERENCES(name, size, ctype) [TML_##name] = HAS_USUAL ? OF_TYPE(differences, name) : NULL,
 
-const surface_simd SURFACE_SET = {
-    .name = SURFACE_NAME,
+const surface_simd SIMD_SET(surface_simd) = {
     .bits = {TML_SCALAR_LIST(BITS)},
     .equal = {TML_SCALAR_LIST(EQUAL)},
     .present = {TML_SCALAR_LIST(PRESENT)},

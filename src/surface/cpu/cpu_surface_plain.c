@@ -1,4 +1,4 @@
-/* The surface's inner loops in plain C, for every machine. */
-#define SURFACE_SET  surface_simd_plain
-#define SURFACE_NAME "plain"
+/* The surface's inner loops, for any processor (core/simd.h). */
+#include "core/simd.h"
+#define SIMD_FILE SIMD_FILE_PLAIN
 #include "surface/cpu/cpu_surface_loops.h"

@@ -1,5 +1,4 @@
-/* The surface's inner loops, one set for each instruction set. cpu_surface_loops.h holds them once
- * and is compiled three times; cpu_surface.c picks a set at run time. */
+/* The surface's inner loops, a set for each SIMD level (core/simd.h); cpu_surface.c chooses one. */
 #ifndef TML_CPU_SURFACE_SIMD_H
 #define TML_CPU_SURFACE_SIMD_H
 
@@ -117,7 +116,6 @@ typedef struct surface_stencil {
 } surface_stencil;
 
 typedef struct surface_simd {
-    const char *name;
     /* Sign bits of n samples: bit = sample >= threshold. Returns ROW_ flags. threshold has the type
      * that samples are compared as: float for f16, else the samples' own. */
     uint32_t (*bits[TML_SCALAR_END])(const void *samples, uint64_t n, const void *threshold,
@@ -181,11 +179,7 @@ typedef struct surface_simd {
                           topology_faces out[TOPOLOGY_BATCH]);
 } surface_simd;
 
-extern const surface_simd surface_simd_plain;
-#if defined(__x86_64__)
-extern const surface_simd surface_simd_avx2;
-extern const surface_simd surface_simd_avx512;
-#endif
+extern const surface_simd surface_simd_plain, surface_simd_avx2, surface_simd_avx512;
 
 /* Types whose crossing points are computed in double. */
 #define SURFACE_IN_DOUBLE(type)                                                                    \

@@ -39,13 +39,13 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
     memcpy(&limit, threshold, sizeof limit);
     uint32_t flags = 0;
     uint64_t i = 0;
-#if defined(SURFACE_AVX512) || defined(SURFACE_AVX2) || TML_NEON
+#if SIMD_FILE >= SIMD_FILE_AVX2 || TML_NEON
     if (TYPE == TML_F32 ||
         (TML_NEON && TYPE == TML_F16)) { /* COMPARE_FUNCTION would be slower than memory */
         for (; i + 64 <= n; i += 64) {
             uint64_t word = 0, nan = 0;
             prefetch_ahead(v + i, 64 * sizeof(T));
-#    if defined(SURFACE_AVX512)
+#    if SIMD_FILE == SIMD_FILE_AVX512
             __m512 wide = _mm512_set1_ps((float)limit);
             for (int k = 0; k < 4; k++) {
                 __m512 a = _mm512_loadu_ps((const void *)(v + i + 16 * k));
