@@ -2,6 +2,7 @@
 #include <trommel/trommel.h>
 
 #include "collide/collide_internal.h"
+#include "core/host_sort.h"
 #include "core/simd.h"
 #include "exact/exact.h"
 #include "test.h"
@@ -1455,6 +1456,42 @@ TEST(first_ends_early)
     tml_tree_destroy(tml, b);
     mesh_free(&m);
     tml_close(tml);
+}
+
+static uint64_t keyed_key(const void *record)
+{
+    return *(const uint64_t *)record;
+}
+
+static int keyed_order(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    uint32_t word = x[0] == y[0];
+    return (x[word] > y[word]) - (x[word] < y[word]);
+}
+
+/* Against qsort, by keys that differ in few bits far apart, and by their places. */
+TEST(host_sort_is_stable)
+{
+    enum { MOST = 3000 };
+    static const uint64_t bits[] = {0, 1, 0xff, 0x8000000000000001u, 0xffff0000ffff, UINT64_MAX};
+    static const uint64_t counts[] = {0, 1, 2, HOST_SORT_FEW, HOST_SORT_FEW + 1, MOST};
+    static uint64_t records[MOST][2], other[MOST][2], expected[MOST][2];
+    uint64_t state = 1;
+    for (uint32_t test = 0; test < 72; test++) {
+        uint64_t count = counts[test / 2 % 6], differ = bits[test / 12];
+        for (uint64_t i = 0; i < count; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            expected[i][0] = records[i][0] =
+                ((state >> 32 | state << 32) & differ) | (0x50 & ~differ);
+            expected[i][1] = records[i][1] = i;
+        }
+        qsort(expected, count, sizeof *expected, keyed_order);
+        void *sorted =
+            host_sort(records, other, count, sizeof *records, keyed_key, test % 2 ? differ : 0);
+        CHECK(sorted == records || sorted == other);
+        CHECK(count == 0 || memcmp(sorted, expected, count * sizeof *records) == 0);
+    }
 }
 
 TEST(vulkan)

@@ -13,6 +13,7 @@ extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
 
 #include "collide/collide_internal.h"
 #include "core/call.h"
+#include "core/host_sort.h"
 #include "exact/exact.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -27,64 +28,13 @@ const char *tml_collide_class_name(tml_collide_class kind)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
-
 /* Poses are shared out in this many ranges a thread. */
 enum { RANGES_A_THREAD = 32 };
 
-/* 0: b, 1: a. */
-static uint32_t key_of(const tml_collide_pair *pair, int key)
+ALWAYS_INLINE uint64_t pair_key(const void *record)
 {
-    return key == 0 ? pair->b : pair->a;
-}
-
-static void sort_few(const tml_collide_pair *pairs, tml_collide_pair *to, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t j = i;
-        for (; j > 0 &&
-               (pairs[i].a != to[j - 1].a ? pairs[i].a < to[j - 1].a : pairs[i].b < to[j - 1].b);
-             j--)
-            to[j] = to[j - 1];
-        to[j] = pairs[i];
-    }
-}
-
-/* Sorts a pose's pairs by a and b into to: a radix sort from the least digit on, without the digits
- * that are the same in all keys. pairs become undefined. */
-static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *to, uint64_t count)
-{
-    uint64_t first[DIGITS];
-    tml_collide_pair *from = pairs, *other = to;
-    if (count <= 32) {
-        sort_few(pairs, to, count);
-        return;
-    }
-    for (int key = 0; key < 2; key++) {
-        uint32_t differing = 0;
-        for (uint64_t i = 1; i < count; i++)
-            differing |= key_of(&from[0], key) ^ key_of(&from[i], key);
-        for (uint32_t shift = 0; shift < 32 && differing >> shift; shift += DIGIT_BITS) {
-            if (!(differing >> shift & (DIGITS - 1)))
-                continue;
-            memset(first, 0, sizeof first);
-            for (uint64_t i = 0; i < count; i++)
-                first[key_of(&from[i], key) >> shift & (DIGITS - 1)]++;
-            uint64_t total = 0;
-            for (uint32_t d = 0; d < DIGITS; d++) {
-                uint64_t here = first[d];
-                first[d] = total;
-                total += here;
-            }
-            for (uint64_t i = 0; i < count; i++)
-                other[first[key_of(&from[i], key) >> shift & (DIGITS - 1)]++] = from[i];
-            tml_collide_pair *sorted = other;
-            other = from;
-            from = sorted;
-        }
-    }
-    if (from != to)
-        memcpy(to, from, (size_t)count * sizeof *pairs);
+    const tml_collide_pair *pair = record;
+    return (uint64_t)pair->a << 32 | pair->b;
 }
 
 typedef struct order_work {
@@ -98,9 +48,13 @@ static void order_task(void *argument, uint32_t range)
 {
     const order_work *work = argument;
     uint64_t poses = work->job->pose_count;
-    for (uint64_t p = poses * range / work->ranges; p < poses * (range + 1) / work->ranges; p++)
-        sort_pairs(work->job->pairs + work->first[p], work->to + work->first[p],
-                   work->first[p + 1] - work->first[p]);
+    for (uint64_t p = poses * range / work->ranges; p < poses * (range + 1) / work->ranges; p++) {
+        uint64_t first = work->first[p], count = work->first[p + 1] - first;
+        tml_collide_pair *pairs = work->job->pairs + first, *to = work->to + first;
+        tml_collide_pair *sorted = host_sort(pairs, to, count, sizeof *pairs, pair_key, 0);
+        if (sorted != to)
+            memcpy(to, sorted, (size_t)count * sizeof *pairs);
+    }
 }
 
 /* Puts the job's pairs in order: by pose, as they are already but for FIRST, a and b. first: pairs

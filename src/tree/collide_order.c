@@ -1,28 +1,23 @@
 #include "tree/collide_order.h"
 
 #include "core/call.h"
+#include "core/host_sort.h"
 
-enum { TASKS_A_ROUND = 1024, LEAST_TO_SORT = 4096, DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS };
+enum { TASKS_A_ROUND = 1024, LEAST_TO_SORT = 4096, CODES = (1 << 3 * COLLIDE_CODE_BITS) - 1 };
 
-/* Sorts by bits 32 to 61, stably, from the least digit on. other: as much room; they change
- * places. */
+ALWAYS_INLINE uint64_t code_key(const void *record)
+{
+    return *(const uint64_t *)record >> 32;
+}
+
+/* Sorts by codes. The two arrays may change places. */
 static void sort_codes(uint64_t **order, uint64_t **other, uint64_t count)
 {
-    for (uint32_t shift = 32; shift < 32 + 3 * COLLIDE_CODE_BITS; shift += DIGIT_BITS) {
-        uint32_t starts[DIGITS] = {0}, sum = 0;
-        uint64_t *from = *order, *to = *other;
-        for (uint64_t i = 0; i < count; i++)
-            starts[from[i] >> shift & (DIGITS - 1)]++;
-        for (uint32_t digit = 0; digit < DIGITS; digit++) {
-            uint32_t here = starts[digit];
-            starts[digit] = sum;
-            sum += here;
-        }
-        for (uint64_t i = 0; i < count; i++)
-            to[starts[from[i] >> shift & (DIGITS - 1)]++] = from[i];
-        *order = to;
-        *other = from;
-    }
+    uint64_t *sorted = host_sort(*order, *other, count, sizeof *sorted, code_key, CODES);
+    if (sorted == *order)
+        return;
+    *other = *order;
+    *order = sorted;
 }
 
 static tml_status run_all(tml_context *tml, collide_rounds *r)
