@@ -149,13 +149,13 @@ static tml_collide_result pairs_of(tml_context *tml, tml_tree *a, tml_tree *b,
 static void check_tree(tml_context *tml, tml_tree *tree, const soup *s)
 {
     uint8_t *seen = calloc(s->count + 1, 1);
-    CHECK_OK(tml, collide_tree_fetch(tml, "test", tree, COLLIDE_STALE_SIZES));
+    CHECK_OK(tml, tree_fetch(tml, "test", tree, COLLIDE_STALE_SIZES));
     float bounds[2][3];
     double sizes[COLLIDE_LEVELS_MAX + 1];
     memcpy(bounds[0], tree->lower, sizeof bounds[0]);
     memcpy(bounds[1], tree->upper, sizeof bounds[1]);
     memcpy(sizes, tree->level_size, sizeof sizes);
-    CHECK_OK(tml, collide_tree_fetch(tml, "test", tree, COLLIDE_STALE_ALL));
+    CHECK_OK(tml, tree_fetch(tml, "test", tree, COLLIDE_STALE_ALL));
     for (uint32_t slot = 0; tree->levels && slot < tree->level_count[0]; slot++) {
         uint32_t id = tree->ids[slot];
         float at[9];
@@ -163,7 +163,7 @@ static void check_tree(tml_context *tml, tml_tree *tree, const soup *s)
             continue;
         CHECK(id < s->count && !seen[id]);
         seen[id < s->count ? id : 0] = 1;
-        collide_triangle(tree, slot, at);
+        tree_triangle(tree, slot, at);
         CHECK(memcmp(at, s->at + 9 * (size_t)id, sizeof at) == 0);
     }
     for (uint32_t t = 0; t < s->count; t++)

@@ -5,7 +5,7 @@
 
 #include "core/simd.h"
 #include "test.h"
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 #include "integer_mesh.h"
 

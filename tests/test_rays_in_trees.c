@@ -6,7 +6,7 @@
 
 #include "core/simd.h"
 #include "test.h"
-#include "tree/collide_cast.h"
+#include "tree/tree_cast.h"
 
 #include "integer_mesh.h"
 #include "kernels/kernel.h"
@@ -603,7 +603,7 @@ static void check_what_hits_nothing(tml_engine_kind engine)
         desc.barycentrics = (tml_buffer){0, 0};
         desc.hits = buffer(tml, TML_U8, COUNT, NULL);
         CHECK_OK(tml, tml_tree_cast(tml, &desc));
-        CHECK(engine == TML_ENGINE_CPU || !kind || desc.tree->rays);
+        CHECK(engine == TML_ENGINE_CPU || !kind || desc.tree->cast);
         uint8_t *again = read_and_free(tml, desc.hits);
         CHECK(memcmp(is_hit, again, COUNT) == 0);
         free(again);
@@ -801,8 +801,8 @@ static void check_same(tml_context *tml, tml_tree_cast_desc desc, uint32_t count
     for (int i = 0; i < 4; i++)
         CHECK_EQ_U64(wrong[i], 0);
     CHECK(found > count / 4);
-    CHECK(desc.tree->rays != NULL);
-    CHECK_OK(tml, rays_left(tml, desc.tree, &left));
+    CHECK(desc.tree->cast != NULL);
+    CHECK_OK(tml, cast_left_count(tml, desc.tree, &left));
     CHECK_EQ_U64(left, 0);
     tml_tree_destroy(other, on_host.tree);
     tml_close(other);

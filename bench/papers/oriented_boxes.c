@@ -1,7 +1,7 @@
 /* Which volume bounds the nodes of a tree of triangles best? The library has boxes along the axes,
  * and a slab about each leaf. The chapter of 2005 has oriented boxes, as its predecessor RAPID:
  * here each node's from the principal axes of its vertices. They are asked by the library's own
- * descent (collide_depth_loops.h), of every pair of nodes whose boxes along the axes meet, by 6
+ * descent (collide_pairs_depth_loops.h), of every pair of nodes whose boxes along the axes meet, by 6
  * axes (the boxes' own) or 15 (and the products of an edge of each). All volumes give the same
  * pairs of triangles.
  *
@@ -58,7 +58,7 @@ static void principal_axes(double m[3][3], double axes[3][3])
 static void corner_at(const tml_tree *tree, uint32_t first, uint32_t number, double out[3])
 {
     float corners[9];
-    collide_triangle(tree, first + number / 3, corners);
+    tree_triangle(tree, first + number / 3, corners);
     for (int k = 0; k < 3; k++)
         out[k] = (double)corners[3 * (number % 3) + (uint32_t)k];
 }

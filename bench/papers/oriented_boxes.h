@@ -4,7 +4,7 @@
 
 #include "papers.h"
 
-#include "collide/collide_depth.h"
+#include "collide/collide_pairs_depth.h"
 
 /* The points center + sum of t[k] axes[k] with |t[k]| <= half[k]; axes are orthonormal. */
 typedef struct oriented_box {
@@ -17,7 +17,7 @@ struct papers_oriented {
     oriented_box *boxes;
 };
 
-/* A descent of collide_depth_loops.h and what its pairs must pass. */
+/* A descent of collide_pairs_depth_loops.h and what its pairs must pass. */
 typedef struct oriented_run {
     depth_run run; /* first: the loops know only it */
     papers_volume volume;

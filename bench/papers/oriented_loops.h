@@ -4,4 +4,4 @@
 #define DEPTH_SET                     oriented_loops
 #define DEPTH_PASSES(run, pair, step) oriented_meet((const oriented_run *)(run), pair, step)
 #define DEPTH_HAS_SLABS(run)          (((const oriented_run *)(run))->volume == PAPERS_VOLUME_SLABS)
-#include "collide/collide_depth_loops.h"
+#include "collide/collide_pairs_depth_loops.h"

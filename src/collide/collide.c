@@ -101,7 +101,7 @@ static void segment_task(void *argument, uint32_t task)
     for (uint64_t i = first; i < end; i++) {
         const tml_collide_pair *pair = &job->pairs[i];
         float a[9], b[9];
-        collide_triangle(job->a, work->a_slots[pair->a], a);
+        tree_triangle(job->a, work->a_slots[pair->a], a);
         collide_posed_triangle(job->b, &job->poses[pair->pose], work->b_slots[pair->b], b);
         float *ends = work->out[i].ends;
         if (job->is_self)
@@ -125,7 +125,7 @@ static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 static tml_status make_segments(collide_job *job, tml_collide_segment *out)
 {
     const uint32_t parts = COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES;
-    tml_status status = collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
+    tml_status status = trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
     if (status != TML_OK)
         return status;
     uint32_t *a = slots_of(job->tml, job->a);
@@ -263,7 +263,7 @@ static tml_status collide(collide_job *job, const tml_collide_desc *desc, const 
     bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
                     (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(job));
     uint32_t parts = is_broad ? COLLIDE_STALE_SIZES : COLLIDE_STALE_ALL;
-    tml_status status = collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
+    tml_status status = trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++)
         status = collide_pose_make(job->tml, "tml_collide", job->a, b,
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &poses[p]);

@@ -73,7 +73,7 @@ void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_
                             float out[9])
 {
     float own[9];
-    collide_triangle(b, slot, own);
+    tree_triangle(b, slot, own);
     if (pose->is_identity) {
         memcpy(out, own, sizeof own);
         return;
@@ -202,7 +202,7 @@ tml_collide_class collide_settle(const collide_job *job, const collide_pose *pos
                                  uint32_t b_slot)
 {
     float a[9], b[9];
-    collide_triangle(job->a, a_slot, a);
+    tree_triangle(job->a, a_slot, a);
     collide_posed_triangle(job->b, pose, b_slot, b);
     return job->is_self ? collide_exact_neighbours(a, b, NULL) : collide_exact(a, b, NULL);
 }

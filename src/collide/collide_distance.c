@@ -60,8 +60,8 @@ static tml_status distance(tml_context *tml, const tml_collide_distance_desc *de
     job.poses = made;
     bool is_broad = desc->method == TML_COLLIDE_METHOD_BREADTH_FIRST ||
                     (desc->method == TML_COLLIDE_METHOD_AUTO && is_broad_faster(&job));
-    status = collide_trees_fetch(tml, call, job.a, job.b,
-                                 is_broad ? COLLIDE_STALE_SIZES : COLLIDE_STALE_ALL);
+    status =
+        trees_fetch(tml, call, job.a, job.b, is_broad ? COLLIDE_STALE_SIZES : COLLIDE_STALE_ALL);
     for (uint32_t p = 0; p < job.pose_count && status == TML_OK; p++)
         status = collide_pose_make(tml, call, job.a, job.b,
                                    desc->poses ? desc->poses + 12 * (size_t)p : NULL, p, &made[p]);

@@ -15,31 +15,31 @@
 #include "kernels/collide.k.h"
 
 /* Low x y z, high x y z. */
-typedef struct near_box {
+typedef struct distance_box {
     float at[6];
-} near_box;
+} distance_box;
 
-typedef struct near_run {
+typedef struct distance_run {
     const distance_job *job;
     uint32_t pose;
     collide_step steps[COLLIDE_STEPS_MAX];
     tml_collide_distance_result best;
     double bound; /* pairs that are farther apart are of no interest */
-} near_run;
+} distance_run;
 
-static near_box box_of(const tml_tree *tree, uint32_t level, uint32_t box)
+static distance_box box_of(const tml_tree *tree, uint32_t level, uint32_t box)
 {
-    const float *group = collide_group(tree, level, box / COLLIDE_WIDTH) + box % COLLIDE_WIDTH;
-    near_box out;
+    const float *group = tree_group(tree, level, box / COLLIDE_WIDTH) + box % COLLIDE_WIDTH;
+    distance_box out;
     for (int k = 0; k < 6; k++)
         out.at[k] = group[COLLIDE_WIDTH * k];
     return out;
 }
 
 /* A box of b in a's frame. */
-static near_box posed_box(const collide_pose *pose, near_box box)
+static distance_box posed_box(const collide_pose *pose, distance_box box)
 {
-    near_box out;
+    distance_box out;
     if (pose->is_identity)
         return box;
     vec3 low = VEC3(box.at[0], box.at[1], box.at[2]), high = VEC3(box.at[3], box.at[4], box.at[5]);
@@ -51,9 +51,9 @@ static near_box posed_box(const collide_pose *pose, near_box box)
     return out;
 }
 
-static near_box box_of_triangle(const float at[9])
+static distance_box box_of_triangle(const float at[9])
 {
-    near_box out;
+    distance_box out;
     for (int k = 0; k < 3; k++) {
         out.at[k] = min(min(at[k], at[3 + k]), at[6 + k]);
         out.at[3 + k] = max(max(at[k], at[3 + k]), at[6 + k]);
@@ -64,7 +64,7 @@ static near_box box_of_triangle(const float at[9])
 /* A lower bound of the distance of triangles in the boxes, as collide_triangle_distance computes
  * it: 2^-40 of it is taken off for rounding here, and 2^-46 of the largest difference of
  * coordinates for what is rounded there. */
-static double boxes_apart(const near_box *p, const near_box *q)
+static double boxes_apart(const distance_box *p, const distance_box *q)
 {
     double sum = 0, extent = 0;
     for (int k = 0; k < 3; k++) {
@@ -79,13 +79,13 @@ static double boxes_apart(const near_box *p, const near_box *q)
 
 /* A child of a split node and the distance of its box from the other side's; child_add keeps the
  * nearest first. */
-typedef struct near_child {
+typedef struct distance_child {
     double apart;
     uint32_t index;
-    near_box box;
-} near_child;
+    distance_box box;
+} distance_child;
 
-static void child_add(near_child *children, uint32_t *count, near_child child)
+static void child_add(distance_child *children, uint32_t *count, distance_child child)
 {
     uint32_t i = (*count)++;
     for (; i > 0 && children[i - 1].apart > child.apart; i--)
@@ -99,7 +99,7 @@ void distance_offer(const distance_job *job, uint32_t pose, uint32_t a_slot, uin
     float a[9], b[9];
     collide_nearest nearest;
     uint32_t a_id = job->a->ids[a_slot], b_id = job->b->ids[b_slot];
-    collide_triangle(job->a, a_slot, a);
+    tree_triangle(job->a, a_slot, a);
     collide_posed_triangle(job->b, &job->poses[pose], b_slot, b);
     if (!collide_triangle_distance(a, b, INFINITY, &nearest) || nearest.distance > best->distance)
         return;
@@ -113,7 +113,7 @@ void distance_offer(const distance_job *job, uint32_t pose, uint32_t a_slot, uin
 }
 
 /* Ends the search where the meshes meet. */
-static void near_take(near_run *run, uint32_t a_slot, uint32_t b_slot)
+static void distance_take(distance_run *run, uint32_t a_slot, uint32_t b_slot)
 {
     distance_offer(run->job, run->pose, a_slot, b_slot, &run->best);
     if (run->best.a != UINT32_MAX)
@@ -121,61 +121,61 @@ static void near_take(near_run *run, uint32_t a_slot, uint32_t b_slot)
             run->best.distance > 0 ? run->best.distance / (1 + run->job->tolerance) : -INFINITY;
 }
 
-static void near_leaves(near_run *run, uint32_t a_leaf, const near_box *a_box, uint32_t b_leaf,
-                        const near_box *b_box)
+static void distance_leaves(distance_run *run, uint32_t a_leaf, const distance_box *a_box,
+                            uint32_t b_leaf, const distance_box *b_box)
 {
     const tml_tree *a = run->job->a, *b = run->job->b;
-    near_child a_near[COLLIDE_WIDTH], b_near[COLLIDE_WIDTH];
+    distance_child a_near[COLLIDE_WIDTH], b_near[COLLIDE_WIDTH];
     uint32_t a_count = 0, b_count = 0;
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
         uint32_t a_slot = COLLIDE_WIDTH * a_leaf + i, b_slot = COLLIDE_WIDTH * b_leaf + i;
         float at[9];
         if (a->ids[a_slot] != COLLIDE_NO_TRIANGLE) {
-            collide_triangle(a, a_slot, at);
-            near_box box = box_of_triangle(at);
-            child_add(a_near, &a_count, (near_child){boxes_apart(&box, b_box), a_slot, box});
+            tree_triangle(a, a_slot, at);
+            distance_box box = box_of_triangle(at);
+            child_add(a_near, &a_count, (distance_child){boxes_apart(&box, b_box), a_slot, box});
         }
         if (b->ids[b_slot] != COLLIDE_NO_TRIANGLE) {
             collide_posed_triangle(b, &run->job->poses[run->pose], b_slot, at);
-            near_box box = box_of_triangle(at);
-            child_add(b_near, &b_count, (near_child){boxes_apart(&box, a_box), b_slot, box});
+            distance_box box = box_of_triangle(at);
+            child_add(b_near, &b_count, (distance_child){boxes_apart(&box, a_box), b_slot, box});
         }
     }
     for (uint32_t j = 0; j < b_count && b_near[j].apart <= run->bound; j++)
         for (uint32_t i = 0; i < a_count && a_near[i].apart <= run->bound; i++)
             if (boxes_apart(&a_near[i].box, &b_near[j].box) <= run->bound)
-                near_take(run, a_near[i].index, b_near[j].index);
+                distance_take(run, a_near[i].index, b_near[j].index);
 }
 
 /* Recurses once a step, at most COLLIDE_STEPS_MAX deep. */
-static void near_descend(near_run *run, uint32_t number, uint32_t a, const near_box *a_box,
-                         uint32_t b, const near_box *b_box)
+static void distance_descend(distance_run *run, uint32_t number, uint32_t a,
+                             const distance_box *a_box, uint32_t b, const distance_box *b_box)
 {
     const collide_step *step = &run->steps[number];
-    near_child children[COLLIDE_WIDTH];
+    distance_child children[COLLIDE_WIDTH];
     uint32_t count = 0;
     if (tml_is_cancelled(run->job->tml))
         return;
     if (step->a_level == 1 && step->b_level == 1) {
-        near_leaves(run, a, a_box, b, b_box);
+        distance_leaves(run, a, a_box, b, b_box);
         return;
     }
     const tml_tree *tree = step->splits_b ? run->job->b : run->job->a;
     uint32_t level = (step->splits_b ? step->b_level : step->a_level) - 1;
     uint32_t first = COLLIDE_WIDTH * (step->splits_b ? b : a);
     for (uint32_t i = first; i < first + COLLIDE_WIDTH && i < tree->level_count[level]; i++) {
-        near_box box = box_of(tree, level, i);
+        distance_box box = box_of(tree, level, i);
         if (step->splits_b)
             box = posed_box(&run->job->poses[run->pose], box);
         double apart = boxes_apart(&box, step->splits_b ? a_box : b_box);
         if (apart <= run->bound)
-            child_add(children, &count, (near_child){apart, i, box});
+            child_add(children, &count, (distance_child){apart, i, box});
     }
     for (uint32_t i = 0; i < count && children[i].apart <= run->bound; i++)
         if (step->splits_b)
-            near_descend(run, number + 1, a, a_box, children[i].index, &children[i].box);
+            distance_descend(run, number + 1, a, a_box, children[i].index, &children[i].box);
         else
-            near_descend(run, number + 1, children[i].index, &children[i].box, b, b_box);
+            distance_descend(run, number + 1, children[i].index, &children[i].box, b, b_box);
 }
 
 tml_collide_distance_result distance_none(const distance_job *job)
@@ -193,17 +193,17 @@ void distance_finish(const distance_job *job, uint32_t pose, tml_collide_distanc
 void distance_of_pose(const distance_job *job, uint32_t pose)
 {
     const tml_tree *a = job->a, *b = job->b;
-    near_run run = {.job = job, .pose = pose, .best = distance_none(job), .bound = job->limit};
+    distance_run run = {.job = job, .pose = pose, .best = distance_none(job), .bound = job->limit};
     if (collide_schedule(a, b, 0, run.steps) > 0) {
-        near_box a_box = box_of(a, a->levels, 0);
-        near_box b_box = posed_box(&job->poses[pose], box_of(b, b->levels, 0));
+        distance_box a_box = box_of(a, a->levels, 0);
+        distance_box b_box = posed_box(&job->poses[pose], box_of(b, b->levels, 0));
         if (boxes_apart(&a_box, &b_box) <= run.bound)
-            near_descend(&run, 0, 0, &a_box, 0, &b_box);
+            distance_descend(&run, 0, 0, &a_box, 0, &b_box);
     }
     distance_finish(job, pose, run.best);
 }
 
-static void near_task(void *argument, uint32_t task)
+static void distance_task(void *argument, uint32_t task)
 {
     const distance_job *job = argument;
     distance_of_pose(job, job->first + task);
@@ -214,7 +214,7 @@ tml_status distance_depth_first(distance_job *job)
     enum { POSES_A_ROUND = 256 };
     for (job->first = 0; job->first < job->pose_count;) {
         uint32_t count = TML_MIN_OF(job->pose_count - job->first, (uint32_t)POSES_A_ROUND);
-        tml_parallel_for(job->tml, count, near_task, job);
+        tml_parallel_for(job->tml, count, distance_task, job);
         job->first += count;
         if (!tml_progress(job->tml, "distance", (double)job->first / job->pose_count))
             return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide_distance: cancelled");

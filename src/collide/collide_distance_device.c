@@ -101,12 +101,12 @@ static tml_status read_found(program *p, void *user)
 }
 
 /* What is left of the pairs of triangles, and how many; and what the host is told. */
-static void add_bounds(broad_run *run, near_stream *near)
+static void add_bounds(broad_run *run, distance_stream *near)
 {
     program *p = near->p;
-    const tml_buffer below = near_array(near, TML_F32), above = near_array(near, TML_F32);
-    const tml_buffer pose = near_array(near, TML_U32), count = program_array(p, TML_U32, 1);
-    run->pairs = near_array(near, TML_VEC(TML_U32, 4));
+    const tml_buffer below = distance_array(near, TML_F32), above = distance_array(near, TML_F32);
+    const tml_buffer pose = distance_array(near, TML_U32), count = program_array(p, TML_U32, 1);
+    run->pairs = distance_array(near, TML_VEC(TML_U32, 4));
     run->told = program_array(p, TML_VEC(TML_U32, 2), 1);
     program_map(
         p, &(tml_map_desc){.kernel = TML_USE(collide_near_pair),
@@ -114,7 +114,7 @@ static void add_bounds(broad_run *run, near_stream *near)
                            .length = near->length,
                            .out = below,
                            .also = {above, pose}});
-    const tml_buffer best = near_add_best(near, TML_FOLD_MIN, above, pose, TML_F32);
+    const tml_buffer best = distance_add_best(near, TML_FOLD_MIN, above, pose, TML_F32);
     program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near),
                                                     .in = {below, near->pairs, best, near->view}},
                                            .payloads = {{near->pairs, run->pairs}},
@@ -129,11 +129,12 @@ static void try_poses(broad_run *run)
 {
     const distance_job *job = run->job;
     program p = program_begin(job->tml, call);
-    near_stream near = {.p = &p, .a = job->a, .b = job->b, .count = run->count, .room = run->room};
+    distance_stream near = {
+        .p = &p, .a = job->a, .b = job->b, .count = run->count, .room = run->room};
     near.step_count = collide_schedule(job->a, job->b, run->scale, near.steps);
     run->poses = program_array(&p, TML_F32, (uint64_t)12 * run->count);
     program_host(&p, &(program_host_desc){.run = write_poses, .user = run, .uses = {run->poses}});
-    near_add(&near, run->poses, tml_length_of(run->count), job->limit);
+    distance_add(&near, run->poses, tml_length_of(run->count), job->limit);
     add_bounds(run, &near);
     program_host(
         &p, &(program_host_desc){.run = read_found, .user = run, .uses = {run->told, run->pairs}});
@@ -180,7 +181,7 @@ static void follow_marked(broad_run *run)
         is_any |= job->out[run->first + p].distance < 0;
     if (!is_any)
         return;
-    run->status = collide_trees_fetch(job->tml, call, job->a, job->b, COLLIDE_STALE_ALL);
+    run->status = trees_fetch(job->tml, call, job->a, job->b, COLLIDE_STALE_ALL);
     if (run->status == TML_OK)
         tml_parallel_for(job->tml, run->count, follow_task, run);
 }
@@ -188,8 +189,8 @@ static void follow_marked(broad_run *run)
 static void settle(broad_run *run)
 {
     const distance_job *job = run->job;
-    run->status = collide_trees_fetch(job->tml, call, job->a, job->b,
-                                      COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
+    run->status =
+        trees_fetch(job->tml, call, job->a, job->b, COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
     if (run->status != TML_OK)
         return;
     for (uint32_t p = 0, i = 0; p <= run->count; p++) {
@@ -264,9 +265,10 @@ static void prepare(broad_run *run)
     tml_context *tml = job->tml;
     uint32_t poses = TML_MIN_OF(job->pose_count, (uint32_t)POSES_AT_ONCE);
     uint64_t limit = collide_memory_limit(tml, job->memory_limit);
-    run->most_room = TML_MIN_OF(TML_MAX_OF(limit / NEAR_PAIR_BYTES, (uint64_t)NEAR_ROOM_LEAST),
-                                (uint64_t)NEAR_ROOM_MOST);
-    run->room = job->a->near_room ? job->a->near_room : near_usual_room(tml, 1);
+    run->most_room =
+        TML_MIN_OF(TML_MAX_OF(limit / DISTANCE_PAIR_BYTES, (uint64_t)DISTANCE_ROOM_LEAST),
+                   (uint64_t)DISTANCE_ROOM_MOST);
+    run->room = job->a->distance_room ? job->a->distance_room : distance_usual_room(tml, 1);
     run->room = TML_MIN_OF(run->room, run->most_room);
     run->pose_room = (uint32_t)TML_MIN_OF((uint64_t)poses, run->most_room / COLLIDE_WIDTH);
     run->matrices = tml_alloc_array(tml, run->pose_room, 12 * sizeof *run->matrices);
@@ -288,7 +290,7 @@ tml_status distance_on_device(distance_job *job)
     prepare(&run);
     if (run.status == TML_OK)
         run_poses(&run);
-    job->a->near_room = run.sure_room;
+    job->a->distance_room = run.sure_room;
     tml_free(tml, run.matrices, (size_t)run.pose_room * 12 * sizeof *run.matrices);
     tml_free(tml, run.starts, ((size_t)run.pose_room + 1) * sizeof *run.starts);
     tml_free(tml, run.found, (size_t)run.found_room * sizeof *run.found);

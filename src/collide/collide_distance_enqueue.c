@@ -114,19 +114,20 @@ typedef struct apart_call {
 /* ---- on the device --------------------------------------------------------------------------- */
 
 /* The nearest pair of each pose. */
-static tml_buffer add_won(near_stream *run, const tml_buffer ids[2], tml_length length)
+static tml_buffer add_won(distance_stream *run, const tml_buffer ids[2], tml_length length)
 {
     program *p = run->p;
     const tml_buffer won = program_array(p, TML_VEC(TML_U32, 4), run->count);
-    const tml_buffer distances = near_array(run, TML_F64), keys = near_array(run, TML_U64);
-    const tml_buffer near = near_array(run, TML_VEC(TML_U32, 4)), pose = near_array(run, TML_U32);
+    const tml_buffer distances = distance_array(run, TML_F64), keys = distance_array(run, TML_U64);
+    const tml_buffer near = distance_array(run, TML_VEC(TML_U32, 4)),
+                     pose = distance_array(run, TML_U32);
     const tml_buffer count = program_array(p, TML_U32, 1);
     program_map(p,
                 &(tml_map_desc){.kernel = TML_USE(collide_apart_pair),
                                 .in = {run->pairs, run->triangles[0], run->triangles[1], run->view},
                                 .length = run->length,
                                 .out = distances});
-    const tml_buffer least = near_add_best(run, TML_FOLD_MIN, distances, run->pose, TML_F64);
+    const tml_buffer least = distance_add_best(run, TML_FOLD_MIN, distances, run->pose, TML_F64);
     program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_apart_is_nearest),
                                                     .in = {distances, run->pairs, least}},
                                            .payloads = {{run->pairs, near}},
@@ -138,7 +139,7 @@ static tml_buffer add_won(near_stream *run, const tml_buffer ids[2], tml_length 
                                    .length = run->length,
                                    .out = keys,
                                    .also = {pose}});
-    const tml_buffer which = near_add_best(run, TML_FOLD_ARGMIN, keys, pose, TML_U32);
+    const tml_buffer which = distance_add_best(run, TML_FOLD_ARGMIN, keys, pose, TML_U32);
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_apart_won),
                                    .in = {which, near, ids[0], ids[1]},
                                    .length = length,
@@ -146,7 +147,7 @@ static tml_buffer add_won(near_stream *run, const tml_buffer ids[2], tml_length 
     return won;
 }
 
-static tml_map_desc tell_of(const near_stream *run, const apart_call *call_of, tml_buffer won)
+static tml_map_desc tell_of(const distance_stream *run, const apart_call *call_of, tml_buffer won)
 {
     uint64_t bits;
     memcpy(&bits, &call_of->limit, sizeof bits);
@@ -157,7 +158,7 @@ static tml_map_desc tell_of(const near_stream *run, const apart_call *call_of, t
 }
 
 /* The caller's output, or an array in its place. */
-static tml_buffer output(near_stream *run, tml_buffer given, tml_type type)
+static tml_buffer output(distance_stream *run, tml_buffer given, tml_type type)
 {
     return tml_buffer_is_none(given) ? program_array(run->p, type, run->count) : given;
 }
@@ -168,20 +169,20 @@ static tml_status distance_on_device_enqueue(const apart_call *call_of)
     const tml_collide_distance_enqueue_desc *desc = call_of->desc;
     tml_tree *const trees[2] = {desc->a, desc->b};
     program p = program_begin(call_of->tml, call);
-    near_stream run = {.p = &p, .a = desc->a, .b = desc->b, .count = call_of->count};
+    distance_stream run = {.p = &p, .a = desc->a, .b = desc->b, .count = call_of->count};
     tml_buffer ids[2] = {{0, 0}, {0, 0}}, poses = desc->poses;
-    run.room = desc->capacity ? desc->capacity : near_usual_room(p.tml, run.count);
-    run.room =
-        TML_MIN_OF(TML_MAX_OF(run.room, (uint64_t)NEAR_ROOM_LEAST), (uint64_t)NEAR_ROOM_MOST);
+    run.room = desc->capacity ? desc->capacity : distance_usual_room(p.tml, run.count);
+    run.room = TML_MIN_OF(TML_MAX_OF(run.room, (uint64_t)DISTANCE_ROOM_LEAST),
+                          (uint64_t)DISTANCE_ROOM_MOST);
     run.room = TML_MAX_OF(run.room, (uint64_t)COLLIDE_WIDTH * run.count);
     run.step_count = collide_schedule(desc->a, desc->b, 0, run.steps);
     if (tml_buffer_is_none(poses)) {
         poses = program_array(&p, TML_F32, 12);
         program_put(&p, poses, identity, sizeof identity);
     }
-    near_add(&run, poses, call_of->length, call_of->limit);
+    distance_add(&run, poses, call_of->length, call_of->limit);
     for (int i = 0; i < 2 && !p.status; i++)
-        p.status = collide_build_ids_make(p.tml, call, trees[i], &ids[i]);
+        p.status = tree_build_ids_make(p.tml, call, trees[i], &ids[i]);
     const tml_buffer won = add_won(&run, ids, call_of->length);
     tml_map_desc tell = tell_of(&run, call_of, won);
     tell.out = desc->distances;
@@ -258,7 +259,7 @@ static tml_status distance_on_host(const apart_call *call_of)
     distance_job job = {.tml = tml, .a = desc->a, .b = desc->b, .limit = call_of->limit};
     uint64_t count = 0;
     tml_status status = stream_read_length(tml, &call_of->length, &count);
-    TML_THEN(status, collide_trees_fetch(tml, call, desc->a, desc->b, COLLIDE_STALE_ALL));
+    TML_THEN(status, trees_fetch(tml, call, desc->a, desc->b, COLLIDE_STALE_ALL));
     if (status != TML_OK)
         return status;
     job.pose_count = (uint32_t)count;
@@ -348,7 +349,7 @@ static tml_status apart_check_desc(apart_call *call_of)
 static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_enqueue_desc *desc)
 {
     apart_call call_of = {.tml = tml, .desc = desc};
-    const near_stream none = {.count = 0};
+    const distance_stream none = {.count = 0};
     tml_status status = apart_check_desc(&call_of);
     if (status != TML_OK || call_of.count == 0)
         return status;

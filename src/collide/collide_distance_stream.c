@@ -195,18 +195,18 @@ enum {
     FIRST_DESCENTS = 1 << 10, /* likewise */
 };
 
-uint64_t near_usual_room(const tml_context *tml, uint32_t poses)
+uint64_t distance_usual_room(const tml_context *tml, uint32_t poses)
 {
     /* OpenGL draws as much as there is room for. */
     const uint64_t room =
         tml->device.engine == TML_ENGINE_VULKAN ? (uint64_t)1 << 16 : (uint64_t)1 << 12;
-    return TML_MIN_OF(TML_MAX_OF(room, (uint64_t)1024 * poses), (uint64_t)NEAR_ROOM_MOST);
+    return TML_MIN_OF(TML_MAX_OF(room, (uint64_t)1024 * poses), (uint64_t)DISTANCE_ROOM_MOST);
 }
 
 static tml_status make_shape(tml_context *tml, tml_tree *tree)
 {
     uint32_t words[COLLIDE_VIEW_WORDS] = {[COLLIDE_VIEW_LEVELS] = tree->levels};
-    words[COLLIDE_VIEW_LEAST] = collide_leaf_words(tree, &words[COLLIDE_VIEW_MORE]);
+    words[COLLIDE_VIEW_LEAST] = tree_leaf_words(tree, &words[COLLIDE_VIEW_MORE]);
     for (uint32_t level = 1; level <= tree->levels; level++) {
         words[COLLIDE_VIEW_GROUPS + 2 * level] = tree->level_group[level];
         words[COLLIDE_VIEW_GROUPS + 2 * level + 1] =
@@ -219,7 +219,7 @@ static tml_status make_shape(tml_context *tml, tml_tree *tree)
 }
 
 /* The buffers of the two trees, which stay with them. */
-static tml_status make_trees(near_stream *run)
+static tml_status make_trees(distance_stream *run)
 {
     tml_context *tml = run->p->tml;
     tml_tree *const trees[2] = {run->a, run->b};
@@ -231,7 +231,7 @@ static tml_status make_trees(near_stream *run)
             tml_buffer_is_none(tree->device_shape))
             status = tml_refuse_recording(
                 tml, run->p->call, "call it once before tml_vulkan_record, to make its buffers");
-        TML_THEN(status, collide_device_tree(tml, tree, &run->boxes[i], &run->triangles[i]));
+        TML_THEN(status, tree_on_device(tml, tree, &run->boxes[i], &run->triangles[i]));
         if (status == TML_OK && tml_buffer_is_none(tree->device_shape))
             status = make_shape(tml, tree);
         tree->forget = collide_forget;
@@ -242,13 +242,13 @@ static tml_status make_trees(near_stream *run)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-tml_buffer near_array(const near_stream *run, tml_type type)
+tml_buffer distance_array(const distance_stream *run, tml_type type)
 {
     return program_array(run->p, type, run->length.count);
 }
 
-tml_buffer near_add_best(const near_stream *run, tml_fold fold, tml_buffer values, tml_buffer pose,
-                         tml_type type)
+tml_buffer distance_add_best(const distance_stream *run, tml_fold fold, tml_buffer values,
+                             tml_buffer pose, tml_type type)
 {
     program *p = run->p;
     const tml_buffer out = program_array(p, type, run->count);
@@ -274,7 +274,7 @@ static uint32_t level_word(uint32_t a_level, uint32_t b_level)
 
 /* The last step before which pairs of nodes, of all poses, are at most so many; not beyond the
  * leaves. */
-static uint32_t step_of(const near_stream *run, uint64_t most)
+static uint32_t step_of(const distance_stream *run, uint64_t most)
 {
     uint32_t number = 0;
     for (uint32_t s = 1; s + 2 <= run->step_count; s++) {
@@ -287,7 +287,7 @@ static uint32_t step_of(const near_stream *run, uint64_t most)
     return number;
 }
 
-static void add_view(near_stream *run, tml_buffer poses, const tml_length *length, double limit)
+static void add_view(distance_stream *run, tml_buffer poses, const tml_length *length, double limit)
 {
     program *p = run->p;
     bool has_count = !tml_buffer_is_none(length->device);
@@ -318,15 +318,15 @@ static void add_view(near_stream *run, tml_buffer poses, const tml_length *lengt
 /* What a step does: which levels and sides, the logarithm of how many children a pair has; and the
  * step after. */
 typedef enum step_kind { OF_NODES, OF_LEAVES, OF_TRIANGLES } step_kind;
-typedef struct near_step {
+typedef struct distance_step {
     step_kind kind;
     uint32_t word, fan, next;
-} near_step;
+} distance_step;
 
-static near_step step_at(const near_stream *run, uint32_t number)
+static distance_step step_at(const distance_stream *run, uint32_t number)
 {
     const collide_step *step = &run->steps[number];
-    near_step s = {.fan = 3, .next = number + 1};
+    distance_step s = {.fan = 3, .next = number + 1};
     bool is_both = number + 3 < run->step_count && step[1].splits_b != step->splits_b;
     bool splits_b = is_both || step->splits_b, splits_a = is_both || !step->splits_b;
     if (is_both)
@@ -339,12 +339,12 @@ static near_step step_at(const near_stream *run, uint32_t number)
 }
 
 /* Descends as the map says, from run->length pairs, and finds what each pose has seen. */
-static void add_descents(near_stream *run, const tml_map_desc *descend)
+static void add_descents(distance_stream *run, const tml_map_desc *descend)
 {
     tml_map_desc map = *descend;
-    const tml_buffer leaves = near_array(run, TML_VEC(TML_U32, 4)),
-                     above = near_array(run, TML_F32);
-    const tml_buffer pose = near_array(run, TML_U32);
+    const tml_buffer leaves = distance_array(run, TML_VEC(TML_U32, 4)),
+                     above = distance_array(run, TML_F32);
+    const tml_buffer pose = distance_array(run, TML_U32);
     map.length = run->length;
     map.out = leaves;
     program_map(run->p, &map);
@@ -354,12 +354,12 @@ static void add_descents(near_stream *run, const tml_map_desc *descend)
                                 .length = run->length,
                                 .out = above,
                                 .also = {pose}});
-    run->best = near_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
+    run->best = distance_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
 }
 
 /* The stream goes on with the pairs that are kept, of run->length numbers, and that the map then
  * takes. */
-static void add_pairs(near_stream *run, const tml_keep *keep, const tml_map_desc *take)
+static void add_pairs(distance_stream *run, const tml_keep *keep, const tml_map_desc *take)
 {
     tml_map_desc map = *take;
     const tml_buffer kept = program_array(run->p, TML_U32, run->room);
@@ -368,10 +368,10 @@ static void add_pairs(near_stream *run, const tml_keep *keep, const tml_map_desc
         run->p,
         &(tml_compact_desc){.keep = *keep, .length = run->length, .indices = kept, .count = count});
     run->length = (tml_length){.count = run->room, .device = count};
-    run->pairs = near_array(run, TML_VEC(TML_U32, 4));
-    run->pose = near_array(run, TML_U32);
-    run->children = near_array(run, TML_U32);
-    run->largest = near_array(run, TML_U32);
+    run->pairs = distance_array(run, TML_VEC(TML_U32, 4));
+    run->pose = distance_array(run, TML_U32);
+    run->children = distance_array(run, TML_U32);
+    run->largest = distance_array(run, TML_U32);
     map.in[0] = kept;
     map.in[1] = count;
     map.params.u[2] = (uint32_t)run->room;
@@ -383,7 +383,7 @@ static void add_pairs(near_stream *run, const tml_keep *keep, const tml_map_desc
 }
 
 /* All pairs of nodes at a step are run->length. */
-static tml_params all_pairs(near_stream *run, uint32_t number)
+static tml_params all_pairs(distance_stream *run, uint32_t number)
 {
     const collide_step *step = &run->steps[number];
     const uint32_t a = run->a->level_count[step->a_level], b = run->b->level_count[step->b_level];
@@ -391,7 +391,7 @@ static tml_params all_pairs(near_stream *run, uint32_t number)
     return (tml_params){.u = {a, b, level_word(step->a_level, step->b_level)}};
 }
 
-static void add_first(near_stream *run, uint32_t number)
+static void add_first(distance_stream *run, uint32_t number)
 {
     const tml_params all = all_pairs(run, number);
     add_pairs(run,
@@ -404,21 +404,21 @@ static void add_first(near_stream *run, uint32_t number)
 }
 
 /* Pairs with what greedy descents from them have seen. */
-static void add_lower(near_stream *run, uint32_t number)
+static void add_lower(distance_stream *run, uint32_t number)
 {
     const collide_step *step = &run->steps[number];
     const tml_buffer pairs = run->pairs;
     add_descents(run, &(tml_map_desc){.kernel = TML_USE(collide_near_descent),
                                       .params = {.u = {level_word(step->a_level, step->b_level)}},
                                       .in = {pairs, run->boxes[0], run->boxes[1], run->view}});
-    run->pairs = near_array(run, TML_VEC(TML_U32, 4));
+    run->pairs = distance_array(run, TML_VEC(TML_U32, 4));
     program_map(run->p, &(tml_map_desc){.kernel = TML_USE(collide_near_lower),
                                         .in = {pairs, run->best, pairs, run->view},
                                         .length = run->length,
                                         .out = run->pairs});
 }
 
-static void add_step(near_stream *run, near_step step)
+static void add_step(distance_stream *run, distance_step step)
 {
     const uint32_t next = step.next < run->step_count ? step_at(run, step.next).fan : 0;
     const tml_buffer a = step.kind == OF_TRIANGLES ? run->triangles[0] : run->boxes[0];
@@ -437,7 +437,7 @@ static void add_step(near_stream *run, near_step step)
                               .in = {[2] = run->pairs, [3] = run->largest}});
 }
 
-void near_add(near_stream *run, tml_buffer poses, tml_length length, double limit)
+void distance_add(distance_stream *run, tml_buffer poses, tml_length length, double limit)
 {
     program *p = run->p;
     collide_learn(p->tml);
@@ -455,7 +455,7 @@ void near_add(near_stream *run, tml_buffer poses, tml_length length, double limi
     bool has_seen = false;
     add_first(run, number);
     while (number < run->step_count) {
-        near_step step = step_at(run, number);
+        distance_step step = step_at(run, number);
         if (step.kind == OF_NODES && (run->count > 1 || !has_seen))
             add_lower(run, number);
         has_seen = true;

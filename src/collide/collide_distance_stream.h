@@ -7,7 +7,7 @@
 #include "stream/program.h"
 
 /* A program's part from poses to pairs. */
-typedef struct near_stream {
+typedef struct distance_stream {
     program *p;
     tml_tree *a, *b;
     uint32_t count; /* poses, at most */
@@ -23,25 +23,25 @@ typedef struct near_stream {
     tml_buffer view;    /* trees and poses, as kernels read them */
     tml_buffer best;    /* what poses are certainly not farther apart than */
     tml_buffer numbers; /* 0, 1 ... count */
-} near_stream;
+} distance_stream;
 
 enum {
-    NEAR_ROOM_LEAST = 1 << 10,
-    NEAR_ROOM_MOST = 1 << 25, /* 64 children each, which 32 bits count */
+    DISTANCE_ROOM_LEAST = 1 << 10,
+    DISTANCE_ROOM_MOST = 1 << 25, /* 64 children each, which 32 bits count */
     /* two lists of pairs, what is kept of the next, their poses, children, two largest, two
      * bounds */
-    NEAR_PAIR_BYTES = 2 * 16 + 7 * 4,
+    DISTANCE_PAIR_BYTES = 2 * 16 + 7 * 4,
 };
 /* Pairs that are enough for most meshes. */
-uint64_t near_usual_room(const tml_context *tml, uint32_t poses);
+uint64_t distance_usual_room(const tml_context *tml, uint32_t poses);
 
 /* Adds all steps up to the pairs of triangles. poses: 12 floats each. */
-void near_add(near_stream *run, tml_buffer poses, tml_length length, double limit);
+void distance_add(distance_stream *run, tml_buffer poses, tml_length length, double limit);
 /* An array of an element a pair. */
-tml_buffer near_array(const near_stream *run, tml_type type);
+tml_buffer distance_array(const distance_stream *run, tml_type type);
 /* The least of the values of each pose's pairs, by fold. pose: the pairs' poses; type: of what is
  * returned. */
-tml_buffer near_add_best(const near_stream *run, tml_fold fold, tml_buffer values, tml_buffer pose,
-                         tml_type type);
+tml_buffer distance_add_best(const distance_stream *run, tml_fold fold, tml_buffer values,
+                             tml_buffer pose, tml_type type);
 
 #endif

@@ -201,7 +201,7 @@ FUNCTION(uvec3) exact_sum_quotient(exact_sum n, exact_sum m)
 
 /* ---- lines and triangles, by their bits ------------------------------------------------------ */
 
-/* Whether the ray's line passes through the triangle, as collide_cast.c tells it. */
+/* Whether the ray's line passes through the triangle, as tree_cast_hits.c tells it. */
 FUNCTION(uint) exact_line_passes(uvec3 a, uvec3 b, uvec3 c, uvec3 origin, uvec3 way)
 {
     uint signs = 0u; /* bits of exact_sum_sign's */

@@ -168,7 +168,7 @@ FUNCTION(uvec2) real64_divide(uvec2 a, uvec2 b)
 }
 
 /* Weights of the second and third corner where the ray meets the triangle's plane: of the
- * determinants' sum, that of the edge across, as collide_cast.c has them. */
+ * determinants' sum, that of the edge across, as tree_cast_hits.c has them. */
 FUNCTION(vec2)
 real64_line_weights(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin,
                     real64_vec3 way)

@@ -1,7 +1,7 @@
 /* tml_tree_cast and tml_tree_cast_enqueue: on the host or on the device. */
+#include "tree/tree_cast.h"
 #include "core/call.h"
 #include "stream/stream_internal.h"
-#include "tree/collide_cast.h"
 
 static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
 {
@@ -10,11 +10,11 @@ static tml_status cast(tml_context *tml, const tml_tree_cast_desc *given)
     uint64_t count = 0;
     tml_status status = cast_check_desc(tml, call, &desc, NULL);
     TML_THEN(status, tml_refuse_recording(tml, call, "record tml_tree_cast_enqueue"));
-    TML_THEN(status, collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES));
+    TML_THEN(status, tree_fetch(tml, call, desc.tree, COLLIDE_STALE_SIZES));
     TML_THEN(status, stream_read_length(tml, &desc.length, &count));
     desc.length = tml_length_of(count);
-    if (status == TML_OK && rays_run_on_device(tml, &desc))
-        return rays_on_device(tml, call, &desc);
+    if (status == TML_OK && cast_runs_on_device(tml, &desc))
+        return cast_on_device(tml, call, &desc);
     return status == TML_OK ? cast_on_host(tml, call, &desc, count, NULL, NULL) : status;
 }
 
@@ -45,7 +45,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_enqueue_
         status = stream_check_count(tml, enqueue_call, "desc.unsure_count", desc->unsure_count, 0);
     TML_THEN(status, cast_check_desc(tml, enqueue_call, out, more));
     /* Without a wait: no part of the tree is brought up to date. */
-    return status == TML_OK ? collide_tree_fetch(tml, enqueue_call, out->tree, 0) : status;
+    return status == TML_OK ? tree_fetch(tml, enqueue_call, out->tree, 0) : status;
 }
 
 static tml_status enqueue_here(tml_context *tml, const tml_tree_cast_enqueue_desc *desc,
@@ -68,7 +68,7 @@ static tml_status enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *de
         return status;
     return tml->engine->is_host
                ? enqueue_here(tml, desc, &cast)
-               : rays_enqueue(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
+               : cast_enqueue(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
 }
 
 tml_status tml_tree_cast_enqueue(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)
@@ -82,9 +82,9 @@ static size_t enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue
     tml_tree_cast_desc cast;
     if (enqueue_resolve(tml, desc, &cast) != TML_OK)
         return 0;
-    return tml->engine->is_host
-               ? cast_scratch_size(tml, &cast)
-               : rays_scratch_size(tml, enqueue_call, &cast, desc->unsure, desc->unsure_count);
+    return tml->engine->is_host ? cast_scratch_size(tml, &cast)
+                                : cast_enqueue_scratch_size(tml, enqueue_call, &cast, desc->unsure,
+                                                            desc->unsure_count);
 }
 
 size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_enqueue_desc *desc)

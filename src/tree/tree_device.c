@@ -13,7 +13,7 @@ tml_status tree_upload(tml_context *tml, tml_tree *tree)
             tree->count);
     tml_status status = TML_OK;
     if (tml_buffer_is_none(tree->device_boxes))
-        status = tml_buffer_make(tml, TML_F32, collide_box_words(tree), tree->boxes, "tree boxes",
+        status = tml_buffer_make(tml, TML_F32, tree_box_words(tree), tree->boxes, "tree boxes",
                                  &tree->device_boxes);
     if (status == TML_OK && tml_buffer_is_none(tree->device_triangles))
         status = tml_buffer_make(tml, TML_U32, words, tree->triangles, "tree triangles",
@@ -21,8 +21,8 @@ tml_status tree_upload(tml_context *tml, tml_tree *tree)
     return status;
 }
 
-tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
-                               tml_buffer *triangles)
+tml_status tree_on_device(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
+                          tml_buffer *triangles)
 {
     tml_status status = tree_upload(tml, tree);
     if (status != TML_OK)
@@ -32,28 +32,28 @@ tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *box
     return TML_OK;
 }
 
-uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more)
+uint32_t tree_leaf_words(const tml_tree *tree, uint32_t *more)
 {
     uint32_t leaves = tree->level_count[1]; /* a power of two */
     *more = leaves > 1 ? tree->count % leaves << (32 - __builtin_ctz(leaves)) : 0;
     return tree->count / leaves;
 }
 
-void collide_rays_destroy(tml_context *tml, tml_tree *tree)
+void tree_cast_destroy(tml_context *tml, tml_tree *tree)
 {
-    struct collide_rays *rays = tree->rays;
+    struct tree_cast *rays = tree->cast;
     if (!rays)
         return;
-    for (uint32_t i = 0; i < TREE_RAYS_BUFFERS; i++)
+    for (uint32_t i = 0; i < TREE_CAST_BUFFERS; i++)
         tml_buffer_destroy(tml, rays->buffers[i]);
     tml_free(tml, rays, sizeof *rays);
-    tree->rays = NULL;
+    tree->cast = NULL;
 }
 
-void collide_rays_age(tml_tree *tree)
+void tree_cast_age(tml_tree *tree)
 {
-    if (tree->rays)
-        tree->rays->is_packed = false;
+    if (tree->cast)
+        tree->cast->is_packed = false;
 }
 
 void tree_device_destroy(tml_context *tml, tml_tree *tree)
@@ -64,7 +64,7 @@ void tree_device_destroy(tml_context *tml, tml_tree *tree)
     tree->device_boxes = tree->device_triangles = tree->device_plan = (tml_buffer){0, 0};
     tree->has_plan = false;
     tree->stale = tree->stale_again = 0;
-    collide_rays_destroy(tml, tree);
+    tree_cast_destroy(tml, tree);
     if (tree->forget)
         tree->forget(tml, tree);
     tree->forget = NULL;

@@ -7,7 +7,7 @@
 extern const tml_vulkan_kernel tree_own_kernels[]; /* made by the build */
 #endif
 
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -31,7 +31,7 @@ void tree_learn(tml_context *tml)
 #endif
 }
 
-void collide_tree_shape(tml_tree *tree)
+void tree_shape(tml_tree *tree)
 {
     uint32_t leaves = 1, level = 1;
     if (tree->count == 0)
@@ -62,14 +62,14 @@ void tree_host_free(tml_context *tml, tml_tree *tree)
     tree->triangles = tree->boxes = NULL;
 }
 
-tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
+tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
 {
     if (tree->boxes || tree->count == 0)
         return TML_OK;
     tree->ids = tml_alloc_array(tml, tree_slots(tree), sizeof *tree->ids);
     tree->corners = tml_alloc_array(tml, tree_slots(tree), 3 * sizeof *tree->corners);
     tree->triangles = tml_alloc_array(tml, tree_slots(tree), 9 * sizeof *tree->triangles);
-    tree->boxes = tml_alloc_array(tml, collide_box_words(tree), sizeof *tree->boxes);
+    tree->boxes = tml_alloc_array(tml, tree_box_words(tree), sizeof *tree->boxes);
     if (tree->ids && tree->corners && tree->triangles && tree->boxes)
         return TML_OK;
     tree_host_free(tml, tree);
@@ -152,13 +152,13 @@ static void fit_leaf(const fit_job *job, uint32_t leaf)
     }
     const collide_box leaf_box = {VEC3(bounds[0][0], bounds[0][1], bounds[0][2]),
                                   VEC3(bounds[1][0], bounds[1][1], bounds[1][2])};
-    collide_slab_store(leaf_slab(triangles, leaf_box), collide_slab_words(tree, leaf));
+    collide_slab_store(leaf_slab(triangles, leaf_box), tree_slab_words(tree, leaf));
 }
 
 static void fit_node(const fit_job *job, uint32_t node)
 {
     tml_tree *tree = job->tree;
-    const float *children = collide_group(tree, job->level - 1, node);
+    const float *children = tree_group(tree, job->level - 1, node);
     float *box = box_lane(tree, job->level, node);
     for (uint32_t k = 0; k < 3; k++) {
         float low = INFINITY, high = -INFINITY;
@@ -183,7 +183,7 @@ static void fit_task(void *argument, uint32_t task)
             fit_node(job, i);
 }
 
-double collide_diagonal(const float *box, uint32_t stride)
+double tree_diagonal(const float *box, uint32_t stride)
 {
     double squares = 0;
     for (uint32_t k = 0; k < 3; k++) {
@@ -198,12 +198,12 @@ static double mean_diagonal(tml_tree *tree, uint32_t level)
     uint64_t count = tree->level_count[level];
     double sum = 0;
     for (uint32_t i = 0; i < COLLIDE_SAMPLES; i++)
-        sum += collide_diagonal(box_lane(tree, level, (uint32_t)(count * i / COLLIDE_SAMPLES)),
-                                COLLIDE_WIDTH);
+        sum += tree_diagonal(box_lane(tree, level, (uint32_t)(count * i / COLLIDE_SAMPLES)),
+                             COLLIDE_WIDTH);
     return sum / COLLIDE_SAMPLES;
 }
 
-void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices)
+void tree_fit(tml_context *tml, tml_tree *tree, const float *vertices)
 {
     fit_job job = {.tree = tree, .vertices = vertices};
     tree->has_edges = tree->has_dipoles = false;
@@ -216,7 +216,7 @@ void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices)
         tree->level_size[job.level] = mean_diagonal(tree, job.level);
     }
     for (uint32_t k = 0; k < 3 && tree->levels; k++) {
-        const float *root = collide_group(tree, tree->levels, 0);
+        const float *root = tree_group(tree, tree->levels, 0);
         tree->lower[k] = root[COLLIDE_WIDTH * k];
         tree->upper[k] = root[COLLIDE_WIDTH * (3 + k)];
     }

@@ -9,19 +9,19 @@ enum { COLLIDE_SAMPLES = 256 };
 
 /* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts
  * them. */
-tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
-void collide_build_destroy(tml_context *tml, tml_tree *tree);
-/* The ids that collide_build_ids_make has made, or none. */
-tml_buffer collide_build_ids(const tml_tree *tree);
-/* What rays keep of the tree there (collide_rays_device.c); old: the tree has changed. */
-enum { TREE_RAYS_BUFFERS = 5 };
-struct collide_rays {
-    tml_buffer buffers[TREE_RAYS_BUFFERS];
+tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
+void tree_build_destroy(tml_context *tml, tml_tree *tree);
+/* The ids that tree_build_ids_make has made, or none. */
+tml_buffer tree_build_ids(const tml_tree *tree);
+/* What rays keep of the tree there (tree_cast_device.c); old: the tree has changed. */
+enum { TREE_CAST_BUFFERS = 5 };
+struct tree_cast {
+    tml_buffer buffers[TREE_CAST_BUFFERS];
     uint64_t left_room;
     bool is_packed;
 };
-void collide_rays_destroy(tml_context *tml, tml_tree *tree);
-void collide_rays_age(tml_tree *tree);
+void tree_cast_destroy(tml_context *tml, tml_tree *tree);
+void tree_cast_age(tml_tree *tree);
 
 /* Slots, and bytes of the arrays on the host. */
 static inline uint64_t tree_slots(const tml_tree *tree)
@@ -41,18 +41,18 @@ static inline size_t tree_triangles_size(const tml_tree *tree)
 
 static inline size_t tree_boxes_size(const tml_tree *tree)
 {
-    return (size_t)collide_box_words(tree) * sizeof *tree->boxes;
+    return (size_t)tree_box_words(tree) * sizeof *tree->boxes;
 }
 
 /* Computes the levels and their sizes from the number of triangles. */
-void collide_tree_shape(tml_tree *tree);
+void tree_shape(tml_tree *tree);
 /* Allocates what the tree has on the host, unless it is there. */
-tml_status collide_tree_allocate(tml_context *tml, const char *call, tml_tree *tree);
+tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree);
 void tree_host_free(tml_context *tml, tml_tree *tree);
 /* Computes all boxes and slabs, of triangles with these vertices; NULL: as they are. */
-void collide_tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
+void tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
 /* The length of a box's diagonal. box: low x, y, z, high x, y, z, stride floats apart. */
-double collide_diagonal(const float *box, uint32_t stride);
+double tree_diagonal(const float *box, uint32_t stride);
 
 /* Makes the room's kernels known to the engine. */
 void tree_learn(tml_context *tml);

@@ -53,33 +53,33 @@ struct tml_tree {
     bool has_edges; /* the sums are known */
     uint64_t edges_mod_2, edges_by_way;
     bool is_moderate; /* known with them: no coordinate is above 2^30, or below 2^-100 but 0 */
-    double *dipoles;  /* POINTS_DIPOLE rows a group of boxes (collide_points.h), or NULL */
+    double *dipoles;  /* POINTS_DIPOLE rows a group of boxes (tree_points.h), or NULL */
     bool has_dipoles; /* they are those of the triangles */
 
     tml_buffer device_boxes, device_triangles; /* as above, or none */
-    tml_buffer device_plan;      /* what nearest points need beside (points_plan_make), or none */
-    bool has_plan;               /* it is the tree's */
-    struct collide_build *build; /* what builds and fits on the device, or NULL */
-    struct collide_rays *rays;   /* what casts rays there, or NULL */
-    uint32_t stale;              /* COLLIDE_STALE_... */
-    uint32_t stale_again;        /* what recordings make so whenever they are submitted */
+    tml_buffer device_plan;   /* what nearest points need beside (points_plan_make), or none */
+    bool has_plan;            /* it is the tree's */
+    struct tree_build *build; /* what builds and fits on the device, or NULL */
+    struct tree_cast *cast;   /* what casts rays there, or NULL */
+    uint32_t stale;           /* COLLIDE_STALE_... */
+    uint32_t stale_again;     /* what recordings make so whenever they are submitted */
 
     /* Of pairs of trees, the first of which this is: what collide keeps on the device. */
     struct collide_stream *stream; /* BREADTH_FIRST's buffers, or NULL */
-    uint64_t near_room;            /* pairs that distances had room for at last; 0: unknown */
+    uint64_t distance_room;        /* pairs that distances had room for at last; 0: unknown */
     tml_buffer device_shape;       /* what distances have to know of the levels, or none */
     void (*forget)(tml_context *tml, tml_tree *tree); /* frees all of it; NULL: there is none */
 };
 
 /* Words in tree->boxes. */
-static inline uint64_t collide_box_words(const tml_tree *tree)
+static inline uint64_t tree_box_words(const tml_tree *tree)
 {
     return (uint64_t)COLLIDE_BOX_WORDS * tree->group_count +
            (uint64_t)COLLIDE_SLAB_WORDS * tree->level_count[1];
 }
 
 /* A leaf's slab. */
-static inline float *collide_slab_words(const tml_tree *tree, uint32_t leaf)
+static inline float *tree_slab_words(const tml_tree *tree, uint32_t leaf)
 {
     return tree->boxes + (size_t)COLLIDE_BOX_WORDS * tree->group_count +
            (size_t)COLLIDE_SLAB_WORDS * leaf;
@@ -87,13 +87,13 @@ static inline float *collide_slab_words(const tml_tree *tree, uint32_t leaf)
 
 /* The group-th group of 8 boxes at level, which is 1 or higher: the children of node group of level
  * + 1. */
-static inline const float *collide_group(const tml_tree *tree, uint32_t level, uint32_t group)
+static inline const float *tree_group(const tml_tree *tree, uint32_t level, uint32_t group)
 {
     return tree->boxes + (size_t)COLLIDE_BOX_WORDS * (tree->level_group[level] + group);
 }
 
 /* The coordinates of a slot's triangle. */
-static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float out[9])
+static inline void tree_triangle(const tml_tree *tree, uint32_t slot, float out[9])
 {
     const float *group = tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * (slot / COLLIDE_WIDTH) +
                          slot % COLLIDE_WIDTH;
@@ -103,23 +103,22 @@ static inline void collide_triangle(const tml_tree *tree, uint32_t slot, float o
 
 /* Brings what the host has of these parts (COLLIDE_STALE_...) up to date. INVALID_ARGUMENT if the
  * device found a vertex that is not usable. */
-tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts);
-static inline tml_status collide_trees_fetch(tml_context *tml, const char *call, tml_tree *a,
-                                             tml_tree *b, uint32_t parts)
+tml_status tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts);
+static inline tml_status trees_fetch(tml_context *tml, const char *call, tml_tree *a, tml_tree *b,
+                                     uint32_t parts)
 {
-    tml_status status = collide_tree_fetch(tml, call, a, parts);
-    return status == TML_OK ? collide_tree_fetch(tml, call, b, parts) : status;
+    tml_status status = tree_fetch(tml, call, a, parts);
+    return status == TML_OK ? tree_fetch(tml, call, b, parts) : status;
 }
 /* The tree's ids on the device, which are made from the host's unless they are there. */
-tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *tree,
-                                  tml_buffer *out);
+tml_status tree_build_ids_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer *out);
 /* Makes the tree's boxes and triangles on the device, unless they are there; and says which they
  * are: they stay its own. */
 tml_status tree_upload(tml_context *tml, tml_tree *tree);
-tml_status collide_device_tree(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
-                               tml_buffer *triangles);
+tml_status tree_on_device(tml_context *tml, tml_tree *tree, tml_buffer *boxes,
+                          tml_buffer *triangles);
 /* The words of collide_leaf_lanes: the return value is least. */
-uint32_t collide_leaf_words(const tml_tree *tree, uint32_t *more);
+uint32_t tree_leaf_words(const tml_tree *tree, uint32_t *more);
 
 /* Which of a leaf's slots hold triangles. */
 ALWAYS_INLINE uint32_t tree_used(const tml_tree *tree, uint32_t leaf)

@@ -1,15 +1,14 @@
 /* What JavaScript does not offer and a page need not load: trees that are built on the device, and
- * distances of meshes, rays, points and volumes there, in the place of collide_build.c,
- * collide_rays_device.c, collide_points_device.c, collide_nearest_device.c and
- * collide_volume_device.c of src/tree and of src/collide/collide_distance_*.c; and surfaces with
- * the trilinear topology (src/surface/surface_topology.c, surface_topology_check.c,
- * surface_on_host.c, cpu/cpu_surface_topology.c), and sums of kernels at points (src/field/field_weights.c,
+ * distances of meshes, rays, points and grids there, in the place of src/tree/tree_*_device.c and
+ * of src/collide/collide_distance_*.c; surfaces with the trilinear topology
+ * (src/surface/surface_topology.c, surface_topology_check.c, surface_on_host.c,
+ * cpu/cpu_surface_topology.c); and sums of kernels at points (src/field/field_weights.c,
  * cpu/cpu_field_weights.c). */
 #include "collide/collide_distance.h"
 #include "field/field_internal.h"
 #include "surface/surface_internal.h"
-#include "tree/collide_cast.h"
-#include "tree/collide_points_device.h"
+#include "tree/tree_cast.h"
+#include "tree/tree_points_device.h"
 
 tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                   bool on_host)
@@ -20,20 +19,20 @@ tml_status surface_check_topology(tml_context *tml, const char *call, const tml_
                : TML_OK;
 }
 
-tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
+tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
 {
     (void)desc;
     (void)tree;
     return tml_error(tml, TML_ERROR_UNSUPPORTED, "tml_tree_create: on_device: not in this build");
 }
 
-void collide_build_destroy(tml_context *tml, tml_tree *tree)
+void tree_build_destroy(tml_context *tml, tml_tree *tree)
 {
     (void)tml;
     (void)tree;
 }
 
-tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts)
+tml_status tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts)
 {
     (void)tml;
     (void)call;
@@ -42,19 +41,19 @@ tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree
     return TML_OK;
 }
 
-bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
+bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     (void)tml;
     (void)desc;
     return false;
 }
 
-tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
+tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
     return cast_on_host(tml, call, desc, desc->length.count, NULL, NULL);
 }
 
-tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                         tml_buffer unsure, tml_buffer unsure_count)
 {
     (void)desc;
@@ -63,8 +62,8 @@ tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_
     return tml_refuse(tml, call, "no rays in a frame");
 }
 
-size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                         tml_buffer unsure, tml_buffer unsure_count)
+size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                                 tml_buffer unsure, tml_buffer unsure_count)
 {
     (void)tml;
     (void)call;
@@ -100,8 +99,8 @@ tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_des
     return TML_OK;
 }
 
-tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
-                            const float *const *at, bool *is_told)
+tml_status grid_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
+                          const float *const *at, bool *is_told)
 {
     (void)tml;
     (void)desc;

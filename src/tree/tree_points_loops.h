@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "core/lanes.h"
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -92,7 +92,7 @@ ALWAYS_INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
  * 0. */
 ALWAYS_INLINE void leaf_line(points_line *line, uint32_t leaf)
 {
-    const float *box = collide_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
+    const float *box = tree_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
     float low = box[0], high = box[3 * COLLIDE_WIDTH];
     uint32_t first = 0, end = line->count, last = 0;
     while (first < end) {
@@ -124,7 +124,7 @@ ALWAYS_INLINE void walk(points_ray *ray, points_line *line, bool is_back)
     const tml_tree *tree = ray->tree;
     uint32_t left[COLLIDE_LEVELS_MAX + 1], group[COLLIDE_LEVELS_MAX + 1], level = tree->levels;
     group[level] = 0;
-    left[level] = boxes_crossed(ray, collide_group(tree, level, 0), is_back);
+    left[level] = boxes_crossed(ray, tree_group(tree, level, 0), is_back);
     while (!ray->is_on) {
         if (!left[level]) {
             if (level++ == tree->levels)
@@ -141,7 +141,7 @@ ALWAYS_INLINE void walk(points_ray *ray, points_line *line, bool is_back)
         } else {
             level--;
             group[level] = child;
-            left[level] = boxes_crossed(ray, collide_group(tree, level, child), is_back);
+            left[level] = boxes_crossed(ray, tree_group(tree, level, child), is_back);
         }
     }
 }
@@ -217,8 +217,8 @@ ALWAYS_INLINE void boxes_apart(const float *point, const float *group, double *s
  * are nearer than the nearest point. */
 ALWAYS_INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
 {
-    const float *slab = collide_slab_words(nearest->tree, leaf);
-    const float *box = collide_group(nearest->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
+    const float *slab = tree_slab_words(nearest->tree, leaf);
+    const float *box = tree_group(nearest->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
     double size = 0.0, along = 0.0, from = 0.0, terms = 0.0, distance = 0.0, radius = 0.0;
     for (uint32_t k = 0; k < 3; k++) {
         double low = (double)box[COLLIDE_WIDTH * k], high = (double)box[COLLIDE_WIDTH * (k + 3)];
@@ -305,7 +305,7 @@ ALWAYS_INLINE uint32_t open_children(const points_nearest *nearest, uint32_t lev
 {
     double squared[COLLIDE_WIDTH];
     uint32_t first = count;
-    boxes_apart(nearest->point, collide_group(nearest->tree, level, group), squared);
+    boxes_apart(nearest->point, tree_group(nearest->tree, level, group), squared);
     for (uint32_t i = 0; i < COLLIDE_WIDTH; i++) {
         if (!(squared[i] <= nearest->squared) ||
             COLLIDE_WIDTH * group + i >= nearest->tree->level_count[level])
@@ -338,7 +338,7 @@ static void points_find(points_nearest *nearest)
 static points_place place(const points_nearest *nearest)
 {
     float at[9];
-    collide_triangle(nearest->tree, nearest->slot, at);
+    tree_triangle(nearest->tree, nearest->slot, at);
     collide_place found = collide_place_of(
         VEC3(nearest->point[0], nearest->point[1], nearest->point[2]), VEC3(at[0], at[1], at[2]),
         VEC3(at[3], at[4], at[5]), VEC3(at[6], at[7], at[8]));

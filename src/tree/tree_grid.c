@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "stream/stream_internal.h"
-#include "tree/collide_points_device.h"
+#include "tree/tree_points_device.h"
 
 static const char call[] = "tml_tree_distance_grid";
 
 /* Samples along a block's edge, and tiles between two reports of progress. */
 enum { BLOCK = 8, TILES_A_ROUND = 64 };
 
-typedef struct volume_job {
+typedef struct grid_job {
     const tml_tree_distance_grid_desc *desc;
     const points_loops *loops;
     const float *at[3]; /* coordinates of the samples along each axis */
@@ -22,7 +22,7 @@ typedef struct volume_job {
     uint32_t tiles_wide;
     uint64_t first_tile;
     float *out;
-} volume_job;
+} grid_job;
 
 typedef struct span {
     uint32_t first, end;
@@ -34,19 +34,19 @@ static span block_of(uint32_t number, uint32_t count)
     return (span){first, count - first < BLOCK ? count : first + BLOCK};
 }
 
-static float *line_of(const volume_job *job, uint32_t y, uint32_t z)
+static float *line_of(const grid_job *job, uint32_t y, uint32_t z)
 {
     return job->out + (uint64_t)job->dims[0] * (y + (uint64_t)job->dims[1] * z);
 }
 
-static double limit_of(const volume_job *job)
+static double limit_of(const grid_job *job)
 {
     double band = job->desc->band > 0 ? (double)job->desc->band : (double)INFINITY;
     return band * band;
 }
 
 /* The radius of a ball about the block. */
-static double ball_of(const volume_job *job, const span blocks[3], float center[3])
+static double ball_of(const grid_job *job, const span blocks[3], float center[3])
 {
     double radius = 0;
     for (int k = 0; k < 3; k++) {
@@ -60,7 +60,7 @@ static double ball_of(const volume_job *job, const span blocks[3], float center[
 
 /* Is a sample of the block within the band? Looks for a triangle within the band about the block's
  * ball. */
-static bool is_near(const volume_job *job, const span blocks[3])
+static bool is_near(const grid_job *job, const span blocks[3])
 {
     float center[3];
     if (!(job->desc->band > 0))
@@ -73,7 +73,7 @@ static bool is_near(const volume_job *job, const span blocks[3])
 
 /* The block's sides by the solid angle: of the whole block at once, where its ball has one; else of
  * its halves. */
-static void sides_by_angle(const volume_job *job, const span blocks[3])
+static void sides_by_angle(const grid_job *job, const span blocks[3])
 {
     float center[3];
     uint32_t longest = 0, lengths[3];
@@ -104,7 +104,7 @@ static void sides_by_angle(const volume_job *job, const span blocks[3])
                 memcpy(line_of(job, y, z) + x, &side, sizeof side);
 }
 
-static tml_tree_side side_at(const volume_job *job, const float *sample)
+static tml_tree_side side_at(const grid_job *job, const float *sample)
 {
     uint32_t side = TML_TREE_OUTSIDE;
     if (job->desc->is_signed)
@@ -113,7 +113,7 @@ static tml_tree_side side_at(const volume_job *job, const float *sample)
 }
 
 /* The distance to be told of a sample: from its nearest triangle, if that is within the band. */
-static float distance_of(const volume_job *job, const points_nearest *nearest, tml_tree_side side)
+static float distance_of(const grid_job *job, const points_nearest *nearest, tml_tree_side side)
 {
     float band = job->desc->band;
     float distance = nearest->slot == COLLIDE_NO_TRIANGLE && band > 0 && side != TML_TREE_ON
@@ -126,7 +126,7 @@ static float distance_of(const volume_job *job, const points_nearest *nearest, t
 
 /* The block's samples, forth and back, so that each is next to the last one, whose triangle it
  * begins with. */
-static void block_run(const volume_job *job, const span blocks[3])
+static void block_run(const grid_job *job, const span blocks[3])
 {
     bool is_looked_up = is_near(job, blocks);
     points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
@@ -152,7 +152,7 @@ static void block_run(const volume_job *job, const span blocks[3])
 
 static void tile_task(void *argument, uint32_t task)
 {
-    const volume_job *job = argument;
+    const grid_job *job = argument;
     uint64_t tile = job->first_tile + task;
     span blocks[3] = {{0, 0},
                       block_of((uint32_t)(tile % job->tiles_wide), job->dims[1]),
@@ -177,7 +177,7 @@ static void tile_task(void *argument, uint32_t task)
     }
 }
 
-static tml_status run_tiles(tml_context *tml, volume_job *job)
+static tml_status run_tiles(tml_context *tml, grid_job *job)
 {
     job->tiles_wide = TML_CEIL_DIV(job->dims[1], BLOCK);
     uint64_t tiles = (uint64_t)job->tiles_wide * TML_CEIL_DIV(job->dims[2], BLOCK);
@@ -231,7 +231,7 @@ static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples
     return TML_OK;
 }
 
-static tml_status volume_grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
+static tml_status grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc *desc)
 {
     static const tml_type types[] = {TML_F32, TML_TYPE_NONE};
     uint64_t samples = 0;
@@ -243,14 +243,14 @@ static tml_status volume_grid_check_desc(tml_context *tml, tml_tree_distance_gri
     TML_THEN(status, check_grid(tml, &desc->grid, &samples));
     TML_THEN(status, tml_check_buffer(tml, call, "desc.out", desc->out, types, samples));
     TML_THEN(status, tml_refuse_recording(tml, call, NULL));
-    TML_THEN(status, collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL));
+    TML_THEN(status, tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL));
     if (status == TML_OK && desc->is_signed)
         status = points_prepare_rule(tml, call, desc->tree, desc->rule);
     return status;
 }
 
 /* The samples' coordinates, axis after axis, in memory of the context. */
-static void place_samples(volume_job *job, const tml_grid *grid, float *memory)
+static void place_samples(grid_job *job, const tml_grid *grid, float *memory)
 {
     for (int k = 0; k < 3; k++) {
         job->at[k] = memory;
@@ -260,11 +260,11 @@ static void place_samples(volume_job *job, const tml_grid *grid, float *memory)
     }
 }
 
-static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid_desc *given)
+static tml_status distance_grid(tml_context *tml, const tml_tree_distance_grid_desc *given)
 {
     tml_tree_distance_grid_desc desc = *given;
-    volume_job job = {.desc = &desc, .loops = SIMD_CHOOSE(points_loops)};
-    tml_status status = volume_grid_check_desc(tml, &desc);
+    grid_job job = {.desc = &desc, .loops = SIMD_CHOOSE(points_loops)};
+    tml_status status = grid_check_desc(tml, &desc);
     if (status != TML_OK)
         return status;
     uint64_t count = desc.grid.dims[0] + desc.grid.dims[1] + desc.grid.dims[2];
@@ -275,7 +275,7 @@ static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid
     place_samples(&job, &desc.grid, memory);
     bool is_told = false;
     void *out = NULL;
-    status = volume_on_device(tml, &desc, (const float *const *)job.at, &is_told);
+    status = grid_on_device(tml, &desc, (const float *const *)job.at, &is_told);
     if (status == TML_OK && !is_told)
         status = tml_buffer_map(tml, desc.out, &out);
     if (out) {
@@ -290,5 +290,5 @@ static tml_status distance_volume(tml_context *tml, const tml_tree_distance_grid
 tml_status tml_tree_distance_grid(tml_context *tml, const tml_tree_distance_grid_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, distance_volume(tml, desc));
+    return status ? status : tml_leave(tml, distance_grid(tml, desc));
 }

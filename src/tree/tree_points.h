@@ -1,6 +1,6 @@
 /* Points against a tree: the inner loops, compiled for each instruction set. */
-#ifndef COLLIDE_POINTS_H
-#define COLLIDE_POINTS_H
+#ifndef TREE_POINTS_H
+#define TREE_POINTS_H
 
 #include "core/simd.h"
 #include "tree/tree_internal.h"

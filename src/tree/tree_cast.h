@@ -1,6 +1,6 @@
 /* Rays against a tree: the inner loops, compiled for each instruction set. */
-#ifndef COLLIDE_CAST_H
-#define COLLIDE_CAST_H
+#ifndef TREE_CAST_H
+#define TREE_CAST_H
 
 #include "tree/tree_internal.h"
 
@@ -82,15 +82,15 @@ uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc);
 tml_status cast_add_total(tml_context *tml, tml_buffer total, uint64_t more);
 
 /* May the device cast the rays of a call that waits? Of a checked desc, whose length is a count. */
-bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc);
+bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc);
 /* Casts them there; what the device cannot follow is cast here. */
-tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
+tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
 /* Of the tree's last rays so, how many those were. */
-tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count);
+tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *count);
 /* Enqueues them there, and the list of what it cannot follow; and bytes of scratch for that. */
-tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                         tml_buffer unsure, tml_buffer unsure_count);
-size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                         tml_buffer unsure, tml_buffer unsure_count);
+size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                                 tml_buffer unsure, tml_buffer unsure_count);
 
 #endif

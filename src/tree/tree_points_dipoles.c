@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/call.h"
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 /* A triangle's normal by area, and its centre. */
 typedef struct facet {
@@ -19,7 +19,7 @@ static facet facet_of(const tml_tree *tree, uint32_t slot)
 {
     facet f;
     float floats[9];
-    collide_triangle(tree, slot, floats);
+    tree_triangle(tree, slot, floats);
     for (int k = 0; k < 9; k++)
         f.at[k / 3][k % 3] = (double)floats[k];
     for (int k = 0; k < 3; k++) {

@@ -2,7 +2,7 @@
  * floats and distances in doubles. Devices without doubles leave it to the host. */
 #include <string.h>
 
-#include "tree/collide_points_device.h"
+#include "tree/tree_points_device.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -147,7 +147,7 @@ static tml_map_desc add_walk(program *p, nearest_run *run, tml_buffer plan, poin
                                   program_array(p, TML_U32, run->count)}};
     run->left_over_count = program_array(p, TML_U32, 1);
     if (!p->status)
-        p->status = collide_device_tree(p->tml, run->desc->tree, &walk.in[1], &walk.in[2]);
+        p->status = tree_on_device(p->tml, run->desc->tree, &walk.in[1], &walk.in[2]);
     program_map(p, &walk);
     program_compact(p, &(tml_compact_desc){
                            .keep = {.kernel = TML_USE(collide_is_left_over), .in = {walk.also[1]}},

@@ -193,7 +193,7 @@ TML_KERNEL_WITH(tree_build, float, collide_sample_word,
 
 /* What a tree keeps on the device to be fitted and built there, beside boxes and triangles. A
  * buffer that exists holds what its name says. */
-struct collide_build {
+struct tree_build {
     /* the sound triangles, in the mesh's order */
     tml_buffer mesh_ids, mesh_corners;
     /* slots, as tml_tree has them */
@@ -225,9 +225,9 @@ static tml_status buffers_make(tml_context *tml, const char *call, const buffer_
     return TML_OK;
 }
 
-void collide_build_destroy(tml_context *tml, tml_tree *tree)
+void tree_build_destroy(tml_context *tml, tml_tree *tree)
 {
-    struct collide_build *build = tree->build;
+    struct tree_build *build = tree->build;
     if (!build)
         return;
     tml_buffer *buffers = (tml_buffer *)build;
@@ -237,7 +237,7 @@ void collide_build_destroy(tml_context *tml, tml_tree *tree)
     tree->build = NULL;
 }
 
-tml_buffer collide_build_ids(const tml_tree *tree)
+tml_buffer tree_build_ids(const tml_tree *tree)
 {
     return tree->build ? tree->build->ids : (tml_buffer){0, 0};
 }
@@ -253,8 +253,7 @@ static tml_status build_begin(tml_context *tml, const char *call, tml_tree *tree
     return TML_OK;
 }
 
-tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *tree,
-                                  tml_buffer *out)
+tml_status tree_build_ids_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer *out)
 {
     tml_status status = build_begin(tml, call, tree);
     if (status != TML_OK)
@@ -269,13 +268,13 @@ tml_status collide_build_ids_make(tml_context *tml, const char *call, tml_tree *
 /* The buffers of a fit. Slots come from the host, where the device has none. */
 static tml_status fit_buffers(tml_context *tml, const char *call, tml_tree *tree)
 {
-    struct collide_build *build = tree->build;
+    struct tree_build *build = tree->build;
     const uint64_t slots = tree->level_count[0];
     const buffer_want wants[] = {
         {&build->ids, TML_U32, slots, tree->ids, "tree ids"},
         {&build->corners, TML_VEC(TML_U32, 3), slots, tree->corners, "tree corners"},
         {&build->samples, TML_F32, (uint64_t)SAMPLE_WORDS * tree->levels, NULL, "boxes sampled"},
-        {&tree->device_boxes, TML_F32, collide_box_words(tree), NULL, "tree boxes"},
+        {&tree->device_boxes, TML_F32, tree_box_words(tree), NULL, "tree boxes"},
         {&tree->device_triangles, TML_U32, 9 * slots, NULL, "tree triangles"}};
     return buffers_make(tml, call, wants, TML_ARRAY_SIZE(wants));
 }
@@ -283,7 +282,7 @@ static tml_status fit_buffers(tml_context *tml, const char *call, tml_tree *tree
 /* The mesh's triangles, from the host's slots: count of each. */
 static tml_status mesh_buffers(tml_context *tml, const char *call, tml_tree *tree)
 {
-    struct collide_build *build = tree->build;
+    struct tree_build *build = tree->build;
     if (!tml_buffer_is_none(build->mesh_corners))
         return TML_OK;
     uint32_t *ids = tml_alloc_array(tml, tree->count, sizeof *ids), next = 0;
@@ -312,7 +311,7 @@ static tml_status mesh_buffers(tml_context *tml, const char *call, tml_tree *tre
 /* Adds the fit of triangles and boxes to vertices, under the slots on the device. */
 static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
 {
-    const struct collide_build *build = tree->build;
+    const struct tree_build *build = tree->build;
     const uint32_t leaves = tree->level_count[1];
     const tml_type vec3_type = TML_VEC(TML_F32, 3);
     const tml_buffer lows = program_array(p, vec3_type, leaves);
@@ -320,7 +319,7 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
     const tml_buffer normals = program_array(p, vec3_type, leaves);
     const tml_buffer ranges = program_array(p, TML_VEC(TML_F32, 2), leaves);
     const tml_buffer boxes[2] = {tree->device_boxes,
-                                 program_array(p, TML_F32, collide_box_words(tree))};
+                                 program_array(p, TML_F32, tree_box_words(tree))};
     uint32_t to = (tree->levels - 1) % 2; /* the last level is fitted into the tree's */
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_triangle_word),
                                    .in = {build->corners, vertices},
@@ -370,7 +369,7 @@ static tml_buffer add_halving(program *p, uint32_t n, uint32_t count, tml_buffer
 /* Adds orders and slots, for these vertices. */
 static void add_slots(program *p, const tml_tree *tree, tml_buffer vertices)
 {
-    const struct collide_build *build = tree->build;
+    const struct tree_build *build = tree->build;
     const uint32_t leaves = tree->level_count[1], n = tree->count;
     const uint32_t ends[4] = {0, n, 2 * n, 3 * n}; /* of the three orders */
     const tml_buffer middles = program_array(p, TML_F32, 3 * (uint64_t)n);
@@ -440,14 +439,14 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     if (!is_build)
         status = check_defined(tml, call, tree);
     if (status == TML_OK && (!tree->build || tml_buffer_is_none(tree->build->ids)))
-        status = collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
+        status = tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
     TML_THEN(status, buffers_of_all(tml, call, tree, is_build));
     if (status != TML_OK)
         return status;
     tree_learn(tml);
     tree->stale |=
         COLLIDE_UNDEFINED | (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
-    collide_rays_age(tree);
+    tree_cast_age(tree);
     tree->has_plan = false;
     program p = program_begin(tml, call);
     if (is_build)
@@ -480,7 +479,7 @@ tml_status tml_tree_refit_enqueue(tml_context *tml, tml_tree *tree, tml_buffer v
 static tml_status mesh_list(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree,
                             uint32_t index_words)
 {
-    struct collide_build *build = tree->build;
+    struct tree_build *build = tree->build;
     const uint64_t n = tree->triangle_count;
     const tml_type uvec3_type = TML_VEC(TML_U32, 3);
     const buffer_want wants[] = {{&build->mesh_ids, TML_U32, n, NULL, "mesh triangles"},
@@ -507,7 +506,7 @@ static tml_status mesh_list(tml_context *tml, const tml_tree_desc *desc, tml_tre
     return program_run(p, (tml_buffer){0, 0});
 }
 
-tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
+tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree)
 {
     const char *call = "tml_tree_create";
     static const tml_type types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
@@ -530,7 +529,7 @@ tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml
     tree->broken_count = tree->triangle_count - tree->count;
     if (status != TML_OK || tree->count == 0)
         return status;
-    collide_tree_shape(tree);
+    tree_shape(tree);
     return enqueue(tml, call, tree, desc->vertices, true);
 }
 
@@ -539,11 +538,10 @@ tml_status collide_build_create(tml_context *tml, const tml_tree_desc *desc, tml
 /* Names a vertex that a build or refit on the device found unusable. */
 static tml_status broken_vertex(tml_context *tml, const char *call, tml_tree *tree)
 {
-    tml_status status =
-        collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
+    tml_status status = tree_fetch(tml, call, tree, COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
     for (uint32_t slot = 0; slot < tree->level_count[0] && status == TML_OK; slot++) {
         float at[9];
-        collide_triangle(tree, slot, at);
+        tree_triangle(tree, slot, at);
         for (uint32_t c = 0; c < 3 && tree->ids[slot] != COLLIDE_NO_TRIANGLE; c++) {
             const float *p = at + 3 * c;
             if (fabsf(p[0]) <= COLLIDE_COORDINATE_MAX && fabsf(p[1]) <= COLLIDE_COORDINATE_MAX &&
@@ -576,14 +574,14 @@ static tml_status samples_read(tml_context *tml, const char *call, tml_tree *tre
     for (uint32_t level = 1; level <= tree->levels; level++) {
         double sum = 0;
         for (uint32_t i = 0; i < COLLIDE_SAMPLES; i++)
-            sum += collide_diagonal(
+            sum += tree_diagonal(
                 samples + (size_t)SAMPLE_WORDS * (level - 1) + (size_t)BOX_SAMPLE_WORDS * i, 1);
         tree->level_size[level] = sum / COLLIDE_SAMPLES;
     }
     return TML_OK;
 }
 
-tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts)
+tml_status tree_fetch(tml_context *tml, const char *call, tml_tree *tree, uint32_t parts)
 {
     tml_status status = check_defined(tml, call, tree);
     tree->stale |= tree->stale_again;
@@ -593,7 +591,7 @@ tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree
     if (parts & COLLIDE_STALE_BOXES)
         parts |= COLLIDE_STALE_TRIANGLES & tree->stale;
     if (parts & ~(uint32_t)COLLIDE_STALE_SIZES)
-        status = collide_tree_allocate(tml, call, tree);
+        status = tree_allocate(tml, call, tree);
     if (status == TML_OK && parts & COLLIDE_STALE_SIZES)
         status = samples_read(tml, call, tree);
     if (status == TML_OK && parts & COLLIDE_STALE_IDS) {
@@ -603,7 +601,7 @@ tml_status collide_tree_fetch(tml_context *tml, const char *call, tml_tree *tree
     if (status == TML_OK && parts & COLLIDE_STALE_TRIANGLES)
         status = tml_buffer_read(tml, tree->device_triangles, tree->triangles);
     if (status == TML_OK && parts & COLLIDE_STALE_BOXES)
-        collide_tree_fit(tml, tree, NULL);
+        tree_fit(tml, tree, NULL);
     if (status == TML_OK)
         tree->stale &= ~parts;
     return status;

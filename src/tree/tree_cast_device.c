@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "stream/program.h"
-#include "tree/collide_cast.h"
+#include "tree/tree_cast.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -364,13 +364,13 @@ enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
 /* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call
  * that waits the rays that the host casts, and hits in all. */
 enum { TREE, IDS, LEFT, LEFT_COUNT, TOTAL, BUFFERS };
-_Static_assert((int)BUFFERS == (int)TREE_RAYS_BUFFERS, "as tree_device.c frees them");
+_Static_assert((int)BUFFERS == (int)TREE_CAST_BUFFERS, "as tree_device.c frees them");
 
 /* Makes a buffer unless it is there. */
 static tml_status make(tml_context *tml, tml_tree *tree, int which, tml_type type, uint64_t count,
                        const void *data)
 {
-    tml_buffer *buffer = &tree->rays->buffers[which];
+    tml_buffer *buffer = &tree->cast->buffers[which];
     return tml_buffer_is_none(*buffer) ? tml_buffer_make(tml, type, count, data, "rays", buffer)
                                        : TML_OK;
 }
@@ -399,28 +399,28 @@ static uint64_t tree_vectors(const tml_tree *tree)
 /* Makes what all calls need of the tree on the device. */
 static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer in[3])
 {
-    if (!tree->rays) {
-        tree->rays = tml_alloc(tml, sizeof *tree->rays);
-        if (!tree->rays)
+    if (!tree->cast) {
+        tree->cast = tml_alloc(tml, sizeof *tree->cast);
+        if (!tree->cast)
             return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a tree's handles",
                              call);
-        memset(tree->rays, 0, sizeof *tree->rays);
+        memset(tree->cast, 0, sizeof *tree->cast);
     }
-    if (tml_is_recording(tml) && tml_buffer_is_none(tree->rays->buffers[TREE]))
+    if (tml_is_recording(tml) && tml_buffer_is_none(tree->cast->buffers[TREE]))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: the tree has no arrays for rays yet, and none are made while "
                          "recording; ask %s_scratch_size before",
                          call, call);
     if (tree->levels == 0) { /* a root without children */
         static const uint32_t nothing[4 * COLLIDE_RAYS_NODE];
-        tree->rays->is_packed = true;
+        tree->cast->is_packed = true;
         return make(tml, tree, TREE, TML_VEC(TML_U32, 4), COLLIDE_RAYS_NODE, nothing);
     }
-    tml_status status = collide_device_tree(tml, tree, &in[0], &in[1]);
-    in[2] = collide_build_ids(tree);
+    tml_status status = tree_on_device(tml, tree, &in[0], &in[1]);
+    in[2] = tree_build_ids(tree);
     if (status == TML_OK && tml_buffer_is_none(in[2])) {
         status = make(tml, tree, IDS, TML_U32, tree->level_count[0], tree->ids);
-        in[2] = tree->rays->buffers[IDS];
+        in[2] = tree->cast->buffers[IDS];
     }
     return status == TML_OK ? make(tml, tree, TREE, TML_VEC(TML_U32, 4), tree_vectors(tree), NULL)
                             : status;
@@ -433,22 +433,22 @@ static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
     tml_buffer in[3] = {{0, 0}};
     tml_status status = tree_make(tml, call, tree, in);
     bool is_again = tree->stale_again || (tml_is_recording(tml) && tree->build);
-    if (status != TML_OK || (tree->rays->is_packed && !is_again))
+    if (status != TML_OK || (tree->cast->is_packed && !is_again))
         return status;
     status = tml_map(tml, &(tml_map_desc){.kernel = TML_USE(collide_pack_tree),
                                           .params = {.u = {tree->levels, tree->level_count[1],
                                                            (uint32_t)node_vectors(tree)}},
                                           .in = {in[0], in[1], in[2]},
                                           .length = tml_length_of(tree_vectors(tree)),
-                                          .out = tree->rays->buffers[TREE]});
-    tree->rays->is_packed |= status == TML_OK && !tml_is_recording(tml);
+                                          .out = tree->cast->buffers[TREE]});
+    tree->cast->is_packed |= status == TML_OK && !tml_is_recording(tml);
     return status;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* One call as a program. */
-typedef struct rays_run {
+typedef struct cast_run {
     program p;
     const tml_tree_cast_desc *desc; /* its length resolved */
     tml_buffer tree, unsure, unsure_count;
@@ -458,15 +458,15 @@ typedef struct rays_run {
     uint64_t blocks;   /* with room */
     /* Rays and what is found of each; blocks of triangles that rays may hit. */
     tml_buffer from, way, slope, answers, slots, slots_ray, slots_t, slots_count;
-} rays_run;
+} cast_run;
 
-static tml_buffer array(rays_run *run, tml_type type, uint64_t count)
+static tml_buffer array(cast_run *run, tml_type type, uint64_t count)
 {
     return program_array(&run->p, type, TML_MAX_OF(count, (uint64_t)1));
 }
 
 /* Steps over all rays, unless they have a length. Maps without parameters have the run's. */
-static void add_map(rays_run *run, tml_map_desc desc)
+static void add_map(cast_run *run, tml_map_desc desc)
 {
     if (!desc.length.count)
         desc.length = run->desc->length;
@@ -475,7 +475,7 @@ static void add_map(rays_run *run, tml_map_desc desc)
     program_map(&run->p, &desc);
 }
 
-static void add_expand(rays_run *run, tml_expand_desc desc)
+static void add_expand(cast_run *run, tml_expand_desc desc)
 {
     if (!desc.length.count)
         desc.length = run->desc->length;
@@ -485,7 +485,7 @@ static void add_expand(rays_run *run, tml_expand_desc desc)
 }
 
 /* The list of rays without an answer. */
-static void add_unsure(rays_run *run, tml_buffer answers, tml_buffer list, tml_buffer count)
+static void add_unsure(cast_run *run, tml_buffer answers, tml_buffer list, tml_buffer count)
 {
     if (tml_buffer_is_none(list) && tml_buffer_is_none(count))
         return;
@@ -497,7 +497,7 @@ static void add_unsure(rays_run *run, tml_buffer answers, tml_buffer list, tml_b
 }
 
 /* The rays, in the tree's frame. */
-static void add_rays(rays_run *run)
+static void add_rays(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
     const tml_type vec3_type = TML_VEC(TML_F32, 3), vec4_type = TML_VEC(TML_F32, 4);
@@ -530,7 +530,7 @@ static void add_rays(rays_run *run)
 
 /* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed:
  * what rays are known to need, if anything. */
-static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_buffer needed,
+static void add_blocks(cast_run *run, tml_buffer list, tml_length listed, tml_buffer needed,
                        tml_buffer found, uint64_t room, const tml_kernel *settle)
 {
     const tml_type vec4_type = TML_VEC(TML_F32, 4), uvec4_type = TML_VEC(TML_U32, 4);
@@ -576,7 +576,7 @@ static void add_blocks(rays_run *run, tml_buffer list, tml_length listed, tml_bu
 }
 
 /* What is given of the outputs that an answer stands for. */
-static void rays_add_counts(rays_run *run, tml_buffer total)
+static void cast_add_counts(cast_run *run, tml_buffer total)
 {
     const tml_tree_cast_desc *d = run->desc;
     tml_buffer answers = run->answers;
@@ -593,7 +593,7 @@ static void rays_add_counts(rays_run *run, tml_buffer total)
 }
 
 /* As many blocks have room as there are rays, of which floats are unsure of a few. */
-static void add_one(rays_run *run)
+static void add_one(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
     bool is_nearest = d->want == TML_CAST_NEAREST;
@@ -642,13 +642,13 @@ static void add_one(rays_run *run)
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_weights),
                                     .in = {answers, from, way, run->tree},
                                     .out = d->barycentrics});
-    rays_add_counts(run, d->total);
+    cast_add_counts(run, d->total);
 }
 
 /* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray
  * passes close by are there, too. As many hits as there is room for, and all of the ray that has
  * some of these. */
-static void add_all(rays_run *run)
+static void add_all(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
     const uint64_t room = cast_hit_room(run->p.tml, d), hits = room + COLLIDE_RAYS_LISTED_MOST;
@@ -697,15 +697,15 @@ static void add_all(rays_run *run)
                            .params = counting,
                            .in = {run->answers, run->slots_ray, run->slots_t, run->slots_count},
                            .out = run->answers});
-    rays_add_counts(run, (tml_buffer){0, 0});
+    cast_add_counts(run, (tml_buffer){0, 0});
 }
 
 /* Records the steps. The tree has its arrays. */
-static void add_steps(rays_run *run)
+static void add_steps(cast_run *run)
 {
     const tml_tree *tree = run->desc->tree;
     uint32_t children = tree->levels ? tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1] : 0;
-    run->tree = tree->rays->buffers[TREE];
+    run->tree = tree->cast->buffers[TREE];
     run->want = run->desc->want == TML_CAST_ALL ? TML_CAST_COUNT : run->desc->want;
     run->params = (tml_params){
         .u = {run->want, first_leaf(tree), (1u << children) - 1, (uint32_t)node_vectors(tree)}};
@@ -737,11 +737,11 @@ static tml_status prepare(tml_context *tml, const char *call, const tml_tree_cas
     return pack(tml, call, desc->tree);
 }
 
-static program rays_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+static program cast_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                            tml_buffer unsure, tml_buffer unsure_count)
 {
     tml_status status = prepare(tml, call, desc);
-    rays_run run = {.p = program_begin(tml, call),
+    cast_run run = {.p = program_begin(tml, call),
                     .desc = desc,
                     .unsure = unsure,
                     .unsure_count = unsure_count};
@@ -752,25 +752,25 @@ static program rays_record(tml_context *tml, const char *call, const tml_tree_ca
     return run.p;
 }
 
-tml_status rays_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
                         tml_buffer unsure, tml_buffer unsure_count)
 {
-    return program_enqueue(rays_record(tml, call, desc, unsure, unsure_count), (tml_buffer){0, 0});
+    return program_enqueue(cast_record(tml, call, desc, unsure, unsure_count), (tml_buffer){0, 0});
 }
 
-size_t rays_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                         tml_buffer unsure, tml_buffer unsure_count)
+size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
+                                 tml_buffer unsure, tml_buffer unsure_count)
 {
-    return program_scratch_size(rays_record(tml, call, desc, unsure, unsure_count));
+    return program_scratch_size(cast_record(tml, call, desc, unsure, unsure_count));
 }
 
-tml_status rays_left(tml_context *tml, const tml_tree *tree, uint32_t *count)
+tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *count)
 {
-    return tml_buffer_read(tml, tree->rays->buffers[LEFT_COUNT], count);
+    return tml_buffer_read(tml, tree->cast->buffers[LEFT_COUNT], count);
 }
 
 /* OpenGL's compilers take minutes for doubles by integers. */
-bool rays_run_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
+bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     const tml_tree *tree = desc->tree;
     bool is_moderate = true;
@@ -789,7 +789,7 @@ static uint64_t left_room(uint64_t count)
 
 static tml_status left_make(tml_context *tml, tml_tree *tree, uint64_t count)
 {
-    struct collide_rays *rays = tree->rays;
+    struct tree_cast *rays = tree->cast;
     if (rays->left_room < left_room(count)) {
         tml_buffer_destroy(tml, rays->buffers[LEFT]);
         rays->buffers[LEFT] = (tml_buffer){0, 0};
@@ -818,7 +818,7 @@ static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_c
                   {d->t, &left.t, false},
                   {d->barycentrics, &left.barycentrics, false}};
     enum { ARRAYS = TML_ARRAY_SIZE(arrays) };
-    const tml_buffer list = d->tree->rays->buffers[LEFT];
+    const tml_buffer list = d->tree->cast->buffers[LEFT];
     tml_gather_desc gather = {.indices = list, .length = tml_length_of(count)}, scatter = gather;
     uint32_t gathered = 0, scattered = 0;
     tml_buffer made[ARRAYS] = {{0, 0}};
@@ -848,7 +848,7 @@ static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_c
     return status;
 }
 
-tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
+tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
     tml_tree_cast_desc here = *desc;
     const uint64_t count = desc->length.count;
@@ -858,16 +858,16 @@ tml_status rays_on_device(tml_context *tml, const char *call, const tml_tree_cas
     tml_status status = pack(tml, call, desc->tree);
     TML_THEN(status, left_make(tml, desc->tree, count));
     if (status == TML_OK) {
-        const tml_buffer *buffers = desc->tree->rays->buffers;
+        const tml_buffer *buffers = desc->tree->cast->buffers;
         if (tml_buffer_is_none(here.total))
             here.total = buffers[TOTAL];
-        status = rays_enqueue(tml, call, &here, buffers[LEFT], buffers[LEFT_COUNT]);
+        status = cast_enqueue(tml, call, &here, buffers[LEFT], buffers[LEFT_COUNT]);
     }
     if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_OUT_OF_MEMORY) {
-        collide_rays_destroy(tml, desc->tree);
+        tree_cast_destroy(tml, desc->tree);
         return cast_on_host(tml, call, desc, count, NULL, NULL);
     }
-    TML_THEN(status, rays_left(tml, desc->tree, &left));
+    TML_THEN(status, cast_left_count(tml, desc->tree, &left));
     if (status == TML_OK && desc->want == TML_CAST_ALL)
         status = tml_buffer_read_range(tml, here.total, 0, 1, &total);
     if (status != TML_OK)

@@ -7,7 +7,7 @@
  * run again. */
 #include <string.h>
 
-#include "collide/collide_depth.h"
+#include "collide/collide_pairs_depth.h"
 #include "core/simd.h"
 #include "exact/exact.h"
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "stream/stream_internal.h"
-#include "tree/collide_order.h"
-#include "tree/collide_points_device.h"
+#include "tree/tree_order.h"
+#include "tree/tree_points_device.h"
 
 /* How far ahead points are brought into the cache, which order takes from all over memory. */
 enum { POINTS_AHEAD = 8 };
@@ -18,7 +18,7 @@ typedef struct points_job {
     float *distances, *positions;
     uint32_t *triangles;
     uint64_t count;
-    collide_rounds rounds;
+    tree_rounds rounds;
     bool wants_sides, wants_nearest;
 } points_job;
 
@@ -77,8 +77,8 @@ static void points_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
     const tml_tree *tree = job->desc->tree;
-    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
+    uint64_t round = job->rounds.first, first = (uint64_t)task * TREE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + TREE_ITEMS_A_TASK, job->count - round);
     points_found found[TML_TREE_NEAREST_MAX];
     points_nearest nearest = {.slot = COLLIDE_NO_TRIANGLE};
     points_nearest several = {.tree = tree, .k = job->desc->k, .found = found};
@@ -123,26 +123,25 @@ static void codes_task(void *argument, uint32_t task)
 {
     const points_job *job = argument;
     const tml_tree *tree = job->desc->tree;
-    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
+    uint64_t round = job->rounds.first, first = (uint64_t)task * TREE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + TREE_ITEMS_A_TASK, job->count - round);
     for (uint64_t i = first; i < end; i++)
         job->rounds.order[i] =
-            (uint64_t)collide_code(tree, job->points + 3 * (round + i), COLLIDE_CODE_BITS) << 32 |
-            i;
+            (uint64_t)tree_code(tree, job->points + 3 * (round + i), TREE_CODE_BITS) << 32 | i;
 }
 
 static const char call[] = "tml_tree_nearest";
 
 static tml_status run_tasks(tml_context *tml, points_job *job)
 {
-    job->rounds = (collide_rounds){.call = call,
-                                   .stage = "points",
-                                   .share = 1,
-                                   .find_codes = codes_task,
-                                   .work = points_task,
-                                   .job = job,
-                                   .count = job->count};
-    return collide_rounds_run(tml, &job->rounds);
+    job->rounds = (tree_rounds){.call = call,
+                                .stage = "points",
+                                .share = 1,
+                                .find_codes = codes_task,
+                                .work = points_task,
+                                .job = job,
+                                .count = job->count};
+    return tree_rounds_run(tml, &job->rounds);
 }
 
 /* ---- checks ---------------------------------------------------------------------------------- */
@@ -249,7 +248,7 @@ static tml_status nearest(tml_context *tml, const tml_tree_nearest_desc *given)
     job.wants_nearest = has_distances || !tml_buffer_is_none(desc.positions) ||
                         !tml_buffer_is_none(desc.triangles) || !tml_buffer_is_none(desc.features);
     status = tml_refuse_recording(tml, call, NULL);
-    TML_THEN(status, collide_tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL));
+    TML_THEN(status, tree_fetch(tml, call, desc.tree, COLLIDE_STALE_ALL));
     if (status == TML_OK && job.wants_sides)
         status = points_prepare_rule(tml, call, desc.tree, desc.rule);
     TML_THEN(status, stream_read_length(tml, &desc.length, &job.count));

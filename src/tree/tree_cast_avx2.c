@@ -2,5 +2,5 @@
 #include "core/simd.h"
 #if SIMD_X86
 #    define SIMD_FILE SIMD_FILE_AVX2
-#    include "tree/collide_cast_loops.h"
+#    include "tree/tree_cast_loops.h"
 #endif

@@ -2,5 +2,5 @@
 #include "core/simd.h"
 #if SIMD_X86
 #    define SIMD_FILE SIMD_FILE_AVX2
-#    include "tree/collide_points_loops.h"
+#    include "tree/tree_points_loops.h"
 #endif

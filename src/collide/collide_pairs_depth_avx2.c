@@ -2,5 +2,5 @@
 #include "core/simd.h"
 #if SIMD_X86
 #    define SIMD_FILE SIMD_FILE_AVX2
-#    include "collide/collide_depth_loops.h"
+#    include "collide/collide_pairs_depth_loops.h"
 #endif

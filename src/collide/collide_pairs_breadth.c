@@ -198,7 +198,7 @@ void collide_forget(tml_context *tml, tml_tree *tree)
     struct collide_stream *stream = tree->stream;
     tml_buffer_destroy(tml, tree->device_shape);
     tree->device_shape = (tml_buffer){0, 0};
-    tree->near_room = 0;
+    tree->distance_room = 0;
     if (!stream)
         return;
     room_destroy(tml, stream);
@@ -288,14 +288,14 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
     if (step->a_level == 1 && step->b_level == 1) {
         map.kernel = TML_USE(collide_split_leaf);
         map.in[2] = b->device_triangles;
-        u[0] = collide_leaf_words(b, &u[3]);
+        u[0] = tree_leaf_words(b, &u[3]);
         u[1] = a->level_group[1];
         u[2] = (uint32_t)COLLIDE_BOX_WORDS * a->group_count;
     } else if (step->b_level == 0) {
         map.kernel = TML_USE(collide_test_leaf);
         map.in[1] = a->device_triangles;
         map.in[2] = b->device_triangles;
-        u[0] = collide_leaf_words(a, &u[3]);
+        u[0] = tree_leaf_words(a, &u[3]);
         u[1] = job->is_self;
         u[2] = job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(job);
     } else {
@@ -554,7 +554,7 @@ static tml_status found_fetch(const breadth_run *run, uint64_t count)
     for (uint64_t i = 0; i < count && !(parts & COLLIDE_STALE_TRIANGLES); i++)
         if (run->found[i].z & COLLIDE_UNSURE_POSE)
             parts |= COLLIDE_STALE_TRIANGLES;
-    return collide_trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
+    return trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
 }
 
 /* Reads count pairs of triangles from the device and adds them to the job. */

@@ -1,9 +1,9 @@
 /* Points against a tree on the device. */
-#ifndef COLLIDE_POINTS_DEVICE_H
-#define COLLIDE_POINTS_DEVICE_H
+#ifndef TREE_POINTS_DEVICE_H
+#define TREE_POINTS_DEVICE_H
 
 #include "stream/program.h"
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 /* Fewer points the host answers faster than a device; more do not fit its indices and lists. */
 enum { POINTS_LEAST = 1024, POINTS_MOST = 1 << 27 };
@@ -20,8 +20,8 @@ tml_status points_nearest_on_device(tml_context *tml, const tml_tree_nearest_des
 /* Fills desc.out there, of a checked desc. at: coordinates of the samples along each axis.
  * *is_told: false where the device cannot, or the host would have to tell too many lines' sides;
  * out is then undefined. */
-tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
-                            const float *const *at, bool *is_told);
+tml_status grid_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
+                          const float *const *at, bool *is_told);
 
 /* ---- what they share ------------------------------------------------------------------------- */
 

@@ -8,8 +8,8 @@
 #include "core/simd.h"
 #include "exact/exact.h"
 #include "stream/stream_internal.h"
-#include "tree/collide_cast.h"
-#include "tree/collide_order.h"
+#include "tree/tree_cast.h"
+#include "tree/tree_order.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -71,7 +71,7 @@ typedef struct cast_job {
     float *t, *barycentrics;
     _Atomic uint64_t total;
     uint64_t count, pose_count;
-    collide_rounds rounds;
+    tree_rounds rounds;
     uint64_t
         *first; /* ALL: hits of rays before each; while they are counted, at one further, its own */
     uint64_t *found; /* ALL: hits as cast_ray has them; NULL while they are counted */
@@ -104,7 +104,7 @@ static void put_barycentrics(const cast_ray *ray, float out[2])
 {
     float at[9];
     double to[3][3], across[3][3], way[3];
-    collide_triangle(ray->tree, ray->slot, at);
+    tree_triangle(ray->tree, ray->slot, at);
     for (int k = 0; k < 9; k++)
         to[k / 3][k % 3] = (double)at[k] - (double)ray->origin[k % 3];
     for (int k = 0; k < 3; k++)
@@ -193,11 +193,11 @@ static void prefetch_ray(const cast_job *job, uint64_t i)
         __builtin_prefetch(job->limits + 2 * i);
 }
 
-static void rays_task(void *argument, uint32_t task)
+static void cast_task(void *argument, uint32_t task)
 {
     cast_job *job = argument;
-    uint64_t round = job->rounds.first, at = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
-    uint64_t end = TML_MIN_OF(at + COLLIDE_ITEMS_A_TASK, job->count - round), numbers[CAST_WALKS];
+    uint64_t round = job->rounds.first, at = (uint64_t)task * TREE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(at + TREE_ITEMS_A_TASK, job->count - round), numbers[CAST_WALKS];
     cast_walk walks[CAST_WALKS];
     uint64_t total = 0;
     while (at < end) {
@@ -225,7 +225,7 @@ static void rays_task(void *argument, uint32_t task)
 
 /* Rays go by where they begin, and among these by where they point: near ones find the tree's nodes
  * in the cache. */
-enum { PLACE_BITS = 7, WAY_BITS = COLLIDE_CODE_BITS - PLACE_BITS };
+enum { PLACE_BITS = 7, WAY_BITS = TREE_CODE_BITS - PLACE_BITS };
 
 static uint32_t way_code(const float direction[3])
 {
@@ -243,13 +243,13 @@ static uint32_t way_code(const float direction[3])
 static void codes_task(void *argument, uint32_t task)
 {
     const cast_job *job = argument;
-    uint64_t round = job->rounds.first, first = (uint64_t)task * COLLIDE_ITEMS_A_TASK;
-    uint64_t end = TML_MIN_OF(first + COLLIDE_ITEMS_A_TASK, job->count - round);
+    uint64_t round = job->rounds.first, first = (uint64_t)task * TREE_ITEMS_A_TASK;
+    uint64_t end = TML_MIN_OF(first + TREE_ITEMS_A_TASK, job->count - round);
     for (uint64_t i = first; i < end; i++) {
         float origin[3], direction[3];
         uint64_t code = 0;
         if (load_ray(job, round + i, origin, direction))
-            code = (uint64_t)collide_code(job->desc->tree, origin, PLACE_BITS) << 3 * WAY_BITS |
+            code = (uint64_t)tree_code(job->desc->tree, origin, PLACE_BITS) << 3 * WAY_BITS |
                    way_code(direction);
         job->rounds.order[i] = code << 32 | i;
     }
@@ -257,16 +257,16 @@ static void codes_task(void *argument, uint32_t task)
 
 static tml_status run_in_order(tml_context *tml, cast_job *job)
 {
-    job->rounds = (collide_rounds){.call = job->call,
-                                   .stage = "rays",
-                                   .before = job->found ? 0.5 : 0.0,
-                                   .share = job->first ? 0.5 : 1.0,
-                                   .find_codes = codes_task,
-                                   .work = rays_task,
-                                   .job = job,
-                                   .count = job->count,
-                                   .scratch = job->scratch};
-    return collide_rounds_run(tml, &job->rounds);
+    job->rounds = (tree_rounds){.call = job->call,
+                                .stage = "rays",
+                                .before = job->found ? 0.5 : 0.0,
+                                .share = job->first ? 0.5 : 1.0,
+                                .find_codes = codes_task,
+                                .work = cast_task,
+                                .job = job,
+                                .count = job->count,
+                                .scratch = job->scratch};
+    return tree_rounds_run(tml, &job->rounds);
 }
 
 /* Memory of a call, from its scratch where it has some; the call frees it. */
@@ -290,7 +290,7 @@ static tml_status run_all(tml_context *tml, cast_job *job)
 {
     uint64_t *scratch = job->scratch;
     if (scratch)
-        scratch += collide_rounds_size(job->count) / sizeof *scratch;
+        scratch += tree_rounds_size(job->count) / sizeof *scratch;
     job->first = take_memory(tml, job, &scratch, job->count + 1);
     if (!job->first)
         return TML_ERROR_OUT_OF_MEMORY;
@@ -469,7 +469,7 @@ size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     uint64_t words =
         desc->want == TML_CAST_ALL ? desc->length.count + 1 + cast_hit_room(tml, desc) : 0;
-    size_t order = collide_rounds_size(desc->length.count);
+    size_t order = tree_rounds_size(desc->length.count);
     return words < SIZE_MAX / 16 ? order + (size_t)words * sizeof(uint64_t) : SIZE_MAX;
 }
 
@@ -499,7 +499,7 @@ tml_status cast_on_host(tml_context *tml, const char *call, const tml_tree_cast_
                     .count = count,
                     .pose_count = stream_count_of(tml, desc->poses) / 3,
                     .room = cast_hit_room(tml, desc)};
-    tml_status status = collide_tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
+    tml_status status = tree_fetch(tml, call, desc->tree, COLLIDE_STALE_ALL);
     TML_THEN(status, run_mapped(tml, &job));
     if (total)
         *total = job.total;

@@ -1,17 +1,17 @@
 /* An order along a Z curve through a tree's box: near items take the same way down, and find its
  * nodes in the cache. */
-#ifndef COLLIDE_ORDER_H
-#define COLLIDE_ORDER_H
+#ifndef TREE_ORDER_H
+#define TREE_ORDER_H
 
 #include "kernels/kernel.h"
 #include "tree/tree_internal.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide_order.k.h"
 
-enum { COLLIDE_CODE_BITS = 10 };
+enum { TREE_CODE_BITS = 10 };
 
-/* A point's place on the curve: bits of each coordinate, at most COLLIDE_CODE_BITS. */
-static inline uint32_t collide_code(const tml_tree *tree, const float point[3], uint32_t bits)
+/* A point's place on the curve: bits of each coordinate, at most TREE_CODE_BITS. */
+static inline uint32_t tree_code(const tml_tree *tree, const float point[3], uint32_t bits)
 {
     return collide_code_in(VEC3(point[0], point[1], point[2]),
                            VEC3(tree->lower[0], tree->lower[1], tree->lower[2]),
@@ -21,8 +21,8 @@ static inline uint32_t collide_code(const tml_tree *tree, const float point[3], 
 #include "kernels/kernel_end.h"
 
 /* Items that tasks work on, in rounds; those of a round in the order of their codes. */
-enum { COLLIDE_ITEMS_A_TASK = 1024 };
-typedef struct collide_rounds {
+enum { TREE_ITEMS_A_TASK = 1024 };
+typedef struct tree_rounds {
     const char *call, *stage; /* of messages, of progress */
     double before, share; /* of the progress: what is done already, and what part of it this is */
     /* The first one writes the codes of a task's items into order. */
@@ -34,9 +34,9 @@ typedef struct collide_rounds {
     uint64_t *order,
         *other;        /* a code, and below it an item, from first on; NULL: too few to sort */
     uint64_t *scratch; /* room for those, or NULL: allocated */
-} collide_rounds;
+} tree_rounds;
 /* Bytes of scratch for count items. */
-size_t collide_rounds_size(uint64_t count);
-tml_status collide_rounds_run(tml_context *tml, collide_rounds *rounds);
+size_t tree_rounds_size(uint64_t count);
+tml_status tree_rounds_run(tml_context *tml, tree_rounds *rounds);
 
 #endif

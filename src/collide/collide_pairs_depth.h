@@ -1,6 +1,6 @@
 /* The depth-first descent's inner loops, compiled for each instruction set. */
-#ifndef COLLIDE_DEPTH_H
-#define COLLIDE_DEPTH_H
+#ifndef COLLIDE_PAIRS_DEPTH_H
+#define COLLIDE_PAIRS_DEPTH_H
 
 #include "collide/collide_internal.h"
 

@@ -1,5 +1,5 @@
 /* The pairs that depth-first descents find, in blocks of a common store. */
-#include "collide/collide_depth.h"
+#include "collide/collide_pairs_depth.h"
 
 static depth_block *store_block(const depth_call *call, uint32_t number)
 {

@@ -5,8 +5,8 @@
 
 #include "exact/exact.h"
 #include "stream/stream_internal.h"
-#include "tree/collide_order.h"
-#include "tree/collide_points_device.h"
+#include "tree/tree_order.h"
+#include "tree/tree_points_device.h"
 
 /* ---- closed meshes --------------------------------------------------------------------------- */
 
@@ -35,7 +35,7 @@ static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uin
 {
     float at[9];
     uint64_t ends[3];
-    collide_triangle(tree, slot, at);
+    tree_triangle(tree, slot, at);
     for (int i = 0; i < 3; i++)
         ends[i] = hash_of(at + 3 * i);
     for (int i = 0; i < 3; i++) {
@@ -131,7 +131,7 @@ tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tre
     int corner;
     float at[9];
     uint32_t slot = open_triangle(tree, rule, &corner);
-    collide_triangle(tree, slot, at);
+    tree_triangle(tree, slot, at);
     const float *from = at + 3 * corner, *to = at + 3 * ((corner + 1) % 3);
     return tml_error(
         tml, TML_ERROR_INVALID_ARGUMENT,

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "collide/collide_depth.h"
+#include "collide/collide_pairs_depth.h"
 #include "core/lanes.h"
 
 #include "kernels/kernel.h"
@@ -168,7 +168,7 @@ ALWAYS_INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
 ALWAYS_INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 {
     depth_leaf *leaf = run->leaf;
-    const float *words = collide_slab_words(run->call->job->b, leaf->index);
+    const float *words = tree_slab_words(run->call->job->b, leaf->index);
     if (!is_posed)
         return collide_slab_load(words);
     if (!leaf->has_slab) {
@@ -273,7 +273,7 @@ ALWAYS_INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_pos
     if (b_met)
         b_met &= tree_used(job->b, pair->b.index);
     if (b_met && DEPTH_HAS_SLABS(run))
-        b_met &= lanes_within(collide_slab_load(collide_slab_words(a, pair->a.index)), leaf->at);
+        b_met &= lanes_within(collide_slab_load(tree_slab_words(a, pair->a.index)), leaf->at);
     if (!b_met)
         return;
     triangle_boxes(a_at, a_box);
@@ -376,7 +376,7 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
     const depth_node *other = step->splits_b ? &pair->a : &pair->b;
     uint32_t level = (step->splits_b ? step->b_level : step->a_level) - 1;
     lanes children;
-    lanes_make(collide_group(tree, level, split->index), run->pose, is_posed, step->splits_b,
+    lanes_make(tree_group(tree, level, split->index), run->pose, is_posed, step->splits_b,
                &children);
     uint32_t met = lanes_meet(other, &children, is_posed);
     uint32_t left = tree->level_count[level] - COLLIDE_WIDTH * split->index;

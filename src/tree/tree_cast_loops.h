@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "core/lanes.h"
-#include "tree/collide_cast.h"
+#include "tree/tree_cast.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -80,7 +80,7 @@ ALWAYS_INLINE void leaf_cast(cast_ray *ray, uint32_t leaf)
 ALWAYS_INLINE void open_children(cast_walk *walk, uint32_t level, uint32_t group)
 {
     float enter[COLLIDE_WIDTH];
-    const float *boxes = collide_group(walk->ray.tree, level, group);
+    const float *boxes = tree_group(walk->ray.tree, level, group);
     uint32_t met = boxes_met(&walk->ray, boxes, enter), first = walk->count;
     for (; met; met &= met - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(met), at = walk->count++;
@@ -107,7 +107,7 @@ ALWAYS_INLINE bool choose_next(cast_walk *walk)
         return false;
     cast_box next = walk->open[walk->count - 1];
     if (next.level > 1) {
-        prefetch(collide_group(tree, next.level - 1, next.index), COLLIDE_BOX_WORDS);
+        prefetch(tree_group(tree, next.level - 1, next.index), COLLIDE_BOX_WORDS);
     } else {
         prefetch(tree->triangles + (size_t)COLLIDE_TRIANGLE_WORDS * next.index,
                  COLLIDE_TRIANGLE_WORDS);

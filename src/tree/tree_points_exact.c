@@ -2,7 +2,7 @@
  *
  * After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990 (rays through edges and vertices). */
 #include "exact/exact.h"
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 /* As edge_code of the loops, exactly: whether the edge from i to the next corner passes above the
  * point. */
@@ -20,7 +20,7 @@ void points_settle(points_ray *ray, uint32_t slot)
     float triangle[9], at[9];
     exact_points points;
     bool is_met = false, is_along = false;
-    collide_triangle(ray->tree, slot, triangle);
+    tree_triangle(ray->tree, slot, triangle);
     for (int k = 0; k < 9; k++)
         at[k] = ray->point[k % 3];
     ray->is_on = collide_exact(triangle, at, NULL) != TML_COLLIDE_CLASS_NONE;

@@ -1,4 +1,4 @@
 /* Rays against a tree, for any processor (core/simd.h). */
 #include "core/simd.h"
 #define SIMD_FILE SIMD_FILE_PLAIN
-#include "tree/collide_cast_loops.h"
+#include "tree/tree_cast_loops.h"

@@ -10,7 +10,7 @@
 
 #include "core/host_sort.h"
 #include "exact/exact.h"
-#include "tree/collide_cast.h"
+#include "tree/tree_cast.h"
 
 /* Points of an exact_points: a triangle's corners, then these. */
 enum { ORIGIN = 3, DIRECTION, ZERO };
@@ -156,7 +156,7 @@ void cast_take(cast_ray *ray, uint32_t slot, bool is_sure)
     float triangle[9];
     exact_points points;
     bool is_loaded = false;
-    collide_triangle(ray->tree, slot, triangle);
+    tree_triangle(ray->tree, slot, triangle);
     if (!is_sure) {
         load_exactly(&points, ray, triangle);
         is_loaded = true;

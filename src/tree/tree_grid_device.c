@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tree/collide_points_device.h"
+#include "tree/tree_points_device.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -247,7 +247,7 @@ enum {
 };
 
 enum { KEPT_MOST = 9 };
-typedef struct volume_run {
+typedef struct grid_run {
     tml_context *tml;
     const tml_tree_distance_grid_desc *desc;
     const float *const *at;
@@ -264,10 +264,10 @@ typedef struct volume_run {
     uint32_t crossing_count, unsure_count, large_count, near_count;
     uint32_t *list; /* of unsure lines */
     uint32_t *sides;
-} volume_run;
+} grid_run;
 
-static tml_buffer volume_keep(volume_run *run, tml_type type, uint64_t count, const void *data,
-                              const char *label)
+static tml_buffer grid_keep(grid_run *run, tml_type type, uint64_t count, const void *data,
+                            const char *label)
 {
     tml_buffer made = {0, 0};
     TML_THEN(run->status, tml_buffer_make(run->tml, type, count, data, label, &made));
@@ -278,7 +278,7 @@ static tml_buffer volume_keep(volume_run *run, tml_type type, uint64_t count, co
 
 static const char call[] = "tml_tree_distance_grid";
 
-static program volume_begin(const volume_run *run)
+static program grid_begin(const grid_run *run)
 {
     program p = program_begin(run->tml, call);
     if (run->status != TML_OK)
@@ -286,12 +286,12 @@ static program volume_begin(const volume_run *run)
     return p;
 }
 
-static void finish(volume_run *run, program *p)
+static void finish(grid_run *run, program *p)
 {
     run->status = program_run(*p, (tml_buffer){0, 0});
 }
 
-static void plan_make(volume_run *run)
+static void plan_make(grid_run *run)
 {
     uint64_t coordinates = (uint64_t)run->dims[0] + run->dims[1] + run->dims[2];
     uint64_t count = COLLIDE_GRID_WORDS + coordinates;
@@ -314,14 +314,14 @@ static void plan_make(volume_run *run)
 }
 
 /* Counts crossings, and lists the lines whose sides the host tells. */
-static void lines_count(volume_run *run)
+static void lines_count(grid_run *run)
 {
-    run->counts = volume_keep(run, TML_U32, run->lines, NULL, "crossings of lines");
-    run->is_unsure = volume_keep(run, TML_U32, run->lines, NULL, "unsure lines");
-    run->first_four = volume_keep(run, TML_VEC(TML_U32, 4), run->lines, NULL, "first crossings");
-    run->firsts = volume_keep(run, TML_U32, run->lines, NULL, "first crossings");
-    run->unsure = volume_keep(run, TML_U32, run->lines, NULL, "unsure lines");
-    program p = volume_begin(run);
+    run->counts = grid_keep(run, TML_U32, run->lines, NULL, "crossings of lines");
+    run->is_unsure = grid_keep(run, TML_U32, run->lines, NULL, "unsure lines");
+    run->first_four = grid_keep(run, TML_VEC(TML_U32, 4), run->lines, NULL, "first crossings");
+    run->firsts = grid_keep(run, TML_U32, run->lines, NULL, "first crossings");
+    run->unsure = grid_keep(run, TML_U32, run->lines, NULL, "unsure lines");
+    program p = grid_begin(run);
     const tml_buffer crossings = program_array(&p, TML_U32, 1);
     const tml_buffer unsure = program_array(&p, TML_U32, 1);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
@@ -340,7 +340,7 @@ static void lines_count(volume_run *run)
 
 static void tell_task(void *argument, uint32_t task)
 {
-    const volume_run *run = argument;
+    const grid_run *run = argument;
     const uint32_t line = run->list[task], wide = run->dims[0];
     points_line told = {.tree = run->desc->tree,
                         .x = run->at[0],
@@ -360,12 +360,12 @@ static void tell_task(void *argument, uint32_t task)
 }
 
 /* Tells the sides of the unsure lines. */
-static tml_buffer lines_tell(volume_run *run)
+static tml_buffer lines_tell(grid_run *run)
 {
     const uint64_t count = run->unsure_count, words = TML_CEIL_DIV(run->dims[0], 16u);
     tml_buffer told = {0, 0};
     if (count == 0)
-        return volume_keep(run, TML_U32, 1, NULL, "sides of lines");
+        return grid_keep(run, TML_U32, 1, NULL, "sides of lines");
     run->list = tml_alloc_array(run->tml, count, sizeof *run->list);
     run->sides = tml_alloc_array(run->tml, count * run->dims[0], sizeof *run->sides);
     if (!run->list || !run->sides)
@@ -377,7 +377,7 @@ static tml_buffer lines_tell(volume_run *run)
         for (uint64_t i = 1; i < count; i++)
             memmove(run->sides + i * words, run->sides + i * run->dims[0],
                     (size_t)words * sizeof *run->sides);
-        told = volume_keep(run, TML_U32, count * words, run->sides, "sides of lines");
+        told = grid_keep(run, TML_U32, count * words, run->sides, "sides of lines");
     }
     if (run->list)
         tml_free(run->tml, run->list, (size_t)count * sizeof *run->list);
@@ -386,10 +386,10 @@ static tml_buffer lines_tell(volume_run *run)
     return told;
 }
 
-static void sides_fill(volume_run *run)
+static void sides_fill(grid_run *run)
 {
     const tml_buffer told = lines_tell(run);
-    program p = volume_begin(run);
+    program p = grid_begin(run);
     const tml_buffer crossings = program_array(&p, TML_U32, TML_MAX_OF(run->crossing_count, 1u));
     const tml_buffer bounds = program_array(&p, TML_VEC(TML_U32, 2), run->lines);
     program_expand(
@@ -409,9 +409,9 @@ static void sides_fill(volume_run *run)
     finish(run, &p);
 }
 
-static void band_fill(volume_run *run)
+static void band_fill(grid_run *run)
 {
-    program p = volume_begin(run);
+    program p = grid_begin(run);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_fill_band),
                                     .params = {.f = {run->band}},
                                     .length = tml_length_of(run->samples),
@@ -420,10 +420,9 @@ static void band_fill(volume_run *run)
 }
 
 /* Lists what a kernel tells near among so many blocks, and returns how many these are. */
-static uint32_t near_list(volume_run *run, const tml_map_desc *tell, uint64_t blocks,
-                          tml_buffer list)
+static uint32_t near_list(grid_run *run, const tml_map_desc *tell, uint64_t blocks, tml_buffer list)
 {
-    program p = volume_begin(run);
+    program p = grid_begin(run);
     tml_map_desc map = *tell;
     uint32_t count = 0;
     map.out = program_array(&p, TML_U32, blocks);
@@ -440,9 +439,9 @@ static uint32_t near_list(volume_run *run, const tml_map_desc *tell, uint64_t bl
 
 /* Lists the near blocks: in run->near their places among those of the large ones in
  * run->near_large. */
-static void blocks_list(volume_run *run)
+static void blocks_list(grid_run *run)
 {
-    run->near_large = volume_keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");
+    run->near_large = grid_keep(run, TML_U32, run->large_blocks, NULL, "large near blocks");
     run->large_count = near_list(run,
                                  &(tml_map_desc){.kernel = TML_USE(collide_near_large),
                                                  .in = {run->boxes, run->triangles, run->plan}},
@@ -450,7 +449,7 @@ static void blocks_list(volume_run *run)
     if (run->large_count == 0 || run->large_count > LARGE_MOST)
         return;
     const uint64_t blocks = (uint64_t)BLOCKS_A_LARGE * run->large_count;
-    run->near = volume_keep(run, TML_U32, blocks, NULL, "near blocks");
+    run->near = grid_keep(run, TML_U32, blocks, NULL, "near blocks");
     run->near_count =
         near_list(run,
                   &(tml_map_desc){.kernel = TML_USE(collide_near_block),
@@ -471,11 +470,11 @@ static void add_distances(program *p, tml_buffer distances, tml_buffer places, t
 }
 
 /* The distances of near blocks from first on. */
-static void round_run(volume_run *run, uint32_t first, uint32_t blocks)
+static void round_run(grid_run *run, uint32_t first, uint32_t blocks)
 {
     const tml_type vector = TML_VEC(TML_U32, 4);
     const uint64_t samples = (uint64_t)SAMPLES_A_BLOCK * blocks;
-    program p = volume_begin(run);
+    program p = grid_begin(run);
     tml_buffer parts[4]; /* of the nodes near blocks */
     for (int i = 0; i < 4; i++)
         parts[i] = program_array(&p, vector, blocks);
@@ -515,7 +514,7 @@ static void round_run(volume_run *run, uint32_t first, uint32_t blocks)
     finish(run, &p);
 }
 
-static void distances_find(volume_run *run)
+static void distances_find(grid_run *run)
 {
     for (uint32_t first = 0; first < run->near_count && run->status == TML_OK;
          first += BLOCKS_A_ROUND) {
@@ -526,11 +525,10 @@ static void distances_find(volume_run *run)
     }
 }
 
-static void run_all(volume_run *run, bool *is_told)
+static void run_all(grid_run *run, bool *is_told)
 {
     plan_make(run);
-    TML_THEN(run->status,
-             collide_device_tree(run->tml, run->desc->tree, &run->boxes, &run->triangles));
+    TML_THEN(run->status, tree_on_device(run->tml, run->desc->tree, &run->boxes, &run->triangles));
     blocks_list(run);
     if (run->desc->is_signed)
         lines_count(run);
@@ -555,10 +553,10 @@ static bool is_usual(const float *at, uint64_t count)
     return true;
 }
 
-tml_status volume_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
-                            const float *const *at, bool *is_told)
+tml_status grid_on_device(tml_context *tml, const tml_tree_distance_grid_desc *desc,
+                          const float *const *at, bool *is_told)
 {
-    volume_run run = {.tml = tml, .desc = desc, .at = at, .samples = 1};
+    grid_run run = {.tml = tml, .desc = desc, .at = at, .samples = 1};
     for (int k = 0; k < 3; k++) {
         run.dims[k] = (uint32_t)desc->grid.dims[k];
         run.samples *= run.dims[k];

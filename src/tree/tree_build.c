@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "core/call.h"
-#include "tree/collide_points.h"
+#include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
@@ -29,7 +29,7 @@ void tml_tree_destroy(tml_context *tml, tml_tree *tree)
     if (!tree || TML_ENTER(tml) != TML_OK)
         return;
     tree_device_destroy(tml, tree);
-    collide_build_destroy(tml, tree);
+    tree_build_destroy(tml, tree);
     tree_host_free(tml, tree);
     tml_free(tml, tree, sizeof *tree);
     (void)tml_leave(tml, TML_OK);
@@ -379,8 +379,8 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
                          "%s: no memory for %zu bytes to sort triangles in", mesh->call, size);
     tml_status status = items_make(tml, mesh, skip_broken, items, tree);
     if (status == TML_OK) {
-        collide_tree_shape(tree);
-        status = collide_tree_allocate(tml, mesh->call, tree);
+        tree_shape(tree);
+        status = tree_allocate(tml, mesh->call, tree);
     }
     if (status == TML_OK && tree->count > 0) {
         /* Halve all ranges until there are 8 a thread, then split each down to leaves. */
@@ -397,7 +397,7 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         if (job.cancelled)
             status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
         else
-            collide_tree_fit(tml, tree, mesh->vertices);
+            tree_fit(tml, tree, mesh->vertices);
     }
     if (status == TML_OK && !tml_progress(tml, "boxes", 1.0))
         status = tml_error(tml, TML_ERROR_CANCELLED, "%s: cancelled", mesh->call);
@@ -475,11 +475,10 @@ static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mes
 static tml_status build_on_device(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
                                   tml_tree *tree)
 {
-    tml_status status = collide_build_create(tml, desc, tree);
+    tml_status status = tree_build_create(tml, desc, tree);
     if (status == TML_OK && tree->broken_count > 0 && !desc->skip_broken)
         return build_on_host(tml, desc, mesh, tree);
-    return status == TML_OK ? collide_tree_fetch(tml, mesh->call, tree, COLLIDE_STALE_SIZES)
-                            : status;
+    return status == TML_OK ? tree_fetch(tml, mesh->call, tree, COLLIDE_STALE_SIZES) : status;
 }
 
 static tml_status tree_create(tml_context *tml, const tml_tree_desc *desc, tml_tree **out)
@@ -556,7 +555,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     void *memory;
     tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
                                                   tree->vertex_count);
-    TML_THEN(status, collide_tree_fetch(tml, call, tree, COLLIDE_STALE_IDS));
+    TML_THEN(status, tree_fetch(tml, call, tree, COLLIDE_STALE_IDS));
     TML_THEN(status, tml_buffer_map(tml, vertices, &memory));
     if (status != TML_OK)
         return status;
@@ -570,7 +569,7 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
         status = broken_leaf(tml, tree, &mesh, leaf);
     } else if (leaves) {
         tree_device_destroy(tml, tree);
-        collide_tree_fit(tml, tree, memory);
+        tree_fit(tml, tree, memory);
     }
     tml_buffer_unmap(tml, vertices);
     return status;
@@ -643,8 +642,8 @@ static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t 
                          "tml_tree_save: capacity is %zu, needs %zu; use tml_tree_save_size",
                          capacity, size);
     tml_status status =
-        collide_tree_fetch(tml, "tml_tree_save", tree,
-                           COLLIDE_STALE_SIZES | COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
+        tree_fetch(tml, "tml_tree_save", tree,
+                   COLLIDE_STALE_SIZES | COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
     if (status != TML_OK)
         return status;
     tree_header header = {.vertex_count = tree->vertex_count,
@@ -658,7 +657,7 @@ static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t 
         if (record.id == COLLIDE_NO_TRIANGLE)
             continue;
         memcpy(record.corners, tree->corners + 3 * slot, sizeof record.corners);
-        collide_triangle(tree, (uint32_t)slot, record.at);
+        tree_triangle(tree, (uint32_t)slot, record.at);
         memcpy(next, &record, sizeof record);
         next += sizeof record;
     }
@@ -744,8 +743,8 @@ static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml
     tree->triangle_count = header.triangle_count;
     tree->broken_count = header.broken_count;
     tree->count = (uint32_t)header.count;
-    collide_tree_shape(tree);
-    status = collide_tree_allocate(tml, "tml_tree_load", tree);
+    tree_shape(tree);
+    status = tree_allocate(tml, "tml_tree_load", tree);
     size_t seen_size = ((size_t)header.triangle_count + 7) / 8;
     unsigned char *seen = NULL;
     if (status == TML_OK && tree->count > 0) {
@@ -760,7 +759,7 @@ static tml_status tree_load(tml_context *tml, const void *data, size_t size, tml
         tml_free(tml, seen, seen_size);
     }
     if (status == TML_OK)
-        collide_tree_fit(tml, tree, NULL);
+        tree_fit(tml, tree, NULL);
     if (status == TML_OK)
         *out = tree;
     else

@@ -1,7 +1,7 @@
 /* Sides of points on the device: a kernel follows each point's ray, what it is unsure of is listed,
  * settled here in exact arithmetic, and looked up in the list where sides are written. Points are
  * taken along a curve: threads side by side then take the same way. */
-#include "tree/collide_points_device.h"
+#include "tree/tree_points_device.h"
 
 #include <string.h>
 
@@ -75,7 +75,7 @@ void points_plan(const tml_tree *tree, uint32_t *plan)
 {
     memset(plan, 0, COLLIDE_PLAN_WORDS * sizeof *plan);
     plan[COLLIDE_PLAN_LEVELS] = tree->levels;
-    plan[COLLIDE_PLAN_LEAST] = collide_leaf_words(tree, &plan[COLLIDE_PLAN_MORE]);
+    plan[COLLIDE_PLAN_LEAST] = tree_leaf_words(tree, &plan[COLLIDE_PLAN_MORE]);
     memcpy(plan + COLLIDE_PLAN_LOW, tree->lower, sizeof tree->lower);
     memcpy(plan + COLLIDE_PLAN_HIGH, tree->upper, sizeof tree->upper);
     memcpy(plan + COLLIDE_PLAN_GROUPS, tree->level_group, sizeof tree->level_group);
@@ -178,7 +178,7 @@ void points_add_sides(program *p, points_sides *s, tml_buffer plan, points_order
     s->total = program_array(p, TML_U32, 1);
     s->settled = program_array(p, TML_U32, s->count);
     if (!p->status)
-        p->status = collide_device_tree(p->tml, s->desc->tree, &boxes, &triangles);
+        p->status = tree_on_device(p->tml, s->desc->tree, &boxes, &triangles);
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_find_side),
                                    .params = {.u = {s->desc->rule == TML_TREE_RULE_WINDING}},
                                    .in = {order.points, boxes, triangles, plan},
