@@ -21,7 +21,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "collide/collide_internal.h"
+#include "collide/collide_pairs_breadth.h"
 #include "kernels/kernel.h"
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
@@ -167,21 +167,7 @@ enum {
     MADE_AT_THE_END = COLLIDE_STEPS_MAX,
     MADE_TESTED,
     MADE_WORDS,
-    TOTAL_TESTED = 2,
-    TOTALS,
     PROBE_WIDTH = 32, /* pairs that a pose keeps in a probe: of tori 16 find all that touch */
-};
-
-/* What a tree keeps on the device if it is the a of a call: the stream's buffers. */
-struct collide_stream {
-    tml_buffer pairs[2], met; /* room pairs each */
-    uint64_t room;
-    tml_buffer poses;
-    uint64_t pose_room;
-    tml_buffer totals[TOTALS]; /* how many pairs there are in pairs[i]; tested by the last step */
-    tml_buffer made;           /* by each step, and at the end */
-    tml_buffer crossings;      /* COUNT: certain ones of each pose of a slice */
-    uint64_t crossing_room;
 };
 
 static void room_destroy(tml_context *tml, struct collide_stream *stream)
@@ -254,25 +240,6 @@ static tml_status room_make(tml_context *tml, struct collide_stream *stream, uin
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-typedef struct breadth_run {
-    collide_job *job;
-    struct collide_stream *stream; /* the stream of a */
-    collide_step steps[COLLIDE_STEPS_MAX];
-    uint32_t step_count;
-    uint64_t most_room; /* pairs that the memory limit allows */
-    bool is_probe;
-    uint32_t first_pose, pose_count; /* of the slice, about */
-    tml_uvec3 *found;                /* pairs of triangles on the host */
-    uint64_t found_room;
-    uint32_t *crossings; /* COUNT: pose_count of the job */
-} breadth_run;
-
-/* Is a pair that the float test is certain of to be reported? */
-static bool wants_crossings(const collide_job *job)
-{
-    return job->classes >> TML_COLLIDE_CLASS_CROSSING & 1;
-}
-
 /* Enqueues the map of a step over pairs[from]: which children meet. */
 static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_length length, int from)
 {
@@ -297,7 +264,7 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
         map.in[2] = b->device_triangles;
         u[0] = tree_leaf_words(a, &u[3]);
         u[1] = job->is_self;
-        u[2] = job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(job);
+        u[2] = job->want == TML_COLLIDE_WANT_FIRST && breadth_wants_crossings(job);
     } else {
         uint32_t a_level = step->a_level - !step->splits_b,
                  b_level = step->b_level - step->splits_b;
@@ -360,7 +327,7 @@ static tml_status crossings_enqueue(const breadth_run *run, tml_length length, i
 static uint32_t most_a_pose(const breadth_run *run, uint32_t number)
 {
     if (number + 1 == run->step_count)
-        return run->job->want == TML_COLLIDE_WANT_FIRST && wants_crossings(run->job);
+        return run->job->want == TML_COLLIDE_WANT_FIRST && breadth_wants_crossings(run->job);
     return run->is_probe && number + 2 < run->step_count ? PROBE_WIDTH : 0;
 }
 
@@ -371,7 +338,7 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_leng
     struct collide_stream *stream = run->stream;
     bool is_last = number + 1 == run->step_count;
     bool is_counted = is_last && job->want == TML_COLLIDE_WANT_COUNT;
-    uint32_t mask = is_last && (is_counted || !wants_crossings(job)) ? 0xff00u : 0xffffu;
+    uint32_t mask = is_last && (is_counted || !breadth_wants_crossings(job)) ? 0xff00u : 0xffffu;
     tml_expand_desc expand = {.count_kernel = TML_USE(collide_child_count),
                               .emit_kernel = TML_USE(collide_child),
                               .params = {.u = {run->steps[number].splits_b, mask}},
@@ -383,7 +350,7 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_leng
     TML_THEN(status, tml_expand(job->tml, &expand));
     if (status == TML_OK && is_last)
         status = tested_enqueue(run, length);
-    if (status == TML_OK && is_counted && wants_crossings(job))
+    if (status == TML_OK && is_counted && breadth_wants_crossings(job))
         status = crossings_enqueue(run, length, from);
     TML_THEN(status, made_enqueue(run, number, !from));
     return status;
@@ -468,123 +435,6 @@ static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, cons
     return TML_OK;
 }
 
-/* ---- what is found --------------------------------------------------------------------------- */
-
-typedef struct settle_work {
-    const collide_job *job;
-    const tml_uvec3 *found; /* a's slot, b's slot, pose */
-    uint8_t *kinds;
-    uint64_t count;
-} settle_work;
-
-enum { SETTLE_A_TASK = 1024 };
-
-/* Has FIRST this pose's pair? */
-static bool is_answered(const collide_job *job, uint32_t pose)
-{
-    return job->want == TML_COLLIDE_WANT_FIRST && job->pose_counts[pose] > 0;
-}
-
-/* Classifies pairs of slots. */
-static void settle_task(void *argument, uint32_t task)
-{
-    const settle_work *work = argument;
-    const collide_job *job = work->job;
-    uint64_t first = (uint64_t)task * SETTLE_A_TASK;
-    uint64_t end = TML_MIN_OF(first + SETTLE_A_TASK, work->count);
-    for (uint64_t i = first; i < end; i++) {
-        const tml_uvec3 *pair = &work->found[i];
-        uint32_t pose = pair->z & ~COLLIDE_UNSURE_POSE;
-        work->kinds[i] = TML_COLLIDE_CLASS_NONE;
-        if (is_answered(job, pose) || tml_is_cancelled(job->tml))
-            continue;
-        work->kinds[i] = pair->z == pose
-                             ? (uint8_t)TML_COLLIDE_CLASS_CROSSING
-                             : (uint8_t)collide_settle(job, &job->poses[pose], pair->x, pair->y);
-    }
-}
-
-/* Classifies the count pairs in run->found and adds them to the job's counts and pairs. kinds:
- * scratch, one byte a pair. */
-static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
-{
-    collide_job *job = run->job;
-    settle_work work = {job, run->found, kinds, count};
-    tml_parallel_for(job->tml, (uint32_t)TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, &work);
-    if (tml_is_cancelled(job->tml)) /* some pairs may not have been settled */
-        return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
-    tml_status status =
-        job->want == TML_COLLIDE_WANT_COUNT ? TML_OK : collide_pairs_grow(job, count);
-    for (uint64_t i = 0; i < count && status == TML_OK; i++) {
-        const tml_uvec3 *pair = &run->found[i];
-        uint32_t pose = pair->z & ~COLLIDE_UNSURE_POSE;
-        uint32_t a = job->a->ids[pair->x], b = job->b->ids[pair->y];
-        job->unsure += pair->z != pose;
-        if (!(job->classes >> kinds[i] & 1) || is_answered(job, pose))
-            continue;
-        job->pose_counts[pose]++;
-        job->class_counts[kinds[i]]++;
-        if (job->want == TML_COLLIDE_WANT_COUNT)
-            continue;
-        bool is_turned = job->is_self && a > b;
-        job->pairs[job->pair_count++] =
-            (tml_collide_pair){is_turned ? b : a, is_turned ? a : b, pose, kinds[i]};
-    }
-    return status;
-}
-
-/* COUNT: reads the slice's sums of certain crossings and adds them to the job. */
-static tml_status crossings_read(breadth_run *run)
-{
-    collide_job *job = run->job;
-    tml_status status =
-        tml_buffer_read_range(job->tml, run->stream->crossings, 0, run->pose_count, run->crossings);
-    for (uint32_t i = 0; i < run->pose_count && status == TML_OK; i++) {
-        job->pose_counts[run->first_pose + i] += run->crossings[i];
-        job->class_counts[TML_COLLIDE_CLASS_CROSSING] += run->crossings[i];
-    }
-    return status;
-}
-
-/* Brings to the host what the count pairs in run->found need of the trees. */
-static tml_status found_fetch(const breadth_run *run, uint64_t count)
-{
-    const collide_job *job = run->job;
-    uint32_t parts = COLLIDE_STALE_IDS;
-    for (uint64_t i = 0; i < count && !(parts & COLLIDE_STALE_TRIANGLES); i++)
-        if (run->found[i].z & COLLIDE_UNSURE_POSE)
-            parts |= COLLIDE_STALE_TRIANGLES;
-    return trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
-}
-
-/* Reads count pairs of triangles from the device and adds them to the job. */
-static tml_status found_read(breadth_run *run, uint64_t count, int last)
-{
-    tml_context *tml = run->job->tml;
-    if (run->job->want == TML_COLLIDE_WANT_COUNT && wants_crossings(run->job)) {
-        tml_status status = crossings_read(run);
-        if (status != TML_OK)
-            return status;
-    }
-    if (count == 0)
-        return TML_OK;
-    if (count > run->found_room) {
-        tml_free(tml, run->found, (size_t)run->found_room * sizeof *run->found);
-        run->found = tml_alloc_array(tml, count, sizeof *run->found);
-        run->found_room = run->found ? count : 0;
-    }
-    uint8_t *kinds = tml_alloc_array(tml, count, 1);
-    tml_status status = TML_OK;
-    if (!run->found || !kinds)
-        status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                           "tml_collide: no memory for %" PRIu64 " pairs", count);
-    TML_THEN(status, tml_buffer_read_range(tml, run->stream->pairs[last], 0, count, run->found));
-    TML_THEN(status, found_fetch(run, count));
-    TML_THEN(status, found_take(run, count, kinds));
-    tml_free(tml, kinds, (size_t)count);
-    return status;
-}
-
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Pairs on the host that are the input of a step, followed slice by slice. */
@@ -635,7 +485,7 @@ static uint64_t slice_next(const collide_job *job, breadth_part *part, uint64_t 
 {
     uint64_t end = part->done, kept = 0;
     for (; end < part->count && kept < most; end++)
-        if (!is_answered(job, part->pairs[end].z))
+        if (!breadth_is_answered(job, part->pairs[end].z))
             part->pairs[part->done + kept++] = part->pairs[end];
     memmove(part->pairs + end - kept, part->pairs + part->done, (size_t)kept * sizeof *part->pairs);
     part->done = end - kept;
@@ -657,7 +507,7 @@ static tml_status probe_run(breadth_run *run, breadth_part roots)
         breadth_report report;
         status = steps_run(run, 0, run->step_count, roots.pairs + roots.done, count, &report);
         if (status == TML_OK && report.step == run->step_count)
-            status = found_read(run, report.count, report.last);
+            status = breadth_found_read(run, report.count, report.last);
         roots.done += count;
     }
     run->is_probe = false;
@@ -694,7 +544,7 @@ static tml_status parts_run(breadth_run *run, breadth_part first)
             continue;
         if (report.step == run->step_count) {
             job->parts++;
-            status = found_read(run, report.count, report.last);
+            status = breadth_found_read(run, report.count, report.last);
             part->done += count;
         } else if (!room_grow(run, report.count)) {
             if (run->stream->room == 0) /* room_grow has freed the old buffers */

@@ -81,6 +81,23 @@ uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc);
 /* Adds to a u32 or u64. */
 tml_status cast_add_total(tml_context *tml, tml_buffer total, uint64_t more);
 
+/* ---- on the device --------------------------------------------------------------------------- */
+
+/* Of fewer, the host is faster than a device answers. */
+enum { RAYS_LEAST = 1024 };
+/* What a tree keeps there for rays: itself, packed; its triangles' numbers; and of a call that
+ * waits the rays that the host casts, and hits in all. */
+enum { CAST_TREE, CAST_IDS, CAST_LEFT, CAST_LEFT_COUNT, CAST_TOTAL, CAST_BUFFERS };
+_Static_assert((int)CAST_BUFFERS == (int)TREE_CAST_BUFFERS, "as tree_device.c frees them");
+/* Makes one of them unless it is there. */
+tml_status cast_buffer_make(tml_context *tml, tml_tree *tree, int which, tml_type type,
+                            uint64_t count, const void *data);
+/* Packs the tree, unless it is as it was. A recording that may follow builds of other times packs
+ * it whenever it runs. */
+tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree);
+/* Do the device's indices reach the rays, the tree and the hits? */
+bool cast_fits(const tml_context *tml, const tml_tree_cast_desc *desc);
+
 /* May the device cast the rays of a call that waits? Of a checked desc, whose length is a count. */
 bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc);
 /* Casts them there; what the device cannot follow is cast here. */

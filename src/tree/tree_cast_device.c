@@ -358,17 +358,11 @@ TML_KERNEL_WITH(tree_rays, vec2, collide_ray_weights,
 
 /* ---- the packed tree ------------------------------------------------------------------------- */
 
-/* Below, the host is faster than a device answers; above, indices and lists do not fit. */
-enum { RAYS_LEAST = 1024, RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
+/* Above, indices and lists do not fit. */
+enum { RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
 
-/* What a tree keeps on the device for rays: itself, packed; its triangles' numbers; and of a call
- * that waits the rays that the host casts, and hits in all. */
-enum { TREE, IDS, LEFT, LEFT_COUNT, TOTAL, BUFFERS };
-_Static_assert((int)BUFFERS == (int)TREE_CAST_BUFFERS, "as tree_device.c frees them");
-
-/* Makes a buffer unless it is there. */
-static tml_status make(tml_context *tml, tml_tree *tree, int which, tml_type type, uint64_t count,
-                       const void *data)
+tml_status cast_buffer_make(tml_context *tml, tml_tree *tree, int which, tml_type type,
+                            uint64_t count, const void *data)
 {
     tml_buffer *buffer = &tree->cast->buffers[which];
     return tml_buffer_is_none(*buffer) ? tml_buffer_make(tml, type, count, data, "rays", buffer)
@@ -406,7 +400,7 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
                              call);
         memset(tree->cast, 0, sizeof *tree->cast);
     }
-    if (tml_is_recording(tml) && tml_buffer_is_none(tree->cast->buffers[TREE]))
+    if (tml_is_recording(tml) && tml_buffer_is_none(tree->cast->buffers[CAST_TREE]))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: the tree has no arrays for rays yet, and none are made while "
                          "recording; ask %s_scratch_size before",
@@ -414,21 +408,21 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
     if (tree->levels == 0) { /* a root without children */
         static const uint32_t nothing[4 * COLLIDE_RAYS_NODE];
         tree->cast->is_packed = true;
-        return make(tml, tree, TREE, TML_VEC(TML_U32, 4), COLLIDE_RAYS_NODE, nothing);
+        return cast_buffer_make(tml, tree, CAST_TREE, TML_VEC(TML_U32, 4), COLLIDE_RAYS_NODE,
+                                nothing);
     }
     tml_status status = tree_on_device(tml, tree, &in[0], &in[1]);
     in[2] = tree_build_ids(tree);
     if (status == TML_OK && tml_buffer_is_none(in[2])) {
-        status = make(tml, tree, IDS, TML_U32, tree->level_count[0], tree->ids);
-        in[2] = tree->cast->buffers[IDS];
+        status = cast_buffer_make(tml, tree, CAST_IDS, TML_U32, tree->level_count[0], tree->ids);
+        in[2] = tree->cast->buffers[CAST_IDS];
     }
-    return status == TML_OK ? make(tml, tree, TREE, TML_VEC(TML_U32, 4), tree_vectors(tree), NULL)
+    return status == TML_OK ? cast_buffer_make(tml, tree, CAST_TREE, TML_VEC(TML_U32, 4),
+                                               tree_vectors(tree), NULL)
                             : status;
 }
 
-/* Packs the tree, unless it is as it was. A recording that may follow builds of other times packs
- * it whenever it runs. */
-static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
+tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_buffer in[3] = {{0, 0}};
     tml_status status = tree_make(tml, call, tree, in);
@@ -440,7 +434,7 @@ static tml_status pack(tml_context *tml, const char *call, tml_tree *tree)
                                                            (uint32_t)node_vectors(tree)}},
                                           .in = {in[0], in[1], in[2]},
                                           .length = tml_length_of(tree_vectors(tree)),
-                                          .out = tree->cast->buffers[TREE]});
+                                          .out = tree->cast->buffers[CAST_TREE]});
     tree->cast->is_packed |= status == TML_OK && !tml_is_recording(tml);
     return status;
 }
@@ -705,7 +699,7 @@ static void add_steps(cast_run *run)
 {
     const tml_tree *tree = run->desc->tree;
     uint32_t children = tree->levels ? tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1] : 0;
-    run->tree = tree->cast->buffers[TREE];
+    run->tree = tree->cast->buffers[CAST_TREE];
     run->want = run->desc->want == TML_CAST_ALL ? TML_CAST_COUNT : run->desc->want;
     run->params = (tml_params){
         .u = {run->want, first_leaf(tree), (1u << children) - 1, (uint32_t)node_vectors(tree)}};
@@ -718,7 +712,7 @@ static void add_steps(cast_run *run)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-static bool fits(const tml_context *tml, const tml_tree_cast_desc *desc)
+bool cast_fits(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     return desc->length.count <= RAYS_MOST && 4 * tree_vectors(desc->tree) <= UINT32_MAX &&
            cast_hit_room(tml, desc) <= RAYS_MOST;
@@ -728,13 +722,13 @@ static tml_status prepare(tml_context *tml, const char *call, const tml_tree_cas
 {
     if (tml->engine->kind != TML_ENGINE_VULKAN)
         return tml_refuse(tml, call, "no rays in a frame; use tml_tree_cast, or Vulkan");
-    if (!fits(tml, desc))
+    if (!cast_fits(tml, desc))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: more than 2^27 rays or hits, or than 2^32 words of a tree, are more "
                          "than a device counts; use tml_tree_cast",
                          call);
     tree_learn(tml);
-    return pack(tml, call, desc->tree);
+    return cast_pack(tml, call, desc->tree);
 }
 
 static program cast_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
@@ -762,120 +756,6 @@ size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_t
                                  tml_buffer unsure, tml_buffer unsure_count)
 {
     return program_scratch_size(cast_record(tml, call, desc, unsure, unsure_count));
-}
-
-tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *count)
-{
-    return tml_buffer_read(tml, tree->cast->buffers[LEFT_COUNT], count);
-}
-
-/* OpenGL's compilers take minutes for doubles by integers. */
-bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
-{
-    const tml_tree *tree = desc->tree;
-    bool is_moderate = true;
-    for (int k = 0; k < 3; k++)
-        is_moderate = is_moderate && tree->lower[k] >= -0x1p30f && tree->upper[k] <= 0x1p30f;
-    return tml->device.engine == TML_ENGINE_VULKAN && tree->levels > 0 && is_moderate &&
-           desc->length.count >= RAYS_LEAST && fits(tml, desc);
-}
-
-/* Rays that the host casts where others are cast on the device, at most; where they are more, it
- * casts all. */
-static uint64_t left_room(uint64_t count)
-{
-    return count / 8 + RAYS_LEAST;
-}
-
-static tml_status left_make(tml_context *tml, tml_tree *tree, uint64_t count)
-{
-    struct tree_cast *rays = tree->cast;
-    if (rays->left_room < left_room(count)) {
-        tml_buffer_destroy(tml, rays->buffers[LEFT]);
-        rays->buffers[LEFT] = (tml_buffer){0, 0};
-    }
-    tml_status status = make(tml, tree, LEFT, TML_U32, left_room(count), NULL);
-    rays->left_room = status == TML_OK ? TML_MAX_OF(rays->left_room, left_room(count)) : 0;
-    TML_THEN(status, make(tml, tree, LEFT_COUNT, TML_U32, 1, NULL));
-    return status == TML_OK ? make(tml, tree, TOTAL, TML_U32, 1, NULL) : status;
-}
-
-/* Casts count rays that are left on the host, and puts their answers where they belong. */
-static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
-                            uint32_t count)
-{
-    tml_tree_cast_desc left = *d;
-    const struct {
-        tml_buffer all, *some;
-        bool is_input;
-    } arrays[] = {{d->origins, &left.origins, true},
-                  {d->directions, &left.directions, true},
-                  {d->limits, &left.limits, true},
-                  {d->pose_of, &left.pose_of, true},
-                  {d->hits, &left.hits, false},
-                  {d->counts, &left.counts, false},
-                  {d->triangles, &left.triangles, false},
-                  {d->t, &left.t, false},
-                  {d->barycentrics, &left.barycentrics, false}};
-    enum { ARRAYS = TML_ARRAY_SIZE(arrays) };
-    const tml_buffer list = d->tree->cast->buffers[LEFT];
-    tml_gather_desc gather = {.indices = list, .length = tml_length_of(count)}, scatter = gather;
-    uint32_t gathered = 0, scattered = 0;
-    tml_buffer made[ARRAYS] = {{0, 0}};
-    tml_status status = TML_OK;
-    for (int i = 0; i < ARRAYS && status == TML_OK; i++) {
-        tml_type type;
-        if (!tml_buffer_describe(tml, arrays[i].all, &type, NULL))
-            continue;
-        status = tml_buffer_create(tml, &(tml_buffer_desc){.type = type, .count = count}, &made[i]);
-        *arrays[i].some = made[i];
-        if (arrays[i].is_input)
-            gather.payloads[gathered++] = (tml_payload){arrays[i].all, made[i]};
-        else
-            scatter.payloads[scattered++] = (tml_payload){made[i], arrays[i].all};
-    }
-    TML_THEN(status, tml_gather(tml, &gather));
-    left.length = tml_length_of(count);
-    left.total = (tml_buffer){0, 0};
-    uint64_t total = 0;
-    TML_THEN(status, cast_on_host(tml, call, &left, count, NULL, &total));
-    if (status == TML_OK && scattered > 0)
-        status = tml_scatter(tml, &scatter);
-    if (status == TML_OK && !tml_buffer_is_none(d->total))
-        status = cast_add_total(tml, d->total, total);
-    for (int i = 0; i < ARRAYS; i++)
-        tml_buffer_destroy(tml, made[i]);
-    return status;
-}
-
-tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
-{
-    tml_tree_cast_desc here = *desc;
-    const uint64_t count = desc->length.count;
-    uint32_t left = 0;
-    uint64_t total = 0; /* little-endian, so of either type */
-    tree_learn(tml);
-    tml_status status = pack(tml, call, desc->tree);
-    TML_THEN(status, left_make(tml, desc->tree, count));
-    if (status == TML_OK) {
-        const tml_buffer *buffers = desc->tree->cast->buffers;
-        if (tml_buffer_is_none(here.total))
-            here.total = buffers[TOTAL];
-        status = cast_enqueue(tml, call, &here, buffers[LEFT], buffers[LEFT_COUNT]);
-    }
-    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_OUT_OF_MEMORY) {
-        tree_cast_destroy(tml, desc->tree);
-        return cast_on_host(tml, call, desc, count, NULL, NULL);
-    }
-    TML_THEN(status, cast_left_count(tml, desc->tree, &left));
-    if (status == TML_OK && desc->want == TML_CAST_ALL)
-        status = tml_buffer_read_range(tml, here.total, 0, 1, &total);
-    if (status != TML_OK)
-        return status;
-    bool is_short = desc->want == TML_CAST_ALL && (left > 0 || total == UINT32_MAX);
-    if (is_short || left > left_room(count))
-        return cast_on_host(tml, call, desc, count, NULL, NULL);
-    return left > 0 ? cast_left(tml, call, desc, left) : TML_OK;
 }
 
 #include "kernels/kernel_end.h"

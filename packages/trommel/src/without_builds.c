@@ -1,6 +1,6 @@
 /* What JavaScript does not offer and a page need not load: trees that are built on the device, and
- * distances of meshes, rays, points and grids there, in the place of src/tree/tree_*_device.c and
- * of src/collide/collide_distance_*.c; surfaces with the trilinear topology
+ * distances of meshes, rays, points and grids there, in the place of src/tree/tree_*_device.c,
+ * tree_cast_wait.c and of src/collide/collide_distance_*.c; surfaces with the trilinear topology
  * (src/surface/surface_topology.c, surface_topology_check.c, surface_on_host.c,
  * cpu/cpu_surface_topology.c); and sums of kernels at points (src/field/field_weights.c,
  * cpu/cpu_field_weights.c). */
