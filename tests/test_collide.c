@@ -1487,6 +1487,10 @@ TEST(host_sort_is_stable)
             expected[i][1] = records[i][1] = i;
         }
         qsort(expected, count, sizeof *expected, keyed_order);
+        if (count <= HOST_SORT_FEW) {
+            host_sort_few(records, other, count, sizeof *records, keyed_key);
+            CHECK(count == 0 || memcmp(other, expected, count * sizeof *other) == 0);
+        }
         void *sorted =
             host_sort(records, other, count, sizeof *records, keyed_key, test % 2 ? differ : 0);
         CHECK(sorted == records || sorted == other);

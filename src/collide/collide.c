@@ -37,6 +37,18 @@ ALWAYS_INLINE uint64_t pair_key(const void *record)
     return (uint64_t)pair->a << 32 | pair->b;
 }
 
+/* Sorts a pose's pairs by a and b into to. pairs become undefined. */
+static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *to, uint64_t count)
+{
+    if (count <= HOST_SORT_FEW) {
+        host_sort_few(pairs, to, count, sizeof *pairs, pair_key);
+        return;
+    }
+    tml_collide_pair *sorted = host_sort(pairs, to, count, sizeof *pairs, pair_key, 0);
+    if (sorted != to)
+        memcpy(to, sorted, (size_t)count * sizeof *pairs);
+}
+
 typedef struct order_work {
     const collide_job *job;
     const uint64_t *first; /* pairs before each pose */
@@ -48,13 +60,9 @@ static void order_task(void *argument, uint32_t range)
 {
     const order_work *work = argument;
     uint64_t poses = work->job->pose_count;
-    for (uint64_t p = poses * range / work->ranges; p < poses * (range + 1) / work->ranges; p++) {
-        uint64_t first = work->first[p], count = work->first[p + 1] - first;
-        tml_collide_pair *pairs = work->job->pairs + first, *to = work->to + first;
-        tml_collide_pair *sorted = host_sort(pairs, to, count, sizeof *pairs, pair_key, 0);
-        if (sorted != to)
-            memcpy(to, sorted, (size_t)count * sizeof *pairs);
-    }
+    for (uint64_t p = poses * range / work->ranges; p < poses * (range + 1) / work->ranges; p++)
+        sort_pairs(work->job->pairs + work->first[p], work->to + work->first[p],
+                   work->first[p + 1] - work->first[p]);
 }
 
 /* Puts the job's pairs in order: by pose, as they are already but for FIRST, a and b. first: pairs

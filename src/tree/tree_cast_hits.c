@@ -8,7 +8,6 @@
 #include <string.h>
 #include <trommel/kernel_math.h>
 
-#include "core/host_sort.h"
 #include "exact/exact.h"
 #include "tree/tree_cast.h"
 
@@ -60,19 +59,10 @@ static void make_heap(uint64_t *hits, uint64_t count)
         sift(hits, count, start, hits[start]);
 }
 
-ALWAYS_INLINE uint64_t hit_key(const void *record)
-{
-    return *(const uint64_t *)record;
-}
-
-/* Sorts many with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232,
+/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232,
  * Heapsort. 1964. */
 void cast_sort_hits(uint64_t *hits, uint64_t count)
 {
-    if (count <= HOST_SORT_FEW) {
-        host_sort_few(hits, hits, count, sizeof *hits, hit_key);
-        return;
-    }
     make_heap(hits, count);
     for (uint64_t sorted = count; sorted > 1; sorted--) {
         uint64_t moving = hits[sorted - 1];
