@@ -872,6 +872,7 @@ TEST(no_function_is_left_out)
     check_header(TML_SOURCE_ROOT "/include/trommel/stream.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/field.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/image.h");
+    check_header(TML_SOURCE_ROOT "/include/trommel/mesh.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/surface.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/collide.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/subdivide.h");

@@ -386,55 +386,6 @@ TML_API tml_points_look tml_points_look_scanned(const tml_points *points);
 
 /* ---- meshes --------------------------------------------------------------------------------- */
 
-/* Which axis of the coordinates points up, for the formats that say so. */
-typedef enum tml_up {
-    TML_UP_NONE, /* not known: coordinates are written as they are */
-    TML_UP_Z,
-    TML_UP_Y,
-    TML_UP_X,
-    TML_UP_MINUS_Z,
-    TML_UP_MINUS_Y,
-    TML_UP_MINUS_X
-} tml_up;
-
-/* What each vertex carries beside its normal: a velocity, a colour. */
-typedef struct tml_mesh_attribute {
-    const char *name;    /* 1 to 63 bytes */
-    uint32_t components; /* 1 to 4 */
-    const float *data;   /* vertex_count x components */
-} tml_mesh_attribute;
-
-enum { TML_MESH_MAX_ATTRIBUTES = 8 };
-
-/* A mesh in host memory; the writer only reads it. */
-typedef struct tml_mesh {
-    const float *positions; /* vertex_count x 3, relative to origin */
-    const float *normals;   /* vertex_count x 3, or NULL */
-    const float *values;    /* vertex_count, or NULL: one scalar a vertex */
-    const void *indices; /* triangle_count x 3, uint32_t or uint64_t; NULL: soup, 3 vertices each */
-    uint64_t vertex_count;
-    uint64_t triangle_count;
-    bool indices64;
-    double origin[3];
-    const char *value_name; /* "intensity"; NULL: "value" */
-    const char *comment;    /* one line for formats that hold one; may be NULL */
-    /* Texture coordinates of the triangles' corners, so that a vertex may have several. */
-    const float *uvs; /* uv_count x 2, or NULL */
-    /* triangle_count x 3, into uvs; NULL: uvs has one for each vertex */
-    const uint32_t *uv_indices;
-    uint64_t uv_count;
-    tml_up up;
-    /* Of names that differ. One called "color", of 3 or 4 components, is a colour: 0 to 1, coded as
-     * sRGB, as in pictures. */
-    const tml_mesh_attribute *attributes;
-    uint32_t attribute_count; /* at most TML_MESH_MAX_ATTRIBUTES */
-    /* Two labels a triangle, what its normal points away from and what it points to, as
-     * tml_surface_labels makes them. NULL: none */
-    const void *face_labels;
-    tml_type face_label_type; /* an integer's */
-    bool quads;               /* instead of triangles: triangle_count quads, rows of 4 indices */
-} tml_mesh;
-
 /* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
  * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
  * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in

@@ -7,6 +7,7 @@
  *   program.h those, recorded once and run often: temporaries, loops
  *   field.h   points to volume
  *   image.h   averages, exposure, tone curves and mip chains of pictures
+ *   mesh.h    a triangle mesh, and what is done to it
  *   surface.h volume (or points) to mesh
  *   subdivide.h triangle mesh to smooth surface, uniformly or adaptively
  *   collide.h which triangles of two meshes meet
@@ -19,6 +20,7 @@
 #include <trommel/field.h>
 #include <trommel/image.h>
 #include <trommel/kernel.h>
+#include <trommel/mesh.h>
 #include <trommel/program.h>
 #include <trommel/stream.h>
 #include <trommel/subdivide.h>

@@ -62,6 +62,9 @@ TML_EXPOSURE_WORDS = 8
 (TML_TONE_SRGB, TML_TONE_REINHARD, TML_TONE_REINHARD_EXTENDED, TML_TONE_HABLE, TML_TONE_ACES_FIT, TML_TONE_AGX,
  TML_TONE_NEUTRAL) = range(0, 7)
 (TML_MIP_AREA, TML_MIP_KAISER) = range(0, 2)
+(TML_UP_NONE, TML_UP_Z, TML_UP_Y, TML_UP_X, TML_UP_MINUS_Z, TML_UP_MINUS_Y, TML_UP_MINUS_X) = range(0, 7)
+TML_MESH_MAX_ATTRIBUTES = 8
+(TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
 (TML_OPERATION_MAP, TML_OPERATION_REDUCE, TML_OPERATION_HISTOGRAM, TML_OPERATION_SCAN, TML_OPERATION_COMPACT,
  TML_OPERATION_PARTITION, TML_OPERATION_SORT, TML_OPERATION_TOP_K, TML_OPERATION_GATHER, TML_OPERATION_SCATTER,
  TML_OPERATION_SEARCH, TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE, TML_OPERATION_REDUCE_SEGMENTS,
@@ -79,11 +82,8 @@ TML_SUBDIVIDE_SHORT_LEVELS = 4
 (TML_NORMALS_NONE, TML_NORMALS_FORWARD, TML_NORMALS_CENTRAL, TML_NORMALS_SOBEL) = range(0, 4)
 (TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
 (TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
-(TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
 TML_LABELS_LISTED = 6
 (TML_POINTS_LOOK_PARTICLES, TML_POINTS_LOOK_ORIENTED, TML_POINTS_LOOK_FLAT) = range(0, 3)
-(TML_UP_NONE, TML_UP_Z, TML_UP_Y, TML_UP_X, TML_UP_MINUS_Z, TML_UP_MINUS_Y, TML_UP_MINUS_X) = range(0, 7)
-TML_MESH_MAX_ATTRIBUTES = 8
 (TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
 (TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_BRICKS, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
 (TML_POINTS_KERNEL_SUM, TML_POINTS_DISTANCE, TML_POINTS_DENSITY, TML_POINTS_ANISOTROPIC) = range(0, 4)
@@ -351,6 +351,48 @@ class tml_image_mips_desc(Structure):
                 ('out', tml_buffer), ('scratch', tml_buffer)]
 
 
+class tml_mesh_attribute(Structure):
+    _fields_ = [('name', c_char_p), ('components', c_uint32), ('data', POINTER(c_float))]
+
+
+class tml_mesh(Structure):
+    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('indices', c_void_p), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
+                ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
+                ('uvs', POINTER(c_float)), ('uv_indices', POINTER(c_uint32)), ('uv_count', c_uint64), ('up', c_int),
+                ('attributes', POINTER(tml_mesh_attribute)), ('attribute_count', c_uint32), ('face_labels', c_void_p),
+                ('face_label_type', c_uint32), ('quads', c_bool)]
+
+
+class tml_surface_part(Structure):
+    _fields_ = [('value', c_double), ('vertex_first', c_uint64), ('vertex_count', c_uint64),
+                ('triangle_first', c_uint64), ('triangle_count', c_uint64), ('label', c_uint64)]
+
+
+class tml_mesh_stats(Structure):
+    _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
+                ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
+                ('upper', c_double * 3), ('misoriented_edges', c_uint64), ('degenerate_triangles', c_uint64)]
+
+
+class _tml_mesh_arrays_attributes(Structure):
+    _fields_ = [('data', POINTER(c_float)), ('components', c_uint32)]
+
+
+class tml_mesh_arrays(Structure):
+    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('attributes', _tml_mesh_arrays_attributes * 8), ('indices', c_void_p), ('indices64', c_bool),
+                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_surface_part)),
+                ('part_count', c_uint32), ('let_go', CFUNCTYPE(None, c_void_p)), ('user', c_void_p),
+                ('counts_components', c_bool), ('components', c_uint64)]
+
+
+class tml_mesh_smooth_desc(Structure):
+    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('weights', tml_buffer), ('iterations', c_uint32),
+                ('method', c_int), ('lambda', c_double), ('mu', c_double), ('free_boundary', c_bool),
+                ('out', tml_buffer), ('normals', tml_buffer)]
+
+
 class tml_subdivide_channel(Structure):
     _fields_ = [('values', tml_buffer), ('indices', tml_buffer), ('seams', c_int)]
 
@@ -405,11 +447,6 @@ class tml_surface_desc(Structure):
                 ('vertex_values', tml_buffer), ('indices', tml_buffer), ('triangle_cells', tml_buffer),
                 ('vertex_stride', c_uint32), ('position_offset', c_uint32), ('normal_offset', c_uint32),
                 ('value_offset', c_uint32), ('octahedral_normals', c_bool), ('indices16', c_bool)]
-
-
-class tml_surface_part(Structure):
-    _fields_ = [('value', c_double), ('vertex_first', c_uint64), ('vertex_count', c_uint64),
-                ('triangle_first', c_uint64), ('triangle_count', c_uint64), ('label', c_uint64)]
 
 
 class tml_surface_seam(Structure):
@@ -469,30 +506,6 @@ class tml_surface_slabs_desc(Structure):
                 ('before', POINTER(tml_surface_part)), ('components', c_bool)]
 
 
-class tml_mesh_stats(Structure):
-    _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
-                ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
-                ('upper', c_double * 3), ('misoriented_edges', c_uint64), ('degenerate_triangles', c_uint64)]
-
-
-class _tml_mesh_arrays_attributes(Structure):
-    _fields_ = [('data', POINTER(c_float)), ('components', c_uint32)]
-
-
-class tml_mesh_arrays(Structure):
-    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
-                ('attributes', _tml_mesh_arrays_attributes * 8), ('indices', c_void_p), ('indices64', c_bool),
-                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_surface_part)),
-                ('part_count', c_uint32), ('let_go', CFUNCTYPE(None, c_void_p)), ('user', c_void_p),
-                ('counts_components', c_bool), ('components', c_uint64)]
-
-
-class tml_mesh_smooth_desc(Structure):
-    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('weights', tml_buffer), ('iterations', c_uint32),
-                ('method', c_int), ('lambda', c_double), ('mu', c_double), ('free_boundary', c_bool),
-                ('out', tml_buffer), ('normals', tml_buffer)]
-
-
 class tml_volume(Structure):
     _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('grid', tml_grid), ('slope', c_double),
                 ('intercept', c_double), ('unit', c_char * 16), ('frame_count', c_uint64), ('format', c_char * 16),
@@ -537,19 +550,6 @@ class tml_points(Structure):
 class tml_points_load_desc(Structure):
     _fields_ = [('names', POINTER(c_char_p)), ('name_count', c_uint32), ('memory_limit', c_uint64),
                 ('strict', c_bool), ('origin', POINTER(c_double))]
-
-
-class tml_mesh_attribute(Structure):
-    _fields_ = [('name', c_char_p), ('components', c_uint32), ('data', POINTER(c_float))]
-
-
-class tml_mesh(Structure):
-    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
-                ('indices', c_void_p), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
-                ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
-                ('uvs', POINTER(c_float)), ('uv_indices', POINTER(c_uint32)), ('uv_count', c_uint64), ('up', c_int),
-                ('attributes', POINTER(tml_mesh_attribute)), ('attribute_count', c_uint32), ('face_labels', c_void_p),
-                ('face_label_type', c_uint32), ('quads', c_bool)]
 
 
 class tml_mesh_load_desc(Structure):
