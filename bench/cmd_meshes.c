@@ -84,8 +84,7 @@ static int run_collide(void *user, char **operands, uint32_t operand_count)
         status = tml_error(session.tml, TML_ERROR_UNSUPPORTED, "%s: needs indices of 32 bits",
                            args->mesh);
     if (status == TML_OK && args->mesh)
-        target = (bench_mesh){(float *)(uintptr_t)file.mesh.positions,
-                              (uint32_t *)(uintptr_t)file.mesh.indices,
+        target = (bench_mesh){file.mesh.positions, file.mesh.indices,
                               (uint32_t)file.mesh.vertex_count, (uint32_t)file.mesh.triangle_count};
     TML_THEN(status, bench_collide(session.tml,
                                    &(bench_collide_desc){

@@ -35,8 +35,7 @@ static int load(tml_context *tml, const char *path, tml_weld weld, const cli_com
     tml_status status = tml_mesh_load(tml, path, &desc, &out->file);
     tml_mesh *mesh = &out->file.mesh;
     if (status == TML_OK && recenters)
-        tml_positions_recenter((float *)(uintptr_t)mesh->positions, mesh->vertex_count,
-                               mesh->origin);
+        tml_positions_recenter(mesh->positions, mesh->vertex_count, mesh->origin);
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,
                               out->file.mesh.positions, "vertices", &out->positions));
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_U32, 3), out->file.mesh.triangle_count,

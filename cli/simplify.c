@@ -66,7 +66,7 @@ void simplify_free(tml_context *tml, simplified *made)
 {
     const tml_mesh *m = &made->mesh;
     struct {
-        const void *data;
+        void *data;
         uint64_t size;
     } arrays[] = {{m->positions, 12 * m->vertex_count},
                   {m->normals, 12 * m->vertex_count},
@@ -75,11 +75,11 @@ void simplify_free(tml_context *tml, simplified *made)
                   {m->uvs, 8 * m->uv_count},
                   {m->uv_indices, 12 * m->triangle_count}};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
-        tml_free(tml, (void *)(uintptr_t)arrays[i].data, (size_t)arrays[i].size);
+        tml_free(tml, arrays[i].data, (size_t)arrays[i].size);
     for (uint32_t i = 0; i < m->attribute_count; i++)
-        tml_free(tml, (void *)(uintptr_t)m->attributes[i].data,
+        tml_free(tml, m->attributes[i].data,
                  (size_t)(4 * m->attributes[i].components * m->vertex_count));
-    tml_free(tml, (void *)(uintptr_t)m->face_labels,
+    tml_free(tml, m->face_labels,
              (size_t)(2 * tml_type_size(m->face_label_type) * m->triangle_count));
     *made = (simplified){0};
 }
@@ -329,7 +329,7 @@ tml_status simplify_mesh(tml_context *tml, const simplify_goal *goal, const tml_
     give(tml, corners, corner_count, 4);
     give(tml, positions, w.count, 12);
     wedges_free(tml, &w);
-    tml_status status = is_good ? tml_mesh_mend(tml, &out->mesh, out->attributes) : TML_OK;
+    tml_status status = is_good ? tml_mesh_mend(tml, &out->mesh) : TML_OK;
     if (is_good && status == TML_OK && goal->check)
         status = check(tml, mesh, out);
     if (is_good)

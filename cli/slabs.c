@@ -78,7 +78,7 @@ static tml_status measure_piece(void *user, const tml_surface_piece *piece)
 }
 
 /* Of a mesh in files little is in memory at a time. */
-static tml_status measure_edited(void *user, tml_mesh_arrays *mesh)
+static tml_status measure_edited(void *user, tml_mesh *mesh)
 {
     enum { TRIANGLES = 1 << 16 };
     slabs *s = user;
@@ -89,12 +89,12 @@ static tml_status measure_edited(void *user, tml_mesh_arrays *mesh)
         s->measures.vertices = 0; /* each of these pieces has all of them */
         measures_add(s->tml, &s->measures,
                      &(tml_mesh){.positions = mesh->positions,
-                                 .indices = (const char *)mesh->indices + 3 * size * first,
+                                 .indices = (char *)mesh->indices + 3 * size * first,
                                  .indices64 = mesh->indices64,
                                  .vertex_count = mesh->vertex_count,
                                  .triangle_count = left < TRIANGLES ? left : TRIANGLES});
-        if (mesh->let_go)
-            mesh->let_go(mesh->user);
+        if (mesh->release_pages)
+            mesh->release_pages(mesh->user);
     }
     return TML_OK;
 }

@@ -114,10 +114,10 @@ static double find_cofactors(const double m[12], double out[9])
     return determinant;
 }
 
-static void reverse_corners(const void *indices, bool is_wide, uint64_t count)
+static void reverse_corners(void *indices, bool is_wide, uint64_t count)
 {
-    uint32_t *narrow = (uint32_t *)(uintptr_t)indices;
-    uint64_t *wide = (uint64_t *)(uintptr_t)indices;
+    uint32_t *narrow = indices;
+    uint64_t *wide = indices;
     for (uint64_t t = 0; t < count && indices; t++) {
         if (is_wide) {
             const uint64_t corner = wide[3 * t + 1];
@@ -136,8 +136,8 @@ void transform_mesh(const transform_options *o, tml_mesh *mesh)
     double m[12], cofactors[9];
     find_matrix(o, m);
     const double determinant = find_cofactors(m, cofactors);
-    move_positions(m, (float *)(uintptr_t)mesh->positions, mesh->vertex_count, mesh->origin);
-    float *normals = (float *)(uintptr_t)mesh->normals;
+    move_positions(m, mesh->positions, mesh->vertex_count, mesh->origin);
+    float *normals = mesh->normals;
     for (uint64_t i = 0; i < mesh->vertex_count && normals; i++) {
         double n[3];
         for (int row = 0; row < 3; row++)

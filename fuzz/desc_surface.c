@@ -660,16 +660,16 @@ static void clean_mesh(void)
         wide[i] = narrow[i] = (uint32_t)below(vertices);
     tml_surface_part part = {.vertex_count = vertices, .triangle_count = triangles};
     uint8_t how = take();
-    tml_mesh_arrays mesh = {.positions = positions,
-                            .normals = how & 1 ? normals : NULL,
-                            .values = how & 2 ? values : NULL,
-                            .indices = how & 4 ? (void *)wide : (void *)narrow,
-                            .indices64 = how & 4,
-                            .vertex_count = vertices,
-                            .triangle_count = triangles,
-                            .parts = &part,
-                            .part_count = 1};
-    if (!CALL(tml_mesh_clean, tml, &mesh, how & 8, how & 16))
+    tml_mesh mesh = {.positions = positions,
+                     .normals = how & 1 ? normals : NULL,
+                     .values = how & 2 ? values : NULL,
+                     .indices = how & 4 ? (void *)wide : (void *)narrow,
+                     .indices64 = how & 4,
+                     .vertex_count = vertices,
+                     .triangle_count = triangles,
+                     .parts = &part,
+                     .part_count = 1};
+    if (!CALL(tml_mesh_clean, tml, &mesh, how & 8, how & 16, NULL))
         return;
     if (how & 32 && !CALL(tml_mesh_collapse, tml, &mesh, mostly_float(1)))
         return;

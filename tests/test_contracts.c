@@ -504,8 +504,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_surface_cells, (tml, &surface, NULL), "cells")                                           \
     X(tml_mesh_examine, (NULL, buffer, buffer, false, &stats), "tml")                              \
     X(tml_mesh_examine, (tml, buffer, buffer, false, NULL), "out")                                 \
-    X(tml_mesh_clean, (NULL, &arrays, false, false), "tml")                                        \
-    X(tml_mesh_clean, (tml, NULL, false, false), "mesh")                                           \
+    X(tml_mesh_clean, (NULL, &arrays, false, false, NULL), "tml")                                  \
+    X(tml_mesh_clean, (tml, NULL, false, false, NULL), "mesh")                                     \
     X(tml_mesh_collapse, (NULL, &arrays, 1), "tml")                                                \
     X(tml_mesh_collapse, (tml, NULL, 1), "mesh")                                                   \
     X(tml_mesh_smooth, (NULL, &smoothing), "tml")                                                  \
@@ -696,7 +696,7 @@ TEST(null_is_refused_by_every_call)
     const tml_surface_enqueue_desc enqueued = {.surface = &of_nothing};
     tml_surface_result mesh;
     tml_mesh_stats stats;
-    tml_mesh_arrays arrays = {0};
+    tml_mesh arrays = {0};
     const tml_mesh_smooth_desc smoothing = {.vertices = none};
     uint8_t cells[8] = {0};
     const tml_image_measure_desc measure = {.stats = none};

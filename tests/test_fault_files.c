@@ -359,16 +359,16 @@ static void run_mesh_save(fault_run *r)
     take_file(r, "lines.obj");
 }
 
-static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
+static tml_status edit_mesh(void *user, tml_mesh *mesh)
 {
-    return tml_mesh_clean(user, mesh, true, true);
+    return tml_mesh_clean(user, mesh, true, true, NULL);
 }
 
 /* Two parts, whose pieces come by turns. */
 static void run_mesh_stream(fault_run *r)
 {
     tml_mesh piece = strip_mesh(STRIP_VERTICES / 4);
-    const tml_mesh_attribute velocity = {"velocity", 3, strip.normals[0]};
+    tml_mesh_attribute velocity = {"velocity", 3, strip.normals[0]};
     piece.attributes = &velocity;
     piece.attribute_count = 1;
     tml_surface_part counts[2] = {

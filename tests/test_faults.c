@@ -1004,14 +1004,11 @@ static void run_mesh(fault_run *r)
     FAULT_DO(r, tml_buffer_read(r->tml, smoothing.normals, smoothed[1]));
     fault_hash(r, smoothed, sizeof smoothed);
     memcpy(s.vertices[1], s.vertices[0], sizeof s.vertices[0]); /* a degenerate triangle or two */
-    tml_surface_part part = {.vertex_count = SHEET_VERTICES, .triangle_count = SHEET_TRIANGLES};
-    tml_mesh_arrays mesh = {.positions = s.vertices[0],
-                            .indices = s.triangles,
-                            .vertex_count = SHEET_VERTICES,
-                            .triangle_count = SHEET_TRIANGLES,
-                            .parts = &part,
-                            .part_count = 1};
-    FAULT_DO(r, tml_mesh_clean(r->tml, &mesh, true, true));
+    tml_mesh mesh = {.positions = s.vertices[0],
+                     .indices = s.triangles,
+                     .vertex_count = SHEET_VERTICES,
+                     .triangle_count = SHEET_TRIANGLES};
+    FAULT_DO(r, tml_mesh_clean(r->tml, &mesh, true, true, NULL));
     if (r->status == TML_OK)
         FAULT_DO(r, tml_mesh_collapse(r->tml, &mesh, 10));
     fault_hash(r, &mesh.triangle_count, sizeof mesh.triangle_count);

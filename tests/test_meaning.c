@@ -804,7 +804,7 @@ TEST(streams_and_writers_keep_what_is_stated)
     }
     tml_volume_free(tml, &v);
     /* STL holds floats alone: far from 0 it says so. */
-    static const float triangle[9] = {0, 0, 0, 0.01f, 0, 0, 0, 0.01f, 0};
+    static float triangle[9] = {0, 0, 0, 0.01f, 0, 0, 0, 0.01f, 0};
     const tml_mesh mesh = {
         .positions = triangle, .vertex_count = 3, .triangle_count = 1, .origin = {4e6, 5e6, 100}};
     warnings[0] = '\0';

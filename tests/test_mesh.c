@@ -289,7 +289,8 @@ TEST(examine_refuses_bad_meshes)
 
 /* A random mesh with many degenerate triangles and components, in parts. */
 typedef struct sample_mesh {
-    mesh_arrays arrays;
+    tml_mesh arrays;
+    tml_mesh_attribute attribute; /* carried */
     float *positions, *normals, *values, *carried;
     void *indices;
     tml_surface_part parts[8];
@@ -328,16 +329,18 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
                 ((uint32_t *)m->indices)[place] = (uint32_t)vertex;
         }
     }
-    m->arrays = (mesh_arrays){.positions = m->positions,
-                              .normals = m->normals,
-                              .values = m->values,
-                              .attributes[1] = {m->carried, 2},
-                              .indices = m->indices,
-                              .indices64 = indices64,
-                              .vertex_count = total,
-                              .triangle_count = part_count * triangles,
-                              .parts = m->parts,
-                              .part_count = part_count};
+    m->attribute = (tml_mesh_attribute){"carried", 2, m->carried};
+    m->arrays = (tml_mesh){.positions = m->positions,
+                           .normals = m->normals,
+                           .values = m->values,
+                           .attributes = &m->attribute,
+                           .attribute_count = 1,
+                           .indices = m->indices,
+                           .indices64 = indices64,
+                           .vertex_count = total,
+                           .triangle_count = part_count * triangles,
+                           .parts = m->parts,
+                           .part_count = part_count};
     return m;
 }
 
@@ -351,7 +354,7 @@ static void free_sample(sample_mesh *m)
     free(m);
 }
 
-static bool equal_places(const mesh_arrays *m, uint64_t a, uint64_t b)
+static bool equal_places(const tml_mesh *m, uint64_t a, uint64_t b)
 {
     for (uint64_t k = 0; k < 3; k++)
         if (m->positions[3 * a + k] != m->positions[3 * b + k])
@@ -361,7 +364,7 @@ static bool equal_places(const mesh_arrays *m, uint64_t a, uint64_t b)
 
 /* Plain filter: what is left, as original vertex numbers. Labels are spread until nothing
  * changes. */
-static uint64_t *filter_plainly(const mesh_arrays *m, bool largest, bool drop, bool *kept,
+static uint64_t *filter_plainly(const tml_mesh *m, bool largest, bool drop, bool *kept,
                                 uint64_t *components)
 {
     uint64_t corners = 3 * m->triangle_count;
@@ -437,15 +440,15 @@ static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, i
     sample_mesh *m = make_sample(triangles, parts, indices64, reach);
     random_state = triangles * 64 + parts;
     sample_mesh *original = make_sample(triangles, parts, indices64, reach);
-    uint64_t before = m->arrays.triangle_count, components, let_go = 0;
+    uint64_t before = m->arrays.triangle_count, components, counted = 0, released = 0;
     bool *kept = malloc(before + 1);
     uint64_t *vertex = filter_plainly(&original->arrays, largest, drop, kept, &components);
-    m->arrays.let_go = count_calls;
-    m->arrays.user = &let_go;
-    m->arrays.counts_components = counts;
-    CHECK_OK(tml, mesh_filter_by(tml, &m->arrays, NULL, largest, drop, option & 32 ? 64 : 1 << 18));
-    CHECK_EQ_U64(m->arrays.components, largest || counts ? components : 0);
-    CHECK((let_go > 0) == (before && (largest || drop || counts)));
+    m->arrays.release_pages = count_calls;
+    m->arrays.user = &released;
+    CHECK_OK(tml, mesh_filter_by(tml, &m->arrays, NULL, largest, drop, option & 32 ? 64 : 1 << 18,
+                                 counts ? &counted : NULL));
+    CHECK_EQ_U64(counted, counts ? components : 0);
+    CHECK((released > 0) == (before && (largest || drop || counts)));
 
     uint64_t *number = malloc(original->arrays.vertex_count * sizeof *number + 1), next = 0;
     bool is_same = true, is_any_gone = memchr(kept, 0, before) != NULL;
@@ -523,14 +526,11 @@ TEST(filter_of_a_long_strip)
             indices[3 * t + k] = t + k;
         good += t % 3 == 2;
     }
-    tml_surface_part part = {0, 0, TRIANGLES + 2, 0, TRIANGLES, 0};
-    mesh_arrays mesh = {.positions = positions,
-                        .indices = indices,
-                        .vertex_count = TRIANGLES + 2,
-                        .triangle_count = TRIANGLES,
-                        .parts = &part,
-                        .part_count = 1};
-    CHECK_OK(tml, mesh_filter(tml, &mesh, NULL, true, true));
+    tml_mesh mesh = {.positions = positions,
+                     .indices = indices,
+                     .vertex_count = TRIANGLES + 2,
+                     .triangle_count = TRIANGLES};
+    CHECK_OK(tml, tml_mesh_clean(tml, &mesh, true, true, NULL));
     CHECK_EQ_U64(mesh.triangle_count, good);
     CHECK_EQ_U64(mesh.vertex_count, 2 * good + 1); /* chained by their merged corners */
     for (uint64_t t = 0; t < mesh.triangle_count; t++)
@@ -564,18 +564,15 @@ TEST(any_number_of_threads_keeps_the_same_component)
             memcpy(kept + 3 * count++, indices + 3 * t, 3 * sizeof *kept);
     for (uint32_t threads = 1; threads <= 7; threads += 3) {
         tml_context *tml = open_cpu(threads);
-        tml_surface_part part = {0, 0, CROWD_VERTICES, 0, CROWD_TRIANGLES, 0};
         float *places = malloc(3 * CROWD_VERTICES * sizeof *places);
         uint32_t *corners = malloc(3 * CROWD_TRIANGLES * sizeof *corners);
         memcpy(places, positions, 3 * CROWD_VERTICES * sizeof *places);
         memcpy(corners, indices, 3 * CROWD_TRIANGLES * sizeof *corners);
-        mesh_arrays mesh = {.positions = places,
-                            .indices = corners,
-                            .vertex_count = CROWD_VERTICES,
-                            .triangle_count = CROWD_TRIANGLES,
-                            .parts = &part,
-                            .part_count = 1};
-        CHECK_OK(tml, mesh_filter(tml, &mesh, NULL, true, false));
+        tml_mesh mesh = {.positions = places,
+                         .indices = corners,
+                         .vertex_count = CROWD_VERTICES,
+                         .triangle_count = CROWD_TRIANGLES};
+        CHECK_OK(tml, tml_mesh_clean(tml, &mesh, true, false, NULL));
         CHECK_EQ_U64(mesh.triangle_count, count);
         bool is_same = mesh.triangle_count == count;
         for (uint64_t i = 0; i < 3 * count && is_same; i++)
@@ -597,7 +594,7 @@ TEST(clean_refuses_bad_meshes)
 {
     tml_context *tml = open_cpu(1);
     sample_mesh *m = make_sample(20, 3, false, 0);
-    const tml_mesh_arrays good = m->arrays;
+    const tml_mesh good = m->arrays;
     tml_surface_part parts[3], *second = &parts[1];
     memcpy(parts, m->parts, sizeof parts);
     uint32_t *indices = m->indices, kept = indices[65];
@@ -605,7 +602,8 @@ TEST(clean_refuses_bad_meshes)
 #define BAD(change, word)                                                                          \
     do {                                                                                           \
         change;                                                                                    \
-        CHECK_STATUS(tml_mesh_clean(tml, &m->arrays, true, true), TML_ERROR_INVALID_ARGUMENT);     \
+        CHECK_STATUS(tml_mesh_clean(tml, &m->arrays, true, true, NULL),                            \
+                     TML_ERROR_INVALID_ARGUMENT);                                                  \
         CHECK(strstr(tml_last_error(tml), "tml_mesh_clean: mesh." word) != NULL);                  \
         memcpy(parts, m->parts, sizeof parts);                                                     \
         m->arrays = good;                                                                          \
@@ -618,12 +616,47 @@ TEST(clean_refuses_bad_meshes)
     BAD(parts[2].triangle_count++, "parts[2]");
     BAD(parts[2].triangle_count--, "parts have");
     BAD(m->arrays.part_count = 0, "parts have");
+    BAD(m->arrays.quads = true, "quads");
+    BAD(m->arrays.indices = NULL, "indices");
     BAD(indices[65] = UINT32_MAX, "indices: corner 2 of triangle 21");
     BAD(indices[65] = 0, "indices: corner 2 of triangle 21"); /* a vertex of another part */
 #undef BAD
-    CHECK_OK(tml, tml_mesh_clean(tml, &m->arrays, true, true));
+    CHECK_OK(tml, tml_mesh_clean(tml, &m->arrays, true, true, NULL));
     CHECK(m->arrays.triangle_count > 0 && m->arrays.triangle_count < 60);
     free_sample(m);
+    tml_close(tml);
+}
+
+/* Without parts the mesh is one; what triangles and vertices have goes with them. */
+TEST(clean_keeps_all_of_a_mesh)
+{
+    float positions[] = {9, 9, 9, 9, 8, 9, 8, 9, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0};
+    uint32_t indices[] = {0, 1, 2, 3, 4, 5, 4, 6, 5}, uv_indices[] = {7, 7, 7, 0, 1, 2, 1, 3, 2};
+    float uvs[] = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6};
+    uint16_t labels[] = {1, 2, 3, 4, 5, 6};
+    tml_context *tml = open_cpu(1);
+    tml_mesh mesh = {.positions = positions,
+                     .indices = indices,
+                     .vertex_count = 7,
+                     .triangle_count = 3,
+                     .uvs = uvs,
+                     .uv_count = 7,
+                     .face_labels = labels,
+                     .face_label_type = TML_U16},
+             other = mesh;
+    uint64_t components;
+    other.face_labels = other.uvs = NULL;
+    CHECK_OK(tml, tml_mesh_clean(tml, &mesh, true, false, &components));
+    CHECK(components == 1 && mesh.vertex_count == 4 && mesh.uv_count == 4 && !mesh.parts);
+    CHECK(labels[0] == 3 && labels[3] == 6 && uvs[0] == 3 && uvs[7] == 6 && indices[0] == 0);
+    other.triangle_count = 2;
+    other.vertex_count = other.uv_count = 4;
+    other.uvs = uvs;
+    other.uv_indices = uv_indices + 3;
+    indices[2] = indices[1]; /* the first triangle goes, and the vertices of it alone */
+    CHECK_OK(tml, tml_mesh_clean(tml, &other, false, true, NULL));
+    CHECK(other.triangle_count == 1 && other.vertex_count == 3 && other.uv_count == 4);
+    CHECK(uv_indices[3] == 1 && uv_indices[4] == 3 && uv_indices[5] == 2);
     tml_close(tml);
 }
 
@@ -632,7 +665,7 @@ TEST(filter_can_be_cancelled)
     tml_context *tml = open_cpu(2);
     sample_mesh *m = make_sample(40, 2, false, 0);
     tml_cancel(tml);
-    CHECK_STATUS(mesh_filter(tml, &m->arrays, NULL, true, true), TML_ERROR_CANCELLED);
+    CHECK_STATUS(mesh_filter(tml, &m->arrays, NULL, true, true, NULL), TML_ERROR_CANCELLED);
     free_sample(m);
     tml_close(tml);
 }

@@ -16,7 +16,7 @@ typedef struct mesh {
     float *at, *values;
     uint32_t *corners;
     tml_surface_part parts[2];
-    tml_mesh_arrays arrays;
+    tml_mesh arrays;
 } mesh;
 
 static uint64_t random_state;
@@ -79,13 +79,13 @@ static void make_mesh(tml_context *tml, const tml_surface_desc *desc, mesh *m)
                 .values = fetch(tml, result.vertex_values, result.vertex_count),
                 .corners = fetch(tml, result.indices, result.triangle_count)};
     memcpy(m->parts, result.parts, sizeof m->parts);
-    m->arrays = (tml_mesh_arrays){.positions = m->at,
-                                  .values = m->values,
-                                  .indices = m->corners,
-                                  .vertex_count = result.vertex_count,
-                                  .triangle_count = result.triangle_count,
-                                  .parts = m->parts,
-                                  .part_count = 2};
+    m->arrays = (tml_mesh){.positions = m->at,
+                           .values = m->values,
+                           .indices = m->corners,
+                           .vertex_count = result.vertex_count,
+                           .triangle_count = result.triangle_count,
+                           .parts = m->parts,
+                           .part_count = 2};
     tml_surface_free(tml, &result);
 }
 
@@ -251,25 +251,21 @@ TEST(an_edge_by_hand)
                                      {7, 10, 6}, {6, 10, 9}, {6, 9, 2}};
     uint32_t indices[18][3];
     float values[12] = {4, 8};
-    tml_surface_part part = {.vertex_count = 12, .triangle_count = 18};
-    tml_mesh_arrays arrays = {.positions = &at[0][0],
-                              .values = values,
-                              .indices = indices,
-                              .vertex_count = 12,
-                              .triangle_count = 18,
-                              .parts = &part,
-                              .part_count = 1};
+    tml_mesh arrays = {.positions = &at[0][0],
+                       .values = values,
+                       .indices = indices,
+                       .vertex_count = 12,
+                       .triangle_count = 18};
     memcpy(indices, corners, sizeof corners);
     CHECK_OK(tml, tml_mesh_collapse(tml, &arrays, 0.1)); /* not shorter */
     CHECK_EQ_U64(arrays.triangle_count, 18);
     CHECK_OK(tml, tml_mesh_collapse(tml, &arrays, 0.2));
     CHECK_EQ_U64(arrays.triangle_count, 16);
     CHECK_EQ_U64(arrays.vertex_count, 11);
-    CHECK_EQ_U64(part.vertex_count, 11);
     CHECK(at[0][0] == 0 && at[0][1] == 0 && values[0] == 6 && at[1][1] == 1);
     /* Without the outer ring 2 and 3 are on the boundary, and so is what would become one of the
      * two: nothing goes. */
-    arrays.triangle_count = part.triangle_count = 2;
+    arrays.triangle_count = 2;
     CHECK_OK(tml, tml_mesh_collapse(tml, &arrays, 10));
     CHECK_EQ_U64(arrays.triangle_count, 2);
     tml_close(tml);
@@ -280,13 +276,8 @@ TEST(nonsense_is_refused)
     tml_context *tml = open_cpu(1);
     float at[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, NAN}};
     uint32_t corners[4][3] = {{0, 2, 1}, {0, 1, 3}, {1, 2, 3}, {2, 0, 3}};
-    tml_surface_part part = {.vertex_count = 4, .triangle_count = 4};
-    tml_mesh_arrays arrays = {.positions = &at[0][0],
-                              .indices = corners,
-                              .vertex_count = 4,
-                              .triangle_count = 4,
-                              .parts = &part,
-                              .part_count = 1};
+    tml_mesh arrays = {
+        .positions = &at[0][0], .indices = corners, .vertex_count = 4, .triangle_count = 4};
     const double lengths[] = {0, -1, NAN, INFINITY};
     for (size_t i = 0; i < TML_ARRAY_SIZE(lengths); i++)
         CHECK_STATUS(tml_mesh_collapse(tml, &arrays, lengths[i]), TML_ERROR_INVALID_ARGUMENT);
@@ -299,7 +290,7 @@ TEST(nonsense_is_refused)
     CHECK_STATUS(tml_mesh_collapse(tml, &arrays, 1), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "tml_mesh_collapse: mesh.indices") != NULL);
     corners[2][1] = 0;
-    arrays.triangle_count = arrays.vertex_count = part.triangle_count = part.vertex_count = 0;
+    arrays.triangle_count = arrays.vertex_count = 0;
     CHECK_OK(tml, tml_mesh_collapse(tml, &arrays, 1));
 
     float volume[8] = {0, 1, 0, 1, 0, 1, 0, 1};

@@ -535,15 +535,15 @@ TEST(ply_comes_back_through_the_points_reader)
 }
 
 /* A triangle with every kind of attribute. */
-static const float tip_velocity[9] = {1, 2, 3, -4, 5, 6, 7, 8, -9},
-                   tip_color[9] = {0, 0.5f, 1, 2, -1, NAN, 0.25f, 1, 0.0f},
-                   tip_heat[3] = {10, 20, 30}, tip_pair[6] = {1, 2, 3, 4, 5, 6};
-static const tml_mesh_attribute tip_attributes[] = {{"velocity", 3, tip_velocity},
-                                                    {"color", 3, tip_color},
-                                                    {"heat < 9", 1, tip_heat},
-                                                    {"uv", 2, tip_pair}};
-static const float tip_positions[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
-static const uint32_t tip_indices[3] = {0, 1, 2};
+static float tip_velocity[9] = {1, 2, 3, -4, 5, 6, 7, 8, -9},
+             tip_color[9] = {0, 0.5f, 1, 2, -1, NAN, 0.25f, 1, 0.0f}, tip_heat[3] = {10, 20, 30},
+             tip_pair[6] = {1, 2, 3, 4, 5, 6};
+static tml_mesh_attribute tip_attributes[] = {{"velocity", 3, tip_velocity},
+                                              {"color", 3, tip_color},
+                                              {"heat < 9", 1, tip_heat},
+                                              {"uv", 2, tip_pair}};
+static float tip_positions[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+static uint32_t tip_indices[3] = {0, 1, 2};
 static const tml_mesh tip = {.positions = tip_positions,
                              .indices = tip_indices,
                              .vertex_count = 3,
@@ -600,7 +600,7 @@ TEST(attributes_are_written)
     for (int f = 0; f < 2; f++)
         CHECK_OK(tml, tml_mesh_save(tml, test_path(folder(), f ? "tip.stl" : "tip.obj"), &tip));
 
-    static const tml_mesh_attribute bad[][2] = {
+    static tml_mesh_attribute bad[][2] = {
         {{"a", 1, tip_heat}, {"a", 1, tip_heat}},  {{"a", 1, tip_heat}, {"", 1, tip_heat}},
         {{"a", 1, tip_heat}, {NULL, 1, tip_heat}}, {{"a", 1, tip_heat}, {"b", 0, tip_heat}},
         {{"a", 1, tip_heat}, {"b", 5, tip_heat}},  {{"a", 1, tip_heat}, {"b", 1, NULL}}};
@@ -658,8 +658,8 @@ static void keep_warning(void *user, tml_log_level level, const char *message)
  * stream of soup; other formats say nothing. */
 TEST(stl_far_from_zero_is_told)
 {
-    static const float positions[] = {0, 0, 0, 0.1f, 0, 0, 0, 0.1f, 0};
-    static const uint32_t indices[] = {0, 1, 2};
+    static float positions[] = {0, 0, 0, 0.1f, 0, 0, 0, 0.1f, 0};
+    static uint32_t indices[] = {0, 1, 2};
     static const struct {
         const char *ending;
         double origin;
@@ -850,7 +850,7 @@ TEST(meshes_too_large_for_a_format_are_refused)
     };
     tml_context *tml = open_context();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        tml_mesh mesh = {.positions = (const float *)folder(),
+        tml_mesh mesh = {.positions = (float *)(uintptr_t)folder(),
                          .vertex_count = 3 * cases[i].triangles,
                          .triangle_count = cases[i].triangles};
         CHECK_STATUS(tml_mesh_save(tml, test_path(folder(), cases[i].name), &mesh),

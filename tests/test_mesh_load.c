@@ -788,8 +788,8 @@ static const char
 TEST(glb_is_y_up)
 {
     NEEDS_GLTF;
-    static const float corners[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    static const uint32_t indices[6] = {0, 1, 2, 0, 2, 3};
+    static float corners[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static uint32_t indices[6] = {0, 1, 2, 0, 2, 3};
     static const int up_axis[] = {1, 2, 1, 0, 2, 1, 0};
     static const double origin[3] = {1000.5, -20, 3};
     tml_context *tml = open_plain();
@@ -833,17 +833,17 @@ TEST(glb_is_y_up)
 /* Two quads that share an edge, and what cannot hold them. */
 TEST(quads_are_saved_and_read_back)
 {
-    static const float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 2, 0, 0, 2, 1, 0};
-    static const uint32_t quads[] = {0, 1, 2, 3, 1, 4, 5, 2};
-    static const uint64_t wide[] = {0, 1, 2, 3, 1, 4, 5, 2};
-    static const uint16_t labels[] = {7, 0, 500, 7};
+    static float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 2, 0, 0, 2, 1, 0};
+    static uint32_t quads[] = {0, 1, 2, 3, 1, 4, 5, 2};
+    static uint64_t wide[] = {0, 1, 2, 3, 1, 4, 5, 2};
+    static uint16_t labels[] = {7, 0, 500, 7};
     static const char *const endings[] = {"ply", "obj", "vtp", "stl", "glb"};
     tml_context *tml = open_plain();
     char name[16];
     for (int i = 0; i < 10; i++) {
         tml_mesh_file file;
         tml_mesh mesh = {.positions = positions,
-                         .indices = i < 5 ? (const void *)quads : wide,
+                         .indices = i < 5 ? (void *)quads : wide,
                          .indices64 = i >= 5,
                          .vertex_count = 6,
                          .triangle_count = 2,
@@ -955,12 +955,11 @@ TEST(vtp_that_lies)
 
 TEST(what_was_saved_is_read_back)
 {
-    static const float positions[] = {0, 0, 0, 1, 0, 0.1f, 0, 1, 0, 0, 0, 1e-7f};
-    static const float normals[] = {-1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
-    static const float values[] = {1, 2.5f, -3, 4},
-                       uvs[] = {0, 0, 1, 0, 0.1f, 1, 0.25f, 0.75f, 3, 4};
-    static const uint32_t indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
-    static const uint32_t uv_indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 4, 3, 2};
+    static float positions[] = {0, 0, 0, 1, 0, 0.1f, 0, 1, 0, 0, 0, 1e-7f};
+    static float normals[] = {-1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+    static float values[] = {1, 2.5f, -3, 4}, uvs[] = {0, 0, 1, 0, 0.1f, 1, 0.25f, 0.75f, 3, 4};
+    static uint32_t indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2};
+    static uint32_t uv_indices[] = {0, 2, 1, 0, 1, 3, 1, 2, 3, 4, 3, 2};
     static const char *const endings[] = {"obj", "ply", "stl", "glb", "vtp"};
     tml_context *tml = open_plain();
     char name[16];
@@ -1069,7 +1068,7 @@ TEST(meshes_far_from_0_share_an_origin)
     snprintf(west, sizeof west, text, 4000001.0, 4000001.0, 4000001.0);
     snprintf(east, sizeof east, text, 4000001.001, 4000001.001, 4000001.001);
     CHECK_OK(tml, load_text(tml, "a.obj", west, &a));
-    float *positions = (float *)(uintptr_t)a.mesh.positions;
+    float *positions = a.mesh.positions;
     CHECK(fabs(a.mesh.origin[0] - 4000001) <= 1 && fabs(a.mesh.origin[1] - 5000000) <= 1);
     CHECK(!tml_positions_recenter(positions, 3, a.mesh.origin)); /* they are near it */
     float raw[9] = {4000001, 5000000, 100, 4000001, 5000001, 100, 4000001, 5000000, 101};

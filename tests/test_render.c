@@ -666,7 +666,7 @@ TEST(clipping_leaves_what_lies_in_all_planes)
     CHECK_EQ_U64(clipped.mesh.triangle_count, 0);
     clip_free(tml, &clipped);
     /* A soup with a corner that is not a number, and one out of range. */
-    const float soup[] = {0, 0, 0, NAN, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1};
+    float soup[] = {0, 0, 0, NAN, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 1};
     all[0][3] = 0;
     tml_mesh broken = {.positions = soup, .vertex_count = 6, .triangle_count = 3};
     CHECK_OK(tml, clip_make(tml, &broken, all, &clipped));
@@ -686,8 +686,8 @@ TEST(broken_meshes_do_no_harm)
     CHECK(!is_blue(centre(rgba)));
     CHECK_EQ_U64(centre(rgba)[3], 255);
 
-    const float points[] = {0, 0, 0, NAN, 1, 0, 0, INFINITY, 0, 1, 1, 1, 1, 1, 1, 3e38f, -3e38f, 0};
-    const uint32_t indices[] = {0, 1, 2, 0, 3, 4, 3, 4, 77, 4, 4, 4, 0, 3, 5};
+    float points[] = {0, 0, 0, NAN, 1, 0, 0, INFINITY, 0, 1, 1, 1, 1, 1, 1, 3e38f, -3e38f, 0};
+    uint32_t indices[] = {0, 1, 2, 0, 3, 4, 3, 4, 77, 4, 4, 4, 0, 3, 5};
     tml_mesh mesh = {
         .positions = points, .indices = indices, .vertex_count = 6, .triangle_count = 5};
     render(2, &mesh, &blue, rgba);

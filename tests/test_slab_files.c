@@ -355,9 +355,9 @@ static tml_status add_pieces(tml_mesh_stream *stream, const tml_mesh *whole, boo
             piece.positions += 3 * v[p];
             piece.normals = whole->normals ? whole->normals + 3 * v[p] : NULL;
             piece.values = whole->values ? whole->values + v[p] : NULL;
-            piece.indices = whole->indices64 ? (const void *)wide : narrow;
+            piece.indices = whole->indices64 ? (void *)wide : narrow;
             if (whole->face_labels)
-                piece.face_labels = (const uint16_t *)whole->face_labels + 2 * t[p];
+                piece.face_labels = (uint16_t *)whole->face_labels + 2 * t[p];
             tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
             for (uint32_t k = 0; k < whole->attribute_count; k++) {
                 attributes[k] = whole->attributes[k];
@@ -383,7 +383,7 @@ TEST(pieces_make_the_file_that_the_whole_makes)
     for (uint32_t k = 0; k < 2 * TRIANGLES; k++)
         labels[k] = (uint16_t)(k * 40503);
     mesh_make(&m);
-    const tml_mesh_attribute attributes[] = {
+    tml_mesh_attribute attributes[] = {
         {"velocity", 3, m.positions}, {"mass", 1, m.values}, {"color", 3, m.normals}};
     for (int i = 0; i < 5 * 64; i++) {
         const uint32_t attribute_count = i / 5 & 32 ? 3 : 0;
@@ -397,7 +397,7 @@ TEST(pieces_make_the_file_that_the_whole_makes)
         tml_mesh mesh = {.positions = m.positions,
                          .normals = has_normals ? m.normals : NULL,
                          .values = has_values ? m.values : NULL,
-                         .indices = wide ? (const void *)m.wide : m.narrow,
+                         .indices = wide ? (void *)m.wide : m.narrow,
                          .indices64 = wide,
                          .vertex_count = VERTICES,
                          .triangle_count = TRIANGLES,
@@ -466,7 +466,7 @@ TEST(quads_in_pieces_are_the_whole_file)
         for (uint64_t k = 0; k < VERTICES; k++)
             narrow[k] = (uint32_t)all[k];
         tml_mesh mesh = {.positions = m.positions,
-                         .indices = wide ? (const void *)all : narrow,
+                         .indices = wide ? (void *)all : narrow,
                          .indices64 = wide,
                          .vertex_count = VERTICES,
                          .triangle_count = first[0] + first[1],
@@ -549,12 +549,11 @@ TEST(meshes_that_fail_leave_nothing)
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_ERROR_CANCELLED), TML_ERROR_CANCELLED);
     /* Attributes: promised and not there, of other components, without data, not promised; none of
      * a name twice. */
-    static const tml_mesh_attribute three = {"a", 3, m.normals}, two = {"a", 2, m.normals},
-                                    without = {"a", 3, NULL},
-                                    twice[] = {{"a", 3, NULL}, {"a", 3, NULL}};
+    static tml_mesh_attribute three = {"a", 3, m.normals}, two = {"a", 2, m.normals},
+                              without = {"a", 3, NULL}, twice[] = {{"a", 3, NULL}, {"a", 3, NULL}};
     for (uint32_t i = 0; i < 4; i++) {
         const tml_mesh_stream_desc promised = {.attributes = &without, .attribute_count = i < 3};
-        const tml_mesh_attribute *const given[] = {NULL, &two, &without, &three};
+        tml_mesh_attribute *const given[] = {NULL, &two, &without, &three};
         tml_mesh piece = mesh;
         piece.attributes = given[i];
         piece.attribute_count = i > 0;
@@ -568,7 +567,7 @@ TEST(meshes_that_fail_leave_nothing)
                      &(tml_mesh_stream_desc){.attributes = twice, .attribute_count = 2}, &stream),
                  TML_ERROR_INVALID_ARGUMENT);
     /* Labels: promised and not there, of another type; no integers, of soups. */
-    static const uint8_t labels[20];
+    static uint8_t labels[20];
     const tml_mesh_stream_desc labeled = {.face_label_type = TML_U8};
     for (uint32_t i = 0; i < 2; i++) {
         tml_mesh piece = mesh;
@@ -826,10 +825,11 @@ static bool write_balls(const char *path, uint64_t side, uint64_t period)
     return CHECK(good && close(file) == 0);
 }
 
-static tml_status keep_a_ball(void *user, tml_mesh_arrays *mesh)
+static tml_status keep_a_ball(void *user, tml_mesh *mesh)
 {
-    tml_status status = tml_mesh_clean(user, mesh, true, true);
-    CHECK_EQ_U64(mesh->components, 1);
+    uint64_t components = 0;
+    tml_status status = tml_mesh_clean(user, mesh, true, true, &components);
+    CHECK_EQ_U64(components, 1);
     return status;
 }
 

@@ -104,7 +104,7 @@ static tml_buffer lend_volume(tml_context *tml, tml_type type, const tml_volume 
     return buffer;
 }
 
-static const void *map_array(tml_context *tml, tml_buffer buffer)
+static void *map_array(tml_context *tml, tml_buffer buffer)
 {
     void *memory = NULL;
     if (!tml_buffer_is_none(buffer))
@@ -380,7 +380,7 @@ static tml_status see_piece(void *user, const tml_surface_piece *piece)
     return TML_OK;
 }
 
-static tml_status see_edited(void *user, tml_mesh_arrays *mesh)
+static tml_status see_edited(void *user, tml_mesh *mesh)
 {
     ((seen *)user)->edited = mesh->vertex_count;
     return TML_OK;

@@ -62,7 +62,7 @@ static tml_status load(tml_context *tml, const char *folder, solid_kind kind, tm
     tml_status status = tml_mesh_load(tml, path, NULL, &file);
     if (status)
         return status;
-    float *vertices = (float *)(uintptr_t)file.mesh.positions; /* the file's own */
+    float *vertices = file.mesh.positions; /* the file's own */
     normalise(vertices, file.mesh.vertex_count);
     status = upload(tml, vertices, file.mesh.vertex_count, file.mesh.indices,
                     file.mesh.triangle_count, coarse);

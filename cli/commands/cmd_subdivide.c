@@ -420,18 +420,16 @@ static int subdivide_adaptively(run *r)
     return cli_fail(r->tml, tml_subdivide_adaptive(r->subdivider, &desc, &r->result));
 }
 
-static tml_status map_if_any(tml_context *tml, tml_buffer buffer, const void **out)
+static tml_status map_if_any(tml_context *tml, tml_buffer buffer, void **out)
 {
-    void *memory = NULL;
-    tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(tml, buffer, &memory);
-    *out = memory;
-    return status;
+    *out = NULL;
+    return tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(tml, buffer, out);
 }
 
 static int map_result(run *r)
 {
     const tml_subdivide_buffers *b = &r->result.buffers;
-    const void *arrays[7];
+    void *arrays[7];
     const tml_buffer buffers[7] = {b->positions,     b->normals,           b->indices,
                                    b->attributes[0], b->channel_values[0], b->channel_indices[0],
                                    b->origins};

@@ -3,8 +3,8 @@
 #include <trommel/io.h>
 
 /* A square of two triangles. */
-static const float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
-static const uint32_t indices[] = {0, 1, 2, 0, 2, 3};
+static float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};
+static uint32_t indices[] = {0, 1, 2, 0, 2, 3};
 static const tml_mesh square = {
     .positions = positions, .indices = indices, .vertex_count = 4, .triangle_count = 2};
 
@@ -60,8 +60,8 @@ static void share_an_origin(tml_context *tml)
 static void attributes(tml_context *tml)
 {
     const char *path = "reference_mesh.glb";
-    const float rgb[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
-    const tml_mesh_attribute color = {.name = "color", .components = 3, .data = rgb};
+    float rgb[] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
+    tml_mesh_attribute color = {.name = "color", .components = 3, .data = rgb};
     tml_mesh mesh = square;
     mesh.up = TML_UP_Z;
     mesh.attributes = &color; /* up to TML_MESH_MAX_ATTRIBUTES */
@@ -118,11 +118,11 @@ static void mend(tml_context *tml)
     memcpy(corners, two, sizeof two);
     tml_mesh mesh = {
         .positions = places, .indices = corners, .vertex_count = 4, .triangle_count = 2};
-    MUST(tml_mesh_mend(tml, &mesh, NULL));
+    MUST(tml_mesh_mend(tml, &mesh));
     CHECK(mesh.triangle_count == 2 && memcmp(mesh.indices, two, sizeof two) != 0);
     CHECK(memcmp(mesh.positions, four, sizeof four) == 0);
-    tml_free(tml, (void *)(uintptr_t)mesh.positions, sizeof four);
-    tml_free(tml, (void *)(uintptr_t)mesh.indices, sizeof two);
+    tml_free(tml, mesh.positions, sizeof four);
+    tml_free(tml, mesh.indices, sizeof two);
 }
 
 int main(void)

@@ -18,15 +18,11 @@ static void clean(tml_context *tml)
 {
     float positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0, 9, 9, 9, 9, 8, 9, 8, 9, 9};
     uint32_t indices[] = {0, 1, 2, 1, 3, 2, 4, 5, 6};
-    tml_surface_part whole = {.vertex_count = 7, .triangle_count = 3};
-    tml_mesh_arrays mesh = {.positions = positions,
-                            .indices = indices,
-                            .vertex_count = 7,
-                            .triangle_count = 3,
-                            .parts = &whole,
-                            .part_count = 1};
-    MUST(tml_mesh_clean(tml, &mesh, true, false));
-    CHECK(mesh.vertex_count == 4 && mesh.triangle_count == 2 && whole.triangle_count == 2);
+    tml_mesh mesh = {
+        .positions = positions, .indices = indices, .vertex_count = 7, .triangle_count = 3};
+    uint64_t components; /* of the cleaned mesh; NULL: not counted */
+    MUST(tml_mesh_clean(tml, &mesh, true, false, &components));
+    CHECK(mesh.vertex_count == 4 && mesh.triangle_count == 2 && components == 1);
 }
 
 /* Two pyramids on a hexagon, one of whose sides is short: it goes, and the two triangles along
@@ -41,13 +37,8 @@ static void collapse(tml_context *tml)
         memcpy(indices[2 * i], (uint32_t[]){0, here, next}, sizeof indices[0]);
         memcpy(indices[2 * i + 1], (uint32_t[]){1, next, here}, sizeof indices[0]);
     }
-    tml_surface_part whole = {.vertex_count = 8, .triangle_count = 12};
-    tml_mesh_arrays mesh = {.positions = positions,
-                            .indices = indices,
-                            .vertex_count = 8,
-                            .triangle_count = 12,
-                            .parts = &whole,
-                            .part_count = 1};
+    tml_mesh mesh = {
+        .positions = positions, .indices = indices, .vertex_count = 8, .triangle_count = 12};
     MUST(tml_mesh_collapse(tml, &mesh, 0.2)); /* tml_surface does it by desc.collapse */
     CHECK(mesh.vertex_count == 7 && mesh.triangle_count == 10 && positions[7] == 0.05f);
 }

@@ -412,13 +412,11 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *pa
  *   edges   an edge of four triangles and more: each two that enclose a wedge get an edge of their
  *           own; all but one are cut at a vertex just inside the wedge. Not with texture
  *           coordinates or labels
- * mesh         arrays from tml_alloc in their exact sizes, which are replaced where a length
- *              changes; indices of 32 bits
- * attributes   mesh->attributes
+ * mesh   arrays from tml_alloc in their exact sizes, which are replaced where a length changes;
+ *        indices of 32 bits
  * Errors: OUT_OF_MEMORY (the mesh is then mended in part). After: Dey, Edelsbrunner, Guha,
  * Nekhayev: Topology Preserving Edge Contraction. 1999. */
-TML_API TML_MUST_CHECK tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh,
-                                                tml_mesh_attribute *attributes);
+TML_API TML_MUST_CHECK tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh);
 
 /* Writes line segments, count x 6 floats (x y z of either end), to an OBJ file: two vertices and an
  * l statement each. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in something else),
@@ -553,8 +551,8 @@ typedef struct tml_mesh_stream_desc {
     tml_up up; /* as in tml_mesh */
     /* Optional, not of soups: may change the mesh before it is written, and make it less, as
      * tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are
-     * mapped files, whose pages let_go lets go. */
-    tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
+     * mapped files, whose pages release_pages releases. */
+    tml_status (*edit)(void *user, tml_mesh *mesh);
     void *user;
     /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part,
      * and all of them finish together, to the file that one process would write of all shares.

@@ -7,7 +7,6 @@
 #define TROMMEL_MESH_H
 
 #include <trommel/core.h>
-#include <trommel/field.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,39 +29,10 @@ typedef enum tml_up {
 typedef struct tml_mesh_attribute {
     const char *name;    /* 1 to 63 bytes */
     uint32_t components; /* 1 to 4 */
-    const float *data;   /* vertex_count x components */
+    float *data;         /* vertex_count x components */
 } tml_mesh_attribute;
 
 enum { TML_MESH_MAX_ATTRIBUTES = 8 };
-
-/* A mesh in host memory; the writer only reads it. */
-typedef struct tml_mesh {
-    const float *positions; /* vertex_count x 3, relative to origin */
-    const float *normals;   /* vertex_count x 3, or NULL */
-    const float *values;    /* vertex_count, or NULL: one scalar a vertex */
-    const void *indices; /* triangle_count x 3, uint32_t or uint64_t; NULL: soup, 3 vertices each */
-    uint64_t vertex_count;
-    uint64_t triangle_count;
-    bool indices64;
-    double origin[3];
-    const char *value_name; /* "intensity"; NULL: "value" */
-    const char *comment;    /* one line for formats that hold one; may be NULL */
-    /* Texture coordinates of the triangles' corners, so that a vertex may have several. */
-    const float *uvs; /* uv_count x 2, or NULL */
-    /* triangle_count x 3, into uvs; NULL: uvs has one for each vertex */
-    const uint32_t *uv_indices;
-    uint64_t uv_count;
-    tml_up up;
-    /* Of names that differ. One called "color", of 3 or 4 components, is a colour: 0 to 1, coded as
-     * sRGB, as in pictures. */
-    const tml_mesh_attribute *attributes;
-    uint32_t attribute_count; /* at most TML_MESH_MAX_ATTRIBUTES */
-    /* Two labels a triangle, what its normal points away from and what it points to, as
-     * tml_surface_labels makes them. NULL: none */
-    const void *face_labels;
-    tml_type face_label_type; /* an integer's */
-    bool quads;               /* instead of triangles: triangle_count quads, rows of 4 indices */
-} tml_mesh;
 
 /* One isovalue's or label's share of the mesh; indices are into the whole mesh. */
 typedef struct tml_surface_part {
@@ -71,6 +41,57 @@ typedef struct tml_surface_part {
     uint64_t triangle_first, triangle_count;
     uint64_t label; /* exact, as in desc.labels; of an isovalue 0 */
 } tml_surface_part;
+
+/* A mesh in host memory. Its arrays belong to whoever made them; calls that take a const tml_mesh
+ * only read them.
+ * positions        vertex_count x 3, relative to origin
+ * normals          vertex_count x 3, or NULL
+ * values           vertex_count, or NULL: one scalar per vertex
+ * indices          triangle_count x 3, uint32_t or uint64_t; NULL: a soup, 3 vertices per triangle
+ * indices64        indices are uint64_t
+ * quads            faces are quads instead of triangles: triangle_count rows of 4 indices
+ * attributes       attribute_count, at most TML_MESH_MAX_ATTRIBUTES, of names that differ. One of
+ *                  the name "color", of 3 or 4 components, is a colour: 0 to 1, coded as sRGB, as
+ *                  in pictures
+ * uvs              uv_count x 2, or NULL: texture coordinates of the triangles' corners, so that a
+ *                  vertex may have several
+ * uv_indices       triangle_count x 3, into uvs; NULL: uvs has one for each vertex
+ * face_labels      two labels per triangle, or NULL: the label that the triangle's normal points
+ *                  away from, and the label that it points to, as tml_surface_labels makes them
+ * face_label_type  an integer's
+ * parts            part_count parts that cover the mesh in order, without gaps, and share no
+ *                  vertex; NULL: the mesh is one part. Files do not have them
+ * origin           added to positions
+ * value_name       "intensity"; NULL: "value"
+ * comment          one line for formats that hold one, or NULL
+ * up               for formats that say which axis points up
+ * release_pages    optional, of arrays that are mapped files: releases their pages. Called by the
+ *                  calling thread, after some megabytes each, with user */
+typedef struct tml_mesh {
+    float *positions;
+    float *normals;
+    float *values;
+    void *indices;
+    uint64_t vertex_count;
+    uint64_t triangle_count;
+    bool indices64;
+    bool quads;
+    tml_mesh_attribute *attributes;
+    uint32_t attribute_count;
+    float *uvs;
+    uint32_t *uv_indices;
+    uint64_t uv_count;
+    void *face_labels;
+    tml_type face_label_type;
+    tml_surface_part *parts;
+    uint32_t part_count;
+    double origin[3];
+    const char *value_name;
+    const char *comment;
+    tml_up up;
+    void (*release_pages)(void *user);
+    void *user;
+} tml_mesh;
 
 /* ---- clean-up and checks on indexed meshes -------------------------------------------------- */
 
@@ -98,50 +119,35 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer 
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);
 
-/* A mesh in host arrays. */
-typedef struct tml_mesh_arrays {
-    float *positions; /* vertex_count x 3 */
-    float *normals;   /* vertex_count x 3, or NULL */
-    float *values;    /* vertex_count, or NULL */
-    struct {
-        float *data; /* vertex_count x components, or NULL */
-        uint32_t components;
-    } attributes[TML_FIELD_MAX_ATTRIBUTES]; /* unused ones zeroed */
-    void *indices;                          /* triangle_count x 3, u32 or u64 */
-    bool indices64;
-    uint64_t vertex_count;
-    uint64_t triangle_count;
-    tml_surface_part *parts; /* cover the mesh in order, without gaps; share no vertex */
-    uint32_t part_count;
-    /* Optional, where the arrays are mapped files: lets their pages go. Called after some megabytes
-     * each, by the calling thread. */
-    void (*let_go)(void *user);
-    void *user;
-    bool counts_components;
-    uint64_t components; /* out, if largest_component or counts_components: of the cleaned mesh */
-} tml_mesh_arrays;
+/* Leaves out, in place, what tml_surface's largest_component and drop_degenerate leave out.
+ * mesh               indexed triangles. Counts and parts become less; normals, values, attributes,
+ *                    texture coordinates and labels are kept
+ * largest_component  keeps, of each part, the component with the most triangles
+ * drop_degenerate    removes triangles with two corners of equal position, which become one vertex
+ * components         optional: the connected components of the cleaned mesh
+ * Memory: a bit per triangle and two per vertex; at most 12 bytes (16 from 2^32 vertices on) per
+ *         vertex that is merged; and, for components, 24 bytes each, more where they meet late, and
+ *         45 per vertex of the stretch that is looked at: some 2^18 triangles of a surface, and up
+ *         to the whole mesh where triangles follow one another without order.
+ * Errors: INVALID_ARGUMENT (a soup or quads, parts that do not cover the mesh, an index that is no
+ *         vertex of its part), which leaves the mesh as it was; OUT_OF_MEMORY, CANCELLED: the mesh
+ *         is then undefined. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh *mesh,
+                                                 bool largest_component, bool drop_degenerate,
+                                                 uint64_t *components);
 
-/* What tml_surface's largest_component and drop_degenerate do, in place; counts and parts become
- * less. Takes, from the allocator, a bit a triangle and two a vertex; at most 12 bytes (16 from
- * 2^32 on) a vertex that is merged; and, for components, 24 bytes each, more where they meet late,
- * and 45 a vertex of the stretch that is looked at: some 2^18 triangles of a surface, and up to the
- * whole mesh where triangles follow one another without order. On failure the mesh is undefined,
- * but for INVALID_ARGUMENT (parts that do not cover the mesh; an index that is no vertex of its
- * part), which leaves it as it was. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
-TML_API TML_MUST_CHECK tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh,
-                                                 bool largest_component, bool drop_degenerate);
-
-/* Collapses edges shorter than length, in place, so that most slivers go, of which a marched mesh
- * has many: the vertices become one at their mean. Only where the mesh stays as it is in kind:
- * closed, oriented, a manifold, with the components and holes that it had; where no triangle around
- * turns by more than 60 degrees, and the flattest of them becomes no flatter. What is no manifold,
- * and boundaries, stay. Normals and values become the means of those of the vertices, counts and
- * parts less. Two meshes that are the same become the same. Takes, from the allocator, 12 bytes a
- * triangle and 8 a vertex.
- * Errors: INVALID_ARGUMENT (length, or as tml_mesh_clean), UNSUPPORTED (2^32 / 3 triangles or
- * more), OUT_OF_MEMORY, CANCELLED: the mesh is then undefined, but for the first two. After: Moore,
- * Warren: Compact Isocontours from Sampled Data. 1992. */
-TML_API TML_MUST_CHECK tml_status tml_mesh_collapse(tml_context *tml, tml_mesh_arrays *mesh,
+/* Collapses edges shorter than length, in place: removes most slivers, of which a mesh from
+ * marching cubes has many. The two vertices become one at their mean. An edge is collapsed only
+ * where the mesh stays closed, oriented and a manifold, with the components and holes that it had;
+ * where no triangle around turns by more than 60 degrees, and the flattest of them becomes no
+ * flatter. Non-manifold and boundary edges are kept. Two meshes that are the same become the same.
+ * mesh    as of tml_mesh_clean. What vertices carry becomes the mean of the two
+ * Memory: 12 bytes per triangle and 8 per vertex.
+ * Errors: INVALID_ARGUMENT (length, or as tml_mesh_clean) and UNSUPPORTED (2^32 / 3 triangles or
+ *         more), which leave the mesh as it was; OUT_OF_MEMORY, CANCELLED: the mesh is then
+ *         undefined.
+ * After: Moore, Warren: Compact Isocontours from Sampled Data. 1992. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_collapse(tml_context *tml, tml_mesh *mesh,
                                                     double length);
 
 /* ---- smoothing ------------------------------------------------------------------------------- */

@@ -355,17 +355,17 @@ typedef struct tml_surface_piece {
     uint64_t vertex_count;
     uint64_t triangle_first;
     uint64_t triangle_count;
-    const float *positions; /* vertex_count x 3 */
-    const float *normals;   /* the same, or NULL */
-    const float *values;    /* vertex_count, or NULL */
+    float *positions; /* vertex_count x 3 */
+    float *normals;   /* the same, or NULL */
+    float *values;    /* vertex_count, or NULL */
     /* Means of desc.field_values, vertex_count each, in its places; NULL where that has none. */
-    const float *field_values[TML_FIELD_MAX_ATTRIBUTES];
-    const void *indices; /* triangle_count x 3, u32 or u64: numbers within the part, which may be
+    float *field_values[TML_FIELD_MAX_ATTRIBUTES];
+    void *indices; /* triangle_count x 3, u32 or u64: numbers within the part, which may be
                              * those of the next piece's first layer; NULL: soup */
     bool indices64;
-    bool quads;              /* of boundaries: triangle_count quads, indices x 4 */
-    const void *face_labels; /* of boundaries: triangle_count x 2, of the volume's type; or NULL */
-    uint64_t label;          /* exact, as tml_surface_part's */
+    bool quads;        /* of boundaries: triangle_count quads, indices x 4 */
+    void *face_labels; /* of boundaries: triangle_count x 2, of the volume's type; or NULL */
+    uint64_t label;    /* exact, as tml_surface_part's */
 } tml_surface_piece;
 
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever

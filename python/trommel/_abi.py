@@ -355,36 +355,26 @@ class tml_mesh_attribute(Structure):
     _fields_ = [('name', c_char_p), ('components', c_uint32), ('data', POINTER(c_float))]
 
 
-class tml_mesh(Structure):
-    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
-                ('indices', c_void_p), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
-                ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
-                ('uvs', POINTER(c_float)), ('uv_indices', POINTER(c_uint32)), ('uv_count', c_uint64), ('up', c_int),
-                ('attributes', POINTER(tml_mesh_attribute)), ('attribute_count', c_uint32), ('face_labels', c_void_p),
-                ('face_label_type', c_uint32), ('quads', c_bool)]
-
-
 class tml_surface_part(Structure):
     _fields_ = [('value', c_double), ('vertex_first', c_uint64), ('vertex_count', c_uint64),
                 ('triangle_first', c_uint64), ('triangle_count', c_uint64), ('label', c_uint64)]
+
+
+class tml_mesh(Structure):
+    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('indices', c_void_p), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
+                ('indices64', c_bool), ('quads', c_bool), ('attributes', POINTER(tml_mesh_attribute)),
+                ('attribute_count', c_uint32), ('uvs', POINTER(c_float)), ('uv_indices', POINTER(c_uint32)),
+                ('uv_count', c_uint64), ('face_labels', c_void_p), ('face_label_type', c_uint32),
+                ('parts', POINTER(tml_surface_part)), ('part_count', c_uint32), ('origin', c_double * 3),
+                ('value_name', c_char_p), ('comment', c_char_p), ('up', c_int),
+                ('release_pages', CFUNCTYPE(None, c_void_p)), ('user', c_void_p)]
 
 
 class tml_mesh_stats(Structure):
     _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
                 ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
                 ('upper', c_double * 3), ('misoriented_edges', c_uint64), ('degenerate_triangles', c_uint64)]
-
-
-class _tml_mesh_arrays_attributes(Structure):
-    _fields_ = [('data', POINTER(c_float)), ('components', c_uint32)]
-
-
-class tml_mesh_arrays(Structure):
-    _fields_ = [('positions', POINTER(c_float)), ('normals', POINTER(c_float)), ('values', POINTER(c_float)),
-                ('attributes', _tml_mesh_arrays_attributes * 8), ('indices', c_void_p), ('indices64', c_bool),
-                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_surface_part)),
-                ('part_count', c_uint32), ('let_go', CFUNCTYPE(None, c_void_p)), ('user', c_void_p),
-                ('counts_components', c_bool), ('components', c_uint64)]
 
 
 class tml_mesh_smooth_desc(Structure):
@@ -569,7 +559,7 @@ class tml_mesh_stream_desc(Structure):
     _fields_ = [('normals', c_bool), ('values', c_bool), ('attributes', POINTER(tml_mesh_attribute)),
                 ('attribute_count', c_uint32), ('face_label_type', c_uint32), ('soup', c_bool), ('quads', c_bool),
                 ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
-                ('up', c_int), ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh_arrays))), ('user', c_void_p),
+                ('up', c_int), ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p),
                 ('team', POINTER(tml_team)), ('parts', POINTER(tml_surface_part)), ('part_count', c_uint32)]
 
 
@@ -630,12 +620,12 @@ FUNCTIONS = {
     'tml_last_error': (c_char_p, [c_void_p]),
     'tml_log': (None, [c_void_p, c_int, c_char_p]),
     'tml_map': (c_int, [c_void_p, POINTER(tml_map_desc)]),
-    'tml_mesh_clean': (c_int, [c_void_p, POINTER(tml_mesh_arrays), c_bool, c_bool]),
+    'tml_mesh_clean': (c_int, [c_void_p, POINTER(tml_mesh), c_bool, c_bool, POINTER(c_uint64)]),
     'tml_mesh_examine': (c_int, [c_void_p, tml_buffer, tml_buffer, c_bool, POINTER(tml_mesh_stats)]),
     'tml_mesh_file_free': (None, [c_void_p, POINTER(tml_mesh_file)]),
     'tml_mesh_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_mesh_load': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_load_desc), POINTER(tml_mesh_file)]),
-    'tml_mesh_mend': (c_int, [c_void_p, POINTER(tml_mesh), POINTER(tml_mesh_attribute)]),
+    'tml_mesh_mend': (c_int, [c_void_p, POINTER(tml_mesh)]),
     'tml_mesh_save': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh)]),
     'tml_mesh_smooth': (c_int, [c_void_p, POINTER(tml_mesh_smooth_desc)]),
     'tml_meter_weights': (c_int, [c_int, c_uint32, c_uint32, c_uint32, c_uint32, POINTER(c_uint8)]),

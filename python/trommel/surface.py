@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import operator
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Mapping, Sequence
 
 import numpy as np
@@ -170,33 +171,26 @@ class Mesh:
 
     def clean(self, largest: bool = False, degenerate: bool = True, context: Context | None = None) -> Mesh:
         """A mesh without what surface() leaves out where asked. largest: all but the component of most triangles, of
-        each part; degenerate: triangles with two equal corners, which become one vertex. cells, labels and uvs are not
-        kept."""
-        mesh = Mesh(self.vertices.copy(), self._faces().copy(), None if self.normals is None else self.normals.copy(),
-                    None if self.values is None else self.values.copy(), origin=self.origin, unit=self.unit)
-        struct, arrays = mesh._struct(), c.tml_mesh_arrays()
-        whole = {"value": 0.0, "vertices": slice(0, len(self.vertices)), "faces": slice(0, self.face_count)}
-        parts = (c.tml_surface_part * max(len(self.parts), 1))()
-        for field in ("positions", "normals", "values", "indices", "indices64", "vertex_count", "triangle_count"):
-            setattr(arrays, field, getattr(struct, field))
-        for part, own in zip(parts, self.parts or [whole]):
+        each part; degenerate: triangles with two equal corners, which become one vertex. cells and uvs are not kept."""
+        mesh = deepcopy(self)
+        mesh.faces, mesh.cells, mesh.uvs, mesh.uv_faces = mesh._faces(), None, None, None
+        struct, parts = mesh._struct(), (c.tml_surface_part * max(len(self.parts), 1))()
+        for part, own in zip(parts, self.parts):
             part.value = own["value"]
             for name, rows in (("vertex", own["vertices"]), ("triangle", own["faces"])):
                 setattr(part, name + "_first", rows.start)
                 setattr(part, name + "_count", rows.stop - rows.start)
-        arrays.parts, arrays.part_count = parts, len(parts)
-        structs, count, kept = attribute_structs(
-            c.tml_mesh_attribute, {name: np.array(array) for name, array in self.attributes.items()}, len(self.vertices),
-            c.TML_FIELD_MAX_ATTRIBUTES)
-        for k in range(count):
-            arrays.attributes[k].data, arrays.attributes[k].components = structs[k].data, structs[k].components
-        context_of(context).call("mesh_clean", arrays, largest, degenerate)
-        for name in ("vertices", "normals", "values"):
+        if self.parts:
+            struct.parts, struct.part_count = parts, len(self.parts)
+        context_of(context).call("mesh_clean", struct, largest, degenerate, None)
+        for name, count in (("vertices", struct.vertex_count), ("normals", struct.vertex_count),
+                            ("values", struct.vertex_count), ("faces", struct.triangle_count),
+                            ("labels", struct.triangle_count if struct.face_labels else 0)):
             array = getattr(mesh, name)
-            setattr(mesh, name, None if array is None else array[:arrays.vertex_count])
-        mesh.attributes = {structs[k].name.decode(): kept[k][:arrays.vertex_count] for k in range(count)}
-        mesh.faces = mesh.faces[:arrays.triangle_count]
-        mesh.parts = _parts_of(parts, arrays.part_count) if self.parts else []
+            setattr(mesh, name, None if array is None else array[:count])
+        mesh.attributes = {name: array[:struct.vertex_count] for name, array in
+                           zip(mesh.attributes, struct.kept[:struct.attribute_count])}
+        mesh.parts = _parts_of(parts, len(self.parts))
         return mesh
 
     def smooth(self, iterations: int = 10, *, weights: ArrayLike | None = None, method: str = "taubin",

@@ -13,7 +13,7 @@ typedef struct nets_slab {
     tml_surface_labels_result result; /* its stages and scratch_size */
     uint64_t cells[2];                /* own layers of cells, in plan's, first and end */
     uint64_t vertex_count, face_count;
-    const float *positions; /* of own vertices; indices and labels are plan's */
+    float *positions; /* of own vertices; indices and labels are plan's */
     void *outputs[NETS_SLAB_OUTPUTS];
     uint64_t sizes[NETS_SLAB_OUTPUTS];
 } nets_slab;

@@ -1,11 +1,9 @@
-/* A mesh in host arrays, what is done to it, and disjoint sets of its vertices: the header that the
+/* What is done to a mesh in host memory, and disjoint sets of its vertices: the header that the
  * room publishes. */
 #ifndef TML_MESH_ARRAYS_H
 #define TML_MESH_ARRAYS_H
 
-#include <trommel/surface.h>
-
-typedef tml_mesh_arrays mesh_arrays;
+#include <trommel/mesh.h>
 
 /* One more array of the mesh, a row a triangle. */
 typedef struct mesh_rows {
@@ -22,20 +20,21 @@ typedef struct mesh_rows {
  * largest_component then keeps, of each part, the component with the most triangles; of components
  * of equal size, the first. Triangles are connected if they share a vertex.
  *
- * triangles: NULL, or the rows of triangles that go, go too. Vertices that no triangle uses any
- * more are removed. A mesh without such triangles is not
- * written. Memory: see tml_mesh_clean. On failure the mesh is undefined. Errors: OUT_OF_MEMORY,
- * CANCELLED. */
-TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh,
-                                      const mesh_rows *triangles, bool largest_component,
-                                      bool drop_degenerate);
+ * The mesh has parts. triangles: NULL, or the rows of triangles that go, go too. Vertices that no
+ * triangle uses any more are removed. A mesh without such triangles is not written. components:
+ * NULL, or where to count those of the filtered mesh. Memory: see tml_mesh_clean. On failure the
+ * mesh is undefined. Errors: OUT_OF_MEMORY, CANCELLED. */
+TML_MUST_CHECK tml_status mesh_filter(tml_context *tml, tml_mesh *mesh, const mesh_rows *triangles,
+                                      bool largest_component, bool drop_degenerate,
+                                      uint64_t *components);
 /* The same by stretches of so many triangles, a multiple of 64. */
-TML_MUST_CHECK tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh,
+TML_MUST_CHECK tml_status mesh_filter_by(tml_context *tml, tml_mesh *mesh,
                                          const mesh_rows *triangles, bool largest_component,
-                                         bool drop_degenerate, uint64_t stretch);
+                                         bool drop_degenerate, uint64_t stretch,
+                                         uint64_t *components);
 
 /* tml_mesh_collapse, of a mesh that is one; triangles: as above. */
-TML_MUST_CHECK tml_status mesh_collapse(tml_context *tml, mesh_arrays *mesh,
+TML_MUST_CHECK tml_status mesh_collapse(tml_context *tml, tml_mesh *mesh,
                                         const mesh_rows *triangles, double length);
 
 /* Vertex of corner i of the mesh, which is in triangle i / 3. */

@@ -17,7 +17,7 @@ enum { ROUNDS = 4, MAX_RING = 32 };
 #define NONE UINT32_MAX
 
 typedef struct collapse {
-    mesh_arrays *mesh;
+    tml_mesh *mesh;
     uint32_t *next;   /* of a corner: another one of its vertex; in circles */
     uint32_t *first;  /* of a vertex: one of its corners, or NONE */
     uint32_t *merged; /* of a vertex: how many it was made of */
@@ -178,12 +178,14 @@ static void merge_rows(float *rows, size_t width, uint32_t a, uint32_t b, float 
 static void merge_vertices(collapse *c, const ring *a, const ring *b, const float at[3],
                            float share)
 {
-    mesh_arrays *mesh = c->mesh;
+    tml_mesh *mesh = c->mesh;
     const uint32_t kept = a->vertex, gone = b->vertex;
     memcpy(mesh->positions + 3 * (size_t)kept, at, 3 * sizeof *at);
     merge_rows(mesh->normals, 3, kept, gone, share);
     merge_rows(mesh->values, 1, kept, gone, share);
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+    if (!mesh->uv_indices)
+        merge_rows(mesh->uvs, 2, kept, gone, share);
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
         merge_rows(mesh->attributes[i].data, mesh->attributes[i].components, kept, gone, share);
     float *n = mesh->normals ? mesh->normals + 3 * (size_t)kept : NULL;
     const float length = n ? sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) : 0;
@@ -270,7 +272,7 @@ static tml_status collapse_all(tml_context *tml, collapse *c, double length)
 /* Makes each vertex's circle of corners. */
 static void link_corners(collapse *c)
 {
-    const mesh_arrays *mesh = c->mesh;
+    const tml_mesh *mesh = c->mesh;
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
         c->first[v] = NONE;
         c->merged[v] = 1;
@@ -284,7 +286,7 @@ static void link_corners(collapse *c)
     }
 }
 
-tml_status mesh_collapse(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+tml_status mesh_collapse(tml_context *tml, tml_mesh *mesh, const mesh_rows *triangles,
                          double length)
 {
     const uint64_t corners = 3 * mesh->triangle_count, vertices = mesh->vertex_count;
@@ -317,16 +319,19 @@ tml_status mesh_collapse(tml_context *tml, mesh_arrays *mesh, const mesh_rows *t
     return status;
 }
 
-static tml_status mesh_collapse_run(tml_context *tml, tml_mesh_arrays *mesh, double length)
+static tml_status mesh_collapse_run(tml_context *tml, tml_mesh *mesh, double length)
 {
     if (!(length > 0.0 && isfinite(length)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_mesh_collapse: length is %g, needs a finite number above 0", length);
-    tml_status status = mesh_check(tml, "tml_mesh_collapse", mesh);
-    return status ? status : mesh_collapse(tml, mesh, NULL, length);
+    tml_surface_part whole, *parts = mesh->parts;
+    tml_status status = mesh_check(tml, "tml_mesh_collapse", mesh, &whole);
+    TML_THEN(status, mesh_collapse(tml, mesh, NULL, length));
+    mesh->parts = parts;
+    return status;
 }
 
-tml_status tml_mesh_collapse(tml_context *tml, tml_mesh_arrays *mesh, double length)
+tml_status tml_mesh_collapse(tml_context *tml, tml_mesh *mesh, double length)
 {
     tml_status status = TML_ENTER(tml, mesh);
     return status ? status : tml_leave(tml, mesh_collapse_run(tml, mesh, length));

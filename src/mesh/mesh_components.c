@@ -245,7 +245,7 @@ static tml_status label_sets(components *c)
 static void unite_block(void *argument, uint64_t first, uint64_t end)
 {
     const components *c = argument;
-    const mesh_arrays *mesh = c->sweep->mesh;
+    const tml_mesh *mesh = c->sweep->mesh;
     const mesh_triangles triangles = {mesh->indices, mesh->indices64, c->w.base, NULL};
     for (uint64_t at = first, to = end; bits_run(c->kept, &at, &to); at = to, to = end)
         (void)forest_unite_triangles(&c->w.forest, &triangles, at, to);
@@ -339,7 +339,7 @@ static tml_status run_pass(components *c, bool is_again)
 /* Leaves their triangles to those that are kept. *is_any_gone: not all are. */
 static tml_status choose_largest(components *c, uint64_t *chosen, bool *is_any_gone)
 {
-    const mesh_arrays *mesh = c->sweep->mesh;
+    const tml_mesh *mesh = c->sweep->mesh;
     const uint64_t size = mesh->part_count * sizeof(uint64_t);
     uint64_t *best = tml_alloc_array(c->sweep->tml, mesh->part_count, sizeof *best);
     if (!best)

@@ -32,7 +32,7 @@ static tml_status mesh_filter_out_of_memory(tml_context *tml, uint64_t size)
                      (unsigned long long)size);
 }
 
-static void set_index(const mesh_arrays *mesh, uint64_t i, uint64_t vertex)
+static void set_index(const tml_mesh *mesh, uint64_t i, uint64_t vertex)
 {
     if (mesh->indices64)
         ((uint64_t *)mesh->indices)[i] = vertex;
@@ -40,7 +40,7 @@ static void set_index(const mesh_arrays *mesh, uint64_t i, uint64_t vertex)
         ((uint32_t *)mesh->indices)[i] = (uint32_t)vertex;
 }
 
-static bool same_position(const mesh_arrays *mesh, uint64_t a, uint64_t b)
+static bool same_position(const tml_mesh *mesh, uint64_t a, uint64_t b)
 {
     const float *p = mesh->positions + 3 * a, *q = mesh->positions + 3 * b;
     return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
@@ -51,7 +51,7 @@ static bool same_position(const mesh_arrays *mesh, uint64_t a, uint64_t b)
 /* Has the triangle corners of equal position? Flags these. */
 static bool merges_corners(const filter *f, uint64_t triangle)
 {
-    const mesh_arrays *mesh = f->sweep.mesh;
+    const tml_mesh *mesh = f->sweep.mesh;
     bool merges = false;
     uint64_t v[3];
     for (uint64_t k = 0; k < 3; k++)
@@ -81,7 +81,7 @@ static void flag_degenerate(void *argument, uint64_t first, uint64_t end)
 static void unite_equal(void *argument, uint64_t first, uint64_t end)
 {
     const filter *f = argument;
-    const mesh_arrays *mesh = f->sweep.mesh;
+    const tml_mesh *mesh = f->sweep.mesh;
     for (uint64_t t = first; t < end; t++)
         for (uint64_t k = 0; k < 3 && !bits_get(&f->kept, t); k++) {
             uint64_t a = mesh_vertex_at(mesh, 3 * t + k);
@@ -139,7 +139,7 @@ static tml_status drop_degenerate_triangles(filter *f)
 /* ---- compaction ----------------------------------------------------------------------------- */
 
 /* Compacts rows of size bytes by their bits, in place. rows may be NULL. */
-static void keep_rows(const mesh_arrays *mesh, void *rows, size_t size, const mesh_bits *bits)
+static void keep_rows(const tml_mesh *mesh, void *rows, size_t size, const mesh_bits *bits)
 {
     const uint64_t stretch = rows ? ROWS_STRETCH / size : 0;
     unsigned char *to = rows;
@@ -159,7 +159,7 @@ static void keep_rows(const mesh_arrays *mesh, void *rows, size_t size, const me
 /* Gives the parts what is left of each. */
 static void count_parts(const filter *f)
 {
-    const mesh_arrays *mesh = f->sweep.mesh;
+    const tml_mesh *mesh = f->sweep.mesh;
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t p = 0; p < mesh->part_count; p++) {
         tml_surface_part *part = &mesh->parts[p];
@@ -183,14 +183,14 @@ static void flag_used(void *argument, uint64_t first, uint64_t end)
 static void renumber(void *argument, uint64_t first, uint64_t end)
 {
     const filter *f = argument;
-    const mesh_arrays *mesh = f->sweep.mesh;
+    const tml_mesh *mesh = f->sweep.mesh;
     for (uint64_t at = first, to = end; bits_run(&f->kept, &at, &to); at = to, to = end)
         for (uint64_t i = 3 * at; i < 3 * to; i++)
             set_index(mesh, i, bits_rank(&f->used, mesh_vertex_at(mesh, i)));
 }
 
 /* Removes the triangles whose bit is 0, and the vertices that no other triangle uses. */
-static tml_status compact(filter *f, mesh_arrays *mesh, const mesh_rows *rows)
+static tml_status compact(filter *f, tml_mesh *mesh, const mesh_rows *rows)
 {
     tml_status status = bits_create(f->sweep.tml, mesh->vertex_count, true, &f->used);
     TML_THEN(status, mesh_sweep_all(&f->sweep, flag_used, f));
@@ -206,18 +206,24 @@ static tml_status compact(filter *f, mesh_arrays *mesh, const mesh_rows *rows)
               &f->kept);
     if (rows)
         keep_rows(mesh, rows->rows, rows->size, &f->kept);
+    keep_rows(mesh, mesh->face_labels, 2 * tml_type_size(mesh->face_label_type), &f->kept);
+    keep_rows(mesh, mesh->uv_indices, 3 * sizeof(uint32_t), &f->kept);
     keep_rows(mesh, mesh->positions, 3 * sizeof(float), &f->used);
     keep_rows(mesh, mesh->normals, 3 * sizeof(float), &f->used);
     keep_rows(mesh, mesh->values, sizeof(float), &f->used);
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+    for (uint32_t i = 0; i < mesh->attribute_count; i++)
         keep_rows(mesh, mesh->attributes[i].data, mesh->attributes[i].components * sizeof(float),
                   &f->used);
+    if (!mesh->uv_indices) {
+        keep_rows(mesh, mesh->uvs, 2 * sizeof(float), &f->used);
+        mesh->uv_count = mesh->uvs ? vertices : 0;
+    }
     mesh->vertex_count = vertices;
     mesh->triangle_count = triangles;
     return TML_OK;
 }
 
-tml_status mesh_keep(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+tml_status mesh_keep(tml_context *tml, tml_mesh *mesh, const mesh_rows *triangles,
                      const mesh_bits *kept)
 {
     filter f = {.sweep = {tml, mesh, STRETCH}, .kept = *kept};
@@ -226,21 +232,22 @@ tml_status mesh_keep(tml_context *tml, mesh_arrays *mesh, const mesh_rows *trian
     return status;
 }
 
-tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
-                          bool largest_component, bool drop_degenerate, uint64_t stretch)
+tml_status mesh_filter_by(tml_context *tml, tml_mesh *mesh, const mesh_rows *triangles,
+                          bool largest_component, bool drop_degenerate, uint64_t stretch,
+                          uint64_t *components)
 {
     filter f = {.sweep = {tml, mesh, stretch}};
-    mesh->components = 0;
-    if (mesh->triangle_count == 0 ||
-        (!largest_component && !drop_degenerate && !mesh->counts_components))
+    uint64_t unasked, *counted = components ? components : &unasked;
+    *counted = 0;
+    if (mesh->triangle_count == 0 || (!largest_component && !drop_degenerate && !components))
         return TML_OK;
     tml_status status = bits_create(tml, mesh->triangle_count, false, &f.kept);
     if (status == TML_OK && drop_degenerate)
         status = drop_degenerate_triangles(&f);
     else if (status == TML_OK)
         bits_set_all(&f.kept);
-    if (status == TML_OK && (largest_component || mesh->counts_components))
-        status = mesh_components(&f.sweep, &f.kept, largest_component, &mesh->components);
+    if (status == TML_OK && (largest_component || components))
+        status = mesh_components(&f.sweep, &f.kept, largest_component, counted);
     if (status == TML_OK && bits_count(&f.kept, 0, mesh->triangle_count) < mesh->triangle_count)
         status = compact(&f, mesh, triangles);
     bits_destroy(tml, &f.kept);
@@ -248,16 +255,17 @@ tml_status mesh_filter_by(tml_context *tml, mesh_arrays *mesh, const mesh_rows *
     return status;
 }
 
-tml_status mesh_filter(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
-                       bool largest_component, bool drop_degenerate)
+tml_status mesh_filter(tml_context *tml, tml_mesh *mesh, const mesh_rows *triangles,
+                       bool largest_component, bool drop_degenerate, uint64_t *components)
 {
-    return mesh_filter_by(tml, mesh, triangles, largest_component, drop_degenerate, STRETCH);
+    return mesh_filter_by(tml, mesh, triangles, largest_component, drop_degenerate, STRETCH,
+                          components);
 }
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
 /* Checks that the parts follow one another from the mesh's begin to its end. */
-static tml_status check_parts(tml_context *tml, const char *call, const mesh_arrays *mesh)
+static tml_status check_parts(tml_context *tml, const char *call, const tml_mesh *mesh)
 {
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t p = 0; p < mesh->part_count; p++) {
@@ -288,14 +296,14 @@ static tml_status check_parts(tml_context *tml, const char *call, const mesh_arr
 }
 
 typedef struct index_check {
-    const mesh_arrays *mesh;
+    const tml_mesh *mesh;
     _Atomic uint64_t bad; /* the first corner whose vertex is another part's, or none */
 } index_check;
 
 static void check_block(void *argument, uint64_t first, uint64_t end)
 {
     index_check *check = argument;
-    const mesh_arrays *mesh = check->mesh;
+    const tml_mesh *mesh = check->mesh;
     const tml_surface_part *part = &mesh->parts[mesh_part_of(mesh, first)];
     uint64_t i = 3 * first;
     for (; i < 3 * end; i++) {
@@ -311,7 +319,7 @@ static void check_block(void *argument, uint64_t first, uint64_t end)
         ;
 }
 
-static tml_status check_indices(tml_context *tml, const char *call, const mesh_arrays *mesh)
+static tml_status check_indices(tml_context *tml, const char *call, const tml_mesh *mesh)
 {
     index_check check = {mesh, UINT64_MAX};
     tml_status status = mesh_sweep_all(&(mesh_sweep){tml, mesh, STRETCH}, check_block, &check);
@@ -329,23 +337,35 @@ static tml_status check_indices(tml_context *tml, const char *call, const mesh_a
                      (unsigned long long)part->vertex_count);
 }
 
-tml_status mesh_check(tml_context *tml, const char *call, const mesh_arrays *mesh)
+tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh, tml_surface_part *whole)
 {
+    *whole = (tml_surface_part){.vertex_count = mesh->vertex_count,
+                                .triangle_count = mesh->triangle_count};
+    if (!mesh->parts)
+        mesh->part_count = 1;
+    mesh->parts = mesh->parts ? mesh->parts : whole;
+    if (mesh->quads || (mesh->triangle_count && !mesh->indices))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: mesh.%s, needs indexed triangles",
+                         call, mesh->quads ? "quads is true" : "indices is NULL");
     tml_status status = check_parts(tml, call, mesh);
     return status ? status : check_indices(tml, call, mesh);
 }
 
-static tml_status mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
-                             bool drop_degenerate)
+static tml_status mesh_clean(tml_context *tml, tml_mesh *mesh, bool largest_component,
+                             bool drop_degenerate, uint64_t *components)
 {
-    tml_status status = mesh_check(tml, "tml_mesh_clean", mesh);
-    return status ? status : mesh_filter(tml, mesh, NULL, largest_component, drop_degenerate);
+    tml_surface_part whole, *parts = mesh->parts;
+    tml_status status = mesh_check(tml, "tml_mesh_clean", mesh, &whole);
+    TML_THEN(status, mesh_filter(tml, mesh, NULL, largest_component, drop_degenerate, components));
+    mesh->parts = parts;
+    return status;
 }
 
-tml_status tml_mesh_clean(tml_context *tml, tml_mesh_arrays *mesh, bool largest_component,
-                          bool drop_degenerate)
+tml_status tml_mesh_clean(tml_context *tml, tml_mesh *mesh, bool largest_component,
+                          bool drop_degenerate, uint64_t *components)
 {
     tml_status status = TML_ENTER(tml, mesh);
     return status ? status
-                  : tml_leave(tml, mesh_clean(tml, mesh, largest_component, drop_degenerate));
+                  : tml_leave(
+                        tml, mesh_clean(tml, mesh, largest_component, drop_degenerate, components));
 }

@@ -21,10 +21,10 @@ static void run_block(void *argument, uint32_t number)
     job->block(job->job, first, TML_MIN_OF(first + BLOCK, job->end));
 }
 
-void mesh_let_pages_go(const mesh_arrays *mesh)
+void mesh_let_pages_go(const tml_mesh *mesh)
 {
-    if (mesh->let_go)
-        mesh->let_go(mesh->user);
+    if (mesh->release_pages)
+        mesh->release_pages(mesh->user);
 }
 
 tml_status mesh_sweep_run(const mesh_sweep *sweep, uint64_t first, uint64_t end,
@@ -42,7 +42,7 @@ tml_status mesh_sweep_run(const mesh_sweep *sweep, uint64_t first, uint64_t end,
     return TML_OK;
 }
 
-uint32_t mesh_part_of(const mesh_arrays *mesh, uint64_t triangle)
+uint32_t mesh_part_of(const tml_mesh *mesh, uint64_t triangle)
 {
     uint32_t
         low = 0,

@@ -9,8 +9,8 @@
 
 typedef struct mesh_sweep {
     tml_context *tml;
-    const mesh_arrays *mesh;
-    uint64_t stretch; /* triangles between two calls of let_go, a multiple of 64 */
+    const tml_mesh *mesh;
+    uint64_t stretch; /* triangles between two calls of release_pages, a multiple of 64 */
 } mesh_sweep;
 
 /* Does triangles [first, end), which are of one stretch. first is a multiple of 64. */
@@ -24,19 +24,20 @@ static inline tml_status mesh_sweep_all(const mesh_sweep *sweep, mesh_block_fn b
 {
     return mesh_sweep_run(sweep, 0, sweep->mesh->triangle_count, block, job);
 }
-void mesh_let_pages_go(const mesh_arrays *mesh);
+void mesh_let_pages_go(const tml_mesh *mesh);
 
-static inline uint64_t mesh_vertex_at(const mesh_arrays *mesh, uint64_t corner)
+static inline uint64_t mesh_vertex_at(const tml_mesh *mesh, uint64_t corner)
 {
     return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
-/* Are the mesh's parts and indices those of a mesh? For call's messages. Errors:
- * INVALID_ARGUMENT. */
-TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, const mesh_arrays *mesh);
+/* Checks a caller's mesh, and makes whole its part if it has none, until the caller ends that. call:
+ * for messages. Errors: INVALID_ARGUMENT. */
+TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh,
+                                     tml_surface_part *whole);
 
 /* The part that a triangle is in. */
-uint32_t mesh_part_of(const mesh_arrays *mesh, uint64_t triangle);
+uint32_t mesh_part_of(const tml_mesh *mesh, uint64_t triangle);
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
@@ -102,7 +103,7 @@ static inline uint64_t bits_rank(const mesh_bits *bits, uint64_t i)
 
 /* Removes the triangles whose bit is 0, their rows, and the vertices that no other triangle uses.
  * Errors: OUT_OF_MEMORY, CANCELLED. */
-TML_MUST_CHECK tml_status mesh_keep(tml_context *tml, mesh_arrays *mesh, const mesh_rows *triangles,
+TML_MUST_CHECK tml_status mesh_keep(tml_context *tml, tml_mesh *mesh, const mesh_rows *triangles,
                                     const mesh_bits *kept);
 
 #endif

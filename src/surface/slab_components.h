@@ -6,6 +6,8 @@
 #ifndef SLAB_COMPONENTS_H
 #define SLAB_COMPONENTS_H
 
+#include <trommel/surface.h>
+
 #include "mesh/mesh_arrays.h"
 
 /* Zeroed: before the first slab, nothing below. */

@@ -341,12 +341,12 @@ static tml_status isosurface_emit(slab_producer *p, const slab_layers *at, tml_s
             status = piece_fetch(p, iso, i);
     if (status == TML_OK && !surface_engine(p->tml)->numbers_slabs)
         raise_indices(iso);
-    out->positions = (const float *)iso->memory[PIECE_POSITIONS];
-    out->normals = (const float *)iso->memory[PIECE_NORMALS];
-    out->values = (const float *)iso->memory[PIECE_VALUES];
+    out->positions = (float *)iso->memory[PIECE_POSITIONS];
+    out->normals = (float *)iso->memory[PIECE_NORMALS];
+    out->values = (float *)iso->memory[PIECE_VALUES];
     out->indices = iso->memory[PIECE_INDICES]; /* NULL: no triangles in the slab */
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        out->field_values[i] = (const float *)iso->memory[PIECE_MEANS + i];
+        out->field_values[i] = (float *)iso->memory[PIECE_MEANS + i];
     return status;
 }
 

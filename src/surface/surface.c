@@ -122,7 +122,7 @@ static void mesh_unmap(tml_context *tml, const mapped_mesh *mesh)
 }
 
 /* Copies the mesh to the final outputs. */
-static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, const tml_surface_result *to)
+static tml_status mesh_copy(tml_context *tml, const tml_mesh *mesh, const tml_surface_result *to)
 {
     const struct {
         const void *in;
@@ -140,8 +140,7 @@ static tml_status mesh_copy(tml_context *tml, const mesh_arrays *mesh, const tml
 }
 
 /* Gathers the final outputs of a soup from the mesh: on the host, as the CPU engine does. */
-static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
-                              const tml_surface_result *to)
+static tml_status mesh_gather(tml_context *tml, const tml_mesh *mesh, const tml_surface_result *to)
 {
     enum { ARRAYS = SURFACE_OUT_VALUES + 1 };
     void *const from[ARRAYS] = {mesh->positions, mesh->normals, mesh->values};
@@ -177,7 +176,7 @@ static tml_status mesh_gather(tml_context *tml, const mesh_arrays *mesh,
 
 /* Lays out a packed mesh: normals and indices where they are, records in memory that *records
  * gets. */
-static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, mesh_arrays *mesh,
+static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, tml_mesh *mesh,
                                unsigned char **records)
 {
     if (!SURFACE_LAYOUTS)
@@ -244,20 +243,20 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
     unsigned char *records = NULL;
     final.layout = surface_layout_wanted(desc);
     tml_status status = mesh_map(tml, work, &mapped);
-    mesh_arrays mesh = {.positions = mapped.memory[SURFACE_OUT_VERTICES],
-                        .normals = mapped.memory[SURFACE_OUT_NORMALS],
-                        .values = mapped.memory[SURFACE_OUT_VALUES],
-                        .indices = mapped.memory[SURFACE_OUT_INDICES],
-                        .indices64 = plan->indices64,
-                        .vertex_count = result->vertex_count,
-                        .triangle_count = result->triangle_count,
-                        .parts = result->parts,
-                        .part_count = result->part_count};
+    tml_mesh mesh = {.positions = mapped.memory[SURFACE_OUT_VERTICES],
+                     .normals = mapped.memory[SURFACE_OUT_NORMALS],
+                     .values = mapped.memory[SURFACE_OUT_VALUES],
+                     .indices = mapped.memory[SURFACE_OUT_INDICES],
+                     .indices64 = plan->indices64,
+                     .vertex_count = result->vertex_count,
+                     .triangle_count = result->triangle_count,
+                     .parts = result->parts,
+                     .part_count = result->part_count};
     const mesh_rows cells = {mapped.memory[SURFACE_OUT_CELLS],
                              plan->mesh.triangle_cells ? plan->mesh.triangle_cells->element_size
                                                        : 0};
     TML_THEN(status,
-             mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate));
+             mesh_filter(tml, &mesh, &cells, desc->largest_component, desc->drop_degenerate, NULL));
     if (status == TML_OK && SURFACE_LAYOUTS && desc->collapse > 0)
         status = mesh_collapse(tml, &mesh, &cells, desc->collapse);
     if (status == TML_OK) {

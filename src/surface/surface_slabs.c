@@ -169,10 +169,10 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
 }
 
 /* Indices of the part that begins with this triangle; NULL: the slab has no triangles. */
-static const void *indices_at(const slab_producer *p, const tml_surface_piece *all, uint64_t first)
+static void *indices_at(const slab_producer *p, const tml_surface_piece *all, uint64_t first)
 {
     size_t row = (p->quads ? 4 : 3) * (p->indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
-    return all->indices ? (const uint8_t *)all->indices + first * row : NULL;
+    return all->indices ? (uint8_t *)all->indices + first * row : NULL;
 }
 
 /* Gives a part's piece of the slab's arrays to desc.write, as a soup if desc.surface.soup. */

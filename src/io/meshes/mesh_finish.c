@@ -577,9 +577,9 @@ static tml_status mesh_sink_take(mesh_sink *sink, mesh_array *array, void *out)
 /* Of a mesh that a reader made whole: positions become relative to origin. */
 static void set_origin(tml_mesh *mesh, const double origin[3])
 {
-    float *positions = (float *)(uintptr_t)mesh->positions; /* the sink's own */
     for (uint64_t i = 0; i < 3 * mesh->vertex_count; i++)
-        positions[i] = (float)((double)positions[i] + (mesh->origin[i % 3] - origin[i % 3]));
+        mesh->positions[i] =
+            (float)((double)mesh->positions[i] + (mesh->origin[i % 3] - origin[i % 3]));
     memcpy(mesh->origin, origin, sizeof mesh->origin);
 }
 
@@ -614,7 +614,7 @@ static tml_status take_made(mesh_sink *sink, tml_mesh_file *out)
     if (sink->origin)
         set_origin(&sink->made, sink->origin);
     tml_status status = take_properties(sink, sink->made.vertex_count, out);
-    const tml_mesh_attribute *attributes = out->mesh.attributes;
+    tml_mesh_attribute *attributes = out->mesh.attributes;
     const uint32_t attribute_count = out->mesh.attribute_count;
     out->mesh = sink->made;
     out->mesh.attributes = attributes;

@@ -229,13 +229,13 @@ static bool flip(mend *m, uint32_t corner)
         return false;
     /* c, a, b becomes c, a, d; and d, b, a becomes d, b, c. */
     if (m->mesh->uv_indices) {
-        uint32_t *uvs = (uint32_t *)(uintptr_t)m->mesh->uv_indices;
+        uint32_t *uvs = m->mesh->uv_indices;
         uvs[right] = uvs[across];
         uvs[after(across, 2)] = uvs[corner];
     }
     if (m->mesh->face_labels) {
         const size_t row = 2 * tml_type_size(m->mesh->face_label_type);
-        uint8_t *labels = (uint8_t *)(uintptr_t)m->mesh->face_labels;
+        uint8_t *labels = m->mesh->face_labels;
         memcpy(labels + corner / 3 * row, labels + across / 3 * row, row);
     }
     set_corner(m, right, d);
@@ -456,7 +456,7 @@ static void cut(mend *m, const edge_cut *edge, uint32_t vertex, uint32_t to)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static bool resize(tml_context *tml, const void **rows, uint64_t before, uint64_t now)
+static bool resize(tml_context *tml, void **rows, uint64_t before, uint64_t now)
 {
     if (!*rows || before == now)
         return true;
@@ -465,26 +465,25 @@ static bool resize(tml_context *tml, const void **rows, uint64_t before, uint64_
         return false;
     if (made)
         memcpy(made, *rows, (size_t)(before < now ? before : now));
-    tml_free(tml, (void *)(uintptr_t)*rows, (size_t)before);
+    tml_free(tml, *rows, (size_t)before);
     *rows = made;
     return true;
 }
 
 /* Gives the arrays other lengths. Vertices are added only. */
-static bool set_counts(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute *attributes,
-                       uint64_t vertices, uint64_t triangles)
+static bool set_counts(tml_context *tml, tml_mesh *mesh, uint64_t vertices, uint64_t triangles)
 {
     const uint64_t v = mesh->vertex_count, t = mesh->triangle_count;
     const uint64_t row = mesh->face_labels ? 2 * tml_type_size(mesh->face_label_type) : 0;
-    bool is_good = resize(tml, (const void **)&mesh->positions, 12 * v, 12 * vertices) &&
-                   resize(tml, (const void **)&mesh->normals, 12 * v, 12 * vertices) &&
-                   resize(tml, (const void **)&mesh->values, 4 * v, 4 * vertices);
+    bool is_good = resize(tml, (void **)&mesh->positions, 12 * v, 12 * vertices) &&
+                   resize(tml, (void **)&mesh->normals, 12 * v, 12 * vertices) &&
+                   resize(tml, (void **)&mesh->values, 4 * v, 4 * vertices);
     for (uint32_t i = 0; i < mesh->attribute_count && is_good; i++) {
-        const uint64_t size = 4 * attributes[i].components;
-        is_good = resize(tml, (const void **)&attributes[i].data, size * v, size * vertices);
+        const uint64_t size = 4 * mesh->attributes[i].components;
+        is_good = resize(tml, (void **)&mesh->attributes[i].data, size * v, size * vertices);
     }
     is_good = is_good && resize(tml, &mesh->indices, 12 * t, 12 * triangles) &&
-              resize(tml, (const void **)&mesh->uv_indices, 12 * t, 12 * triangles) &&
+              resize(tml, (void **)&mesh->uv_indices, 12 * t, 12 * triangles) &&
               resize(tml, &mesh->face_labels, row * t, row * triangles);
     if (is_good) {
         mesh->vertex_count = vertices;
@@ -498,8 +497,8 @@ static void close_gaps(const mend *m)
 {
     const tml_mesh *mesh = m->mesh;
     const size_t row = mesh->face_labels ? 2 * tml_type_size(mesh->face_label_type) : 0;
-    uint32_t *uvs = (uint32_t *)(uintptr_t)mesh->uv_indices;
-    uint8_t *labels = (uint8_t *)(uintptr_t)mesh->face_labels;
+    uint32_t *uvs = mesh->uv_indices;
+    uint8_t *labels = mesh->face_labels;
     size_t to = 0;
     for (size_t t = 0; t < mesh->triangle_count; t++) {
         if (m->is_gone[t] & GONE)
@@ -515,13 +514,12 @@ static void close_gaps(const mend *m)
 
 static void look_at_arrays(mend *m)
 {
-    m->positions = (float *)(uintptr_t)m->mesh->positions;
-    m->indices = (uint32_t *)(uintptr_t)m->mesh->indices;
+    m->positions = m->mesh->positions;
+    m->indices = m->mesh->indices;
 }
 
 /* Removes the triangles that are gone, of those that the mesh began with. */
-static bool leave_out_gone(tml_context *tml, const mend *m, uint64_t triangles,
-                           tml_mesh_attribute *attributes)
+static bool leave_out_gone(tml_context *tml, const mend *m, uint64_t triangles)
 {
     const uint64_t length = m->mesh->triangle_count;
     mend closing = *m;
@@ -531,14 +529,13 @@ static bool leave_out_gone(tml_context *tml, const mend *m, uint64_t triangles,
     memset(closing.is_gone, 0, (size_t)length);
     memcpy(closing.is_gone, m->is_gone, (size_t)triangles);
     close_gaps(&closing);
-    const bool is_good = set_counts(tml, m->mesh, attributes, m->mesh->vertex_count,
-                                    m->mesh->triangle_count - m->gone_count);
+    const bool is_good =
+        set_counts(tml, m->mesh, m->mesh->vertex_count, m->mesh->triangle_count - m->gone_count);
     tml_free(tml, closing.is_gone, (size_t)length);
     return is_good;
 }
 
-static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute *attributes,
-                            bool *is_cut)
+static tml_status mend_once(tml_context *tml, tml_mesh *mesh, bool *is_cut)
 {
     const uint64_t triangles = mesh->triangle_count, corners = 3 * triangles;
     const uint64_t vertices = mesh->vertex_count;
@@ -571,8 +568,7 @@ static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute
     }
     if (is_good && cut_count) {
         cut_count = find_cuts(&m, cuts);
-        is_good = set_counts(tml, mesh, attributes, vertices + cut_count,
-                             triangles + 2 * (uint64_t)cut_count);
+        is_good = set_counts(tml, mesh, vertices + cut_count, triangles + 2 * (uint64_t)cut_count);
         look_at_arrays(&m);
         for (uint32_t i = 0; i < cut_count && is_good; i++)
             cut(&m, &cuts[i], (uint32_t)vertices + i, (uint32_t)triangles + 2 * i);
@@ -582,7 +578,7 @@ static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute
     tml_free(tml, m.next, m.next ? (size_t)(4 * corners) : 0);
     tml_free(tml, m.first, m.first ? (size_t)(4 * vertices) : 0);
     if (is_good && m.gone_count)
-        is_good = leave_out_gone(tml, &m, triangles, attributes);
+        is_good = leave_out_gone(tml, &m, triangles);
     tml_free(tml, m.is_gone, m.is_gone ? (size_t)triangles : 0);
     return is_good ? TML_OK
                    : tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
@@ -590,12 +586,12 @@ static tml_status mend_once(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute
                                (unsigned long long)triangles);
 }
 
-tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh, tml_mesh_attribute *attributes)
+tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh)
 {
     tml_status status = TML_OK;
     bool is_cut = true;
     /* A triangle is cut at one edge at a time. */
     for (int round = 0; round < ROUNDS && is_cut && status == TML_OK; round++)
-        status = mend_once(tml, mesh, attributes, &is_cut);
+        status = mend_once(tml, mesh, &is_cut);
     return status;
 }

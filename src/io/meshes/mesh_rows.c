@@ -38,7 +38,7 @@ static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint
     raised.indices64 = true;
     size_t size = 0;
     const size_t row = tml_mesh_labels_size(&raised);
-    const uint8_t *labels = raised.face_labels;
+    uint8_t *labels = raised.face_labels;
     const uint64_t of_face = mesh_corners(&raised);
     for (uint64_t end = first + count; first < end; first += FACES) {
         uint64_t n = end - first < FACES ? end - first : FACES;

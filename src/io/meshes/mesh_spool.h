@@ -45,7 +45,7 @@ struct tml_mesh_stream {
     const mesh_format *format;
     tml_mesh mesh; /* counts and arrays of the whole mesh */
     bool soup;     /* pieces have no indices */
-    tml_status (*edit)(void *user, tml_mesh_arrays *mesh);
+    tml_status (*edit)(void *user, tml_mesh *mesh);
     void *user;
     const tml_team *team;
     bool team_soup; /* pieces have indices; the file is to be a soup */

@@ -13,8 +13,6 @@
 enum { NAME_TRIES = 100, NAME_SHOWN = 200, SEGMENTS_FIRST = 64 };
 
 static const char call[] = "tml_mesh_stream";
-_Static_assert((int)TML_FIELD_MAX_ATTRIBUTES >= (int)TML_MESH_MAX_ATTRIBUTES,
-               "tml_mesh_arrays has room for a mesh's");
 
 /* ---- spools --------------------------------------------------------------------------------- */
 
@@ -120,7 +118,7 @@ static bool goes_in_place(const tml_mesh_stream_desc *desc, const mesh_format *f
 /* The file itself, with its text. */
 static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_desc *desc)
 {
-    static const float promised[3];
+    static float promised[3];
     tml_mesh *whole = &stream->whole;
     mesh_layout *layout = &stream->layout;
     *whole = stream->mesh;
@@ -161,7 +159,7 @@ static tml_status take_attributes(tml_mesh_stream *stream, const tml_mesh_stream
                                   size_t *sizes)
 {
     tml_mesh *mesh = &stream->mesh;
-    mesh->attributes = desc->attributes;
+    mesh->attributes = (tml_mesh_attribute *)(uintptr_t)desc->attributes;
     mesh->attribute_count = desc->attribute_count;
     tml_status status = tml_mesh_check_attributes(stream->tml, mesh);
     mesh->attributes = stream->attributes;
@@ -502,14 +500,14 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
 
 tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
 {
-    const float **const reals[ATTRIBUTES] = {&stream->mesh.positions, &stream->mesh.normals,
-                                             &stream->mesh.values};
-    static const float nothing[3];
+    float **const reals[ATTRIBUTES] = {&stream->mesh.positions, &stream->mesh.normals,
+                                       &stream->mesh.values};
+    static float nothing[3];
     for (int i = 0; i < ARRAYS; i++) {
         spool *s = &stream->spools[i];
         if (!s->row_size)
             continue;
-        const void *memory = nothing; /* not NULL: an empty array is present, too */
+        void *memory = nothing; /* not NULL: an empty array is present, too */
         if (s->size) {
             s->mapped = tml_io_map(s->fd, 0, (size_t)s->size, true);
             if (!s->mapped)
@@ -563,24 +561,12 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
         return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
                          "%s: no memory for %" PRIu64 " parts", call, count);
     describe_parts(stream, parts);
-    tml_mesh_arrays arrays = {.positions = stream->spools[POSITIONS].mapped,
-                              .normals = stream->spools[NORMALS].mapped,
-                              .values = stream->spools[VALUES].mapped,
-                              .indices = stream->spools[INDICES].mapped,
-                              .indices64 = mesh->indices64,
-                              .vertex_count = mesh->vertex_count,
-                              .triangle_count = mesh->triangle_count,
-                              .parts = parts,
-                              .part_count = (uint32_t)count,
-                              .let_go = tml_mesh_let_go,
-                              .user = stream};
-    for (uint32_t i = 0; i < mesh->attribute_count; i++) {
-        arrays.attributes[i].data = stream->spools[ATTRIBUTES + i].mapped;
-        arrays.attributes[i].components = mesh->attributes[i].components;
-    }
-    tml_status status = stream->edit(stream->user, &arrays);
-    mesh->vertex_count = arrays.vertex_count;
-    mesh->triangle_count = arrays.triangle_count;
+    mesh->parts = parts;
+    mesh->part_count = (uint32_t)count;
+    mesh->release_pages = tml_mesh_let_go;
+    mesh->user = stream;
+    tml_status status = stream->edit(stream->user, mesh);
+    mesh->parts = NULL;
     tml_free(stream->tml, parts, count * sizeof *parts);
     return status;
 }

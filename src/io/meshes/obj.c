@@ -190,7 +190,7 @@ static size_t fill_lines(const tml_mesh *mesh, uint64_t first, uint64_t count, u
 tml_status tml_lines_save(tml_context *tml, const char *path, const float *segments, uint64_t count,
                           const double origin[3])
 {
-    const tml_mesh ends = {.positions = segments,
+    const tml_mesh ends = {.positions = (float *)(uintptr_t)segments,
                            .vertex_count = 2 * count,
                            .triangle_count = count, /* lines */
                            .origin = {origin[0], origin[1], origin[2]}};

@@ -395,7 +395,7 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
 }
 
 /* The parts as the filters left them. */
-static void take_parts(tml_surface_result *result, const tml_mesh_arrays *mesh)
+static void take_parts(tml_surface_result *result, const tml_mesh *mesh)
 {
     tml_surface_part end = {0}; /* of the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
@@ -411,18 +411,18 @@ static void take_parts(tml_surface_result *result, const tml_mesh_arrays *mesh)
 }
 
 /* A tml_mesh_stream_desc.edit. */
-static tml_status edit_mesh(void *user, tml_mesh_arrays *mesh)
+static tml_status edit_mesh(void *user, tml_mesh *mesh)
 {
     saving *s = user;
     const tml_surface_desc *asked = s->desc->slabs.surface;
-    mesh->counts_components = s->desc->slabs.components;
+    const bool counts = asked->largest_component || s->desc->slabs.components;
     tml_status status =
-        tml_mesh_clean(s->tml, mesh, asked->largest_component, asked->drop_degenerate);
+        tml_mesh_clean(s->tml, mesh, asked->largest_component, asked->drop_degenerate,
+                       counts ? &s->result->components : NULL);
     if (status == TML_OK && s->desc->mesh.edit)
         status = s->desc->mesh.edit(s->desc->mesh.user, mesh);
     s->result->vertex_count = mesh->vertex_count;
     s->result->triangle_count = mesh->triangle_count;
-    s->result->components = mesh->components;
     if (status == TML_OK)
         take_parts(s->result, mesh);
     return status;

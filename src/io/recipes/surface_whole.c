@@ -236,8 +236,8 @@ static tml_status save_label(whole_saving *w, const tml_surface_label_part *part
     }
     mesh.indices = indices;
     mesh.positions += 3 * part->vertex_first;
-    mesh.face_labels = (const uint8_t *)mesh.face_labels +
-                       2 * part->face_first * tml_type_size(mesh.face_label_type);
+    mesh.face_labels =
+        (uint8_t *)mesh.face_labels + 2 * part->face_first * tml_type_size(mesh.face_label_type);
     mesh.vertex_count = part->vertex_count;
     mesh.triangle_count = part->face_count;
     if (!tml_path_number(w->path, part->label, tml_type_is_signed(mesh.face_label_type), path,
