@@ -67,13 +67,7 @@ static tml_status measure_piece(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
     s->measures.is_off |= piece->part > 0;
-    measures_add(s->tml, &s->measures,
-                 &(tml_mesh){.positions = piece->positions,
-                             .indices = piece->indices,
-                             .indices64 = piece->indices64,
-                             .quads = piece->quads,
-                             .vertex_count = piece->vertex_count,
-                             .triangle_count = piece->triangle_count});
+    measures_add(s->tml, &s->measures, &piece->mesh);
     return TML_OK;
 }
 

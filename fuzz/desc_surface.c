@@ -311,17 +311,18 @@ static tml_status compare_piece(void *user, const tml_surface_piece *piece)
     DEMAND(piece->part < check->mesh->part_count);
     const tml_surface_part *part = &check->mesh->parts[piece->part];
     uint64_t first = part->vertex_first + piece->vertex_first;
-    DEMAND(piece->vertex_first + piece->vertex_count <= part->vertex_count &&
-           piece->triangle_first + piece->triangle_count <= part->triangle_count);
-    demand_equal(check->positions, piece->positions, first, piece->vertex_count, 12);
-    demand_equal(check->normals, piece->normals, first, piece->vertex_count, 12);
-    demand_equal(check->values, piece->values, first, piece->vertex_count, 4);
-    for (uint64_t i = 0; i < 3 * piece->triangle_count && piece->indices && check->indices; i++)
-        DEMAND(index_at(piece->indices, piece->indices64, i) + part->vertex_first ==
+    DEMAND(piece->vertex_first + piece->mesh.vertex_count <= part->vertex_count &&
+           piece->triangle_first + piece->mesh.triangle_count <= part->triangle_count);
+    demand_equal(check->positions, piece->mesh.positions, first, piece->mesh.vertex_count, 12);
+    demand_equal(check->normals, piece->mesh.normals, first, piece->mesh.vertex_count, 12);
+    demand_equal(check->values, piece->mesh.values, first, piece->mesh.vertex_count, 4);
+    for (uint64_t i = 0;
+         i < 3 * piece->mesh.triangle_count && piece->mesh.indices && check->indices; i++)
+        DEMAND(index_at(piece->mesh.indices, piece->mesh.indices64, i) + part->vertex_first ==
                index_at(check->indices, check->in->desc.indices64,
                         3 * (part->triangle_first + piece->triangle_first) + i));
-    check->vertices += piece->vertex_count;
-    check->triangles += piece->triangle_count;
+    check->vertices += piece->mesh.vertex_count;
+    check->triangles += piece->mesh.triangle_count;
     return TML_OK;
 }
 
@@ -519,15 +520,15 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
 {
     (void)user;
     note_number(piece->vertex_first);
-    note(piece->positions, 12 * piece->vertex_count);
-    if (piece->normals)
-        note(piece->normals, 12 * piece->vertex_count);
-    if (piece->values)
-        note(piece->values, 4 * piece->vertex_count);
-    if (piece->indices)
-        note(piece->indices, 3 * piece->triangle_count * (piece->indices64 ? 8 : 4));
-    if (piece->face_labels)
-        note(piece->face_labels, 2 * piece->triangle_count); /* of one byte and more */
+    note(piece->mesh.positions, 12 * piece->mesh.vertex_count);
+    if (piece->mesh.normals)
+        note(piece->mesh.normals, 12 * piece->mesh.vertex_count);
+    if (piece->mesh.values)
+        note(piece->mesh.values, 4 * piece->mesh.vertex_count);
+    if (piece->mesh.indices)
+        note(piece->mesh.indices, 3 * piece->mesh.triangle_count * (piece->mesh.indices64 ? 8 : 4));
+    if (piece->mesh.face_labels)
+        note(piece->mesh.face_labels, 2 * piece->mesh.triangle_count); /* of one byte and more */
     return seldom() ? TML_ERROR_FILE_ACCESS : TML_OK;
 }
 

@@ -61,7 +61,7 @@ static void check_same(const tml_bricks *bricks)
 
 static tml_status take_piece(void *user, const tml_surface_piece *piece)
 {
-    *(uint64_t *)user += piece->triangle_count;
+    *(uint64_t *)user += piece->mesh.triangle_count;
     return TML_OK;
 }
 

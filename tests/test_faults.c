@@ -860,14 +860,14 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
-    fault_hash(s->run, piece->positions, piece->vertex_count * 3 * sizeof(float));
-    if (piece->normals)
-        fault_hash(s->run, piece->normals, piece->vertex_count * 3 * sizeof(float));
-    if (piece->indices)
-        fault_hash(s->run, piece->indices, piece->triangle_count * 3 * sizeof(uint32_t));
-    for (int i = 0; i < 2 && piece->field_values[i]; i++) /* positions, radii */
-        fault_hash(s->run, piece->field_values[i],
-                   piece->vertex_count * (i ? 1 : 3) * sizeof(float));
+    fault_hash(s->run, piece->mesh.positions, piece->mesh.vertex_count * 3 * sizeof(float));
+    if (piece->mesh.normals)
+        fault_hash(s->run, piece->mesh.normals, piece->mesh.vertex_count * 3 * sizeof(float));
+    if (piece->mesh.indices)
+        fault_hash(s->run, piece->mesh.indices, piece->mesh.triangle_count * 3 * sizeof(uint32_t));
+    for (uint32_t i = 0; i < piece->mesh.attribute_count; i++) /* positions, radii */
+        fault_hash(s->run, piece->mesh.attributes[i].data,
+                   piece->mesh.vertex_count * (i ? 1 : 3) * sizeof(float));
     return TML_OK;
 }
 
@@ -899,9 +899,9 @@ static void run_surface_slabs(fault_run *r)
 static tml_status write_labeled(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
-    fault_hash(s->run, piece->positions, piece->vertex_count * 3 * sizeof(float));
-    fault_hash(s->run, piece->indices, piece->triangle_count * 3 * sizeof(uint32_t));
-    fault_hash(s->run, piece->face_labels, piece->triangle_count * 2);
+    fault_hash(s->run, piece->mesh.positions, piece->mesh.vertex_count * 3 * sizeof(float));
+    fault_hash(s->run, piece->mesh.indices, piece->mesh.triangle_count * 3 * sizeof(uint32_t));
+    fault_hash(s->run, piece->mesh.face_labels, piece->mesh.triangle_count * 2);
     return TML_OK;
 }
 

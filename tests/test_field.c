@@ -1938,16 +1938,16 @@ typedef struct pieces {
 static tml_status take_piece(void *user, const tml_surface_piece *piece)
 {
     pieces *p = user;
-    size_t more = (size_t)piece->vertex_count;
+    size_t more = (size_t)piece->mesh.vertex_count;
     for (int i = -1; i < CARRIED; i++) { /* the i-th has i + 1 components */
         size_t width = i < 0 ? 3 : (size_t)i + 1;
         float **to = i < 0 ? &p->positions : &p->means[i];
-        const float *from = i < 0 ? piece->positions : piece->field_values[2 * i];
+        const float *from = i < 0 ? piece->mesh.positions : piece->mesh.attributes[i].data;
         *to = realloc(*to, (p->count + more) * width * sizeof **to + 1);
         CHECK(from || !more);
         memcpy(*to + p->count * width, from, more * width * sizeof **to);
-        CHECK(i < 0 || piece->field_values[2 * i + 1] == NULL);
     }
+    CHECK_EQ_U64(piece->mesh.attribute_count, CARRIED);
     p->count += more;
     return TML_OK;
 }

@@ -639,13 +639,7 @@ static tml_status pipe_read(void *user, tml_surface_source source, uint64_t firs
 
 static tml_status pipe_write(void *user, const tml_surface_piece *piece)
 {
-    const tml_mesh mesh = {.positions = piece->positions,
-                           .normals = piece->normals,
-                           .indices = piece->indices,
-                           .indices64 = piece->indices64,
-                           .vertex_count = piece->vertex_count,
-                           .triangle_count = piece->triangle_count};
-    return tml_mesh_stream_add(((pipeline *)user)->out, piece->part, &mesh);
+    return tml_mesh_stream_add(((pipeline *)user)->out, piece->part, &piece->mesh);
 }
 
 /* From file to file in slabs; the reader has a context of its own. */

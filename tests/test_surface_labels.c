@@ -1284,20 +1284,22 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
     const size_t size = tml_type_size(p->v->type);
     p->is_good = p->is_good && piece->part == 0 && piece->vertex_first == m->vertex_count &&
                  piece->triangle_first == m->face_count &&
-                 m->vertex_count + piece->vertex_count <= p->room.vertex_count &&
-                 m->face_count + piece->triangle_count <= p->room.face_count && !piece->indices64;
+                 m->vertex_count + piece->mesh.vertex_count <= p->room.vertex_count &&
+                 m->face_count + piece->mesh.triangle_count <= p->room.face_count &&
+                 !piece->mesh.indices64;
     if (!p->is_good)
         return TML_ERROR_INTERNAL;
-    memcpy(m->positions + 3 * m->vertex_count, piece->positions, piece->vertex_count * 12);
-    p->is_good = piece->quads == (m->corners == 4);
-    if (piece->triangle_count)
-        memcpy(m->indices + m->corners * m->face_count, piece->indices,
-               piece->triangle_count * m->corners * 4);
-    for (uint64_t i = 0; i < 2 * piece->triangle_count; i++)
+    memcpy(m->positions + 3 * m->vertex_count, piece->mesh.positions,
+           piece->mesh.vertex_count * 12);
+    p->is_good = piece->mesh.quads == (m->corners == 4);
+    if (piece->mesh.triangle_count)
+        memcpy(m->indices + m->corners * m->face_count, piece->mesh.indices,
+               piece->mesh.triangle_count * m->corners * 4);
+    for (uint64_t i = 0; i < 2 * piece->mesh.triangle_count; i++)
         m->labels[2 * m->face_count + i] =
-            widened(p->v->type, (const unsigned char *)piece->face_labels + i * size);
-    m->vertex_count += piece->vertex_count;
-    m->face_count += piece->triangle_count;
+            widened(p->v->type, (const unsigned char *)piece->mesh.face_labels + i * size);
+    m->vertex_count += piece->mesh.vertex_count;
+    m->face_count += piece->mesh.triangle_count;
     return TML_OK;
 }
 

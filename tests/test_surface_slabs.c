@@ -151,16 +151,18 @@ static tml_status collect(void *user, const tml_surface_piece *piece)
     CHECK_EQ_U64(piece->triangle_first, c->triangle_base + c->triangles[p]);
     CHECK(piece->layer_first >= c->layer[p] && piece->layer_count > 0);
     c->layer[p] = piece->layer_first + piece->layer_count;
-    append((void **)&c->positions[p], c->vertices[p], piece->positions, piece->vertex_count, 12);
-    append((void **)&c->normals[p], c->vertices[p], piece->normals, piece->vertex_count, 12);
-    append((void **)&c->values[p], c->vertices[p], piece->values, piece->vertex_count, 4);
-    c->indices[p] = realloc(c->indices[p], (c->triangles[p] + piece->triangle_count) * 24 + 1);
-    for (uint64_t i = 0; piece->indices && i < 3 * piece->triangle_count; i++)
-        c->indices[p][3 * c->triangles[p] + i] = piece->indices64
-                                                     ? ((const uint64_t *)piece->indices)[i]
-                                                     : ((const uint32_t *)piece->indices)[i];
-    c->vertices[p] += piece->vertex_count;
-    c->triangles[p] += piece->triangle_count;
+    append((void **)&c->positions[p], c->vertices[p], piece->mesh.positions,
+           piece->mesh.vertex_count, 12);
+    append((void **)&c->normals[p], c->vertices[p], piece->mesh.normals, piece->mesh.vertex_count,
+           12);
+    append((void **)&c->values[p], c->vertices[p], piece->mesh.values, piece->mesh.vertex_count, 4);
+    c->indices[p] = realloc(c->indices[p], (c->triangles[p] + piece->mesh.triangle_count) * 24 + 1);
+    for (uint64_t i = 0; piece->mesh.indices && i < 3 * piece->mesh.triangle_count; i++)
+        c->indices[p][3 * c->triangles[p] + i] = piece->mesh.indices64
+                                                     ? ((const uint64_t *)piece->mesh.indices)[i]
+                                                     : ((const uint32_t *)piece->mesh.indices)[i];
+    c->vertices[p] += piece->mesh.vertex_count;
+    c->triangles[p] += piece->mesh.triangle_count;
     return TML_OK;
 }
 

@@ -376,7 +376,7 @@ typedef struct seen {
 
 static tml_status see_piece(void *user, const tml_surface_piece *piece)
 {
-    ((seen *)user)->vertices += piece->vertex_count;
+    ((seen *)user)->vertices += piece->mesh.vertex_count;
     return TML_OK;
 }
 

@@ -183,7 +183,7 @@ static void volume_to_mesh(tml_context *tml)
  * piece. */
 static tml_status count_piece(void *user, const tml_surface_piece *piece)
 {
-    *(uint64_t *)user += piece->vertex_count;
+    *(uint64_t *)user += piece->mesh.vertex_count;
     return TML_OK;
 }
 

@@ -219,7 +219,7 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
 
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
-    *(uint64_t *)user += piece->vertex_count; /* ... piece->positions, piece->indices */
+    *(uint64_t *)user += piece->mesh.vertex_count; /* ... and its positions and indices */
     return TML_OK;
 }
 

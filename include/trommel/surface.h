@@ -345,27 +345,24 @@ typedef enum tml_surface_source {
 } tml_surface_source;
 
 /* A stretch of one part of the mesh: the vertices and triangles of some layers, in the order of the
- * whole. Pieces of a part follow one another without a gap. */
+ * whole. Pieces of a part follow one another without a gap.
+ * value           isovalue or label
+ * label           exact, as tml_surface_part's
+ * layer_first     layer_count layers of the volume: the piece has the vertices on the edges that
+ *                 begin in them, and the triangles of the cells that begin there
+ * vertex_first    the first vertex's number within the part, after those of desc.before
+ * triangle_first  likewise
+ * mesh            indices are numbers within the part, and may be those of the next piece's first
+ *                 layer. attributes are the means of desc.field_values that are given, in their
+ *                 order, without names. face_labels and quads are of boundaries */
 typedef struct tml_surface_piece {
     uint32_t part;
-    double value;          /* isovalue or label */
-    uint64_t layer_first;  /* of the volume: vertices on the edges that begin in these layers, */
-    uint64_t layer_count;  /* triangles of the cells that begin there */
-    uint64_t vertex_first; /* numbers within the part, after those of desc.before */
-    uint64_t vertex_count;
+    double value;
+    uint64_t label;
+    uint64_t layer_first, layer_count;
+    uint64_t vertex_first;
     uint64_t triangle_first;
-    uint64_t triangle_count;
-    float *positions; /* vertex_count x 3 */
-    float *normals;   /* the same, or NULL */
-    float *values;    /* vertex_count, or NULL */
-    /* Means of desc.field_values, vertex_count each, in its places; NULL where that has none. */
-    float *field_values[TML_FIELD_MAX_ATTRIBUTES];
-    void *indices; /* triangle_count x 3, u32 or u64: numbers within the part, which may be
-                             * those of the next piece's first layer; NULL: soup */
-    bool indices64;
-    bool quads;        /* of boundaries: triangle_count quads, indices x 4 */
-    void *face_labels; /* of boundaries: triangle_count x 2, of the volume's type; or NULL */
-    uint64_t label;    /* exact, as tml_surface_part's */
+    tml_mesh mesh;
 } tml_surface_piece;
 
 /* A surface in slabs: layers go in, pieces come out, and neither the volume nor the mesh is ever

@@ -478,11 +478,9 @@ class tml_surface_labels_result(Structure):
 
 
 class tml_surface_piece(Structure):
-    _fields_ = [('part', c_uint32), ('value', c_double), ('layer_first', c_uint64), ('layer_count', c_uint64),
-                ('vertex_first', c_uint64), ('vertex_count', c_uint64), ('triangle_first', c_uint64),
-                ('triangle_count', c_uint64), ('positions', POINTER(c_float)), ('normals', POINTER(c_float)),
-                ('values', POINTER(c_float)), ('field_values', POINTER(c_float) * 8), ('indices', c_void_p),
-                ('indices64', c_bool), ('quads', c_bool), ('face_labels', c_void_p), ('label', c_uint64)]
+    _fields_ = [('part', c_uint32), ('value', c_double), ('label', c_uint64), ('layer_first', c_uint64),
+                ('layer_count', c_uint64), ('vertex_first', c_uint64), ('triangle_first', c_uint64),
+                ('mesh', tml_mesh)]
 
 
 class tml_surface_slabs_desc(Structure):

@@ -162,7 +162,7 @@ static tml_status nets_slabs_count(slab_producer *p, const slab_layers *at)
     return status;
 }
 
-static tml_status nets_slabs_emit(slab_producer *p, const slab_layers *at, tml_surface_piece *out)
+static tml_status nets_slabs_emit(slab_producer *p, const slab_layers *at, tml_mesh *out)
 {
     nets_slabs *nets = p->state;
     (void)at;
@@ -170,6 +170,8 @@ static tml_status nets_slabs_emit(slab_producer *p, const slab_layers *at, tml_s
     out->positions = nets->slab.positions;
     out->indices = nets->slab.plan.indices;
     out->face_labels = nets->slab.plan.face_labels;
+    out->face_label_type = nets->slab.plan.type;
+    memcpy(out->origin, p->desc->boundaries->position_origin, sizeof out->origin);
     return status;
 }
 

@@ -18,6 +18,8 @@ enum {
     PIECE_MEANS,
     PIECE_ARRAYS = PIECE_MEANS + TML_FIELD_MAX_ATTRIBUTES
 };
+_Static_assert((int)TML_FIELD_MAX_ATTRIBUTES <= (int)TML_MESH_MAX_ATTRIBUTES,
+               "a piece has room for the means");
 
 typedef struct isosurface_slabs {
     surface_plan plan;
@@ -171,10 +173,6 @@ static void describe_pieces(slab_producer *p, isosurface_slabs *iso)
     for (int i = 0; i < PIECE_ARRAYS; i++)
         if (i != PIECE_INDICES && iso->types[i])
             p->vertex_size += tml_type_size(iso->types[i]);
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        if (iso->types[PIECE_MEANS + i])
-            p->value_components[i] =
-                (uint8_t)(tml_type_size(iso->types[PIECE_MEANS + i]) / sizeof(float));
     /* Marks of cells, two bytes each, which have two triangles and more. */
     p->triangle_size = tml_type_size(iso->types[PIECE_INDICES]) + plan->trilinear;
     /* A sample, also of a pad, owns at most three edges and a cell of five triangles, or with six
@@ -329,7 +327,7 @@ static tml_status place_parts(slab_producer *p, isosurface_slabs *iso)
     return status;
 }
 
-static tml_status isosurface_emit(slab_producer *p, const slab_layers *at, tml_surface_piece *out)
+static tml_status isosurface_emit(slab_producer *p, const slab_layers *at, tml_mesh *out)
 {
     isosurface_slabs *iso = p->state;
     const double middle = (at->from + at->to) / 2;
@@ -345,8 +343,11 @@ static tml_status isosurface_emit(slab_producer *p, const slab_layers *at, tml_s
     out->normals = (float *)iso->memory[PIECE_NORMALS];
     out->values = (float *)iso->memory[PIECE_VALUES];
     out->indices = iso->memory[PIECE_INDICES]; /* NULL: no triangles in the slab */
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        out->field_values[i] = (float *)iso->memory[PIECE_MEANS + i];
+    for (int i = PIECE_MEANS; i < PIECE_ARRAYS; i++)
+        if (iso->types[i])
+            out->attributes[out->attribute_count++] = (tml_mesh_attribute){
+                NULL, tml_type_components(iso->types[i]), (float *)iso->memory[i]};
+    memcpy(out->origin, p->desc->surface->position_origin, sizeof out->origin);
     return status;
 }
 

@@ -59,9 +59,10 @@ typedef struct slab_verbs {
     uint64_t (*scratch_size)(slab_producer *producer, uint64_t held);
     /* Writes the parts' counts. end follows in any case. */
     tml_status (*count)(slab_producer *producer, const slab_layers *at);
-    /* Sets the arrays of out to the slab's mesh in host memory, which stays until end. At
-     * OUT_OF_DEVICE_MEMORY the slab may be tried again in halves. */
-    tml_status (*emit)(slab_producer *producer, const slab_layers *at, tml_surface_piece *out);
+    /* Sets the arrays and the origin of out to the slab's mesh in host memory, which stays until
+     * end. out->attributes has room for all. At OUT_OF_DEVICE_MEMORY the slab may be tried again in
+     * halves. */
+    tml_status (*emit)(slab_producer *producer, const slab_layers *at, tml_mesh *out);
     void (*end)(slab_producer *producer, const slab_layers *at);
     void (*close)(slab_producer *producer);
 } slab_verbs;
@@ -87,7 +88,6 @@ struct slab_producer {
     bool indices64;
     bool quads; /* in place of triangles */
     bool soup;
-    uint8_t value_components[TML_FIELD_MAX_ATTRIBUTES]; /* of field_values; 0: none */
     uint64_t vertex_size, triangle_size; /* bytes of a piece, and of its making, for each */
 
     double progress; /* reported so far */

@@ -24,13 +24,19 @@ static tml_status array_grow(tml_context *tml, soup_array *array, uint64_t size)
                      size);
 }
 
-static void piece_arrays(const tml_surface_piece *piece, const float *out[SOUP_ARRAYS])
+static void piece_arrays(const tml_mesh *mesh, const float *out[SOUP_ARRAYS])
 {
-    out[0] = piece->positions;
-    out[1] = piece->normals;
-    out[2] = piece->values;
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        out[3 + i] = piece->field_values[i];
+    out[0] = mesh->positions;
+    out[1] = mesh->normals;
+    out[2] = mesh->values;
+    for (uint32_t i = 0; i < TML_MESH_MAX_ATTRIBUTES; i++)
+        out[3 + i] = i < mesh->attribute_count ? mesh->attributes[i].data : NULL;
+}
+
+/* Of an array that the mesh has. */
+static uint64_t components_of(const tml_mesh *mesh, int array)
+{
+    return array < 2 ? 3 : array == 2 ? 1 : mesh->attributes[array - 3].components;
 }
 
 typedef struct soup_job {
@@ -48,11 +54,11 @@ static void gather_block(void *argument, uint32_t block)
     const tml_surface_piece *piece = job->piece;
     const uint64_t first = (uint64_t)block * BLOCK, end = TML_MIN_OF(first + BLOCK, job->count);
     const float *arrays[SOUP_ARRAYS];
-    piece_arrays(piece, arrays);
+    piece_arrays(&piece->mesh, arrays);
     for (int a = 0; a < SOUP_ARRAYS; a++) {
         if (!arrays[a])
             continue;
-        uint64_t n = carry->components[a];
+        uint64_t n = components_of(&piece->mesh, a);
         float *to = (float *)carry->soup[a].memory + 3 * n * (job->place + first);
         for (uint64_t i = 3 * first; i < 3 * end; i++, to += n) {
             uint64_t vertex = job->triangles[i];
@@ -78,7 +84,8 @@ static void complete_block(void *argument, uint32_t block)
 {
     soup_job *job = argument;
     const tml_surface_piece *piece = job->piece;
-    const uint64_t *corner = piece->indices, vertex_end = piece->vertex_first + piece->vertex_count;
+    const uint64_t *corner = piece->mesh.indices;
+    const uint64_t vertex_end = piece->vertex_first + piece->mesh.vertex_count;
     const uint64_t first = (uint64_t)block * BLOCK, end = TML_MIN_OF(first + BLOCK, job->count);
     uint64_t i = 3 * first;
     while (i < 3 * end && corner[i] < vertex_end)
@@ -93,7 +100,7 @@ static void complete_block(void *argument, uint32_t block)
 /* Number of triangles before the first one that names a vertex of the next piece. */
 static uint64_t complete_count(tml_context *tml, const tml_surface_piece *piece)
 {
-    const uint64_t count = piece->triangle_count;
+    const uint64_t count = piece->mesh.triangle_count;
     soup_job job = {NULL, piece, NULL, count, 0, count};
     tml_parallel_for(tml, (uint32_t)TML_CEIL_DIV(count, BLOCK), complete_block, &job);
     return atomic_load_explicit(&job.complete, memory_order_relaxed);
@@ -103,24 +110,26 @@ static uint64_t complete_count(tml_context *tml, const tml_surface_piece *piece)
 static tml_status carry_keep(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
                              uint64_t first)
 {
-    uint64_t count = piece->triangle_count - first;
-    const uint64_t *corners = count ? (const uint64_t *)piece->indices + 3 * first : NULL;
-    uint64_t low = piece->vertex_first + piece->vertex_count;
+    const tml_mesh *mesh = &piece->mesh;
+    uint64_t count = mesh->triangle_count - first;
+    const uint64_t *corners = count ? (const uint64_t *)mesh->indices + 3 * first : NULL;
+    uint64_t low = piece->vertex_first + mesh->vertex_count;
     for (uint64_t i = 0; i < 3 * count; i++)
         low = TML_MIN_OF(low, corners[i]);
     assert(low >= piece->vertex_first);
     uint64_t skipped = low - piece->vertex_first;
     const float *arrays[SOUP_ARRAYS];
-    piece_arrays(piece, arrays);
+    piece_arrays(&piece->mesh, arrays);
     carry->triangle_count = 0; /* stays 0 on failure */
     tml_status status = array_grow(tml, &carry->waiting[SOUP_ARRAYS], 3 * count * sizeof *corners);
     for (int a = 0; a < SOUP_ARRAYS && status == TML_OK; a++) {
-        uint64_t size = (piece->vertex_count - skipped) * carry->components[a] * sizeof(float);
-        if (!arrays[a] || size == 0)
+        if (!arrays[a] || mesh->vertex_count == skipped)
             continue;
+        const uint64_t n = components_of(mesh, a);
+        const uint64_t size = (mesh->vertex_count - skipped) * n * sizeof(float);
         status = array_grow(tml, &carry->waiting[a], size);
         if (status == TML_OK)
-            memcpy(carry->waiting[a].memory, arrays[a] + skipped * carry->components[a], size);
+            memcpy(carry->waiting[a].memory, arrays[a] + skipped * n, size);
     }
     if (status != TML_OK)
         return status;
@@ -129,7 +138,7 @@ static tml_status carry_keep(tml_context *tml, soup_carry *carry, const tml_surf
         memcpy(carry->triangles, corners, 3 * count * sizeof *corners);
     carry->triangle_count = count;
     carry->vertex_first = low;
-    carry->vertex_count = piece->vertex_count - skipped;
+    carry->vertex_count = mesh->vertex_count - skipped;
     return TML_OK;
 }
 
@@ -139,27 +148,31 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
     uint64_t waited = carry->triangle_count, complete = complete_count(tml, piece);
     uint64_t count = waited + complete;
     const float *arrays[SOUP_ARRAYS];
-    piece_arrays(piece, arrays);
+    piece_arrays(&piece->mesh, arrays);
     tml_status status = TML_OK;
     for (int a = 0; a < SOUP_ARRAYS && status == TML_OK; a++)
         if (arrays[a])
-            status =
-                array_grow(tml, &carry->soup[a], 3 * count * carry->components[a] * sizeof(float));
+            status = array_grow(tml, &carry->soup[a],
+                                3 * count * components_of(&piece->mesh, a) * sizeof(float));
     if (status != TML_OK)
         return status;
     gather_corners(tml, carry, piece, carry->triangles, waited, 0);
-    gather_corners(tml, carry, piece, piece->indices, complete, waited);
+    gather_corners(tml, carry, piece, piece->mesh.indices, complete, waited);
     *out = *piece;
     out->vertex_first = 3 * carry->done;
-    out->vertex_count = 3 * count;
     out->triangle_first = carry->done;
-    out->triangle_count = count;
-    out->positions = carry->soup[0].memory;
-    out->normals = arrays[1] ? carry->soup[1].memory : NULL;
-    out->values = arrays[2] ? carry->soup[2].memory : NULL;
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        out->field_values[i] = arrays[3 + i] ? carry->soup[3 + i].memory : NULL;
-    out->indices = NULL;
+    tml_mesh *soup = &out->mesh;
+    soup->vertex_count = 3 * count;
+    soup->triangle_count = count;
+    soup->positions = carry->soup[0].memory;
+    soup->normals = arrays[1] ? carry->soup[1].memory : NULL;
+    soup->values = arrays[2] ? carry->soup[2].memory : NULL;
+    soup->attributes = carry->attributes;
+    for (uint32_t i = 0; i < soup->attribute_count; i++) {
+        soup->attributes[i] = piece->mesh.attributes[i];
+        soup->attributes[i].data = arrays[3 + i] ? carry->soup[3 + i].memory : NULL;
+    }
+    soup->indices = NULL;
     carry->done += count;
     return carry_keep(tml, carry, piece, complete);
 }

@@ -5,22 +5,22 @@
 
 #include <trommel/surface.h>
 
-enum { SOUP_ARRAYS = 3 + TML_FIELD_MAX_ATTRIBUTES }; /* positions, normals, values, field_values */
+enum { SOUP_ARRAYS = 3 + TML_MESH_MAX_ATTRIBUTES }; /* positions, normals, values, attributes */
 
 typedef struct soup_array {
     void *memory;
     size_t size;
 } soup_array;
 
-/* Zeroed but for components: before the first piece. */
+/* Zeroed but for done: before the first piece. */
 typedef struct soup_carry {
-    uint8_t components[SOUP_ARRAYS]; /* of each array */
     uint64_t *triangles; /* carried vertex numbers within the part; in waiting[SOUP_ARRAYS] */
     uint64_t triangle_count;
     uint64_t vertex_first, vertex_count; /* carried vertices */
     uint64_t done;                       /* triangles given out */
     soup_array waiting[SOUP_ARRAYS + 1]; /* carried vertices' arrays, then triangles */
     soup_array soup[SOUP_ARRAYS];
+    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES]; /* the soup's */
 } soup_carry;
 
 /* Takes a part's next piece, which has 64-bit indices. out: the triangles whose vertices are all

@@ -169,7 +169,7 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
 }
 
 /* Indices of the part that begins with this triangle; NULL: the slab has no triangles. */
-static void *indices_at(const slab_producer *p, const tml_surface_piece *all, uint64_t first)
+static void *indices_at(const slab_producer *p, const tml_mesh *all, uint64_t first)
 {
     size_t row = (p->quads ? 4 : 3) * (p->indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
     return all->indices ? (uint8_t *)all->indices + first * row : NULL;
@@ -177,12 +177,13 @@ static void *indices_at(const slab_producer *p, const tml_surface_piece *all, ui
 
 /* Gives a part's piece of the slab's arrays to desc.write, as a soup if desc.surface.soup. */
 static tml_status piece_write(stream *s, uint32_t number, const slab_layers *at,
-                              const tml_surface_piece *all)
+                              const tml_mesh *all)
 {
     const slab_producer *p = &s->producer;
     const slab_part *part = &p->parts[number];
     const tml_surface_part *done = &s->done[number];
     uint64_t v = part->vertex_first;
+    tml_mesh_attribute means[TML_MESH_MAX_ATTRIBUTES];
     tml_surface_piece piece = {
         .part = number,
         .value = part->value,
@@ -190,25 +191,29 @@ static tml_status piece_write(stream *s, uint32_t number, const slab_layers *at,
         .layer_first = at->own_first,
         .layer_count = at->own_end - at->own_first,
         .vertex_first = done->vertex_first + done->vertex_count,
-        .vertex_count = part->vertex_count,
         .triangle_first = done->triangle_first + done->triangle_count,
-        .triangle_count = part->triangle_count,
-        .positions = all->positions + 3 * v,
-        .normals = all->normals ? all->normals + 3 * v : NULL,
-        .values = all->values ? all->values + v : NULL,
-        .indices = indices_at(p, all, part->triangle_first),
-        .indices64 = p->indices64,
-        .quads = p->quads,
-        .face_labels = all->face_labels,
+        .mesh = *all,
     };
-    for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        if (all->field_values[i])
-            piece.field_values[i] = all->field_values[i] + v * p->value_components[i];
+    tml_mesh *mesh = &piece.mesh;
+    mesh->positions = all->positions + 3 * v;
+    mesh->normals = all->normals ? all->normals + 3 * v : NULL;
+    mesh->values = all->values ? all->values + v : NULL;
+    mesh->indices = indices_at(p, all, part->triangle_first);
+    mesh->vertex_count = part->vertex_count;
+    mesh->triangle_count = part->triangle_count;
+    mesh->indices64 = p->indices64;
+    mesh->quads = p->quads;
+    mesh->attributes = means;
+    for (uint32_t i = 0; i < mesh->attribute_count; i++) {
+        means[i] = all->attributes[i];
+        if (means[i].data)
+            means[i].data += v * means[i].components;
+    }
     if (!s->carries)
         return s->desc->write(s->desc->user, &piece);
     tml_surface_piece soup;
     tml_status status = soup_carry_add(s->tml, &s->carries[number], &piece, &soup);
-    if (status == TML_OK && soup.triangle_count)
+    if (status == TML_OK && soup.mesh.triangle_count)
         status = s->desc->write(s->desc->user, &soup);
     return status;
 }
@@ -228,7 +233,7 @@ static tml_status count_below(stream *s, const slab_layers *at)
     return status;
 }
 
-static tml_status add_components(stream *s, const tml_surface_piece *all)
+static tml_status add_components(stream *s, const tml_mesh *all)
 {
     const slab_producer *p = &s->producer;
     tml_status status = TML_OK;
@@ -318,7 +323,7 @@ static void slabs_add_counts(stream *s)
 }
 
 /* Writes the pieces of a slab that was emitted. */
-static tml_status write_slab(stream *s, const slab_layers *at, const tml_surface_piece *all)
+static tml_status write_slab(stream *s, const slab_layers *at, const tml_mesh *all)
 {
     const slab_producer *p = &s->producer;
     tml_status status = add_components(s, all);
@@ -345,7 +350,8 @@ static tml_status run_slab(stream *s, const slab_layers *whole)
     bool is_too_large =
         is_written && is_divisible && piece_bytes(s, vertices, triangles) > s->piece_size;
     if (is_written && !is_too_large) {
-        tml_surface_piece all = {0};
+        tml_mesh_attribute means[TML_MESH_MAX_ATTRIBUTES];
+        tml_mesh all = {.attributes = means};
         status = p->verbs->emit(p, &at, &all);
         is_too_large = status == TML_ERROR_OUT_OF_DEVICE_MEMORY && is_divisible;
         TML_THEN(status, write_slab(s, &at, &all));
@@ -417,11 +423,8 @@ static tml_status begin_parts(stream *s)
     s->carries = tml_alloc_array(s->tml, count, sizeof *s->carries);
     if (!s->carries)
         return slab_error(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
-    for (uint32_t p = 0; p < count; p++) {
-        s->carries[p] = (soup_carry){.done = s->done[p].triangle_first, .components = {3, 3, 1}};
-        memcpy(s->carries[p].components + 3, producer->value_components,
-               sizeof producer->value_components);
-    }
+    for (uint32_t p = 0; p < count; p++)
+        s->carries[p] = (soup_carry){.done = s->done[p].triangle_first};
     return TML_OK;
 }
 

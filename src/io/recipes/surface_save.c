@@ -322,22 +322,14 @@ static tml_status scale_values(saving *s, const float *values, uint64_t count)
 
 static tml_status add_piece(saving *s, const tml_surface_piece *piece)
 {
-    tml_mesh mesh = {.positions = piece->positions,
-                     .normals = piece->normals,
-                     .values = piece->values,
-                     .indices = piece->indices,
-                     .indices64 = piece->indices64,
-                     .quads = piece->quads,
-                     .vertex_count = piece->vertex_count,
-                     .triangle_count = piece->triangle_count,
-                     .face_labels = piece->face_labels,
-                     .face_label_type = s->mesh.face_label_type};
+    tml_mesh mesh = piece->mesh;
     tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
     mesh.attributes = attributes;
     mesh.attribute_count = s->mesh.attribute_count;
     for (uint32_t i = 0; i < mesh.attribute_count; i++) {
         attributes[i] = s->mesh.attributes[i];
-        attributes[i].data = piece->field_values[i];
+        attributes[i].data =
+            i < piece->mesh.attribute_count ? piece->mesh.attributes[i].data : NULL;
     }
     return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_stream_add(s->out, piece->part, &mesh));
 }
@@ -366,8 +358,8 @@ static tml_status open_with(saving *s, const tml_surface_piece *piece)
     s->is_split = piece->layer_count < region_layers(s).count;
     if (s->is_split)
         return TML_ERROR_CANCELLED;
-    s->only = (tml_surface_part){.vertex_count = piece->vertex_count,
-                                 .triangle_count = piece->triangle_count};
+    s->only = (tml_surface_part){.vertex_count = piece->mesh.vertex_count,
+                                 .triangle_count = piece->mesh.triangle_count};
     s->mesh.parts = &s->only;
     s->mesh.part_count = 1;
     return save_fails(&s->failed, TML_SIDE_MESH,
@@ -385,9 +377,9 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     if (piece->layer_first > 0 && s->sources[0].stream && !s->slabs.boundaries)
         /* the layer below is still looked at */
         tml_volume_stream_let_go(s->sources[0].stream, piece->layer_first - 1);
-    if (piece->values && s->attribute) {
-        status = scale_values(s, piece->values, piece->vertex_count);
-        scaled.values = s->values;
+    if (piece->mesh.values && s->attribute) {
+        status = scale_values(s, piece->mesh.values, piece->mesh.vertex_count);
+        scaled.mesh.values = s->values;
     }
     if (status == TML_OK && s->desc->slabs.write)
         status = s->desc->slabs.write(s->desc->slabs.user, &scaled);
