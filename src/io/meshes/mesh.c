@@ -15,11 +15,11 @@ static const mesh_format formats[] = {
 /* ---- a whole file ---------------------------------------------------------------------------- */
 
 tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format *format,
-                          const tml_mesh *mesh, const mesh_relief *relief)
+                          const tml_mesh *mesh, const mesh_share *share)
 {
     if (!format->describe)
-        return format->write(tml, path, mesh, relief);
-    if (format->describe == tml_stl_describe && !(relief && relief->share))
+        return format->write(tml, path, mesh);
+    if (format->describe == tml_stl_describe && !share)
         tml_stl_tell_of_rounding(tml, path, mesh);
     mesh_layout layout = {0};
     mesh_box box = {0};
@@ -27,13 +27,12 @@ tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format 
     if (status == TML_OK && format->has_box) {
         box = tml_mesh_box_empty();
         layout = (mesh_layout){0};
-        status = tml_mesh_box_add(tml, path, mesh, relief, &box);
+        status = tml_mesh_box_add(tml, path, mesh, &box);
         TML_THEN(status, format->describe(tml, path, mesh, &box, &layout));
     }
     io_writer writer;
-    if (status == TML_OK && relief && relief->share)
-        status =
-            tml_io_team_create(tml, MESH_CALL, path, layout.size, relief->share->team, &writer);
+    if (status == TML_OK && share)
+        status = tml_io_team_create(tml, MESH_CALL, path, layout.size, share->team, &writer);
     else if (status == TML_OK)
         status = tml_io_create(tml, MESH_CALL, path, layout.size, &writer);
     if (status != TML_OK)
@@ -43,7 +42,7 @@ tml_status tml_mesh_write(tml_context *tml, const char *path, const mesh_format 
         const mesh_chunk *chunk = &layout.chunks[i];
         if (chunk->fill) {
             tml_mesh with = mesh_with_attribute(mesh, chunk->attribute);
-            status = tml_mesh_write_rows(&writer, relief, &with, chunk->rows, chunk->row_size,
+            status = tml_mesh_write_rows(&writer, share, &with, chunk->rows, chunk->row_size,
                                          chunk->fill);
             continue;
         }
@@ -126,7 +125,7 @@ static void find_largest(void *argument, uint32_t block)
     job->largest[block] = job->mesh->indices64 ? largest : largest32;
 }
 
-static uint64_t largest_index(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
+static uint64_t largest_index(tml_context *tml, const tml_mesh *mesh)
 {
     const uint64_t corners = mesh_corners(mesh) * mesh->triangle_count,
                    round = (uint64_t)CHECK_BLOCK * CHECK_BLOCKS;
@@ -137,12 +136,12 @@ static uint64_t largest_index(tml_context *tml, const tml_mesh *mesh, const mesh
         tml_parallel_for(tml, count, find_largest, &job);
         for (uint32_t b = 0; b < count; b++)
             largest = job.largest[b] > largest ? job.largest[b] : largest;
-        mesh_let_go(relief);
+        mesh_release_pages(mesh);
     }
     return largest;
 }
 
-tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_relief *relief)
+tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh)
 {
     if (mesh->vertex_count > UINT64_MAX / 64 || mesh->triangle_count > UINT64_MAX / 64)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -172,7 +171,7 @@ tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh, const mesh_rel
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.face_label_type is %s, needs an integer's",
                          tml_type_name(mesh->face_label_type));
-    uint64_t largest = mesh->indices ? largest_index(tml, mesh, relief) : 0;
+    uint64_t largest = mesh->indices ? largest_index(tml, mesh) : 0;
     if (mesh->triangle_count > 0 && largest >= mesh->vertex_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          MESH_CALL ": mesh.indices reach %llu, needs less than vertex_count %llu",
@@ -218,7 +217,7 @@ tml_status tml_mesh_save(tml_context *tml, const char *path, const tml_mesh *mes
 {
     const mesh_format *format = NULL;
     tml_status status = tml_mesh_format_of(tml, path, &format);
-    TML_THEN(status, tml_mesh_check(tml, mesh, NULL));
+    TML_THEN(status, tml_mesh_check(tml, mesh));
     TML_THEN(status, tml_mesh_check_quads(tml, path, format, mesh->quads));
     TML_THEN(status, tml_mesh_check_labels(tml, path, format, mesh));
     return status == TML_OK ? tml_mesh_write(tml, path, format, mesh, NULL) : status;

@@ -34,20 +34,13 @@ typedef struct mesh_share {
     uint32_t stretch_count;
 } mesh_share;
 
-/* How to limit the resident memory of a mesh whose arrays are mapped files: let_go releases their
- * pages. Whoever iterates over the arrays calls it (mesh_let_go) every MESH_RELIEF bytes; relief or
- * let_go may be NULL. share: the mesh is a share of a larger one, or NULL. */
-typedef struct mesh_relief {
-    void (*let_go)(void *user);
-    void *user;
-    const mesh_share *share;
-} mesh_relief;
-static inline void mesh_let_go(const mesh_relief *relief)
+/* Limits the resident memory of a mesh whose arrays are mapped files: whoever iterates over the
+ * arrays calls it every MESH_RELIEF bytes. */
+static inline void mesh_release_pages(const tml_mesh *mesh)
 {
-    if (relief && relief->let_go)
-        relief->let_go(relief->user);
+    if (mesh->release_pages)
+        mesh->release_pages(mesh->user);
 }
-/* Bytes of an array between two calls of let_go. */
 enum { MESH_RELIEF = 32 << 20 };
 
 /* Writes rows [first, first + count) to out and returns their size in bytes. Several threads may
@@ -107,8 +100,7 @@ typedef struct mesh_format {
      * file. */
     tml_status (*describe)(tml_context *tml, const char *path, const tml_mesh *mesh,
                            const mesh_box *box, mesh_layout *out);
-    tml_status (*write)(tml_context *tml, const char *path, const tml_mesh *mesh,
-                        const mesh_relief *relief);
+    tml_status (*write)(tml_context *tml, const char *path, const tml_mesh *mesh);
     mesh_sharing sharing;
     bool has_box; /* of finite numbers */
     bool has_quads;
@@ -126,16 +118,15 @@ tml_status tml_glb_describe(tml_context *tml, const char *path, const tml_mesh *
                             const mesh_box *box, mesh_layout *out);
 tml_status tml_vtp_describe(tml_context *tml, const char *path, const tml_mesh *mesh,
                             const mesh_box *box, mesh_layout *out);
-tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief);
+tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh);
 
 /* The format of a name's ending. Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_mesh_format_of(tml_context *tml, const char *path,
                                              const mesh_format **out);
-/* Writes a file. The mesh is checked. */
+/* Writes a file. The mesh is checked. share: it is a share of a larger one, or NULL. */
 TML_MUST_CHECK tml_status tml_mesh_write(tml_context *tml, const char *path,
                                          const mesh_format *format, const tml_mesh *mesh,
-                                         const mesh_relief *relief);
+                                         const mesh_share *share);
 /* Errors: UNSUPPORTED where the file would be of quads that its format has not. */
 TML_MUST_CHECK tml_status tml_mesh_check_quads(tml_context *tml, const char *path,
                                                const mesh_format *format, bool quads);
@@ -143,8 +134,7 @@ TML_MUST_CHECK tml_status tml_mesh_check_quads(tml_context *tml, const char *pat
 TML_MUST_CHECK tml_status tml_mesh_check_labels(tml_context *tml, const char *path,
                                                 const mesh_format *format, const tml_mesh *mesh);
 /* Checks that counts, pointers and indices are consistent. Errors: INVALID_ARGUMENT. */
-TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh,
-                                         const mesh_relief *relief);
+TML_MUST_CHECK tml_status tml_mesh_check(tml_context *tml, const tml_mesh *mesh);
 
 /* A file that is written in pieces, where io_writes_rows: its text, and the rows of a piece, the
  * first of which are these of the whole mesh. The piece's indices are numbers from base on in the
@@ -157,20 +147,20 @@ TML_MUST_CHECK tml_status tml_mesh_put_rows(io_writer *writer, const mesh_layout
 /* The box of no positions; adding a mesh's. Errors: INVALID_ARGUMENT (a position is not finite). */
 mesh_box tml_mesh_box_empty(void);
 TML_MUST_CHECK tml_status tml_mesh_box_add(tml_context *tml, const char *path, const tml_mesh *mesh,
-                                           const mesh_relief *relief, mesh_box *box);
+                                           mesh_box *box);
 
 /* The name that messages begin with. */
 #define MESH_CALL "tml_mesh_save"
 
 /* Writes the mesh's rows of one kind, of at most row_size bytes each; with a share, or where the
  * file's size is known, all rows must have exactly that size. */
-TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief,
+TML_MUST_CHECK tml_status tml_mesh_write_rows(io_writer *writer, const mesh_share *share,
                                               const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                               mesh_fill fill);
 
 /* mesh_stretches.c: the same by several processes, of which each has so many bytes of a buffer. */
 enum { TEAM_BUFFER = 8 << 20 };
-TML_MUST_CHECK tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
+TML_MUST_CHECK tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_share *share,
                                                    const tml_mesh *mesh, mesh_rows rows,
                                                    size_t row_size, mesh_fill fill);
 /* *out: the largest of all ranks' numbers. */

@@ -50,28 +50,28 @@ static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint
     return size;
 }
 
-/* By all threads, a part at a time, between which pages are let go. */
-static tml_status write_in_parallel(io_writer *writer, const mesh_relief *relief,
-                                    const rows_source *source, uint64_t count, size_t row_size)
+/* By all threads, a part at a time, between which pages are released. */
+static tml_status write_in_parallel(io_writer *writer, const rows_source *source, uint64_t count,
+                                    size_t row_size)
 {
     const uint64_t part = MESH_RELIEF / row_size;
     for (uint64_t first = 0; first < count; first += part) {
         uint64_t n = count - first < part ? count - first : part;
         if (!tml_io_write_rows(writer, first, n, row_size, fill_rows, source))
             return writer->status;
-        mesh_let_go(relief);
+        mesh_release_pages(source->mesh);
     }
     return writer->status;
 }
 
-tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, const tml_mesh *mesh,
+tml_status tml_mesh_write_rows(io_writer *writer, const mesh_share *share, const tml_mesh *mesh,
                                mesh_rows kind, size_t row_size, mesh_fill fill)
 {
-    if (relief && relief->share)
-        return tml_mesh_team_write_rows(writer, relief, mesh, kind, row_size, fill);
+    if (share)
+        return tml_mesh_team_write_rows(writer, share, mesh, kind, row_size, fill);
     uint64_t count = row_count(mesh, kind);
     if (io_writes_rows(writer))
-        return write_in_parallel(writer, relief, &(rows_source){mesh, fill, 0}, count, row_size);
+        return write_in_parallel(writer, &(rows_source){mesh, fill, 0}, count, row_size);
     uint8_t *buffer = tml_alloc(writer->tml, IO_WRITER_BUFFER);
     if (!buffer)
         return tml_error(writer->tml, TML_ERROR_OUT_OF_MEMORY,
@@ -88,7 +88,7 @@ tml_status tml_mesh_write_rows(io_writer *writer, const mesh_relief *relief, con
             status = tml_error(writer->tml, TML_ERROR_CANCELLED, MESH_CALL ": %s: cancelled",
                                writer->path);
         if (first / rows % (MESH_RELIEF / IO_WRITER_BUFFER) == 0)
-            mesh_let_go(relief);
+            mesh_release_pages(mesh);
     }
     tml_free(writer->tml, buffer, IO_WRITER_BUFFER);
     return status;
@@ -209,12 +209,11 @@ mesh_box tml_mesh_box_empty(void)
     return (mesh_box){{FLT_MAX, FLT_MAX, FLT_MAX}, {-FLT_MAX, -FLT_MAX, -FLT_MAX}};
 }
 
-tml_status tml_mesh_box_add(tml_context *tml, const char *path, const tml_mesh *mesh,
-                            const mesh_relief *relief, mesh_box *box)
+tml_status tml_mesh_box_add(tml_context *tml, const char *path, const tml_mesh *mesh, mesh_box *box)
 {
     for (uint64_t i = 0; i < mesh->vertex_count; i++) {
         if (i % (MESH_RELIEF / (3 * sizeof(float))) == 0)
-            mesh_let_go(relief);
+            mesh_release_pages(mesh);
         for (int axis = 0; axis < 3; axis++) {
             float x = mesh->positions[3 * i + (uint64_t)axis];
             if (!isfinite(x))

@@ -93,7 +93,6 @@ TML_MUST_CHECK tml_status tml_mesh_map_arrays(tml_mesh_stream *stream);
 void tml_mesh_unmap_arrays(tml_mesh_stream *stream);
 /* Orders, maps, edits and writes the pieces of this process alone. */
 TML_MUST_CHECK tml_status tml_mesh_finish_whole(tml_mesh_stream *stream);
-void tml_mesh_let_go(void *stream);
 
 void tml_mesh_stream_free(tml_mesh_stream *stream);
 

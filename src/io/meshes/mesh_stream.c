@@ -193,7 +193,7 @@ static tml_status check_stream_desc(tml_context *tml, const char *path,
                               .quads = desc->quads,
                               .face_labels = desc->face_label_type ? "" : NULL,
                               .face_label_type = desc->face_label_type};
-    tml_status status = tml_mesh_check(tml, &labeled, NULL);
+    tml_status status = tml_mesh_check(tml, &labeled);
     return status == TML_OK ? tml_mesh_check_quads(tml, path, format, desc->quads) : status;
 }
 
@@ -365,10 +365,10 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
     rows.vertex_count = place->vertex_count; /* indices may reach later pieces */
     tml_status status = TML_OK;
     if (piece->triangle_count && rows.indices && rows.positions)
-        status = tml_mesh_check(stream->tml, &rows, NULL);
+        status = tml_mesh_check(stream->tml, &rows);
     rows.vertex_count = piece->vertex_count;
     if (status == TML_OK && stream->format->has_box)
-        status = tml_mesh_box_add(stream->tml, stream->path, &rows, NULL, &stream->box);
+        status = tml_mesh_box_add(stream->tml, stream->path, &rows, &stream->box);
     TML_THEN(status, tml_mesh_put_rows(&stream->writer, &stream->layout, &rows, place->vertex_first,
                                        place->vertex_first + place->vertices,
                                        place->triangle_first + place->triangles));
@@ -498,11 +498,22 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
     return status;
 }
 
+/* Releases the pages of the mapped arrays; the system's page cache still has them. */
+static void release_spools(void *user)
+{
+    tml_mesh_stream *stream = user;
+    for (int i = 0; i < ARRAYS; i++)
+        if (stream->spools[i].mapped)
+            tml_io_map_let_go(stream->spools[i].mapped, (size_t)stream->spools[i].size);
+}
+
 tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
 {
     float **const reals[ATTRIBUTES] = {&stream->mesh.positions, &stream->mesh.normals,
                                        &stream->mesh.values};
     static float nothing[3];
+    stream->mesh.release_pages = release_spools;
+    stream->mesh.user = stream;
     for (int i = 0; i < ARRAYS; i++) {
         spool *s = &stream->spools[i];
         if (!s->row_size)
@@ -563,32 +574,20 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
     describe_parts(stream, parts);
     mesh->parts = parts;
     mesh->part_count = (uint32_t)count;
-    mesh->release_pages = tml_mesh_let_go;
-    mesh->user = stream;
     tml_status status = stream->edit(stream->user, mesh);
     mesh->parts = NULL;
     tml_free(stream->tml, parts, count * sizeof *parts);
     return status;
 }
 
-/* Releases the pages of the mapped arrays; the system's page cache still has them. */
-void tml_mesh_let_go(void *user)
-{
-    tml_mesh_stream *stream = user;
-    for (int i = 0; i < ARRAYS; i++)
-        if (stream->spools[i].mapped)
-            tml_io_map_let_go(stream->spools[i].mapped, (size_t)stream->spools[i].size);
-}
-
 tml_status tml_mesh_finish_whole(tml_mesh_stream *stream)
 {
-    const mesh_relief relief = {tml_mesh_let_go, stream, NULL};
     tml_status status = tml_mesh_order_parts(stream);
     TML_THEN(status, tml_mesh_map_arrays(stream));
-    TML_THEN(status, tml_mesh_check(stream->tml, &stream->mesh, &relief));
+    TML_THEN(status, tml_mesh_check(stream->tml, &stream->mesh));
     if (status == TML_OK && stream->edit && stream->mesh.triangle_count)
         status = edit_mesh(stream);
     TML_THEN(status,
-             tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief));
+             tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, NULL));
     return status;
 }

@@ -45,11 +45,10 @@ static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_
 
 /* Every rank makes as many writes as the rank that needs most, since each write waits for all
  * ranks. */
-tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief,
+tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_share *share,
                                     const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                     mesh_fill fill)
 {
-    const mesh_share *share = relief->share;
     tml_context *tml = writer->tml;
     const mesh_stretch *stretches = rows == MESH_VERTICES ? share->vertices : share->triangles;
     uint64_t all = rows == MESH_VERTICES ? mesh->vertex_count : mesh->triangle_count;
@@ -71,7 +70,7 @@ tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_relief *relief
         size_t size = n ? fill(mesh, from, n, buffer) : 0;
         status = share->team->write(share->team->user, tml, writer->written + place * row_size,
                                     buffer, size);
-        mesh_let_go(relief);
+        mesh_release_pages(mesh);
         if (status == TML_OK &&
             !tml_progress(tml, "write",
                           (double)(writer->written + all * row_size * (i + 1) / rounds) /

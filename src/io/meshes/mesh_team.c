@@ -410,10 +410,9 @@ static tml_status write_share(team_mesh *m)
         status = raise_parts(m);
     }
     const mesh_share share = {m->team, m->stretches, m->stretches + m->part_count, m->part_count};
-    const mesh_relief relief = {tml_mesh_let_go, stream, &share};
-    TML_THEN(status, tml_mesh_check(stream->tml, &here, &relief));
+    TML_THEN(status, tml_mesh_check(stream->tml, &here));
     TML_THEN(status,
-             tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &relief));
+             tml_mesh_write(stream->tml, stream->path, stream->format, &stream->mesh, &share));
     return status;
 }
 

@@ -150,8 +150,7 @@ static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, u
     return (size_t)(at - out);
 }
 
-tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh,
-                              const mesh_relief *relief)
+tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh *mesh)
 {
     io_writer writer;
     tml_status status = tml_io_create(tml, MESH_CALL, path, 0, &writer);
@@ -160,15 +159,15 @@ tml_status tml_mesh_write_obj(tml_context *tml, const char *path, const tml_mesh
     char comment[256];
     tml_mesh_line(comment, sizeof comment, mesh->comment);
     tml_io_print(&writer, "# Trommel %s\n", comment);
-    status = tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, OBJ_VERTEX_MAX,
+    status = tml_mesh_write_rows(&writer, NULL, mesh, MESH_VERTICES, OBJ_VERTEX_MAX,
                                  mesh_has_origin(mesh) ? fill_placed_vertices : fill_vertices);
     if (status == TML_OK && mesh->uvs)
-        status = tml_mesh_write_rows(&writer, relief, mesh, MESH_UVS, OBJ_VERTEX_MAX, fill_uvs);
+        status = tml_mesh_write_rows(&writer, NULL, mesh, MESH_UVS, OBJ_VERTEX_MAX, fill_uvs);
     if (status == TML_OK && mesh->normals)
         status =
-            tml_mesh_write_rows(&writer, relief, mesh, MESH_VERTICES, OBJ_VERTEX_MAX, fill_normals);
+            tml_mesh_write_rows(&writer, NULL, mesh, MESH_VERTICES, OBJ_VERTEX_MAX, fill_normals);
     TML_THEN(status,
-             tml_mesh_write_rows(&writer, relief, mesh, MESH_TRIANGLES, OBJ_FACE_MAX, fill_faces));
+             tml_mesh_write_rows(&writer, NULL, mesh, MESH_TRIANGLES, OBJ_FACE_MAX, fill_faces));
     return tml_io_finish(&writer, status);
 }
 
@@ -195,7 +194,6 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
                            .triangle_count = count, /* lines */
                            .origin = {origin[0], origin[1], origin[2]}};
     const char *ending = path ? strrchr(path, '.') : NULL;
-    const mesh_relief relief = {0};
     io_writer writer;
     if (!ending || strcasecmp(ending, ".obj") != 0)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -205,9 +203,9 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
     if (status != TML_OK)
         return status;
     tml_io_print(&writer, "# Trommel\n");
-    status = tml_mesh_write_rows(&writer, &relief, &ends, MESH_VERTICES, OBJ_VERTEX_MAX,
+    status = tml_mesh_write_rows(&writer, NULL, &ends, MESH_VERTICES, OBJ_VERTEX_MAX,
                                  mesh_has_origin(&ends) ? fill_placed_vertices : fill_vertices);
-    TML_THEN(status, tml_mesh_write_rows(&writer, &relief, &ends, MESH_TRIANGLES, OBJ_FACE_MAX,
+    TML_THEN(status, tml_mesh_write_rows(&writer, NULL, &ends, MESH_TRIANGLES, OBJ_FACE_MAX,
                                          fill_lines));
     return tml_io_finish(&writer, status);
 }
