@@ -101,20 +101,24 @@ typedef struct tml_mesh_stats {
     uint64_t nonmanifold_edges; /* used by more than two, or twice in the same direction */
     int64_t euler;              /* V - E + F over vertices in use */
     double area;
-    double
-        volume; /* enclosed, signed. NaN where the mesh encloses nothing: where an edge is not used
-                    * as often in one direction as in the other */
+    /* Enclosed, signed. NaN where the mesh encloses nothing: an edge is not used as often in one
+     * direction as in the other. */
+    double volume;
     double lower[3], upper[3];
     uint64_t misoriented_edges;    /* of nonmanifold_edges, those of just two triangles */
     uint64_t degenerate_triangles; /* of area 0: two corners at one place, or three on a line */
 } tml_mesh_stats;
 
-/* Counts over a mesh in buffers (vertices f32x3, indices u32x3 or u64x3). Waits. components_only
- * counts components and leaves the rest 0: it takes 4 bytes a vertex (8 from 2^32 vertices on),
- * all of it 8 bytes a vertex and 24 a triangle. A triangle that has a vertex twice is no face and
- * has no edges. Computed in double. The same numbers whatever the number of threads. Errors:
- * INVALID_ARGUMENT (which triangle has an index out of range), INVALID_HANDLE, OUT_OF_MEMORY,
- * CANCELLED. */
+/* Counts and measures a mesh in buffers. A triangle that has a vertex twice is no face and has no
+ * edges. Computed in double, with the same numbers for any number of threads.
+ * vertices         f32x3
+ * indices          u32x3 or u64x3
+ * components_only  counts components and leaves the rest 0
+ * Waits: for everything.
+ * Memory: 8 bytes per vertex and 24 per triangle; with components_only 4 bytes per vertex (8 from
+ *         2^32 vertices on).
+ * Errors: INVALID_ARGUMENT (which triangle has an index out of range), INVALID_HANDLE,
+ *         OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
                                                    tml_buffer indices, bool components_only,
                                                    tml_mesh_stats *out);
@@ -153,44 +157,49 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_collapse(tml_context *tml, tml_mesh *
 /* ---- smoothing ------------------------------------------------------------------------------- */
 
 typedef enum tml_smooth_method {
-    /* a step by lambda, then one by mu, which is negative: what is large stays as large */
+    /* A step by lambda, then one by mu, which is negative: large shapes keep their size. */
     TML_SMOOTH_TAUBIN,
-    TML_SMOOTH_LAPLACIAN, /* a step by lambda: everything shrinks, least what has small weights */
+    /* A step by lambda: everything shrinks, vertices of small weights least. */
+    TML_SMOOTH_LAPLACIAN,
 } tml_smooth_method;
 
-/* Moves the vertices of a mesh, and not its triangles: in each step each vertex goes by its weight
- * times lambda (or mu) of the way to the mean of its neighbours. At least one of out and normals is
+/* Moves the vertices of a mesh and keeps its triangles: in each step a vertex goes its weight times
+ * lambda (or mu) of the way to the mean of its neighbours. At least one of out and normals is
  * given. */
 typedef struct tml_mesh_smooth_desc {
     tml_buffer vertices; /* f32x3 */
     tml_buffer indices;  /* u32x3 or u64x3 */
-    /* Optional: f32, one a vertex, 0 (stays) to 1; what is less or NaN is 0, what is more is 1. Of
-     * a surface of particles, how crowded these are there: drops stay as they are, and sheets
-     * become smooth. */
+    /* Optional: f32, one per vertex, 0 (stays) to 1. Less than 0 and NaN count as 0, more than 1 as
+     * 1. For a surface of particles, how crowded the particles are at the vertex: drops stay as
+     * they are, and sheets become smooth. */
     tml_buffer weights;
     uint32_t iterations; /* some 10 to 50; at most 10000. 0: out are the vertices */
     tml_smooth_method method;
     double lambda; /* above 0, at most 1; 0: 0.5 */
-    /* Of TAUBIN: less than -lambda; 0: 1 / (0.1 - 1 / lambda), -0.526 with lambda's 0.5. What makes
-     * waves of the mesh's length grow is INVALID_ARGUMENT: (1 - 2 lambda)(1 - 2 mu) beyond 1. */
+    /* For TAUBIN, less than -lambda; 0: 1 / (0.1 - 1 / lambda), -0.526 with lambda's 0.5.
+     * (1 - 2 lambda)(1 - 2 mu) beyond 1 is INVALID_ARGUMENT: the shortest waves would grow. */
     double mu;
-    /* boundary vertices move, too; without it they, and others of edges that two triangles do not
-     * run along in opposite directions, stay */
+    /* Boundary vertices move, too. Without it, boundary vertices stay, and so do vertices of edges
+     * that are not used by just two triangles in opposite directions. */
     bool free_boundary;
-    tml_buffer out;     /* f32x3, a vertex each; may be vertices */
-    tml_buffer normals; /* f32x3, likewise: of out's, by the triangles' areas; of length 1, or 0 */
+    tml_buffer out;     /* f32x3, one per vertex; may be vertices */
+    tml_buffer normals; /* f32x3, one per vertex of out, weighted by area; of length 1, or 0 */
 } tml_mesh_smooth_desc;
 
 /* Smooths. A neighbour counts once for each triangle that it shares with the vertex, so equally
- * where the mesh is closed; vertices of no triangle stay. The same bytes for any number of threads;
- * GPUs may differ in each step's last bits. A program of streams: reads one word back, and waits
- * for that. Memory of the device, for its time: 52 bytes a triangle and 24 a vertex, and what
- * tml_sort takes. Fewer than 2^30 triangles and 2^32 - 1 vertices. Errors: INVALID_ARGUMENT (which
- * triangle has an index out of range, or a coordinate that is not finite and within 2^100),
- * INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED (more triangles; OpenGL ES 2's
- * tier), CANCELLED; out and normals are then undefined. After: Taubin: A Signal Processing Approach
- * to Fair Surface Design. 1995; Loeschner, Boettcher, Jeske, Bender: Weighted Laplacian Smoothing
- * for Surface Reconstruction of Particle-based Fluids. 2023 (weights). */
+ * where the mesh is closed. Vertices without a triangle stay. The bytes are the same for any number
+ * of threads; GPUs may differ in each step's last bits. Fewer than 2^30 triangles and 2^32 - 1
+ * vertices.
+ * Waits: for one word, which a program of streams reads back.
+ * Memory: of the device, during the call, 52 bytes per triangle, 24 per vertex, and what tml_sort
+ *         takes.
+ * Errors: INVALID_ARGUMENT (which triangle has an index out of range, or a coordinate that is not
+ *         finite and within 2^100), INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY,
+ *         UNSUPPORTED (more triangles; OpenGL ES 2's tier), CANCELLED; out and normals are then
+ *         undefined.
+ * After: Taubin: A Signal Processing Approach to Fair Surface Design. 1995; Loeschner, Boettcher,
+ *        Jeske, Bender: Weighted Laplacian Smoothing for Surface Reconstruction of Particle-based
+ *        Fluids. 2023 (weights). */
 TML_API TML_MUST_CHECK tml_status tml_mesh_smooth(tml_context *tml,
                                                   const tml_mesh_smooth_desc *desc);
 
