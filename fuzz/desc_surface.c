@@ -242,7 +242,7 @@ static void check_parts(const surface_input *in, const tml_surface_result *mesh)
     uint64_t vertices = 0, triangles = 0;
     const void *indices = elements_of(mesh->indices);
     for (uint32_t p = 0; p < mesh->part_count; p++) {
-        const tml_surface_part *part = &mesh->parts[p];
+        const tml_mesh_part *part = &mesh->parts[p];
         note(part, sizeof *part);
         DEMAND(part->vertex_first == vertices && part->triangle_first == triangles);
         vertices += part->vertex_count;
@@ -309,7 +309,7 @@ static tml_status compare_piece(void *user, const tml_surface_piece *piece)
 {
     slabs_check *check = user;
     DEMAND(piece->part < check->mesh->part_count);
-    const tml_surface_part *part = &check->mesh->parts[piece->part];
+    const tml_mesh_part *part = &check->mesh->parts[piece->part];
     uint64_t first = part->vertex_first + piece->vertex_first;
     DEMAND(piece->vertex_first + piece->mesh.vertex_count <= part->vertex_count &&
            piece->triangle_first + piece->mesh.triangle_count <= part->triangle_count);
@@ -551,7 +551,7 @@ static void make_source(const tml_grid *grid)
 void desc_surface_slabs(void)
 {
     surface_input in;
-    static tml_surface_part before[LABELS];
+    static tml_mesh_part before[LABELS];
     if (!take_surface(&in))
         return;
     tml_surface_desc surface = in.desc;
@@ -659,7 +659,7 @@ static void clean_mesh(void)
     }
     for (uint64_t i = 0; i < 3 * triangles; i++)
         wide[i] = narrow[i] = (uint32_t)below(vertices);
-    tml_surface_part part = {.vertex_count = vertices, .triangle_count = triangles};
+    tml_mesh_part part = {.vertex_count = vertices, .triangle_count = triangles};
     uint8_t how = take();
     tml_mesh mesh = {.positions = positions,
                      .normals = how & 1 ? normals : NULL,

@@ -371,7 +371,7 @@ static void run_mesh_stream(fault_run *r)
     tml_mesh_attribute velocity = {"velocity", 3, strip.normals[0]};
     piece.attributes = &velocity;
     piece.attribute_count = 1;
-    tml_surface_part counts[2] = {
+    tml_mesh_part counts[2] = {
         {.vertex_count = 2 * piece.vertex_count, .triangle_count = 2 * piece.triangle_count},
         {.vertex_count = piece.vertex_count, .triangle_count = piece.triangle_count}};
     for (int i = 0; i < 2 * MESH_NAMES && r->status == TML_OK; i++) {

@@ -293,7 +293,7 @@ typedef struct sample_mesh {
     tml_mesh_attribute attribute; /* carried */
     float *positions, *normals, *values, *carried;
     void *indices;
-    tml_surface_part parts[8];
+    tml_mesh_part parts[8];
 } sample_mesh;
 
 /* reach: vertices among which a triangle's are, further up for each triangle; 0: all of the
@@ -319,7 +319,7 @@ static sample_mesh *make_sample(uint64_t triangles, uint32_t part_count, bool in
     }
     m->indices = malloc(3 * part_count * triangles * 8 + 1);
     for (uint32_t p = 0; p < part_count; p++) {
-        m->parts[p] = (tml_surface_part){p, p * per_part, per_part, p * triangles, triangles, 0};
+        m->parts[p] = (tml_mesh_part){p, p * per_part, per_part, p * triangles, triangles, 0};
         for (uint64_t i = 0; i < 3 * triangles; i++) {
             uint64_t place = 3 * p * triangles + i, first = reach ? i / 3 : 0;
             uint64_t vertex = p * per_part + first + random_below(reach ? reach : per_part);
@@ -468,7 +468,7 @@ static void check_filter(tml_context *tml, uint64_t triangles, uint32_t parts, i
     CHECK_EQ_U64(m->arrays.vertex_count, next);
     uint64_t t = 0, first_vertex = 0;
     for (uint32_t p = 0; p < parts; p++) {
-        const tml_surface_part *was = &original->parts[p], *is = &m->parts[p];
+        const tml_mesh_part *was = &original->parts[p], *is = &m->parts[p];
         uint64_t start = t;
         CHECK_EQ_U64(is->triangle_first, t);
         CHECK_EQ_U64(is->vertex_first, first_vertex);
@@ -595,7 +595,7 @@ TEST(clean_refuses_bad_meshes)
     tml_context *tml = open_cpu(1);
     sample_mesh *m = make_sample(20, 3, false, 0);
     const tml_mesh good = m->arrays;
-    tml_surface_part parts[3], *second = &parts[1];
+    tml_mesh_part parts[3], *second = &parts[1];
     memcpy(parts, m->parts, sizeof parts);
     uint32_t *indices = m->indices, kept = indices[65];
     m->arrays.parts = parts;

@@ -15,7 +15,7 @@ enum { SIDE = 40, SAMPLES = SIDE * SIDE * SIDE };
 typedef struct mesh {
     float *at, *values;
     uint32_t *corners;
-    tml_surface_part parts[2];
+    tml_mesh_part parts[2];
     tml_mesh arrays;
 } mesh;
 

@@ -695,7 +695,7 @@ TEST(stl_far_from_zero_is_told)
         }
         for (int is_soup = 0; is_soup < 2; is_soup++) {
             tml_mesh_stream *stream;
-            const tml_surface_part part = {.vertex_count = 3, .triangle_count = 1};
+            const tml_mesh_part part = {.vertex_count = 3, .triangle_count = 1};
             const tml_mesh_stream_desc desc = {.soup = is_soup,
                                                .origin = {cases[i].origin, 0, 5},
                                                .parts = &part,

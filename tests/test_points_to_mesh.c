@@ -237,7 +237,7 @@ TEST(each_label_has_a_file)
                                      &(tml_volume_mesh_desc){.labels = &labels}, &result));
     CHECK(result.saved.surface.part_count == 2 && !result.saved.is_empty);
     for (uint32_t p = 0; p < result.saved.surface.part_count; p++) {
-        const tml_surface_part *part = &result.saved.surface.parts[p];
+        const tml_mesh_part *part = &result.saved.surface.parts[p];
         char name[64];
         tml_mesh_file file;
         CHECK(tml_path_number("label_%03d.ply", part->label, false, name, sizeof name));

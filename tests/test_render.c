@@ -316,7 +316,7 @@ TEST(values_and_parts_choose_colours)
     CHECK(centre(rgba)[2] > centre(rgba)[0] + 30);
 
     /* The upper half is one part, the lower another. */
-    tml_surface_part parts[2] = {
+    tml_mesh_part parts[2] = {
         {.triangle_first = 0, .triangle_count = b.mesh.triangle_count / 2},
         {.triangle_first = b.mesh.triangle_count / 2, .triangle_count = b.mesh.triangle_count / 2}};
     desc = blue;

@@ -390,10 +390,10 @@ TEST(pieces_make_the_file_that_the_whole_makes)
         bool has_normals = i / 5 & 1, has_values = i / 5 & 2, wide = i / 5 & 4, parts = i / 5 & 8;
         bool has_counts = i / 5 & 16;
         bool in_place = has_counts && (i % 5 == 0 || i % 5 == 2 || i % 5 == 3);
-        const tml_surface_part counts[2] = {{.vertex_count = parts ? PART_VERTICES : VERTICES,
-                                             .triangle_count = parts ? PART_TRIANGLES : TRIANGLES},
-                                            {.vertex_count = VERTICES - PART_VERTICES,
-                                             .triangle_count = TRIANGLES - PART_TRIANGLES}};
+        const tml_mesh_part counts[2] = {{.vertex_count = parts ? PART_VERTICES : VERTICES,
+                                          .triangle_count = parts ? PART_TRIANGLES : TRIANGLES},
+                                         {.vertex_count = VERTICES - PART_VERTICES,
+                                          .triangle_count = TRIANGLES - PART_TRIANGLES}};
         tml_mesh mesh = {.positions = m.positions,
                          .normals = has_normals ? m.normals : NULL,
                          .values = has_values ? m.values : NULL,
@@ -453,7 +453,7 @@ TEST(quads_in_pieces_are_the_whole_file)
     for (int i = 0; i < 24; i++) {
         const bool wide = i / 3 & 1, parts = i / 3 & 2, has_counts = i / 3 & 4;
         const uint64_t first[2] = {PART_VERTICES / 4, (VERTICES - PART_VERTICES) / 4};
-        const tml_surface_part counts[2] = {
+        const tml_mesh_part counts[2] = {
             {.vertex_count = parts ? PART_VERTICES : VERTICES,
              .triangle_count = parts ? first[0] : first[0] + first[1]},
             {.vertex_count = VERTICES - PART_VERTICES, .triangle_count = first[1]}};
@@ -582,10 +582,10 @@ TEST(meshes_that_fail_leave_nothing)
                      TML_ERROR_INVALID_ARGUMENT);
     }
     /* In place: an index past the end, part 1, more than promised, less than promised. */
-    const tml_surface_part places[] = {{.vertex_count = 100, .triangle_count = 10},
-                                       {.vertex_count = VERTICES, .triangle_count = 10},
-                                       {.vertex_count = VERTICES, .triangle_count = 9},
-                                       {.vertex_count = VERTICES, .triangle_count = 10}};
+    const tml_mesh_part places[] = {{.vertex_count = 100, .triangle_count = 10},
+                                    {.vertex_count = VERTICES, .triangle_count = 10},
+                                    {.vertex_count = VERTICES, .triangle_count = 9},
+                                    {.vertex_count = VERTICES, .triangle_count = 10}};
     static const char *const in_place[] = {"a.ply", "a.glb", "a.vtp"};
     for (uint32_t i = 0; i < 12; i++) {
         const tml_mesh_stream_desc counted = {.parts = &places[i % 4], .part_count = 1};
@@ -598,7 +598,7 @@ TEST(meshes_that_fail_leave_nothing)
     }
     float infinite[9] = {[5] = INFINITY}; /* which no file is left of, in place or not */
     const tml_mesh corner = {.positions = infinite, .vertex_count = 3, .triangle_count = 1};
-    const tml_surface_part one = {.vertex_count = 3, .triangle_count = 1};
+    const tml_mesh_part one = {.vertex_count = 3, .triangle_count = 1};
     for (uint32_t i = 0; i < 2; i++) {
         const tml_mesh_stream_desc soup = {.soup = true, .parts = &one, .part_count = i};
         if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.glb"), &soup, &stream)))

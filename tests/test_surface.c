@@ -609,7 +609,7 @@ static const char *part_difference(const scene *s, const mesh *m, uint32_t part,
 {
     mc_input input = reference_input(s, part);
     mc_mesh expected = mc_extract(&input);
-    const tml_surface_part *p = &m->result.parts[part];
+    const tml_mesh_part *p = &m->result.parts[part];
     const char *difference = NULL;
     bool is_exact = is_plain_grid(&s->desc.grid);
     /* The ends of an edge may be large where the value between them is small. */
@@ -694,7 +694,7 @@ static void check_scene(const scene *without_cells)
     }
     uint64_t cells = 0, vertices = 0, triangles = 0;
     for (uint32_t part = 0; part < m.result.part_count; part++) {
-        const tml_surface_part *p = &m.result.parts[part];
+        const tml_mesh_part *p = &m.result.parts[part];
         const char *difference = p->vertex_first != vertices || p->triangle_first != triangles
                                      ? "place of the part"
                                      : part_difference(s, &m, part, &cells);
@@ -1253,7 +1253,7 @@ TEST(several_isovalues_are_the_single_ones_in_turn)
             continue;
         CHECK_EQ_U64(all.result.part_count, 7);
         for (uint32_t p = 0; p < all.result.part_count; p++) {
-            const tml_surface_part *part = &all.result.parts[p];
+            const tml_mesh_part *part = &all.result.parts[p];
             CHECK_NEAR(part->value, isovalues[p], 0);
             scene one = s;
             one.desc.isovalues = NULL;
@@ -1290,7 +1290,7 @@ static void check_soup(const mesh *soup, const mesh *welded)
     CHECK_EQ_U64(soup->result.part_count, welded->result.part_count);
     CHECK(tml_buffer_is_none(soup->result.indices));
     for (uint32_t p = 0; p < soup->result.part_count; p++) {
-        const tml_surface_part *part = &soup->result.parts[p], *from = &welded->result.parts[p];
+        const tml_mesh_part *part = &soup->result.parts[p], *from = &welded->result.parts[p];
         CHECK(part->value == from->value && part->triangle_first == from->triangle_first &&
               part->triangle_count == from->triangle_count &&
               part->vertex_first == 3 * from->triangle_first &&
@@ -2878,7 +2878,7 @@ TEST(largest_component_of_each_part)
     if (make_mesh(&s, &m)) {
         uint64_t vertices = 0, triangles = 0;
         for (uint32_t p = 0; p < 4; p++) {
-            const tml_surface_part *part = &m.result.parts[p];
+            const tml_mesh_part *part = &m.result.parts[p];
             CHECK_EQ_U64(part->vertex_first, vertices);
             CHECK_EQ_U64(part->triangle_first, triangles);
             CHECK(p == 3 ? part->triangle_count == 0

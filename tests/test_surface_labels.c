@@ -1327,8 +1327,8 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
                     .room = *whole,
                     .is_good = true,
                     .reads_well = true};
-        const tml_surface_part before = {.vertex_count = out.vertex_count,
-                                         .triangle_count = out.face_count};
+        const tml_mesh_part before = {.vertex_count = out.vertex_count,
+                                      .triangle_count = out.face_count};
         const uint64_t part = share < count - z ? share : count - z;
         tml_surface_result result, counted;
         tml_surface_slabs_desc slabs = {.boundaries = &desc,

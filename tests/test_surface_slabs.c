@@ -281,7 +281,7 @@ static bool is_same(const whole *w, const collected *c, uint64_t base)
 {
     bool same = true;
     for (uint32_t p = 0; p < w->result.part_count && same; p++) {
-        const tml_surface_part *part = &w->result.parts[p];
+        const tml_mesh_part *part = &w->result.parts[p];
         uint64_t v = part->vertex_first, t = part->triangle_first;
         same = CHECK_EQ_U64(c->vertices[p], part->vertex_count) &&
                CHECK_EQ_U64(c->triangles[p], part->triangle_count);
@@ -502,7 +502,7 @@ TEST(shares_number_on)
             const uint64_t base = (uint64_t)1 << 33;
             collected c = {.fail_after = -1, .vertex_base = base, .triangle_base = 2 * base};
             both user = {&m, &c};
-            tml_surface_part before[PARTS_MOST] = {{0}};
+            tml_mesh_part before[PARTS_MOST] = {{0}};
             for (int p = 0; p < PARTS_MOST; p++) {
                 before[p].vertex_count = base;
                 before[p].triangle_count = 2 * base;
@@ -542,7 +542,7 @@ TEST(numbers_beyond_32_bits_need_wide_indices)
     model_make(k.dims, k.type, k.value, false, &m);
     collected c = {.fail_after = -1};
     both user = {&m, &c};
-    tml_surface_part before = {.vertex_count = ((uint64_t)1 << 32) - 100};
+    tml_mesh_part before = {.vertex_count = ((uint64_t)1 << 32) - 100};
     tml_surface_slabs_desc stream = stream_of(&k, &m, &user);
     tml_surface_result result;
     stream.before = &before;
@@ -571,7 +571,7 @@ TEST(counts_before_must_leave_numbers)
         model m;
         finish_case(&k);
         uint32_t last = k.desc.isovalue_count ? k.desc.isovalue_count - 1 : 0;
-        const tml_surface_part wrong[] = {
+        const tml_mesh_part wrong[] = {
             {.vertex_count = UINT64_MAX},
             {.vertex_count = UINT64_MAX - 15},
             {.triangle_count = UINT64_MAX},
@@ -579,7 +579,7 @@ TEST(counts_before_must_leave_numbers)
             {.triangle_count = k.desc.soup ? UINT64_MAX / 3 : UINT64_MAX - 100}};
         model_make(k.dims, k.type, k.value, k.with_nan, &m);
         for (size_t w = 0; w < sizeof wrong / sizeof *wrong; w++) {
-            tml_surface_part before[PARTS_MOST] = {{0}};
+            tml_mesh_part before[PARTS_MOST] = {{0}};
             before[last] = wrong[w];
             collected c = {.fail_after = -1};
             both user = {&m, &c};

@@ -30,11 +30,11 @@ typedef struct render_camera {
 } render_camera;
 
 typedef struct render_desc {
-    uint32_t width, height;        /* pixels; up to RENDER_MAX_SIDE each */
-    double azimuth, elevation;     /* degrees; 0, 0 looks along +y (up z), +90 elevation down */
-    render_up up;                  /* the world's axis that points up in the picture */
-    float color[3];                /* of the surface, sRGB 0 ... 1, where nothing else says it */
-    const tml_surface_part *parts; /* two or more: a colour for each */
+    uint32_t width, height;     /* pixels; up to RENDER_MAX_SIDE each */
+    double azimuth, elevation;  /* degrees; 0, 0 looks along +y (up z), +90 elevation down */
+    render_up up;               /* the world's axis that points up in the picture */
+    float color[3];             /* of the surface, sRGB 0 ... 1, where nothing else says it */
+    const tml_mesh_part *parts; /* two or more: a colour for each */
     uint32_t part_count;
     bool color_by_value;            /* a scale over the range of mesh->values */
     const uint8_t *triangle_colors; /* three a triangle, sRGB, instead of all these; NULL: none */

@@ -86,7 +86,7 @@ static void tell_parts(const summary *s)
     char file[FRAME_PATH];
     field_open("parts", '[');
     for (uint32_t p = 0; p < r->part_count; p++) {
-        const tml_surface_part *part = &r->parts[p];
+        const tml_mesh_part *part = &r->parts[p];
         bool is_shown = r->part_count > 1 && p < PARTS_SHOWN;
         char text[TEXT_SIZE], label[TEXT_SIZE + TEXT_LABEL_WIDTH];
         snprintf(label, sizeof label, "%*s", TEXT_LABEL_WIDTH, part_text(s, p, text));

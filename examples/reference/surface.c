@@ -51,7 +51,7 @@ static void isovalues(tml_context *tml)
                                          .isovalues = values,
                                          .isovalue_count = 2},
                      &result));
-    const tml_surface_part *inner = &result.parts[1];
+    const tml_mesh_part *inner = &result.parts[1];
     CHECK(result.part_count == 2 && inner->value == 0.75);
     CHECK(inner->vertex_first == 6 && inner->triangle_first == 8 && inner->triangle_count == 8);
     tml_surface_free(tml, &result);

@@ -564,7 +564,7 @@ typedef struct tml_mesh_stream_desc {
      * copied. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an STL then need no room
      * on the disk but their own: rows are written where they belong. Pieces that are more or,
      * together, less are INVALID_ARGUMENT. NULL: not known. */
-    const tml_surface_part *parts;
+    const tml_mesh_part *parts;
     uint32_t part_count;
 } tml_mesh_stream_desc;
 /* Errors: as tml_mesh_save. */

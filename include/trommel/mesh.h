@@ -34,13 +34,14 @@ typedef struct tml_mesh_attribute {
 
 enum { TML_MESH_MAX_ATTRIBUTES = 8 };
 
-/* One isovalue's or label's share of the mesh; indices are into the whole mesh. */
-typedef struct tml_surface_part {
+/* A part of a mesh: the vertices and triangles of an isovalue or label. Indices are numbers in the
+ * whole mesh. */
+typedef struct tml_mesh_part {
     double value; /* the isovalue; of a label the nearest double */
     uint64_t vertex_first, vertex_count;
     uint64_t triangle_first, triangle_count;
-    uint64_t label; /* exact, as in desc.labels; of an isovalue 0 */
-} tml_surface_part;
+    uint64_t label; /* exact, as in tml_surface_desc.labels; of an isovalue 0 */
+} tml_mesh_part;
 
 /* A mesh in host memory. Its arrays belong to whoever made them; calls that take a const tml_mesh
  * only read them.
@@ -83,7 +84,7 @@ typedef struct tml_mesh {
     uint64_t uv_count;
     void *face_labels;
     tml_type face_label_type;
-    tml_surface_part *parts;
+    tml_mesh_part *parts;
     uint32_t part_count;
     double origin[3];
     const char *value_name;

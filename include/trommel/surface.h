@@ -180,7 +180,7 @@ typedef struct tml_surface_result {
     tml_buffer vertices, vertex_normals, vertex_values, indices, triangle_cells;
     uint32_t owned; /* bit 0: vertices, and so on (core.h, what programs make) */
     uint64_t vertex_count, triangle_count;
-    tml_surface_part *parts; /* part_count of them, freed by tml_surface_free */
+    tml_mesh_part *parts; /* part_count of them, freed by tml_surface_free */
     uint32_t part_count;
     uint64_t active_cells; /* cells with at least one triangle, before filters; over all parts */
     size_t scratch_size;   /* bytes of scratch that the call used at its peak */
@@ -347,7 +347,7 @@ typedef enum tml_surface_source {
 /* A stretch of one part of the mesh: the vertices and triangles of some layers, in the order of the
  * whole. Pieces of a part follow one another without a gap.
  * value           isovalue or label
- * label           exact, as tml_surface_part's
+ * label           exact, as tml_mesh_part's
  * layer_first     layer_count layers of the volume: the piece has the vertices on the edges that
  *                 begin in them, and the triangles of the cells that begin there
  * vertex_first    the first vertex's number within the part, after those of desc.before
@@ -418,7 +418,7 @@ typedef struct tml_surface_slabs_desc {
      * results, added up. NULL: nothing; the numbers then begin at 0, to be raised afterwards.
      * Counts after which 64 bits could not number this share's vertices and triangles are
      * INVALID_ARGUMENT. */
-    const tml_surface_part *before;
+    const tml_mesh_part *before;
     /* Counts them: result.components, and result.seams of a share. A slab at a time, in 4 bytes a
      * vertex of the piece, within memory, and 8 a vertex of a layer. */
     bool components;

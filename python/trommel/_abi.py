@@ -355,7 +355,7 @@ class tml_mesh_attribute(Structure):
     _fields_ = [('name', c_char_p), ('components', c_uint32), ('data', POINTER(c_float))]
 
 
-class tml_surface_part(Structure):
+class tml_mesh_part(Structure):
     _fields_ = [('value', c_double), ('vertex_first', c_uint64), ('vertex_count', c_uint64),
                 ('triangle_first', c_uint64), ('triangle_count', c_uint64), ('label', c_uint64)]
 
@@ -366,7 +366,7 @@ class tml_mesh(Structure):
                 ('indices64', c_bool), ('quads', c_bool), ('attributes', POINTER(tml_mesh_attribute)),
                 ('attribute_count', c_uint32), ('uvs', POINTER(c_float)), ('uv_indices', POINTER(c_uint32)),
                 ('uv_count', c_uint64), ('face_labels', c_void_p), ('face_label_type', c_uint32),
-                ('parts', POINTER(tml_surface_part)), ('part_count', c_uint32), ('origin', c_double * 3),
+                ('parts', POINTER(tml_mesh_part)), ('part_count', c_uint32), ('origin', c_double * 3),
                 ('value_name', c_char_p), ('comment', c_char_p), ('up', c_int),
                 ('release_pages', CFUNCTYPE(None, c_void_p)), ('user', c_void_p)]
 
@@ -450,7 +450,7 @@ class tml_surface_stage(Structure):
 class tml_surface_result(Structure):
     _fields_ = [('vertices', tml_buffer), ('vertex_normals', tml_buffer), ('vertex_values', tml_buffer),
                 ('indices', tml_buffer), ('triangle_cells', tml_buffer), ('owned', c_uint32),
-                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_surface_part)),
+                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_mesh_part)),
                 ('part_count', c_uint32), ('active_cells', c_uint64), ('scratch_size', c_size_t),
                 ('stages', tml_surface_stage * 8), ('stage_count', c_uint32), ('components', c_uint64),
                 ('seams', POINTER(tml_surface_seam))]
@@ -491,7 +491,7 @@ class tml_surface_slabs_desc(Structure):
                 ('map', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, POINTER(c_void_p))),
                 ('write', CFUNCTYPE(c_int, c_void_p, POINTER(tml_surface_piece))), ('user', c_void_p),
                 ('memory', c_uint64), ('slab_layers', c_uint64), ('layer_first', c_uint64), ('layer_count', c_uint64),
-                ('before', POINTER(tml_surface_part)), ('components', c_bool)]
+                ('before', POINTER(tml_mesh_part)), ('components', c_bool)]
 
 
 class tml_volume(Structure):
@@ -558,7 +558,7 @@ class tml_mesh_stream_desc(Structure):
                 ('attribute_count', c_uint32), ('face_label_type', c_uint32), ('soup', c_bool), ('quads', c_bool),
                 ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
                 ('up', c_int), ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p),
-                ('team', POINTER(tml_team)), ('parts', POINTER(tml_surface_part)), ('part_count', c_uint32)]
+                ('team', POINTER(tml_team)), ('parts', POINTER(tml_mesh_part)), ('part_count', c_uint32)]
 
 
 class tml_surface_save_desc(Structure):

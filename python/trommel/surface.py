@@ -174,7 +174,7 @@ class Mesh:
         each part; degenerate: triangles with two equal corners, which become one vertex. cells and uvs are not kept."""
         mesh = deepcopy(self)
         mesh.faces, mesh.cells, mesh.uvs, mesh.uv_faces = mesh._faces(), None, None, None
-        struct, parts = mesh._struct(), (c.tml_surface_part * max(len(self.parts), 1))()
+        struct, parts = mesh._struct(), (c.tml_mesh_part * max(len(self.parts), 1))()
         for part, own in zip(parts, self.parts):
             part.value = own["value"]
             for name, rows in (("vertex", own["vertices"]), ("triangle", own["faces"])):

@@ -324,7 +324,7 @@ static tml_status mesh_collapse_run(tml_context *tml, tml_mesh *mesh, double len
     if (!(length > 0.0 && isfinite(length)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_mesh_collapse: length is %g, needs a finite number above 0", length);
-    tml_surface_part whole, *parts = mesh->parts;
+    tml_mesh_part whole, *parts = mesh->parts;
     tml_status status = mesh_check(tml, "tml_mesh_collapse", mesh, &whole);
     TML_THEN(status, mesh_collapse(tml, mesh, NULL, length));
     mesh->parts = parts;

@@ -162,7 +162,7 @@ static void count_parts(const filter *f)
     const tml_mesh *mesh = f->sweep.mesh;
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t p = 0; p < mesh->part_count; p++) {
-        tml_surface_part *part = &mesh->parts[p];
+        tml_mesh_part *part = &mesh->parts[p];
         const uint64_t vertex = part->vertex_first, triangle = part->triangle_first;
         part->vertex_first = vertices;
         part->triangle_first = triangles;
@@ -269,7 +269,7 @@ static tml_status check_parts(tml_context *tml, const char *call, const tml_mesh
 {
     uint64_t vertices = 0, triangles = 0;
     for (uint32_t p = 0; p < mesh->part_count; p++) {
-        const tml_surface_part *part = &mesh->parts[p];
+        const tml_mesh_part *part = &mesh->parts[p];
         if (part->vertex_first != vertices || part->triangle_first != triangles ||
             part->vertex_count > mesh->vertex_count - vertices ||
             part->triangle_count > mesh->triangle_count - triangles)
@@ -304,7 +304,7 @@ static void check_block(void *argument, uint64_t first, uint64_t end)
 {
     index_check *check = argument;
     const tml_mesh *mesh = check->mesh;
-    const tml_surface_part *part = &mesh->parts[mesh_part_of(mesh, first)];
+    const tml_mesh_part *part = &mesh->parts[mesh_part_of(mesh, first)];
     uint64_t i = 3 * first;
     for (; i < 3 * end; i++) {
         while (i / 3 - part->triangle_first >= part->triangle_count)
@@ -327,7 +327,7 @@ static tml_status check_indices(tml_context *tml, const char *call, const tml_me
     if (status != TML_OK || i == UINT64_MAX)
         return status;
     const uint32_t p = mesh_part_of(mesh, i / 3);
-    const tml_surface_part *part = &mesh->parts[p];
+    const tml_mesh_part *part = &mesh->parts[p];
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                      "%s: mesh.indices: corner %u of triangle %llu is vertex %llu, "
                      "needs one of part %u's [%llu, +%llu)",
@@ -337,10 +337,10 @@ static tml_status check_indices(tml_context *tml, const char *call, const tml_me
                      (unsigned long long)part->vertex_count);
 }
 
-tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh, tml_surface_part *whole)
+tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh, tml_mesh_part *whole)
 {
-    *whole = (tml_surface_part){.vertex_count = mesh->vertex_count,
-                                .triangle_count = mesh->triangle_count};
+    *whole =
+        (tml_mesh_part){.vertex_count = mesh->vertex_count, .triangle_count = mesh->triangle_count};
     if (!mesh->parts)
         mesh->part_count = 1;
     mesh->parts = mesh->parts ? mesh->parts : whole;
@@ -354,7 +354,7 @@ tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh, tml_su
 static tml_status mesh_clean(tml_context *tml, tml_mesh *mesh, bool largest_component,
                              bool drop_degenerate, uint64_t *components)
 {
-    tml_surface_part whole, *parts = mesh->parts;
+    tml_mesh_part whole, *parts = mesh->parts;
     tml_status status = mesh_check(tml, "tml_mesh_clean", mesh, &whole);
     TML_THEN(status, mesh_filter(tml, mesh, NULL, largest_component, drop_degenerate, components));
     mesh->parts = parts;

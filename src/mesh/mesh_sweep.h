@@ -34,7 +34,7 @@ static inline uint64_t mesh_vertex_at(const tml_mesh *mesh, uint64_t corner)
 /* Checks a caller's mesh, and makes whole its part if it has none, until the caller ends that. call:
  * for messages. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh,
-                                     tml_surface_part *whole);
+                                     tml_mesh_part *whole);
 
 /* The part that a triangle is in. */
 uint32_t mesh_part_of(const tml_mesh *mesh, uint64_t triangle);

@@ -41,7 +41,7 @@ typedef struct slab_layers {
 } slab_layers;
 
 typedef struct slab_part {
-    double value;   /* isovalue or label, as in tml_surface_part */
+    double value;   /* isovalue or label, as in tml_mesh_part */
     uint64_t label; /* 0 unless it is a label */
     /* Of the slab's own layers; count writes them. */
     uint64_t vertex_count, triangle_count, active_cells;

@@ -321,7 +321,7 @@ double surface_part_value(const surface_plan *plan, const surface_part *part)
 
 static size_t parts_size(uint32_t count)
 {
-    return count * sizeof(tml_surface_part);
+    return count * sizeof(tml_mesh_part);
 }
 
 /* Exclusive prefix sums of the parts' counts; the result gets the totals. */
@@ -339,7 +339,7 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
         out->vertex_count += part->vertex_count;
         out->triangle_count += part->triangle_count;
         out->active_cells += part->active_cells;
-        out->parts[p] = (tml_surface_part){
+        out->parts[p] = (tml_mesh_part){
             surface_part_value(plan, part), part->vertex_first,   part->vertex_count,
             part->triangle_first,           part->triangle_count, plan->labels ? part->label : 0};
     }

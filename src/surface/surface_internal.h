@@ -257,7 +257,7 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                                  surface_plan *plan);
 uint64_t surface_brick_count(const uint64_t dims[3]);
 void surface_drop_flat_parts(surface_plan *plan);
-/* tml_surface_part.value of a part. */
+/* tml_mesh_part.value of a part. */
 double surface_part_value(const surface_plan *plan, const surface_part *part);
 /* May a call have the topology of its desc? on_host: any engine will do. (surface_topology.c) */
 tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,

@@ -26,7 +26,7 @@ typedef struct stream {
     uint64_t layers;             /* own layers of a slab */
     uint64_t piece_size;         /* most bytes of a piece */
     /* Of each part: counts of this share so far; firsts: the counts of the shares before it. */
-    tml_surface_part *done;
+    tml_mesh_part *done;
     soup_carry *carries;         /* one a part, for soups; else NULL */
     slab_components *components; /* one a part, if they are counted; else NULL */
     tml_surface_seam *seams;     /* likewise, of a share */
@@ -60,7 +60,7 @@ static tml_status resolve_share(stream *s)
 }
 
 /* Do a part's vertex and triangle numbers stay below 2^64? A soup has three vertices a triangle. */
-static bool has_numbers(const slab_producer *p, const tml_surface_part *before)
+static bool has_numbers(const slab_producer *p, const tml_mesh_part *before)
 {
     uint64_t samples = 1, vertices, triangles, corners;
     for (int a = 0; a < 3; a++)
@@ -76,7 +76,7 @@ static bool has_numbers(const slab_producer *p, const tml_surface_part *before)
 static tml_status check_before(const stream *s)
 {
     for (uint32_t p = 0; s->desc->before && p < s->producer.part_count; p++) {
-        const tml_surface_part *before = &s->desc->before[p];
+        const tml_mesh_part *before = &s->desc->before[p];
         if (!has_numbers(&s->producer, before))
             return tml_error(
                 s->tml, TML_ERROR_INVALID_ARGUMENT,
@@ -181,7 +181,7 @@ static tml_status piece_write(stream *s, uint32_t number, const slab_layers *at,
 {
     const slab_producer *p = &s->producer;
     const slab_part *part = &p->parts[number];
-    const tml_surface_part *done = &s->done[number];
+    const tml_mesh_part *done = &s->done[number];
     uint64_t v = part->vertex_first;
     tml_mesh_attribute means[TML_MESH_MAX_ATTRIBUTES];
     tml_surface_piece piece = {
@@ -404,8 +404,8 @@ static tml_status begin_parts(stream *s)
     if (!s->done)
         return slab_error(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++) {
-        const tml_surface_part *before = s->desc->before ? &s->desc->before[p] : NULL;
-        s->done[p] = (tml_surface_part){.value = producer->parts[p].value,
+        const tml_mesh_part *before = s->desc->before ? &s->desc->before[p] : NULL;
+        s->done[p] = (tml_mesh_part){.value = producer->parts[p].value,
                                         .label = producer->parts[p].label};
         if (!before)
             continue;
@@ -437,7 +437,7 @@ static void finish_parts(stream *s)
     out->seams = s->seams;
     s->done = NULL;
     for (uint32_t p = 0; p < out->part_count; p++) {
-        tml_surface_part *part = &out->parts[p];
+        tml_mesh_part *part = &out->parts[p];
         if (s->carries)
             part->vertex_count = 3 * part->triangle_count;
         part->vertex_first = out->vertex_count;

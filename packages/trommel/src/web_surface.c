@@ -76,7 +76,7 @@ static double parts_of(const tml_surface_result *result)
 {
     double *parts = malloc((size_t)result->part_count * 6 * sizeof *parts + 1);
     for (uint32_t i = 0; parts && i < result->part_count; i++) {
-        const tml_surface_part *part = &result->parts[i];
+        const tml_mesh_part *part = &result->parts[i];
         const double values[5] = {part->value, (double)part->vertex_first,
                                   (double)part->vertex_count, (double)part->triangle_first,
                                   (double)part->triangle_count};

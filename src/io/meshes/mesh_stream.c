@@ -547,13 +547,13 @@ void tml_mesh_unmap_arrays(tml_mesh_stream *stream)
 }
 
 /* Describes each part's rows; segments are sorted. */
-static void describe_parts(const tml_mesh_stream *stream, tml_surface_part *parts)
+static void describe_parts(const tml_mesh_stream *stream, tml_mesh_part *parts)
 {
     uint64_t vertices = 0, triangles = 0, p = 0;
     for (uint64_t k = 0; k < stream->segment_count; k++) {
         const segment *s = &stream->segments[k];
         if (k == 0 || s->part != s[-1].part)
-            parts[p++] = (tml_surface_part){.vertex_first = vertices, .triangle_first = triangles};
+            parts[p++] = (tml_mesh_part){.vertex_first = vertices, .triangle_first = triangles};
         parts[p - 1].vertex_count += s->vertex_count;
         parts[p - 1].triangle_count += s->triangle_count;
         vertices += s->vertex_count;
@@ -567,7 +567,7 @@ static tml_status edit_mesh(tml_mesh_stream *stream)
     uint64_t count = 0;
     for (uint64_t k = 0; k < stream->segment_count; k++)
         count += k == 0 || stream->segments[k].part != stream->segments[k - 1].part;
-    tml_surface_part *parts = tml_alloc_array(stream->tml, count, sizeof *parts);
+    tml_mesh_part *parts = tml_alloc_array(stream->tml, count, sizeof *parts);
     if (!parts)
         return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
                          "%s: no memory for %" PRIu64 " parts", call, count);

@@ -55,7 +55,7 @@ typedef struct saving {
     tml_mesh_stream *out;
     /* The mesh is opened with its piece. is_split: there are several pieces. */
     bool opens_late, is_split;
-    tml_surface_part only;
+    tml_mesh_part only;
     const tml_volume *attribute; /* its slope and intercept; NULL: values are physical */
     float *values;               /* a piece's attribute in physical units */
     size_t values_size;
@@ -358,8 +358,8 @@ static tml_status open_with(saving *s, const tml_surface_piece *piece)
     s->is_split = piece->layer_count < region_layers(s).count;
     if (s->is_split)
         return TML_ERROR_CANCELLED;
-    s->only = (tml_surface_part){.vertex_count = piece->mesh.vertex_count,
-                                 .triangle_count = piece->mesh.triangle_count};
+    s->only = (tml_mesh_part){.vertex_count = piece->mesh.vertex_count,
+                              .triangle_count = piece->mesh.triangle_count};
     s->mesh.parts = &s->only;
     s->mesh.part_count = 1;
     return save_fails(&s->failed, TML_SIDE_MESH,
@@ -389,16 +389,16 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
 /* The parts as the filters left them. */
 static void take_parts(tml_surface_result *result, const tml_mesh *mesh)
 {
-    tml_surface_part end = {0}; /* of the parts so far */
+    tml_mesh_part end = {0}; /* of the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
-        const tml_surface_part of = result->parts[p];
+        const tml_mesh_part of = result->parts[p];
         if (of.vertex_count) /* empty ones had no piece */
             end = mesh->parts[k++];
         result->parts[p] = end;
         result->parts[p].value = of.value;
         result->parts[p].label = of.label;
-        end = (tml_surface_part){.vertex_first = end.vertex_first + end.vertex_count,
-                                 .triangle_first = end.triangle_first + end.triangle_count};
+        end = (tml_mesh_part){.vertex_first = end.vertex_first + end.vertex_count,
+                              .triangle_first = end.triangle_first + end.triangle_count};
     }
 }
 

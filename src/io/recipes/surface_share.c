@@ -202,10 +202,10 @@ static void join_parts(tml_surface_result *result, const uint64_t *counts, uint6
 {
     result->vertex_count = result->triangle_count = 0;
     for (uint64_t p = 0; p < part_count; p++) {
-        tml_surface_part part = {.vertex_first = result->vertex_count,
-                                 .vertex_count = counts[2 * p],
-                                 .triangle_first = result->triangle_count,
-                                 .triangle_count = counts[2 * p + 1]};
+        tml_mesh_part part = {.vertex_first = result->vertex_count,
+                              .vertex_count = counts[2 * p],
+                              .triangle_first = result->triangle_count,
+                              .triangle_count = counts[2 * p + 1]};
         result->vertex_count += part.vertex_count;
         result->triangle_count += part.triangle_count;
         if (p < result->part_count) {
@@ -234,7 +234,7 @@ tml_status tml_share_join_results(tml_context *tml, const tml_team *team, bool s
     uint64_t *before = counts + count, *all = before + count;
     memset(counts, 0, size);
     for (uint32_t p = 0; p < result->part_count; p++) {
-        const tml_surface_part *part = &result->parts[p];
+        const tml_mesh_part *part = &result->parts[p];
         counts[2 * p] = soup ? 3 * part->triangle_count : part->vertex_count;
         counts[2 * p + 1] = part->triangle_count;
     }

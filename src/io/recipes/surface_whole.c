@@ -32,21 +32,21 @@ static tml_status list_parts(whole_saving *w)
 {
     const tml_surface_labels_result *net = &w->out->labels;
     tml_type type = TML_TYPE_NONE;
-    tml_surface_part *parts = tml_alloc_array(w->tml, net->part_count, sizeof *parts);
+    tml_mesh_part *parts = tml_alloc_array(w->tml, net->part_count, sizeof *parts);
     if (!parts)
         return tml_error(w->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " parts",
                          call, net->part_count);
     tml_buffer_describe(w->tml, net->face_labels, &type, NULL);
     for (uint64_t p = 0; p < net->part_count; p++) {
         const tml_surface_label_part *from = &net->parts[p];
-        parts[p] = (tml_surface_part){tml_type_is_signed(tml_type_scalar(type))
-                                          ? (double)(int64_t)from->label
-                                          : (double)from->label,
-                                      from->vertex_first,
-                                      from->vertex_count,
-                                      from->face_first,
-                                      from->face_count,
-                                      from->label};
+        parts[p] =
+            (tml_mesh_part){tml_type_is_signed(tml_type_scalar(type)) ? (double)(int64_t)from->label
+                                                                      : (double)from->label,
+                            from->vertex_first,
+                            from->vertex_count,
+                            from->face_first,
+                            from->face_count,
+                            from->label};
     }
     w->out->surface.parts = parts;
     w->out->surface.part_count = (uint32_t)net->part_count;
