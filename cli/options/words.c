@@ -27,6 +27,7 @@ const word words_table[] = {
     /* Surfaces and points. */
     {"desc.volume", "the volume"},
     {"desc.surface.volume", "the volume"},
+    {"desc.boundaries.volume", "the volume"},
     {"desc.mask", "--mask"},
     {"desc.surface.mask", "--mask"},
     {"desc.attribute", "--attribute"},
