@@ -539,6 +539,46 @@ TEST(every_operation_is_a_step)
     on_every_device(every_operation_is_a_step);
 }
 
+/* For run_all: outputs, counts, in, offsets, indices. */
+static tml_buffer some_buffer(tml_context *tml, int number)
+{
+    switch (number - OPERATIONS) {
+    case 0:
+        return buffer_of(tml, TML_U64, 1, NULL);
+    case 2:
+        return buffer_of(tml, TML_U32, FEW, NULL);
+    default:
+        return buffer_of(tml, TML_U32, number < OPERATIONS ? count_of(number) : COUNT, NULL);
+    }
+}
+
+/* A program whose buffer is gone is refused, whichever of them it is. */
+static void every_buffer_is_named(tml_context *tml)
+{
+    enum { BUFFERS = OPERATIONS + 4 };
+    tml_buffer buffers[BUFFERS];
+    for (int i = 0; i < BUFFERS; i++)
+        buffers[i] = some_buffer(tml, i);
+    for (int i = 0; i < BUFFERS; i++) {
+        tml_program *p;
+        if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+            return;
+        tml_buffer *rest = &buffers[OPERATIONS];
+        run_all(tml, p, rest[1], rest[2], buffers, rest[0], rest[3]);
+        CHECK_OK(tml, tml_program_end(p));
+        tml_buffer_destroy(tml, buffers[i]);
+        if (!CHECK_EQ_U64(tml_program_enqueue(p, (tml_buffer){0, 0}), TML_ERROR_INVALID_HANDLE))
+            printf("    buffer %d\n", i);
+        buffers[i] = some_buffer(tml, i);
+        CHECK_EQ_U64(tml_program_enqueue(p, (tml_buffer){0, 0}), TML_ERROR_INVALID_HANDLE);
+        tml_program_destroy(p);
+    }
+}
+TEST(programs_name_each_buffer_of_their_steps)
+{
+    on_every_device(every_buffer_is_named);
+}
+
 /* out[i] = 2^rounds in[i], in a loop over one array. */
 static tml_program *public_doublings(tml_context *tml, uint32_t rounds, tml_buffer in,
                                      tml_buffer out)

@@ -188,6 +188,19 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
     return status;
 }
 
+/* Adds a buffer, unless it is an array of a program, to the list of those that are named. */
+static tml_status name_buffer(tml_context *tml, const char *call, tml_buffer buffer)
+{
+    if (buffer.slot - TML_ARRAY_FIRST < TML_ARRAY_PAGE * TML_ARRAY_PAGES)
+        return TML_OK;
+    tml_buffer *name = tml_grow(tml, tml->named, sizeof *name);
+    if (!name)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for a program's buffers",
+                         call);
+    *name = buffer;
+    return TML_OK;
+}
+
 tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
                                      tml_buffer buffer, const tml_type *types, uint64_t count)
 {
@@ -213,7 +226,7 @@ type_fits:
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s has %" PRIu64 " elements, needs %" PRIu64, call,
                          tml_field_named(tml, field, buffer).text, slot->count, count);
-    return TML_OK;
+    return tml->named ? name_buffer(tml, call, buffer) : TML_OK;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */

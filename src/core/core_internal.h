@@ -55,11 +55,12 @@ typedef struct tml_array_slot {
     uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps one of each buffer */
 } tml_array_slot;
 
-/* Memory of a program of streams, which is kept for the next one. */
+/* An array that grows. */
 typedef struct tml_growing {
     void *memory;
     size_t size, room; /* bytes used, bytes allocated */
 } tml_growing;
+/* Memory of a program of streams, which is kept for the next one. */
 typedef struct tml_program_memory {
     struct tml_program_memory *next;
     tml_growing steps, descs, lives;
@@ -113,6 +114,7 @@ struct tml_context {
     tml_program_memory *programs;           /* not in use */
     struct tml_program *recordings; /* those not destroyed, the newest first (program_public.c) */
     struct program *recorder;               /* stream operations become its steps; NULL: they run */
+    tml_growing *named; /* gets the handles of buffers that are checked; NULL: nobody wants them */
     tml_reading reads[TML_MAX_READS];
     tml_kept_block kept[TML_KEPT_BLOCKS];
     uint32_t kept_next; /* the oldest of them */
@@ -182,6 +184,8 @@ void tml_reads_close(tml_context *tml);
 /* What a context allocates by, unless tml_open_desc.allocator is given. */
 extern const tml_allocator tml_default_allocator;
 
+/* Room for size more bytes, which keep all before them; NULL: there is no memory. */
+void *tml_grow(tml_context *tml, tml_growing *array, size_t size);
 /* Memory of a buffer on the host, aligned as tml_alloc's. Large blocks that were freed are kept for
  * the next buffers, since clearing new pages takes the system as long as many an operation takes to
  * fill them. Until then the system may have their pages (tml_platform_lend). An allocator of the

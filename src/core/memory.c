@@ -1,4 +1,6 @@
 /* A context's memory: allocation, blocks kept for the next buffers, the scratch arena. */
+#include <string.h>
+
 #include "core/call.h"
 
 static void *default_alloc(void *user, size_t size, size_t alignment)
@@ -40,6 +42,24 @@ void tml_free(tml_context *tml, void *memory, size_t size)
     tml_hook_begin(tml);
     tml->allocator.free(tml->allocator.user, memory, size);
     tml_hook_end(tml);
+}
+
+void *tml_grow(tml_context *tml, tml_growing *array, size_t size)
+{
+    if (array->room - array->size < size) {
+        const size_t room = TML_MAX_OF(2 * array->room, array->size + size + 1024);
+        void *memory = tml_alloc(tml, room);
+        if (!memory)
+            return NULL;
+        if (array->size > 0)
+            memcpy(memory, array->memory, array->size);
+        tml_free(tml, array->memory, array->room);
+        array->memory = memory;
+        array->room = room;
+    }
+    void *bytes = (unsigned char *)array->memory + array->size;
+    array->size += size;
+    return bytes;
 }
 
 static void kept_free(tml_context *tml, tml_kept_block *block)

@@ -68,25 +68,13 @@ typedef struct array_life {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Room for size more bytes, which keep all before them; NULL: there is none. */
+/* Room for size more bytes; NULL: there is none. */
 static void *grow_memory(program *p, tml_growing *g, size_t size)
 {
-    if (g->room - g->size < size) {
-        const size_t room = TML_MAX_OF(2 * g->room, g->size + size + 1024);
-        void *memory = tml_alloc(p->tml, room);
-        if (!memory) {
-            p->status = tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY,
-                                  "%s: no memory for the steps of a program", p->call);
-            return NULL;
-        }
-        if (g->size > 0)
-            memcpy(memory, g->memory, g->size);
-        tml_free(p->tml, g->memory, g->room);
-        g->memory = memory;
-        g->room = room;
-    }
-    void *bytes = (unsigned char *)g->memory + g->size;
-    g->size += size;
+    void *bytes = tml_grow(p->tml, g, size);
+    if (!bytes)
+        p->status = tml_error(p->tml, TML_ERROR_OUT_OF_MEMORY,
+                              "%s: no memory for the steps of a program", p->call);
     return bytes;
 }
 
@@ -269,14 +257,6 @@ void program_show_arrays(program *p, bool are_valid)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* A public program names a buffer. */
-static void note_buffer(program *p, tml_buffer buffer)
-{
-    tml_buffer *note = grow_memory(p, &p->memory->buffers, sizeof *note);
-    if (note)
-        *note = buffer;
-}
-
 bool program_has_buffers(const program *p)
 {
     const tml_buffer *buffers = p->memory->buffers.memory;
@@ -290,15 +270,13 @@ bool program_has_buffers(const program *p)
 static void use_all(program *p, const unsigned char *desc, size_t size)
 {
     const uint32_t first = TML_ARRAY_FIRST + p->first_array, count = lives_of(p);
-    if (count == 0 && !p->is_public)
+    if (count == 0)
         return;
     for (size_t at = 0; at + sizeof(tml_buffer) <= size; at += sizeof(uint32_t)) {
         tml_buffer buffer;
         memcpy(&buffer, desc + at, sizeof buffer);
         if (buffer.slot - first < count)
             program_use(p, buffer);
-        else if (p->is_public && tml_slot_of(p->tml, buffer))
-            note_buffer(p, buffer);
     }
 }
 

@@ -38,7 +38,6 @@ typedef struct program {
     uint32_t loop;         /* the loop that is open, or PROGRAM_NO_LOOP */
     bool waits;            /* it has a step on the host */
     bool is_stopped;
-    bool is_public; /* it runs often, and its buffers may be destroyed meanwhile */
 } program;
 
 /* Begins a program. It ends with program_run, program_enqueue or program_scratch_size, one of which
@@ -136,7 +135,7 @@ size_t program_scratch_size(program p);
  * status. */
 tml_status program_run_once(program *p, tml_buffer scratch);
 size_t program_measure(program *p);
-/* Are the buffers still there that the steps of a public program name? */
+/* Are the buffers still there that the steps name? (tml_context.named while they were recorded) */
 bool program_has_buffers(const program *p);
 /* Makes the handles of a program's arrays valid or invalid. */
 void program_show_arrays(program *p, bool are_valid);

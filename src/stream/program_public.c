@@ -49,12 +49,14 @@ static bool may_add(tml_program *p, tml_status entered)
                                     "tml_program: a step after tml_program_end; record a new "
                                     "program");
     program_show_arrays(&p->steps, true);
+    p->tml->named = p->steps.memory ? &p->steps.memory->buffers : NULL;
     return true;
 }
 
 static void leave_added(tml_program *p)
 {
     program_show_arrays(&p->steps, false);
+    p->tml->named = NULL;
     if (!p->is_ended)
         p->array_end = p->tml->array_count; /* a step may have arrays of its own */
     if (p->steps.status && p->error[0] == '\0')
@@ -75,7 +77,6 @@ static tml_status begin_recording(tml_context *tml, tml_program **out)
     memset(p, 0, sizeof *p);
     p->tml = tml;
     p->steps = program_begin(tml, "tml_program");
-    p->steps.is_public = true;
     if (p->steps.status) {
         tml_free(tml, p, sizeof *p);
         return tml->error_status;
