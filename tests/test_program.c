@@ -141,6 +141,53 @@ TEST(gaps_between_arrays_are_filled)
     on_every_device(gaps_are_filled);
 }
 
+/* An operation's scratch lies in a gap that is just wide enough, also where the operation would need
+ * less if two of its arrays were one: a kernel of a, and elements of b. */
+static void neighbours_stay(tml_context *tml)
+{
+    enum { MANY = 40 * COUNT, HOLE = 1024 };
+    tml_buffer out = buffer_of(tml, TML_U32, MANY, NULL),
+               last = buffer_of(tml, TML_U32, MANY, NULL),
+               counts = buffer_of(tml, TML_U32, 1, NULL);
+    uint32_t *got = malloc(MANY * sizeof *got), kept = 0;
+    const tml_method methods[] = {TML_METHOD_AUTO, TML_METHOD_LOOK_BACK};
+    for (int m = 0; m < 2; m++) {
+        program p = program_begin(tml, "neighbours");
+        tml_buffer a[4];
+        for (int i = 0; i < 4; i++) {
+            a[i] = program_array(&p, TML_U32, i == 2 ? HOLE : MANY);
+            program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = a[i]});
+        }
+        /* a[2] lives until a[3] has its place */
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[2]}, .out = a[2]});
+        program_compact(&p, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_even), .in = {a[0]}},
+                                                .payloads = {{a[1], out}},
+                                                .method = methods[m],
+                                                .count = counts});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[3]}, .out = last});
+        const tml_status status = program_run(p, (tml_buffer){0, 0});
+        if (status == TML_ERROR_UNSUPPORTED && m > 0)
+            continue;
+        CHECK_OK(tml, status);
+        CHECK_OK(tml, tml_buffer_read(tml, counts, &kept));
+        CHECK_EQ_U64(kept, MANY / 2);
+        CHECK_OK(tml, tml_buffer_read(tml, out, got));
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < kept; i++)
+            wrong += got[i] != 2 * i;
+        CHECK_EQ_U64(wrong, 0);
+        CHECK_OK(tml, tml_buffer_read(tml, last, got));
+        for (uint32_t i = 0; i < MANY; i++)
+            wrong += got[i] != 2 * i;
+        CHECK_EQ_U64(wrong, 0);
+    }
+    free(got);
+}
+TEST(an_operation_leaves_its_neighbours_in_scratch)
+{
+    on_every_device(neighbours_stay);
+}
+
 static void scratch_of_the_caller(tml_context *tml)
 {
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);

@@ -206,9 +206,11 @@ tml_buffer program_array(program *p, tml_type type, uint64_t count)
                        .count = count,
                        .element_size = size,
                        .size = p->status ? 0 : (size_t)count * size};
-    /* An address that is none: scratch sizes may depend on its alignment. */
+    /* An address that is none, and no other array's: scratch sizes may depend on its alignment, and
+     * on whether two arrays of an operation are the same. */
+    const uintptr_t number = array.slot - TML_ARRAY_FIRST;
     if (p->tml->engine->lay)
-        p->tml->engine->lay(p->tml, slot, (void *)(uintptr_t)ARRAY_ALIGNMENT);
+        p->tml->engine->lay(p->tml, slot, (void *)((number + 1) * ARRAY_ALIGNMENT));
     return array;
 }
 
