@@ -735,10 +735,10 @@ static bool enqueues_surface(const bench_op *op)
 static tml_status smooth_surface(const bench_op *op)
 {
     const bench_set *set = &op->sets[0];
-    return tml_mesh_smooth(op->tml, &(tml_mesh_smooth_desc){.vertices = set->out,
-                                                            .indices = set->out2,
-                                                            .iterations = op->desc.smooth,
-                                                            .out = set->aux});
+    return tml_mesh_smooth(
+        op->tml, &(tml_mesh_smooth_desc){.mesh = {.positions = set->out, .indices = set->out2},
+                                         .iterations = op->desc.smooth,
+                                         .out = set->aux});
 }
 
 /* The surface goes into buffers that the check has made. */
@@ -814,8 +814,9 @@ static tml_status count_in_field(const bench_op *op, double iso, const tml_surfa
     const uint64_t *dims = op->desc.grid.dims;
     if (dims[0] * dims[1] * dims[2] > (uint64_t)1 << 28) {
         tml_mesh_stats stats;
-        tml_status status =
-            tml_mesh_examine(op->tml, result->vertices, result->indices, false, &stats);
+        tml_status status = tml_mesh_examine(
+            op->tml, &(tml_mesh_buffers){.positions = result->vertices, .indices = result->indices},
+            false, &stats);
         *out = status || stats.boundary_edges || stats.nonmanifold_edges ? 0 : result->vertex_count;
         return status;
     }

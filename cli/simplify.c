@@ -237,21 +237,23 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
     enum { STRETCH = 1 << 20 }; /* points asked for at once */
     const tml_mesh *mesh = &made->mesh;
     simplify_checks *c = &made->checks;
-    tml_buffer vertices = {0}, indices = {0}, points = {0};
+    tml_mesh_buffers buffers = {0};
+    tml_buffer points = {0};
     tml_mesh_stats stats = {0};
     tml_tree *tree = NULL;
     float *distances = take(tml, STRETCH, 4);
     made->is_checked = true;
     tml_status status = cli_lend(tml, TML_VEC(TML_F32, 3), mesh->vertex_count, mesh->positions,
-                                 "simplified", &vertices);
+                                 "simplified", &buffers.positions);
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->indices,
-                              "simplified", &indices));
+                              "simplified", &buffers.indices));
     if (status == TML_OK && !distances)
         status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "--check: no memory for distances");
-    TML_THEN(status, tml_mesh_examine(tml, vertices, indices, false, &stats));
+    TML_THEN(status, tml_mesh_examine(tml, &buffers, false, &stats));
     c->boundary_edges = stats.boundary_edges;
     c->nonmanifold_edges = stats.nonmanifold_edges;
-    const tml_tree_desc desc = {.vertices = vertices, .indices = indices, .skip_broken = true};
+    const tml_tree_desc desc = {
+        .vertices = buffers.positions, .indices = buffers.indices, .skip_broken = true};
     TML_THEN(status, tml_tree_create(tml, &desc, &tree));
     tml_collide_result met = {0};
     TML_THEN(
@@ -285,8 +287,8 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
     }
     c->mean = counted ? sum / (double)counted : 0;
     tml_tree_destroy(tml, tree);
-    tml_buffer_destroy(tml, indices);
-    tml_buffer_destroy(tml, vertices);
+    tml_buffer_destroy(tml, buffers.indices);
+    tml_buffer_destroy(tml, buffers.positions);
     give(tml, distances, STRETCH, 4);
     return status;
 }

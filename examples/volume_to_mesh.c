@@ -57,7 +57,9 @@ int main(int argc, char **argv)
                     &(tml_surface_desc){
                         .volume = volume, .grid = grid, .iso = 0, .normals = TML_NORMALS_CENTRAL},
                     &surface) ||
-        tml_mesh_examine(tml, surface.vertices, surface.indices, false, &stats) ||
+        tml_mesh_examine(
+            tml, &(tml_mesh_buffers){.positions = surface.vertices, .indices = surface.indices},
+            false, &stats) ||
         save(tml, &surface, path)) {
         fprintf(stderr, "%s\n", tml_last_error(tml));
         return 1;

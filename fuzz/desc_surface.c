@@ -264,7 +264,9 @@ static void check_closed(const surface_input *in, const tml_surface_result *mesh
     tml_mesh_stats stats;
     tml_buffer_describe(tml, in->desc.volume, &type, NULL);
     if (tml_buffer_is_none(mesh->indices) || !in->is_indexed ||
-        !CALL(tml_mesh_examine, tml, mesh->vertices, mesh->indices, false, &stats))
+        !CALL(tml_mesh_examine, tml,
+              &(tml_mesh_buffers){.positions = mesh->vertices, .indices = mesh->indices}, false,
+              &stats))
         return;
     note(&stats, sizeof stats);
     if (in->desc.caps && !tml_type_is_float(type) && tml_buffer_is_none(in->desc.mask))
@@ -690,22 +692,23 @@ static void smooth_mesh(void)
     uint64_t vertices = below(12), triangles = below(12);
     const tml_type vec3 = TML_VEC(TML_F32, 3);
     const double numbers[] = {0, 0.5, 0.33, -0.34, 1, 2, -0.6, NAN};
-    tml_mesh_smooth_desc desc = {.vertices = make(vec3, vertices, CONTENTS_ANY, 0),
-                                 .indices = make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3),
-                                                 triangles, CONTENTS_BELOW, vertices),
-                                 .iterations = (uint32_t)below(4),
-                                 .method = (tml_smooth_method)below(3),
-                                 .lambda = numbers[below(8)],
-                                 .mu = numbers[below(8)],
-                                 .free_boundary = take_bool()};
+    tml_mesh_smooth_desc desc = {
+        .mesh = {.positions = make(vec3, vertices, CONTENTS_ANY, 0),
+                 .indices = make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3), triangles,
+                                 CONTENTS_BELOW, vertices)},
+        .iterations = (uint32_t)below(4),
+        .method = (tml_smooth_method)below(3),
+        .lambda = numbers[below(8)],
+        .mu = numbers[below(8)],
+        .free_boundary = take_bool()};
     if (take_bool())
         desc.weights = make(TML_F32, vertices, CONTENTS_ANY, 0);
     static float before[3 * 64], after[3 * 64];
-    uint64_t count = count_of(desc.vertices);
-    bool is_kept =
-        desc.iterations == 0 && count <= 64 && CALL(tml_buffer_read, tml, desc.vertices, before);
-    desc.out =
-        as_out(take_bool() ? desc.vertices : make(vec3, vertices + below(2), CONTENTS_ANY, 0));
+    uint64_t count = count_of(desc.mesh.positions);
+    bool is_kept = desc.iterations == 0 && count <= 64 &&
+                   CALL(tml_buffer_read, tml, desc.mesh.positions, before);
+    desc.out = as_out(take_bool() ? desc.mesh.positions
+                                  : make(vec3, vertices + below(2), CONTENTS_ANY, 0));
     if (take_bool())
         desc.normals = as_out(make(vec3, vertices + below(2), CONTENTS_ANY, 0));
     if (!CALL(tml_mesh_smooth, tml, &desc) || count > 64 ||
@@ -730,7 +733,8 @@ void desc_mesh(void)
     tml_buffer positions = make(TML_VEC(TML_F32, 3), vertices, CONTENTS_ANY, 0);
     tml_buffer indices =
         make(TML_VEC(take_bool() ? TML_U64 : TML_U32, 3), triangles, CONTENTS_BELOW, vertices);
-    if (!CALL(tml_mesh_examine, tml, positions, indices, take_bool(), &stats))
+    if (!CALL(tml_mesh_examine, tml,
+              &(tml_mesh_buffers){.positions = positions, .indices = indices}, take_bool(), &stats))
         return;
     DEMAND(stats.components <= count_of(indices));
     DEMAND(stats.boundary_edges + 2 * stats.nonmanifold_edges <= 3 * count_of(indices));

@@ -502,8 +502,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_surface_cells, (NULL, &surface, cells), "tml")                                           \
     X(tml_surface_cells, (tml, NULL, cells), "desc")                                               \
     X(tml_surface_cells, (tml, &surface, NULL), "cells")                                           \
-    X(tml_mesh_examine, (NULL, buffer, buffer, false, &stats), "tml")                              \
-    X(tml_mesh_examine, (tml, buffer, buffer, false, NULL), "out")                                 \
+    X(tml_mesh_examine, (NULL, &examined, false, &stats), "tml")                                   \
+    X(tml_mesh_examine, (tml, NULL, false, &stats), "mesh")                                        \
+    X(tml_mesh_examine, (tml, &examined, false, NULL), "out")                                      \
     X(tml_mesh_clean, (NULL, &arrays, false, false, NULL), "tml")                                  \
     X(tml_mesh_clean, (tml, NULL, false, false, NULL), "mesh")                                     \
     X(tml_mesh_collapse, (NULL, &arrays, 1), "tml")                                                \
@@ -697,7 +698,8 @@ TEST(null_is_refused_by_every_call)
     tml_surface_result mesh;
     tml_mesh_stats stats;
     tml_mesh arrays = {0};
-    const tml_mesh_smooth_desc smoothing = {.vertices = none};
+    const tml_mesh_buffers examined = {.positions = none};
+    const tml_mesh_smooth_desc smoothing = {.mesh = examined};
     uint8_t cells[8] = {0};
     const tml_image_measure_desc measure = {.stats = none};
     tml_image_stats image_stats;

@@ -983,17 +983,17 @@ static void run_mesh(fault_run *r)
 {
     static sheet s;
     sheet_make(&s, false);
-    tml_buffer vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
-               indices = fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles);
+    const tml_mesh_buffers sheet_buffers = {
+        .positions = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
+        .indices = fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles)};
     for (int i = 0; i < 2; i++) {
         tml_mesh_stats stats = {0};
-        FAULT_DO(r, tml_mesh_examine(r->tml, vertices, indices, i, &stats));
+        FAULT_DO(r, tml_mesh_examine(r->tml, &sheet_buffers, i, &stats));
         fault_hash(r, &stats.components, sizeof stats.components);
         fault_hash(r, &stats.euler, sizeof stats.euler);
         fault_hash(r, &stats.area, sizeof stats.area);
     }
-    const tml_mesh_smooth_desc smoothing = {.vertices = vertices,
-                                            .indices = indices,
+    const tml_mesh_smooth_desc smoothing = {.mesh = sheet_buffers,
                                             .iterations = 2,
                                             .out = fault_buffer(r, vec3_type, SHEET_VERTICES, NULL),
                                             .normals =

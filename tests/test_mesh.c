@@ -17,6 +17,13 @@ static uint64_t random_below(uint64_t n)
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
+static tml_status examine_buffers(tml_context *tml, tml_buffer positions, tml_buffer indices,
+                                  bool components_only, tml_mesh_stats *out)
+{
+    const tml_mesh_buffers mesh = {.positions = positions, .indices = indices};
+    return tml_mesh_examine(tml, &mesh, components_only, out);
+}
+
 /* Examines with 32-bit and with 64-bit indices, which must agree. */
 static tml_mesh_stats examine(const float *positions, uint64_t vertices, const uint32_t *indices,
                               uint64_t triangles)
@@ -29,10 +36,10 @@ static tml_mesh_stats examine(const float *positions, uint64_t vertices, const u
     tml_buffer i32 = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, indices);
     tml_buffer i64 = buffer_of(tml, TML_VEC(TML_U64, 3), triangles, wide);
     tml_mesh_stats a = {0}, b = {0};
-    CHECK_OK(tml, tml_mesh_examine(tml, v, i32, false, &a));
-    CHECK_OK(tml, tml_mesh_examine(tml, v, i64, false, &b));
+    CHECK_OK(tml, examine_buffers(tml, v, i32, false, &a));
+    CHECK_OK(tml, examine_buffers(tml, v, i64, false, &b));
     CHECK(memcmp(&a, &b, sizeof a) == 0);
-    CHECK_OK(tml, tml_mesh_examine(tml, v, i32, true, &b));
+    CHECK_OK(tml, examine_buffers(tml, v, i32, true, &b));
     tml_mesh_stats components = {.components = a.components};
     CHECK(memcmp(&components, &b, sizeof b) == 0);
     tml_close(tml);
@@ -230,7 +237,7 @@ TEST(any_number_of_threads_counts_the_same)
         tml_buffer v = buffer_of(tml, TML_VEC(TML_F32, 3), CROWD_VERTICES, positions);
         tml_buffer i = buffer_of(tml, TML_VEC(TML_U32, 3), CROWD_TRIANGLES, indices);
         tml_mesh_stats stats = {0};
-        CHECK_OK(tml, tml_mesh_examine(tml, v, i, false, &stats));
+        CHECK_OK(tml, examine_buffers(tml, v, i, false, &stats));
         CHECK_EQ_U64(stats.components, components);
         CHECK_EQ_U64(stats.boundary_edges, boundary);
         CHECK_EQ_I64(stats.euler, (int64_t)(used + faces) - (int64_t)distinct);
@@ -241,7 +248,7 @@ TEST(any_number_of_threads_counts_the_same)
         uint32_t last = indices[3 * CROWD_TRIANGLES - 1], middle = indices[400000];
         indices[3 * CROWD_TRIANGLES - 1] = indices[400000] = CROWD_VERTICES;
         tml_buffer wrong = buffer_of(tml, TML_VEC(TML_U32, 3), CROWD_TRIANGLES, indices);
-        CHECK_STATUS(tml_mesh_examine(tml, v, wrong, false, &stats), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(examine_buffers(tml, v, wrong, false, &stats), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), "corner 1 of triangle 133333 is vertex 400000,") != NULL);
         indices[3 * CROWD_TRIANGLES - 1] = last;
         indices[400000] = middle;
@@ -269,19 +276,19 @@ TEST(examine_refuses_bad_meshes)
     tml_buffer v = buffer_of(tml, TML_VEC(TML_F32, 3), 4, tetrahedron);
     tml_buffer i = buffer_of(tml, TML_VEC(TML_U32, 3), 2, indices);
     tml_mesh_stats s = {.components = 77};
-    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(examine_buffers(tml, v, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "triangle 1 ") && strstr(tml_last_error(tml), "vertex 4"));
     CHECK_EQ_U64(s.components, 77);
-    CHECK_STATUS(tml_mesh_examine(tml, v, v, false, &s), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_mesh_examine(tml, i, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_mesh_examine(tml, v, (tml_buffer){0}, false, &s), TML_ERROR_INVALID_HANDLE);
-    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, NULL), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(examine_buffers(tml, v, v, false, &s), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(examine_buffers(tml, i, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(examine_buffers(tml, v, (tml_buffer){0}, false, &s), TML_ERROR_INVALID_HANDLE);
+    CHECK_STATUS(examine_buffers(tml, v, i, false, NULL), TML_ERROR_INVALID_ARGUMENT);
     tml_buffer none = buffer_of(tml, TML_VEC(TML_F32, 3), 0, NULL);
-    CHECK_STATUS(tml_mesh_examine(tml, none, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(examine_buffers(tml, none, i, false, &s), TML_ERROR_INVALID_ARGUMENT);
     tml_cancel(tml);
     tml_buffer_destroy(tml, i);
     i = buffer_of(tml, TML_VEC(TML_U32, 3), 1, indices);
-    CHECK_STATUS(tml_mesh_examine(tml, v, i, false, &s), TML_ERROR_CANCELLED);
+    CHECK_STATUS(examine_buffers(tml, v, i, false, &s), TML_ERROR_CANCELLED);
     tml_close(tml);
 }
 

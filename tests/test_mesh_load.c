@@ -63,7 +63,9 @@ static tml_mesh_stats examine(tml_context *tml, const tml_mesh_file *file)
                                                        .count = file->mesh.triangle_count,
                                                        .data = file->mesh.indices},
                                     &indices));
-    CHECK_OK(tml, tml_mesh_examine(tml, vertices, indices, false, &stats));
+    CHECK_OK(tml,
+             tml_mesh_examine(tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices},
+                              false, &stats));
     tml_buffer_destroy(tml, vertices);
     tml_buffer_destroy(tml, indices);
     return stats;

@@ -167,22 +167,23 @@ static tml_status smooth(tml_context *tml, const mesh *m, const call *c, float (
     const tml_type vec3 = TML_VEC(TML_F32, 3);
     for (uint64_t i = 0; i < 3 * m->triangles; i++)
         wide[i] = m->corners[i / 3][i % 3];
-    desc.vertices = buffer_of(tml, vec3, m->vertices, m->at);
-    desc.indices = c->indices64 ? buffer_of(tml, TML_VEC(TML_U64, 3), m->triangles, wide)
-                                : buffer_of(tml, TML_VEC(TML_U32, 3), m->triangles, m->corners);
+    desc.mesh.positions = buffer_of(tml, vec3, m->vertices, m->at);
+    desc.mesh.indices = c->indices64
+                            ? buffer_of(tml, TML_VEC(TML_U64, 3), m->triangles, wide)
+                            : buffer_of(tml, TML_VEC(TML_U32, 3), m->triangles, m->corners);
     if (c->weights)
         desc.weights = buffer_of(tml, TML_F32, m->vertices, c->weights);
     if (normals)
         desc.normals = buffer_of(tml, vec3, m->vertices, NULL);
     if (out)
-        desc.out = c->in_place ? desc.vertices : buffer_of(tml, vec3, m->vertices, NULL);
+        desc.out = c->in_place ? desc.mesh.positions : buffer_of(tml, vec3, m->vertices, NULL);
     tml_status status = tml_mesh_smooth(tml, &desc);
     if (status == TML_OK && out && m->vertices)
         CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
     if (status == TML_OK && normals && m->vertices)
         CHECK_OK(tml, tml_buffer_read(tml, desc.normals, normals));
-    tml_buffer_destroy(tml, desc.vertices);
-    tml_buffer_destroy(tml, desc.indices);
+    tml_buffer_destroy(tml, desc.mesh.positions);
+    tml_buffer_destroy(tml, desc.mesh.indices);
     tml_buffer_destroy(tml, desc.weights);
     tml_buffer_destroy(tml, desc.normals);
     if (!c->in_place)
@@ -435,16 +436,16 @@ static void of_nonsense(tml_context *tml)
     /* Normals alone; outputs that are one, and too short ones. */
     CHECK_OK(tml, smooth(tml, &sample, &c, NULL, normals));
     tml_mesh_smooth_desc desc = {
-        .vertices = buffer_of(tml, TML_VEC(TML_F32, 3), sample.vertices, sample.at),
-        .indices = buffer_of(tml, TML_VEC(TML_U32, 3), sample.triangles, sample.corners)};
+        .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), sample.vertices, sample.at),
+                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), sample.triangles, sample.corners)}};
     desc.out = desc.normals = buffer_of(tml, TML_VEC(TML_F32, 3), sample.vertices, NULL);
     CHECK_EQ_I64(tml_mesh_smooth(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
-    desc.normals = desc.vertices;
+    desc.normals = desc.mesh.positions;
     CHECK_EQ_I64(tml_mesh_smooth(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     desc.normals = (tml_buffer){0, 0};
     desc.out = buffer_of(tml, TML_VEC(TML_F32, 3), sample.vertices - 1, NULL);
     CHECK_EQ_I64(tml_mesh_smooth(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
-    desc.indices = desc.vertices;
+    desc.mesh.indices = desc.mesh.positions;
     CHECK_EQ_I64(tml_mesh_smooth(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
 }
 

@@ -68,8 +68,10 @@ TEST(counts_follow_the_formulas)
             CHECK_OK(tml, tml_subdivide_uniform(subdivider,
                                                 &(tml_subdivide_uniform_desc){.levels = l}, &made));
             tml_mesh_stats stats;
-            CHECK_OK(tml, tml_mesh_examine(tml, made.buffers.positions, made.buffers.indices, false,
-                                           &stats));
+            CHECK_OK(tml, tml_mesh_examine(tml,
+                                           &(tml_mesh_buffers){.positions = made.buffers.positions,
+                                                               .indices = made.buffers.indices},
+                                           false, &stats));
             CHECK_EQ_U64(stats.boundary_edges, info.boundary_edge_count << l);
             CHECK_EQ_U64(stats.nonmanifold_edges, 0);
             CHECK_EQ_I64(stats.euler, (int64_t)v - (int64_t)e + (int64_t)f);
@@ -414,8 +416,10 @@ static void check_adaptive(tml_context *tml, tml_subdivider *subdivider,
     if (!CHECK_OK(tml, tml_subdivide_adaptive(subdivider, desc, out)))
         return;
     tml_mesh_stats stats;
-    CHECK_OK(tml,
-             tml_mesh_examine(tml, out->buffers.positions, out->buffers.indices, false, &stats));
+    CHECK_OK(tml, tml_mesh_examine(tml,
+                                   &(tml_mesh_buffers){.positions = out->buffers.positions,
+                                                       .indices = out->buffers.indices},
+                                   false, &stats));
     CHECK_EQ_U64(stats.nonmanifold_edges, 0);
     CHECK_EQ_I64(stats.euler, (int64_t)info.vertex_count - (int64_t)info.edge_count +
                                   (int64_t)info.triangle_count);
@@ -614,16 +618,20 @@ TEST(area_and_volume_converge)
     CHECK_OK(tml, tml_subdivide_uniform(subdivider,
                                         &(tml_subdivide_uniform_desc){.levels = 6, .limit = true},
                                         &result));
-    CHECK_OK(tml, tml_mesh_examine(tml, result.buffers.positions, result.buffers.indices, false,
-                                   &exact));
+    CHECK_OK(tml, tml_mesh_examine(tml,
+                                   &(tml_mesh_buffers){.positions = result.buffers.positions,
+                                                       .indices = result.buffers.indices},
+                                   false, &exact));
     tml_subdivide_free(tml, &result);
     double last = 1e30;
     for (float threshold = 0.04f; threshold > 1e-3f; threshold *= 0.25f) {
         tml_subdivide_adaptive_desc desc = {.criterion = TML_SPLIT_DISTANCE,
                                             .threshold = threshold};
         check_adaptive(tml, subdivider, &desc, true, &result);
-        CHECK_OK(tml, tml_mesh_examine(tml, result.buffers.positions, result.buffers.indices, false,
-                                       &stats));
+        CHECK_OK(tml, tml_mesh_examine(tml,
+                                       &(tml_mesh_buffers){.positions = result.buffers.positions,
+                                                           .indices = result.buffers.indices},
+                                       false, &stats));
         double off = fabs(stats.volume / exact.volume - 1.0) + fabs(stats.area / exact.area - 1.0);
         CHECK(off < last);
         last = off;

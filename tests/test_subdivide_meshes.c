@@ -54,7 +54,9 @@ static void unload(tml_context *tml, loaded_mesh *mesh)
 static void check_whole(tml_context *tml, const char *name, const tml_subdivider_info *info,
                         const tml_subdivide_result *result, tml_mesh_stats *stats)
 {
-    if (!CHECK_OK(tml, tml_mesh_examine(tml, result->buffers.positions, result->buffers.indices,
+    if (!CHECK_OK(tml, tml_mesh_examine(tml,
+                                        &(tml_mesh_buffers){.positions = result->buffers.positions,
+                                                            .indices = result->buffers.indices},
                                         false, stats)))
         return;
     int64_t euler =

@@ -494,8 +494,10 @@ static bool same_mesh(const mesh *a, const mesh *b)
 static tml_mesh_stats examine(const scene *s, const mesh *m)
 {
     tml_mesh_stats stats = {0};
-    CHECK_OK(s->tml,
-             tml_mesh_examine(s->tml, m->result.vertices, m->result.indices, false, &stats));
+    CHECK_OK(s->tml, tml_mesh_examine(s->tml,
+                                      &(tml_mesh_buffers){.positions = m->result.vertices,
+                                                          .indices = m->result.indices},
+                                      false, &stats));
     return stats;
 }
 
@@ -3214,7 +3216,8 @@ static tml_status run_option(tml_context *tml, scene *s, int option)
         status = tml_surface(tml, &s->desc, &r);
     tml_mesh_stats stats;
     if (status == TML_OK && option == 0)
-        status = tml_mesh_examine(tml, r.vertices, r.indices, false, &stats);
+        status = tml_mesh_examine(
+            tml, &(tml_mesh_buffers){.positions = r.vertices, .indices = r.indices}, false, &stats);
     tml_surface_free(tml, &r);
     return status;
 }

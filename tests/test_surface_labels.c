@@ -1372,7 +1372,9 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
             buffer_of(tml, TML_VEC(TML_F32, 3), whole->vertex_count, whole->positions);
         tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), whole->face_count, whole->indices);
         tml_mesh_stats stats;
-        CHECK_OK(tml, tml_mesh_examine(tml, vertices, indices, true, &stats));
+        CHECK_OK(tml, tml_mesh_examine(
+                          tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices}, true,
+                          &stats));
         is_good = CHECK_EQ_U64(components, stats.components);
         tml_buffer_destroy(tml, vertices);
         tml_buffer_destroy(tml, indices);

@@ -260,8 +260,10 @@ static bool whole_make(tml_context *tml, const model *m, const tml_surface_desc 
     tml_buffer_destroy(tml, all.attribute);
     tml_mesh_stats stats = {0};
     if (is_good && !desc->soup && out->result.triangle_count)
-        CHECK_OK(tml,
-                 tml_mesh_examine(tml, out->result.vertices, out->result.indices, true, &stats));
+        CHECK_OK(tml, tml_mesh_examine(tml,
+                                       &(tml_mesh_buffers){.positions = out->result.vertices,
+                                                           .indices = out->result.indices},
+                                       true, &stats));
     out->components = stats.components;
     out->positions = map_if_any(tml, out->result.vertices);
     out->normals = map_if_any(tml, out->result.vertex_normals);

@@ -25,7 +25,10 @@ static topology examine(tml_context *tml, const tml_surface_result *mesh)
 {
     tml_mesh_stats stats = {0};
     if (mesh->vertex_count)
-        CHECK_OK(tml, tml_mesh_examine(tml, mesh->vertices, mesh->indices, false, &stats));
+        CHECK_OK(tml, tml_mesh_examine(tml,
+                                       &(tml_mesh_buffers){.positions = mesh->vertices,
+                                                           .indices = mesh->indices},
+                                       false, &stats));
     return (topology){stats.components, stats.boundary_edges, stats.nonmanifold_edges, stats.euler};
 }
 

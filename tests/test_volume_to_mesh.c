@@ -355,7 +355,9 @@ TEST(caps_close_the_inside)
             buffer_of(tml, TML_VEC(TML_F32, 3), file.mesh.vertex_count, file.mesh.positions);
         tml_buffer indices =
             buffer_of(tml, TML_VEC(TML_U32, 3), file.mesh.triangle_count, file.mesh.indices);
-        CHECK_OK(tml, tml_mesh_examine(tml, vertices, indices, false, &stats));
+        CHECK_OK(tml, tml_mesh_examine(
+                          tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices},
+                          false, &stats));
         volumes[way] = stats.volume;
         CHECK_EQ_U64(stats.boundary_edges, 0);
         tml_buffer_destroy(tml, vertices);

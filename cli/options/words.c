@@ -91,6 +91,8 @@ const word words_table[] = {
     {"desc.vertices", "the vertices"},
     {"desc.positions", "the vertices"},
     {"desc.indices", "the triangles"},
+    {"desc.mesh.positions", "the vertices"},
+    {"desc.mesh.indices", "the triangles"},
     {"desc.attributes", "the vertices' values"},
     {"desc.channels", "the texture coordinates"},
     {"desc.crease_edges", "the creases"},

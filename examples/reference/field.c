@@ -12,7 +12,9 @@ static void surface_of_points(tml_context *tml)
     tml_surface_result surface;
     tml_mesh_stats stats;
     MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = 0}, &surface));
-    MUST(tml_mesh_examine(tml, surface.vertices, surface.indices, false, &stats));
+    MUST(tml_mesh_examine(
+        tml, &(tml_mesh_buffers){.positions = surface.vertices, .indices = surface.indices}, false,
+        &stats));
     CHECK(stats.components == 1 && stats.boundary_edges == 0);
     tml_surface_free(tml, &surface);
 }
@@ -174,8 +176,8 @@ static void smooth_where_crowded(tml_context *tml)
     MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = iso}, &surface));
     const tml_buffer weights = buffer_of(tml, TML_F32, surface.vertex_count, NULL);
     MUST(tml_field_smooth_weights(tml, &field, surface.vertices, NULL, weights));
-    MUST(tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.vertices = surface.vertices,
-                                                      .indices = surface.indices,
+    MUST(tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.mesh = {.positions = surface.vertices,
+                                                               .indices = surface.indices},
                                                       .weights = weights,
                                                       .iterations = 10,
                                                       .method = TML_SMOOTH_LAPLACIAN,

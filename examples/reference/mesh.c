@@ -7,8 +7,9 @@ static void examine(tml_context *tml)
     const tml_vec3 corners[] = {{0, 0, 0}, {3, 0, 0}, {0, 3, 0}, {0, 0, 3}};
     const uint32_t triangles[] = {0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3};
     tml_mesh_stats stats;
-    MUST(tml_mesh_examine(tml, buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
-                          buffer_of(tml, TML_VEC(TML_U32, 3), 4, triangles), false, &stats));
+    const tml_mesh_buffers mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
+                                   .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, triangles)};
+    MUST(tml_mesh_examine(tml, &mesh, false, &stats));
     CHECK(stats.components == 1 && stats.boundary_edges == 0 && stats.euler == 2);
     CHECK(stats.volume == 4.5);
 }
@@ -50,13 +51,14 @@ static void smooth(tml_context *tml)
     const tml_vec3 corners[] = {{0, 0, 0}, {2, 0, 0}, {2, 2, 0}, {0, 2, 0}, {1, 1, 3}};
     const uint32_t triangles[] = {0, 1, 4, 1, 2, 4, 2, 3, 4, 3, 0, 4};
     tml_vec3 out[5], up[5];
-    const tml_mesh_smooth_desc desc = {.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 5, corners),
-                                       .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, triangles),
-                                       .iterations = 1,
-                                       .method = TML_SMOOTH_LAPLACIAN,
-                                       .lambda = 1.0 / 3,
-                                       .out = buffer_of(tml, TML_VEC(TML_F32, 3), 5, NULL),
-                                       .normals = buffer_of(tml, TML_VEC(TML_F32, 3), 5, NULL)};
+    const tml_mesh_smooth_desc desc = {
+        .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 5, corners),
+                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, triangles)},
+        .iterations = 1,
+        .method = TML_SMOOTH_LAPLACIAN,
+        .lambda = 1.0 / 3,
+        .out = buffer_of(tml, TML_VEC(TML_F32, 3), 5, NULL),
+        .normals = buffer_of(tml, TML_VEC(TML_F32, 3), 5, NULL)};
     MUST(tml_mesh_smooth(tml, &desc));
     MUST(tml_buffer_read(tml, desc.out, out));
     MUST(tml_buffer_read(tml, desc.normals, up));

@@ -119,7 +119,9 @@ static void region_with_caps(tml_context *tml)
                                          .caps = true},
                      &result));
     CHECK(!tml_buffer_is_none(result.vertex_normals));
-    MUST(tml_mesh_examine(tml, result.vertices, result.indices, false, &stats));
+    MUST(tml_mesh_examine(
+        tml, &(tml_mesh_buffers){.positions = result.vertices, .indices = result.indices}, false,
+        &stats));
     CHECK(stats.boundary_edges == 0 && stats.lower[2] == 0 && stats.upper[2] == 1);
     tml_surface_free(tml, &result);
 }

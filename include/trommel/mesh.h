@@ -1,8 +1,8 @@
 /* Meshes: what a triangle mesh is in host memory, and what is done to one.
  *
  * tml_mesh is the mesh that files are read to and written from (trommel/io.h). tml_mesh_clean and
- * tml_mesh_collapse change a mesh in host memory, in place. tml_mesh_examine and tml_mesh_smooth
- * take a mesh in buffers: vertices and indices. */
+ * tml_mesh_collapse change a mesh in host memory, in place. tml_mesh_buffers is a mesh in buffers,
+ * which tml_mesh_examine and tml_mesh_smooth read. */
 #ifndef TROMMEL_MESH_H
 #define TROMMEL_MESH_H
 
@@ -94,6 +94,17 @@ typedef struct tml_mesh {
     void *user;
 } tml_mesh;
 
+/* ---- a mesh in buffers ---------------------------------------------------------------------- */
+
+/* Members that a mesh does not have are none (zeroed).
+ * positions  f32x3
+ * normals    f32x3
+ * values     f32: one scalar per vertex
+ * indices    u32x3 or u64x3; none: a soup, 3 vertices per triangle */
+typedef struct tml_mesh_buffers {
+    tml_buffer positions, normals, values, indices;
+} tml_mesh_buffers;
+
 /* ---- clean-up and checks on indexed meshes -------------------------------------------------- */
 
 typedef struct tml_mesh_stats {
@@ -112,17 +123,15 @@ typedef struct tml_mesh_stats {
 
 /* Counts and measures a mesh in buffers. A triangle that has a vertex twice is no face and has no
  * edges. Computed in double, with the same numbers for any number of threads.
- * vertices         f32x3
- * indices          u32x3 or u64x3
+ * mesh             positions and indices; the others are not read
  * components_only  counts components and leaves the rest 0
  * Waits: for everything.
  * Memory: 8 bytes per vertex and 24 per triangle; with components_only 4 bytes per vertex (8 from
  *         2^32 vertices on).
  * Errors: INVALID_ARGUMENT (which triangle has an index out of range), INVALID_HANDLE,
  *         OUT_OF_MEMORY, CANCELLED. */
-TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices,
-                                                   tml_buffer indices, bool components_only,
-                                                   tml_mesh_stats *out);
+TML_API TML_MUST_CHECK tml_status tml_mesh_examine(tml_context *tml, const tml_mesh_buffers *mesh,
+                                                   bool components_only, tml_mesh_stats *out);
 
 /* Leaves out, in place, what tml_surface's largest_component and drop_degenerate leave out.
  * mesh               indexed triangles. Counts and parts become less; normals, values, attributes,
@@ -168,13 +177,12 @@ typedef enum tml_smooth_method {
  * lambda (or mu) of the way to the mean of its neighbours. At least one of out and normals is
  * given. */
 typedef struct tml_mesh_smooth_desc {
-    tml_buffer vertices; /* f32x3 */
-    tml_buffer indices;  /* u32x3 or u64x3 */
+    tml_mesh_buffers mesh; /* positions and indices; the others are not read */
     /* Optional: f32, one per vertex, 0 (stays) to 1. Less than 0 and NaN count as 0, more than 1 as
      * 1. For a surface of particles, how crowded the particles are at the vertex: drops stay as
      * they are, and sheets become smooth. */
     tml_buffer weights;
-    uint32_t iterations; /* some 10 to 50; at most 10000. 0: out are the vertices */
+    uint32_t iterations; /* some 10 to 50; at most 10000. 0: out are mesh.positions */
     tml_smooth_method method;
     double lambda; /* above 0, at most 1; 0: 0.5 */
     /* For TAUBIN, less than -lambda; 0: 1 / (0.1 - 1 / lambda), -0.526 with lambda's 0.5.
@@ -183,7 +191,7 @@ typedef struct tml_mesh_smooth_desc {
     /* Boundary vertices move, too. Without it, boundary vertices stay, and so do vertices of edges
      * that are not used by just two triangles in opposite directions. */
     bool free_boundary;
-    tml_buffer out;     /* f32x3, one per vertex; may be vertices */
+    tml_buffer out;     /* f32x3, one per vertex; may be mesh.positions */
     tml_buffer normals; /* f32x3, one per vertex of out, weighted by area; of length 1, or 0 */
 } tml_mesh_smooth_desc;
 

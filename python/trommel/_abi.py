@@ -371,6 +371,10 @@ class tml_mesh(Structure):
                 ('release_pages', CFUNCTYPE(None, c_void_p)), ('user', c_void_p)]
 
 
+class tml_mesh_buffers(Structure):
+    _fields_ = [('positions', tml_buffer), ('normals', tml_buffer), ('values', tml_buffer), ('indices', tml_buffer)]
+
+
 class tml_mesh_stats(Structure):
     _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
                 ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
@@ -378,9 +382,9 @@ class tml_mesh_stats(Structure):
 
 
 class tml_mesh_smooth_desc(Structure):
-    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('weights', tml_buffer), ('iterations', c_uint32),
-                ('method', c_int), ('lambda', c_double), ('mu', c_double), ('free_boundary', c_bool),
-                ('out', tml_buffer), ('normals', tml_buffer)]
+    _fields_ = [('mesh', tml_mesh_buffers), ('weights', tml_buffer), ('iterations', c_uint32), ('method', c_int),
+                ('lambda', c_double), ('mu', c_double), ('free_boundary', c_bool), ('out', tml_buffer),
+                ('normals', tml_buffer)]
 
 
 class tml_subdivide_channel(Structure):
@@ -619,7 +623,7 @@ FUNCTIONS = {
     'tml_log': (None, [c_void_p, c_int, c_char_p]),
     'tml_map': (c_int, [c_void_p, POINTER(tml_map_desc)]),
     'tml_mesh_clean': (c_int, [c_void_p, POINTER(tml_mesh), c_bool, c_bool, POINTER(c_uint64)]),
-    'tml_mesh_examine': (c_int, [c_void_p, tml_buffer, tml_buffer, c_bool, POINTER(tml_mesh_stats)]),
+    'tml_mesh_examine': (c_int, [c_void_p, POINTER(tml_mesh_buffers), c_bool, POINTER(tml_mesh_stats)]),
     'tml_mesh_file_free': (None, [c_void_p, POINTER(tml_mesh_file)]),
     'tml_mesh_format': (c_char_p, [c_void_p, c_char_p]),
     'tml_mesh_load': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_load_desc), POINTER(tml_mesh_file)]),

@@ -165,7 +165,8 @@ class Mesh:
         with Buffers(context) as buffers:
             vertices = buffers.input(self.vertices, scalar_type(self.vertices.dtype) | 3 << 8)
             faces = self.faces if self.faces is not None else _soup_faces(self)
-            context.call("mesh_examine", vertices, buffers.input(faces), False, stats)
+            mesh = c.tml_mesh_buffers(positions=vertices, indices=buffers.input(faces))
+            context.call("mesh_examine", mesh, False, stats)
         return {name: tuple(x + o for x, o in zip(value, self.origin)) if isinstance(value, ctypes.Array) else value
                 for name, value in ((name, getattr(stats, name)) for name, _ in stats._fields_)}
 
@@ -212,8 +213,8 @@ class Mesh:
         with Buffers(context) as buffers:
             desc = c.tml_mesh_smooth_desc(iterations=iterations, method=choose(_SMOOTH, "method", method),
                                           **{"lambda": step}, free_boundary=free_boundary)
-            desc.vertices = buffers.input(self.vertices, c.TML_F32 | 3 << 8)
-            desc.indices = buffers.input(faces)
+            desc.mesh.positions = buffers.input(self.vertices, c.TML_F32 | 3 << 8)
+            desc.mesh.indices = buffers.input(faces)
             desc.out = buffers.output(mesh.vertices, c.TML_F32 | 3 << 8)
             if weights is not None:
                 desc.weights = buffers.input(as_array(weights, "weights", np.float32, 1))

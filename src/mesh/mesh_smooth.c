@@ -110,12 +110,13 @@ static tml_status check_buffers(smoothing *s)
     tml_context *tml = s->tml;
     tml_type index_type;
     tml_status status =
-        tml_check_buffer(tml, call, "desc.vertices", desc->vertices, vertex_types, 0);
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.indices", desc->indices, index_types, 0));
+        tml_check_buffer(tml, call, "desc.mesh.positions", desc->mesh.positions, vertex_types, 0);
+    TML_THEN(status,
+             tml_check_buffer(tml, call, "desc.mesh.indices", desc->mesh.indices, index_types, 0));
     if (status != TML_OK)
         return status;
-    tml_buffer_describe(tml, desc->vertices, NULL, &s->vertex_count);
-    tml_buffer_describe(tml, desc->indices, &index_type, &s->triangle_count);
+    tml_buffer_describe(tml, desc->mesh.positions, NULL, &s->vertex_count);
+    tml_buffer_describe(tml, desc->mesh.indices, &index_type, &s->triangle_count);
     s->index_words = tml_type_scalar(index_type) == TML_U64 ? 2 : 1;
     if (s->triangle_count * s->index_words > MOST_TRIANGLES || s->vertex_count >= UINT32_MAX)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -138,8 +139,8 @@ static tml_status check_buffers(smoothing *s)
             status = tml_check_buffer(tml, call, others[i].name, others[i].buffer, others[i].types,
                                       s->vertex_count);
     const stream_field written[] = {{"desc.out", desc->out}, {"desc.normals", desc->normals}};
-    const stream_input read[] = {{"desc.vertices", desc->vertices, 1u << 0},
-                                 {"desc.indices", desc->indices, 0},
+    const stream_input read[] = {{"desc.mesh.positions", desc->mesh.positions, 1u << 0},
+                                 {"desc.mesh.indices", desc->mesh.indices, 0},
                                  {"desc.weights", desc->weights, 0}};
     return status ? status
                   : stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), read,
@@ -158,7 +159,7 @@ static tml_status check_corners(program *p, void *user)
     TML_THEN(status, tml_buffer_read_range(p->tml, s->keys, worst, 1, &key));
     if (status == TML_OK && key == UINT32_MAX)
         return tml_error(p->tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.indices: triangle %" PRIu64
+                         "%s: desc.mesh.indices: triangle %" PRIu64
                          " has an index that is not below %" PRIu64
                          ", or a vertex that is not finite and within 2^100",
                          call, worst / 3, s->vertex_count);
@@ -180,7 +181,7 @@ static void add_rings(program *p, smoothing *s)
     tml_buffer numbers = program_array(p, TML_U32, s->vertex_count + 1);
     program_map(p, &(tml_map_desc){.kernel = TML_USE(smooth_corner),
                                    .params = {.u = {(uint32_t)s->vertex_count, s->index_words}},
-                                   .in = {s->desc->indices, s->desc->vertices},
+                                   .in = {s->desc->mesh.indices, s->desc->mesh.positions},
                                    .length = length,
                                    .out = s->keys,
                                    .also = {s->rings}});
@@ -236,7 +237,7 @@ static void add_step(program *p, const smoothing *s, uint32_t number, tml_buffer
 /* Steps go to and fro between out and the spare, and end in out. */
 static void add_steps(program *p, const smoothing *s)
 {
-    const tml_buffer vertices = s->desc->vertices, out = s->desc->out;
+    const tml_buffer vertices = s->desc->mesh.positions, out = s->desc->out;
     const tml_buffer spare = program_array(p, TML_VEC(TML_F32, 3), s->vertex_count);
     const uint32_t count = s->step_count * s->desc->iterations;
     const bool is_in_place = stream_same(p->tml, vertices, out);
@@ -270,11 +271,11 @@ static tml_status mesh_smooth_run(smoothing *s)
     if (moves)
         add_steps(&p, s);
     if (!tml_buffer_is_none(desc->normals))
-        program_map(&p,
-                    &(tml_map_desc){.kernel = TML_USE(mesh_vertex_normal),
-                                    .in = {s->firsts, s->rings, moves ? desc->out : desc->vertices},
-                                    .length = {.count = s->vertex_count},
-                                    .out = desc->normals});
+        program_map(&p, &(tml_map_desc){
+                            .kernel = TML_USE(mesh_vertex_normal),
+                            .in = {s->firsts, s->rings, moves ? desc->out : desc->mesh.positions},
+                            .length = {.count = s->vertex_count},
+                            .out = desc->normals});
     return program_run(p, (tml_buffer){0, 0});
 }
 
@@ -291,7 +292,7 @@ static tml_status smooth(tml_context *tml, const tml_mesh_smooth_desc *desc)
     TML_THEN(status, check_buffers(&s));
     if (status == TML_OK && s.vertex_count == 0 && s.triangle_count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.indices: there are triangles, and no vertices", call);
+                         "%s: desc.mesh.indices: there are triangles, and no vertices", call);
     if (status != TML_OK || s.vertex_count == 0)
         return status;
 #ifdef TML_VULKAN

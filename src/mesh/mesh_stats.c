@@ -108,7 +108,7 @@ static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_
     if (status == TML_OK && wrong != UINT64_MAX)
         status = tml_error(
             mesh->tml, TML_ERROR_INVALID_ARGUMENT,
-            "tml_mesh_examine: indices: corner %u of triangle %llu is vertex %llu, needs less "
+            "tml_mesh_examine: mesh.indices: corner %u of triangle %llu is vertex %llu, needs less "
             "than %llu, the count of vertices",
             (unsigned)(wrong % 3), (unsigned long long)(wrong / 3),
             (unsigned long long)corner_vertex(mesh, wrong), (unsigned long long)mesh->vertex_count);
@@ -356,42 +356,42 @@ static tml_status examine(const mesh_view *mesh, bool components_only, tml_mesh_
     return status || components_only ? status : measure_and_count(mesh, out);
 }
 
-static tml_status mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer indices,
+static tml_status mesh_examine(tml_context *tml, const tml_mesh_buffers *buffers,
                                bool components_only, tml_mesh_stats *out)
 {
     static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
     const char *call = "tml_mesh_examine";
     tml_mesh_stats stats = {0};
-    tml_status status = tml_check_buffer(tml, call, "vertices", vertices, vertex_types, 0);
-    TML_THEN(status, tml_check_buffer(tml, call, "indices", indices, index_types, 0));
+    tml_status status =
+        tml_check_buffer(tml, call, "mesh.positions", buffers->positions, vertex_types, 0);
+    TML_THEN(status, tml_check_buffer(tml, call, "mesh.indices", buffers->indices, index_types, 0));
     if (status != TML_OK)
         return status;
 
     void *positions = NULL, *corners = NULL;
-    status = tml_buffer_map(tml, vertices, &positions);
+    status = tml_buffer_map(tml, buffers->positions, &positions);
     if (status != TML_OK)
         return status;
-    status = tml_buffer_map(tml, indices, &corners);
+    status = tml_buffer_map(tml, buffers->indices, &corners);
     if (status == TML_OK) {
         mesh_view mesh = {.tml = tml, .positions = positions, .indices = corners};
         tml_type index_type = TML_TYPE_NONE;
-        tml_buffer_describe(tml, vertices, NULL, &mesh.vertex_count);
-        tml_buffer_describe(tml, indices, &index_type, &mesh.triangle_count);
+        tml_buffer_describe(tml, buffers->positions, NULL, &mesh.vertex_count);
+        tml_buffer_describe(tml, buffers->indices, &index_type, &mesh.triangle_count);
         mesh.indices64 = tml_type_scalar(index_type) == TML_U64;
         status = examine(&mesh, components_only, &stats);
-        tml_buffer_unmap(tml, indices);
+        tml_buffer_unmap(tml, buffers->indices);
     }
-    tml_buffer_unmap(tml, vertices);
+    tml_buffer_unmap(tml, buffers->positions);
     if (status == TML_OK)
         *out = stats;
     return status;
 }
 
-tml_status tml_mesh_examine(tml_context *tml, tml_buffer vertices, tml_buffer indices,
-                            bool components_only, tml_mesh_stats *out)
+tml_status tml_mesh_examine(tml_context *tml, const tml_mesh_buffers *mesh, bool components_only,
+                            tml_mesh_stats *out)
 {
-    tml_status status = TML_ENTER(tml, out);
-    return status ? status
-                  : tml_leave(tml, mesh_examine(tml, vertices, indices, components_only, out));
+    tml_status status = TML_ENTER(tml, mesh, out);
+    return status ? status : tml_leave(tml, mesh_examine(tml, mesh, components_only, out));
 }

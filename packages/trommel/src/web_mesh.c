@@ -9,7 +9,9 @@ EMSCRIPTEN_KEEPALIVE int web_mesh_examine(tml_context *tml)
 {
     tml_mesh_stats stats;
     tml_status status =
-        tml_mesh_examine(tml, buffer_of(request.vertices), buffer_of(request.indices),
+        tml_mesh_examine(tml,
+                         &(tml_mesh_buffers){.positions = buffer_of(request.vertices),
+                                             .indices = buffer_of(request.indices)},
                          request.components_only != 0.0, &stats);
     if (status != TML_OK)
         return status;

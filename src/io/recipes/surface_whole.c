@@ -87,8 +87,7 @@ static tml_status smooth_whole(whole_saving *w)
 {
     const tml_surface_result *made = &w->out->surface;
     const double start = tml_io_seconds();
-    tml_mesh_smooth_desc desc = {.vertices = made->vertices,
-                                 .indices = made->indices,
+    tml_mesh_smooth_desc desc = {.mesh = {.positions = made->vertices, .indices = made->indices},
                                  .iterations = w->desc->smooth,
                                  .out = made->vertices,
                                  .normals = made->vertex_normals};
@@ -138,8 +137,10 @@ static tml_status count_components(whole_saving *w)
     tml_mesh_stats stats;
     if (!desc->components || is_soup || (desc->boundaries && desc->boundaries->quads))
         return TML_OK;
-    tml_status status =
-        tml_mesh_examine(w->tml, w->out->surface.vertices, w->out->surface.indices, true, &stats);
+    tml_status status = tml_mesh_examine(w->tml,
+                                         &(tml_mesh_buffers){.positions = w->out->surface.vertices,
+                                                             .indices = w->out->surface.indices},
+                                         true, &stats);
     add_stage(w, "components", start);
     w->out->surface.components = status == TML_OK ? stats.components : 0;
     return status;
