@@ -793,9 +793,7 @@ static uint64_t count_crossings(const bench_op *op, const void *samples, double 
 static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
 {
     tml_surface_desc surface = op->surface;
-    surface.vertices = result->vertices;
-    surface.vertex_normals = result->vertex_normals;
-    surface.indices = result->indices;
+    surface.mesh = result->mesh;
     const tml_surface_enqueue_desc desc = {.surface = &surface, .counts = op->total};
     uint64_t counts[2];
     tml_status status = tml_surface_enqueue(op->tml, &desc);
@@ -814,9 +812,7 @@ static tml_status count_in_field(const bench_op *op, double iso, const tml_surfa
     const uint64_t *dims = op->desc.grid.dims;
     if (dims[0] * dims[1] * dims[2] > (uint64_t)1 << 28) {
         tml_mesh_stats stats;
-        tml_status status = tml_mesh_examine(
-            op->tml, &(tml_mesh_buffers){.positions = result->vertices, .indices = result->indices},
-            false, &stats);
+        tml_status status = tml_mesh_examine(op->tml, &result->mesh, false, &stats);
         *out = status || stats.boundary_edges || stats.nonmanifold_edges ? 0 : result->vertex_count;
         return status;
     }
@@ -884,9 +880,9 @@ static tml_status check_surface(bench_op *op)
         status = room(op, TML_VEC(TML_U32, 3), triangles, &set->out2);
     if (!status && desc->normals)
         status = room(op, TML_VEC(TML_F32, 3), vertices, &set->aux);
-    op->surface.vertex_normals = set->aux;
-    op->surface.vertices = set->out;
-    op->surface.indices = set->out2;
+    op->surface.mesh.normals = set->aux;
+    op->surface.mesh.positions = set->out;
+    op->surface.mesh.indices = set->out2;
     return status;
 }
 
@@ -906,18 +902,18 @@ static double sum_of_edges(const float (*vertices)[3], const uint32_t (*indices)
 static tml_status check_smooth(bench_op *op)
 {
     bench_set *set = &op->sets[0];
-    tml_surface_result mesh;
+    tml_surface_result made;
     void *before = NULL, *indices = NULL, *after = NULL;
-    tml_status status = tml_surface(op->tml, &op->surface, &mesh);
+    tml_status status = tml_surface(op->tml, &op->surface, &made);
     if (status)
         return status;
-    set->out = mesh.vertices;
-    set->out2 = mesh.indices;
-    mesh.owned = 0; /* by the caller */
-    op->vertex_count = mesh.vertex_count;
-    op->result_count = mesh.triangle_count;
-    op->bytes = 24 * mesh.vertex_count + 12 * mesh.triangle_count;
-    tml_surface_free(op->tml, &mesh);
+    set->out = made.mesh.positions;
+    set->out2 = made.mesh.indices;
+    made.owned = 0; /* by the caller */
+    op->vertex_count = made.vertex_count;
+    op->result_count = made.triangle_count;
+    op->bytes = 24 * made.vertex_count + 12 * made.triangle_count;
+    tml_surface_free(op->tml, &made);
     status = room(op, TML_VEC(TML_F32, 3), op->vertex_count, &set->aux);
     if (!status)
         status = smooth_surface(op);
@@ -944,8 +940,7 @@ static tml_surface_labels_desc labels_of(const bench_op *op)
     return (tml_surface_labels_desc){.volume = set->in,
                                      .grid = op->desc.grid,
                                      .smooth = op->desc.smooth,
-                                     .vertices = set->out,
-                                     .indices = set->out2,
+                                     .mesh = {.positions = set->out, .indices = set->out2},
                                      .face_labels = set->aux};
 }
 
@@ -994,8 +989,8 @@ static tml_status check_labels(bench_op *op)
         tml_surface_labels_free(op->tml, &result);
         return status;
     }
-    op->sets[0].out = result.vertices; /* room for the runs */
-    op->sets[0].out2 = result.indices;
+    op->sets[0].out = result.mesh.positions; /* room for the runs */
+    op->sets[0].out2 = result.mesh.indices;
     op->sets[0].aux = result.face_labels;
     return status;
 }

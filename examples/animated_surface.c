@@ -87,15 +87,14 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
                                          .origin = {-1, -1, -1},
                                          .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
                                 .normals = TML_NORMALS_CENTRAL,
-                                .vertices = m->vertices,
-                                .indices = m->indices,
+                                .mesh = {.positions = m->vertices, .indices = m->indices},
                                 .indices16 = r->is_narrow};
     if (r->is_compact) { /* as a renderer takes it: make_pipeline */
         surface.vertex_stride = 16;
         surface.normal_offset = 12;
         surface.octahedral_normals = true;
     } else {
-        surface.vertex_normals = m->normals;
+        surface.mesh.normals = m->normals;
     }
     const tml_surface_enqueue_desc enqueue = {.surface = &surface, .draw = m->draw};
     if (is_first) {

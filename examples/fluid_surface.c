@@ -174,12 +174,11 @@ static void make_water(tml_context *tml, renderer *r, const options *o, water *w
                                 .grid = {.dims = {n, n, n},
                                          .spacing = {spacing, spacing, spacing},
                                          .origin = {-1, -1, -1}}};
-    w->surface = (tml_surface_desc){.field = &w->field,
-                                    .iso = 0.5,
-                                    .normals = TML_NORMALS_CENTRAL,
-                                    .vertices = w->mesh[0],
-                                    .vertex_normals = w->mesh[1],
-                                    .indices = w->mesh[2]};
+    w->surface = (tml_surface_desc){
+        .field = &w->field,
+        .iso = 0.5,
+        .normals = TML_NORMALS_CENTRAL,
+        .mesh = {.positions = w->mesh[0], .normals = w->mesh[1], .indices = w->mesh[2]}};
 }
 
 /* Moves the particles by a time, lets the frame's new ones go, and takes away those that have

@@ -16,9 +16,9 @@ static tml_status save(tml_context *tml, const tml_surface_result *surface, cons
 {
     void *positions, *normals, *indices;
     tml_status status;
-    if ((status = tml_buffer_map(tml, surface->vertices, &positions)) ||
-        (status = tml_buffer_map(tml, surface->vertex_normals, &normals)) ||
-        (status = tml_buffer_map(tml, surface->indices, &indices)))
+    if ((status = tml_buffer_map(tml, surface->mesh.positions, &positions)) ||
+        (status = tml_buffer_map(tml, surface->mesh.normals, &normals)) ||
+        (status = tml_buffer_map(tml, surface->mesh.indices, &indices)))
         return status;
     status = tml_mesh_save(tml, path,
                            &(tml_mesh){.positions = positions,
@@ -26,9 +26,9 @@ static tml_status save(tml_context *tml, const tml_surface_result *surface, cons
                                        .indices = indices,
                                        .vertex_count = surface->vertex_count,
                                        .triangle_count = surface->triangle_count});
-    tml_buffer_unmap(tml, surface->indices);
-    tml_buffer_unmap(tml, surface->vertex_normals);
-    tml_buffer_unmap(tml, surface->vertices);
+    tml_buffer_unmap(tml, surface->mesh.indices);
+    tml_buffer_unmap(tml, surface->mesh.normals);
+    tml_buffer_unmap(tml, surface->mesh.positions);
     return status;
 }
 
@@ -57,10 +57,7 @@ int main(int argc, char **argv)
                     &(tml_surface_desc){
                         .volume = volume, .grid = grid, .iso = 0, .normals = TML_NORMALS_CENTRAL},
                     &surface) ||
-        tml_mesh_examine(
-            tml, &(tml_mesh_buffers){.positions = surface.vertices, .indices = surface.indices},
-            false, &stats) ||
-        save(tml, &surface, path)) {
+        tml_mesh_examine(tml, &surface.mesh, false, &stats) || save(tml, &surface, path)) {
         fprintf(stderr, "%s\n", tml_last_error(tml));
         return 1;
     }

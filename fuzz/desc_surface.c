@@ -237,12 +237,12 @@ static uint64_t index_at(const void *indices, bool wide, uint64_t i)
 }
 
 /* Parts follow one another, and triangles name vertices of their own part. */
-static void check_parts(const surface_input *in, const tml_surface_result *mesh)
+static void check_parts(const surface_input *in, const tml_surface_result *made)
 {
     uint64_t vertices = 0, triangles = 0;
-    const void *indices = elements_of(mesh->indices);
-    for (uint32_t p = 0; p < mesh->part_count; p++) {
-        const tml_mesh_part *part = &mesh->parts[p];
+    const void *indices = elements_of(made->mesh.indices);
+    for (uint32_t p = 0; p < made->part_count; p++) {
+        const tml_mesh_part *part = &made->parts[p];
         note(part, sizeof *part);
         DEMAND(part->vertex_first == vertices && part->triangle_first == triangles);
         vertices += part->vertex_count;
@@ -253,20 +253,18 @@ static void check_parts(const surface_input *in, const tml_surface_result *mesh)
             DEMAND(vertex >= part->vertex_first && vertex < vertices);
         }
     }
-    DEMAND(vertices == mesh->vertex_count && triangles == mesh->triangle_count);
+    DEMAND(vertices == made->vertex_count && triangles == made->triangle_count);
     DEMAND(!in->desc.soup || vertices == 3 * triangles);
 }
 
 /* Caps close what no sample is missing of. */
-static void check_closed(const surface_input *in, const tml_surface_result *mesh)
+static void check_closed(const surface_input *in, const tml_surface_result *made)
 {
     tml_type type = TML_F32;
     tml_mesh_stats stats;
     tml_buffer_describe(tml, in->desc.volume, &type, NULL);
-    if (tml_buffer_is_none(mesh->indices) || !in->is_indexed ||
-        !CALL(tml_mesh_examine, tml,
-              &(tml_mesh_buffers){.positions = mesh->vertices, .indices = mesh->indices}, false,
-              &stats))
+    if (tml_buffer_is_none(made->mesh.indices) || !in->is_indexed ||
+        !CALL(tml_mesh_examine, tml, &made->mesh, false, &stats))
         return;
     note(&stats, sizeof stats);
     if (in->desc.caps && !tml_type_is_float(type) && tml_buffer_is_none(in->desc.mask))
@@ -329,27 +327,27 @@ static tml_status compare_piece(void *user, const tml_surface_piece *piece)
 }
 
 /* In slabs it is the same mesh. */
-static void check_slabs(const surface_input *in, const tml_surface_result *mesh)
+static void check_slabs(const surface_input *in, const tml_surface_result *made)
 {
     slabs_check check = {.in = in,
-                         .mesh = mesh,
-                         .positions = elements_of(mesh->vertices),
-                         .normals = elements_of(mesh->vertex_normals),
-                         .values = elements_of(mesh->vertex_values),
-                         .indices = elements_of(mesh->indices)};
+                         .mesh = made,
+                         .positions = elements_of(made->mesh.positions),
+                         .normals = elements_of(made->mesh.normals),
+                         .values = elements_of(made->mesh.values),
+                         .indices = elements_of(made->mesh.indices)};
     tml_surface_slabs_desc desc = {
         .surface = &in->desc, .write = compare_piece, .user = &check, .slab_layers = below(5)};
     tml_surface_result slabs;
     if (!in->is_indexed || in->desc.cells || in->desc.all_labels || in->desc.largest_component ||
         in->desc.drop_degenerate || !CALL(tml_surface_slabs, tml, &desc, &slabs))
         return;
-    DEMAND(check.vertices == mesh->vertex_count && check.triangles == mesh->triangle_count);
+    DEMAND(check.vertices == made->vertex_count && check.triangles == made->triangle_count);
     DEMAND(slabs.vertex_count == check.vertices && slabs.triangle_count == check.triangles);
     tml_surface_free(tml, &slabs);
 }
 
 /* Laid out for a renderer it is the same mesh, unless that is refused. */
-static void check_layout(const surface_input *in, const tml_surface_result *mesh)
+static void check_layout(const surface_input *in, const tml_surface_result *made)
 {
     tml_surface_desc desc = in->desc;
     tml_surface_result laid;
@@ -362,13 +360,14 @@ static void check_layout(const surface_input *in, const tml_surface_result *mesh
     if (!CALL(tml_surface, tml, &desc, &laid))
         return;
     const uint32_t stride = desc.vertex_stride ? desc.vertex_stride : 12;
-    const float *positions = elements_of(mesh->vertices);
-    const unsigned char *vertices = elements_of(laid.vertices);
-    DEMAND(laid.vertex_count == mesh->vertex_count && laid.triangle_count == mesh->triangle_count);
-    for (uint64_t i = 0; i < mesh->vertex_count; i++)
+    const float *positions = elements_of(made->mesh.positions);
+    const unsigned char *vertices = elements_of(laid.mesh.positions);
+    DEMAND(laid.vertex_count == made->vertex_count && laid.triangle_count == made->triangle_count);
+    for (uint64_t i = 0; i < made->vertex_count; i++)
         DEMAND(memcmp(positions + 3 * i, vertices + i * stride + desc.position_offset, 12) == 0);
-    const void *indices = elements_of(mesh->indices), *laid_indices = elements_of(laid.indices);
-    for (uint64_t i = 0; indices && i < 3 * mesh->triangle_count; i++)
+    const void *indices = elements_of(made->mesh.indices),
+               *laid_indices = elements_of(laid.mesh.indices);
+    for (uint64_t i = 0; indices && i < 3 * made->triangle_count; i++)
         DEMAND(index_at(indices, desc.indices64, i) ==
                (desc.indices16 ? ((const uint16_t *)laid_indices)[i]
                                : index_at(laid_indices, desc.indices64, i)));
@@ -384,35 +383,35 @@ void desc_surface(void)
     uint64_t room = take_bool() ? 4096 : take();
     bool is_given = take() >= 192;
     if (is_given) {
-        desc->vertices = maybe_out(TML_VEC(TML_F32, 3), room);
-        desc->vertex_normals = maybe_out(TML_VEC(TML_F32, 3), room);
-        desc->vertex_values = maybe_out(TML_F32, room);
-        desc->indices = maybe_out(index_type(desc), room);
+        desc->mesh.positions = maybe_out(TML_VEC(TML_F32, 3), room);
+        desc->mesh.normals = maybe_out(TML_VEC(TML_F32, 3), room);
+        desc->mesh.values = maybe_out(TML_F32, room);
+        desc->mesh.indices = maybe_out(index_type(desc), room);
         desc->triangle_cells = maybe_out(take_bool() ? TML_U64 : TML_U32, room);
     }
-    tml_surface_result mesh;
-    if (!CALL(tml_surface, tml, desc, &mesh))
+    tml_surface_result made;
+    if (!CALL(tml_surface, tml, desc, &made))
         return;
-    check_parts(&in, &mesh);
+    check_parts(&in, &made);
     if (!is_given) {
-        DEMAND(count_of(mesh.vertices) == mesh.vertex_count);
-        DEMAND(desc->soup || count_of(mesh.indices) == mesh.triangle_count);
-        note_buffer(mesh.vertices);
-        note_buffer(mesh.vertex_normals);
-        note_buffer(mesh.vertex_values);
-        note_buffer(mesh.indices);
-        note_buffer(mesh.triangle_cells);
-        DEMAND(!desc->cells || count_of(mesh.triangle_cells) == mesh.triangle_count);
+        DEMAND(count_of(made.mesh.positions) == made.vertex_count);
+        DEMAND(desc->soup || count_of(made.mesh.indices) == made.triangle_count);
+        note_buffer(made.mesh.positions);
+        note_buffer(made.mesh.normals);
+        note_buffer(made.mesh.values);
+        note_buffer(made.mesh.indices);
+        note_buffer(made.triangle_cells);
+        DEMAND(!desc->cells || count_of(made.triangle_cells) == made.triangle_count);
         const uint64_t *dims = desc->field ? in.dims : desc->grid.dims;
-        for (uint64_t i = 0; desc->cells && i < mesh.triangle_count; i++)
-            DEMAND(number_of(mesh.triangle_cells, i) < dims[0] * dims[1] * dims[2]);
-        check_closed(&in, &mesh);
-        check_cells(&in, &mesh);
-        check_slabs(&in, &mesh);
+        for (uint64_t i = 0; desc->cells && i < made.triangle_count; i++)
+            DEMAND(number_of(made.triangle_cells, i) < dims[0] * dims[1] * dims[2]);
+        check_closed(&in, &made);
+        check_cells(&in, &made);
+        check_slabs(&in, &made);
         if (in.is_indexed)
-            check_layout(&in, &mesh);
+            check_layout(&in, &made);
     }
-    tml_surface_free(tml, &mesh);
+    tml_surface_free(tml, &made);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------- */
@@ -453,23 +452,23 @@ void desc_surface_labels(void)
         desc.position_origin[i] = mostly_float(0);
     const bool is_given = take() >= 208;
     if (is_given) {
-        desc.vertices = maybe_out(TML_VEC(TML_F32, 3), below(2000));
-        desc.indices =
+        desc.mesh.positions = maybe_out(TML_VEC(TML_F32, 3), below(2000));
+        desc.mesh.indices =
             maybe_out(TML_VEC(desc.indices64 ? TML_U64 : TML_U32, desc.quads ? 4 : 3), below(4000));
         desc.face_labels = maybe_out(TML_VEC(TML_U8, 2), below(4000));
     }
     tml_surface_labels_result net;
     if (!CALL(tml_surface_labels, tml, &desc, &net))
         return;
-    const void *indices = elements_of(net.indices);
+    const void *indices = elements_of(net.mesh.indices);
     for (uint64_t i = 0; indices && i < (desc.quads ? 4 : 3) * net.face_count; i++)
         DEMAND(index_at(indices, desc.indices64, i) < net.vertex_count);
     note(net.parts, net.part_count * sizeof *net.parts);
     if (!is_given) {
-        DEMAND(count_of(net.vertices) == net.vertex_count &&
-               count_of(net.indices) == net.face_count);
-        note_buffer(net.vertices);
-        note_buffer(net.indices);
+        DEMAND(count_of(net.mesh.positions) == net.vertex_count &&
+               count_of(net.mesh.indices) == net.face_count);
+        note_buffer(net.mesh.positions);
+        note_buffer(net.mesh.indices);
         note_buffer(net.face_labels);
     }
     const uint64_t vertex_count = net.vertex_count, triangle_count = net.face_count;
@@ -616,12 +615,12 @@ void desc_surface_enqueue(void)
         desc.iso = make(TML_F32, 3, CONTENTS_ANY, 0);
         desc.iso_index = mostly(below(4));
     }
-    surface->vertices = make_out(TML_VEC(TML_F32, 3), room);
+    surface->mesh.positions = make_out(TML_VEC(TML_F32, 3), room);
     if (surface->normals != TML_NORMALS_NONE)
-        surface->vertex_normals = make_out(TML_VEC(TML_F32, 3), room);
+        surface->mesh.normals = make_out(TML_VEC(TML_F32, 3), room);
     if (!tml_buffer_is_none(surface->attribute))
-        surface->vertex_values = make_out(TML_F32, room);
-    surface->indices = make_out(index_type(surface), room);
+        surface->mesh.values = make_out(TML_F32, room);
+    surface->mesh.indices = make_out(index_type(surface), room);
     if (surface->cells)
         surface->triangle_cells = make_out(take_bool() ? TML_U64 : TML_U32, room);
     desc.counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
@@ -634,8 +633,8 @@ void desc_surface_enqueue(void)
     /* It has the counts that tml_surface finds. */
     tml_surface_result mesh;
     tml_surface_desc whole = *surface;
-    whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
-        whole.triangle_cells = (tml_buffer){0, 0};
+    whole.mesh = (tml_mesh_buffers){0};
+    whole.triangle_cells = (tml_buffer){0, 0};
     if (!tml_buffer_is_none(desc.iso))
         whole.iso = ((const float *)elements_of(desc.iso))[desc.iso_index];
     if (tml_buffer_is_none(desc.counts) || !isfinite(whole.iso) ||

@@ -519,24 +519,24 @@ static tml_buffer volume_of(fault_run *r)
 }
 
 /* Does a call that failed leave no buffer behind, and one that did not all there is to know? */
-static void take_surface(fault_run *r, tml_surface_result *mesh)
+static void take_surface(fault_run *r, tml_surface_result *made)
 {
-    fault_hash(r, &mesh->vertex_count, sizeof mesh->vertex_count);
-    fault_hash(r, &mesh->triangle_count, sizeof mesh->triangle_count);
+    fault_hash(r, &made->vertex_count, sizeof made->vertex_count);
+    fault_hash(r, &made->triangle_count, sizeof made->triangle_count);
     if (r->status == TML_OK)
-        FAULT_CHECK(mesh->triangle_count > 0);
-    for (uint32_t i = 0; i < mesh->part_count && r->status == TML_OK; i++)
-        fault_hash(r, &mesh->parts[i], sizeof mesh->parts[i]);
-    if (!tml_buffer_is_none(mesh->vertices))
-        fault_take(r, mesh->vertices, mesh->vertex_count);
-    if (!tml_buffer_is_none(mesh->vertex_normals))
-        fault_take(r, mesh->vertex_normals, mesh->vertex_count);
-    if (!tml_buffer_is_none(mesh->vertex_values))
-        fault_take(r, mesh->vertex_values, mesh->vertex_count);
-    if (!tml_buffer_is_none(mesh->triangle_cells))
-        fault_take(r, mesh->triangle_cells, mesh->triangle_count);
-    if (!tml_buffer_is_none(mesh->indices))
-        fault_take(r, mesh->indices, mesh->triangle_count);
+        FAULT_CHECK(made->triangle_count > 0);
+    for (uint32_t i = 0; i < made->part_count && r->status == TML_OK; i++)
+        fault_hash(r, &made->parts[i], sizeof made->parts[i]);
+    if (!tml_buffer_is_none(made->mesh.positions))
+        fault_take(r, made->mesh.positions, made->vertex_count);
+    if (!tml_buffer_is_none(made->mesh.normals))
+        fault_take(r, made->mesh.normals, made->vertex_count);
+    if (!tml_buffer_is_none(made->mesh.values))
+        fault_take(r, made->mesh.values, made->vertex_count);
+    if (!tml_buffer_is_none(made->triangle_cells))
+        fault_take(r, made->triangle_cells, made->triangle_count);
+    if (!tml_buffer_is_none(made->mesh.indices))
+        fault_take(r, made->mesh.indices, made->triangle_count);
 }
 
 static void surface_of(fault_run *r, const tml_surface_desc *desc)
@@ -636,8 +636,8 @@ static void run_surface_nets(fault_run *r)
         desc.separate = desc.manifold = i == 2;
         tml_surface_labels_result net = {.owned = 0};
         FAULT_DO(r, tml_surface_labels(r->tml, &desc, &net));
-        fault_take(r, net.vertices, net.vertex_count);
-        fault_take(r, net.indices, net.face_count);
+        fault_take(r, net.mesh.positions, net.vertex_count);
+        fault_take(r, net.mesh.indices, net.face_count);
         fault_take(r, net.face_labels, net.face_count);
         tml_surface_labels_free(r->tml, &net);
     }
@@ -647,13 +647,13 @@ static void run_surface_nets(fault_run *r)
 static void run_surface_into(fault_run *r)
 {
     tml_surface_desc desc = {.volume = volume_of(r), .grid = grid};
-    desc.vertices = fault_buffer(r, vec3_type, 5000, NULL);
+    desc.mesh.positions = fault_buffer(r, vec3_type, 5000, NULL);
     tml_surface_result mesh = {0};
     FAULT_DO(r, tml_surface(r->tml, &desc, &mesh));
     fault_hash(r, &mesh.vertex_count, sizeof mesh.vertex_count);
-    fault_take(r, desc.vertices, mesh.vertex_count);
+    fault_take(r, desc.mesh.positions, mesh.vertex_count);
     tml_surface_free(r->tml, &mesh);
-    desc.indices = fault_buffer(r, triangle_type, 10, NULL);
+    desc.mesh.indices = fault_buffer(r, triangle_type, 10, NULL);
     if (r->status != TML_OK)
         return;
     memset(&mesh, 0, sizeof mesh);
@@ -780,8 +780,8 @@ static void run_surface_enqueue(fault_run *r)
     tml_surface_enqueue_desc desc = {.surface = &surface};
     float iso = 1;
     desc.iso = fault_buffer(r, TML_F32, 1, &iso);
-    surface.vertices = fault_buffer(r, vec3_type, 3000, NULL);
-    surface.indices = fault_buffer(r, triangle_type, 6000, NULL);
+    surface.mesh.positions = fault_buffer(r, vec3_type, 3000, NULL);
+    surface.mesh.indices = fault_buffer(r, triangle_type, 6000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     desc.draw = fault_buffer(r, TML_U32, 5, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
@@ -789,8 +789,8 @@ static void run_surface_enqueue(fault_run *r)
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
     fault_take(r, desc.draw, 5);
-    fault_take(r, surface.vertices, counts[0]);
-    fault_take(r, surface.indices, counts[1]);
+    fault_take(r, surface.mesh.positions, counts[0]);
+    fault_take(r, surface.mesh.indices, counts[1]);
 }
 
 static void run_surface_enqueue_field(fault_run *r)
@@ -800,15 +800,15 @@ static void run_surface_enqueue_field(fault_run *r)
     field.length.device = fault_buffer(r, TML_U32, 1, &length);
     tml_surface_desc surface = {.field = &field, .iso = 0.6};
     tml_surface_enqueue_desc desc = {.surface = &surface};
-    surface.vertices = fault_buffer(r, vec3_type, 6000, NULL);
-    surface.indices = fault_buffer(r, triangle_type, 12000, NULL);
+    surface.mesh.positions = fault_buffer(r, vec3_type, 6000, NULL);
+    surface.mesh.indices = fault_buffer(r, triangle_type, 12000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
     uint32_t counts[2] = {0, 0};
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
-    fault_take(r, surface.vertices, counts[0]);
-    fault_take(r, surface.indices, counts[1]);
+    fault_take(r, surface.mesh.positions, counts[0]);
+    fault_take(r, surface.mesh.indices, counts[1]);
 }
 
 static void run_surface_enqueue_soup(fault_run *r)
@@ -819,16 +819,16 @@ static void run_surface_enqueue_soup(fault_run *r)
                                 .cells = true,
                                 .normals = TML_NORMALS_CENTRAL};
     tml_surface_enqueue_desc desc = {.surface = &surface};
-    surface.vertices = fault_buffer(r, vec3_type, 18000, NULL);
-    surface.vertex_normals = fault_buffer(r, vec3_type, 18000, NULL);
+    surface.mesh.positions = fault_buffer(r, vec3_type, 18000, NULL);
+    surface.mesh.normals = fault_buffer(r, vec3_type, 18000, NULL);
     surface.triangle_cells = fault_buffer(r, TML_U64, 6000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
     uint32_t counts[2] = {0, 0};
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
-    fault_take(r, surface.vertices, counts[0]);
-    fault_take(r, surface.vertex_normals, counts[0]);
+    fault_take(r, surface.mesh.positions, counts[0]);
+    fault_take(r, surface.mesh.normals, counts[0]);
     fault_take(r, surface.triangle_cells, counts[1]);
 }
 

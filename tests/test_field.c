@@ -633,7 +633,7 @@ static tml_surface_result mesh_by_host(tml_context *tml, const tml_field_desc *k
     desc.field = NULL;
     desc.grid = field.grid;
     desc.volume = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
-    desc.vertices = desc.vertex_normals = desc.indices = (tml_buffer){0, 0};
+    desc.mesh = (tml_mesh_buffers){0};
     CHECK_OK(tml, tml_field(tml, &field, desc.volume));
     CHECK_OK(tml, tml_surface(tml, &desc, &out));
     tml_buffer_destroy(tml, field.radii);
@@ -668,12 +668,13 @@ static void check_enqueued(tml_context *tml, const field_case *test)
         field.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
     field.length.device = buffer_of(tml, TML_U32, 1, NULL);
     field.length.count = cloud.count;
-    tml_surface_desc surface = {.field = &field,
-                                .iso = 0.3,
-                                .normals = TML_NORMALS_CENTRAL,
-                                .vertices = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
-                                .vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
-                                .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)};
+    tml_surface_desc surface = {
+        .field = &field,
+        .iso = 0.3,
+        .normals = TML_NORMALS_CENTRAL,
+        .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                 .normals = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)}};
     const tml_surface_enqueue_desc desc = {.surface = &surface,
                                            .counts = buffer_of(tml, TML_U64, 2, NULL)};
     for (uint32_t turn = 1; turn <= 2; turn++) {
@@ -687,18 +688,18 @@ static void check_enqueued(tml_context *tml, const field_case *test)
         CHECK(whole.vertex_count > 0 && whole.vertex_count < ROOM && whole.triangle_count < ROOM);
         CHECK_EQ_U64(counts[0], whole.vertex_count);
         CHECK_EQ_U64(counts[1], whole.triangle_count);
-        check_same(tml, surface.vertices, whole.vertices, whole.vertex_count, test->name);
-        check_same(tml, surface.vertex_normals, whole.vertex_normals, whole.vertex_count,
+        check_same(tml, surface.mesh.positions, whole.mesh.positions, whole.vertex_count,
                    test->name);
-        check_same(tml, surface.indices, whole.indices, whole.triangle_count, test->name);
+        check_same(tml, surface.mesh.normals, whole.mesh.normals, whole.vertex_count, test->name);
+        check_same(tml, surface.mesh.indices, whole.mesh.indices, whole.triangle_count, test->name);
         tml_surface_free(tml, &whole);
     }
     field.radius = 0;
     CHECK_STATUS(tml_surface_enqueue(tml, &desc), TML_ERROR_UNSUPPORTED);
     CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &desc), 0);
     const tml_buffer buffers[] = {
-        field.points,           field.radii,     field.length.device, surface.vertices,
-        surface.vertex_normals, surface.indices, desc.counts};
+        field.points,         field.radii,          field.length.device, surface.mesh.positions,
+        surface.mesh.normals, surface.mesh.indices, desc.counts};
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         tml_buffer_destroy(tml, buffers[i]);
 }
@@ -1154,13 +1155,12 @@ static void check_mesh(tml_context *tml, const tml_surface_desc *of_field, tml_b
     CHECK_EQ_U64(actual.vertex_count, expected.vertex_count);
     CHECK_EQ_U64(actual.triangle_count, expected.triangle_count);
     if (actual.vertex_count == expected.vertex_count && actual.vertex_count > 0) {
-        check_same(tml, actual.vertices, expected.vertices, actual.vertex_count, name);
+        check_same(tml, actual.mesh.positions, expected.mesh.positions, actual.vertex_count, name);
         if (of_field->normals)
-            check_same(tml, actual.vertex_normals, expected.vertex_normals, actual.vertex_count,
-                       name);
+            check_same(tml, actual.mesh.normals, expected.mesh.normals, actual.vertex_count, name);
     }
     if (actual.triangle_count == expected.triangle_count && actual.triangle_count > 0)
-        check_same(tml, actual.indices, expected.indices, actual.triangle_count, name);
+        check_same(tml, actual.mesh.indices, expected.mesh.indices, actual.triangle_count, name);
     tml_surface_free(tml, &actual);
     tml_surface_free(tml, &expected);
 }
@@ -1255,7 +1255,7 @@ static uint64_t lattice_surface(tml_context *tml, const float *points, uint64_t 
     memcpy(desc.position_origin, origin, sizeof desc.position_origin);
     if (CHECK_OK(tml, tml_surface(tml, &desc, &result)) &&
         CHECK(result.vertex_count > 100 && result.vertex_count <= LATTICE_VERTICES))
-        CHECK_OK(tml, tml_buffer_read(tml, result.vertices, vertices));
+        CHECK_OK(tml, tml_buffer_read(tml, result.mesh.positions, vertices));
     uint64_t vertex_count = result.vertex_count;
     qsort(vertices, vertex_count, 3 * sizeof *vertices, compare_vertices);
     tml_surface_free(tml, &result);
@@ -1891,26 +1891,26 @@ static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cel
                             .kind = kind,
                             .radius = 0.2,
                             .grid = {.spacing = {cell, cell, cell}}};
-    tml_surface_result mesh = {0};
+    tml_surface_result made = {0};
     CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
     tml_surface_desc desc = {.field = &field, .iso = kind ? 0.0 : 0.01};
-    CHECK_OK(tml, tml_surface(tml, &desc, &mesh));
-    CHECK(mesh.vertex_count > 50);
+    CHECK_OK(tml, tml_surface(tml, &desc, &made));
+    CHECK(made.vertex_count > 50);
     tml_buffer in = buffer_of(tml, TML_F32, FLUID, values);
-    tml_buffer out = buffer_of(tml, TML_F32, mesh.vertex_count, NULL);
+    tml_buffer out = buffer_of(tml, TML_F32, made.vertex_count, NULL);
     CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
-                                                             .positions = mesh.vertices,
+                                                             .positions = made.mesh.positions,
                                                              .attributes = {{in, out}}}));
-    float *means = fetch(tml, out, mesh.vertex_count);
+    float *means = fetch(tml, out, made.vertex_count);
     uint64_t wrong = 0;
-    for (uint64_t v = 0; v < mesh.vertex_count; v++)
+    for (uint64_t v = 0; v < made.vertex_count; v++)
         wrong += !(fabs((double)means[v] - 7.0) < 1e-4);
     CHECK_EQ_U64(wrong, 0);
     free(means);
     tml_buffer_destroy(tml, in);
     tml_buffer_destroy(tml, out);
     tml_buffer_destroy(tml, field.points);
-    tml_surface_free(tml, &mesh);
+    tml_surface_free(tml, &made);
 }
 
 TEST(every_vertex_has_a_mean)
@@ -1959,13 +1959,13 @@ static void check_pieces(tml_context *tml, const tml_surface_desc *surface,
     tml_surface_result whole = {0};
     void *memory;
     CHECK_OK(tml, tml_surface(tml, surface, &whole));
-    tml_field_mean_desc desc = {.field = surface->field, .positions = whole.vertices};
+    tml_field_mean_desc desc = {.field = surface->field, .positions = whole.mesh.positions};
     memcpy(desc.position_origin, surface->position_origin, sizeof desc.position_origin);
     if (!CHECK_EQ_U64(found->count, whole.vertex_count))
         return;
-    CHECK_OK(tml, tml_buffer_map(tml, whole.vertices, &memory));
+    CHECK_OK(tml, tml_buffer_map(tml, whole.mesh.positions, &memory));
     CHECK(memcmp(memory, found->positions, whole.vertex_count * 12) == 0);
-    tml_buffer_unmap(tml, whole.vertices);
+    tml_buffer_unmap(tml, whole.mesh.positions);
     for (uint32_t i = 0; i < CARRIED; i++) {
         tml_type type = i ? TML_VEC(TML_F32, i + 1) : TML_F32;
         desc.attributes[0] =

@@ -265,8 +265,8 @@ static double roughness(tml_context *tml, const tml_field_desc *field, double si
     tml_surface_result surface;
     double sum = 0, areas = 0;
     CHECK_OK(tml, tml_surface(tml, &(tml_surface_desc){.field = field, .iso = 0.6}, &surface));
-    float *at = fetch(tml, surface.vertices, surface.vertex_count);
-    uint32_t *corners = fetch(tml, surface.indices, surface.triangle_count);
+    float *at = fetch(tml, surface.mesh.positions, surface.vertex_count);
+    uint32_t *corners = fetch(tml, surface.mesh.indices, surface.triangle_count);
     for (uint64_t t = 0; t < surface.triangle_count; t++) {
         const float *p = at + 3 * corners[3 * t];
         double edges[2][3], normal[3], area = 0;

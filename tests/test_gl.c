@@ -637,9 +637,9 @@ TEST(no_count_is_waited_for)
             {&rank, {.type = TML_U32, .count = COUNT}},
             {&counts, {.type = TML_U32, .count = 2}},
             {&extract.volume, {.type = TML_F32, .count = SIDE * SIDE * SIDE, .data = samples}},
-            {&extract.vertices, {.type = vec3_type, .count = ROOM}},
-            {&extract.vertex_normals, {.type = vec3_type, .count = ROOM}},
-            {&extract.indices, {.type = triangle_type, .count = ROOM}},
+            {&extract.mesh.positions, {.type = vec3_type, .count = ROOM}},
+            {&extract.mesh.normals, {.type = vec3_type, .count = ROOM}},
+            {&extract.mesh.indices, {.type = triangle_type, .count = ROOM}},
         };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
             CHECK_OK(tml, tml_buffer_create(tml, &all[i].desc, all[i].buffer));

@@ -461,7 +461,7 @@ static void run_surface(const pair *p, const surface_case *c)
         positions[e] = calloc(results[e].vertex_count + 1, 3 * sizeof(float));
         if (!positions[e])
             abort();
-        CHECK_OK(tml, tml_buffer_read(tml, results[e].vertices, positions[e]));
+        CHECK_OK(tml, tml_buffer_read(tml, results[e].mesh.positions, positions[e]));
     }
     if (ok && CHECK_EQ_U64(results[0].vertex_count, results[1].vertex_count)) {
         CHECK_EQ_U64(results[0].triangle_count, results[1].triangle_count);

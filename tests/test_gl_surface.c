@@ -34,9 +34,9 @@ static host_mesh make_mesh(tml_context *tml, const tml_surface_desc *desc)
 {
     tml_surface_result r;
     CHECK_OK(tml, tml_surface(tml, desc, &r));
-    host_mesh mesh = {read_all(tml, r.vertices, 12 * r.vertex_count),
-                      read_all(tml, r.vertex_normals, 12 * r.vertex_count),
-                      desc->soup ? NULL : read_all(tml, r.indices, 12 * r.triangle_count),
+    host_mesh mesh = {read_all(tml, r.mesh.positions, 12 * r.vertex_count),
+                      read_all(tml, r.mesh.normals, 12 * r.vertex_count),
+                      desc->soup ? NULL : read_all(tml, r.mesh.indices, 12 * r.triangle_count),
                       r.vertex_count, r.triangle_count};
     tml_surface_free(tml, &r);
     return mesh;
@@ -71,9 +71,9 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     if (!guard)
         abort();
     memset(guard, 0xa5, 12 * (vertices + triangles + 8));
-    surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), vertices, guard);
-    surface.vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), vertices + 5, guard);
-    surface.indices = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, guard);
+    surface.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), vertices, guard);
+    surface.mesh.normals = buffer_of(tml, TML_VEC(TML_F32, 3), vertices + 5, guard);
+    surface.mesh.indices = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, guard);
     enqueue.counts = buffer_of(tml, TML_U64, 2, NULL);
     enqueue.draw = buffer_of(tml, TML_U32, 5, NULL);
     CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
@@ -85,9 +85,9 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     CHECK_EQ_U64(counts[1], whole->triangles);
     CHECK_EQ_U64(draw[0], 3 * triangles);
     CHECK_EQ_U64(draw[1], 1);
-    float *positions = read_all(tml, surface.vertices, 12 * vertices);
-    uint8_t *normals = read_all(tml, surface.vertex_normals, 12 * (vertices + 5));
-    uint32_t *indices = read_all(tml, surface.indices, 12 * triangles);
+    float *positions = read_all(tml, surface.mesh.positions, 12 * vertices);
+    uint8_t *normals = read_all(tml, surface.mesh.normals, 12 * (vertices + 5));
+    uint32_t *indices = read_all(tml, surface.mesh.indices, 12 * triangles);
     CHECK(memcmp(positions, whole->positions, 12 * vertices) == 0);
     CHECK(memcmp(normals, whole->normals, 12 * vertices) == 0);
     CHECK(memcmp(normals + 12 * vertices, guard, 60) == 0);
@@ -96,9 +96,9 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     free(normals);
     free(indices);
     free(guard);
-    tml_buffer_destroy(tml, surface.vertices);
-    tml_buffer_destroy(tml, surface.vertex_normals);
-    tml_buffer_destroy(tml, surface.indices);
+    tml_buffer_destroy(tml, surface.mesh.positions);
+    tml_buffer_destroy(tml, surface.mesh.normals);
+    tml_buffer_destroy(tml, surface.mesh.indices);
     tml_buffer_destroy(tml, enqueue.counts);
     tml_buffer_destroy(tml, enqueue.draw);
 }
@@ -113,8 +113,8 @@ static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const h
     host_mesh soup = make_mesh(tml, &surface);
     CHECK_EQ_U64(soup.vertices, corners);
     CHECK_EQ_U64(soup.triangles, welded->triangles);
-    surface.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 1, NULL);
-    surface.vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 2, NULL);
+    surface.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 1, NULL);
+    surface.mesh.normals = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 2, NULL);
     tml_surface_enqueue_desc enqueue = {.surface = &surface,
                                         .counts = buffer_of(tml, TML_U32, 2, NULL)};
     CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
@@ -122,8 +122,8 @@ static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const h
     CHECK_OK(tml, tml_buffer_read(tml, enqueue.counts, counts));
     CHECK_EQ_U64(counts[0], corners);
     CHECK_EQ_U64(counts[1], welded->triangles);
-    float *positions = read_all(tml, surface.vertices, 12 * (corners + 1));
-    float *normals = read_all(tml, surface.vertex_normals, 12 * (corners + 2));
+    float *positions = read_all(tml, surface.mesh.positions, 12 * (corners + 1));
+    float *normals = read_all(tml, surface.mesh.normals, 12 * (corners + 2));
     for (uint64_t i = 0; i < corners && soup.vertices == corners; i++) {
         const float *position = welded->positions + 3 * (uint64_t)welded->indices[i];
         const float *normal = welded->normals + 3 * (uint64_t)welded->indices[i];
@@ -136,8 +136,8 @@ static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const h
     free(positions);
     free(normals);
     free_mesh(&soup);
-    tml_buffer_destroy(tml, surface.vertices);
-    tml_buffer_destroy(tml, surface.vertex_normals);
+    tml_buffer_destroy(tml, surface.mesh.positions);
+    tml_buffer_destroy(tml, surface.mesh.normals);
     tml_buffer_destroy(tml, enqueue.counts);
 }
 

@@ -75,9 +75,9 @@ static void make_mesh(tml_context *tml, const tml_surface_desc *desc, mesh *m)
     tml_surface_result result;
     CHECK_OK(tml, tml_surface(tml, desc, &result));
     CHECK_EQ_U64(result.part_count, 2);
-    *m = (mesh){.at = fetch(tml, result.vertices, result.vertex_count),
-                .values = fetch(tml, result.vertex_values, result.vertex_count),
-                .corners = fetch(tml, result.indices, result.triangle_count)};
+    *m = (mesh){.at = fetch(tml, result.mesh.positions, result.vertex_count),
+                .values = fetch(tml, result.mesh.values, result.vertex_count),
+                .corners = fetch(tml, result.mesh.indices, result.triangle_count)};
     memcpy(m->parts, result.parts, sizeof m->parts);
     m->arrays = (tml_mesh){.positions = m->at,
                            .values = m->values,

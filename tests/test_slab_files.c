@@ -673,7 +673,8 @@ static bool stream_surface(tml_context *tml, tml_context *reader, const char *fr
 static bool save_whole(tml_context *tml, const char *path, tml_surface_result *result, bool soup)
 {
     void *arrays[3] = {NULL, NULL, NULL};
-    const tml_buffer buffers[3] = {result->vertices, result->vertex_normals, result->indices};
+    const tml_buffer buffers[3] = {result->mesh.positions, result->mesh.normals,
+                                   result->mesh.indices};
     for (int i = 0; i < 3; i++)
         if (!tml_buffer_is_none(buffers[i]))
             CHECK_OK(tml, tml_buffer_map(tml, buffers[i], &arrays[i]));

@@ -451,10 +451,10 @@ static bool make_mesh(const scene *s, mesh *out)
     if (!CHECK_OK(s->tml, status))
         return false;
     const tml_surface_result *r = &out->result;
-    out->positions = read_buffer(s->tml, r->vertices, r->vertex_count);
-    out->normals = read_buffer(s->tml, r->vertex_normals, r->vertex_count);
-    out->values = read_buffer(s->tml, r->vertex_values, r->vertex_count);
-    out->indices = read_indices(s->tml, r->indices, r->triangle_count);
+    out->positions = read_buffer(s->tml, r->mesh.positions, r->vertex_count);
+    out->normals = read_buffer(s->tml, r->mesh.normals, r->vertex_count);
+    out->values = read_buffer(s->tml, r->mesh.values, r->vertex_count);
+    out->indices = read_indices(s->tml, r->mesh.indices, r->triangle_count);
     out->cells = read_cells(s->tml, r->triangle_cells, r->triangle_count);
     CHECK((out->cells != NULL) == s->desc.cells);
     return true;
@@ -494,10 +494,7 @@ static bool same_mesh(const mesh *a, const mesh *b)
 static tml_mesh_stats examine(const scene *s, const mesh *m)
 {
     tml_mesh_stats stats = {0};
-    CHECK_OK(s->tml, tml_mesh_examine(s->tml,
-                                      &(tml_mesh_buffers){.positions = m->result.vertices,
-                                                          .indices = m->result.indices},
-                                      false, &stats));
+    CHECK_OK(s->tml, tml_mesh_examine(s->tml, &m->result.mesh, false, &stats));
     return stats;
 }
 
@@ -712,7 +709,7 @@ static void check_scene(const scene *without_cells)
                   "%s caps=%d: parts do not add up to the result: %" PRIu64 " cells, not %" PRIu64,
                   s->name, s->desc.caps, m.result.active_cells, cells);
     uint64_t room = 0;
-    CHECK(tml_buffer_describe(s->tml, m.result.vertices, NULL, &room) && room == vertices);
+    CHECK(tml_buffer_describe(s->tml, m.result.mesh.positions, NULL, &room) && room == vertices);
     check_cells(s, &m);
     free_mesh(s, &m);
 }
@@ -1290,7 +1287,7 @@ static void check_soup(const mesh *soup, const mesh *welded)
     CHECK_EQ_U64(soup->result.vertex_count, 3 * welded->result.triangle_count);
     CHECK_EQ_U64(soup->result.active_cells, welded->result.active_cells);
     CHECK_EQ_U64(soup->result.part_count, welded->result.part_count);
-    CHECK(tml_buffer_is_none(soup->result.indices));
+    CHECK(tml_buffer_is_none(soup->result.mesh.indices));
     for (uint32_t p = 0; p < soup->result.part_count; p++) {
         const tml_mesh_part *part = &soup->result.parts[p], *from = &welded->result.parts[p];
         CHECK(part->value == from->value && part->triangle_first == from->triangle_first &&
@@ -1366,9 +1363,9 @@ static void check_wide_indices(tml_context *tml, scene *s)
     bool has_wide = make_mesh(s, &wide);
     if (has_narrow && has_wide) {
         tml_type type = TML_TYPE_NONE;
-        CHECK(tml_buffer_describe(tml, wide.result.indices, &type, NULL) &&
+        CHECK(tml_buffer_describe(tml, wide.result.mesh.indices, &type, NULL) &&
               type == TML_VEC(TML_U64, 3));
-        CHECK(tml_buffer_describe(tml, narrow.result.indices, &type, NULL) &&
+        CHECK(tml_buffer_describe(tml, narrow.result.mesh.indices, &type, NULL) &&
               type == TML_VEC(TML_U32, 3));
         CHECK(same_mesh(&narrow, &wide));
     }
@@ -1889,11 +1886,11 @@ TEST(outputs_of_the_caller)
                             make_guarded(tml, TML_VEC(TML_F32, 3), v),
                             make_guarded(tml, TML_F32, v),
                             make_guarded(tml, TML_VEC(option & 2 ? TML_U64 : TML_U32, 3), t)};
-            lent.desc.vertices = g[0].buffer;
-            lent.desc.vertex_normals = g[1].buffer;
-            lent.desc.vertex_values = g[2].buffer;
+            lent.desc.mesh.positions = g[0].buffer;
+            lent.desc.mesh.normals = g[1].buffer;
+            lent.desc.mesh.values = g[2].buffer;
             if (!s.desc.soup)
-                lent.desc.indices = g[3].buffer;
+                lent.desc.mesh.indices = g[3].buffer;
             tml_surface_result r;
             tml_status status = tml_surface(tml, &lent.desc, &r);
             for (int i = 0; i < 4; i++)
@@ -1910,7 +1907,7 @@ TEST(outputs_of_the_caller)
                 CHECK(is_untouched(&g[0], 12 * vertices) && is_untouched(&g[1], 12 * vertices) &&
                       is_untouched(&g[2], 4 * vertices) &&
                       is_untouched(&g[3], s.desc.soup ? 0 : index_size * triangles));
-                uint64_t *indices = read_indices(tml, r.indices, triangles);
+                uint64_t *indices = read_indices(tml, r.mesh.indices, triangles);
                 CHECK(memcmp(indices, own.indices, 3 * triangles * sizeof *indices) == 0);
                 free(indices);
                 CHECK(r.parts != NULL);
@@ -1953,19 +1950,19 @@ TEST(results_own_what_was_made)
         for (int i = 0; i < 4; i++)
             if (given >> i & 1)
                 mine[i] = buffer_of(tml, types[i], i == 3 ? triangles : vertices, NULL);
-        desc.vertices = mine[0];
-        desc.vertex_normals = mine[1];
-        desc.vertex_values = mine[2];
-        desc.indices = mine[3];
+        desc.mesh.positions = mine[0];
+        desc.mesh.normals = mine[1];
+        desc.mesh.values = mine[2];
+        desc.mesh.indices = mine[3];
         tml_surface_result r;
         CHECK_OK(tml, tml_surface(tml, &desc, &r));
         CHECK_EQ_U64(r.owned, (~given & 15) | (desc.cells ? 16 : 0));
-        const tml_buffer all[4] = {r.vertices, r.vertex_normals, r.vertex_values, r.indices};
+        const tml_buffer all[4] = {r.mesh.positions, r.mesh.normals, r.mesh.values, r.mesh.indices};
         bool is_kept = given % 3 == 0; /* a handle that is zeroed is no longer the result's */
         if (is_kept)
-            r.vertices = (tml_buffer){0, 0};
+            r.mesh.positions = (tml_buffer){0, 0};
         tml_surface_free(tml, &r);
-        CHECK(r.parts == NULL && r.owned == 0 && tml_buffer_is_none(r.indices));
+        CHECK(r.parts == NULL && r.owned == 0 && tml_buffer_is_none(r.mesh.indices));
         for (int i = 0; i < 4; i++) {
             bool stays = given >> i & 1 || (i == 0 && is_kept);
             CHECK(tml_buffer_describe(tml, all[i], NULL, NULL) == stays);
@@ -2001,11 +1998,11 @@ TEST(outputs_lie_apart)
     add_attribute(&s);
     s.desc.normals = TML_NORMALS_CENTRAL;
     const tml_surface_desc good = s.desc;
-    s.desc.vertex_values = s.desc.attribute;
-    check_overlap(&s, NULL, "desc.vertex_values", "desc.attribute");
+    s.desc.mesh.values = s.desc.attribute;
+    check_overlap(&s, NULL, "desc.mesh.values", "desc.attribute");
     s.desc = good;
-    s.desc.vertex_values = s.desc.volume;
-    check_overlap(&s, NULL, "desc.vertex_values", "desc.volume");
+    s.desc.mesh.values = s.desc.volume;
+    check_overlap(&s, NULL, "desc.mesh.values", "desc.volume");
     s.desc = good;
     tml_buffer rows[2], values, triangles, words;
     for (int i = 0; i < 2; i++)
@@ -2013,16 +2010,16 @@ TEST(outputs_lie_apart)
     values = buffer_of(tml, TML_F32, 2048, NULL);
     triangles = buffer_of(tml, TML_VEC(TML_U32, 3), 2048, NULL);
     words = buffer_of(tml, TML_U32, 5, NULL);
-    s.desc.vertices = s.desc.vertex_normals = rows[0];
-    check_overlap(&s, NULL, "desc.vertex_normals", "desc.vertices");
+    s.desc.mesh.positions = s.desc.mesh.normals = rows[0];
+    check_overlap(&s, NULL, "desc.mesh.normals", "desc.mesh.positions");
     tml_surface_desc enqueued = s.desc;
     tml_surface_enqueue_desc enqueue = {.surface = &enqueued};
-    enqueued.vertex_values = values;
-    enqueued.indices = triangles;
-    check_overlap(&s, &enqueue, "desc.vertex_normals", "desc.vertices");
-    enqueued.vertices = rows[1];
+    enqueued.mesh.values = values;
+    enqueued.mesh.indices = triangles;
+    check_overlap(&s, &enqueue, "desc.mesh.normals", "desc.mesh.positions");
+    enqueued.mesh.positions = rows[1];
     enqueue.iso = values;
-    check_overlap(&s, &enqueue, "desc.vertex_values", "desc.iso");
+    check_overlap(&s, &enqueue, "desc.mesh.values", "desc.iso");
     enqueue.iso = (tml_buffer){0, 0};
     enqueue.counts = enqueue.draw = words;
     check_overlap(&s, &enqueue, "desc.draw", "desc.counts");
@@ -2030,9 +2027,10 @@ TEST(outputs_lie_apart)
     CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
     free_scene(&s);
     const tml_field_desc field = {.points = rows[0], .length.count = 2};
-    scene of_points = {.tml = tml, .desc = {.field = &field, .iso = 0.5, .vertices = rows[0]}};
+    scene of_points = {.tml = tml,
+                       .desc = {.field = &field, .iso = 0.5, .mesh.positions = rows[0]}};
     CHECK_OK(tml, tml_buffer_write(tml, rows[0], 0, 2, two_points));
-    check_overlap(&of_points, NULL, "desc.vertices", "desc.field.points");
+    check_overlap(&of_points, NULL, "desc.mesh.positions", "desc.field.points");
     for (int i = 0; i < 2; i++)
         tml_buffer_destroy(tml, rows[i]);
     tml_buffer_destroy(tml, values);
@@ -2057,9 +2055,9 @@ TEST(outputs_over_the_same_memory)
                                                            .count = 2048,
                                                            .host = memory + 3 * 2047 * i},
                                         &lent[i]));
-    s.desc.vertices = lent[0];
-    s.desc.vertex_normals = lent[1];
-    check_overlap(&s, NULL, "desc.vertex_normals", "desc.vertices");
+    s.desc.mesh.positions = lent[0];
+    s.desc.mesh.normals = lent[1];
+    check_overlap(&s, NULL, "desc.mesh.normals", "desc.mesh.positions");
     free_scene(&s);
     memory[0] = memory[1] = 1;
     CHECK_OK(tml,
@@ -2067,8 +2065,9 @@ TEST(outputs_over_the_same_memory)
                                &radii));
     const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 2, two_points),
                                   .radii = radii};
-    scene of_points = {.tml = tml, .desc = {.field = &field, .iso = 0.5, .vertices = lent[0]}};
-    check_overlap(&of_points, NULL, "desc.vertices", "desc.field.radii");
+    scene of_points = {.tml = tml,
+                       .desc = {.field = &field, .iso = 0.5, .mesh.positions = lent[0]}};
+    check_overlap(&of_points, NULL, "desc.mesh.positions", "desc.field.radii");
     close_context(tml);
 }
 
@@ -2112,10 +2111,10 @@ TEST(enqueued_is_the_surface)
             tml_surface_desc surface = s.desc;
             tml_surface_enqueue_desc desc = {
                 .surface = &surface, .counts = g[4].buffer, .draw = g[5].buffer};
-            surface.vertices = g[0].buffer;
-            surface.vertex_normals = g[1].buffer;
-            surface.vertex_values = g[2].buffer;
-            surface.indices = g[3].buffer;
+            surface.mesh.positions = g[0].buffer;
+            surface.mesh.normals = g[1].buffer;
+            surface.mesh.values = g[2].buffer;
+            surface.mesh.indices = g[3].buffer;
             if (room % 2) {
                 surface.iso = 0;
                 desc.iso = iso;
@@ -2206,9 +2205,9 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
     tml_surface_enqueue_desc desc = {
         .surface = &surface, .counts = g[3].buffer, .draw = g[4].buffer};
     surface.soup = true;
-    surface.vertices = g[0].buffer;
-    surface.vertex_normals = g[1].buffer;
-    surface.vertex_values = g[2].buffer;
+    surface.mesh.positions = g[0].buffer;
+    surface.mesh.normals = g[1].buffer;
+    surface.mesh.values = g[2].buffer;
     surface.triangle_cells = g[5].buffer;
     if (is_held) {
         surface.iso = 0;
@@ -2481,9 +2480,9 @@ static void check_layout(const scene *s, const mesh *packed, const layout_case *
     same = same && vertices_are(&laid.desc, arrays, packed, vertices, NULL) &&
            same_bytes(m.indices, packed->indices, 3 * triangles * sizeof *m.indices);
     tml_type type = TML_TYPE_NONE;
-    tml_buffer_describe(tml, m.result.vertices, &type, NULL);
+    tml_buffer_describe(tml, m.result.mesh.positions, &type, NULL);
     same &= type == (l->stride ? TML_RECORD(l->stride) : TML_VEC(TML_F32, 3));
-    same &= tml_buffer_is_none(m.result.vertex_normals) ==
+    same &= tml_buffer_is_none(m.result.mesh.normals) ==
             (l->stride || laid.desc.normals == TML_NORMALS_NONE);
     guarded g[4] = {make_guarded(tml, type, vertices + 3),
                     make_guarded(tml,
@@ -2491,11 +2490,11 @@ static void check_layout(const scene *s, const mesh *packed, const layout_case *
                                  vertices + 3),
                     make_guarded(tml, TML_F32, vertices + 3),
                     make_guarded(tml, TML_VEC(l->indices16 ? TML_U16 : TML_U32, 3), triangles + 3)};
-    laid.desc.vertices = g[0].buffer;
-    laid.desc.indices = g[3].buffer;
+    laid.desc.mesh.positions = g[0].buffer;
+    laid.desc.mesh.indices = g[3].buffer;
     if (!l->stride) {
-        laid.desc.vertex_normals = g[1].buffer;
-        laid.desc.vertex_values = g[2].buffer;
+        laid.desc.mesh.normals = g[1].buffer;
+        laid.desc.mesh.values = g[2].buffer;
     }
     tml_surface_result r;
     CHECK_OK(tml, tml_surface(tml, &laid.desc, &r));
@@ -2583,13 +2582,13 @@ static void check_enqueued_layout(const scene *s, const mesh *packed, const layo
         make_guarded(tml, TML_U32, 5)};
     const tml_surface_enqueue_desc desc = {
         .surface = &laid.desc, .counts = g[4].buffer, .draw = g[5].buffer};
-    laid.desc.vertices = g[0].buffer;
+    laid.desc.mesh.positions = g[0].buffer;
     if (!soup)
-        laid.desc.indices = g[3].buffer;
+        laid.desc.mesh.indices = g[3].buffer;
     if (!l->stride && laid.desc.normals)
-        laid.desc.vertex_normals = g[1].buffer;
+        laid.desc.mesh.normals = g[1].buffer;
     if (!l->stride)
-        laid.desc.vertex_values = g[2].buffer;
+        laid.desc.mesh.values = g[2].buffer;
     CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
     for (int i = 0; i < 6; i++)
         fetch_guarded(tml, &g[i]);
@@ -3216,8 +3215,7 @@ static tml_status run_option(tml_context *tml, scene *s, int option)
         status = tml_surface(tml, &s->desc, &r);
     tml_mesh_stats stats;
     if (status == TML_OK && option == 0)
-        status = tml_mesh_examine(
-            tml, &(tml_mesh_buffers){.positions = r.vertices, .indices = r.indices}, false, &stats);
+        status = tml_mesh_examine(tml, &r.mesh, false, &stats);
     tml_surface_free(tml, &r);
     return status;
 }
@@ -3348,11 +3346,11 @@ TEST(bad_arguments_are_refused)
     s.desc.index = few;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "index");
     s.desc = good;
-    s.desc.vertices = few;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
+    s.desc.mesh.positions = few;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.positions");
     s.desc = good;
-    s.desc.indices = few;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "indices");
+    s.desc.mesh.indices = few;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.indices");
     s.desc = good;
     s.desc.normals = (tml_normals)9;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "normals");
@@ -3405,26 +3403,26 @@ TEST(bad_layouts_are_refused)
     /* Buffers of other types, and arrays beside records. */
     tml_buffer packed = buffer_of(tml, TML_VEC(TML_F32, 3), 5000, NULL);
     tml_buffer record = buffer_of(tml, TML_RECORD(28), 5000, NULL);
-    s.desc.vertices = record;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
-    s.desc.vertices = (tml_buffer){0, 0};
+    s.desc.mesh.positions = record;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.positions");
+    s.desc.mesh.positions = (tml_buffer){0, 0};
     s.desc.octahedral_normals = true;
-    s.desc.vertex_normals = packed;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertex_normals");
+    s.desc.mesh.normals = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.normals");
     s.desc = good;
     set_layout(&s, &(layout_case){28, 0, 12, 24, false, false});
-    s.desc.vertices = packed;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
+    s.desc.mesh.positions = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.positions");
     set_layout(&s, &(layout_case){32, 0, 12, 24, false, false});
-    s.desc.vertices = record;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertices");
+    s.desc.mesh.positions = record;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.positions");
     set_layout(&s, &(layout_case){28, 0, 12, 24, false, false});
-    s.desc.vertex_normals = packed;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "vertex_normals");
+    s.desc.mesh.normals = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.normals");
     s.desc = good;
     s.desc.indices16 = true;
-    s.desc.indices = packed;
-    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "indices");
+    s.desc.mesh.indices = packed;
+    check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.indices");
     tml_buffer_destroy(tml, packed);
     tml_buffer_destroy(tml, record);
     s.desc = good;
@@ -3468,8 +3466,8 @@ TEST(sizes_that_wrap_are_refused)
     CHECK_OK(tml, tml_surface_cells(tml, &desc, cells));
     tml_surface_desc enqueued = s.desc;
     tml_surface_enqueue_desc enqueue = {.surface = &enqueued, .iso_index = UINT64_MAX};
-    enqueued.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
-    enqueued.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
+    enqueued.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
+    enqueued.mesh.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
     enqueue.iso = buffer_of(tml, TML_F32, 4, NULL);
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.iso_index") != NULL);
@@ -3479,8 +3477,8 @@ TEST(sizes_that_wrap_are_refused)
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &enqueue), 0);
     CHECK(strstr(tml_last_error(tml), "desc.surface is NULL") != NULL);
-    tml_buffer_destroy(tml, enqueued.vertices);
-    tml_buffer_destroy(tml, enqueued.indices);
+    tml_buffer_destroy(tml, enqueued.mesh.positions);
+    tml_buffer_destroy(tml, enqueued.mesh.indices);
     tml_buffer_destroy(tml, enqueue.iso);
     free_scene(&s);
     close_context(tml);

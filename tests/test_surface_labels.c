@@ -109,8 +109,8 @@ static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc d
     if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
         out.vertex_count = result.vertex_count;
         out.face_count = result.face_count;
-        out.positions = fetch(tml, result.vertices, out.vertex_count);
-        out.indices = fetch(tml, result.indices, out.face_count);
+        out.positions = fetch(tml, result.mesh.positions, out.vertex_count);
+        out.indices = fetch(tml, result.mesh.indices, out.face_count);
         unsigned char *narrow = fetch(tml, result.face_labels, out.face_count);
         out.labels = malloc((2 * out.face_count + 1) * sizeof *out.labels);
         for (uint64_t i = 0; i < 2 * out.face_count; i++)
@@ -121,7 +121,7 @@ static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc d
         out.parts = malloc((out.part_count + 1) * sizeof *out.parts);
         if (out.part_count)
             memcpy(out.parts, result.parts, out.part_count * sizeof *out.parts);
-        CHECK_EQ_U64(result.owned, 7);
+        CHECK_EQ_U64(result.owned, 1 | 8 | 16);
         tml_surface_labels_free(tml, &result);
     }
     tml_buffer_destroy(tml, desc.volume);
@@ -1134,15 +1134,15 @@ static void check_given(tml_context *tml)
                                                        .count = sizeof samples,
                                                        .host = (void *)(uintptr_t)samples},
                                     &desc.volume));
-    desc.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
+    desc.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
     CHECK_STATUS(tml_surface_labels(tml, &desc, &counts), TML_ERROR_CAPACITY);
     CHECK_EQ_U64(counts.face_count, 11);
     CHECK_EQ_U64(counts.vertex_count, 12);
-    tml_buffer_destroy(tml, desc.vertices);
+    tml_buffer_destroy(tml, desc.mesh.positions);
     uint8_t before[2 * (11 + MORE)], after[sizeof before];
     memset(before, 0xab, sizeof before);
-    desc.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 12, NULL);
-    desc.indices = buffer_of(tml, TML_VEC(TML_U32, 4), 11 + MORE, NULL);
+    desc.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 12, NULL);
+    desc.mesh.indices = buffer_of(tml, TML_VEC(TML_U32, 4), 11 + MORE, NULL);
     desc.face_labels = buffer_of(tml, TML_VEC(TML_U8, 2), 11 + MORE, before);
     CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
     CHECK_EQ_U64(result.owned, 0);
@@ -1152,8 +1152,8 @@ static void check_given(tml_context *tml)
     for (int i = 22; i < 22 + 2 * MORE; i++)
         CHECK_EQ_U64(after[i], 0xab);
     tml_buffer_destroy(tml, desc.volume);
-    tml_buffer_destroy(tml, desc.vertices);
-    tml_buffer_destroy(tml, desc.indices);
+    tml_buffer_destroy(tml, desc.mesh.positions);
+    tml_buffer_destroy(tml, desc.mesh.indices);
     tml_buffer_destroy(tml, desc.face_labels);
     tml_surface_labels_free(tml, &result);
 }
@@ -1436,7 +1436,7 @@ TEST(slabs_refuse_what_they_cannot_do)
     const tml_surface_slabs_desc bad[] = {
         SLABS(.type = TML_U8, .boundaries = NET(.separate = true)),
         SLABS(.type = TML_U8, .components = true, .boundaries = NET(.quads = true)),
-        SLABS(.type = TML_U8, .boundaries = NET(.vertices = out)),
+        SLABS(.type = TML_U8, .boundaries = NET(.mesh.positions = out)),
         SLABS(.type = TML_U8, .boundaries = NET(.between = same)),
         SLABS(.type = TML_U8, .boundaries = NET(.bound = NAN)),
         SLABS(.type = TML_U8, .boundaries = NET(.smooth = 1001)),
@@ -1500,7 +1500,7 @@ TEST(what_is_wrong_is_refused)
         BAD(.region.first = {3, 0, 0}),
         BAD(.position_origin = {NAN, 0, 0}),
         BAD(.face_labels = narrow),
-        BAD(.vertices = bytes)};
+        BAD(.mesh.positions = bytes)};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         tml_surface_labels_result result = {.vertex_count = 5};
         const tml_status status = tml_surface_labels(tml, &bad[i], &result);
@@ -1512,7 +1512,7 @@ TEST(what_is_wrong_is_refused)
     uint8_t samples[27] = {[13] = 1};
     CHECK_OK(tml, tml_buffer_write(tml, bytes, 0, 27, samples));
     tml_surface_labels_result result;
-    const tml_surface_labels_desc short_of_room = BAD(.vertices = small);
+    const tml_surface_labels_desc short_of_room = BAD(.mesh.positions = small);
     CHECK_STATUS(tml_surface_labels(tml, &short_of_room, &result), TML_ERROR_CAPACITY);
     CHECK_EQ_U64(result.vertex_count, 8);
     CHECK_EQ_U64(result.face_count, 12);

@@ -260,15 +260,12 @@ static bool whole_make(tml_context *tml, const model *m, const tml_surface_desc 
     tml_buffer_destroy(tml, all.attribute);
     tml_mesh_stats stats = {0};
     if (is_good && !desc->soup && out->result.triangle_count)
-        CHECK_OK(tml, tml_mesh_examine(tml,
-                                       &(tml_mesh_buffers){.positions = out->result.vertices,
-                                                           .indices = out->result.indices},
-                                       true, &stats));
+        CHECK_OK(tml, tml_mesh_examine(tml, &out->result.mesh, true, &stats));
     out->components = stats.components;
-    out->positions = map_if_any(tml, out->result.vertices);
-    out->normals = map_if_any(tml, out->result.vertex_normals);
-    out->values = map_if_any(tml, out->result.vertex_values);
-    out->indices = map_if_any(tml, out->result.indices);
+    out->positions = map_if_any(tml, out->result.mesh.positions);
+    out->normals = map_if_any(tml, out->result.mesh.normals);
+    out->values = map_if_any(tml, out->result.mesh.values);
+    out->indices = map_if_any(tml, out->result.mesh.indices);
     out->indices64 = desc->indices64;
     return is_good;
 }

@@ -21,14 +21,11 @@ typedef struct topology {
     int64_t euler;
 } topology;
 
-static topology examine(tml_context *tml, const tml_surface_result *mesh)
+static topology examine(tml_context *tml, const tml_surface_result *made)
 {
     tml_mesh_stats stats = {0};
-    if (mesh->vertex_count)
-        CHECK_OK(tml, tml_mesh_examine(tml,
-                                       &(tml_mesh_buffers){.positions = mesh->vertices,
-                                                           .indices = mesh->indices},
-                                       false, &stats));
+    if (made->vertex_count)
+        CHECK_OK(tml, tml_mesh_examine(tml, &made->mesh, false, &stats));
     return (topology){stats.components, stats.boundary_edges, stats.nonmanifold_edges, stats.euler};
 }
 
@@ -55,23 +52,23 @@ static topology topology_of(tml_context *tml, const tml_surface_desc *desc)
 
 /* Is the surface around each vertex one fan? Its triangles (v, a, b) lead from a to b. Of an
  * oriented mesh without boundary. */
-static bool is_manifold_at_vertices(tml_context *tml, const tml_surface_result *mesh)
+static bool is_manifold_at_vertices(tml_context *tml, const tml_surface_result *made)
 {
-    const uint64_t corners = 3 * mesh->triangle_count;
-    uint32_t *indices = fetch(tml, mesh->indices, mesh->triangle_count);
-    uint32_t *first = calloc(mesh->vertex_count + 2, sizeof *first);
+    const uint64_t corners = 3 * made->triangle_count;
+    uint32_t *indices = fetch(tml, made->mesh.indices, made->triangle_count);
+    uint32_t *first = calloc(made->vertex_count + 2, sizeof *first);
     uint32_t(*around)[2] = malloc(corners * sizeof *around + 1);
     bool is_manifold = true;
     for (uint64_t i = 0; i < corners; i++)
         first[indices[i] + 2]++;
-    for (uint64_t v = 0; v < mesh->vertex_count; v++)
+    for (uint64_t v = 0; v < made->vertex_count; v++)
         first[v + 2] += first[v + 1];
     for (uint64_t i = 0; i < corners; i++) {
         uint32_t *pair = around[first[indices[i] + 1]++];
         pair[0] = indices[i / 3 * 3 + (i + 1) % 3];
         pair[1] = indices[i / 3 * 3 + (i + 2) % 3];
     }
-    for (uint64_t v = 0; v < mesh->vertex_count; v++) {
+    for (uint64_t v = 0; v < made->vertex_count; v++) {
         const uint32_t from = first[v], count = first[v + 1] - from;
         uint32_t length = 0, at = count ? around[from][0] : 0;
         do {
@@ -404,9 +401,9 @@ TEST(types_and_scales_change_no_triangle)
     for (int levels = 2; levels <= 32; levels *= 4) {
         make_levels(small, levels);
         tml_surface_desc desc = volume_desc(tml, TML_I8, side_dims, small, 0);
-        tml_surface_result mesh;
-        CHECK_OK(tml, tml_surface(tml, &desc, &mesh));
-        uint32_t *indices = fetch(tml, mesh.indices, mesh.triangle_count);
+        tml_surface_result made;
+        CHECK_OK(tml, tml_surface(tml, &desc, &made));
+        uint32_t *indices = fetch(tml, made.mesh.indices, made.triangle_count);
         for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
             if (others[o].type == TML_F64 && others[o].factor == 0.1 && levels > 2)
                 continue;
@@ -452,9 +449,9 @@ TEST(types_and_scales_change_no_triangle)
             tml_surface_desc other = volume_desc(tml, others[o].type, side_dims, &v, others[o].iso);
             tml_surface_result found;
             if (CHECK_OK(tml, tml_surface(tml, &other, &found)) &&
-                CHECK_EQ_U64(found.triangle_count, mesh.triangle_count)) {
-                uint32_t *same = fetch(tml, found.indices, found.triangle_count);
-                if (!CHECK(memcmp(same, indices, 12 * mesh.triangle_count) == 0))
+                CHECK_EQ_U64(found.triangle_count, made.triangle_count)) {
+                uint32_t *same = fetch(tml, found.mesh.indices, found.triangle_count);
+                if (!CHECK(memcmp(same, indices, 12 * made.triangle_count) == 0))
                     printf("levels %d, other %zu\n", levels, o);
                 free(same);
             } else {
@@ -464,7 +461,7 @@ TEST(types_and_scales_change_no_triangle)
             tml_buffer_destroy(tml, other.volume);
         }
         free(indices);
-        tml_surface_free(tml, &mesh);
+        tml_surface_free(tml, &made);
         tml_buffer_destroy(tml, desc.volume);
     }
     tml_close(tml);
@@ -548,11 +545,11 @@ typedef struct bytes {
 static bytes bytes_of(tml_context *tml, const tml_surface_desc *desc)
 {
     bytes out = {{NULL}, {0}};
-    tml_surface_result mesh;
-    if (!CHECK_OK(tml, tml_surface(tml, desc, &mesh)))
+    tml_surface_result made;
+    if (!CHECK_OK(tml, tml_surface(tml, desc, &made)))
         return out;
-    const tml_buffer buffers[ARRAYS] = {mesh.vertices, mesh.vertex_normals, mesh.vertex_values,
-                                        mesh.indices};
+    const tml_buffer buffers[ARRAYS] = {made.mesh.positions, made.mesh.normals, made.mesh.values,
+                                        made.mesh.indices};
     for (int a = 0; a < ARRAYS; a++) {
         tml_type type;
         uint64_t count;
@@ -563,7 +560,7 @@ static bytes bytes_of(tml_context *tml, const tml_surface_desc *desc)
         out.data[a] = fetch(tml, buffers[a], count);
     }
     CHECK(out.size[0] > 0);
-    tml_surface_free(tml, &mesh);
+    tml_surface_free(tml, &made);
     return out;
 }
 
@@ -697,16 +694,16 @@ TEST(own_vertices_are_placed)
         tml_surface_desc desc = volume_desc(tml, TML_F64, dims, cell, 0);
         desc.attribute = desc.volume;
         desc.normals = TML_NORMALS_CENTRAL;
-        tml_surface_result mesh;
-        if (!CHECK_OK(tml, tml_surface(tml, &desc, &mesh)))
+        tml_surface_result made;
+        if (!CHECK_OK(tml, tml_surface(tml, &desc, &made)))
             continue;
-        const uint64_t own = mesh.vertex_count - crossed;
+        const uint64_t own = made.vertex_count - crossed;
         CHECK(own == 0 || own == 1 || own == 6);
         rings += own == 6;
         middles += own == 1;
-        float(*positions)[3] = fetch(tml, mesh.vertices, mesh.vertex_count);
-        float(*normals)[3] = fetch(tml, mesh.vertex_normals, mesh.vertex_count);
-        float *values = fetch(tml, mesh.vertex_values, mesh.vertex_count);
+        float(*positions)[3] = fetch(tml, made.mesh.positions, made.vertex_count);
+        float(*normals)[3] = fetch(tml, made.mesh.normals, made.vertex_count);
+        float *values = fetch(tml, made.mesh.values, made.vertex_count);
         for (uint64_t v = before; v < before + own; v++) {
             double length = 0, ahead = 0, here = 0;
             for (int k = 0; k < 3; k++) {
@@ -733,7 +730,7 @@ TEST(own_vertices_are_placed)
         free(positions);
         free(normals);
         free(values);
-        tml_surface_free(tml, &mesh);
+        tml_surface_free(tml, &made);
         tml_buffer_destroy(tml, desc.volume);
     }
     CHECK(rings > 100 && middles > 100);
@@ -809,7 +806,7 @@ static bool is_same_mesh(tml_context *tml, tml_context *cpu, const tml_surface_d
         CHECK_EQ_U64(found.triangle_count, wanted.triangle_count) &&
         CHECK_EQ_U64(found.active_cells, wanted.active_cells) &&
         CHECK(memcmp(found.parts, wanted.parts, found.part_count * sizeof *found.parts) == 0);
-    const tml_buffer exact[2][2] = {{found.indices, wanted.indices},
+    const tml_buffer exact[2][2] = {{found.mesh.indices, wanted.mesh.indices},
                                     {found.triangle_cells, wanted.triangle_cells}};
     for (int i = 0; i < 2 && is_same; i++) {
         if (tml_buffer_is_none(exact[i][1]))
@@ -822,9 +819,9 @@ static bool is_same_mesh(tml_context *tml, tml_context *cpu, const tml_surface_d
         free(here);
         free(there);
     }
-    const tml_buffer near[3][2] = {{found.vertices, wanted.vertices},
-                                   {found.vertex_normals, wanted.vertex_normals},
-                                   {found.vertex_values, wanted.vertex_values}};
+    const tml_buffer near[3][2] = {{found.mesh.positions, wanted.mesh.positions},
+                                   {found.mesh.normals, wanted.mesh.normals},
+                                   {found.mesh.values, wanted.mesh.values}};
     bool is_of_host = false;
     for (uint32_t i = 0; i < found.stage_count; i++)
         is_of_host = is_of_host || strcmp(found.stages[i].name, "topology") == 0;

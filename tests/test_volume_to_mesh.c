@@ -148,13 +148,13 @@ static bool make_whole(tml_context *tml, const char *path, const char *out,
         surface.attribute = lend_volume(tml, attribute.type, &attribute, attribute.data);
     bool is_there = CHECK_OK(tml, tml_surface(tml, &surface, &result)) && result.triangle_count;
     if (is_there) {
-        const float *raw = map_array(tml, result.vertex_values);
+        const float *raw = map_array(tml, result.mesh.values);
         for (uint64_t i = 0; raw && i < result.vertex_count && CHECK(i < MOST * 6); i++)
             values[i] = (float)(attribute.slope * (double)raw[i] + attribute.intercept);
-        tml_mesh mesh = {.positions = map_array(tml, result.vertices),
-                         .normals = map_array(tml, result.vertex_normals),
+        tml_mesh mesh = {.positions = map_array(tml, result.mesh.positions),
+                         .normals = map_array(tml, result.mesh.normals),
                          .values = raw ? values : NULL,
-                         .indices = map_array(tml, result.indices),
+                         .indices = map_array(tml, result.mesh.indices),
                          .vertex_count = result.vertex_count,
                          .triangle_count = result.triangle_count,
                          .comment = desc->comment,
@@ -313,8 +313,8 @@ TEST(labels_are_those_of_the_whole)
         whole.volume = lend_volume(tml, made.type, &made, made.data);
         tml_grid_position_origin(&v.grid, whole.position_origin);
         if (CHECK_OK(tml, tml_surface_labels(tml, &whole, &net))) {
-            tml_mesh mesh = {.positions = map_array(tml, net.vertices),
-                             .indices = map_array(tml, net.indices),
+            tml_mesh mesh = {.positions = map_array(tml, net.mesh.positions),
+                             .indices = map_array(tml, net.mesh.indices),
                              .face_labels = map_array(tml, net.face_labels),
                              .face_label_type = made.type,
                              .vertex_count = net.vertex_count,

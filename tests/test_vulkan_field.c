@@ -184,22 +184,22 @@ typedef struct frame {
 
 static void frame_open(tml_context *tml, frame *f)
 {
-    *f =
-        (frame){.field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_POINTS, NULL),
-                          .radii = buffer_of(tml, TML_F32, FRAME_POINTS, NULL),
-                          .radius = 9,
-                          .grid = {.dims = {FRAME_SIDE, FRAME_SIDE, FRAME_SIDE}},
-                          .length.device = buffer_of(tml, TML_U32, 1, NULL)},
-                .surface = {.iso = 0.6,
-                            .normals = TML_NORMALS_CENTRAL,
-                            .vertices = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
-                            .vertex_normals = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
-                            .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * FRAME_ROOM, NULL)},
-                .desc = {.counts = buffer_of(tml, TML_U32, 2, NULL),
-                         .draw = buffer_of(tml, TML_U32, 5, NULL)},
-                .samples = buffer_of(tml, TML_F32, FRAME_SAMPLES, NULL)};
+    *f = (frame){
+        .field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_POINTS, NULL),
+                  .radii = buffer_of(tml, TML_F32, FRAME_POINTS, NULL),
+                  .radius = 9,
+                  .grid = {.dims = {FRAME_SIDE, FRAME_SIDE, FRAME_SIDE}},
+                  .length.device = buffer_of(tml, TML_U32, 1, NULL)},
+        .surface = {.iso = 0.6,
+                    .normals = TML_NORMALS_CENTRAL,
+                    .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
+                             .normals = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
+                             .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * FRAME_ROOM, NULL)}},
+        .desc = {.counts = buffer_of(tml, TML_U32, 2, NULL),
+                 .draw = buffer_of(tml, TML_U32, 5, NULL)},
+        .samples = buffer_of(tml, TML_F32, FRAME_SAMPLES, NULL)};
     f->means.field = f->surface.field = &f->field;
-    f->means.positions = f->surface.vertices;
+    f->means.positions = f->surface.mesh.positions;
     f->means.length.device = f->desc.counts;
     f->means.attributes[0] = (tml_field_attribute){
         f->field.points, buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL)};
@@ -232,8 +232,8 @@ static uint64_t frame_hash(tml_context *tml, const frame *f, uint32_t counts[2])
     CHECK_OK(tml, tml_buffer_read(tml, f->desc.draw, draw));
     CHECK_EQ_U64(draw[0], 3 * counts[1]);
     CHECK(counts[0] > 1000 && counts[0] < FRAME_ROOM && counts[1] < 2 * FRAME_ROOM);
-    const tml_buffer arrays[] = {f->surface.vertices,        f->surface.vertex_normals,
-                                 f->surface.indices,         f->means.attributes[0].out,
+    const tml_buffer arrays[] = {f->surface.mesh.positions,  f->surface.mesh.normals,
+                                 f->surface.mesh.indices,    f->means.attributes[0].out,
                                  f->means.attributes[3].out, f->samples};
     const uint64_t words[] = {3 * counts[0], 3 * counts[0], 3 * counts[1],
                               3 * counts[0], counts[0],     FRAME_SAMPLES};

@@ -73,8 +73,8 @@ static tml_status mesh_make(tml_context *tml, const tml_surface_desc *desc, mesh
 {
     *m = (mesh){0};
     tml_status status = tml_surface(tml, desc, &m->result);
-    const tml_buffer buffers[4] = {m->result.vertices, m->result.vertex_normals,
-                                   m->result.vertex_values, m->result.indices};
+    const tml_buffer buffers[4] = {m->result.mesh.positions, m->result.mesh.normals,
+                                   m->result.mesh.values, m->result.mesh.indices};
     for (int i = 0; i < 4 && status == TML_OK; i++) {
         tml_type type;
         uint64_t count;
@@ -131,8 +131,8 @@ static void set_room(tml_context *tml, uint64_t room)
 /* Buffers for the expected mesh, so that what room is left is scratch's. */
 static void make_outputs(tml_context *tml, const mesh *expected, tml_surface_desc *desc)
 {
-    tml_buffer *const outputs[4] = {&desc->vertices, &desc->vertex_normals, &desc->vertex_values,
-                                    &desc->indices};
+    tml_buffer *const outputs[4] = {&desc->mesh.positions, &desc->mesh.normals, &desc->mesh.values,
+                                    &desc->mesh.indices};
     const tml_type types[4] = {desc->vertex_stride ? TML_RECORD(desc->vertex_stride)
                                                    : TML_VEC(TML_F32, 3),
                                TML_VEC(TML_F32, 3), TML_F32,
@@ -164,10 +164,10 @@ static void check_rooms(tml_context *tml, const char *what, const tml_surface_de
         tml_status status = mesh_make(tml, &with_outputs, &m);
         bool same = status != TML_OK || mesh_equals(expected, &m);
         mesh_free(tml, &m);
-        tml_buffer_destroy(tml, with_outputs.vertices);
-        tml_buffer_destroy(tml, with_outputs.vertex_normals);
-        tml_buffer_destroy(tml, with_outputs.vertex_values);
-        tml_buffer_destroy(tml, with_outputs.indices);
+        tml_buffer_destroy(tml, with_outputs.mesh.positions);
+        tml_buffer_destroy(tml, with_outputs.mesh.normals);
+        tml_buffer_destroy(tml, with_outputs.mesh.values);
+        tml_buffer_destroy(tml, with_outputs.mesh.indices);
         if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
             CHECK(strstr(tml_last_error(tml), "bytes") != NULL);
             break;
@@ -435,7 +435,7 @@ static void boundaries_in_rooms(tml_context *tml)
         }
         const size_t size = 12 * net.vertex_count;
         void *positions = malloc(size);
-        CHECK_OK(tml, tml_buffer_read(tml, net.vertices, positions));
+        CHECK_OK(tml, tml_buffer_read(tml, net.mesh.positions, positions));
         CHECK(size > 0 && (!expected || memcmp(positions, expected, size) == 0));
         free(expected);
         expected = positions;
@@ -472,8 +472,8 @@ static void host_buffers(tml_context *tml)
     CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = buffer, .out = out}), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     const tml_surface_enqueue_desc enqueue = {
-        .surface =
-            &(tml_surface_desc){.volume = buffer, .grid = {.dims = {10, 10, 10}}, .vertices = out}};
+        .surface = &(tml_surface_desc){
+            .volume = buffer, .grid = {.dims = {10, 10, 10}}, .mesh.positions = out}};
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     tml_buffer_destroy(tml, buffer);

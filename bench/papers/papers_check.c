@@ -669,7 +669,7 @@ static void compare_soups(tml_context *tml, const uint64_t dims[3])
     float *a = malloc(size), *b = malloc(size);
     if (!a || !b)
         abort();
-    CHECK_OK(tml, tml_buffer_read(tml, ours.vertices, b));
+    CHECK_OK(tml, tml_buffer_read(tml, ours.mesh.positions, b));
     CHECK(ours.triangle_count > 0);
     qsort(b, ours.triangle_count, 9 * sizeof(float), compare_triangles);
     for (int k = 0; k < 6; k++) {

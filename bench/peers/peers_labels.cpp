@@ -65,8 +65,7 @@ struct ours {
         auto *self = static_cast<ours *>(user);
         tml_surface_labels_desc with = self->desc;
         tml_surface_labels_result result;
-        with.vertices = self->kept.vertices;
-        with.indices = self->kept.indices;
+        with.mesh = self->kept.mesh;
         with.face_labels = self->kept.face_labels;
         if (tml_surface_labels(self->tml, &with, &result))
             return false;

@@ -136,7 +136,7 @@ static int compare(bench_field field, uint64_t size, uint32_t threads, uint32_t 
     vtkSMPTools::Initialize(static_cast<int>(threads));
 
     our_surface ours{tml, op.surface};
-    ours.desc.vertices = ours.desc.vertex_normals = ours.desc.indices = tml_buffer{0, 0};
+    ours.desc.mesh = tml_mesh_buffers{};
     bench_job jobs[] = {{"trommel", our_surface::run, &ours},
                         {"vtkFlyingEdges3D", flying_edges::run, &edges}};
     bench_pace pace{};

@@ -170,7 +170,7 @@ const char words_never[] =
     "desc.starts desc.state desc.stats desc.t desc.t_max desc.surface desc.tolerance desc.total "
     "desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values "
     "desc.vertex_count desc.indices16 desc.octahedral_normals desc.vertex_stride "
-    "desc.vertex_normals desc.vertex_values desc.vulkan desc.want desc.what";
+    "desc.mesh.normals desc.mesh.values desc.vulkan desc.want desc.what";
 /* clang-format on */
 
 static bool is_inside(char c)

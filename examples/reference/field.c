@@ -12,9 +12,7 @@ static void surface_of_points(tml_context *tml)
     tml_surface_result surface;
     tml_mesh_stats stats;
     MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = 0}, &surface));
-    MUST(tml_mesh_examine(
-        tml, &(tml_mesh_buffers){.positions = surface.vertices, .indices = surface.indices}, false,
-        &stats));
+    MUST(tml_mesh_examine(tml, &surface.mesh, false, &stats));
     CHECK(stats.components == 1 && stats.boundary_edges == 0);
     tml_surface_free(tml, &surface);
 }
@@ -175,18 +173,17 @@ static void smooth_where_crowded(tml_context *tml)
     MUST(tml_field_resolve(tml, &field, &field, &iso));
     MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = iso}, &surface));
     const tml_buffer weights = buffer_of(tml, TML_F32, surface.vertex_count, NULL);
-    MUST(tml_field_smooth_weights(tml, &field, surface.vertices, NULL, weights));
-    MUST(tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.mesh = {.positions = surface.vertices,
-                                                               .indices = surface.indices},
+    MUST(tml_field_smooth_weights(tml, &field, surface.mesh.positions, NULL, weights));
+    MUST(tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.mesh = surface.mesh,
                                                       .weights = weights,
                                                       .iterations = 10,
                                                       .method = TML_SMOOTH_LAPLACIAN,
-                                                      .out = surface.vertices}));
+                                                      .out = surface.mesh.positions}));
     float sum = 0; /* 0 at the drop */
     for (uint64_t v = 0; v < surface.vertex_count; v++) {
         tml_vec3 place;
         MUST(tml_buffer_read_range(tml, weights, v, 1, &last));
-        MUST(tml_buffer_read_range(tml, surface.vertices, v, 1, &place));
+        MUST(tml_buffer_read_range(tml, surface.mesh.positions, v, 1, &place));
         sum += place.x > 20 ? last : 0;
     }
     CHECK(sum == 0);

@@ -14,7 +14,7 @@ static void surface(tml_context *tml)
     tml_vec3 vertex;
     MUST(tml_surface(tml, &desc, &result));
     CHECK(result.vertex_count == 6 && result.triangle_count == 8);
-    MUST(tml_buffer_read_range(tml, result.vertices, 0, 1, &vertex));
+    MUST(tml_buffer_read_range(tml, result.mesh.positions, 0, 1, &vertex));
     CHECK(vertex.x == 1 && vertex.y == 1 && vertex.z == 0.5f);
     tml_surface_free(tml, &result);
 }
@@ -118,10 +118,8 @@ static void region_with_caps(tml_context *tml)
                                          .normals = TML_NORMALS_CENTRAL,
                                          .caps = true},
                      &result));
-    CHECK(!tml_buffer_is_none(result.vertex_normals));
-    MUST(tml_mesh_examine(
-        tml, &(tml_mesh_buffers){.positions = result.vertices, .indices = result.indices}, false,
-        &stats));
+    CHECK(!tml_buffer_is_none(result.mesh.normals));
+    MUST(tml_mesh_examine(tml, &result.mesh, false, &stats));
     CHECK(stats.boundary_edges == 0 && stats.lower[2] == 0 && stats.upper[2] == 1);
     tml_surface_free(tml, &result);
 }
@@ -191,11 +189,12 @@ static void cells(tml_context *tml)
  * back. */
 static void enqueue(tml_context *tml)
 {
-    const tml_surface_desc what = {.volume = buffer_of(tml, TML_F32, 27, samples),
-                                   .grid = grid,
-                                   .iso = 0.5,
-                                   .vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL),
-                                   .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL)};
+    const tml_surface_desc what = {
+        .volume = buffer_of(tml, TML_F32, 27, samples),
+        .grid = grid,
+        .iso = 0.5,
+        .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL),
+                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL)}};
     const tml_surface_enqueue_desc desc = {.surface = &what,
                                            .draw = buffer_of(tml, TML_U32, 5, NULL)};
     uint32_t arguments[5];

@@ -130,18 +130,17 @@ typedef struct tml_surface_desc {
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
     /* Output (core.h, what programs make). */
-    tml_buffer vertices;       /* f32x3; with vertex_stride TML_RECORD(vertex_stride) */
-    tml_buffer vertex_normals; /* f32x3, or i16x2 with octahedral_normals; if normals */
-    tml_buffer vertex_values;  /* f32, if attribute */
-    tml_buffer indices;        /* u32x3, u64x3 or u16x3, unless soup */
+    /* positions: with vertex_stride TML_RECORD(vertex_stride). normals: if normals; i16x2 with
+     * octahedral_normals. values: if attribute. indices: unless soup; or u16x3 */
+    tml_mesh_buffers mesh;
     tml_buffer triangle_cells; /* u32 or u64, if cells. The call makes u32 up to 2^32 samples */
 
     /* As a renderer takes it, without a pass in between. UNSUPPORTED on OpenGL ES without integer
      * textures.
      * 0: positions, normals and values are in buffers of their own. Else a vertex is so many bytes
-     * of vertices, at most 64, and has them (f32x3, f32x3 or i16x2, f32) at the offsets below,
-     * apart; vertex_normals and vertex_values are none. Stride and offsets are multiples of 4. The
-     * other bytes are undefined */
+     * of mesh.positions, at most 64, and has them (f32x3, f32x3 or i16x2, f32) at the offsets
+     * below, apart; mesh.normals and mesh.values are none. Stride and offsets are multiples of 4.
+     * The other bytes are undefined */
     uint32_t vertex_stride;
     uint32_t position_offset, normal_offset, value_offset;
     /* normals as two signed normalised numbers of 16 bits (VK_FORMAT_R16G16_SNORM; normalised
@@ -177,8 +176,9 @@ typedef struct tml_surface_stage {
 } tml_surface_stage;
 
 typedef struct tml_surface_result {
-    tml_buffer vertices, vertex_normals, vertex_values, indices, triangle_cells;
-    uint32_t owned; /* bit 0: vertices, and so on (core.h, what programs make) */
+    tml_mesh_buffers mesh;
+    tml_buffer triangle_cells;
+    uint32_t owned; /* bit 0: mesh.positions, and so on (core.h, what programs make) */
     uint64_t vertex_count, triangle_count;
     tml_mesh_part *parts; /* part_count of them, freed by tml_surface_free */
     uint32_t part_count;
@@ -289,8 +289,7 @@ typedef struct tml_surface_labels_desc {
     double position_origin[3]; /* subtracted from positions in double, before rounding */
 
     /* Output (core.h, what programs make). */
-    tml_buffer vertices;    /* f32x3 */
-    tml_buffer indices;     /* u32x3 or u64x3; of quads u32x4 or u64x4 */
+    tml_mesh_buffers mesh;  /* without normals and values; indices of quads are u32x4 or u64x4 */
     tml_buffer face_labels; /* two a triangle or quad, of the volume's type */
 } tml_surface_labels_desc;
 
@@ -302,8 +301,9 @@ typedef struct tml_surface_label_part {
 } tml_surface_label_part;
 
 typedef struct tml_surface_labels_result {
-    tml_buffer vertices, indices, face_labels;
-    uint32_t owned;
+    tml_mesh_buffers mesh;
+    tml_buffer face_labels;
+    uint32_t owned; /* bit 0: mesh.positions, and so on (core.h, what programs make) */
     uint64_t vertex_count;
     uint64_t face_count;           /* triangles, or quads */
     tml_surface_label_part *parts; /* of separate meshes: labels ascend. Freed by _free */
@@ -466,8 +466,8 @@ typedef struct tml_surface_enqueue_desc {
     tml_buffer counts; /* optional: u32 or u64, 2: vertices and triangles that the surface has,
                         * which may be more than there is room for. A u32 stays at its largest */
     tml_buffer draw;   /* optional: u32, 5: a VkDrawIndexedIndirectCommand of the triangles that
-                        * are in indices, one instance; of a soup the first four are a
-                        * VkDrawIndirectCommand of the vertices that are in vertices */
+                        * are in mesh.indices, one instance; of a soup the first four are a
+                        * VkDrawIndirectCommand of the vertices that are in mesh.positions */
 } tml_surface_enqueue_desc;
 
 /* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and

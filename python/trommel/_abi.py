@@ -437,8 +437,7 @@ class tml_surface_desc(Structure):
                 ('label_count', c_uint32), ('all_labels', c_bool), ('topology', c_int), ('normals', c_int),
                 ('soup', c_bool), ('caps', c_bool), ('flip', c_bool), ('indices64', c_bool),
                 ('drop_degenerate', c_bool), ('cells', c_bool), ('largest_component', c_bool), ('collapse', c_double),
-                ('position_origin', c_double * 3), ('vertices', tml_buffer), ('vertex_normals', tml_buffer),
-                ('vertex_values', tml_buffer), ('indices', tml_buffer), ('triangle_cells', tml_buffer),
+                ('position_origin', c_double * 3), ('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer),
                 ('vertex_stride', c_uint32), ('position_offset', c_uint32), ('normal_offset', c_uint32),
                 ('value_offset', c_uint32), ('octahedral_normals', c_bool), ('indices16', c_bool)]
 
@@ -452,8 +451,7 @@ class tml_surface_stage(Structure):
 
 
 class tml_surface_result(Structure):
-    _fields_ = [('vertices', tml_buffer), ('vertex_normals', tml_buffer), ('vertex_values', tml_buffer),
-                ('indices', tml_buffer), ('triangle_cells', tml_buffer), ('owned', c_uint32),
+    _fields_ = [('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer), ('owned', c_uint32),
                 ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_mesh_part)),
                 ('part_count', c_uint32), ('active_cells', c_uint64), ('scratch_size', c_size_t),
                 ('stages', tml_surface_stage * 8), ('stage_count', c_uint32), ('components', c_uint64),
@@ -465,8 +463,8 @@ class tml_surface_labels_desc(Structure):
                 ('labels', POINTER(c_uint64)), ('label_count', c_uint64), ('between', POINTER(c_uint64)),
                 ('no_background', c_bool), ('caps', c_bool), ('separate', c_bool), ('manifold', c_bool),
                 ('smooth', c_uint32), ('relaxation', c_double), ('bound', c_double), ('quads', c_bool),
-                ('indices64', c_bool), ('position_origin', c_double * 3), ('vertices', tml_buffer),
-                ('indices', tml_buffer), ('face_labels', tml_buffer)]
+                ('indices64', c_bool), ('position_origin', c_double * 3), ('mesh', tml_mesh_buffers),
+                ('face_labels', tml_buffer)]
 
 
 class tml_surface_label_part(Structure):
@@ -475,7 +473,7 @@ class tml_surface_label_part(Structure):
 
 
 class tml_surface_labels_result(Structure):
-    _fields_ = [('vertices', tml_buffer), ('indices', tml_buffer), ('face_labels', tml_buffer), ('owned', c_uint32),
+    _fields_ = [('mesh', tml_mesh_buffers), ('face_labels', tml_buffer), ('owned', c_uint32),
                 ('vertex_count', c_uint64), ('face_count', c_uint64), ('parts', POINTER(tml_surface_label_part)),
                 ('part_count', c_uint64), ('scratch_size', c_size_t), ('stages', tml_surface_stage * 8),
                 ('stage_count', c_uint32)]

@@ -470,8 +470,8 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
         desc.volume = buffers.input(values.reshape(-1), on_host=True)
         try:
             context.call("surface_labels", desc, result)
-            mesh = Mesh(take(context, result.vertices, np.float32, 3),
-                        take(context, result.indices, np.uint64 if desc.indices64 else np.uint32, 3),
+            mesh = Mesh(take(context, result.mesh.positions, np.float32, 3),
+                        take(context, result.mesh.indices, np.uint64 if desc.indices64 else np.uint32, 3),
                         labels=take(context, result.face_labels, values.dtype, 2),
                         origin=desc.position_origin, unit=samples.unit)
             for part in result.parts[:result.part_count]:
@@ -503,10 +503,10 @@ def _mesh_of(context, desc, result, cell_type, label_type=None):
     indices64 = desc.indices64
     try:
         context.call("surface", desc, result)
-        mesh = Mesh(take(context, result.vertices, np.float32, 3),
-                    take(context, result.indices, np.uint64 if indices64 else np.uint32, 3),
-                    take(context, result.vertex_normals, np.float32, 3),
-                    take(context, result.vertex_values, np.float32),
+        mesh = Mesh(take(context, result.mesh.positions, np.float32, 3),
+                    take(context, result.mesh.indices, np.uint64 if indices64 else np.uint32, 3),
+                    take(context, result.mesh.normals, np.float32, 3),
+                    take(context, result.mesh.values, np.float32),
                     cells=take(context, result.triangle_cells, cell_type))
         mesh.parts = _parts_of(result.parts, result.part_count)
         for part, found in zip(mesh.parts, result.parts[:result.part_count] if label_type else ()):

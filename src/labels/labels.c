@@ -186,7 +186,8 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-enum { OUT_VERTICES, OUT_INDICES, OUT_LABELS, OUTPUTS };
+/* In the order of the result's handles; normals and values are not wanted. */
+enum { OUT_POSITIONS, OUT_NORMALS, OUT_VALUES, OUT_INDICES, OUT_LABELS, OUTPUTS };
 
 typedef struct nets_outputs {
     surface_output list[OUTPUTS];
@@ -199,26 +200,27 @@ static void describe_outputs(const tml_surface_labels_desc *desc, const nets_pla
 {
     const tml_type index = plan->indices64 ? TML_U64 : TML_U32;
     const surface_output list[OUTPUTS] = {
-        {.field = "desc.vertices",
-         .given = desc->vertices,
-         .type = TML_VEC(TML_F32, 3),
-         .count = result->vertex_count,
-         .result = &result->vertices},
-        {.field = "desc.indices",
-         .given = desc->indices,
-         .type = plan->quads ? TML_VEC(index, 4) : TML_VEC(index, 3),
-         .count = result->face_count,
-         .result = &result->indices},
-        {.field = "desc.face_labels",
-         .given = desc->face_labels,
-         .type = TML_VEC(plan->type, 2),
-         .count = result->face_count,
-         .result = &result->face_labels}};
+        [OUT_POSITIONS] = {.field = "desc.mesh.positions",
+                           .wanted = true,
+                           .given = desc->mesh.positions,
+                           .type = TML_VEC(TML_F32, 3),
+                           .count = result->vertex_count,
+                           .result = &result->mesh.positions},
+        [OUT_INDICES] = {.field = "desc.mesh.indices",
+                         .wanted = true,
+                         .given = desc->mesh.indices,
+                         .type = plan->quads ? TML_VEC(index, 4) : TML_VEC(index, 3),
+                         .count = result->face_count,
+                         .result = &result->mesh.indices},
+        [OUT_LABELS] = {.field = "desc.face_labels",
+                        .wanted = true,
+                        .given = desc->face_labels,
+                        .type = TML_VEC(plan->type, 2),
+                        .count = result->face_count,
+                        .result = &result->face_labels}};
     memcpy(out->list, list, sizeof list);
-    for (int i = 0; i < OUTPUTS; i++) {
-        out->list[i].wanted = true;
+    for (int i = 0; i < OUTPUTS; i++)
         out->list[i].slot = &out->slots[i];
-    }
 }
 
 /* Checks the given outputs' types, and that they overlap neither one another nor the volume. */
@@ -226,21 +228,24 @@ static tml_status nets_check_outputs(tml_context *tml, const tml_surface_labels_
                                      const nets_outputs *outputs)
 {
     const tml_slot *volume = tml_slot_of(tml, desc->volume);
-    const stream_field written[OUTPUTS] = {{"desc.vertices", desc->vertices},
-                                           {"desc.indices", desc->indices},
-                                           {"desc.face_labels", desc->face_labels}};
+    const stream_field written[] = {{"desc.mesh.positions", desc->mesh.positions},
+                                    {"desc.mesh.indices", desc->mesh.indices},
+                                    {"desc.face_labels", desc->face_labels}};
     const stream_input read[] = {
         {"desc.volume", volume->on_host ? (tml_buffer){0, 0} : desc->volume, 0}};
     tml_status status = surface_outputs_check(tml, CALL, outputs->list, OUTPUTS);
-    return status == TML_OK ? stream_check_memory(tml, CALL, written, OUTPUTS, read, 1) : status;
+    return status == TML_OK
+               ? stream_check_memory(tml, CALL, written, TML_ARRAY_SIZE(written), read, 1)
+               : status;
 }
 
 static tml_status map_outputs(tml_context *tml, nets_outputs *outputs, nets_plan *plan)
 {
     tml_status status = TML_OK;
     for (int i = 0; i < OUTPUTS && status == TML_OK; i++)
-        status = tml_buffer_map(tml, *outputs->list[i].result, &outputs->memory[i]);
-    plan->positions = outputs->memory[OUT_VERTICES];
+        if (outputs->list[i].wanted)
+            status = tml_buffer_map(tml, *outputs->list[i].result, &outputs->memory[i]);
+    plan->positions = outputs->memory[OUT_POSITIONS];
     plan->indices = outputs->memory[OUT_INDICES];
     plan->face_labels = outputs->memory[OUT_LABELS];
     return status;
@@ -318,7 +323,8 @@ static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc, 
     describe_outputs(desc, plan, out, &outputs);
     status = surface_outputs_make(tml, CALL, outputs.list, OUTPUTS);
     if (status == TML_OK && out->face_count)
-        status = on_device ? nets_device_write(plan, out->vertices, out->indices, out->face_labels)
+        status = on_device ? nets_device_write(plan, out->mesh.positions, out->mesh.indices,
+                                               out->face_labels)
                            : write_on_host(plan, &outputs);
     if (status == TML_OK)
         out->owned = surface_outputs_owned(outputs.list, OUTPUTS);
@@ -394,7 +400,9 @@ void tml_surface_labels_free(tml_context *tml, tml_surface_labels_result *result
 {
     if (TML_ENTER(tml, result) != TML_OK)
         return;
-    const tml_buffer buffers[OUTPUTS] = {result->vertices, result->indices, result->face_labels};
+    const tml_buffer buffers[OUTPUTS] = {[OUT_POSITIONS] = result->mesh.positions,
+                                         [OUT_INDICES] = result->mesh.indices,
+                                         [OUT_LABELS] = result->face_labels};
     for (int i = 0; i < OUTPUTS; i++)
         if (result->owned >> i & 1)
             tml_buffer_destroy(tml, buffers[i]);

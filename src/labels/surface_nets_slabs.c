@@ -127,7 +127,7 @@ static tml_status nets_slabs_check(tml_context *tml, const tml_surface_slabs_des
     if (desc->has_mask || desc->attribute_type || slab_has_field_values(desc))
         return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
                           "desc.boundaries have neither mask nor attribute");
-    if (!tml_buffer_is_none(net->vertices) || !tml_buffer_is_none(net->indices) ||
+    if (!tml_buffer_is_none(net->mesh.positions) || !tml_buffer_is_none(net->mesh.indices) ||
         !tml_buffer_is_none(net->face_labels))
         return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
                           "desc.boundaries has output buffers; the mesh goes to desc.write");

@@ -72,9 +72,9 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
     if (!surface->field && slab_has_field_values(desc))
         return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
                           "desc.field_values are of a field's points; needs desc.surface.field");
-    if (!tml_buffer_is_none(surface->vertices) || !tml_buffer_is_none(surface->vertex_normals) ||
-        !tml_buffer_is_none(surface->vertex_values) || !tml_buffer_is_none(surface->indices) ||
-        !tml_buffer_is_none(surface->triangle_cells))
+    if (!tml_buffer_is_none(surface->mesh.positions) ||
+        !tml_buffer_is_none(surface->mesh.normals) || !tml_buffer_is_none(surface->mesh.values) ||
+        !tml_buffer_is_none(surface->mesh.indices) || !tml_buffer_is_none(surface->triangle_cells))
         return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
                           "desc.surface has output buffers; the mesh goes to desc.write");
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)

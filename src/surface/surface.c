@@ -104,8 +104,8 @@ typedef struct mapped_mesh {
 
 static tml_status mesh_map(tml_context *tml, const tml_surface_result *work, mapped_mesh *out)
 {
-    *out = (mapped_mesh){{work->vertices, work->vertex_normals, work->vertex_values, work->indices,
-                          work->triangle_cells},
+    *out = (mapped_mesh){{work->mesh.positions, work->mesh.normals, work->mesh.values,
+                          work->mesh.indices, work->triangle_cells},
                          {NULL}};
     tml_status status = TML_OK;
     for (int i = 0; i < SURFACE_OUTS && status == TML_OK; i++)
@@ -128,10 +128,10 @@ static tml_status mesh_copy(tml_context *tml, const tml_mesh *mesh, const tml_su
         const void *in;
         tml_buffer out;
         uint64_t count;
-    } arrays[] = {{mesh->positions, to->vertices, mesh->vertex_count},
-                  {mesh->normals, to->vertex_normals, mesh->vertex_count},
-                  {mesh->values, to->vertex_values, mesh->vertex_count},
-                  {mesh->indices, to->indices, mesh->triangle_count}};
+    } arrays[] = {{mesh->positions, to->mesh.positions, mesh->vertex_count},
+                  {mesh->normals, to->mesh.normals, mesh->vertex_count},
+                  {mesh->values, to->mesh.values, mesh->vertex_count},
+                  {mesh->indices, to->mesh.indices, mesh->triangle_count}};
     tml_status status = TML_OK;
     for (size_t i = 0; i < TML_ARRAY_SIZE(arrays) && status == TML_OK; i++)
         if (!tml_buffer_is_none(arrays[i].out) && arrays[i].count)
@@ -144,7 +144,7 @@ static tml_status mesh_gather(tml_context *tml, const tml_mesh *mesh, const tml_
 {
     enum { ARRAYS = SURFACE_OUT_VALUES + 1 };
     void *const from[ARRAYS] = {mesh->positions, mesh->normals, mesh->values};
-    const tml_buffer buffers[ARRAYS] = {to->vertices, to->vertex_normals, to->vertex_values};
+    const tml_buffer buffers[ARRAYS] = {to->mesh.positions, to->mesh.normals, to->mesh.values};
     tml_slot indices = {.memory = mesh->indices};
     tml_slot in[ARRAYS] = {{0}}, out[ARRAYS] = {{0}}, *outs[ARRAYS] = {NULL};
     tml_status status = TML_OK;
@@ -485,10 +485,10 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
 
 static void result_free(tml_context *tml, tml_surface_result *result)
 {
-    const tml_buffer buffers[SURFACE_OUTS] = {[SURFACE_OUT_VERTICES] = result->vertices,
-                                              [SURFACE_OUT_NORMALS] = result->vertex_normals,
-                                              [SURFACE_OUT_VALUES] = result->vertex_values,
-                                              [SURFACE_OUT_INDICES] = result->indices,
+    const tml_buffer buffers[SURFACE_OUTS] = {[SURFACE_OUT_VERTICES] = result->mesh.positions,
+                                              [SURFACE_OUT_NORMALS] = result->mesh.normals,
+                                              [SURFACE_OUT_VALUES] = result->mesh.values,
+                                              [SURFACE_OUT_INDICES] = result->mesh.indices,
                                               [SURFACE_OUT_CELLS] = result->triangle_cells};
     for (int i = 0; i < SURFACE_OUTS; i++)
         if (result->owned >> i & 1)

@@ -159,23 +159,23 @@ static tml_status copy_cells(tml_context *tml, tml_buffer from, tml_buffer to, u
 
 /* Copies as much of a result as the caller's buffers hold; of a soup its cells. */
 static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
-                                 const tml_surface_result *mesh)
+                                 const tml_surface_result *made)
 {
     const surface_plan *plan = &job->plan;
-    uint64_t vertices = TML_MIN_OF(mesh->vertex_count, plan->vertex_capacity);
-    uint64_t triangles = TML_MIN_OF(mesh->triangle_count, plan->triangle_capacity);
+    uint64_t vertices = TML_MIN_OF(made->vertex_count, plan->vertex_capacity);
+    uint64_t triangles = TML_MIN_OF(made->triangle_count, plan->triangle_capacity);
     const struct {
         tml_buffer from, to;
         uint64_t count;
     } arrays[SURFACE_OUT_CELLS] = {
-        {mesh->vertices, job->outputs[SURFACE_OUT_VERTICES].given, vertices},
-        {mesh->vertex_normals, job->outputs[SURFACE_OUT_NORMALS].given, vertices},
-        {mesh->vertex_values, job->outputs[SURFACE_OUT_VALUES].given, vertices},
-        {mesh->indices, job->outputs[SURFACE_OUT_INDICES].given, triangles}};
+        {made->mesh.positions, job->outputs[SURFACE_OUT_VERTICES].given, vertices},
+        {made->mesh.normals, job->outputs[SURFACE_OUT_NORMALS].given, vertices},
+        {made->mesh.values, job->outputs[SURFACE_OUT_VALUES].given, vertices},
+        {made->mesh.indices, job->outputs[SURFACE_OUT_INDICES].given, triangles}};
     tml_status status = TML_OK;
     if (plan->mesh.triangle_cells && triangles)
         status =
-            copy_cells(tml, mesh->triangle_cells, job->outputs[SURFACE_OUT_CELLS].given, triangles);
+            copy_cells(tml, made->triangle_cells, job->outputs[SURFACE_OUT_CELLS].given, triangles);
     for (int i = 0; i < SURFACE_OUT_CELLS && !plan->soup && status == TML_OK; i++) {
         void *memory = NULL;
         if (tml_buffer_is_none(arrays[i].from) || arrays[i].count == 0)
@@ -194,15 +194,15 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
 
 /* The soup from its welded mesh. */
 static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
-                                   const tml_surface_result *mesh)
+                                   const tml_surface_result *made)
 {
     surface_plan plan = job->plan;
-    plan.welded = (surface_welded){{tml_slot_of(tml, mesh->vertices),
-                                    tml_slot_of(tml, mesh->vertex_normals), /* NULL in records */
-                                    tml_slot_of(tml, mesh->vertex_values),
-                                    tml_slot_of(tml, mesh->indices), NULL},
-                                   TML_MIN_OF(mesh->vertex_count, plan.vertex_capacity),
-                                   TML_MIN_OF(mesh->triangle_count, plan.triangle_capacity)};
+    plan.welded = (surface_welded){{tml_slot_of(tml, made->mesh.positions),
+                                    tml_slot_of(tml, made->mesh.normals), /* NULL in records */
+                                    tml_slot_of(tml, made->mesh.values),
+                                    tml_slot_of(tml, made->mesh.indices), NULL},
+                                   TML_MIN_OF(made->vertex_count, plan.vertex_capacity),
+                                   TML_MIN_OF(made->triangle_count, plan.triangle_capacity)};
     return surface_run_stage(tml, &plan, SURFACE_SOUP, 1, 1);
 }
 
@@ -246,8 +246,8 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
             return write_enqueued_counts(tml, desc, job, &mesh);
         whole.iso = fmin(fmax((double)iso, -DBL_MAX), DBL_MAX);
     }
-    whole.vertices = whole.vertex_normals = whole.vertex_values = whole.indices =
-        whole.triangle_cells = (tml_buffer){0, 0};
+    whole.mesh = (tml_mesh_buffers){0};
+    whole.triangle_cells = (tml_buffer){0, 0};
     tml_status status = tml_surface(tml, &whole, &mesh);
     if (status != TML_OK)
         return status;

@@ -153,10 +153,10 @@ static tml_status check_layout(tml_context *tml, const char *call, const tml_sur
                                  parts[k].size);
     }
     if (stride &&
-        (!tml_buffer_is_none(desc->vertex_normals) || !tml_buffer_is_none(desc->vertex_values)))
+        (!tml_buffer_is_none(desc->mesh.normals) || !tml_buffer_is_none(desc->mesh.values)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: with desc.vertex_stride normals and values are in vertices; leave "
-                         "vertex_normals and vertex_values zeroed",
+                         "%s: with desc.vertex_stride normals and values are in mesh.positions; "
+                         "leave mesh.normals and mesh.values zeroed",
                          call);
     return TML_OK;
 }
@@ -166,50 +166,51 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
                               uint64_t triangle_count, tml_surface_result *result,
                               surface_plan *slots, surface_output outputs[SURFACE_OUTS])
 {
-    const tml_buffer none = {0, 0};
+    const tml_mesh_buffers given = own ? (tml_mesh_buffers){0} : desc->mesh;
     const surface_layout *layout = surface_layout_of(slots);
     const bool has_normals = desc->normals != TML_NORMALS_NONE, has_values = plan->attribute;
     const bool apart = !layout->stride;
     tml_type index_type = plan->indices64 ? TML_U64 : layout->indices16 ? TML_U16 : TML_U32;
     outputs[SURFACE_OUT_VERTICES] =
-        (surface_output){.field = "desc.vertices",
+        (surface_output){.field = "desc.mesh.positions",
                          .wanted = true,
-                         .given = own ? none : desc->vertices,
+                         .given = given.positions,
                          .type = apart ? TML_VEC(TML_F32, 3) : TML_RECORD(layout->stride),
                          .count = vertex_count,
-                         .result = &result->vertices,
+                         .result = &result->mesh.positions,
                          .slot = &slots->mesh.positions};
     outputs[SURFACE_OUT_NORMALS] =
-        (surface_output){.field = "desc.vertex_normals",
+        (surface_output){.field = "desc.mesh.normals",
                          .wanted = has_normals && apart,
                          .is_within = has_normals && !apart,
-                         .given = own ? none : desc->vertex_normals,
+                         .given = given.normals,
                          .type = layout->octahedral ? TML_VEC(TML_I16, 2) : TML_VEC(TML_F32, 3),
                          .count = vertex_count,
-                         .result = &result->vertex_normals,
+                         .result = &result->mesh.normals,
                          .slot = &slots->mesh.vertex_normals};
-    outputs[SURFACE_OUT_VALUES] = (surface_output){.field = "desc.vertex_values",
+    outputs[SURFACE_OUT_VALUES] = (surface_output){.field = "desc.mesh.values",
                                                    .wanted = has_values && apart,
                                                    .is_within = has_values && !apart,
-                                                   .given = own ? none : desc->vertex_values,
+                                                   .given = given.values,
                                                    .type = TML_F32,
                                                    .count = vertex_count,
-                                                   .result = &result->vertex_values,
+                                                   .result = &result->mesh.values,
                                                    .slot = &slots->mesh.vertex_values};
-    outputs[SURFACE_OUT_INDICES] = (surface_output){.field = "desc.indices",
+    outputs[SURFACE_OUT_INDICES] = (surface_output){.field = "desc.mesh.indices",
                                                     .wanted = own || !desc->soup,
-                                                    .given = own ? none : desc->indices,
+                                                    .given = given.indices,
                                                     .type = TML_VEC(index_type, 3),
                                                     .count = triangle_count,
-                                                    .result = &result->indices,
+                                                    .result = &result->mesh.indices,
                                                     .slot = &slots->mesh.indices};
-    outputs[SURFACE_OUT_CELLS] = (surface_output){.field = "desc.triangle_cells",
-                                                  .wanted = desc->cells,
-                                                  .given = own ? none : desc->triangle_cells,
-                                                  .type = cell_type(tml, desc, plan),
-                                                  .count = triangle_count,
-                                                  .result = &result->triangle_cells,
-                                                  .slot = &slots->mesh.triangle_cells};
+    outputs[SURFACE_OUT_CELLS] =
+        (surface_output){.field = "desc.triangle_cells",
+                         .wanted = desc->cells,
+                         .given = own ? (tml_buffer){0, 0} : desc->triangle_cells,
+                         .type = cell_type(tml, desc, plan),
+                         .count = triangle_count,
+                         .result = &result->triangle_cells,
+                         .slot = &slots->mesh.triangle_cells};
 }
 
 /* Checks that the engine numbers cells and that the given buffer holds the numbers. */

@@ -54,10 +54,10 @@ static tml_surface_desc surface_desc_of(const web_request *r, tml_field_desc *fi
         .drop_degenerate = r->drop_degenerate != 0.0,
         .largest_component = r->largest_component != 0.0,
         .position_origin = {r->position0, r->position1, r->position2},
-        .vertices = buffer_of(r->vertices),
-        .vertex_normals = buffer_of(r->vertex_normals),
-        .vertex_values = buffer_of(r->vertex_values),
-        .indices = buffer_of(r->indices),
+        .mesh = {.positions = buffer_of(r->vertices),
+                 .normals = buffer_of(r->vertex_normals),
+                 .values = buffer_of(r->vertex_values),
+                 .indices = buffer_of(r->indices)},
         .triangle_cells = buffer_of(r->triangle_cells),
     };
     if (r->is_field != 0.0) {
@@ -106,10 +106,10 @@ EMSCRIPTEN_KEEPALIVE int web_surface(tml_context *tml)
     tml_status status = tml_surface(tml, &desc, &result);
     if (status != TML_OK)
         return status;
-    reply.vertices = handle_of(result.vertices);
-    reply.vertex_normals = handle_of(result.vertex_normals);
-    reply.vertex_values = handle_of(result.vertex_values);
-    reply.indices = handle_of(result.indices);
+    reply.vertices = handle_of(result.mesh.positions);
+    reply.vertex_normals = handle_of(result.mesh.normals);
+    reply.vertex_values = handle_of(result.mesh.values);
+    reply.indices = handle_of(result.mesh.indices);
     reply.triangle_cells = handle_of(result.triangle_cells);
     reply.vertex_count = (double)result.vertex_count;
     reply.triangle_count = (double)result.triangle_count;
@@ -118,8 +118,8 @@ EMSCRIPTEN_KEEPALIVE int web_surface(tml_context *tml)
     reply.part_count = result.part_count;
     reply.stages = stages_of(&result);
     reply.stage_count = result.stage_count;
-    result.vertices = result.vertex_normals = result.vertex_values = result.indices =
-        result.triangle_cells = (tml_buffer){0};
+    result.mesh = (tml_mesh_buffers){0};
+    result.triangle_cells = (tml_buffer){0};
     tml_surface_free(tml, &result);
     return TML_OK;
 }

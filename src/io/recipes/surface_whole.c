@@ -60,8 +60,7 @@ static tml_status make_boundaries(whole_saving *w)
     tml_status status = tml_surface_labels(w->tml, w->desc->boundaries, net);
     if (status != TML_OK)
         return status;
-    w->out->surface = (tml_surface_result){.vertices = net->vertices,
-                                           .indices = net->indices,
+    w->out->surface = (tml_surface_result){.mesh = net->mesh,
                                            .vertex_count = net->vertex_count,
                                            .triangle_count = net->face_count,
                                            .active_cells = net->vertex_count,
@@ -87,10 +86,10 @@ static tml_status smooth_whole(whole_saving *w)
 {
     const tml_surface_result *made = &w->out->surface;
     const double start = tml_io_seconds();
-    tml_mesh_smooth_desc desc = {.mesh = {.positions = made->vertices, .indices = made->indices},
+    tml_mesh_smooth_desc desc = {.mesh = made->mesh,
                                  .iterations = w->desc->smooth,
-                                 .out = made->vertices,
-                                 .normals = made->vertex_normals};
+                                 .out = made->mesh.positions,
+                                 .normals = made->mesh.normals};
     tml_status status = TML_OK;
     if (!w->desc->smooth || w->desc->boundaries)
         return TML_OK;
@@ -99,7 +98,7 @@ static tml_status smooth_whole(whole_saving *w)
             .type = TML_F32, .count = made->vertex_count, .label = "weights"};
         desc.method = TML_SMOOTH_LAPLACIAN;
         status = tml_buffer_create(w->tml, &weights, &desc.weights);
-        TML_THEN(status, tml_field_smooth_weights(w->tml, w->desc->field, made->vertices,
+        TML_THEN(status, tml_field_smooth_weights(w->tml, w->desc->field, made->mesh.positions,
                                                   w->desc->surface->position_origin, desc.weights));
     }
     TML_THEN(status, tml_mesh_smooth(w->tml, &desc));
@@ -113,7 +112,7 @@ static tml_status find_means(whole_saving *w)
 {
     const tml_surface_whole_desc *desc = w->desc;
     const double start = tml_io_seconds();
-    tml_field_mean_desc mean = {.field = desc->field, .positions = w->out->surface.vertices};
+    tml_field_mean_desc mean = {.field = desc->field, .positions = w->out->surface.mesh.positions};
     tml_status status = TML_OK;
     if (!desc->field || !desc->mesh.attribute_count)
         return TML_OK;
@@ -137,10 +136,7 @@ static tml_status count_components(whole_saving *w)
     tml_mesh_stats stats;
     if (!desc->components || is_soup || (desc->boundaries && desc->boundaries->quads))
         return TML_OK;
-    tml_status status = tml_mesh_examine(w->tml,
-                                         &(tml_mesh_buffers){.positions = w->out->surface.vertices,
-                                                             .indices = w->out->surface.indices},
-                                         true, &stats);
+    tml_status status = tml_mesh_examine(w->tml, &w->out->surface.mesh, true, &stats);
     add_stage(w, "components", start);
     w->out->surface.components = status == TML_OK ? stats.components : 0;
     return status;
@@ -170,10 +166,10 @@ static tml_status map_mesh(whole_saving *w)
     const struct {
         tml_buffer buffer;
         bool is_wanted;
-    } from[] = {{made->vertices, true},
-                {made->vertex_normals, surface && surface->normals != TML_NORMALS_NONE},
-                {made->vertex_values, surface && !tml_buffer_is_none(surface->attribute)},
-                {made->indices, !surface || !surface->soup},
+    } from[] = {{made->mesh.positions, true},
+                {made->mesh.normals, surface && surface->normals != TML_NORMALS_NONE},
+                {made->mesh.values, surface && !tml_buffer_is_none(surface->attribute)},
+                {made->mesh.indices, !surface || !surface->soup},
                 {w->out->labels.face_labels, false}};
     tml_status status = TML_OK;
     for (size_t i = 0; i < sizeof from / sizeof *from && status == TML_OK; i++)
@@ -211,8 +207,8 @@ static tml_status map_mesh(whole_saving *w)
 static void unmap_mesh(whole_saving *w)
 {
     const tml_surface_result *made = &w->out->surface;
-    const tml_buffer buffers[] = {made->vertices, made->vertex_normals, made->vertex_values,
-                                  made->indices, w->out->labels.face_labels};
+    const tml_buffer buffers[] = {made->mesh.positions, made->mesh.normals, made->mesh.values,
+                                  made->mesh.indices, w->out->labels.face_labels};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         if (!tml_buffer_is_none(buffers[i]))
             tml_buffer_unmap(w->tml, buffers[i]);

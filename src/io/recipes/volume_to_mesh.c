@@ -291,7 +291,7 @@ static tml_status save_separate(conversion *c, const char *path)
     memcpy(whole.mesh.origin, c->labels.position_origin, sizeof whole.mesh.origin);
     tml_status status = tml_surface_save_whole(c->tml, path, &whole, &made);
     tml_surface_labels_free(c->tml, &made.labels);
-    made.surface.vertices = made.surface.indices = (tml_buffer){0, 0};
+    made.surface.mesh = (tml_mesh_buffers){0};
     c->out->saved = (tml_surface_saved){made.surface, made.is_empty, made.failed};
     return status;
 }
