@@ -37,9 +37,9 @@ static int load(tml_context *tml, const char *path, tml_weld weld, const cli_com
     if (status == TML_OK && recenters)
         tml_positions_recenter(mesh->positions, mesh->vertex_count, mesh->origin);
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,
-                              out->file.mesh.positions, "vertices", &out->positions));
+                              out->file.mesh.positions, "vertices", &out->buffers.positions));
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_U32, 3), out->file.mesh.triangle_count,
-                              out->file.mesh.indices, "triangles", &out->indices));
+                              out->file.mesh.indices, "triangles", &out->buffers.indices));
     if (times)
         report_add_stage(times, "load", cli_now() - start);
     if (status == TML_OK && !common->quiet)
@@ -61,15 +61,16 @@ int mesh_input_load_at(tml_context *tml, const char *path, tml_weld weld, const 
 
 tml_status mesh_input_tree(tml_context *tml, const mesh_input *in, bool skip_broken, tml_tree **out)
 {
-    const tml_tree_desc desc = {
-        .vertices = in->positions, .indices = in->indices, .skip_broken = skip_broken};
+    const tml_tree_desc desc = {.vertices = in->buffers.positions,
+                                .indices = in->buffers.indices,
+                                .skip_broken = skip_broken};
     return tml_tree_create(tml, &desc, out);
 }
 
 void mesh_input_free(tml_context *tml, mesh_input *in)
 {
-    tml_buffer_destroy(tml, in->positions);
-    tml_buffer_destroy(tml, in->indices);
+    tml_buffer_destroy(tml, in->buffers.positions);
+    tml_buffer_destroy(tml, in->buffers.indices);
     tml_mesh_file_free(tml, &in->file);
     *in = (mesh_input){0};
 }

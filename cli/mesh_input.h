@@ -12,7 +12,7 @@ typedef struct mesh_input {
     const char *path;
     uint64_t file_size;
     tml_mesh_file file;
-    tml_buffer positions, indices; /* f32x3, u32x3; over the file's arrays where the engine can */
+    tml_mesh_buffers buffers; /* positions, indices: over the file's arrays where the engine can */
 } mesh_input;
 
 /* Loads path, adds the time to report (NULL: does not), and warns of what cannot be seen in the

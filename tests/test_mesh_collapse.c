@@ -98,14 +98,13 @@ static void free_mesh(mesh *m)
 
 static tml_mesh_stats examine(tml_context *tml, const mesh *m)
 {
-    tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), m->arrays.vertex_count, m->at);
-    tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), m->arrays.triangle_count, m->corners);
+    const tml_mesh_buffers buffers = {
+        .positions = buffer_of(tml, TML_VEC(TML_F32, 3), m->arrays.vertex_count, m->at),
+        .indices = buffer_of(tml, TML_VEC(TML_U32, 3), m->arrays.triangle_count, m->corners)};
     tml_mesh_stats stats = {0};
-    CHECK_OK(tml,
-             tml_mesh_examine(tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices},
-                              false, &stats));
-    tml_buffer_destroy(tml, vertices);
-    tml_buffer_destroy(tml, indices);
+    CHECK_OK(tml, tml_mesh_examine(tml, &buffers, false, &stats));
+    tml_buffer_destroy(tml, buffers.positions);
+    tml_buffer_destroy(tml, buffers.indices);
     return stats;
 }
 

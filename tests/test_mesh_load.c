@@ -52,22 +52,20 @@ static bool check_triangle(const tml_mesh_file *file, uint64_t triangle, uint32_
 static tml_mesh_stats examine(tml_context *tml, const tml_mesh_file *file)
 {
     tml_mesh_stats stats = {0};
-    tml_buffer vertices, indices;
+    tml_mesh_buffers buffers = {0};
     CHECK_OK(tml, tml_buffer_create(tml,
                                     &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
                                                        .count = file->mesh.vertex_count,
                                                        .data = file->mesh.positions},
-                                    &vertices));
+                                    &buffers.positions));
     CHECK_OK(tml, tml_buffer_create(tml,
                                     &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
                                                        .count = file->mesh.triangle_count,
                                                        .data = file->mesh.indices},
-                                    &indices));
-    CHECK_OK(tml,
-             tml_mesh_examine(tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices},
-                              false, &stats));
-    tml_buffer_destroy(tml, vertices);
-    tml_buffer_destroy(tml, indices);
+                                    &buffers.indices));
+    CHECK_OK(tml, tml_mesh_examine(tml, &buffers, false, &stats));
+    tml_buffer_destroy(tml, buffers.positions);
+    tml_buffer_destroy(tml, buffers.indices);
     return stats;
 }
 

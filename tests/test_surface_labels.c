@@ -1368,16 +1368,14 @@ static bool check_slabs(tml_context *tml, const volume *v, tml_surface_labels_de
     }
     is_good = is_good && CHECK(meshes_are_same(&out, whole));
     if (is_good && whole->face_count && !desc.quads) {
-        tml_buffer vertices =
-            buffer_of(tml, TML_VEC(TML_F32, 3), whole->vertex_count, whole->positions);
-        tml_buffer indices = buffer_of(tml, TML_VEC(TML_U32, 3), whole->face_count, whole->indices);
+        const tml_mesh_buffers buffers = {
+            .positions = buffer_of(tml, TML_VEC(TML_F32, 3), whole->vertex_count, whole->positions),
+            .indices = buffer_of(tml, TML_VEC(TML_U32, 3), whole->face_count, whole->indices)};
         tml_mesh_stats stats;
-        CHECK_OK(tml, tml_mesh_examine(
-                          tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices}, true,
-                          &stats));
+        CHECK_OK(tml, tml_mesh_examine(tml, &buffers, true, &stats));
         is_good = CHECK_EQ_U64(components, stats.components);
-        tml_buffer_destroy(tml, vertices);
-        tml_buffer_destroy(tml, indices);
+        tml_buffer_destroy(tml, buffers.positions);
+        tml_buffer_destroy(tml, buffers.indices);
     }
     free(below);
     free(samples);

@@ -351,17 +351,16 @@ TEST(caps_close_the_inside)
         tml_surface_free(tml, &result.saved.surface);
         if (!CHECK_OK(tml, tml_mesh_load(tml, in_folder("m.ply"), NULL, &file)))
             continue;
-        tml_buffer vertices =
-            buffer_of(tml, TML_VEC(TML_F32, 3), file.mesh.vertex_count, file.mesh.positions);
-        tml_buffer indices =
-            buffer_of(tml, TML_VEC(TML_U32, 3), file.mesh.triangle_count, file.mesh.indices);
-        CHECK_OK(tml, tml_mesh_examine(
-                          tml, &(tml_mesh_buffers){.positions = vertices, .indices = indices},
-                          false, &stats));
+        const tml_mesh_buffers buffers = {
+            .positions =
+                buffer_of(tml, TML_VEC(TML_F32, 3), file.mesh.vertex_count, file.mesh.positions),
+            .indices =
+                buffer_of(tml, TML_VEC(TML_U32, 3), file.mesh.triangle_count, file.mesh.indices)};
+        CHECK_OK(tml, tml_mesh_examine(tml, &buffers, false, &stats));
         volumes[way] = stats.volume;
         CHECK_EQ_U64(stats.boundary_edges, 0);
-        tml_buffer_destroy(tml, vertices);
-        tml_buffer_destroy(tml, indices);
+        tml_buffer_destroy(tml, buffers.positions);
+        tml_buffer_destroy(tml, buffers.indices);
         tml_mesh_file_free(tml, &file);
     }
     CHECK(volumes[0] > 0);

@@ -186,11 +186,10 @@ static tml_status smooth(run *r, const mesh_input *in, tml_mesh *mesh, smoothed 
     if (status == TML_OK && mesh->normals)
         status = cli_make_buffer(tml, vec3, mesh->vertex_count, NULL, "smoothed", &out->normals);
     TML_THEN(status,
-             tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){
-                                      .mesh = {.positions = in->positions, .indices = in->indices},
-                                      .iterations = (uint32_t)r->args->smooth,
-                                      .out = out->positions,
-                                      .normals = out->normals}));
+             tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.mesh = in->buffers,
+                                                          .iterations = (uint32_t)r->args->smooth,
+                                                          .out = out->positions,
+                                                          .normals = out->normals}));
     if (status == TML_OK && mesh->vertex_count)
         status = tml_buffer_map(tml, out->positions, &out->mapped_positions);
     if (status == TML_OK && mesh->vertex_count && mesh->normals)

@@ -429,10 +429,7 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
     cli_common quiet = args->common; /* what the warnings say stands in the description */
     quiet.quiet = true;
     int code = mesh_input_load_at(tml, path, TML_WELD_AUTO, &quiet, NULL, NULL, &in);
-    CLI_THEN(code, cli_fail(tml, tml_mesh_examine(tml,
-                                                  &(tml_mesh_buffers){.positions = in.positions,
-                                                                      .indices = in.indices},
-                                                  false, &stats)));
+    CLI_THEN(code, cli_fail(tml, tml_mesh_examine(tml, &in.buffers, false, &stats)));
     progress_clear();
     if (code == CLI_OK)
         tell_mesh(&in, &stats);

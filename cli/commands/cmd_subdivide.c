@@ -301,8 +301,8 @@ static int prepare(run *r)
     const subdivide_args *a = r->args;
     double start = cli_now();
     tml_subdivider_desc desc = {
-        .positions = r->in.positions,
-        .indices = r->in.indices,
+        .positions = r->in.buffers.positions,
+        .indices = r->in.buffers.indices,
         .attributes = {r->values},
         .channels = {{.values = r->uvs,
                       .indices = r->uv_indices,
