@@ -29,8 +29,8 @@ bool fault_gl_use(const fault_hooks *use, tml_open_desc *desc)
     static tml_gl_desc copies[4];
     static size_t used;
     hooks = *use;
-    driver.ask = ask;
-    driver.drawn = drawn;
+    gl_driver.ask = ask;
+    gl_driver.drawn = drawn;
     if (used == sizeof copies / sizeof *copies || (used == 0 && !own_open(&own)))
         return false;
     if (used == 0)
@@ -44,13 +44,13 @@ bool fault_gl_use(const fault_hooks *use, tml_open_desc *desc)
 
 void fault_gl_begin(void)
 {
-    driver.live = 0;
-    driver.out_of_memory = false;
+    gl_driver.live = 0;
+    gl_driver.out_of_memory = false;
 }
 
 int fault_gl_live(void)
 {
-    return driver.live;
+    return gl_driver.live;
 }
 
 uint32_t fault_gl_texture(void)

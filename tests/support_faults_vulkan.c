@@ -30,10 +30,11 @@ static VkResult ask(const char *name)
     if (is_one_of(name, say_lost) && hooks.event(FAULT_VK_LOST, name)) {
         is_lost = true;
         PFN_vkDeviceWaitIdle wait = NULL; /* nothing runs on a device that is lost */
-        if (driver.device)
-            wait = (PFN_vkDeviceWaitIdle)driver.real_device(driver.device, "vkDeviceWaitIdle");
+        if (vulkan_driver.device)
+            wait = (PFN_vkDeviceWaitIdle)vulkan_driver.real_device(vulkan_driver.device,
+                                                                   "vkDeviceWaitIdle");
         if (wait)
-            wait(driver.device);
+            wait(vulkan_driver.device);
     }
     return is_lost && is_one_of(name, say_lost) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
 }
@@ -46,8 +47,8 @@ static void dispatched(void)
 void fault_vulkan_begin(void)
 {
     is_lost = false;
-    driver.live = 0;
-    driver.device = NULL;
+    vulkan_driver.live = 0;
+    vulkan_driver.device = NULL;
 }
 
 bool fault_vulkan_use(const fault_hooks *use, tml_open_desc *desc)
@@ -56,10 +57,10 @@ bool fault_vulkan_use(const fault_hooks *use, tml_open_desc *desc)
     static size_t used;
     fault_vulkan_begin();
     hooks = *use;
-    driver.real_instance = loader();
-    driver.ask = ask;
-    driver.dispatched = dispatched;
-    if (!driver.real_instance || used == sizeof copies / sizeof *copies)
+    vulkan_driver.real_instance = loader();
+    vulkan_driver.ask = ask;
+    vulkan_driver.dispatched = dispatched;
+    if (!vulkan_driver.real_instance || used == sizeof copies / sizeof *copies)
         return false;
     copies[used] = *desc->vulkan;
     copies[used].get_instance_proc_addr = get_instance;
@@ -78,12 +79,12 @@ bool fault_vulkan_is_lost(void)
 
 int fault_vulkan_live(void)
 {
-    return driver.live;
+    return vulkan_driver.live;
 }
 
 void (*fault_vulkan_function(void *device, const char *name))(void)
 {
-    return driver.real_device(device, name);
+    return vulkan_driver.real_device(device, name);
 }
 #else
 bool fault_vulkan_use(const fault_hooks *use, tml_open_desc *desc)

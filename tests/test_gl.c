@@ -388,21 +388,21 @@ TEST(operations_neither_wait_nor_allocate_the_second_time)
         SKIP("no OpenGL ES 3 through EGL");
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     work w;
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, work_create(tml, &w));
         CHECK_OK(tml, work_run(tml, &w));
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         for (int i = 0; i < 3; i++)
             CHECK_OK(tml, work_run(tml, &w));
-        CHECK_EQ_U64(driver.waits, 0);
-        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_EQ_U64(gl_driver.waits, 0);
+        CHECK_EQ_U64(gl_driver.allocations, 0);
         work_is_right(tml, &w);
-        CHECK(driver.waits > 0); /* or the wrappers would prove nothing */
+        CHECK(gl_driver.waits > 0); /* or the wrappers would prove nothing */
         tml_close(tml);
     }
-    CHECK_EQ_I64(driver.live, 0);
+    CHECK_EQ_I64(gl_driver.live, 0);
     own_close(&own);
 }
 
@@ -421,7 +421,7 @@ TEST(the_first_call_after_preparing_does_not_wait)
         SKIP("no OpenGL ES 3 through EGL");
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     work w;
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, work_create(tml, &w));
@@ -440,10 +440,10 @@ TEST(the_first_call_after_preparing_does_not_wait)
         CHECK_OK(tml, tml_buffer_read_range(tml, w.kept, 0, 1, &seen[1]));
         CHECK_EQ_U64(seen[0], marks[0]);
         CHECK_EQ_U64(seen[1], marks[1]);
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, work_run(tml, &w));
-        CHECK_EQ_U64(driver.waits, 0);
-        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_EQ_U64(gl_driver.waits, 0);
+        CHECK_EQ_U64(gl_driver.allocations, 0);
         work_is_right(tml, &w);
 
         /* They are still there when other work, with other textures and programs, has been done. */
@@ -453,12 +453,12 @@ TEST(the_first_call_after_preparing_does_not_wait)
             CHECK_OK(tml,
                      tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1 << 20},
                                        grown[i]));
-        driver.ask = count_programs;
+        gl_driver.ask = count_programs;
         CHECK_OK(tml, work_run(tml, &large));
         programs_made = 0;
         CHECK_OK(tml, work_run(tml, &w));
         CHECK_EQ_U64(programs_made, 0);
-        driver.ask = NULL;
+        gl_driver.ask = NULL;
         work_is_right(tml, &w);
 
         CHECK_EQ_I64(tml_gl_prepare_end(tml, &left), TML_ERROR_INVALID_ARGUMENT);
@@ -479,7 +479,7 @@ TEST(the_first_call_after_preparing_does_not_wait)
         CHECK_EQ_I64(status, TML_ERROR_UNSUPPORTED);
         tml_close(tml);
     }
-    CHECK_EQ_I64(driver.live, 0);
+    CHECK_EQ_I64(gl_driver.live, 0);
     own_close(&own);
 }
 
@@ -495,19 +495,19 @@ TEST(exact_counts_wait)
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, work_create(tml, &w));
         CHECK_OK(tml, work_run(tml, &w));
-        driver.waits = 0;
+        gl_driver.waits = 0;
         CHECK_OK(tml, work_run(tml, &w));
-        CHECK(driver.waits > 0);
+        CHECK(gl_driver.waits > 0);
         work_is_right(tml, &w);
         CHECK_OK(tml, tml_gl_exact_counts(tml, false)); /* by call */
         CHECK_OK(tml, work_run(tml, &w));
-        driver.waits = 0;
+        gl_driver.waits = 0;
         CHECK_OK(tml, work_run(tml, &w));
-        CHECK_EQ_I64(driver.waits, 0);
+        CHECK_EQ_I64(gl_driver.waits, 0);
         work_is_right(tml, &w);
         CHECK_OK(tml, tml_gl_exact_counts(tml, true));
         CHECK_OK(tml, work_run(tml, &w));
-        CHECK(driver.waits > 0);
+        CHECK(gl_driver.waits > 0);
         tml_close(tml);
     }
     own_close(&own);
@@ -592,11 +592,11 @@ static void subdivide_without_a_wait(tml_context *tml)
     for (int turn = 0; turn < 4; turn++) {
         camera[15] = 5.0f - 0.5f * (float)turn;
         CHECK_OK(tml, tml_buffer_write(tml, frame.camera, 0, TML_SUBDIVIDE_CAMERA_FLOATS, camera));
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &frame));
         if (turn > 1) { /* programs and the pool's textures are there */
-            CHECK_EQ_U64(driver.waits, 0);
-            CHECK_EQ_U64(driver.allocations, 0);
+            CHECK_EQ_U64(gl_driver.waits, 0);
+            CHECK_EQ_U64(gl_driver.allocations, 0);
         }
         uint32_t made[3];
         CHECK_OK(tml, tml_buffer_read(tml, frame.counts, made));
@@ -621,7 +621,7 @@ TEST(no_count_is_waited_for)
     }
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     work w;
     tml_buffer rank, counts;
     tml_surface_desc extract = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL};
@@ -645,10 +645,10 @@ TEST(no_count_is_waited_for)
             CHECK_OK(tml, tml_buffer_create(tml, &all[i].desc, all[i].buffer));
         surface.counts = counts;
         CHECK_OK(tml, all_run(tml, &w, rank, &surface));
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, all_run(tml, &w, rank, &surface));
-        CHECK_EQ_U64(driver.waits, 0);
-        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_EQ_U64(gl_driver.waits, 0);
+        CHECK_EQ_U64(gl_driver.allocations, 0);
         uint32_t made[2] = {0, 0};
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK(made[0] > 500 && made[0] < ROOM);
@@ -656,10 +656,10 @@ TEST(no_count_is_waited_for)
         const uint32_t triangles = made[1];
         extract.soup = true;
         CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
-        CHECK_EQ_U64(driver.waits, 0);
-        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_EQ_U64(gl_driver.waits, 0);
+        CHECK_EQ_U64(gl_driver.allocations, 0);
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK_EQ_U64(made[0], 3 * triangles);
         CHECK_EQ_U64(made[1], triangles);
@@ -671,10 +671,10 @@ TEST(no_count_is_waited_for)
         field.length.device = w.count; /* as many as a compaction left */
         CHECK_OK(tml, work_run(tml, &w));
         CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
-        CHECK_EQ_U64(driver.waits, 0);
-        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_EQ_U64(gl_driver.waits, 0);
+        CHECK_EQ_U64(gl_driver.allocations, 0);
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK(made[0] > 500 && made[0] < ROOM && made[1] > made[0]);
         subdivide_without_a_wait(tml);
@@ -744,23 +744,23 @@ TEST(images_neither_wait_nor_allocate_the_second_time)
         SKIP("no OpenGL ES 3 through EGL");
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     image_frame f;
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, frame_create(tml, &f));
         CHECK_OK(tml, frame_run(tml, &f));
-        driver.waits = driver.allocations = 0;
+        gl_driver.waits = gl_driver.allocations = 0;
         for (int i = 0; i < 3; i++)
             CHECK_OK(tml, frame_run(tml, &f));
-        CHECK_EQ_U64(driver.waits, 0);
-        CHECK_EQ_U64(driver.allocations, 0);
+        CHECK_EQ_U64(gl_driver.waits, 0);
+        CHECK_EQ_U64(gl_driver.allocations, 0);
         float state[TML_EXPOSURE_WORDS];
         CHECK_OK(tml, tml_buffer_read(tml, f.expose.state, state));
         CHECK(state[TML_EXPOSURE_SCALE] > 0);
-        CHECK(driver.waits > 0);
+        CHECK(gl_driver.waits > 0);
         tml_close(tml);
     }
-    CHECK_EQ_I64(driver.live, 0);
+    CHECK_EQ_I64(gl_driver.live, 0);
     own_close(&own);
 }
 
@@ -832,7 +832,7 @@ TEST(points_on_the_host_are_not_read_back)
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
     const tml_type vec3_type = TML_VEC(TML_F32, 3);
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         tml_field_desc field = {.grid.dims = {DIM, DIM, DIM}};
         tml_buffer out, points_here;
@@ -841,7 +841,7 @@ TEST(points_on_the_host_are_not_read_back)
                      tml, &(tml_buffer_desc){.type = TML_F32, .count = DIM * DIM * DIM}, &out));
         for (uint64_t frame = 0; frame < FRAMES; frame++) {
             const uint64_t count = POINTS - 300 * (frame % 2);
-            driver.waits = 0;
+            gl_driver.waits = 0;
             CHECK_OK(tml,
                      tml_buffer_create(
                          tml, &(tml_buffer_desc){.type = vec3_type, .count = count, .host = points},
@@ -849,7 +849,7 @@ TEST(points_on_the_host_are_not_read_back)
             CHECK_OK(tml, tml_field(tml, &field, out));
             tml_buffer_destroy(tml, field.points);
             if (frame > 1)
-                CHECK_EQ_U64(driver.waits, 0);
+                CHECK_EQ_U64(gl_driver.waits, 0);
         }
         CHECK_OK(tml, tml_buffer_read(tml, out, samples[0]));
         CHECK_OK(tml,
@@ -858,9 +858,9 @@ TEST(points_on_the_host_are_not_read_back)
                      &(tml_buffer_desc){.type = vec3_type, .count = POINTS - 300, .data = points},
                      &points_here));
         field.points = points_here;
-        driver.waits = 0;
+        gl_driver.waits = 0;
         CHECK_OK(tml, tml_field(tml, &field, out));
-        CHECK(driver.waits > 0);
+        CHECK(gl_driver.waits > 0);
         CHECK_OK(tml, tml_buffer_read(tml, out, samples[1]));
         CHECK(memcmp(samples[0], samples[1], sizeof samples[0]) == 0);
 
@@ -881,7 +881,7 @@ TEST(points_on_the_host_are_not_read_back)
         CHECK(samples[0][3] == -1);
         CHECK_OK(tml, tml_buffer_read_range(tml, field.points, 3, 1, &changed));
         tml_close(tml);
-        CHECK_EQ_I64(driver.live, 0);
+        CHECK_EQ_I64(gl_driver.live, 0);
     }
     own_close(&own);
 }
@@ -906,13 +906,13 @@ TEST(missing_functions_are_named)
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         tml_context *tml;
-        driver.missing = names[i];
+        gl_driver.missing = names[i];
         CHECK_STATUS(
             tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc, .log = keep_log}, &tml),
             TML_ERROR_NO_DEVICE);
         CHECK(strstr(logged, names[i]) != NULL);
     }
-    driver.missing = NULL;
+    gl_driver.missing = NULL;
     own_close(&own);
 }
 
@@ -926,8 +926,8 @@ TEST(textures_that_find_no_memory)
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
     bool done = false;
     for (uint32_t fail = 1; !done && fail < 200; fail++) {
-        memset(&driver, 0, sizeof driver);
-        driver.fail_at = fail;
+        memset(&gl_driver, 0, sizeof gl_driver);
+        gl_driver.fail_at = fail;
         tml_context *tml = NULL;
         work w;
         tml_status status =
@@ -936,19 +936,19 @@ TEST(textures_that_find_no_memory)
             status = work_create(tml, &w);
         if (status == TML_OK)
             status = work_run(tml, &w);
-        done = driver.textures < fail;
+        done = gl_driver.textures < fail;
         /* Temporaries are tried again when what is idle was let go; the probe takes another path or
          * says what it misses. */
         if (status != TML_OK && status != TML_ERROR_UNSUPPORTED)
             CHECK_STATUS(status, TML_ERROR_OUT_OF_DEVICE_MEMORY);
         if (tml && status == TML_ERROR_OUT_OF_DEVICE_MEMORY) {
             CHECK(strlen(tml_last_error(tml)) > 0);
-            driver.fail_at = 0;
+            gl_driver.fail_at = 0;
             if (CHECK_OK(tml, work_create(tml, &w)) && CHECK_OK(tml, work_run(tml, &w)))
                 work_is_right(tml, &w);
         }
         tml_close(tml);
-        if (!CHECK_EQ_I64(driver.live, 0))
+        if (!CHECK_EQ_I64(gl_driver.live, 0))
             break;
     }
     CHECK(done);
@@ -992,7 +992,7 @@ static void check_loss(GLenum reset, bool is_lost, int call)
 {
     const tml_gl_desc desc = {
         .lend_current = true, .get_proc_address = find_wrapped, .exact_counts = true};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     tml_context *tml;
     work w;
     tml_buffer bytes;
@@ -1001,8 +1001,8 @@ static void check_loss(GLenum reset, bool is_lost, int call)
         !CHECK_OK(tml,
                   tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U8, .count = 7}, &bytes)))
         return;
-    driver.reset = reset;
-    driver.is_lost = is_lost;
+    gl_driver.reset = reset;
+    gl_driver.is_lost = is_lost;
     uint64_t count;
     uint32_t numbers[COUNT];
     double seconds;
@@ -1059,7 +1059,7 @@ TEST(errors_of_a_reading_are_told_and_the_callers_are_not)
     if (!own_open(&own))
         SKIP("no OpenGL ES 3 through EGL");
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     tml_context *tml;
     work w;
     uint32_t numbers[COUNT];
@@ -1069,7 +1069,7 @@ TEST(errors_of_a_reading_are_told_and_the_callers_are_not)
         CHECK_OK(tml, tml_buffer_read(tml, w.kept, numbers));
         work_is_right(tml, &w);
         /* Raised by draws of the library's, as far as one can tell: found at the reading. */
-        driver.read_error = GL_OUT_OF_MEMORY;
+        gl_driver.read_error = GL_OUT_OF_MEMORY;
         CHECK_STATUS(tml_buffer_read(tml, w.kept, numbers), TML_ERROR_OUT_OF_DEVICE_MEMORY);
         CHECK(strstr(tml_last_error(tml), "GL_OUT_OF_MEMORY") != NULL);
         CHECK_OK(tml, tml_buffer_read(tml, w.kept, numbers)); /* told once */
@@ -1156,17 +1156,17 @@ TEST(a_disturbed_clock_is_not_believed)
         SKIP("no EXT_disjoint_timer_query");
     }
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     tml_context *tml;
     work w;
     double seconds = -1;
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, work_create(tml, &w));
-        driver.disjoint = 1;
+        gl_driver.disjoint = 1;
         CHECK_OK(tml, tml_gl_time_begin(tml));
         CHECK_OK(tml, work_run(tml, &w));
         CHECK_OK(tml, tml_gl_time_end(tml, &seconds));
-        CHECK_EQ_U64(driver.disjoint, 2);
+        CHECK_EQ_U64(gl_driver.disjoint, 2);
         CHECK(seconds > 0 && seconds < 3600); /* by the host's clock */
         tml_close(tml);
     }

@@ -25,7 +25,7 @@ static bool open_context(const tml_gl_desc *base, tml_context **tml)
     tml_gl_desc desc = *base;
     desc.lend_current = true;
     desc.get_proc_address = find_wrapped;
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     return CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, tml));
 }
 
@@ -96,11 +96,11 @@ static uint32_t compiled_with(const void *data, size_t size)
         memcpy(exact, data, size);
         CHECK_OK(tml, tml_gl_cache_add(tml, exact, size));
         free(exact);
-        driver.compiled = 0;
+        gl_driver.compiled = 0;
         work(tml);
-        compiled = driver.compiled;
+        compiled = gl_driver.compiled;
         tml_close(tml);
-        CHECK_EQ_I64(driver.live, 0);
+        CHECK_EQ_I64(gl_driver.live, 0);
         CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
     }
     return compiled;
@@ -155,7 +155,8 @@ TEST(a_second_context_compiles_nothing)
                  tml_map(tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = in}));
         uint8_t *more = take_cache(tml, &again);
         CHECK(again > size && memcmp(more, data, size) == 0);
-        CHECK_EQ_U64(program_count(more, again), programs + driver.compiled - 3); /* - tml_open's */
+        CHECK_EQ_U64(program_count(more, again),
+                     programs + gl_driver.compiled - 3); /* - tml_open's */
         CHECK_EQ_U64(compiled_with(more, again), 0);
         free(more);
         tml_close(tml);
@@ -233,11 +234,11 @@ TEST(what_the_driver_refuses_is_compiled)
     if (open_context(&(tml_gl_desc){0}, &tml)) {
         CHECK_OK(tml, tml_gl_cache_add(tml, data, size));
         refusals = 1;
-        driver.ask = refuse_binary;
-        driver.compiled = 0;
+        gl_driver.ask = refuse_binary;
+        gl_driver.compiled = 0;
         work(tml);
-        CHECK_EQ_U64(driver.compiled, 1);
-        driver.ask = NULL;
+        CHECK_EQ_U64(gl_driver.compiled, 1);
+        gl_driver.ask = NULL;
         size_t again;
         uint8_t *whole = take_cache(tml, &again); /* with the compiled one in its place */
         CHECK_EQ_U64(program_count(whole, again), programs);
@@ -266,19 +267,19 @@ TEST(a_driver_without_binaries_has_a_header_alone)
     OPEN_OR_SKIP()
     size_t size;
     uint8_t *data = compiled_cache(&size);
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     static const char *const functions[] = {"glGetProgramBinary", "glProgramBinary",
                                             "glProgramParameteri"};
     for (int i = 0; i < 3; i++) {
         tml_context *tml;
         const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-        driver.missing = functions[i];
+        gl_driver.missing = functions[i];
         if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)))
             break;
         CHECK_OK(tml, tml_gl_cache_add(tml, data, size));
-        driver.compiled = 0;
+        gl_driver.compiled = 0;
         work(tml);
-        CHECK(driver.compiled > 0);
+        CHECK(gl_driver.compiled > 0);
         size_t own_size;
         uint8_t *alone = take_cache(tml, &own_size);
         CHECK(own_size == HEAD && memcmp(alone, data, HEAD) == 0);
@@ -308,12 +309,12 @@ TEST(the_float_tier_has_programs_of_its_own)
                      tml, &(tml_buffer_desc){.type = TML_F32, .count = 5, .data = numbers}, &in));
         CHECK_OK(tml,
                  tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 1}, &sum));
-        driver.compiled = 0;
+        gl_driver.compiled = 0;
         CHECK_OK(tml,
                  tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = sum}));
         CHECK_OK(tml, tml_buffer_read(tml, sum, &total));
         CHECK_NEAR(total, 15, 0);
-        CHECK((driver.compiled == 0) == (run == 1));
+        CHECK((gl_driver.compiled == 0) == (run == 1));
         free(data);
         data = take_cache(tml, &size);
         tml_close(tml);

@@ -146,10 +146,10 @@ static void colours_compare(tml_context *tml, const colours *c, uint32_t channel
         }
         CHECK_OK(tml, colours_run(tml, &image, out));
         if (!held_in_buffer) {
-            driver.waits = driver.allocations = 0;
+            gl_driver.waits = gl_driver.allocations = 0;
             CHECK_OK(tml, colours_run(tml, &image, out));
-            CHECK_EQ_U64(driver.waits, 0);
-            CHECK_EQ_U64(driver.allocations, 0);
+            CHECK_EQ_U64(gl_driver.waits, 0);
+            CHECK_EQ_U64(gl_driver.allocations, 0);
         }
         CHECK_OK(tml, tml_buffer_read(tml, out[0], r->stats[0]));
         CHECK_OK(tml, tml_buffer_read(tml, out[1], r->stats[1]));
@@ -176,7 +176,7 @@ TEST(textures_are_pictures)
     static uint32_t words[4 * COLOURS_TEXELS];
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     debug_begin();
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         tml_buffer out[4];
@@ -206,7 +206,7 @@ TEST(textures_are_pictures)
         }
         tml_close(tml);
     }
-    CHECK_EQ_I64(driver.live, 0);
+    CHECK_EQ_I64(gl_driver.live, 0);
     own_close(&own);
 }
 
@@ -349,12 +349,12 @@ static void transfer_both_ways(tml_context *tml, const transfer_case *c)
     CHECK_OK(tml, tml_gl_export(tml, &desc));
     desc.buffer = buffers[1];
     CHECK_OK(tml, tml_gl_import(tml, &desc));
-    driver.waits = driver.allocations = 0;
+    gl_driver.waits = gl_driver.allocations = 0;
     CHECK_OK(tml, tml_gl_import(tml, &desc));
     desc.buffer = buffers[0];
     CHECK_OK(tml, tml_gl_export(tml, &desc));
-    CHECK_EQ_U64(driver.waits, 0);
-    CHECK_EQ_U64(driver.allocations, 0);
+    CHECK_EQ_U64(gl_driver.waits, 0);
+    CHECK_EQ_U64(gl_driver.allocations, 0);
     state_take(after);
     CHECK(memcmp(before, after, sizeof before) == 0);
 
@@ -401,7 +401,7 @@ TEST(buffers_become_textures_and_come_back)
         SKIP("no OpenGL ES 3 through EGL");
     tml_context *tml;
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     debug_begin();
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         for (size_t i = 0; i < TML_ARRAY_SIZE(transfers); i++)
@@ -410,7 +410,7 @@ TEST(buffers_become_textures_and_come_back)
     }
     CHECK_EQ_U64(gl.GetError(), GL_NO_ERROR);
     CHECK_STR(debug_message, "");
-    CHECK_EQ_I64(driver.live, 0);
+    CHECK_EQ_I64(gl_driver.live, 0);
     own_close(&own);
 }
 
@@ -426,7 +426,7 @@ TEST(the_float_tier_has_them_too)
         tml_context *tml;
         const tml_gl_desc desc = {
             .lend_current = true, .get_proc_address = find_wrapped, .path = paths[p]};
-        memset(&driver, 0, sizeof driver);
+        memset(&gl_driver, 0, sizeof gl_driver);
         if (tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml) == TML_OK) {
             for (size_t i = 0; i < TML_ARRAY_SIZE(transfers); i++) {
                 const transfer_case *c = &transfers[i];

@@ -239,7 +239,7 @@ TEST(programs_of_textures_are_clean)
     tml_context *tml;
     int32_t before[STATES], after[STATES];
     const tml_gl_desc desc = {.lend_current = true, .get_proc_address = find_wrapped};
-    memset(&driver, 0, sizeof driver);
+    memset(&gl_driver, 0, sizeof gl_driver);
     debug_begin();
     state_take(before);
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
@@ -251,7 +251,7 @@ TEST(programs_of_textures_are_clean)
         CHECK_STR(debug_message, "");
         tml_close(tml);
     }
-    CHECK_EQ_I64(driver.live, 0);
+    CHECK_EQ_I64(gl_driver.live, 0);
     own_close(&own);
 }
 #endif

@@ -160,15 +160,15 @@ TEST(every_failing_call_is_a_status)
 #else
     const uint32_t ways = 1;
 #endif
-    driver.real_instance = loader();
+    vulkan_driver.real_instance = loader();
     for (uint32_t f = 0; f < sizeof failures / sizeof *failures; f++) {
         uint32_t fail_at = 1 + f % ways, survived = 0;
         for (bool done = false; !done; fail_at += ways) {
-            driver.calls = 0;
-            driver.fail_at = fail_at;
-            driver.failure = failures[f];
-            driver.failed = NULL;
-            driver.live = 0;
+            vulkan_driver.calls = 0;
+            vulkan_driver.fail_at = fail_at;
+            vulkan_driver.failure = failures[f];
+            vulkan_driver.failed = NULL;
+            vulkan_driver.live = 0;
             tml_context *tml = NULL;
             bool right = false;
             tml_status status =
@@ -176,48 +176,50 @@ TEST(every_failing_call_is_a_status)
                              &(tml_testing){.vulkan_staging = true}, &tml);
             if (status == TML_OK)
                 status = work(tml, &right);
-            done = driver.failed == NULL;
+            done = vulkan_driver.failed == NULL;
             if (done) {
                 CHECK(status == TML_OK && right);
             } else if (status == TML_OK) {
                 survived++; /* a call whose failure costs nothing, such as one while destroying */
                 if (!CHECK(right))
-                    printf("  %s failed as call %u and was not seen\n", driver.failed, fail_at);
+                    printf("  %s failed as call %u and was not seen\n", vulkan_driver.failed,
+                           fail_at);
             } else {
                 CHECK(message[0] != '\0');
             }
             tml_close(tml);
-            if (driver.live != 0)
-                printf("%d objects left after %s failed\n", driver.live, driver.failed);
-            CHECK(driver.live == 0);
+            if (vulkan_driver.live != 0)
+                printf("%d objects left after %s failed\n", vulkan_driver.live,
+                       vulkan_driver.failed);
+            CHECK(vulkan_driver.live == 0);
         }
         CHECK(fail_at > 20);
         CHECK(survived < 10);
     }
-    driver.fail_at = 0;
+    vulkan_driver.fail_at = 0;
 }
 
 TEST(what_is_missing_is_said)
 {
     NEED_DEVICE();
     tml_context *tml;
-    driver.real_instance = loader();
+    vulkan_driver.real_instance = loader();
     const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
-    driver.missing = "vkCmdDispatch";
+    vulkan_driver.missing = "vkCmdDispatch";
     CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "vkCmdDispatch") != NULL);
-    driver.missing = "vkCreateInstance";
+    vulkan_driver.missing = "vkCreateInstance";
     CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "vkCreateInstance") != NULL);
-    driver.missing = NULL;
-    driver.no_addresses = true;
+    vulkan_driver.missing = NULL;
+    vulkan_driver.no_addresses = true;
     CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "lacks bufferDeviceAddress") != NULL);
-    driver.no_addresses = false;
-    driver.lanes = 128;
+    vulkan_driver.no_addresses = false;
+    vulkan_driver.lanes = 128;
     CHECK(open_with(&desc, &tml) == TML_ERROR_NO_DEVICE);
     CHECK(strstr(message, "lacks full subgroups of 128 invocations") != NULL);
-    driver.lanes = 0;
+    vulkan_driver.lanes = 0;
     CHECK(open_with(&(tml_vulkan_desc){.device = (VkDevice)(uintptr_t)16}, &tml) ==
           TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "needs all or none") != NULL);
@@ -620,7 +622,7 @@ TEST(a_lent_device_must_fit)
     NEED_DEVICE();
     host h = {0};
     CHECK(host_open(&h));
-    driver.real_instance = h.get;
+    vulkan_driver.real_instance = h.get;
     tml_context *tml;
     tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
                             .instance = h.instance,
@@ -631,13 +633,13 @@ TEST(a_lent_device_must_fit)
     CHECK(open_with(&desc, &tml) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "queue_family is 31") != NULL);
     desc.queue_family = 0;
-    driver.sizes_vary = true;
+    vulkan_driver.sizes_vary = true;
     CHECK(open_with(&desc, &tml) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(message, "has_size_control is false") != NULL);
     desc.has_size_control = true;
     CHECK(open_with(&desc, &tml) == TML_OK);
     tml_close(tml);
-    driver.sizes_vary = false;
+    vulkan_driver.sizes_vary = false;
     host_close(&h);
 }
 
@@ -667,8 +669,8 @@ TEST(progress_that_is_not_made)
 {
     NEED_DEVICE();
     char *saved = set_threads("0");
-    driver.real_instance = loader();
-    driver.claims_progress = true;
+    vulkan_driver.real_instance = loader();
+    vulkan_driver.claims_progress = true;
     tml_context *tml;
     CHECK(open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml) == TML_OK);
     tml_device_info info;
@@ -678,7 +680,7 @@ TEST(progress_that_is_not_made)
     tml_status status = tml_scan(
         tml, &(tml_scan_desc){.in = buffer, .out = buffer, .method = TML_METHOD_LOOK_BACK});
     tml_close(tml);
-    driver.claims_progress = false;
+    vulkan_driver.claims_progress = false;
     reset_threads(saved);
     if (!is_llvmpipe)
         SKIP("only llvmpipe can be had with one thread");
@@ -702,8 +704,8 @@ TEST(a_wait_in_vain_is_a_status)
     uint32_t ones[COUNT], back[COUNT];
     for (uint32_t i = 0; i < COUNT; i++)
         ones[i] = 1;
-    driver.real_instance = loader();
-    driver.no_patience = true;
+    vulkan_driver.real_instance = loader();
+    vulkan_driver.no_patience = true;
     for (int way = 0; way < 3; way++) {
         tml_context *tml;
         const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
@@ -725,7 +727,7 @@ TEST(a_wait_in_vain_is_a_status)
         CHECK(way != 0 || are_sums_of_ones(tml, buffer));
         tml_close(tml);
     }
-    driver.no_patience = false;
+    vulkan_driver.no_patience = false;
 }
 
 /* Whether a tile meets a silent one is chance: what is compacted is right, or a status says no.
@@ -740,10 +742,10 @@ TEST(compact_is_right_or_says_no)
         numbers[i] = i;
         third[i] = i % 3 == 0;
     }
-    driver.real_instance = loader();
+    vulkan_driver.real_instance = loader();
     for (int moving = 0; moving < 2; moving++) {
-        driver.no_patience = moving;
-        driver.looks = moving;
+        vulkan_driver.no_patience = moving;
+        vulkan_driver.looks = moving;
         tml_context *tml;
         const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
         const tml_testing testing = {.vulkan_late_tiles = !moving, .vulkan_resident = 8};
@@ -782,8 +784,8 @@ TEST(compact_is_right_or_says_no)
         tml_close(tml);
     }
     CHECK(stalls <= 1);
-    driver.no_patience = false;
-    driver.looks = 0;
+    vulkan_driver.no_patience = false;
+    vulkan_driver.looks = 0;
 }
 
 /* The same of sorts; where nothing is said to keep workgroups moving, no wait is in vain, and late
@@ -794,10 +796,10 @@ TEST(sort_is_right_or_says_no)
     uint32_t keys[COUNT], back[COUNT], stalls = 0;
     for (uint32_t i = 0; i < COUNT; i++)
         keys[i] = (uint32_t)(i * UINT64_C(7919) % COUNT);
-    driver.real_instance = loader();
+    vulkan_driver.real_instance = loader();
     for (int moving = 0; moving < 2; moving++) {
-        driver.no_patience = moving;
-        driver.looks = 1;
+        vulkan_driver.no_patience = moving;
+        vulkan_driver.looks = 1;
         tml_context *tml;
         const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
         const tml_testing testing = {.vulkan_late_tiles = !moving};
@@ -820,8 +822,8 @@ TEST(sort_is_right_or_says_no)
         tml_close(tml);
     }
     CHECK(stalls <= 1);
-    driver.no_patience = false;
-    driver.looks = 0;
+    vulkan_driver.no_patience = false;
+    vulkan_driver.looks = 0;
 }
 
 static uint64_t scrambled(uint64_t i)
@@ -917,10 +919,10 @@ static tml_context *open_with_late_tiles(bool moving)
     tml_context *tml;
     const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance};
     char *saved = set_threads(moving ? "0" : NULL);
-    driver.no_patience = moving;
-    driver.looks = 0;
+    vulkan_driver.no_patience = moving;
+    vulkan_driver.looks = 0;
     CHECK(open_testing(&desc, &(tml_testing){.vulkan_late_tiles = true}, &tml) == TML_OK);
-    driver.looks = 5000;
+    vulkan_driver.looks = 5000;
     reset_threads(saved);
     return tml;
 }
@@ -930,7 +932,7 @@ static tml_context *open_with_late_tiles(bool moving)
 TEST(late_tiles_of_scans)
 {
     NEED_DEVICE();
-    driver.real_instance = loader();
+    vulkan_driver.real_instance = loader();
     uint32_t stalls = 0;
     for (int moving = 0; moving < 2; moving++) {
         tml_context *tml = open_with_late_tiles(moving);
@@ -949,8 +951,8 @@ TEST(late_tiles_of_scans)
         tml_close(tml);
     }
     CHECK(stalls < 100);
-    driver.no_patience = false;
-    driver.looks = 0;
+    vulkan_driver.no_patience = false;
+    vulkan_driver.looks = 0;
 }
 
 /* A scan that waits in vain within the caller's commands, where no call waits. */
@@ -959,8 +961,8 @@ TEST(a_frame_that_waits_in_vain)
     NEED_DEVICE();
     host h = {0};
     CHECK(host_open(&h));
-    driver.real_instance = h.get;
-    driver.no_patience = true;
+    vulkan_driver.real_instance = h.get;
+    vulkan_driver.no_patience = true;
     tml_context *tml;
     const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
                                   .instance = h.instance,
@@ -998,7 +1000,7 @@ TEST(a_frame_that_waits_in_vain)
     }
     tml_close(tml);
     host_close(&h);
-    driver.no_patience = false;
+    vulkan_driver.no_patience = false;
 }
 
 /* ---- what was recorded stays valid ----------------------------------------------------------- */
@@ -1106,7 +1108,7 @@ static void streams_clear(tml_context *tml, const streams *s)
 
 static tml_context *guest_of(const host *h)
 {
-    driver.real_instance = h->get;
+    vulkan_driver.real_instance = h->get;
     const tml_vulkan_desc desc = {.get_instance_proc_addr = get_instance,
                                   .instance = h->instance,
                                   .physical_device = h->physical,
@@ -1130,7 +1132,7 @@ TEST(a_poll_of_a_lost_device_says_so)
 {
     NEED_DEVICE();
     CHECK(loader() != NULL);
-    driver.real_instance = loader();
+    vulkan_driver.real_instance = loader();
     tml_context *tml;
     CHECK_OK(NULL, open_with(&(tml_vulkan_desc){.get_instance_proc_addr = get_instance}, &tml));
     tml_buffer words = buffer_of(tml, TML_U32, COUNT, NULL);
@@ -1138,9 +1140,9 @@ TEST(a_poll_of_a_lost_device_says_so)
     bool done = true;
     uint32_t word;
     CHECK_OK(tml, tml_buffer_read_begin(tml, words, 5, 1, &read));
-    driver.ask = lose_at_a_poll;
+    vulkan_driver.ask = lose_at_a_poll;
     CHECK_STATUS(tml_buffer_read_poll(tml, read, &word, &done), TML_ERROR_DEVICE_LOST);
-    driver.ask = NULL;
+    vulkan_driver.ask = NULL;
     CHECK(!done);
     CHECK_STATUS(tml_buffer_read_poll(tml, read, &word, &done), TML_ERROR_INVALID_HANDLE);
     CHECK_STATUS(tml_buffer_read_begin(tml, words, 5, 1, &read), TML_ERROR_DEVICE_LOST);
@@ -1245,7 +1247,7 @@ TEST(kept_scratch_is_bounded)
     const tml_reduce_desc reduce = {.fold = TML_FOLD_SUM, .in = in, .out = out};
     CHECK_OK(tml, tml_reduce(tml, &reduce));
     CHECK_OK(tml, tml_sync(tml));
-    int most = 0, before = driver.live;
+    int most = 0, before = vulkan_driver.live;
     for (int step = 1; step <= STEPS; step++) {
         CHECK_OK(tml, tml_reserve(tml, (size_t)step * STEP));
         INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
@@ -1253,12 +1255,12 @@ TEST(kept_scratch_is_bounded)
         CHECK_OK(tml, tml_reduce(tml, &reduce));
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
-        most = driver.live - before > most ? driver.live - before : most;
+        most = vulkan_driver.live - before > most ? vulkan_driver.live - before : most;
     }
     CHECK(most <= 2 * 5); /* 1, 2, 4, 8, 16 steps: a buffer and its memory each */
     CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
     CHECK_OK(tml, tml_sync(tml));
-    CHECK_EQ_I64(driver.live - before, 2);
+    CHECK_EQ_I64(vulkan_driver.live - before, 2);
     tml_close(tml);
     host_close(&h);
 }

@@ -1,0 +1,30 @@
+/* A context that keeps what its log warns of. */
+#include "test.h"
+
+#include "warned.h"
+
+char warned[4096]; /* one line a warning; tests empty it where they begin */
+
+static void keep_warning(void *user, tml_log_level level, const char *message)
+{
+    size_t length = strlen(warned);
+    (void)user;
+    if (level == TML_LOG_WARNING)
+        snprintf(warned + length, sizeof warned - length, "%s\n", message);
+}
+
+tml_context *open_listening(void)
+{
+    tml_context *tml = NULL;
+    tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = 1, .log = keep_warning};
+    CHECK_OK(tml, tml_open(&desc, &tml));
+    warned[0] = '\0';
+    return tml;
+}
+
+bool test_warned(const char *file, int line, const char *word)
+{
+    bool good = word ? strstr(warned, word) != NULL : warned[0] == '\0';
+    return good ||
+           test_fail(file, line, "warned of \"%s\", needs \"%s\"", warned, word ? word : "");
+}
