@@ -15,15 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <trommel/testing.h>
-#include <trommel/trommel.h>
-#ifdef TML_VULKAN
-#    include <trommel/vulkan.h>
-#endif
-#ifdef TML_GL
-#    include <trommel/gl.h>
-#endif
-
 #include "random_run.h"
 
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
