@@ -14,7 +14,7 @@
 
 #include "contexts.h"
 #include "folder.h"
-#include "warnings.h"
+#include "warned.h"
 
 /* ---- running the command --------------------------------------------------------------------- */
 
@@ -766,7 +766,7 @@ TEST(no_function_and_no_command_is_left_out)
 TEST(streams_and_writers_keep_what_is_stated)
 {
     static const char *const endings[] = {"nrrd", "mha", "npy", "raw"};
-    tml = open_kept();
+    tml = open_listening();
     const meaning *m = &meanings[MEANINGS - 1];
     write_volume("v.nrrd", m, TML_I16, 0);
     tml_volume v, again, info;
@@ -786,7 +786,7 @@ TEST(streams_and_writers_keep_what_is_stated)
             desc.type = v.type;
             memcpy(desc.dims, v.grid.dims, sizeof desc.dims);
         }
-        warnings[0] = '\0';
+        warned[0] = '\0';
         CHECK_OK(tml, tml_volume_save(tml, in_folder(name), &v));
         if (!CHECK_OK(tml, tml_volume_load(tml, in_folder(name), &desc, &again)))
             continue;
@@ -797,7 +797,7 @@ TEST(streams_and_writers_keep_what_is_stated)
         for (int k = 0; k < 3; k++)
             keeps_place = keeps_place && fabs(again.grid.origin[k] - v.grid.origin[k]) < 1e-6 &&
                           fabs(again.grid.spacing[k] - v.grid.spacing[k]) < 1e-9;
-        if (!CHECK((keeps_values && keeps_unit && keeps_place) || warnings[0]))
+        if (!CHECK((keeps_values && keeps_unit && keeps_place) || warned[0]))
             printf("  .%s: values %d, unit %d, place %d, and not a word\n", endings[i],
                    keeps_values, keeps_unit, keeps_place);
         tml_volume_free(tml, &again);
@@ -807,9 +807,9 @@ TEST(streams_and_writers_keep_what_is_stated)
     static float triangle[9] = {0, 0, 0, 0.01f, 0, 0, 0, 0.01f, 0};
     const tml_mesh mesh = {
         .positions = triangle, .vertex_count = 3, .triangle_count = 1, .origin = {4e6, 5e6, 100}};
-    warnings[0] = '\0';
+    warned[0] = '\0';
     CHECK_OK(tml, tml_mesh_save(tml, in_folder("far.stl"), &mesh));
-    CHECK(strstr(warnings, "STL"));
+    CHECK(strstr(warned, "STL"));
     tml_close(tml);
 }
 

@@ -7,7 +7,7 @@
 #include "test.h"
 
 #include "made_files.h"
-#include "warnings.h"
+#include "warned.h"
 
 #include "io/pictures/picture_internal.h"
 
@@ -24,7 +24,7 @@ static tml_status load(tml_context *tml, tml_picture *out)
 {
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, bytes, size);
-    warnings[0] = '\0';
+    warned[0] = '\0';
     tml_status status = tml_picture_load_memory(tml, "a", copy, size, 0, out);
     free(copy);
     return status;
@@ -170,7 +170,7 @@ TEST(png_light_is_that_which_the_file_says)
         {{GAMMA_ONE, CHUNK("iCCP", "sRGB\0\0x")}, 2, NULL, 1, NULL},
         {{PQ, CHUNK("iCCP", "Camera RGB\0\0x")}, 2, pq, 10000 / 203.0, NULL},
     };
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         bool is_wide = i % 2, good;
         tml_picture p;
@@ -192,9 +192,9 @@ TEST(png_light_is_that_which_the_file_says)
             good &= CHECK(fabs(at[0] - expected) <= 2e-4 * expected + 1e-5);
             good &= CHECK(!is_wide || fabsf(at[1] - 32768 / 65535.0f) < 1e-6f);
         }
-        good &= CHECK(cases[k].warning ? strstr(warnings, cases[k].warning) != NULL : !*warnings);
+        good &= CHECK(cases[k].warning ? strstr(warned, cases[k].warning) != NULL : !*warned);
         if (!good)
-            printf("  (case %zu: %s)\n", k, warnings);
+            printf("  (case %zu: %s)\n", k, warned);
         tml_picture_free(tml, &p);
     }
     /* Video's levels: 16 is black, 235 white. */
@@ -216,7 +216,7 @@ TEST(reported_png)
     const char *path = test_full_data("reports/cicp_pq.png");
     if (!path)
         SKIP("TML_DATA is not set");
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_picture p;
     if (CHECK_OK(tml, tml_picture_load(tml, path, 0, &p)) && CHECK(p.type == TML_F32 && !p.srgb)) {
         const float *row = p.data;
@@ -251,7 +251,7 @@ TEST(pfm_headers_end_in_many_ways)
     static const uint8_t samples[2][16] = {
         {0, 0, 0, 0x3f, 0, 0, 0x40, 0x3f, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40},
         {'\n', 0, 0, 0x3f, '\n', 0, 0x40, 0x3f, ' ', 0, 0x80, 0x3f, 0, 0, 0, 0x40}};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
         size_t k = i / 2;
         tml_picture p;
@@ -267,9 +267,9 @@ TEST(pfm_headers_end_in_many_ways)
         /* Rows begin at the bottom. */
         bool good = CHECK(memcmp(p.data, samples[i % 2] + 8, 8) == 0);
         good &= CHECK(memcmp((uint8_t *)p.data + 8, samples[i % 2], 8) == 0);
-        good &= CHECK((strstr(warnings, "behind its samples") != NULL) == cases[k].is_told);
+        good &= CHECK((strstr(warned, "behind its samples") != NULL) == cases[k].is_told);
         if (!good)
-            printf("  (case %zu: %s)\n", i, warnings);
+            printf("  (case %zu: %s)\n", i, warned);
         tml_picture_free(tml, &p);
         size -= cases[k].behind + 1;
         CHECK_STATUS(load(tml, &p), TML_ERROR_FILE_FORMAT);
@@ -295,7 +295,7 @@ TEST(radiance_primaries_are_told)
                  {"PRIMARIES=0.640 0.330 0.290 0.600 0.150 0.060 0.333 0.333", false},
                  {"PRIMARIES=0.64 0.33 0.30 0.60 0.15 0.06 0.3127 0.3290", false},
                  {"PRIMARIES=0.708 0.292 0.170 0.797 0.131 0.046 0.3127 0.3290", true}};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tml_picture p;
         size = 0;
@@ -303,7 +303,7 @@ TEST(radiance_primaries_are_told)
         put(cases[i].line, strlen(cases[i].line));
         put("\n\n-Y 1 +X 1\n\200\200\200\200", 16);
         if (CHECK_OK(tml, load(tml, &p)))
-            CHECK((strstr(warnings, "primaries") != NULL) == cases[i].is_told);
+            CHECK((strstr(warned, "primaries") != NULL) == cases[i].is_told);
         tml_picture_free(tml, &p);
     }
     tml_close(tml);
@@ -316,7 +316,7 @@ TEST(radiance_primaries_are_told)
 TEST(exr_blocks_have_the_size_of_their_samples)
 {
     static const uint8_t row[16] = {0, 0x3c, 0, 0x3c, 0, 0x3c, 0, 0x3c};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_picture p;
     for (uint32_t row_size = 1; row_size <= 12; row_size++) {
         size = made_exr(bytes, 0, row, row_size, 0.6f);
@@ -338,7 +338,7 @@ TEST(exr_blocks_have_the_size_of_their_samples)
     }
     size = made_exr(bytes, 0, row, 8, 0.8f);
     if (CHECK_OK(tml, load(tml, &p)))
-        CHECK(strstr(warnings, "primaries") != NULL && strstr(p.comment, "1 is 80 cd/m2") != NULL);
+        CHECK(strstr(warned, "primaries") != NULL && strstr(p.comment, "1 is 80 cd/m2") != NULL);
     tml_picture_free(tml, &p);
     const char *path = test_full_data("reports/exr_uncompressed_row_of_1_byte.exr");
     if (path)

@@ -7,7 +7,7 @@
 
 #include "contexts.h"
 #include "folder.h"
-#include "warnings.h"
+#include "warned.h"
 
 enum { TEXT = 1 << 16 };
 static char err[TEXT], out[TEXT];
@@ -61,7 +61,7 @@ static double physical(const tml_volume *v, uint64_t i)
 
 static void check_volume(const volume_row *r)
 {
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     bool good = CHECK_OK(tml, tml_volume_load(tml, report(r->name), &r->desc, &v));
     if (good) {
@@ -76,11 +76,11 @@ static void check_volume(const volume_row *r)
             good &= CHECK_NEAR(v.grid.spacing[a], r->spacing[a], 1e-6 * r->spacing[a]);
         if (r->unit)
             good &= CHECK_STR(v.unit, r->unit);
-        good &= CHECK(!r->is_warned || warnings[0]);
+        good &= CHECK(!r->is_warned || warned[0]);
         tml_volume_free(tml, &v);
     }
     if (!good)
-        printf("  (%s: %s)\n", r->name, warnings);
+        printf("  (%s: %s)\n", r->name, warned);
     tml_close(tml);
 }
 
@@ -109,7 +109,7 @@ TEST(images_in_several_files_are_whole_or_refused)
     static const char *const names[] = {"ome_files/c0.ome.tif", "ome_files/c1.ome.tif"};
     NEED_REPORTS();
     for (uint32_t c = 0; c < 2; c++) {
-        tml_context *tml = open_kept();
+        tml_context *tml = open_listening();
         tml_volume v;
         tml_status status = tml_volume_load(tml, report(names[c]), NULL, &v);
         if (status != TML_OK) {
@@ -117,7 +117,7 @@ TEST(images_in_several_files_are_whole_or_refused)
         } else {
             for (uint64_t z = 0; z < 4; z++) /* or another file's channel, and a word */
                 CHECK(physical(&v, 30 * z) == 50.0 * c + 7.0 * (double)z ||
-                      strstr(warnings, "files"));
+                      strstr(warned, "files"));
             CHECK(v.grid.dims[2] == 4);
             tml_volume_free(tml, &v);
         }
@@ -128,7 +128,7 @@ TEST(images_in_several_files_are_whole_or_refused)
 TEST(a_pointer_is_not_called_gzip)
 {
     NEED_REPORTS();
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     CHECK(tml_volume_load(tml, report("pointer.nii.gz"), NULL, &v) != TML_OK);
     CHECK(!strstr(tml_last_error(tml), "compressed with gzip"));
@@ -139,7 +139,7 @@ TEST(a_pointer_is_not_called_gzip)
 TEST(no_sample_comes_out_of_old_memory)
 {
     NEED_REPORTS();
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     tml_picture p;
     if (tml_volume_load(tml, report("deflate_strip_longer_than_its_rows.tif"), NULL, &v) ==
@@ -190,17 +190,17 @@ TEST(meshes_are_the_cube)
     };
     NEED_REPORTS();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        tml_context *tml = open_kept();
+        tml_context *tml = open_listening();
         tml_mesh_file file;
         bool good = CHECK_OK(tml, tml_mesh_load(tml, report(rows[i].name), NULL, &file));
         if (good) {
             good &= CHECK_EQ_U64(file.mesh.triangle_count, 12);
             good &= CHECK_NEAR(enclosed(&file.mesh), rows[i].volume, 1e-6);
-            good &= CHECK(!rows[i].is_warned || warnings[0]);
+            good &= CHECK(!rows[i].is_warned || warned[0]);
             tml_mesh_file_free(tml, &file);
         }
         if (!good)
-            printf("  (%s: %s)\n", rows[i].name, warnings);
+            printf("  (%s: %s)\n", rows[i].name, warned);
         tml_close(tml);
     }
 }
@@ -208,7 +208,7 @@ TEST(meshes_are_the_cube)
 TEST(what_gltf_requires_is_known_or_refused)
 {
     NEED_REPORTS();
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_mesh_file file;
     if (tml_mesh_load(tml, report("required.gltf"), NULL, &file) == TML_OK) {
         CHECK_EQ_U64(file.mesh.triangle_count, 24);
@@ -223,7 +223,7 @@ TEST(what_gltf_requires_is_known_or_refused)
 TEST(points_end_their_lines_in_cr)
 {
     NEED_REPORTS();
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_points points;
     if (CHECK_OK(tml, tml_points_load(tml, report("points_cr.xyz"), NULL, &points))) {
         CHECK_EQ_U64(points.count, 5);
@@ -249,7 +249,7 @@ static double red(const tml_picture *p, uint32_t x, uint32_t y)
 TEST(pictures_have_their_samples)
 {
     NEED_REPORTS();
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_picture p;
     if (CHECK_OK(tml, tml_picture_load(tml, report("crlf.pfm"), 0, &p))) {
         for (uint32_t x = 0; x < 4; x++)

@@ -9,7 +9,7 @@
 #include "folder.h"
 #include "made_files.h"
 #include "memory_watch.h"
-#include "warnings.h"
+#include "warned.h"
 
 #include "volume_check.h"
 
@@ -115,7 +115,7 @@ static void write_made(const char *name, const made_file *made)
 static tml_status load_made(tml_context *tml, const made_file *made, uint32_t frame,
                             tml_volume *out)
 {
-    warnings[0] = '\0';
+    warned[0] = '\0';
     tml_volume_load_desc desc = {.frame = frame};
     return load_exact(tml, "a.ome.tif", bytes, make(made), &desc, out);
 }
@@ -173,14 +173,14 @@ TEST(ome_is_read_as_xml)
                      "PhysicalSizeZ=\"3\"",
                ""),
     };
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         tml_volume v;
         if (!CHECK_OK(tml, load_made(tml, &(made_file)PAGES(texts[i], 4, 0), 0, &v)))
             continue;
         bool good = check_spacing(&v, 0.5, 0.5, 3, "µm");
         good &= check_layers(&v, "0123", 0);
-        good &= CHECK_STR(warnings, "");
+        good &= CHECK_STR(warned, "");
         if (!good)
             printf("  (text %zu)\n", i);
         tml_volume_free(tml, &v);
@@ -212,7 +212,7 @@ TEST(ome_lengths_have_units)
          500, 500, 1000, "nm", "1000 is taken"},
         {"PhysicalSizeX='0.5' PhysicalSizeZ='3'", 0.5, 0.5, 3, "µm", "spacing along y"},
         {"", 1, 1, 1, "", NULL}};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[1024];
         tml_volume v;
@@ -221,9 +221,9 @@ TEST(ome_lengths_have_units)
         if (!CHECK_OK(tml, load_made(tml, &made, 0, &v)))
             continue;
         bool good = check_spacing(&v, cases[i].x, cases[i].y, cases[i].z, cases[i].unit);
-        good &= CHECK(cases[i].warning ? strstr(warnings, cases[i].warning) != NULL : !*warnings);
+        good &= CHECK(cases[i].warning ? strstr(warned, cases[i].warning) != NULL : !*warned);
         if (!good)
-            printf("  (case %zu: %s)\n", i, warnings);
+            printf("  (case %zu: %s)\n", i, warned);
         tml_volume_free(tml, &v);
         write_made("strict.tif", &made);
         CHECK_STATUS(tml_volume_load(tml, in_folder("strict.tif"),
@@ -278,7 +278,7 @@ TEST(tiff_data_says_which_page_is_which_layer)
              PLANE(1, 0, 2, 0),
          6, 2, 3, "10"},
     };
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[1024];
         tml_volume v;
@@ -327,7 +327,7 @@ TEST(ome_that_does_not_fit_is_refused)
         {"<OME><BinaryOnly MetadataFile='x.companion.ome' UUID='urn:uuid:1'/></OME>",
          TML_ERROR_FILE_ACCESS, "x.companion.ome"},
     };
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         expect_refusal(tml, "a.tif", bytes, make(&(made_file)PAGES(cases[i].text, 4, 0)),
                        cases[i].status, cases[i].word);
@@ -340,7 +340,7 @@ TEST(other_text_says_nothing)
     static const char *const texts[] = {"<MetaData><prop id=\"OME\" value=\"SizeZ=2\"/></MetaData>",
                                         "made from <OME SizeZ=\"2\">", "<OME-like, but no XML",
                                         "<OME></OME>"};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < 2; i++) {
         tml_volume v;
         if (CHECK_OK(tml, load_made(tml, &(made_file)PAGES(texts[i], 4, 0), 0, &v)))
@@ -360,19 +360,19 @@ TEST(other_text_says_nothing)
 
 TEST(planes_may_be_in_several_files)
 {
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     write_made("a.tif", &(made_file)PAGES(SET("a"), 2, 10));
     write_made("b.tif", &(made_file)PAGES(SET("b"), 2, 20));
     for (int file = 0; file < 2; file++)
         for (uint32_t frame = 0; frame < 2; frame++) {
-            warnings[0] = '\0';
+            warned[0] = '\0';
             if (!CHECK_OK(tml, tml_volume_load(tml, in_folder(file ? "b.tif" : "a.tif"),
                                                &(tml_volume_load_desc){.frame = frame}, &v)))
                 continue;
             CHECK_EQ_U64(v.frame_count, 2);
             check_layers(&v, frame ? "10" : "01", frame ? 20 : 10);
-            CHECK((strstr(warnings, "one of the files") != NULL) == ((uint32_t)file != frame));
+            CHECK((strstr(warned, "one of the files") != NULL) == ((uint32_t)file != frame));
             tml_volume_free(tml, &v);
         }
     /* The folder, whose files have two pages each. */
@@ -407,7 +407,7 @@ TEST(the_description_may_be_in_a_file_of_its_own)
     static const char only[] =
         "<OME UUID='urn:uuid:a'><BinaryOnly MetadataFile='set.companion.ome' "
         "UUID='urn:uuid:set'/></OME>";
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     write_made("a.tif", &(made_file)PAGES(only, 2, 10));
     write_made("b.tif", &(made_file)PAGES(only, 2, 20));
@@ -442,11 +442,11 @@ TEST(of_several_images_that_in_the_file_is_read)
         "FileName='b.tif'>x</UUID>"
         "</TiffData></Pixels></Image><Image><Pixels DimensionOrder='XYZCT' SizeZ='2' "
         "PhysicalSizeX='4'><TiffData IFD='1' PlaneCount='2'/></Pixels></Image></OME>";
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     if (CHECK_OK(tml, load_made(tml, &(made_file)PAGES(text, 3, 0), 0, &v)))
         check_layers(&v, "12", 0);
-    CHECK(strstr(warnings, "2 images, of which number 2") != NULL);
+    CHECK(strstr(warned, "2 images, of which number 2") != NULL);
     tml_volume_free(tml, &v);
     tml_close(tml);
 }
@@ -514,24 +514,24 @@ TEST(spacing_has_the_unit_that_imagej_or_tags_say)
         {SPACED("", 4, 1, 1, 3), 1, 1, "", NULL},
         {PAGES("", 4, 0), 1, 1, "", NULL},
     };
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tml_volume v;
         if (!CHECK_OK(tml, load_made(tml, &cases[i].made, 0, &v)))
             continue;
         bool good = check_spacing(&v, cases[i].x, cases[i].x, cases[i].z, cases[i].unit);
-        good &= CHECK(cases[i].warning ? strstr(warnings, cases[i].warning) != NULL : !*warnings);
+        good &= CHECK(cases[i].warning ? strstr(warned, cases[i].warning) != NULL : !*warned);
         if (!good)
-            printf("  (case %zu: %s)\n", i, warnings);
+            printf("  (case %zu: %s)\n", i, warned);
         tml_volume_free(tml, &v);
     }
     /* The remedy of the message keeps the unit where it repeats what the file says. */
     tml_volume v;
-    warnings[0] = '\0';
+    warned[0] = '\0';
     tml_volume_load_desc desc = {.spacing = {0.5, 0.5, 3}};
     if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[9].made), &desc, &v)))
         check_spacing(&v, 0.5, 0.5, 3, "µm");
-    CHECK_STR(warnings, "");
+    CHECK_STR(warned, "");
     tml_volume_free(tml, &v);
     desc = (tml_volume_load_desc){.spacing = {500, 500, 3000}};
     if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[9].made), &desc, &v)))
@@ -554,7 +554,7 @@ TEST(imagej_calibrates_values)
                  {"cf=20\n", 1, 0, false},
                  {"cf=21\n", 1, 0, true},
                  {"c0=5\nc1=7\n", 1, 0, false}};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[256];
         tml_volume v;
@@ -563,7 +563,7 @@ TEST(imagej_calibrates_values)
             continue;
         CHECK_NEAR(v.slope, cases[i].slope, 0);
         CHECK_NEAR(v.intercept, cases[i].intercept, 0);
-        CHECK((strstr(warnings, "calibration") != NULL) == cases[i].is_told);
+        CHECK((strstr(warned, "calibration") != NULL) == cases[i].is_told);
         tml_volume_free(tml, &v);
     }
     /* The place of sample 0, counted in samples. */
@@ -582,12 +582,12 @@ TEST(imagej_calibrates_values)
 
 TEST(an_orientation_is_told)
 {
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (uint32_t orientation = 0; orientation <= 8; orientation++) {
         const made_file made = {.description = "", .pages = 2, .orientation = orientation};
         tml_volume v;
         CHECK_OK(tml, load_made(tml, &made, 0, &v));
-        CHECK((strstr(warnings, "orientation") != NULL) == (orientation > 1));
+        CHECK((strstr(warned, "orientation") != NULL) == (orientation > 1));
         tml_volume_free(tml, &v);
     }
     tml_close(tml);
@@ -595,7 +595,7 @@ TEST(an_orientation_is_told)
 
 TEST(tables_of_colours_leave_the_numbers)
 {
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     if (CHECK_OK(tml, load_made(tml,
                                 &(made_file){.description = IJ "unit=micron\nspacing=3\n",
@@ -606,14 +606,14 @@ TEST(tables_of_colours_leave_the_numbers)
                                              .has_palette = true},
                                 0, &v)))
         check_layers(&v, "0123", 0);
-    CHECK_STR(warnings, "");
+    CHECK_STR(warned, "");
     tml_volume_free(tml, &v);
     if (CHECK_OK(tml,
                  load_made(tml,
                            &(made_file){.description = "labels", .pages = 4, .has_palette = true},
                            0, &v)))
         check_layers(&v, "0123", 0);
-    CHECK(strstr(warnings, "table of colours") != NULL);
+    CHECK(strstr(warned, "table of colours") != NULL);
     tml_volume_free(tml, &v);
     expect_refusal(tml, "a.tif", bytes,
                    make(&(made_file){.description = "a picture", .pages = 1, .has_palette = true}),
@@ -642,7 +642,7 @@ TEST(reports)
     };
     if (!test_full_data("reports"))
         SKIP("TML_DATA is not set");
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[64];
         tml_volume v;
@@ -675,7 +675,7 @@ TEST(reports)
 
 TEST(strips_of_deflate_are_decoded_to_their_end)
 {
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (size_t size = 200; size < 700; size += size < 250 || size > 260 ? 50 : 1) {
         tml_volume v;
         size_t file = made_deflate_tiff(bytes, size);
@@ -697,7 +697,7 @@ TEST(jpeg_in_a_strip_has_its_size)
     if (file)
         fclose(file);
     static const int more[][2] = {{0, 0}, {0, -5}, {0, 5}, {5, 0}, {-5, 0}, {300, 300}};
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     for (int i = 0; i < 6 && CHECK(size > 100); i++) {
         tml_volume v;
         size_t made = made_tiff(bytes, 7, jpeg, size, (uint32_t)(24 + more[i][0]),
@@ -713,7 +713,7 @@ TEST(jpeg_in_a_strip_has_its_size)
 /* Two strips of a row each that are not compressed; a byte less is no strip. */
 TEST(strips_that_are_too_short_are_refused_or_told)
 {
-    tml_context *tml = open_kept();
+    tml_context *tml = open_listening();
     tml_volume v;
     for (uint32_t stored = WIDTH - 1; stored <= WIDTH; stored++) {
         size_t file = make(&(made_file){.description = "", .pages = 1});
@@ -737,9 +737,9 @@ TEST(strips_that_are_too_short_are_refused_or_told)
     for (size_t at = 8; at + 12 <= file; at++)
         if (memcmp(bytes + at, "\x17\1\4\0\1", 5) == 0)
             bytes[at + 8] = PAGE - 1;
-    warnings[0] = '\0';
+    warned[0] = '\0';
     if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, file, NULL, &v)))
-        CHECK(strstr(warnings, "wrong sizes of its strips") != NULL);
+        CHECK(strstr(warned, "wrong sizes of its strips") != NULL);
     tml_volume_free(tml, &v);
     tml_close(tml);
 }

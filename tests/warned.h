@@ -2,7 +2,7 @@
 #ifndef TML_TEST_WARNED_H
 #define TML_TEST_WARNED_H
 
-extern char warned[4096]; /* one line a warning; tests empty it where they begin */
+extern char warned[1 << 16]; /* one line a warning; tests empty it where they begin */
 
 tml_context *open_listening(void);
 
