@@ -494,8 +494,7 @@ static tml_status record(tml_context *tml, const char *call, VkCommandBuffer com
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: commands is NULL", call);
     TML_THEN(status, check_barrier(tml, call, "before", before));
     TML_THEN(status, check_barrier(tml, call, "after", after));
-    if (status == TML_OK)
-        status = vk_submit(tml); /* work enqueued before runs before */
+    TML_THEN(status, vk_submit(tml)); /* work enqueued before runs before */
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
