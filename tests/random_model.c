@@ -508,15 +508,15 @@ tml_surface_enqueue_desc surface_desc(const operands *o, const call *c,
                                       tml_buffer (*make)(const operands *, int),
                                       tml_surface_desc *surface)
 {
-    *surface = (tml_surface_desc){.volume = make(o, AT_IN),
-                                  .grid.dims = {c->dims[0], c->dims[1], c->dims[2]},
-                                  .mask = make(o, AT_IN + 1),
-                                  .iso = 0.5,
-                                  .caps = c->options & OPTION_CAPS,
-                                  .flip = c->options & OPTION_FLIP,
-                                  .soup = c->options & OPTION_SOUP,
-                                  .vertices = make(o, AT_OUT),
-                                  .indices = make(o, AT_OUT + 1)};
+    *surface =
+        (tml_surface_desc){.volume = make(o, AT_IN),
+                           .grid.dims = {c->dims[0], c->dims[1], c->dims[2]},
+                           .mask = make(o, AT_IN + 1),
+                           .iso = 0.5,
+                           .caps = c->options & OPTION_CAPS,
+                           .flip = c->options & OPTION_FLIP,
+                           .soup = c->options & OPTION_SOUP,
+                           .mesh = {.positions = make(o, AT_OUT), .indices = make(o, AT_OUT + 1)}};
     return (tml_surface_enqueue_desc){.surface = surface,
                                       .iso = make(o, AT_IN + 2),
                                       .iso_index = c->index,
@@ -599,9 +599,9 @@ static void model_surface(const operands *o, const call *c)
     if (!is_soup && memcmp(vertices->mirror, mesh.positions, n * 3 * sizeof(float)) != 0)
         surface_problem(o, "positions differ; vertices", counts[0], mesh.vertex_count);
     mc_free(&mesh);
-    const tml_buffer made[] = {surface.volume,  surface.mask, surface.vertices,
-                               surface.indices, desc.iso,     given,
-                               count,           desc.draw};
+    const tml_buffer made[] = {
+        surface.volume, surface.mask, surface.mesh.positions, surface.mesh.indices, desc.iso, given,
+        count,          desc.draw};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tml_buffer_destroy(o->reference, made[i]);
 }

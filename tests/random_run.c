@@ -589,7 +589,7 @@ static void do_surface(random_run *r, const call *c)
                                           .flip = d.flip});
     float *positions = malloc(12 * result.vertex_count + 1);
     if (result.vertex_count)
-        EXPECT_OK(r, s, tml_buffer_read(s->tml, result.vertices, positions));
+        EXPECT_OK(r, s, tml_buffer_read(s->tml, result.mesh.positions, positions));
     if (result.vertex_count != mesh.vertex_count || result.triangle_count != mesh.triangle_count ||
         memcmp(positions, mesh.positions, 12 * mesh.vertex_count) != 0)
         fail(r,
