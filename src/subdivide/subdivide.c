@@ -1,4 +1,4 @@
-/* Subdivide: creates, moves and destroys a subdivider; scratch memory; buffers of results. */
+/* Subdivide: creates, moves and destroys a subdivider. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,11 +22,6 @@ static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML
 /* Most triangles of a mesh: the records of its half-edges are 12 words a triangle (3 of 4,
  * subdivide.k.h), and words are indexed by a uint32_t. */
 static const uint64_t max_triangles = 0xffffffffu / 12;
-
-tml_type subdivide_value_type(uint32_t components)
-{
-    return components == 1 ? TML_F32 : TML_VEC(TML_F32, components);
-}
 
 /* ---- checks of what is given ----------------------------------------------------------------- */
 
@@ -70,14 +65,6 @@ static void unview(tml_context *tml, host_views *views)
     views->count = 0;
 }
 
-static uint64_t count_of(const tml_context *tml, tml_buffer buffer)
-{
-    uint64_t count = 0;
-    if (!tml_buffer_is_none(buffer))
-        tml_buffer_describe(tml, buffer, NULL, &count);
-    return count;
-}
-
 /* Checks a buffer that may be absent: its type, and that it has at least count elements. */
 static tml_status check_optional(tml_context *tml, const char *field, tml_buffer buffer,
                                  const tml_type *types, uint64_t count)
@@ -94,8 +81,8 @@ static tml_status check_pair(tml_context *tml, const char *name, tml_buffer item
     static const tml_type sharpness_types[] = {TML_F32, TML_TYPE_NONE};
     tml_status status = check_optional(tml, name, items, types, 0);
     if (status == TML_OK)
-        status =
-            check_optional(tml, sharpness_name, sharpness, sharpness_types, count_of(tml, items));
+        status = check_optional(tml, sharpness_name, sharpness, sharpness_types,
+                                stream_count_of(tml, items));
     return status;
 }
 
@@ -109,7 +96,8 @@ static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_de
              tml_check_buffer(tml, create_call, "desc.indices", desc->indices, index_types, 0));
     if (status != TML_OK)
         return status;
-    uint64_t vertices = count_of(tml, desc->positions), triangles = count_of(tml, desc->indices);
+    uint64_t vertices = stream_count_of(tml, desc->positions),
+             triangles = stream_count_of(tml, desc->indices);
     if (triangles > max_triangles || vertices > 0xfffffff0u)
         return tml_error(
             tml, TML_ERROR_UNSUPPORTED,
@@ -322,8 +310,8 @@ static tml_status adopt_channel(tml_subdivider *subdivider, const tml_subdivider
     if (status != TML_OK)
         return status;
     subdivide_mesh seams;
-    status = subdivide_mesh_create_channel(tml, mesh, indices, count_of(tml, channel->values),
-                                           channel->seams, number, &seams);
+    status = subdivide_mesh_create_channel(
+        tml, mesh, indices, stream_count_of(tml, channel->values), channel->seams, number, &seams);
     if (status != TML_OK)
         return status;
     static const uint32_t flags[] = {
@@ -384,10 +372,10 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", create_call,
                          sizeof *subdivider);
     *subdivider = (tml_subdivider){.tml = tml};
-    subdivide_input input = {.vertex_count = count_of(tml, desc->positions),
-                             .triangle_count = count_of(tml, desc->indices),
-                             .crease_count = count_of(tml, desc->crease_edges),
-                             .corner_count = count_of(tml, desc->corners),
+    subdivide_input input = {.vertex_count = stream_count_of(tml, desc->positions),
+                             .triangle_count = stream_count_of(tml, desc->indices),
+                             .crease_count = stream_count_of(tml, desc->crease_edges),
+                             .corner_count = stream_count_of(tml, desc->corners),
                              .boundary = desc->boundary,
                              .fix = desc->fix};
     host_views views = {.count = 0};
@@ -466,196 +454,4 @@ TML_API void tml_subdivider_destroy(tml_context *tml, tml_subdivider *subdivider
     tml_buffer_destroy(tml, subdivider->triangle_origins);
     tml_free(tml, subdivider, sizeof *subdivider);
     (void)tml_leave(tml, TML_OK);
-}
-
-/* ---- outputs --------------------------------------------------------------------------------- */
-
-enum { HANDLES = sizeof(tml_subdivide_buffers) / sizeof(tml_buffer) };
-_Static_assert(HANDLES <= 32, "tml_subdivide_result.owned has a bit for each");
-
-static tml_buffer handle_at(const tml_subdivide_buffers *buffers, size_t i)
-{
-    tml_buffer handle;
-    memcpy(&handle, (const char *)buffers + i * sizeof handle, sizeof handle);
-    return handle;
-}
-
-void subdivide_buffers_destroy(tml_context *tml, const tml_subdivide_buffers *buffers)
-{
-    for (size_t i = 0; i < HANDLES; i++)
-        tml_buffer_destroy(tml, handle_at(buffers, i));
-}
-
-void subdivide_outputs_deliver(const subdivide_outputs *outputs, tml_subdivide_result *out)
-{
-    out->buffers = outputs->buffers;
-    out->owned = 0;
-    for (size_t i = 0; i < HANDLES; i++)
-        out->owned |= (uint32_t)!tml_buffer_is_none(handle_at(&outputs->created, i)) << i;
-}
-
-static void result_free(tml_context *tml, tml_subdivide_result *result)
-{
-    for (size_t i = 0; i < HANDLES; i++)
-        if (result->owned >> i & 1)
-            tml_buffer_destroy(tml, handle_at(&result->buffers, i));
-    *result = (tml_subdivide_result){.vertex_count = 0};
-}
-
-void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
-{
-    if (TML_ENTER(tml, result) != TML_OK)
-        return;
-    result_free(tml, result);
-    (void)tml_leave(tml, TML_OK);
-}
-
-/* The name of handle number i in tml_subdivide_buffers. */
-static const char *handle_name(size_t i, char text[48])
-{
-    static const struct {
-        const char *name;
-        size_t at; /* index of its first handle */
-        bool is_array;
-    } fields[] = {
-#define FIELD(name, is_array)                                                                      \
-    {#name, offsetof(tml_subdivide_buffers, name) / sizeof(tml_buffer), is_array}
-        FIELD(positions, false), FIELD(normals, false),       FIELD(indices, false),
-        FIELD(attributes, true), FIELD(channel_values, true), FIELD(channel_indices, true),
-        FIELD(origins, false),
-#undef FIELD
-    };
-    size_t f = TML_ARRAY_SIZE(fields) - 1;
-    while (fields[f].at > i)
-        f--;
-    snprintf(text, 48, fields[f].is_array ? "desc.buffers.%s[%zu]" : "desc.buffers.%s",
-             fields[f].name, i - fields[f].at);
-    return text;
-}
-
-/* enqueue: of an enqueued call, else NULL. */
-static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all,
-                              const tml_subdivide_adaptive_enqueue_desc *enqueue)
-{
-    char names[HANDLES][48];
-    stream_field written[HANDLES + 2];
-    stream_input read = {"desc.camera", {0, 0}, 0};
-    for (size_t i = 0; i < HANDLES; i++)
-        written[i] = (stream_field){handle_name(i, names[i]), handle_at(all, i)};
-    if (!enqueue)
-        return stream_check_memory(tml, call, written, HANDLES, NULL, 0);
-    written[HANDLES] = (stream_field){"desc.counts", enqueue->counts};
-    written[HANDLES + 1] = (stream_field){"desc.draw", enqueue->draw};
-    if (enqueue->adaptive->criterion == TML_SPLIT_PIXELS)
-        read.buffer = enqueue->camera;
-    return stream_check_memory(tml, call, written, HANDLES + 2, &read, 1);
-}
-
-/* *out: the buffer that the caller gave, after checks, or else a new one, which *created then is,
- * too. */
-static tml_status output(tml_context *tml, const char *call, const char *field, tml_buffer given,
-                         tml_type type, uint64_t count, tml_buffer *out, tml_buffer *created)
-{
-    const tml_type types[] = {type, TML_TYPE_NONE};
-    if (tml_buffer_is_none(given)) {
-        tml_status status = tml_buffer_make(tml, type, count, NULL, field, created);
-        *out = *created;
-        return status;
-    }
-    char name[48];
-    snprintf(name, sizeof name, "desc.buffers.%s", field);
-    tml_status status = tml_check_buffer(tml, call, name, given, types, 0);
-    if (status != TML_OK)
-        return status;
-    if (count_of(tml, given) < count)
-        return tml_error(tml, TML_ERROR_CAPACITY, "%s: %s has room for %llu, needs %llu", call,
-                         name, (unsigned long long)count_of(tml, given), (unsigned long long)count);
-    *out = given;
-    return TML_OK;
-}
-
-tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call,
-                                    const tml_subdivide_buffers *given, bool normals, bool origins,
-                                    const subdivide_counts *counts, subdivide_outputs *out)
-{
-    tml_context *tml = subdivider->tml;
-    const tml_type vec3_type = TML_VEC(TML_F32, 3), triple_type = TML_VEC(TML_U32, 3);
-    tml_subdivide_buffers *to = &out->buffers, *made = &out->created;
-    *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
-    tml_status status = output(tml, call, "positions", given->positions, vec3_type,
-                               counts->vertices, &to->positions, &made->positions);
-    TML_THEN(status, output(tml, call, "indices", given->indices, triple_type, counts->triangles,
-                            &to->indices, &made->indices));
-    if (status == TML_OK && normals)
-        status = output(tml, call, "normals", given->normals, vec3_type, counts->vertices,
-                        &to->normals, &made->normals);
-    if (status == TML_OK && origins)
-        status = output(tml, call, "origins", given->origins, TML_VEC(TML_U32, 2),
-                        counts->triangles, &to->origins, &made->origins);
-    for (uint32_t v = 1; status == TML_OK && v < subdivider->value_count; v++) {
-        const subdivide_values *values = &subdivider->values[v];
-        tml_type type = subdivide_value_type(values->components);
-        char name[32];
-        if (values->topology == 0) {
-            uint32_t a = subdivider->attribute_slots[v - 1];
-            snprintf(name, sizeof name, "attributes[%u]", a);
-            status = output(tml, call, name, given->attributes[a], type, counts->vertices,
-                            &to->attributes[a], &made->attributes[a]);
-            continue;
-        }
-        uint32_t c = subdivider->channel_slots[values->topology - 1];
-        snprintf(name, sizeof name, "channel_values[%u]", c);
-        status = output(tml, call, name, given->channel_values[c], type,
-                        counts->values[values->topology - 1], &to->channel_values[c],
-                        &made->channel_values[c]);
-        snprintf(name, sizeof name, "channel_indices[%u]", c);
-        TML_THEN(status,
-                 output(tml, call, name, given->channel_indices[c], triple_type, counts->triangles,
-                        &to->channel_indices[c], &made->channel_indices[c]));
-    }
-    TML_THEN(status, check_apart(tml, call, to, NULL));
-    if (status != TML_OK) {
-        subdivide_buffers_destroy(tml, &out->created);
-        *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
-    }
-    return status;
-}
-
-tml_status subdivide_outputs_given(tml_subdivider *subdivider, const char *call,
-                                   const tml_subdivide_buffers *given, bool normals, bool origins,
-                                   const tml_subdivide_adaptive_enqueue_desc *desc,
-                                   tml_subdivide_buffers *out)
-{
-    tml_context *tml = subdivider->tml;
-    subdivide_outputs outputs;
-    char name[48];
-    tml_status status = subdivide_outputs_create(subdivider, call, given, normals, origins,
-                                                 &(subdivide_counts){.vertices = 0}, &outputs);
-    for (size_t i = 0; i < HANDLES && status == TML_OK; i++)
-        if (!tml_buffer_is_none(handle_at(&outputs.created, i)))
-            status =
-                tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                          "%s: %s is no buffer; it makes none itself", call, handle_name(i, name));
-    subdivide_buffers_destroy(tml, &outputs.created);
-    *out = outputs.buffers;
-    return status ? status : check_apart(tml, call, out, desc);
-}
-
-tml_buffer subdivide_output_of(const tml_subdivider *subdivider,
-                               const tml_subdivide_buffers *buffers, uint32_t v)
-{
-    uint32_t topology = subdivider->values[v].topology;
-    if (v == 0)
-        return buffers->positions;
-    if (topology == 0)
-        return buffers->attributes[subdivider->attribute_slots[v - 1]];
-    return buffers->channel_values[subdivider->channel_slots[topology - 1]];
-}
-
-tml_buffer subdivide_indices_of(const tml_subdivider *subdivider,
-                                const tml_subdivide_buffers *buffers, uint32_t topology)
-{
-    if (topology == 0)
-        return buffers->indices;
-    return buffers->channel_indices[subdivider->channel_slots[topology - 1]];
 }
