@@ -111,8 +111,8 @@ tml_status cli_lend(tml_context *tml, tml_type type, uint64_t count, const void 
 /* A buffer of the device. data: copied into it; NULL: it holds nothing yet. */
 tml_status cli_make_buffer(tml_context *tml, tml_type type, uint64_t count, const void *data,
                            const char *label, tml_buffer *out);
-/* As cli_lend, for what surfaces are made of, which may be larger than a GPU's memory: not copied where
- * the engine reads it from the host. */
+/* As cli_lend, for the inputs of surfaces, which may be larger than a GPU's memory: they are not
+ * copied where the engine reads them from the host. */
 tml_status cli_lend_input(tml_context *tml, tml_type type, uint64_t count, const void *data,
                           const char *label, tml_buffer *out);
 /* A kernel over an array on the host, of any length: piece by piece where the device has memory of

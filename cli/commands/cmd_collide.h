@@ -54,7 +54,7 @@ typedef struct collision {
     report times;
 } collision;
 
-/* ---- cmd_collide_poses.c ------------------------------------------------------------------------- */
+/* ---- cmd_collide_poses.c --------------------------------------------------------------------- */
 
 /* Do the options move B? */
 bool collide_is_posed(const collide_args *a);
@@ -64,7 +64,7 @@ uint32_t collide_shown_poses(const collision *r);
 /* The pose to show: the first with a pair, or the nearest. */
 uint32_t collide_shown_pose(const collision *r);
 
-/* ---- cmd_collide_tables.c: exit codes, what is wrong printed ------------------------------------- */
+/* ---- cmd_collide_tables.c: exit codes, what is wrong printed --------------------------------- */
 
 int collide_save_table(collision *r);
 int collide_save_segments(collision *r);
@@ -74,7 +74,7 @@ void collide_json_distances(json *j, const collision *r);
 double collide_world(const collision *r, const float *point, int axis);
 int collide_digits(const collision *r);
 
-/* ---- cmd_collide_picture.c ----------------------------------------------------------------------- */
+/* ---- cmd_collide_picture.c ------------------------------------------------------------------- */
 
 int collide_save_picture(collision *r);
 

@@ -78,7 +78,7 @@ typedef struct surface_run {
     int code; /* of a hook that printed why */
 } surface_run;
 
-/* ---- cmd_surface_volume.c: functions that return int print what is wrong ---------------------- */
+/* ---- cmd_surface_volume.c: functions that return int print what is wrong --------------------- */
 
 /* Is the inside where samples are low? So it is with a negative slope, and with --flip; not of
  * labels. */

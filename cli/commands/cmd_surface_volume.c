@@ -1,4 +1,5 @@
-/* trommel surface: a volume, its isovalues or labels, mask and attribute; and why there is no surface. */
+/* trommel surface: a volume, its isovalues or labels, mask and attribute; and why there is no
+ * surface. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

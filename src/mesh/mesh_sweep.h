@@ -31,8 +31,8 @@ static inline uint64_t mesh_vertex_at(const tml_mesh *mesh, uint64_t corner)
     return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
-/* Checks a caller's mesh, and makes whole its part if it has none, until the caller ends that. call:
- * for messages. Errors: INVALID_ARGUMENT. */
+/* Checks a caller's mesh. Where it has no parts, whole becomes its one part, until the caller takes
+ * it away again. call: for messages. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh,
                                      tml_mesh_part *whole);
 

@@ -1,5 +1,5 @@
-/* DICOM volumes: the slices of a series (dicom_series.c), or the frames of one file. Their positions
- * give the third axis, so a stack that a tilted gantry has sheared keeps its shape. */
+/* DICOM volumes: the slices of a series (dicom_series.c), or the frames of one file. Their
+ * positions give the third axis, so a stack that a tilted gantry has sheared keeps its shape. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
