@@ -249,6 +249,11 @@ void program_use(program *p, tml_buffer array)
     l->first = TML_MIN_OF(l->first, l->last);
 }
 
+uint32_t program_arrays_end(const program *p)
+{
+    return p->first_array + lives_of(p);
+}
+
 void program_show_arrays(program *p, bool are_valid)
 {
     for (uint32_t i = 0; p->memory && i < lives_of(p); i++) {

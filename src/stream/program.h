@@ -137,6 +137,8 @@ tml_status program_run_once(program *p, tml_buffer scratch);
 size_t program_measure(program *p);
 /* Are the buffers still there that the steps name? (tml_context.named while they were recorded) */
 bool program_has_buffers(const program *p);
+/* The number after those of its arrays. */
+uint32_t program_arrays_end(const program *p);
 /* Makes the handles of a program's arrays valid or invalid. */
 void program_show_arrays(program *p, bool are_valid);
 /* Destroys its arrays and gives its memory back. */

@@ -21,7 +21,6 @@ struct tml_program {
     tml_context *tml;
     struct tml_program *next; /* of the context's recordings */
     program steps;
-    uint32_t array_end; /* the number after those of its arrays */
     bool is_ended;
     atomic_bool has_missed;  /* a call was refused before it could record its step */
     char error[TML_MESSAGE]; /* of the first failure */
@@ -35,6 +34,13 @@ struct tml_program {
               TML_ARRAY_SIZE(((const void *const[]){__VA_ARGS__})))
 
 /* ---- recording ------------------------------------------------------------------------------- */
+
+/* Keeps the message of the first failure. */
+static void keep_error(tml_program *p)
+{
+    if (p->steps.status && p->error[0] == '\0')
+        snprintf(p->error, sizeof p->error, "%s", p->tml->error);
+}
 
 /* Begins a call that adds to a program. */
 static bool may_add(tml_program *p, tml_status entered)
@@ -57,10 +63,7 @@ static void leave_added(tml_program *p)
 {
     program_show_arrays(&p->steps, false);
     p->tml->named = NULL;
-    if (!p->is_ended)
-        p->array_end = p->tml->array_count; /* a step may have arrays of its own */
-    if (p->steps.status && p->error[0] == '\0')
-        snprintf(p->error, sizeof p->error, "%s", p->tml->error);
+    keep_error(p);
     (void)tml_leave(p->tml, p->steps.status);
 }
 
@@ -81,7 +84,6 @@ static tml_status begin_recording(tml_context *tml, tml_program **out)
         tml_free(tml, p, sizeof *p);
         return tml->error_status;
     }
-    p->array_end = tml->array_count;
     p->next = tml->recordings;
     tml->recordings = p;
     *out = p;
@@ -224,8 +226,7 @@ static tml_status end_recording(tml_program *p)
     if (!p->steps.status && p->steps.loop != UINT32_MAX)
         p->steps.status = tml_error(p->tml, TML_ERROR_INVALID_ARGUMENT,
                                     "tml_program_end: a loop is open; call tml_program_loop_end");
-    if (p->steps.status && p->error[0] == '\0')
-        snprintf(p->error, sizeof p->error, "%s", p->tml->error);
+    keep_error(p);
     return p->steps.status ? tml_error(p->tml, p->steps.status, "%s", p->error) : TML_OK;
 }
 
@@ -281,6 +282,6 @@ void tml_program_destroy(tml_program *p)
     program_discard(&p->steps);
     tml_free(tml, p, sizeof *p);
     /* Numbers above those of the programs that remain are free again. */
-    tml->array_count = tml->recordings ? tml->recordings->array_end : 0;
+    tml->array_count = tml->recordings ? program_arrays_end(&tml->recordings->steps) : 0;
     (void)tml_leave(tml, TML_OK);
 }
