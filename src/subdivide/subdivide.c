@@ -19,10 +19,6 @@ static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_TYPE_NONE};
 static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML_F32, 3),
                                        TML_VEC(TML_F32, 4), TML_TYPE_NONE};
 
-/* Most triangles of a mesh: the records of its half-edges are 12 words a triangle (3 of 4,
- * subdivide.k.h), and words are indexed by a uint32_t. */
-static const uint64_t max_triangles = 0xffffffffu / 12;
-
 /* ---- checks of what is given ----------------------------------------------------------------- */
 
 /* A buffer of the desc, mapped to host memory while the subdivider is created. */
@@ -98,13 +94,13 @@ static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_de
         return status;
     uint64_t vertices = stream_count_of(tml, desc->positions),
              triangles = stream_count_of(tml, desc->indices);
-    if (triangles > max_triangles || vertices > 0xfffffff0u)
+    if (triangles > SUBDIVIDE_MAX_TRIANGLES || vertices > 0xfffffff0u)
         return tml_error(
             tml, TML_ERROR_UNSUPPORTED,
             "%s: desc has %llu triangles and %llu positions, can be at most %llu and 2^32 "
             "- 16; divide the mesh",
             create_call, (unsigned long long)triangles, (unsigned long long)vertices,
-            (unsigned long long)max_triangles);
+            (unsigned long long)SUBDIVIDE_MAX_TRIANGLES);
     status = check_pair(tml, "desc.crease_edges", desc->crease_edges, edge_types,
                         "desc.crease_sharpness", desc->crease_sharpness);
     TML_THEN(status, check_pair(tml, "desc.corners", desc->corners, corner_types,

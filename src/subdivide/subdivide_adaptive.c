@@ -440,12 +440,12 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
                               adaptive->max_depth ? adaptive->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
     run->level_room =
         desc->level_triangles ? desc->level_triangles : adaptive_triangle_room(run, to);
-    if (run->level_room < 4 || run->level_room > ADAPTIVE_MAX_TRIANGLES)
+    if (run->level_room < 4 || run->level_room > SUBDIVIDE_MAX_TRIANGLES)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.level_triangles, or the room for triangles that stands for it, "
                          "is %llu, needs 4 to %llu",
                          enqueue_call, (unsigned long long)run->level_room,
-                         (unsigned long long)ADAPTIVE_MAX_TRIANGLES);
+                         (unsigned long long)SUBDIVIDE_MAX_TRIANGLES);
     return set_bounds(run);
 }
 

@@ -7,8 +7,6 @@
 #include "stream/program.h"
 #include "subdivide/subdivide_internal.h"
 
-enum { ADAPTIVE_MAX_TRIANGLES = 0xffffffffu / 12 }; /* of a level */
-
 /* The tally, all counts of a run as words: TALLY_LEVEL for each level, then those of the whole
  * mesh. */
 enum {

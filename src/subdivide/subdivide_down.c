@@ -487,17 +487,17 @@ static void refine(adaptive_run *run, uint32_t l)
     part_level *level = &arrays->levels[l], *next = &arrays->levels[l + 1];
     level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
     after->triangles = 4 * counts->selected;
-    if (after->triangles > ADAPTIVE_MAX_TRIANGLES && run->is_counted) {
+    if (after->triangles > SUBDIVIDE_MAX_TRIANGLES && run->is_counted) {
         run->is_beyond = true; /* the upper bound is; exact sizes may not be */
         return;
     }
-    if (after->triangles > ADAPTIVE_MAX_TRIANGLES && run->p.status == TML_OK)
+    if (after->triangles > SUBDIVIDE_MAX_TRIANGLES && run->p.status == TML_OK)
         run->p.status =
             tml_error(run->tml, TML_ERROR_UNSUPPORTED,
                       "%s: level %u has %llu triangles, can be at most %llu; give a larger "
                       "threshold, or a smaller desc.max_depth or budget",
                       run->p.call, l + 1, (unsigned long long)after->triangles,
-                      (unsigned long long)ADAPTIVE_MAX_TRIANGLES);
+                      (unsigned long long)SUBDIVIDE_MAX_TRIANGLES);
     find_sizes(run, l);
     tml_length length = adaptive_triangles(run, l);
     adaptive_map(run, length, &level->places,

@@ -8,6 +8,10 @@
 #include "core/core_internal.h"
 #include "kernels/subdivide_layout.k.h"
 
+/* Most triangles of a mesh, and of a level that is refined: the records of its half-edges are 12
+ * words a triangle (3 of 4, subdivide.k.h), and words are indexed by a uint32_t. */
+enum { SUBDIVIDE_MAX_TRIANGLES = 0xffffffffu / 12 };
+
 /* ---- on the host (subdivide_topology.c) ------------------------------------------------------ */
 
 /* A mesh as half-edges; its memory comes from the context's allocator. Half-edge 3f + k runs from

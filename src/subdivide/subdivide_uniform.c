@@ -37,10 +37,6 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_own_triangle, (tml_index i, tml_words h
 
 static const char call[] = "tml_subdivide_uniform";
 
-/* Most triangles of a level that is refined: the records of its half-edges are 12 words a triangle
- * (3 of 4, subdivide.k.h), and words are indexed by a uint32_t. */
-static const uint64_t max_parents = 0xffffffffu / 12;
-
 static subdivide_level next_counts(const subdivide_level *level)
 {
     return (subdivide_level){
@@ -231,13 +227,13 @@ static tml_status count_all(const tml_subdivider *subdivider, const char *name, 
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         subdivide_level level = subdivider->topologies[t].levels[0];
         for (uint32_t l = 0; l < levels; l++) {
-            if (level.triangle_count > max_parents || level.vertex_count > 0x3fffffffu)
+            if (level.triangle_count > SUBDIVIDE_MAX_TRIANGLES || level.vertex_count > 0x3fffffffu)
                 return tml_error(
                     subdivider->tml, TML_ERROR_UNSUPPORTED,
                     "%s: levels is %u, but level %u already has %llu triangles, can be at "
                     "most %llu; take fewer levels, or divide the mesh",
                     name, levels, l, (unsigned long long)level.triangle_count,
-                    (unsigned long long)max_parents);
+                    (unsigned long long)SUBDIVIDE_MAX_TRIANGLES);
             level = next_counts(&level);
         }
         if (t == 0)
