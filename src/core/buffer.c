@@ -257,6 +257,7 @@ static tml_status read_range(tml_context *tml, const char *call, tml_buffer buff
     tml_status status = check_range(tml, call, buffer, first, count, "out", out, &slot);
     if (status != TML_OK || count == 0)
         return status;
+    tml->counters.reads++;
     return tml->engine->read(tml, slot, first * slot->element_size, count * slot->element_size,
                              out);
 }
@@ -326,6 +327,7 @@ tml_status tml_buffer_map(tml_context *tml, tml_buffer buffer, void **out)
     if (status != TML_OK)
         return status;
     tml_slot *slot = tml_slot_of(tml, buffer);
+    tml->counters.reads++;
     return tml_leave(tml, slot ? tml->engine->map(tml, slot, out)
                                : bad_handle(tml, __func__, "buffer", buffer));
 }

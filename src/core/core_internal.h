@@ -84,6 +84,13 @@ typedef struct tml_kept_block {
     size_t size;
 } tml_kept_block;
 
+/* What the calls on a context did that a frame cannot afford. Tests read the numbers. */
+typedef struct tml_counters {
+    uint64_t waits;       /* for the device: fences, and reads that the driver waits for */
+    uint64_t reads;       /* read-backs and mappings of buffers, on every engine */
+    uint64_t allocations; /* host memory, device memory, textures */
+} tml_counters;
+
 struct tml_context {
     const tml_engine *const *engines; /* those that tml_open chose among */
     const tml_engine *engine;
@@ -122,6 +129,7 @@ struct tml_context {
     size_t scratch_size;
     bool scratch_used; /* tml_scratch returned the arena since this flag was cleared */
     bool scratch_held; /* a program whose arrays are in the arena runs */
+    tml_counters counters;
     char error[TML_MESSAGE];
     tml_status error_status; /* status recorded with error */
 };

@@ -22,6 +22,7 @@ void *tml_alloc(tml_context *tml, size_t size)
 {
     if (!tml || size == 0)
         return NULL;
+    tml->counters.allocations++;
     tml_hook_begin(tml);
     void *memory = tml->allocator.alloc(tml->allocator.user, size, TML_ALIGNMENT);
     tml_hook_end(tml);

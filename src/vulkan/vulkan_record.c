@@ -95,14 +95,10 @@ bool vk_batch_last(const vk_device *device, uint32_t *batch)
            (device->batches[*batch].is_recording || device->batches[*batch].is_submitted);
 }
 
-tml_status vk_batch_wait(tml_context *tml, uint32_t index)
+static tml_status batch_finish(tml_context *tml, uint32_t index)
 {
     vk_device *device = vk_device_of(tml);
     vk_batch *batch = &device->batches[index];
-    if (!batch->is_submitted)
-        return TML_OK;
-    if (device->is_lost)
-        return lost(tml);
     VkResult result =
         device->fn.WaitForFences(device->device, 1, &batch->fence, VK_TRUE, wait_nanoseconds);
     if (result != VK_SUCCESS)
@@ -112,6 +108,17 @@ tml_status vk_batch_wait(tml_context *tml, uint32_t index)
     vk_sampled_collect(device, index);
     result = device->fn.ResetFences(device->device, 1, &batch->fence);
     return result == VK_SUCCESS ? TML_OK : lose(tml, result, "vkResetFences");
+}
+
+tml_status vk_batch_wait(tml_context *tml, uint32_t index)
+{
+    const vk_device *device = vk_device_of(tml);
+    if (!device->batches[index].is_submitted)
+        return TML_OK;
+    if (device->is_lost)
+        return lost(tml);
+    tml->counters.waits++;
+    return batch_finish(tml, index);
 }
 
 /* A batch that was submitted again has been waited for. */
@@ -129,7 +136,7 @@ tml_status vk_batch_poll(tml_context *tml, uint64_t serial, bool *done)
     VkResult result = device->fn.GetFenceStatus(device->device, device->batches[index].fence);
     *done = result == VK_SUCCESS;
     if (*done)
-        return vk_batch_wait(tml, index);
+        return batch_finish(tml, index);
     return result == VK_NOT_READY ? TML_OK
                                   : lose(tml, result, "asking the device: vkGetFenceStatus");
 }

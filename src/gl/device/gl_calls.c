@@ -97,6 +97,7 @@ static tml_status time_begin(tml_context *tml)
     if (status != TML_OK)
         return status;
     gl_device *d = gl_device_of(tml);
+    tml->counters.waits++;
     d->fn.Finish(); /* for the host's clock, needed if the device's timer is disjoint */
     d->timed_from = tml_seconds();
     if (d->has_timer) {
@@ -135,6 +136,7 @@ static tml_status time_end(tml_context *tml, double *seconds)
     if (d->has_timer)
         d->fn.EndQuery(GL_TIME_ELAPSED_EXT);
     gl_errors_note(d);
+    tml->counters.waits++;
     d->fn.Finish();
     *seconds = tml_seconds() - d->timed_from;
     if (d->has_timer) {

@@ -104,6 +104,7 @@ tml_status gl_float_read_words(tml_context *tml, const gl_texture *texture, uint
     GLuint framebuffer;
     TML_THEN(status, gl_texture_framebuffer(tml, texture, &framebuffer));
     if (status == TML_OK) {
+        tml->counters.waits++;
         d->fn.BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
         gl_errors_note(d);
         uint32_t rectangles[3][4];

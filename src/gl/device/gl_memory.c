@@ -27,6 +27,7 @@ tml_status gl_texture_create(tml_context *tml, const char *call, gl_format forma
     const format_info *info = &formats[format];
     *out = (gl_texture){.format = format, .width = width, .height = height};
     gl_errors_note(d);
+    tml->counters.allocations++;
     fn->GenTextures(1, &out->name);
     fn->ActiveTexture(GL_TEXTURE0);
     fn->BindTexture(GL_TEXTURE_2D, out->name);
@@ -407,6 +408,7 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
     tml_status status = gl_texture_framebuffer(tml, texture, &framebuffer);
     if (status != TML_OK)
         return status;
+    tml->counters.waits++;
     fn->BindFramebuffer(GL_FRAMEBUFFER, framebuffer);
     bool is_words = gl_reads_words(d);
     gl_errors_note(d);

@@ -431,6 +431,7 @@ tml_status gl_sync(tml_context *tml)
     if (status == TML_OK) {
         gl_device *d = gl_device_of(tml);
         gl_errors_note(d);
+        tml->counters.waits++;
         d->fn.Finish();
         status = gl_errors_check(tml, "tml_sync");
         gl_leave(tml);
