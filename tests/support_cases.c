@@ -631,33 +631,43 @@ static void matrix_probe(const case_op *const *ops)
     }
 }
 
-static const char *const support_methods[] = {"auto", "look_back", "reduce_then_scan",
-                                              "histopyramid"};
+/* The columns of the matrix: an engine's results, OpenGL ES with the float tier apart. */
+typedef struct support_column {
+    const char *name;
+    int (*cells)[ENGINES][METHODS];
+    tml_engine_kind engine;
+} support_column;
 
-static void print_support_row(const case_op *op, const char *engine, const int cells[METHODS])
+/* The methods of an operation that an engine runs: "look_back, histopyramid". */
+static void print_support_cell(const case_op *op, const int cells[METHODS])
 {
-    int a = axis_find(op, "method");
-    printf("| %s | %s |", op->name, engine);
-    for (size_t m = 0; m < COUNT_OF(support_methods); m++) {
-        char value[CASE_TEXT] = "auto";
-        bool is_one = m == 0 && a < 0; /* of methods there is no choice */
-        const char *cell = is_one && cells[0] != REFUSED ? "yes" : "-";
-        for (int v = 0; a >= 0 && axis_value(&op->axes[a], v, value); v++)
-            if (strcmp(value, support_methods[m]) == 0)
-                cell = cells[v] == REFUSED ? "-" : "yes";
-        printf(" %s |", cell);
-    }
-    putchar('\n');
+    int a = axis_find(op, "method"), count = 0;
+    char value[CASE_TEXT];
+    for (int v = 0; axis_value(&op->axes[a], v, value); v++)
+        if (strcmp(value, "auto") != 0 && cells[v] != REFUSED)
+            printf("%s%s", count++ ? ", " : " ", value);
+    printf("%s |", count ? "" : " unsupported");
 }
 
-/* OpenGL ES has two rows: textures of integers, and of floats or bytes. */
+/* "**gl, float tier** does not run histogram, scan." for each column that lacks operations. */
+static void print_support_lacks(const case_op *const *ops, const support_column *column)
+{
+    int count = 0;
+    for (int o = 0; ops[o]; o++)
+        if (column->cells[o][column->engine][0] == REFUSED) {
+            if (count++ == 0)
+                printf("\n**%s** does not run", column->name);
+            printf("%s %s", count > 1 ? "," : "", ops[o]->name);
+        }
+    if (count > 0)
+        puts(".");
+}
+
 static void print_support(const case_op *const *ops)
 {
     static int whole[MAX_OPS][ENGINES][METHODS];
-    puts("# Operations, engines and methods\n\n"
-         "Written by `test_stream support`: a cell is *yes* when the engine runs the operation "
-         "with that\nmethod, *-* when it answers `TML_ERROR_UNSUPPORTED`. *auto* is what you get "
-         "without asking.\n");
+    support_column columns[2 * ENGINES];
+    int count = 0;
     matrix_probe(ops);
     memcpy(whole, reached, sizeof whole);
     if (set_gl_path("packed")) {
@@ -665,20 +675,33 @@ static void print_support(const case_op *const *ops)
         memset(reached, 0, sizeof reached);
         matrix_probe(ops);
     }
-    printf("| operation | engine |");
-    for (size_t m = 0; m < COUNT_OF(support_methods); m++)
-        printf(" %s |", support_methods[m]);
-    printf("\n|---|---|");
-    for (size_t m = 0; m < COUNT_OF(support_methods); m++)
+    for (uint32_t d = 0; d < device_count; d++) {
+        tml_engine_kind engine = devices[d].engine;
+        columns[count++] = (support_column){engine_name(engine), whole, engine};
+        if (engine == TML_ENGINE_GL)
+            columns[count++] = (support_column){"gl, float tier", reached, engine};
+    }
+    puts("# Operations, engines and methods\n\n"
+         "Every engine runs every stream operation, and everything that this page does not name. "
+         "What an engine\nlacks returns `TML_ERROR_UNSUPPORTED`. This section is what `test_stream "
+         "support` prints.");
+    for (int k = 0; k < count; k++)
+        print_support_lacks(ops, &columns[k]);
+    printf("\nThe methods of operations that have a choice:\n\n| operation |");
+    for (int k = 0; k < count; k++)
+        printf(" %s |", columns[k].name);
+    printf("\n|---|");
+    for (int k = 0; k < count; k++)
         printf("---|");
     putchar('\n');
-    for (int o = 0; ops[o]; o++)
-        for (uint32_t d = 0; d < device_count; d++) {
-            tml_engine_kind engine = devices[d].engine;
-            print_support_row(ops[o], engine_name(engine), whole[o][engine]);
-            if (engine == TML_ENGINE_GL)
-                print_support_row(ops[o], "gl, float tier", reached[o][engine]);
-        }
+    for (int o = 0; ops[o]; o++) {
+        if (axis_find(ops[o], "method") < 0)
+            continue;
+        printf("| %s |", ops[o]->name);
+        for (int k = 0; k < count; k++)
+            print_support_cell(ops[o], columns[k].cells[o][columns[k].engine]);
+        putchar('\n');
+    }
 }
 
 /* Names every cell that the engines offer and no case passed. */
