@@ -129,6 +129,9 @@ case $conditions in *FAIL*) offences=1 && echo "$conditions" ;; esac
 awk '/^```c$/ { is_code = 1; next } /^```/ { is_code = 0 } is_code' README.md >"$links"
 sed -e '1,/\*\/$/d' -e 's/return count == .*;/return 0;/' examples/hello_compact.c | diff "$links" - ||
     { echo "FAIL the README's first program is not examples/hello_compact.c"; offences=1; }
+# The picture of the flow is what its script draws.
+! command -v python3 >/dev/null || python3 scripts/draw_flow.py | cmp - docs/images/flow.svg ||
+    { echo "FAIL docs/images/flow.svg is not what scripts/draw_flow.py draws"; offences=1; }
 cd src
 published='exact/exact.h exact/exact_signs.h field/field_slabs.h labels/labels_slabs.h mesh/mesh_arrays.h
     surface/slab_producer.h surface/surface_calls.h tree/tree_nodes.h'
