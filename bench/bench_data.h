@@ -3,7 +3,7 @@
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
-#include <trommel/core.h>
+#include <trommel/extend.h>
 
 #ifdef __cplusplus
 extern "C" {

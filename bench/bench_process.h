@@ -2,7 +2,7 @@
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
 
-#include <trommel/core.h>
+#include <trommel/extend.h>
 
 /* Runs a program, found in PATH, without input; its output is dropped and its errors go to the file
  * "stderr.txt". Ends it when the context is cancelled. Returns its exit code, 127 where there is no

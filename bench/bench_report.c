@@ -158,12 +158,12 @@ void bench_title(bench_session *session, const char *format, ...)
         json_text(j, "input", what);
         json_text(j, "device", device.name);
         json_text(j, "features", device.features);
-        json_count(j, "threads", tml_concurrency(session->tml));
+        json_count(j, "threads", device.concurrency);
         json_open(j, "rows", '[');
         return;
     }
     printf("%s: %s\n%s (%s); %u at once\n\n%-*s", session->op, what, device.name, device.features,
-           tml_concurrency(session->tml), NAME_WIDTH, "");
+           device.concurrency, NAME_WIDTH, "");
     for (const bench_column *c = session->columns; c->key; c++)
         if (is_shown(session, c))
             printf(" %*s", width_of(c), c->heading);

@@ -188,7 +188,9 @@ bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace)
 
 bool bench_copy_create(tml_context *tml, uint64_t bytes, bench_copy *out)
 {
-    *out = (bench_copy){.tml = tml, .size = bytes / 2 + 1};
+    tml_device_info info;
+    tml_context_describe(tml, &info);
+    *out = (bench_copy){.tml = tml, .shares = info.concurrency, .size = bytes / 2 + 1};
     out->from = tml_alloc(tml, out->size);
     out->to = tml_alloc(tml, out->size);
     if (!out->from || !out->to) {
@@ -211,7 +213,7 @@ void bench_copy_destroy(bench_copy *copy)
 static void copy_share(void *argument, uint32_t index)
 {
     const bench_copy *copy = argument;
-    uint32_t shares = tml_concurrency(copy->tml);
+    const uint32_t shares = copy->shares;
     size_t first = copy->size / shares * index;
     size_t last = index + 1 == shares ? copy->size : copy->size / shares * (index + 1);
     memcpy((char *)copy->to + first, (const char *)copy->from + first, last - first);
@@ -219,7 +221,7 @@ static void copy_share(void *argument, uint32_t index)
 
 bool bench_copy_run(void *copy)
 {
-    tml_context *tml = ((bench_copy *)copy)->tml;
-    tml_parallel_for(tml, tml_concurrency(tml), copy_share, copy);
+    const bench_copy *it = copy;
+    tml_parallel_for(it->tml, it->shares, copy_share, copy);
     return true;
 }

@@ -3,7 +3,7 @@
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
-#include <trommel/core.h>
+#include <trommel/extend.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +51,7 @@ bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace);
  * as some operation must move. */
 typedef struct bench_copy {
     tml_context *tml;
+    uint32_t shares;
     size_t size; /* of each of the two blocks: half of the bytes that move */
     void *from, *to;
 } bench_copy;

@@ -6,6 +6,7 @@
 #include "options/options.h"
 #include "speeds.h"
 
+#include <trommel/extend.h>
 #include <trommel/trommel.h>
 
 #define CLI_PROGRAM "trommel"

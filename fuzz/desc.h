@@ -8,6 +8,8 @@
 #include "fuzz/demand.h"
 
 extern tml_context *tml;
+/* Bytes in the scratch arena. */
+size_t reserved_of(const tml_context *of);
 
 /* ---- numbers: once the bytes are used up each is 0, which stands for what is usual ----------- */
 

@@ -625,9 +625,9 @@ void desc_surface_enqueue(void)
         surface->triangle_cells = make_out(take_bool() ? TML_U64 : TML_U32, room);
     desc.counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
     desc.draw = maybe_out(TML_U32, 5);
-    size_t size = tml_surface_enqueue_scratch_size(tml, &desc), reserved = tml_reserved(tml);
+    size_t size = tml_surface_enqueue_scratch_size(tml, &desc), reserved = reserved_of(tml);
     tml_status status = tml_surface_enqueue(tml, &desc);
-    DEMAND(status != TML_OK || tml_reserved(tml) <= (size > reserved ? size : reserved));
+    DEMAND(status != TML_OK || reserved_of(tml) <= (size > reserved ? size : reserved));
     if (!ended_well("tml_surface_enqueue", status))
         return;
     /* It has the counts that tml_surface finds. */

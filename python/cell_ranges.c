@@ -1,6 +1,7 @@
 /* What scikit-image's marching cubes calls values: of each vertex the greatest difference of two
  * corners of a cell that it is on. */
 #include <string.h>
+#include <trommel/extend.h>
 #include <trommel/trommel.h>
 #if defined(__SSE__)
 #    include <xmmintrin.h>

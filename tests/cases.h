@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include <trommel/extend.h>
 #include <trommel/trommel.h>
 
 enum { CASE_MAX_AXES = 16, CASE_MAX_VALUES = 32, CASE_MAX_ARRAYS = 40, CASE_TEXT = 24 };

@@ -17,7 +17,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include <trommel/testing.h>
+#include "core/testing.h"
 #include <trommel/trommel.h>
 
 #include "core/core_internal.h"

@@ -654,7 +654,7 @@ static void do_call(random_run *r, const call *c)
         EXPECT_OK(r, s, tml_sync(s->tml));
         break;
     case CALL_RESERVE:
-        EXPECT_OK(r, s, tml_reserve(s->tml, tml_reserved(s->tml) + c->index));
+        EXPECT_OK(r, s, tml_reserve(s->tml, test_reserved(s->tml) + c->index));
         break;
     case CALL_STALE:
         do_stale(r, c);

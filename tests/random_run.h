@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include <trommel/testing.h>
+#include "core/testing.h"
 #ifdef TML_GL
 #    include <trommel/gl.h>
 #endif

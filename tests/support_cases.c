@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <trommel/testing.h>
+#include "core/testing.h"
 
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>

@@ -22,9 +22,22 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <trommel/core.h>
+#include <trommel/extend.h>
 
 #include "seed.h"
+
+static inline tml_device_info test_described(const tml_context *tml)
+{
+    tml_device_info info = {0};
+    tml_context_describe(tml, &info);
+    return info;
+}
+
+/* Bytes in the scratch arena. */
+static inline size_t test_reserved(const tml_context *tml)
+{
+    return test_described(tml).scratch_size;
+}
 #ifdef _WIN32
 #    include "on_windows.h"
 #endif

@@ -65,7 +65,7 @@ TEST(open_takes_a_null_or_zeroed_desc)
     CHECK_OK(NULL, tml_open(&(tml_open_desc){0}, &b));
     CHECK(a && b && a != b);
     CHECK_STR(tml_last_error(a), "");
-    CHECK(tml_concurrency(a) >= 1);
+    CHECK(test_described(a).concurrency >= 1);
     tml_device_info info;
     tml_context_describe(b, &info);
     CHECK(info.engine != TML_ENGINE_AUTO && info.name[0]);
@@ -79,8 +79,8 @@ TEST(open_takes_threads_and_scratch)
     tml_context *tml = NULL;
     tml_open_desc desc = {.engine = TML_ENGINE_CPU, .threads = 3, .scratch_size = 12345};
     CHECK_OK(NULL, tml_open(&desc, &tml));
-    CHECK_EQ_U64(tml_concurrency(tml), 3);
-    CHECK(tml_reserved(tml) >= 12345);
+    CHECK_EQ_U64(test_described(tml).concurrency, 3);
+    CHECK(test_reserved(tml) >= 12345);
     tml_close(tml);
 }
 
@@ -527,7 +527,7 @@ TEST(an_own_parallel_for_does_the_work)
         tml_open_desc desc = {.engine = TML_ENGINE_CPU,
                               .parallel = {.run = hooks[h], .concurrency = 5, .user = &loops}};
         CHECK_OK(NULL, tml_open(&desc, &tml));
-        CHECK_EQ_U64(tml_concurrency(tml), 5);
+        CHECK_EQ_U64(test_described(tml).concurrency, 5);
         _Atomic uint64_t sum = 0;
         tml_parallel_for(tml, 100, add_index, &sum);
         CHECK_EQ_U64(sum, 5050);
@@ -907,7 +907,7 @@ TEST(reserved_scratch_is_enough)
         size_t size = scratch_size_of(tml, &calls, op);
         CHECK(size > 0);
         CHECK_OK(tml, tml_reserve(tml, size));
-        CHECK(tml_reserved(tml) >= size);
+        CHECK(test_reserved(tml) >= size);
         uint64_t before = m.calls;
         CHECK_OK(tml, run_call(tml, &calls, op, none));
         CHECK_EQ_U64(m.calls, before);
@@ -928,7 +928,7 @@ TEST(scratch_of_the_callers_is_used_when_it_is_large_enough)
         tml_buffer_desc desc = {.type = TML_U8, .count = size, .host = memory + 1};
         CHECK_OK(tml, tml_buffer_create(tml, &desc, &scratch));
         CHECK_OK(tml, run_call(tml, &calls, op, scratch));
-        CHECK_EQ_U64(tml_reserved(tml), 0);
+        CHECK_EQ_U64(test_reserved(tml), 0);
         CHECK(FAILS(tml, run_call(tml, &calls, op, small), TML_ERROR_SCRATCH_TOO_SMALL,
                     "scratch is 1 bytes|scratch_size"));
         tml_close(tml);
@@ -943,7 +943,7 @@ TEST(an_arena_that_cannot_grow_leaves_the_context_well)
     CHECK(FAILS(tml, tml_reserve(tml, SIZE_MAX / 4 * 3), TML_ERROR_OUT_OF_MEMORY,
                 "tml_reserve|scratch"));
     use_streams(tml);
-    CHECK(tml_reserved(tml) > 0);
+    CHECK(test_reserved(tml) > 0);
     tml_close(tml);
 }
 

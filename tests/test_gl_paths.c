@@ -2,8 +2,8 @@
  * make of devices that are worse than this one, which is made worse through lent functions. */
 #include "test.h"
 
+#include "core/testing.h"
 #include <trommel/gl.h>
-#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "core/platform.h"

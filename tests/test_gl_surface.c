@@ -1,9 +1,9 @@
 /* Surfaces and fields on OpenGL ES with short rows of texels, whose seams then lie everywhere: the
  * mesh is the CPU's; nothing waits in between (tml_surface_enqueue) and nothing past the end is
  * written. */
+#include "core/testing.h"
 #include <trommel/gl.h>
 #include <trommel/surface.h>
-#include <trommel/testing.h>
 
 #include "test.h"
 

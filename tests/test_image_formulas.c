@@ -2,8 +2,8 @@
  * rows with gaps, regions, masks, pixels that lie across words, flat and tall pictures, words
  * shared by levels and pictures. And what is OpenGL ES's own: rows of few texels. What pictures
  * mean (exact weights, policies, equal bits) is test_image's. */
+#include "core/testing.h"
 #include <trommel/gl.h>
-#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "test.h"

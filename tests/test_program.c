@@ -209,7 +209,7 @@ static void scratch_of_the_caller(tml_context *tml)
     program_read(&p, array, read);
     CHECK_OK(tml, program_run(p, scratch));
     CHECK_EQ_U64(read[COUNT - 1], COUNT - 1);
-    CHECK_EQ_U64(tml_reserved(tml), 0);
+    CHECK_EQ_U64(test_reserved(tml), 0);
 }
 TEST(programs_run_in_scratch_of_the_caller)
 {

@@ -1,8 +1,8 @@
 /* What the header promises of segments and test_stream's bounds do not show, on every device: a
  * float result is to the bit the one of the segment as a stream of its own, and offsets that fall
  * do no harm. */
+#include "core/testing.h"
 #include <trommel/gl.h>
-#include <trommel/testing.h>
 #include <trommel/trommel.h>
 
 #include "test.h"

@@ -837,7 +837,7 @@ TEST(scratch_may_be_the_callers)
             free(memory);
         }
     }
-    CHECK_EQ_U64(tml_reserved(tml), 0);
+    CHECK_EQ_U64(test_reserved(tml), 0);
     tml_close(tml);
 }
 

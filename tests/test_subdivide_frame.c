@@ -277,7 +277,7 @@ static void check_steady(tml_context *tml)
         CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
         if (turn > 0) /* the first one makes pipelines */
             CHECK_EQ_U64(allocations, before);
-        CHECK_EQ_U64(tml_reserved(tml), size);
+        CHECK_EQ_U64(test_reserved(tml), size);
     }
     check_against(tml, subdivider, &f, 0, 0);
     frame_close(tml, &f);

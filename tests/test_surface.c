@@ -3532,9 +3532,9 @@ TEST(scratch_and_stages)
         for (uint32_t i = 0; i < m.result.stage_count; i++)
             CHECK(m.result.stages[i].name && m.result.stages[i].seconds >= 0);
         free_mesh(&s, &m);
-        size_t reserved = tml_reserved(tml);
+        size_t reserved = test_reserved(tml);
         if (make_mesh(&s, &m)) /* the steady state: the arena is large enough */
-            CHECK_EQ_U64(tml_reserved(tml), reserved);
+            CHECK_EQ_U64(test_reserved(tml), reserved);
         free_mesh(&s, &m);
     }
     free_scene(&s);

@@ -315,7 +315,7 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
     CHECK_OK(tml, tml_field_mean(tml, &f.means));
     CHECK_OK(tml, tml_sync(tml));
-    CHECK_EQ_U64(tml_reserved(tml), size);
+    CHECK_EQ_U64(test_reserved(tml), size);
 
     uint64_t before = allocations;
     host_begin(commands);

@@ -1,6 +1,6 @@
 /* Surfaces of volumes that do not fit a Vulkan device: in slabs, to the bit as in one piece. The
  * surfaces themselves are in test_surface. */
-#include <trommel/testing.h>
+#include "core/testing.h"
 
 #include "test.h"
 
@@ -399,7 +399,7 @@ static void outputs_before_scratch(tml_context *tml)
     set_room(tml, size + 2 * expected.result.scratch_size / 3);
     CHECK_OK(tml, mesh_make(tml, &desc, &m));
     CHECK_EQ_U64(m.result.scratch_size, expected.result.scratch_size);
-    CHECK(tml_reserved(tml) < expected.result.scratch_size);
+    CHECK(test_reserved(tml) < expected.result.scratch_size);
     mesh_equals(&expected, &m);
     mesh_free(tml, &m);
     set_room(tml, size / 2);

@@ -2,6 +2,7 @@
 #ifndef CLI_CLIP_H
 #define CLI_CLIP_H
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 typedef struct clip_mesh {

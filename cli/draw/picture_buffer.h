@@ -2,6 +2,7 @@
 #ifndef CLI_PICTURE_BUFFER_H
 #define CLI_PICTURE_BUFFER_H
 
+#include <trommel/extend.h>
 #include <trommel/image.h>
 #include <trommel/io.h>
 

@@ -3,6 +3,7 @@
 #ifndef CLI_RASTER_H
 #define CLI_RASTER_H
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 /* Fractional bits of a position on the sample grid. */

@@ -4,6 +4,7 @@
 #ifndef CLI_RENDER_H
 #define CLI_RENDER_H
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 #include <trommel/surface.h>
 

@@ -2,6 +2,7 @@
 #ifndef CLI_SHEET_H
 #define CLI_SHEET_H
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 typedef struct sheet_tile {

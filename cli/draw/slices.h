@@ -2,6 +2,7 @@
 #ifndef CLI_SLICES_H
 #define CLI_SLICES_H
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 /* Writes a PNG of up to 16 slices across z, in order, grey from lower to upper; samples at or above

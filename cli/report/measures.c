@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <trommel/core.h>
+#include <trommel/extend.h>
 
 /* Triangles at most, of some 20 ns each: what is told of them should not be noticed. */
 enum { MOST = 1 << 20 };

@@ -1,5 +1,6 @@
 /* Files of arrays (NPY), whole and in pieces, by one process or several. */
 #include "reference.h"
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 /* An array to a file and back. */

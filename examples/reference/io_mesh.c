@@ -1,5 +1,6 @@
 /* Files of meshes, whole and in pieces. */
 #include "reference.h"
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 /* A square of two triangles. */

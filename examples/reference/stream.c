@@ -363,8 +363,10 @@ static void reserve(tml_context *tml)
     size_t most = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         most = sizes[i] > most ? sizes[i] : most;
+    tml_device_info info;
     MUST(tml_reserve(tml, most));
-    CHECK(tml_reserved(tml) >= most && most == sizes[4]); /* the sort's is the largest by far */
+    tml_context_describe(tml, &info);
+    CHECK(info.scratch_size >= most && most == sizes[4]); /* the sort's is the largest by far */
 }
 
 /* Likewise, of operations with several outputs. */
@@ -385,8 +387,10 @@ static void reserve_more(tml_context *tml)
             tml, &(tml_reduce_segments_desc){.in = flags, .offsets = in, .out = sum}) +
         tml_scan_segments_scratch_size(
             tml, &(tml_scan_segments_desc){.in = in, .offsets = in, .out = out});
+    tml_device_info info;
     MUST(tml_reserve(tml, size)); /* the largest alone would do */
-    CHECK(size > 0 && tml_reserved(tml) >= size);
+    tml_context_describe(tml, &info);
+    CHECK(size > 0 && info.scratch_size >= size);
 }
 
 int main(void)

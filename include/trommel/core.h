@@ -26,8 +26,8 @@
  *              have done is not done; a refused tml_parallel_for runs its tasks on the thread
  *              that called it.) tml_cancel and tml_is_cancelled may be called at any time,
  *              tml_last_error by the thread that was refused. Those that only look,
- *              tml_buffer_describe, tml_context_describe, tml_concurrency and tml_reserved, and
- *              those for libraries built on this one are not checked.
+ *              tml_buffer_describe and tml_context_describe, and those of extend.h are not
+ *              checked.
  *   hooks      A hook (log, progress, allocator) that is called within a call may make the calls
  *              that rule before names; any other is refused, and leaves the message of the call
  *              around it alone. tml_parallel.run and tasks must make none but tml_is_cancelled.
@@ -141,13 +141,39 @@ enum {
 #define TML_VEC(scalar, n) ((tml_type)((scalar) | (uint32_t)(n) << 8)) /* n = 2, 3, 4 */
 #define TML_RECORD(size)   ((tml_type)(0xffu | (uint32_t)(size) << 8)) /* size = 1 ... 64 bytes */
 
+/* Returns the type of the components: TML_F32 of TML_VEC(TML_F32, 3); TML_TYPE_NONE of a record. */
+static inline tml_type tml_type_scalar(tml_type type)
+{
+    const uint32_t scalar = type & 0xff, count = type >> 8;
+    return scalar < TML_SCALAR_END && (count == 0 || (count >= 2 && count <= 4)) ? scalar
+                                                                                 : TML_TYPE_NONE;
+}
+
+/* Returns the number of components, 1 to 4, 1 of a record; 0 if type is not a type. */
+static inline uint32_t tml_type_components(tml_type type)
+{
+    const uint32_t count = type >> 8;
+    if ((type & 0xff) == 0xff)
+        return count >= 1 && count <= 64;
+    return tml_type_scalar(type) == TML_TYPE_NONE ? 0 : count ? count : 1;
+}
+
+/* Is type f16, f32, f64 or a vector of one? */
+static inline bool tml_type_is_float(tml_type type)
+{
+    return tml_type_scalar(type) >= TML_F16;
+}
+
+/* Is type one of i8 to i64, a float or a vector of one? */
+static inline bool tml_type_is_signed(tml_type type)
+{
+    const tml_type scalar = tml_type_scalar(type);
+    return scalar >= TML_F16 || (scalar != TML_TYPE_NONE && scalar % 2 == 0);
+}
+
 TML_API size_t tml_type_size(tml_type type);           /* bytes of an element; 0 if not a type */
-TML_API tml_type tml_type_scalar(tml_type type);       /* the component's type; NONE for records */
-TML_API uint32_t tml_type_components(tml_type type);   /* 1 ... 4; 0 if not a type */
 TML_API const char *tml_type_name(tml_type type);      /* "f32", "f32x3", "record"; never NULL */
 TML_API tml_type tml_type_from_name(const char *name); /* the inverse; NONE if unknown */
-TML_API bool tml_type_is_float(tml_type type);         /* f16 f32 f64 and their vectors */
-TML_API bool tml_type_is_signed(tml_type type);        /* i8 ... i64 and every float */
 
 /* ---- context -------------------------------------------------------------------------------- */
 
@@ -222,17 +248,7 @@ typedef struct tml_open_desc {
  * engine has (OpenGL ES without integer textures), unless device or a field of desc.gl asks for
  * that; the log says so. Errors: NO_DEVICE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED,
  * INVALID_ARGUMENT. */
-TML_MUST_CHECK static inline tml_status tml_open(const tml_open_desc *desc, tml_context **out);
-/* The same for a caller compiled with the headers of that TML_VERSION, which bindings state
- * themselves. Descs and results grow at their end: of each the library reads and writes what it had
- * in that version. (A struct that stands inside another or in an array never grows.) Also
- * INVALID_ARGUMENT: a version later than the library's, or of another TML_VERSION_MAJOR. */
-TML_API TML_MUST_CHECK tml_status tml_open_version(uint32_t version, const tml_open_desc *desc,
-                                                   tml_context **out);
-static inline tml_status tml_open(const tml_open_desc *desc, tml_context **out)
-{
-    return tml_open_version(TML_VERSION, desc, out);
-}
+TML_API TML_MUST_CHECK tml_status tml_open(const tml_open_desc *desc, tml_context **out);
 /* Waits, destroys every buffer of the context, then the context. NULL is allowed. Refused, with the
  * context left open, by the rules on threads, hooks and fork (top of this file). */
 TML_API void tml_close(tml_context *tml);
@@ -241,16 +257,6 @@ TML_API void tml_close(tml_context *tml);
  * when nothing failed yet. Valid until the next call on the context. Of NULL: the latest failure on
  * this thread of tml_open, or of a call with NULL for its context. */
 TML_API const char *tml_last_error(const tml_context *tml);
-/* For libraries built on this one: records a message as tml_last_error and returns status. */
-TML_API tml_status tml_error(tml_context *tml, tml_status status, const char *format, ...)
-    TML_FORMAT(3, 4);
-/* For libraries built on this one: sends a line to the log hook. */
-TML_API void tml_log(tml_context *tml, tml_log_level level, const char *format, ...)
-    TML_FORMAT(3, 4);
-/* For libraries built on this one: reports progress; false means stop and return
- * TML_ERROR_CANCELLED. */
-TML_API TML_MUST_CHECK bool tml_progress(tml_context *tml, const char *stage, double fraction);
-
 /* Cancelling. A call that is cancelled returns TML_ERROR_CANCELLED, unless it was as good as done;
  * its outputs are undefined, every buffer is still valid. tml_cancel, which is safe from any thread
  * and from a signal handler, stops the call in progress and refuses every later one that works
@@ -261,19 +267,6 @@ TML_API void tml_cancel(tml_context *tml);
 TML_API void tml_cancel_clear(tml_context *tml);
 TML_API bool tml_is_cancelled(const tml_context *tml);
 
-/* For libraries built on this one: memory through the context's allocator, cache-line aligned;
- * large blocks ask the system for huge pages. size 0 gives NULL. NULL also when memory is short. */
-TML_API void *tml_alloc(tml_context *tml, size_t size);
-/* The same for count elements of size bytes; NULL also where the product is more than an address
- * space holds. Freed as count * size bytes. */
-TML_API void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size);
-TML_API void tml_free(tml_context *tml, void *memory, size_t size);
-
-/* Runs task(argument, i) for i in [0, count) on the context's workers (or your hook) and waits. */
-TML_API void tml_parallel_for(tml_context *tml, uint32_t count, tml_task_fn task, void *argument);
-/* How many tasks run at once. */
-TML_API uint32_t tml_concurrency(const tml_context *tml);
-
 /* ---- devices -------------------------------------------------------------------------------- */
 
 typedef struct tml_device_info {
@@ -283,6 +276,9 @@ typedef struct tml_device_info {
     uint64_t memory;    /* bytes; 0 if unknown */
     uint32_t threads;   /* CPU: processors that this process may use */
     bool is_software;   /* a GPU's interface on the host's processors: right, but slow */
+    /* The rest only from tml_context_describe; else 0. */
+    uint32_t concurrency; /* tasks that the context runs at once on the host */
+    size_t scratch_size;  /* bytes in the scratch arena now */
 } tml_device_info;
 
 /* Writes at most capacity entries, best first, and returns how many devices there are. */
@@ -376,15 +372,14 @@ TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);
 
 /* Grows the scratch arena to size bytes now, so that later calls do not. */
 TML_API TML_MUST_CHECK tml_status tml_reserve(tml_context *tml, size_t size);
-/* Bytes in the arena now. */
-TML_API size_t tml_reserved(const tml_context *tml);
 
 /* ---- what programs make --------------------------------------------------------------------- */
 
 /* Outputs of surface, collide and subdivide, whose size the call finds out. An output that the desc
  * leaves zeroed is made by the call, exactly sized, and belongs to the result: its bit in
  * result.owned is set, and tml_<program>_free destroys it. (To keep a buffer, zero its handle in
- * the result; to keep an array, clear its bit and tml_free it later.) One that the desc gives stays
+ * the result; to keep an array, clear its bit and free it later by tml_free of extend.h.) One that
+ * the desc gives stays
  * the caller's; its size is its capacity: nothing is written past it, and the call returns CAPACITY
  * with the counts needed in the result. Outputs may overlap neither one another nor an input. A
  * call that fails leaves none behind. */

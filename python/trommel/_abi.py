@@ -111,7 +111,7 @@ class tml_open_desc(Structure):
 
 class tml_device_info(Structure):
     _fields_ = [('engine', c_int), ('name', c_char * 128), ('features', c_char * 128), ('memory', c_uint64),
-                ('threads', c_uint32), ('is_software', c_bool)]
+                ('threads', c_uint32), ('is_software', c_bool), ('concurrency', c_uint32), ('scratch_size', c_size_t)]
 
 
 class tml_buffer(Structure):
@@ -603,12 +603,10 @@ FUNCTIONS = {
     'tml_compact': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_context_describe': (None, [c_void_p, POINTER(tml_device_info)]),
     'tml_devices': (c_uint32, [POINTER(tml_device_info), c_uint32]),
-    'tml_error': (c_int, [c_void_p, c_int, c_char_p]),
     'tml_field': (c_int, [c_void_p, POINTER(tml_field_desc), tml_buffer]),
     'tml_field_mean': (c_int, [c_void_p, POINTER(tml_field_mean_desc)]),
     'tml_field_prepare': (c_int, [c_void_p, POINTER(tml_field_prepare_desc), POINTER(tml_field_prepared)]),
     'tml_field_prepared_free': (None, [c_void_p, POINTER(tml_field_prepared)]),
-    'tml_free': (None, [c_void_p, c_void_p, c_size_t]),
     'tml_grid_position_origin': (None, [POINTER(tml_grid), c_double * 3]),
     'tml_histogram': (c_int, [c_void_p, POINTER(tml_histogram_desc)]),
     'tml_image_expose': (c_int, [c_void_p, POINTER(tml_image_expose_desc)]),
@@ -618,7 +616,6 @@ FUNCTIONS = {
     'tml_image_stats_read': (c_int, [c_void_p, tml_buffer, POINTER(tml_image_stats)]),
     'tml_image_tonemap': (c_int, [c_void_p, POINTER(tml_image_tonemap_desc)]),
     'tml_last_error': (c_char_p, [c_void_p]),
-    'tml_log': (None, [c_void_p, c_int, c_char_p]),
     'tml_map': (c_int, [c_void_p, POINTER(tml_map_desc)]),
     'tml_mesh_clean': (c_int, [c_void_p, POINTER(tml_mesh), c_bool, c_bool, POINTER(c_uint64)]),
     'tml_mesh_examine': (c_int, [c_void_p, POINTER(tml_mesh_buffers), c_bool, POINTER(tml_mesh_stats)]),
@@ -631,7 +628,7 @@ FUNCTIONS = {
     'tml_meter_weights': (c_int, [c_int, c_uint32, c_uint32, c_uint32, c_uint32, POINTER(c_uint8)]),
     'tml_mip_level': (None, [c_uint32, c_uint32, c_uint32, POINTER(c_uint32), POINTER(c_uint32), POINTER(c_uint64)]),
     'tml_mip_levels': (c_uint32, [c_uint32, c_uint32]),
-    'tml_open_version': (c_int, [c_uint32, POINTER(tml_open_desc), POINTER(c_void_p)]),
+    'tml_open': (c_int, [POINTER(tml_open_desc), POINTER(c_void_p)]),
     'tml_partition': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_picture_free': (None, [c_void_p, POINTER(tml_picture)]),
     'tml_picture_load': (c_int, [c_void_p, c_char_p, c_uint64, POINTER(tml_picture)]),
@@ -639,7 +636,6 @@ FUNCTIONS = {
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
     'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
-    'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
     'tml_reduce_segments': (c_int, [c_void_p, POINTER(tml_reduce_segments_desc)]),

@@ -262,7 +262,7 @@ class Context:
         desc = c.tml_open_desc(engine=_ENGINES[engine], threads=threads, progress=thunks[0], log=thunks[1],
                                device=None if device is None else str(device).encode())
         pointer = ctypes.c_void_p()
-        status = lib.tml_open_version(c.TML_VERSION, desc, pointer)
+        status = lib.tml_open(desc, pointer)
         if status:
             raise _error(status, lib.tml_last_error(None))
         self._handle = _Handle(pointer, hook, log, thunks)

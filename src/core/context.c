@@ -72,8 +72,11 @@ uint32_t tml_devices(tml_device_info *out, uint32_t capacity)
 
 void tml_context_describe(const tml_context *tml, tml_device_info *out)
 {
-    if (tml && out)
-        *out = tml->device;
+    if (!tml || !out)
+        return;
+    *out = tml->device;
+    out->concurrency = tml->parallel.concurrency;
+    out->scratch_size = tml->scratch_size;
 }
 
 /* Does wanted (part of a name, or an index in the device list; NULL: any) match this device? */
@@ -263,36 +266,15 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
     return open_fails(desc, TML_ERROR_NO_DEVICE, message);
 }
 
-static tml_status open_version(uint32_t version, const tml_open_desc *desc,
-                               const tml_testing *testing, tml_context **out)
+tml_status tml_open(const tml_open_desc *desc, tml_context **out)
 {
-    if (version > TML_VERSION || version >> 20 != TML_VERSION_MAJOR) {
-        char message[TML_MESSAGE];
-        snprintf(
-            message, sizeof message,
-            "tml_open: the program was compiled with the headers of %u.%u.%u, needs those of at "
-            "most %d.%d.%d, which this library is, or a later library",
-            version >> 20, version >> 10 & 1023, version & 1023, TML_VERSION_MAJOR,
-            TML_VERSION_MINOR, TML_VERSION_PATCH);
-        if (out)
-            *out = NULL;
-        return open_fails(&(tml_open_desc){0}, TML_ERROR_INVALID_ARGUMENT, message);
-    }
-    tml_status status = tml_open_among(tml_engines, desc, testing, out);
-    if (!status)
-        (*out)->version = version;
-    return status;
-}
-
-tml_status tml_open_version(uint32_t version, const tml_open_desc *desc, tml_context **out)
-{
-    return open_version(version, desc, NULL, out);
+    return tml_open_among(tml_engines, desc, NULL, out);
 }
 
 tml_status tml_open_testing(const tml_open_desc *desc, const tml_testing *testing,
                             tml_context **out)
 {
-    return open_version(TML_VERSION, desc, testing, out);
+    return tml_open_among(tml_engines, desc, testing, out);
 }
 
 /* Frees what programs of streams keep. */

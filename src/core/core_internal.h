@@ -4,10 +4,11 @@
 
 #include <assert.h>
 #include <stdatomic.h>
-#include <trommel/testing.h>
+#include <trommel/extend.h>
 
 #include "core/engine.h"
 #include "core/platform.h"
+#include "core/testing.h"
 
 #define TML_ARRAY_SIZE(a)             (sizeof(a) / sizeof((a)[0]))
 #define TML_MIN_OF(a, b)              ((a) < (b) ? (a) : (b))
@@ -95,7 +96,6 @@ struct tml_context {
     const tml_engine *const *engines; /* those that tml_open chose among */
     const tml_engine *engine;
     void *engine_state;
-    uint32_t version; /* TML_VERSION of the caller's headers: gives the sizes of its structs */
     tml_device_info device;
     tml_testing testing;    /* zeroed outside tests */
     uint32_t device_number; /* index in the engine's device list */
@@ -115,12 +115,12 @@ struct tml_context {
     uint32_t depth, hooks;      /* open public calls, nested ones included; running user hooks */
     tml_slot **pages;           /* TML_SLOT_PAGE slots each; slots never move; slot 0 is unused */
     uint32_t page_count, page_capacity;
-    uint32_t slot_count, free_slot; /* slots ever used; no slot below free_slot is free */
+    uint32_t slot_count, free_slot;          /* slots ever used; no slot below free_slot is free */
     tml_array_slot *arrays[TML_ARRAY_PAGES]; /* pages, made when they are first needed */
-    uint32_t array_count, array_generation; /* arrays in use; generation of the latest program's */
-    tml_program_memory *programs;           /* not in use */
+    uint32_t array_count, array_generation;  /* arrays in use; generation of the latest program's */
+    tml_program_memory *programs;            /* not in use */
     struct tml_program *recordings; /* those not destroyed, the newest first (program_public.c) */
-    struct program *recorder;               /* stream operations become its steps; NULL: they run */
+    struct program *recorder;       /* stream operations become its steps; NULL: they run */
     tml_growing *named; /* gets the handles of buffers that are checked; NULL: nobody wants them */
     tml_reading reads[TML_MAX_READS];
     tml_kept_block kept[TML_KEPT_BLOCKS];
@@ -140,9 +140,15 @@ static inline tml_slot *tml_slot_at(const tml_context *tml, uint32_t number)
 }
 
 /* tml_open with engines in place of tml_engines. testing: NULL, or the settings of
- * trommel/testing.h. */
+ * core/testing.h. */
 tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc *desc,
                           const tml_testing *testing, tml_context **out);
+
+/* How many tasks run at once. */
+static inline uint32_t tml_concurrency(const tml_context *tml)
+{
+    return tml->parallel.concurrency;
+}
 
 /* The slot of a handle; NULL, without a message, for a zeroed, stale or foreign handle. The pointer
  * is valid until the buffer is destroyed. */

@@ -29,13 +29,6 @@ void *tml_alloc(tml_context *tml, size_t size)
     return memory;
 }
 
-void *tml_alloc_array(tml_context *tml, uint64_t count, size_t size)
-{
-    uint64_t bytes;
-    return tml_mul(count, size, &bytes) && bytes <= PTRDIFF_MAX ? tml_alloc(tml, (size_t)bytes)
-                                                                : NULL;
-}
-
 void tml_free(tml_context *tml, void *memory, size_t size)
 {
     if (!tml || !memory)
@@ -155,9 +148,4 @@ tml_status tml_reserve(tml_context *tml, size_t size)
         return status;
     void *ignored;
     return tml_leave(tml, size == 0 ? TML_OK : tml_scratch(tml, __func__, size, &ignored));
-}
-
-size_t tml_reserved(const tml_context *tml)
-{
-    return tml ? tml->scratch_size : 0;
 }

@@ -35,8 +35,3 @@ bool tml_parallel_until(tml_context *tml, uint32_t count, tml_task_fn task, void
         tml_parallel_for(tml, count, until_task, &job);
     return !atomic_load_explicit(&job.is_stopped, memory_order_relaxed);
 }
-
-uint32_t tml_concurrency(const tml_context *tml)
-{
-    return tml ? tml->parallel.concurrency : 0;
-}

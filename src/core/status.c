@@ -52,24 +52,6 @@ static bool is_record(tml_type type)
     return (type & 0xff) == 0xff && size >= 1 && size <= 64;
 }
 
-tml_type tml_type_scalar(tml_type type)
-{
-    uint32_t scalar = type & 0xff;
-    uint32_t components = type >> 8;
-    bool valid = scalar > TML_TYPE_NONE && scalar < TML_SCALAR_END &&
-                 (components == 0 || (components >= 2 && components <= 4));
-    return valid ? scalar : TML_TYPE_NONE;
-}
-
-uint32_t tml_type_components(tml_type type)
-{
-    if (is_record(type))
-        return 1;
-    if (tml_type_scalar(type) == TML_TYPE_NONE)
-        return 0;
-    return type >> 8 ? type >> 8 : 1;
-}
-
 size_t tml_type_size(tml_type type)
 {
     if (is_record(type))
@@ -94,14 +76,11 @@ tml_type tml_type_from_name(const char *name)
     return TML_TYPE_NONE;
 }
 
-_Static_assert(SCALAR_KINDS == 3, "which kinds are floats, and which have a sign?");
-
-bool tml_type_is_float(tml_type type)
-{
-    return tml_scalar_kind_of(tml_type_scalar(type)) == SCALAR_FLOAT;
-}
-
-bool tml_type_is_signed(tml_type type)
-{
-    return tml_scalar_kind_of(tml_type_scalar(type)) != SCALAR_UNSIGNED;
-}
+/* The queries of core.h: signed integers are even, and floats come last. */
+#define IS_KNOWN(name, size, ctype)                                                                \
+    _Static_assert((TML_##name >= TML_F16) == (SCALAR_KIND_##name == SCALAR_FLOAT) &&              \
+                       (SCALAR_KIND_##name == SCALAR_FLOAT ||                                      \
+                        (TML_##name % 2 == 0) == (SCALAR_KIND_##name == SCALAR_SIGNED)),           \
+                   "core.h does not know the type " #name);
+TML_SCALAR_LIST(IS_KNOWN)
+#undef IS_KNOWN

@@ -11,8 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 #include <zlib.h>
+
+/* How many tasks of the context run at once. */
+static inline uint32_t io_concurrency(const tml_context *tml)
+{
+    tml_device_info info;
+    tml_context_describe(tml, &info);
+    return info.concurrency;
+}
 
 /* As in Linux: longer paths cannot be opened anyway. */
 enum { IO_PATH_SIZE = 4096 };

@@ -307,7 +307,7 @@ tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size)
         size_t made = (size_t)MIN_OF(size, (uint64_t)(out ? READ_CHUNK : STREAM_SKIP));
         tml_status status;
         if (stream->encoding == IO_RAW) {
-            uint32_t readers = MIN_OF(tml_concurrency(file->tml), (uint32_t)READERS_MOST);
+            uint32_t readers = MIN_OF(io_concurrency(file->tml), (uint32_t)READERS_MOST);
             made = (size_t)MIN_OF(size, (uint64_t)readers * READ_CHUNK);
             status = read_in_parallel(file, stream->offset, to, made);
             stream->offset += made;

@@ -242,7 +242,7 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
     if (writer->status != TML_OK || !flush(writer))
         return false;
     const uint64_t size = count * row_size;
-    const uint32_t threads = tml_concurrency(writer->tml);
+    const uint32_t threads = io_concurrency(writer->tml);
     const uint32_t workers = threads < WRITERS_MOST ? threads : WRITERS_MOST;
     rows_job job = {.fd = writer->fd,
                     .fill = fill,

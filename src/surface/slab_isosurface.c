@@ -240,7 +240,7 @@ static tml_status isosurface_count(slab_producer *p, const slab_layers *at)
         cut_part(p, plan, at, &plan->parts[i]);
     tml_status status = surface_run_stage(p->tml, plan, SURFACE_COUNT, at->from, middle);
     p->progress = middle;
-    p->result->scratch_size = TML_MAX_OF(p->result->scratch_size, tml_reserved(p->tml));
+    p->result->scratch_size = TML_MAX_OF(p->result->scratch_size, p->tml->scratch_size);
     for (uint32_t i = 0; i < plan->part_count; i++) {
         p->parts[i].vertex_count = plan->parts[i].vertex_count;
         p->parts[i].triangle_count = plan->parts[i].triangle_count;

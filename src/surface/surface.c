@@ -78,7 +78,7 @@ static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, surfa
                                      size_t count)
 {
     tml_status status = surface_outputs_make(tml, "tml_surface", outputs, count);
-    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY && tml_reserved(tml) > 0) {
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY && tml->scratch_size > 0) {
         surface_outputs_destroy(tml, outputs, count);
         tml_scratch_release(tml);
         plan->kept_scratch = 0;

@@ -75,7 +75,7 @@ EMSCRIPTEN_KEEPALIVE int web_open(void)
     reply.tml = address(tml);
     reply.name = address(info.name);
     reply.features = address(info.features);
-    reply.threads = tml_concurrency(tml);
+    reply.threads = info.concurrency;
     reply.is_software = info.is_software;
     web_gl_tell(tml);
     return TML_OK;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 /* Twice a triangle's area over its longest edge's square. */

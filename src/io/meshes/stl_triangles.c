@@ -469,7 +469,7 @@ tml_status tml_stl_read_triangles(mesh_sink *sink, bool *is_done)
                    .triangle_count = count,
                    .is_welded = sink->weld == TML_WELD_ALWAYS,
                    .block_count = (uint32_t)((count + BLOCK - 1) / BLOCK)};
-    const uint32_t workers = tml_concurrency(file->tml);
+    const uint32_t workers = io_concurrency(file->tml);
     job.worker_count = workers < job.block_count ? workers : job.block_count;
     job.worker_count = job.worker_count < WORKERS_MAX ? job.worker_count : WORKERS_MAX;
     return make(sink, &job, is_done);

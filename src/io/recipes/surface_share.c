@@ -3,6 +3,7 @@
  * from the lowest rank up, each process joins what the one below it left, and hands on its own. */
 #include <inttypes.h>
 #include <string.h>
+#include <trommel/extend.h>
 
 #include "io/recipes/surface_share.h"
 

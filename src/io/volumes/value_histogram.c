@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 #include "kernels/kernel.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trommel/extend.h>
 #include <trommel/io.h>
 
 #include "kernels/kernel.h"

@@ -1,13 +1,9 @@
-/* For tests of what stands on the library's seams, of which some need streams and textures larger
- * than are at hand. Programs have no use for it; it may change with any version. */
-#ifndef TROMMEL_TESTING_H
-#define TROMMEL_TESTING_H
+/* Settings with which tests open a context: limits of the engines, made so small that a short
+ * stream or a small texture reaches them. */
+#ifndef TML_TESTING_H
+#define TML_TESTING_H
 
 #include <trommel/core.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 /* Zeroed, or NULL in its place: as tml_open. */
 typedef struct tml_testing {
@@ -30,10 +26,7 @@ typedef struct tml_testing {
 
 /* tml_open with these; testing is copied. Errors: as tml_open; INVALID_ARGUMENT for numbers that
  * testing does not allow. */
-TML_API TML_MUST_CHECK tml_status tml_open_testing(const tml_open_desc *desc,
-                                                   const tml_testing *testing, tml_context **out);
+TML_MUST_CHECK tml_status tml_open_testing(const tml_open_desc *desc, const tml_testing *testing,
+                                           tml_context **out);
 
-#ifdef __cplusplus
-}
-#endif
 #endif
