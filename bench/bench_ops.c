@@ -708,7 +708,7 @@ static tml_status create_surface(bench_op *op)
     tml_status status = wrap(op, type, desc->count, desc->data, &set->in);
     if (!status && desc->sweep)
         status = tml_surface_index(
-            op->tml, &(tml_surface_index_desc){.volume = set->in, .grid = desc->grid}, &op->index);
+            op->tml, &(tml_surface_desc){.volume = set->in, .grid = desc->grid}, &op->index);
     op->surface = (tml_surface_desc){.volume = set->in,
                                      .grid = desc->grid,
                                      .iso = desc->iso,
@@ -750,8 +750,7 @@ static bool run_surface(bench_op *op)
     if (op->desc.sweep)
         desc.iso = op->desc.sweep[op->runs++ % op->desc.sweep_count];
     if (enqueues_surface(op))
-        return tml_surface_enqueue(op->tml, &(tml_surface_enqueue_desc){.surface = &desc}) ==
-               TML_OK;
+        return tml_surface_enqueue(op->tml, &desc) == TML_OK;
     tml_surface_result result;
     if (tml_surface(op->tml, &desc, &result))
         return false;
@@ -792,9 +791,9 @@ static uint64_t count_crossings(const bench_op *op, const void *samples, double 
  * have room for just that. */
 static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
 {
-    tml_surface_desc surface = op->surface;
-    surface.mesh = result->mesh;
-    const tml_surface_enqueue_desc desc = {.surface = &surface, .counts = op->total};
+    tml_surface_desc desc = op->surface;
+    desc.mesh = result->mesh;
+    desc.counts = op->total;
     uint64_t counts[2];
     tml_status status = tml_surface_enqueue(op->tml, &desc);
     if (!status)

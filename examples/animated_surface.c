@@ -88,6 +88,7 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
                                          .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}},
                                 .normals = TML_NORMALS_CENTRAL,
                                 .mesh = {.positions = m->vertices, .indices = m->indices},
+                                .draw = m->draw,
                                 .indices16 = r->is_narrow};
     if (r->is_compact) { /* as a renderer takes it: make_pipeline */
         surface.vertex_stride = 16;
@@ -96,10 +97,9 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
     } else {
         surface.mesh.normals = m->normals;
     }
-    const tml_surface_enqueue_desc enqueue = {.surface = &surface, .draw = m->draw};
     if (is_first) {
         MUST(tml_map(tml, map));
-        MUST(tml_surface_enqueue(tml, &enqueue));
+        MUST(tml_surface_enqueue(tml, &surface));
         MUST(tml_sync(tml));
     }
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
@@ -107,7 +107,7 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
     MUST(vkBeginCommandBuffer(r->commands, &begin));
     MUST(tml_vulkan_record(tml, r->commands));
     MUST(tml_map(tml, map));
-    MUST(tml_surface_enqueue(tml, &enqueue));
+    MUST(tml_surface_enqueue(tml, &surface));
     MUST(tml_vulkan_record_end(tml));
     const view seen = {0.6f + 0.25f * turn, (float)r->size.width / (float)r->size.height};
     draw(r, seen, m->at);

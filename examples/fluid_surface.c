@@ -178,7 +178,9 @@ static void make_water(tml_context *tml, renderer *r, const options *o, water *w
         .field = &w->field,
         .iso = 0.5,
         .normals = TML_NORMALS_CENTRAL,
-        .mesh = {.positions = w->mesh[0], .normals = w->mesh[1], .indices = w->mesh[2]}};
+        .mesh = {.positions = w->mesh[0], .normals = w->mesh[1], .indices = w->mesh[2]},
+        .counts = w->counts,
+        .draw = w->mesh[3]};
 }
 
 /* Moves the particles by a time, lets the frame's new ones go, and takes away those that have
@@ -210,9 +212,7 @@ static void flow(tml_context *tml, water *w)
 
 static void make_surface(tml_context *tml, const water *w)
 {
-    MUST(tml_surface_enqueue(tml, &(tml_surface_enqueue_desc){.surface = &w->surface,
-                                                              .counts = w->counts,
-                                                              .draw = w->mesh[3]}));
+    MUST(tml_surface_enqueue(tml, &w->surface));
     MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &w->field,
                                                     .positions = w->mesh[0],
                                                     .length.device = w->counts,

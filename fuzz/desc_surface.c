@@ -160,7 +160,7 @@ static void take_volume(surface_input *in)
         desc->index = make(TML_VEC(TML_F32, 2), bricks, CONTENTS_ANY, 0);
         in->is_indexed = tml_buffer_is_none(desc->index);
     } else if (which >= 192) {
-        tml_surface_index_desc index = {.volume = desc->volume, .grid = desc->grid};
+        tml_surface_desc index = {.volume = desc->volume, .grid = desc->grid};
         if (CALL(tml_surface_index, tml, &index, &desc->index)) {
             desc->index = keep(desc->index);
             note_buffer(desc->index);
@@ -602,7 +602,6 @@ void desc_surface_enqueue(void)
     if (!take_surface(&in))
         return;
     tml_surface_desc *surface = &in.desc;
-    tml_surface_enqueue_desc desc = {.surface = surface};
     if (take() < 240) {
         surface->isovalues = NULL;
         surface->labels = NULL;
@@ -612,8 +611,8 @@ void desc_surface_enqueue(void)
     }
     uint64_t room = take_bool() ? 4096 : take();
     if (take() >= 192) {
-        desc.iso = make(TML_F32, 3, CONTENTS_ANY, 0);
-        desc.iso_index = mostly(below(4));
+        surface->iso_buffer = make(TML_F32, 3, CONTENTS_ANY, 0);
+        surface->iso_index = mostly(below(4));
     }
     surface->mesh.positions = make_out(TML_VEC(TML_F32, 3), room);
     if (surface->normals != TML_NORMALS_NONE)
@@ -623,10 +622,10 @@ void desc_surface_enqueue(void)
     surface->mesh.indices = make_out(index_type(surface), room);
     if (surface->cells)
         surface->triangle_cells = make_out(take_bool() ? TML_U64 : TML_U32, room);
-    desc.counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
-    desc.draw = maybe_out(TML_U32, 5);
-    size_t size = tml_surface_enqueue_scratch_size(tml, &desc), reserved = reserved_of(tml);
-    tml_status status = tml_surface_enqueue(tml, &desc);
+    surface->counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
+    surface->draw = maybe_out(TML_U32, 5);
+    size_t size = tml_surface_enqueue_scratch_size(tml, surface), reserved = reserved_of(tml);
+    tml_status status = tml_surface_enqueue(tml, surface);
     DEMAND(status != TML_OK || reserved_of(tml) <= (size > reserved ? size : reserved));
     if (!ended_well("tml_surface_enqueue", status))
         return;
@@ -634,14 +633,14 @@ void desc_surface_enqueue(void)
     tml_surface_result mesh;
     tml_surface_desc whole = *surface;
     whole.mesh = (tml_mesh_buffers){0};
-    whole.triangle_cells = (tml_buffer){0, 0};
-    if (!tml_buffer_is_none(desc.iso))
-        whole.iso = ((const float *)elements_of(desc.iso))[desc.iso_index];
-    if (tml_buffer_is_none(desc.counts) || !isfinite(whole.iso) ||
+    whole.triangle_cells = whole.iso_buffer = whole.counts = whole.draw = (tml_buffer){0, 0};
+    if (!tml_buffer_is_none(surface->iso_buffer))
+        whole.iso = ((const float *)elements_of(surface->iso_buffer))[surface->iso_index];
+    if (tml_buffer_is_none(surface->counts) || !isfinite(whole.iso) ||
         !CALL(tml_surface, tml, &whole, &mesh))
         return;
-    DEMAND(number_of(desc.counts, 0) == mesh.vertex_count);
-    DEMAND(number_of(desc.counts, 1) == mesh.triangle_count);
+    DEMAND(number_of(surface->counts, 0) == mesh.vertex_count);
+    DEMAND(number_of(surface->counts, 1) == mesh.triangle_count);
     tml_surface_free(tml, &mesh);
 }
 

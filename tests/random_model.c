@@ -504,24 +504,22 @@ static void model_indirect(const operands *o, const call *c)
         memcpy(out->mirror, words, sizeof words);
 }
 
-tml_surface_enqueue_desc surface_desc(const operands *o, const call *c,
-                                      tml_buffer (*make)(const operands *, int),
-                                      tml_surface_desc *surface)
+tml_surface_desc surface_desc(const operands *o, const call *c,
+                              tml_buffer (*make)(const operands *, int))
 {
-    *surface =
-        (tml_surface_desc){.volume = make(o, AT_IN),
-                           .grid.dims = {c->dims[0], c->dims[1], c->dims[2]},
-                           .mask = make(o, AT_IN + 1),
-                           .iso = 0.5,
-                           .caps = c->options & OPTION_CAPS,
-                           .flip = c->options & OPTION_FLIP,
-                           .soup = c->options & OPTION_SOUP,
-                           .mesh = {.positions = make(o, AT_OUT), .indices = make(o, AT_OUT + 1)}};
-    return (tml_surface_enqueue_desc){.surface = surface,
-                                      .iso = make(o, AT_IN + 2),
-                                      .iso_index = c->index,
-                                      .counts = make(o, AT_COUNT),
-                                      .draw = make(o, AT_OUT + 2)};
+    return (tml_surface_desc){
+        .volume = make(o, AT_IN),
+        .grid.dims = {c->dims[0], c->dims[1], c->dims[2]},
+        .mask = make(o, AT_IN + 1),
+        .iso = 0.5,
+        .iso_buffer = make(o, AT_IN + 2),
+        .iso_index = c->index,
+        .caps = c->options & OPTION_CAPS,
+        .flip = c->options & OPTION_FLIP,
+        .soup = c->options & OPTION_SOUP,
+        .mesh = {.positions = make(o, AT_OUT), .indices = make(o, AT_OUT + 1)},
+        .counts = make(o, AT_COUNT),
+        .draw = make(o, AT_OUT + 2)};
 }
 
 static tml_buffer mirror_as_buffer(const operands *o, int place)
@@ -572,8 +570,7 @@ static void model_surface(const operands *o, const call *c)
                                .iso = iso ? mc_sample(iso->mirror, iso->type, c->index) : 0.5,
                                .caps = c->options & OPTION_CAPS,
                                .flip = c->options & OPTION_FLIP});
-    tml_surface_desc surface;
-    tml_surface_enqueue_desc desc = surface_desc(o, c, mirror_as_buffer, &surface);
+    tml_surface_desc desc = surface_desc(o, c, mirror_as_buffer);
     uint64_t counts[2] = {0, 0};
     tml_buffer count = {0, 0};
     if (tml_buffer_create(o->reference,
@@ -589,7 +586,7 @@ static void model_surface(const operands *o, const call *c)
         store_count(o->at[AT_COUNT], 0, counts[0]);
         store_count(o->at[AT_COUNT], 1, counts[1]);
     }
-    const bool is_soup = surface.soup;
+    const bool is_soup = desc.soup;
     const uint64_t expected = is_soup ? 3 * mesh.triangle_count : mesh.vertex_count;
     if (counts[0] != expected)
         surface_problem(o, "vertices", counts[0], expected);
@@ -600,8 +597,8 @@ static void model_surface(const operands *o, const call *c)
         surface_problem(o, "positions differ; vertices", counts[0], mesh.vertex_count);
     mc_free(&mesh);
     const tml_buffer made[] = {
-        surface.volume, surface.mask, surface.mesh.positions, surface.mesh.indices, desc.iso, given,
-        count,          desc.draw};
+        desc.volume, desc.mask, desc.mesh.positions, desc.mesh.indices, desc.iso_buffer, given,
+        count,       desc.draw};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         tml_buffer_destroy(o->reference, made[i]);
 }

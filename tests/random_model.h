@@ -246,9 +246,8 @@ typedef struct operands {
 tml_params params_of(const call *c, const array *words);
 
 /* The desc of a surface, with buffers as make says. */
-tml_surface_enqueue_desc surface_desc(const operands *o, const call *c,
-                                      tml_buffer (*make)(const operands *, int),
-                                      tml_surface_desc *surface);
+tml_surface_desc surface_desc(const operands *o, const call *c,
+                              tml_buffer (*make)(const operands *, int));
 
 /* Samples are 0 and 1 and the isovalue is a half or a whole number, or a vertex may lie elsewhere
  * by a rounding. */

@@ -220,8 +220,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
         return TML_OK;
     }
     case CALL_SURFACE_ENQUEUE: {
-        tml_surface_desc surface;
-        const tml_surface_enqueue_desc d = surface_desc(o, c, buffer_at, &surface);
+        const tml_surface_desc d = surface_desc(o, c, buffer_at);
         if (!size)
             return tml_surface_enqueue(tml, &d);
         *size = tml_surface_enqueue_scratch_size(tml, &d);

@@ -104,8 +104,8 @@ TEST(a_loaded_index_is_as_good_as_a_new_one)
         .volume = buffer_of(tml, TML_F32, SAMPLES, samples), .grid = grid, .iso = 0.5};
     tml_buffer index;
     tml_bricks bricks = {.dims = {WIDTH, HEIGHT, DEPTH}, .type = TML_F32, .count = BRICKS};
-    CHECK_OK(tml, tml_surface_index(
-                      tml, &(tml_surface_index_desc){.volume = desc.volume, .grid = grid}, &index));
+    CHECK_OK(tml, tml_surface_index(tml, &(tml_surface_desc){.volume = desc.volume, .grid = grid},
+                                    &index));
     bricks.ranges = fetch(tml, index, BRICKS);
     CHECK_OK(tml, tml_bricks_save(tml, in_folder("a.tmx"), &bricks));
     free(bricks.ranges);

@@ -497,7 +497,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_surface_labels, (NULL, &nets, &net), "tml")                                              \
     X(tml_surface_labels, (tml, NULL, &net), "desc")                                               \
     X(tml_surface_labels, (tml, &nets, NULL), "out")                                               \
-    X(tml_surface_enqueue, (NULL, &enqueued), "tml")                                               \
+    X(tml_surface_enqueue, (NULL, &surface), "tml")                                                \
     X(tml_surface_enqueue, (tml, NULL), "desc")                                                    \
     X(tml_surface_cells, (NULL, &surface, cells), "tml")                                           \
     X(tml_surface_cells, (tml, NULL, cells), "desc")                                               \
@@ -640,7 +640,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_scan_segments_scratch_size, &scan_segments)                                              \
     X(tml_field_scratch_size, &points)                                                             \
     X(tml_field_mean_scratch_size, &field_mean)                                                    \
-    X(tml_surface_enqueue_scratch_size, &enqueued)                                                 \
+    X(tml_surface_enqueue_scratch_size, &surface)                                                  \
     X(tml_tree_cast_enqueue_scratch_size, &cast_enqueued)                                          \
     X(tml_image_measure_scratch_size, &measure)                                                    \
     X(tml_image_mips_scratch_size, &mips)
@@ -690,11 +690,9 @@ TEST(null_is_refused_by_every_call)
     const tml_surface_desc surface = {.iso = 1};
     const tml_surface_slabs_desc slabs = {.surface = NULL};
     tml_surface_seam seam = {0};
-    const tml_surface_index_desc bricks = {.volume = none};
+    const tml_surface_desc bricks = {.volume = none};
     const tml_surface_labels_desc nets = {.volume = none};
     tml_surface_labels_result net;
-    const tml_surface_desc of_nothing = {.iso = 1};
-    const tml_surface_enqueue_desc enqueued = {.surface = &of_nothing};
     tml_surface_result mesh;
     tml_mesh_stats stats;
     tml_mesh arrays = {0};

@@ -594,8 +594,7 @@ static void run_surface_isovalues(fault_run *r)
     static const double isovalues[] = {3, -20, 0, 10, 20, 30};
     tml_surface_desc desc = {
         .volume = volume_of(r), .grid = grid, .isovalues = isovalues, .isovalue_count = 6};
-    FAULT_DO(r, tml_surface_index(r->tml,
-                                  &(tml_surface_index_desc){.volume = desc.volume, .grid = grid},
+    FAULT_DO(r, tml_surface_index(r->tml, &(tml_surface_desc){.volume = desc.volume, .grid = grid},
                                   &desc.index));
     if (r->status != TML_OK)
         FAULT_CHECK(tml_buffer_is_none(desc.index));
@@ -776,12 +775,11 @@ static void run_surface_of_field(fault_run *r)
 
 static void run_surface_enqueue(fault_run *r)
 {
-    tml_surface_desc surface = {.volume = volume_of(r), .grid = grid};
-    tml_surface_enqueue_desc desc = {.surface = &surface};
+    tml_surface_desc desc = {.volume = volume_of(r), .grid = grid};
     float iso = 1;
-    desc.iso = fault_buffer(r, TML_F32, 1, &iso);
-    surface.mesh.positions = fault_buffer(r, vec3_type, 3000, NULL);
-    surface.mesh.indices = fault_buffer(r, triangle_type, 6000, NULL);
+    desc.iso_buffer = fault_buffer(r, TML_F32, 1, &iso);
+    desc.mesh.positions = fault_buffer(r, vec3_type, 3000, NULL);
+    desc.mesh.indices = fault_buffer(r, triangle_type, 6000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     desc.draw = fault_buffer(r, TML_U32, 5, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
@@ -789,8 +787,8 @@ static void run_surface_enqueue(fault_run *r)
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
     fault_take(r, desc.draw, 5);
-    fault_take(r, surface.mesh.positions, counts[0]);
-    fault_take(r, surface.mesh.indices, counts[1]);
+    fault_take(r, desc.mesh.positions, counts[0]);
+    fault_take(r, desc.mesh.indices, counts[1]);
 }
 
 static void run_surface_enqueue_field(fault_run *r)
@@ -798,38 +796,36 @@ static void run_surface_enqueue_field(fault_run *r)
     const uint32_t length = POINTS - 3;
     tml_field_desc field = {.points = points_of(r), .grid.dims = {24, 22, 21}, .radius = 4};
     field.length.device = fault_buffer(r, TML_U32, 1, &length);
-    tml_surface_desc surface = {.field = &field, .iso = 0.6};
-    tml_surface_enqueue_desc desc = {.surface = &surface};
-    surface.mesh.positions = fault_buffer(r, vec3_type, 6000, NULL);
-    surface.mesh.indices = fault_buffer(r, triangle_type, 12000, NULL);
+    tml_surface_desc desc = {.field = &field, .iso = 0.6};
+    desc.mesh.positions = fault_buffer(r, vec3_type, 6000, NULL);
+    desc.mesh.indices = fault_buffer(r, triangle_type, 12000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
     uint32_t counts[2] = {0, 0};
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
-    fault_take(r, surface.mesh.positions, counts[0]);
-    fault_take(r, surface.mesh.indices, counts[1]);
+    fault_take(r, desc.mesh.positions, counts[0]);
+    fault_take(r, desc.mesh.indices, counts[1]);
 }
 
 static void run_surface_enqueue_soup(fault_run *r)
 {
-    tml_surface_desc surface = {.volume = volume_of(r),
-                                .grid = grid,
-                                .soup = true,
-                                .cells = true,
-                                .normals = TML_NORMALS_CENTRAL};
-    tml_surface_enqueue_desc desc = {.surface = &surface};
-    surface.mesh.positions = fault_buffer(r, vec3_type, 18000, NULL);
-    surface.mesh.normals = fault_buffer(r, vec3_type, 18000, NULL);
-    surface.triangle_cells = fault_buffer(r, TML_U64, 6000, NULL);
+    tml_surface_desc desc = {.volume = volume_of(r),
+                             .grid = grid,
+                             .soup = true,
+                             .cells = true,
+                             .normals = TML_NORMALS_CENTRAL};
+    desc.mesh.positions = fault_buffer(r, vec3_type, 18000, NULL);
+    desc.mesh.normals = fault_buffer(r, vec3_type, 18000, NULL);
+    desc.triangle_cells = fault_buffer(r, TML_U64, 6000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 2, NULL);
     FAULT_DO(r, tml_surface_enqueue(r->tml, &desc));
     uint32_t counts[2] = {0, 0};
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
-    fault_take(r, surface.mesh.positions, counts[0]);
-    fault_take(r, surface.mesh.normals, counts[0]);
-    fault_take(r, surface.triangle_cells, counts[1]);
+    fault_take(r, desc.mesh.positions, counts[0]);
+    fault_take(r, desc.mesh.normals, counts[0]);
+    fault_take(r, desc.triangle_cells, counts[1]);
 }
 
 typedef struct slabs {

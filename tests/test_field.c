@@ -634,6 +634,7 @@ static tml_surface_result mesh_by_host(tml_context *tml, const tml_field_desc *k
     desc.grid = field.grid;
     desc.volume = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
     desc.mesh = (tml_mesh_buffers){0};
+    desc.counts = (tml_buffer){0, 0};
     CHECK_OK(tml, tml_field(tml, &field, desc.volume));
     CHECK_OK(tml, tml_surface(tml, &desc, &out));
     tml_buffer_destroy(tml, field.radii);
@@ -674,15 +675,14 @@ static void check_enqueued(tml_context *tml, const field_case *test)
         .normals = TML_NORMALS_CENTRAL,
         .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
                  .normals = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
-                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)}};
-    const tml_surface_enqueue_desc desc = {.surface = &surface,
-                                           .counts = buffer_of(tml, TML_U64, 2, NULL)};
+                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)},
+        .counts = buffer_of(tml, TML_U64, 2, NULL)};
     for (uint32_t turn = 1; turn <= 2; turn++) {
         uint64_t counts[2] = {9, 9};
         const uint32_t length = (uint32_t)cloud.count / turn;
         CHECK_OK(tml, tml_buffer_write(tml, field.length.device, 0, 1, &length));
-        CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
-        CHECK_OK(tml, tml_buffer_read(tml, desc.counts, counts));
+        CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
+        CHECK_OK(tml, tml_buffer_read(tml, surface.counts, counts));
         tml_surface_result whole =
             mesh_by_host(tml, &field, has_radii ? cloud.radii : NULL, &surface);
         CHECK(whole.vertex_count > 0 && whole.vertex_count < ROOM && whole.triangle_count < ROOM);
@@ -695,11 +695,11 @@ static void check_enqueued(tml_context *tml, const field_case *test)
         tml_surface_free(tml, &whole);
     }
     field.radius = 0;
-    CHECK_STATUS(tml_surface_enqueue(tml, &desc), TML_ERROR_UNSUPPORTED);
-    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &desc), 0);
+    CHECK_STATUS(tml_surface_enqueue(tml, &surface), TML_ERROR_UNSUPPORTED);
+    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &surface), 0);
     const tml_buffer buffers[] = {
         field.points,         field.radii,          field.length.device, surface.mesh.positions,
-        surface.mesh.normals, surface.mesh.indices, desc.counts};
+        surface.mesh.normals, surface.mesh.indices, surface.counts};
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         tml_buffer_destroy(tml, buffers[i]);
 }

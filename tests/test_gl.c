@@ -515,7 +515,7 @@ TEST(exact_counts_wait)
 
 /* The other operations that make as much as their data say, and a whole surface. */
 static tml_status all_run(tml_context *tml, const work *w, tml_buffer rank,
-                          const tml_surface_enqueue_desc *surface)
+                          const tml_surface_desc *surface)
 {
     tml_status status = work_run(tml, w);
     if (status == TML_OK)
@@ -624,8 +624,7 @@ TEST(no_count_is_waited_for)
     memset(&gl_driver, 0, sizeof gl_driver);
     work w;
     tml_buffer rank, counts;
-    tml_surface_desc extract = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL};
-    tml_surface_enqueue_desc surface = {.surface = &extract};
+    tml_surface_desc surface = {.grid.dims = {SIDE, SIDE, SIDE}, .normals = TML_NORMALS_SOBEL};
     tml_field_desc field = {.radius = 2, .grid.dims = {SIDE, SIDE, SIDE}};
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml)) &&
         CHECK_OK(tml, work_create(tml, &w))) {
@@ -636,10 +635,10 @@ TEST(no_count_is_waited_for)
         } all[] = {
             {&rank, {.type = TML_U32, .count = COUNT}},
             {&counts, {.type = TML_U32, .count = 2}},
-            {&extract.volume, {.type = TML_F32, .count = SIDE * SIDE * SIDE, .data = samples}},
-            {&extract.mesh.positions, {.type = vec3_type, .count = ROOM}},
-            {&extract.mesh.normals, {.type = vec3_type, .count = ROOM}},
-            {&extract.mesh.indices, {.type = triangle_type, .count = ROOM}},
+            {&surface.volume, {.type = TML_F32, .count = SIDE * SIDE * SIDE, .data = samples}},
+            {&surface.mesh.positions, {.type = vec3_type, .count = ROOM}},
+            {&surface.mesh.normals, {.type = vec3_type, .count = ROOM}},
+            {&surface.mesh.indices, {.type = triangle_type, .count = ROOM}},
         };
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
             CHECK_OK(tml, tml_buffer_create(tml, &all[i].desc, all[i].buffer));
@@ -654,7 +653,7 @@ TEST(no_count_is_waited_for)
         CHECK(made[0] > 500 && made[0] < ROOM);
         CHECK_EQ_U64(made[1], 2 * made[0] - 4); /* a closed surface of genus 0 */
         const uint32_t triangles = made[1];
-        extract.soup = true;
+        surface.soup = true;
         CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
         gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
@@ -663,10 +662,10 @@ TEST(no_count_is_waited_for)
         CHECK_OK(tml, tml_buffer_read(tml, counts, made));
         CHECK_EQ_U64(made[0], 3 * triangles);
         CHECK_EQ_U64(made[1], triangles);
-        extract.soup = false;
-        extract.volume = (tml_buffer){0, 0};
-        extract.field = &field;
-        extract.iso = 0.3;
+        surface.soup = false;
+        surface.volume = (tml_buffer){0, 0};
+        surface.field = &field;
+        surface.iso = 0.3;
         field.points = points_of_ball(tml, SIDE);
         field.length.device = w.count; /* as many as a compaction left */
         CHECK_OK(tml, work_run(tml, &w));

@@ -66,7 +66,6 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
 {
     uint64_t vertices = whole->vertices / 2, triangles = whole->triangles / 3;
     tml_surface_desc surface = *desc;
-    tml_surface_enqueue_desc enqueue = {.surface = &surface};
     uint8_t *guard = malloc(12 * (vertices + triangles + 8));
     if (!guard)
         abort();
@@ -74,13 +73,13 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     surface.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), vertices, guard);
     surface.mesh.normals = buffer_of(tml, TML_VEC(TML_F32, 3), vertices + 5, guard);
     surface.mesh.indices = buffer_of(tml, TML_VEC(TML_U32, 3), triangles, guard);
-    enqueue.counts = buffer_of(tml, TML_U64, 2, NULL);
-    enqueue.draw = buffer_of(tml, TML_U32, 5, NULL);
-    CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
+    surface.counts = buffer_of(tml, TML_U64, 2, NULL);
+    surface.draw = buffer_of(tml, TML_U32, 5, NULL);
+    CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
     uint64_t counts[2] = {0, 0};
     uint32_t draw[5] = {0};
-    CHECK_OK(tml, tml_buffer_read(tml, enqueue.counts, counts));
-    CHECK_OK(tml, tml_buffer_read(tml, enqueue.draw, draw));
+    CHECK_OK(tml, tml_buffer_read(tml, surface.counts, counts));
+    CHECK_OK(tml, tml_buffer_read(tml, surface.draw, draw));
     CHECK_EQ_U64(counts[0], whole->vertices);
     CHECK_EQ_U64(counts[1], whole->triangles);
     CHECK_EQ_U64(draw[0], 3 * triangles);
@@ -99,8 +98,8 @@ static void compare_enqueued(tml_context *tml, const tml_surface_desc *desc, con
     tml_buffer_destroy(tml, surface.mesh.positions);
     tml_buffer_destroy(tml, surface.mesh.normals);
     tml_buffer_destroy(tml, surface.mesh.indices);
-    tml_buffer_destroy(tml, enqueue.counts);
-    tml_buffer_destroy(tml, enqueue.draw);
+    tml_buffer_destroy(tml, surface.counts);
+    tml_buffer_destroy(tml, surface.draw);
 }
 
 /* Soups, made at once and enqueued, are the welded mesh's vertices in the order of its
@@ -115,11 +114,10 @@ static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const h
     CHECK_EQ_U64(soup.triangles, welded->triangles);
     surface.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 1, NULL);
     surface.mesh.normals = buffer_of(tml, TML_VEC(TML_F32, 3), corners + 2, NULL);
-    tml_surface_enqueue_desc enqueue = {.surface = &surface,
-                                        .counts = buffer_of(tml, TML_U32, 2, NULL)};
-    CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
+    surface.counts = buffer_of(tml, TML_U32, 2, NULL);
+    CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
     uint32_t counts[2] = {0, 0};
-    CHECK_OK(tml, tml_buffer_read(tml, enqueue.counts, counts));
+    CHECK_OK(tml, tml_buffer_read(tml, surface.counts, counts));
     CHECK_EQ_U64(counts[0], corners);
     CHECK_EQ_U64(counts[1], welded->triangles);
     float *positions = read_all(tml, surface.mesh.positions, 12 * (corners + 1));
@@ -138,7 +136,7 @@ static void compare_soup(tml_context *tml, const tml_surface_desc *desc, const h
     free_mesh(&soup);
     tml_buffer_destroy(tml, surface.mesh.positions);
     tml_buffer_destroy(tml, surface.mesh.normals);
-    tml_buffer_destroy(tml, enqueue.counts);
+    tml_buffer_destroy(tml, surface.counts);
 }
 
 static void compare_on(tml_context *gl, tml_context *cpu, const uint64_t dims[3], bool caps)

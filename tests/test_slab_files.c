@@ -694,8 +694,8 @@ static void choose_isovalues(const tml_volume *volume, tml_context *tml, double 
     const tml_buffer_desc lent = {.type = volume->type,
                                   .count = volume->size / tml_type_size(volume->type),
                                   .host = volume->data};
-    const tml_surface_index_desc index = {.grid = volume->grid};
-    tml_surface_index_desc desc = index;
+    const tml_surface_desc index = {.grid = volume->grid};
+    tml_surface_desc desc = index;
     isovalues[0] = isovalues[1] = 0;
     CHECK_OK(tml, tml_buffer_create(tml, &lent, &buffer));
     desc.volume = buffer;

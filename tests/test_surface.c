@@ -1518,10 +1518,10 @@ TEST(index_changes_nothing)
                 add_nans(&s, types[t], 0.02);
             s.desc.caps = option & 2;
             tml_buffer index = {0};
-            CHECK_OK(tml, tml_surface_index(tml,
-                                            &(tml_surface_index_desc){.volume = s.desc.volume,
-                                                                      .grid = s.desc.grid},
-                                            &index));
+            CHECK_OK(tml,
+                     tml_surface_index(
+                         tml, &(tml_surface_desc){.volume = s.desc.volume, .grid = s.desc.grid},
+                         &index));
             for (int i = 0; i < 20; i++) {
                 if (!is_turn((uint64_t)(i + option), 6))
                     continue;
@@ -1567,7 +1567,7 @@ TEST(index_of_whole_rows_changes_nothing)
             if (option >= 3 && !tml_type_is_float(type))
                 add_mask(&s, 0.01);
             tml_buffer index = {0};
-            tml_surface_index_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
+            tml_surface_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
             CHECK_OK(tml, tml_surface_index(tml, &desc, &index));
             for (int i = 0; i < 7; i++) {
                 if (!is_turn((uint64_t)(i + option), 2))
@@ -1616,7 +1616,7 @@ TEST(index_sees_the_smallest_differences)
         }
         upload(&s);
         tml_buffer index = {0};
-        tml_surface_index_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
+        tml_surface_desc desc = {.volume = s.desc.volume, .grid = s.desc.grid};
         CHECK_OK(tml, tml_surface_index(tml, &desc, &index));
         for (int steps = -4; steps <= 4; steps++) {
             s.desc.iso = cases[c].centre + steps * cases[c].step;
@@ -1974,7 +1974,7 @@ TEST(results_own_what_was_made)
     close_context(tml);
 }
 
-static void check_overlap(const scene *s, const tml_surface_enqueue_desc *enqueue, const char *word,
+static void check_overlap(const scene *s, const tml_surface_desc *enqueue, const char *word,
                           const char *other)
 {
     tml_context *tml = s->tml;
@@ -2013,18 +2013,17 @@ TEST(outputs_lie_apart)
     s.desc.mesh.positions = s.desc.mesh.normals = rows[0];
     check_overlap(&s, NULL, "desc.mesh.normals", "desc.mesh.positions");
     tml_surface_desc enqueued = s.desc;
-    tml_surface_enqueue_desc enqueue = {.surface = &enqueued};
     enqueued.mesh.values = values;
     enqueued.mesh.indices = triangles;
-    check_overlap(&s, &enqueue, "desc.mesh.normals", "desc.mesh.positions");
+    check_overlap(&s, &enqueued, "desc.mesh.normals", "desc.mesh.positions");
     enqueued.mesh.positions = rows[1];
-    enqueue.iso = values;
-    check_overlap(&s, &enqueue, "desc.mesh.values", "desc.iso");
-    enqueue.iso = (tml_buffer){0, 0};
-    enqueue.counts = enqueue.draw = words;
-    check_overlap(&s, &enqueue, "desc.draw", "desc.counts");
-    enqueue.draw = (tml_buffer){0, 0};
-    CHECK_OK(tml, tml_surface_enqueue(tml, &enqueue));
+    enqueued.iso_buffer = values;
+    check_overlap(&s, &enqueued, "desc.mesh.values", "desc.iso_buffer");
+    enqueued.iso_buffer = (tml_buffer){0, 0};
+    enqueued.counts = enqueued.draw = words;
+    check_overlap(&s, &enqueued, "desc.draw", "desc.counts");
+    enqueued.draw = (tml_buffer){0, 0};
+    CHECK_OK(tml, tml_surface_enqueue(tml, &enqueued));
     free_scene(&s);
     const tml_field_desc field = {.points = rows[0], .length.count = 2};
     scene of_points = {.tml = tml,
@@ -2109,20 +2108,20 @@ TEST(enqueued_is_the_surface)
                             make_guarded(tml, room % 2 ? TML_U64 : TML_U32, 2),
                             make_guarded(tml, TML_U32, 5)};
             tml_surface_desc surface = s.desc;
-            tml_surface_enqueue_desc desc = {
-                .surface = &surface, .counts = g[4].buffer, .draw = g[5].buffer};
+            surface.counts = g[4].buffer;
+            surface.draw = g[5].buffer;
             surface.mesh.positions = g[0].buffer;
             surface.mesh.normals = g[1].buffer;
             surface.mesh.values = g[2].buffer;
             surface.mesh.indices = g[3].buffer;
             if (room % 2) {
                 surface.iso = 0;
-                desc.iso = iso;
-                desc.iso_index = 1;
+                surface.iso_buffer = iso;
+                surface.iso_index = 1;
             }
             CHECK(devices[device_number].engine != TML_ENGINE_VULKAN ||
-                  tml_surface_enqueue_scratch_size(tml, &desc) > 0);
-            CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+                  tml_surface_enqueue_scratch_size(tml, &surface) > 0);
+            CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
             for (int i = 0; i < 6; i++)
                 fetch_guarded(tml, &g[i]);
             uint64_t counts[2], shown = t < triangles ? t : triangles;
@@ -2202,8 +2201,8 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
                     make_guarded(tml, TML_U32, 5),
                     make_guarded(tml, is_held ? TML_U64 : TML_U32, v / 3)};
     tml_surface_desc surface = s->desc;
-    tml_surface_enqueue_desc desc = {
-        .surface = &surface, .counts = g[3].buffer, .draw = g[4].buffer};
+    surface.counts = g[3].buffer;
+    surface.draw = g[4].buffer;
     surface.soup = true;
     surface.mesh.positions = g[0].buffer;
     surface.mesh.normals = g[1].buffer;
@@ -2211,9 +2210,9 @@ static void check_enqueued_soup(const scene *s, const mesh *welded, uint64_t v, 
     surface.triangle_cells = g[5].buffer;
     if (is_held) {
         surface.iso = 0;
-        desc.iso = iso;
+        surface.iso_buffer = iso;
     }
-    CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+    CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
     for (int i = 0; i < 6; i++)
         fetch_guarded(tml, &g[i]);
     const uint64_t wide[2] = {3 * triangles, triangles};
@@ -2580,8 +2579,8 @@ static void check_enqueued_layout(const scene *s, const mesh *packed, const layo
         make_guarded(tml, TML_VEC(l->indices16 ? TML_U16 : TML_U32, 3), t),
         make_guarded(tml, TML_U64, 2),
         make_guarded(tml, TML_U32, 5)};
-    const tml_surface_enqueue_desc desc = {
-        .surface = &laid.desc, .counts = g[4].buffer, .draw = g[5].buffer};
+    laid.desc.counts = g[4].buffer;
+    laid.desc.draw = g[5].buffer;
     laid.desc.mesh.positions = g[0].buffer;
     if (!soup)
         laid.desc.mesh.indices = g[3].buffer;
@@ -2589,7 +2588,7 @@ static void check_enqueued_layout(const scene *s, const mesh *packed, const layo
         laid.desc.mesh.normals = g[1].buffer;
     if (!l->stride)
         laid.desc.mesh.values = g[2].buffer;
-    CHECK_OK(tml, tml_surface_enqueue(tml, &desc));
+    CHECK_OK(tml, tml_surface_enqueue(tml, &laid.desc));
     for (int i = 0; i < 6; i++)
         fetch_guarded(tml, &g[i]);
     uint64_t counts[2];
@@ -3209,7 +3208,7 @@ static tml_status run_option(tml_context *tml, scene *s, int option)
     tml_status status = TML_OK;
     if (option == 8)
         status = tml_surface_index(
-            tml, &(tml_surface_index_desc){.volume = s->desc.volume, .grid = s->desc.grid},
+            tml, &(tml_surface_desc){.volume = s->desc.volume, .grid = s->desc.grid},
             &s->desc.index);
     if (status == TML_OK)
         status = tml_surface(tml, &s->desc, &r);
@@ -3449,8 +3448,8 @@ TEST(sizes_that_wrap_are_refused)
         CHECK(strstr(tml_last_error(tml), "tml_surface_cells: grid.dims") != NULL);
         CHECK_STATUS(tml_surface(tml, &desc, &r), TML_ERROR_UNSUPPORTED);
         CHECK_STATUS(
-            tml_surface_index(
-                tml, &(tml_surface_index_desc){.volume = desc.volume, .grid = desc.grid}, &index),
+            tml_surface_index(tml, &(tml_surface_desc){.volume = desc.volume, .grid = desc.grid},
+                              &index),
             TML_ERROR_UNSUPPORTED);
     }
     tml_surface_desc desc = s.desc;
@@ -3465,21 +3464,21 @@ TEST(sizes_that_wrap_are_refused)
     desc = s.desc;
     CHECK_OK(tml, tml_surface_cells(tml, &desc, cells));
     tml_surface_desc enqueued = s.desc;
-    tml_surface_enqueue_desc enqueue = {.surface = &enqueued, .iso_index = UINT64_MAX};
+    enqueued.iso_index = UINT64_MAX;
     enqueued.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL);
     enqueued.mesh.indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL);
-    enqueue.iso = buffer_of(tml, TML_F32, 4, NULL);
-    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
+    enqueued.iso_buffer = buffer_of(tml, TML_F32, 4, NULL);
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueued), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.iso_index") != NULL);
-    enqueue.iso_index = 4;
-    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
-    enqueue.surface = NULL;
-    CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &enqueue), 0);
-    CHECK(strstr(tml_last_error(tml), "desc.surface is NULL") != NULL);
+    enqueued.iso_index = 4;
+    CHECK_STATUS(tml_surface_enqueue(tml, &enqueued), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &enqueued), 0);
+    tml_surface_result unused;
+    CHECK_STATUS(tml_surface(tml, &enqueued, &unused), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "only tml_surface_enqueue uses those") != NULL);
     tml_buffer_destroy(tml, enqueued.mesh.positions);
     tml_buffer_destroy(tml, enqueued.mesh.indices);
-    tml_buffer_destroy(tml, enqueue.iso);
+    tml_buffer_destroy(tml, enqueued.iso_buffer);
     free_scene(&s);
     close_context(tml);
 }

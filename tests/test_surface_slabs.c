@@ -758,7 +758,7 @@ TEST(a_whole_volume_may_stream)
     const tml_buffer_desc lent = {
         .type = m.type, .count = m.dims[0] * m.dims[1] * m.dims[2], .host = m.volume};
     CHECK_OK(tml, tml_buffer_create(tml, &lent, &surface.volume));
-    const tml_surface_index_desc index = {surface.volume, k.desc.grid};
+    const tml_surface_desc index = {.volume = surface.volume, .grid = k.desc.grid};
     CHECK_OK(tml, tml_surface_index(tml, &index, &surface.index));
     stream.slab_layers = 3;
     tml_surface_result result;

@@ -177,7 +177,6 @@ enum { FRAME_SAMPLES = FRAME_SIDE * FRAME_SIDE * FRAME_SIDE };
 typedef struct frame {
     tml_field_desc field;
     tml_surface_desc surface;
-    tml_surface_enqueue_desc desc;
     tml_buffer samples;        /* of the field by itself */
     tml_field_mean_desc means; /* at the vertices, of the points' places and radii */
 } frame;
@@ -194,18 +193,17 @@ static void frame_open(tml_context *tml, frame *f)
                     .normals = TML_NORMALS_CENTRAL,
                     .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
                              .normals = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL),
-                             .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * FRAME_ROOM, NULL)}},
-        .desc = {.counts = buffer_of(tml, TML_U32, 2, NULL),
-                 .draw = buffer_of(tml, TML_U32, 5, NULL)},
+                             .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2 * FRAME_ROOM, NULL)},
+                    .counts = buffer_of(tml, TML_U32, 2, NULL),
+                    .draw = buffer_of(tml, TML_U32, 5, NULL)},
         .samples = buffer_of(tml, TML_F32, FRAME_SAMPLES, NULL)};
     f->means.field = f->surface.field = &f->field;
     f->means.positions = f->surface.mesh.positions;
-    f->means.length.device = f->desc.counts;
+    f->means.length.device = f->surface.counts;
     f->means.attributes[0] = (tml_field_attribute){
         f->field.points, buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL)};
     f->means.attributes[3] =
         (tml_field_attribute){f->field.radii, buffer_of(tml, TML_F32, FRAME_ROOM, NULL)};
-    f->desc.surface = &f->surface;
 }
 
 /* Other points each turn, and fewer. */
@@ -228,8 +226,8 @@ static uint64_t frame_hash(tml_context *tml, const frame *f, uint32_t counts[2])
 {
     uint32_t draw[5];
     uint64_t hash = 0;
-    CHECK_OK(tml, tml_buffer_read(tml, f->desc.counts, counts));
-    CHECK_OK(tml, tml_buffer_read(tml, f->desc.draw, draw));
+    CHECK_OK(tml, tml_buffer_read(tml, f->surface.counts, counts));
+    CHECK_OK(tml, tml_buffer_read(tml, f->surface.draw, draw));
     CHECK_EQ_U64(draw[0], 3 * counts[1]);
     CHECK(counts[0] > 1000 && counts[0] < FRAME_ROOM && counts[1] < 2 * FRAME_ROOM);
     const tml_buffer arrays[] = {f->surface.mesh.positions,  f->surface.mesh.normals,
@@ -299,20 +297,20 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     host_begin(commands);
     CHECK_OK(tml, tml_vulkan_record(tml, commands));
     CHECK_STATUS(tml_field(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
-    CHECK_STATUS(tml_surface_enqueue(tml, &f.desc), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_surface_enqueue(tml, &f.surface), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_STATUS(tml_field_mean(tml, &f.means), TML_ERROR_SCRATCH_TOO_SMALL);
     refuse_to_wait(tml, &f);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
 
-    size_t size = tml_surface_enqueue_scratch_size(tml, &f.desc);
+    size_t size = tml_surface_enqueue_scratch_size(tml, &f.surface);
     CHECK(size > tml_field_scratch_size(tml, &f.field) && tml_field_scratch_size(tml, &f.field));
     CHECK(tml_field_mean_scratch_size(tml, &f.means) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
     size = TML_MAX_OF(size, tml_field_mean_scratch_size(tml, &f.means));
     CHECK_OK(tml, tml_reserve(tml, size));
     frame_move(tml, &f, 0); /* and the pipelines */
     CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
-    CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+    CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
     CHECK_OK(tml, tml_field_mean(tml, &f.means));
     CHECK_OK(tml, tml_sync(tml));
     CHECK_EQ_U64(test_reserved(tml), size);
@@ -321,7 +319,7 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     host_begin(commands);
     CHECK_OK(tml, tml_vulkan_record(tml, commands));
     CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
-    CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+    CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
     CHECK_OK(tml, tml_field_mean(tml, &f.means));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
@@ -333,11 +331,11 @@ TEST(a_frame_makes_a_surface_of_moving_points)
         host_submit(commands);
         uint64_t recorded = frame_hash(tml, &f, counts);
         frame_move(tml, &f, turn + 9);
-        CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
         CHECK_OK(tml, tml_field_mean(tml, &f.means));
         frame_move(tml, &f, turn);
         CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
-        CHECK_OK(tml, tml_surface_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
         CHECK_OK(tml, tml_field_mean(tml, &f.means));
         CHECK_EQ_U64(frame_hash(tml, &f, expected), recorded);
     }

@@ -471,9 +471,8 @@ static void host_buffers(tml_context *tml)
     CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 1000}, &out));
     CHECK_STATUS(tml_scan(tml, &(tml_scan_desc){.in = buffer, .out = out}), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
-    const tml_surface_enqueue_desc enqueue = {
-        .surface = &(tml_surface_desc){
-            .volume = buffer, .grid = {.dims = {10, 10, 10}}, .mesh.positions = out}};
+    const tml_surface_desc enqueue = {
+        .volume = buffer, .grid = {.dims = {10, 10, 10}}, .mesh.positions = out};
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueue), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "lies on the host") != NULL);
     tml_buffer_destroy(tml, buffer);

@@ -60,7 +60,7 @@ static tml_status index_slab(run *r, uint64_t first, uint64_t count)
 {
     const uint64_t *dims = r->in.volume.grid.dims;
     const uint64_t layer[3] = {dims[0], dims[1], 1};
-    tml_surface_index_desc desc = {.grid = {.dims = {dims[0], dims[1], count}}};
+    tml_surface_desc desc = {.grid = {.dims = {dims[0], dims[1], count}}};
     tml_buffer found = {0, 0};
     tml_status status = tml_volume_stream_read(r->stream, first, count, r->layers);
     TML_THEN(status, cli_lend(r->tml, r->in.volume.type, dims[0] * dims[1] * count, r->layers,

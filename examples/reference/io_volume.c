@@ -143,8 +143,7 @@ static void bricks(tml_context *tml)
     tml_buffer index;
     float ranges[2]; /* of one brick; tml_bricks_count() says how many there are */
     MUST(tml_surface_index(
-        tml,
-        &(tml_surface_index_desc){.volume = buffer_of(tml, TML_F32, 24, samples), .grid = grid},
+        tml, &(tml_surface_desc){.volume = buffer_of(tml, TML_F32, 24, samples), .grid = grid},
         &index));
     MUST(tml_buffer_read(tml, index, ranges));
     const tml_bricks made = {

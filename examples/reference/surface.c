@@ -164,7 +164,7 @@ static void ranges(tml_context *tml)
     const tml_buffer volume = buffer_of(tml, TML_F32, 27, samples);
     tml_buffer index;
     tml_surface_result result;
-    MUST(tml_surface_index(tml, &(tml_surface_index_desc){.volume = volume, .grid = grid}, &index));
+    MUST(tml_surface_index(tml, &(tml_surface_desc){.volume = volume, .grid = grid}, &index));
     for (double iso = 0.25; iso < 1; iso += 0.25) {
         MUST(tml_surface(
             tml, &(tml_surface_desc){.volume = volume, .grid = grid, .index = index, .iso = iso},
@@ -189,14 +189,13 @@ static void cells(tml_context *tml)
  * back. */
 static void enqueue(tml_context *tml)
 {
-    const tml_surface_desc what = {
+    const tml_surface_desc desc = {
         .volume = buffer_of(tml, TML_F32, 27, samples),
         .grid = grid,
         .iso = 0.5,
         .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 100, NULL),
-                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL)}};
-    const tml_surface_enqueue_desc desc = {.surface = &what,
-                                           .draw = buffer_of(tml, TML_U32, 5, NULL)};
+                 .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL)},
+        .draw = buffer_of(tml, TML_U32, 5, NULL)};
     uint32_t arguments[5];
     MUST(tml_reserve(tml, tml_surface_enqueue_scratch_size(tml, &desc))); /* once */
     MUST(tml_surface_enqueue(tml, &desc));                                /* each frame */

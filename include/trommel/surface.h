@@ -77,11 +77,6 @@ typedef struct tml_region {
 
 /* Minimum and maximum of each brick of 64 x 4 x 4 samples, so that the next isovalue looks only
  * into bricks that it crosses. Made by tml_surface_index from a volume that no longer changes. */
-typedef struct tml_surface_index_desc {
-    tml_buffer volume;
-    tml_grid grid;
-} tml_surface_index_desc;
-
 typedef struct tml_surface_desc {
     /* Input: a volume or a field. */
     tml_buffer volume; /* dims product samples, any scalar type; may stay on the host, like mask and
@@ -97,6 +92,10 @@ typedef struct tml_surface_desc {
 
     /* What. One isovalue (finite), or several in one read. */
     double iso;
+    /* tml_surface_enqueue alone. Optional: f32, whose element iso_index stands for iso; NaN:
+     * nothing is inside */
+    tml_buffer iso_buffer;
+    uint64_t iso_index;
     const double *isovalues; /* NULL: iso alone. Parts come in this order. At most 64 */
     uint32_t isovalue_count;
     const uint64_t *labels; /* instead of isovalues, for integer volumes: inside is value == label
@@ -134,6 +133,13 @@ typedef struct tml_surface_desc {
      * octahedral_normals. values: if attribute. indices: unless soup; or u16x3 */
     tml_mesh_buffers mesh;
     tml_buffer triangle_cells; /* u32 or u64, if cells. The call makes u32 up to 2^32 samples */
+    /* tml_surface_enqueue alone. Optional: u32 or u64, 2: vertices and triangles that the surface
+     * has, which may be more than there is room for. A u32 stays at its largest */
+    tml_buffer counts;
+    /* tml_surface_enqueue alone. Optional: u32, 5: a VkDrawIndexedIndirectCommand of the triangles
+     * that are in mesh.indices, one instance; of a soup the first four are a VkDrawIndirectCommand
+     * of the vertices that are in mesh.positions */
+    tml_buffer draw;
 
     /* As a renderer takes it, without a pass in between. UNSUPPORTED on OpenGL ES without integer
      * textures.
@@ -450,33 +456,19 @@ TML_API TML_MUST_CHECK tml_status tml_surface_join(tml_context *tml, tml_surface
 
 /* Makes the index buffer (destroy it yourself); 8 bytes for each 1024 samples. */
 TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
-                                                    const tml_surface_index_desc *desc,
+                                                    const tml_surface_desc *desc,
                                                     tml_buffer *out);
-
-/* A surface for a frame: what is needed is written where the frame's next commands look for it, and
- * nothing comes back to the host. */
-typedef struct tml_surface_enqueue_desc {
-    /* As for tml_surface, with all output buffers given; their sizes are the capacities. One
-     * isovalue; no labels or filters, and nothing that stays on the host. A field has radius (with
-     * radii, too) and grid.dims; how many points it has may be on the device (its length). */
-    const tml_surface_desc *surface;
-    tml_buffer iso; /* optional: f32, whose element iso_index stands for surface->iso; NaN: nothing
-                     * is inside */
-    uint64_t iso_index;
-    tml_buffer counts; /* optional: u32 or u64, 2: vertices and triangles that the surface has,
-                        * which may be more than there is room for. A u32 stays at its largest */
-    tml_buffer draw;   /* optional: u32, 5: a VkDrawIndexedIndirectCommand of the triangles that
-                        * are in mesh.indices, one instance; of a soup the first four are a
-                        * VkDrawIndirectCommand of the vertices that are in mesh.positions */
-} tml_surface_enqueue_desc;
 
 /* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
  * on OpenGL, whose textures come from a pool, unless there is a field. A field takes 4 bytes a
  * sample and some 52 a point more. A soup takes as much as its outputs and 12 bytes a
  * triangle more, for the welded mesh that it is gathered from. */
 TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
-                                                const tml_surface_enqueue_desc *desc);
-/* Enqueues an extraction. Reads nothing back, waits for nothing, and, when the arena was reserved
+                                                const tml_surface_desc *desc);
+/* Enqueues an extraction for a frame: what is needed is written where the frame's next commands
+ * look for it. All output buffers are given; their sizes are the capacities. One isovalue; no
+ * labels or filters, and nothing that stays on the host. A field has radius (with radii, too) and
+ * grid.dims; how many points it has may be on the device (its length). Reads nothing back, waits for nothing, and, when the arena was reserved
  * (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
  * tml_vulkan_record_end. Of a surface that has no room the first vertices and triangles are
  * written, and nothing past a capacity; triangles may then name vertices that were not. Of vertices
@@ -486,7 +478,7 @@ TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED (a soup
  * with room for 2^32 vertices and more is, too). */
 TML_API TML_MUST_CHECK tml_status tml_surface_enqueue(tml_context *tml,
-                                                      const tml_surface_enqueue_desc *desc);
+                                                      const tml_surface_desc *desc);
 
 /* How many triangles each cell gets, 0 to 5 (24 with TRILINEAR), found from the samples alone and
  * on the host, whatever the engine: to look at, and to check a mesh against. cells: host memory, a

@@ -433,13 +433,15 @@ class tml_region(Structure):
 class tml_surface_desc(Structure):
     _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('field', POINTER(tml_field_desc)), ('index', tml_buffer),
                 ('region', tml_region), ('mask', tml_buffer), ('attribute', tml_buffer), ('iso', c_double),
-                ('isovalues', POINTER(c_double)), ('isovalue_count', c_uint32), ('labels', POINTER(c_uint64)),
-                ('label_count', c_uint32), ('all_labels', c_bool), ('topology', c_int), ('normals', c_int),
-                ('soup', c_bool), ('caps', c_bool), ('flip', c_bool), ('indices64', c_bool),
-                ('drop_degenerate', c_bool), ('cells', c_bool), ('largest_component', c_bool), ('collapse', c_double),
-                ('position_origin', c_double * 3), ('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer),
-                ('vertex_stride', c_uint32), ('position_offset', c_uint32), ('normal_offset', c_uint32),
-                ('value_offset', c_uint32), ('octahedral_normals', c_bool), ('indices16', c_bool)]
+                ('iso_buffer', tml_buffer), ('iso_index', c_uint64), ('isovalues', POINTER(c_double)),
+                ('isovalue_count', c_uint32), ('labels', POINTER(c_uint64)), ('label_count', c_uint32),
+                ('all_labels', c_bool), ('topology', c_int), ('normals', c_int), ('soup', c_bool), ('caps', c_bool),
+                ('flip', c_bool), ('indices64', c_bool), ('drop_degenerate', c_bool), ('cells', c_bool),
+                ('largest_component', c_bool), ('collapse', c_double), ('position_origin', c_double * 3),
+                ('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer), ('counts', tml_buffer),
+                ('draw', tml_buffer), ('vertex_stride', c_uint32), ('position_offset', c_uint32),
+                ('normal_offset', c_uint32), ('value_offset', c_uint32), ('octahedral_normals', c_bool),
+                ('indices16', c_bool)]
 
 
 class tml_surface_seam(Structure):

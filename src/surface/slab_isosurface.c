@@ -80,7 +80,9 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
     if ((uint32_t)surface->normals > TML_NORMALS_SOBEL)
         return slab_error(tml, TML_ERROR_INVALID_ARGUMENT,
                           "desc.surface.normals is none of TML_NORMALS_...");
-    return surface_check_topology(tml, "tml_surface_slabs", surface, false);
+    tml_status status = surface_refuse_enqueued(tml, "tml_surface_slabs", surface);
+    TML_THEN(status, surface_check_topology(tml, "tml_surface_slabs", surface, false));
+    return status;
 }
 
 /* Volume, mask and attribute, as buffers of the whole volume or read; and the brick index. */

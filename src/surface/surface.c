@@ -438,6 +438,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
     surface_output outputs[SURFACE_OUTS];
     surface_host host = {.scratch = NULL};
     tml_status status = tml_refuse_recording(tml, "tml_surface", "record tml_surface_enqueue");
+    TML_THEN(status, surface_refuse_enqueued(tml, "tml_surface", desc));
     TML_THEN(status, surface_check_topology(tml, "tml_surface", desc,
                                             surface_engine(tml)->trilinear && !desc->field));
     TML_THEN(status, surface_resolve_input(tml, desc, &grid, &field, &plan));
@@ -447,7 +448,7 @@ static tml_status surface(tml_context *tml, const tml_surface_desc *desc, tml_su
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                            "tml_surface: desc.normals is none of TML_NORMALS_...");
     TML_THEN(status, surface_outputs_resolve(tml, "tml_surface", desc, &plan, &unused, outputs));
-    TML_THEN(status, surface_check_apart(tml, "tml_surface", desc, outputs, NULL));
+    TML_THEN(status, surface_check_apart(tml, "tml_surface", desc, outputs));
     TML_THEN(status, surface_resolve_parts(tml, desc, &plan));
     if (status == TML_OK && desc->field)
         status = field_plan_create(tml, &field, &plan.field);
@@ -506,7 +507,7 @@ void tml_surface_free(tml_context *tml, tml_surface_result *result)
     (void)tml_leave(tml, TML_OK);
 }
 
-static tml_status make_index(tml_context *tml, const tml_surface_index_desc *desc, tml_buffer *out)
+static tml_status make_index(tml_context *tml, const tml_surface_desc *desc, tml_buffer *out)
 {
     tml_surface_result ignored = {0};
     surface_plan plan = {.result = &ignored};
@@ -533,7 +534,7 @@ static tml_status make_index(tml_context *tml, const tml_surface_index_desc *des
     return status;
 }
 
-tml_status tml_surface_index(tml_context *tml, const tml_surface_index_desc *desc, tml_buffer *out)
+tml_status tml_surface_index(tml_context *tml, const tml_surface_desc *desc, tml_buffer *out)
 {
     if (out)
         *out = (tml_buffer){0, 0};

@@ -42,20 +42,19 @@ static tml_status find_room(tml_context *tml, surface_plan *plan)
     if (plan->vertex_capacity <= UINT32_MAX)
         return TML_OK;
     return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                     "tml_surface_enqueue: desc.surface.vertices has room for a soup of %" PRIu64
+                     "tml_surface_enqueue: desc.mesh.positions has room for a soup of %" PRIu64
                      " triangles, whose welded mesh may have 2^32 vertices and more; give it less",
                      plan->triangle_capacity);
 }
 
 /* The outputs, the isovalue on the device, counts and draw arguments. */
-static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_enqueue_desc *desc,
+static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_desc *desc,
                                           enqueue_job *job)
 {
     static const tml_type iso_types[] = {TML_F32, TML_TYPE_NONE};
-    const tml_surface_desc *surface = desc->surface;
     surface_plan *plan = &job->plan;
-    tml_status status = surface_outputs_resolve(tml, "tml_surface_enqueue", surface, plan,
-                                                &job->result, job->outputs);
+    tml_status status =
+        surface_outputs_resolve(tml, "tml_surface_enqueue", desc, plan, &job->result, job->outputs);
     for (int i = 0; i < SURFACE_OUTS && status == TML_OK; i++)
         if (job->outputs[i].wanted && tml_buffer_is_none(job->outputs[i].given))
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -67,14 +66,15 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
     if (desc->iso_index == UINT64_MAX)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_surface_enqueue: desc.iso_index is %" PRIu64
-                         ", needs an element of desc.iso",
+                         ", needs an element of desc.iso_buffer",
                          desc->iso_index);
     const surface_optional optional[] = {
-        {"desc.iso", desc->iso, iso_types, desc->iso_index + 1, &plan->device.iso, false},
+        {"desc.iso_buffer", desc->iso_buffer, iso_types, desc->iso_index + 1, &plan->device.iso,
+         false},
         {"desc.counts", desc->counts, stream_count_types, 2, &plan->device.counts, false},
         {"desc.draw", desc->draw, stream_mask_types, 5, &plan->device.draw, false}};
     status = surface_check_optional(tml, "tml_surface_enqueue", optional, TML_ARRAY_SIZE(optional));
-    TML_THEN(status, surface_check_apart(tml, "tml_surface_enqueue", surface, job->outputs, desc));
+    TML_THEN(status, surface_check_apart(tml, "tml_surface_enqueue", desc, job->outputs));
     if (status != TML_OK)
         return status;
     plan->device.iso_index = desc->iso_index;
@@ -82,45 +82,40 @@ static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_en
 }
 
 /* Checks the desc and resolves it into a plan with one part. */
-static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_desc *desc,
-                                  enqueue_job *job)
+static tml_status enqueue_resolve(tml_context *tml, const tml_surface_desc *desc, enqueue_job *job)
 {
-    const tml_surface_desc *surface = desc->surface;
     surface_plan *plan = &job->plan;
-    if (!surface)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_surface_enqueue: desc.surface is NULL, needs what tml_surface takes");
     *job = (enqueue_job){.plan = {.stage = SURFACE_ENQUEUE,
                                   .scratch_limit = SIZE_MAX,
                                   .progress.last = 1,
-                                  .caps = surface->caps,
-                                  .trilinear = surface->topology == TML_TOPOLOGY_TRILINEAR,
-                                  .normals = surface->normals,
-                                  .soup = surface->soup,
-                                  .layout = surface_layout_wanted(surface),
-                                  .indices64 = surface->indices64 && !surface->soup}};
+                                  .caps = desc->caps,
+                                  .trilinear = desc->topology == TML_TOPOLOGY_TRILINEAR,
+                                  .normals = desc->normals,
+                                  .soup = desc->soup,
+                                  .layout = surface_layout_wanted(desc),
+                                  .indices64 = desc->indices64 && !desc->soup}};
     plan->result = &job->result;
     plan->parts = &job->part;
     plan->part_count = plan->part_capacity = 1;
-    if (surface_wants_labels(surface) || surface->isovalues || surface->largest_component ||
-        surface->drop_degenerate || surface->collapse > 0)
+    if (surface_wants_labels(desc) || desc->isovalues || desc->largest_component ||
+        desc->drop_degenerate || desc->collapse > 0)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_surface_enqueue: desc.surface asks for labels, several isovalues or "
+                         "tml_surface_enqueue: desc asks for labels, several isovalues or "
                          "a filter; tml_surface does those");
-    if ((uint32_t)surface->normals > TML_NORMALS_SOBEL || !isfinite(surface->iso))
+    if ((uint32_t)desc->normals > TML_NORMALS_SOBEL || !isfinite(desc->iso))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_surface_enqueue: desc.surface.normals is none of TML_NORMALS_..., or "
+                         "tml_surface_enqueue: desc.normals is none of TML_NORMALS_..., or "
                          "iso is not finite");
     tml_grid grid = {0};
-    tml_status status = surface_check_topology(tml, "tml_surface_enqueue", surface, false);
-    if (status == TML_OK && surface->field)
-        status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.surface.field",
-                                        surface->field, &job->field);
-    TML_THEN(status, surface_resolve_input(tml, surface, &grid, &job->field, plan));
-    TML_THEN(status, surface_check_axes(tml, "tml_surface", &grid, surface->position_origin,
-                                        surface->flip, &plan->axes));
-    TML_THEN(status, surface_resolve_region(tml, "tml_surface_enqueue", &surface->region,
-                                            plan->dims, &job->part.box));
+    tml_status status = surface_check_topology(tml, "tml_surface_enqueue", desc, false);
+    if (status == TML_OK && desc->field)
+        status = field_resolve_enqueued(tml, "tml_surface_enqueue", "desc.field", desc->field,
+                                        &job->field);
+    TML_THEN(status, surface_resolve_input(tml, desc, &grid, &job->field, plan));
+    TML_THEN(status, surface_check_axes(tml, "tml_surface", &grid, desc->position_origin,
+                                        desc->flip, &plan->axes));
+    TML_THEN(status, surface_resolve_region(tml, "tml_surface_enqueue", &desc->region, plan->dims,
+                                            &job->part.box));
     if (status != TML_OK)
         return status;
     if ((plan->volume && plan->volume->on_host) || (plan->mask && plan->mask->on_host) ||
@@ -128,7 +123,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_enqueue_de
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "tml_surface_enqueue: volume, mask or attribute lies on the host "
                          "(tml_buffer_desc.host); tml_surface reads it there");
-    job->part.iso = surface->iso;
+    job->part.iso = desc->iso;
     if (job->part.box.first[0] % SURFACE_BRICK_X != 0)
         plan->index = NULL;
     surface_drop_flat_parts(plan);
@@ -207,7 +202,7 @@ static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
 }
 
 /* mesh: welded. */
-static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqueue_desc *desc,
+static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_desc *desc,
                                         const enqueue_job *job, const tml_surface_result *mesh)
 {
     const uint64_t wide[2] = {job->plan.soup ? 3 * mesh->triangle_count : mesh->vertex_count,
@@ -229,17 +224,16 @@ static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_enqu
 }
 
 /* For engines without ENQUEUE: tml_surface, then a copy of as much as fits. */
-static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_desc *desc,
-                                  enqueue_job *job)
+static tml_status enqueue_at_once(tml_context *tml, const tml_surface_desc *desc, enqueue_job *job)
 {
-    tml_surface_desc whole = *desc->surface;
+    tml_surface_desc whole = *desc;
     tml_surface_result mesh = {0};
     whole.soup = false;
     whole.indices64 = job->plan.indices64;
     whole.indices16 = false; /* there may be too many vertices */
     if (job->plan.device.iso) {
         float iso;
-        tml_status status = tml_buffer_read_range(tml, desc->iso, desc->iso_index, 1, &iso);
+        tml_status status = tml_buffer_read_range(tml, desc->iso_buffer, desc->iso_index, 1, &iso);
         if (status != TML_OK)
             return status;
         if (isnan(iso))
@@ -247,7 +241,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
         whole.iso = fmin(fmax((double)iso, -DBL_MAX), DBL_MAX);
     }
     whole.mesh = (tml_mesh_buffers){0};
-    whole.triangle_cells = (tml_buffer){0, 0};
+    whole.triangle_cells = whole.iso_buffer = whole.counts = whole.draw = (tml_buffer){0, 0};
     tml_status status = tml_surface(tml, &whole, &mesh);
     if (status != TML_OK)
         return status;
@@ -259,7 +253,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_enqueue_de
     return status;
 }
 
-static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_desc *desc)
 {
     enqueue_job job;
     if (enqueue_resolve(tml, desc, &job) != TML_OK)
@@ -267,18 +261,18 @@ static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_d
     const tml_engine_op *op = surface_engine(tml)->op;
     if (!stream_supports_op(tml, op, &job.plan))
         job.plan.stage = SURFACE_COUNT;
-    else if (desc->surface->field)
+    else if (desc->field)
         return field_scratch_size_before(tml, "tml_surface_enqueue", &job.field, &job.plan.field,
                                          op, &job.plan);
     return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
 }
 
-size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_enqueue_desc *desc)
+size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_desc *desc)
 {
     return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, enqueue_scratch_size(tml, desc));
 }
 
-static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+static tml_status enqueue(tml_context *tml, const tml_surface_desc *desc)
 {
     enqueue_job job;
     tml_status status = enqueue_resolve(tml, desc, &job);
@@ -287,13 +281,13 @@ static tml_status enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc
     const tml_engine_op *op = surface_engine(tml)->op;
     if (!stream_supports_op(tml, op, &job.plan))
         return enqueue_at_once(tml, desc, &job);
-    if (desc->surface->field)
+    if (desc->field)
         return field_run_after(tml, "tml_surface_enqueue", &job.field, (tml_buffer){0, 0},
                                &job.plan.field, op, &job.plan);
     return surface_run_stage(tml, &job.plan, SURFACE_ENQUEUE, 0, 1);
 }
 
-tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_enqueue_desc *desc)
+tml_status tml_surface_enqueue(tml_context *tml, const tml_surface_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, enqueue(tml, desc));

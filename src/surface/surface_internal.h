@@ -286,11 +286,12 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
 tml_status surface_outputs_resolve(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                    surface_plan *plan, tml_surface_result *result,
                                    surface_output outputs[SURFACE_OUTS]);
-/* Checks that the given outputs overlap neither one another nor an input. enqueue: the desc of
- * tml_surface_enqueue, or NULL. */
+/* Checks that the given outputs overlap neither one another nor an input. */
 tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                               const surface_output outputs[SURFACE_OUTS],
-                               const tml_surface_enqueue_desc *enqueue);
+                               const surface_output outputs[SURFACE_OUTS]);
+/* Refuses the fields that only tml_surface_enqueue takes. */
+tml_status surface_refuse_enqueued(tml_context *tml, const char *call,
+                                   const tml_surface_desc *desc);
 
 /* On the host: stores words of each of count vertices, from vertex first on, at an offset in the
  * slot's elements. */

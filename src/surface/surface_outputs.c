@@ -232,15 +232,12 @@ static tml_status check_cells(tml_context *tml, const char *call, const tml_surf
 }
 
 tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
-                               const surface_output outputs[SURFACE_OUTS],
-                               const tml_surface_enqueue_desc *enqueue)
+                               const surface_output outputs[SURFACE_OUTS])
 {
-    static const tml_surface_enqueue_desc no_enqueue;
     static const tml_field_desc no_field;
     const tml_field_desc *field = desc->field ? desc->field : &no_field;
-    enqueue = enqueue ? enqueue : &no_enqueue;
-    stream_field written[SURFACE_OUTS + 2] = {[SURFACE_OUTS] = {"desc.counts", enqueue->counts},
-                                              {"desc.draw", enqueue->draw}};
+    stream_field written[SURFACE_OUTS + 2] = {[SURFACE_OUTS] = {"desc.counts", desc->counts},
+                                              {"desc.draw", desc->draw}};
     stream_input read[] = {{"desc.volume", desc->volume, 0},
                            {"desc.mask", desc->mask, 0},
                            {"desc.attribute", desc->attribute, 0},
@@ -251,7 +248,7 @@ tml_status surface_check_apart(tml_context *tml, const char *call, const tml_sur
                            {"desc.field.shapes[0]", field->shapes[0], 0},
                            {"desc.field.shapes[1]", field->shapes[1], 0},
                            {"desc.field.length.device", field->length.device, 0},
-                           {"desc.iso", enqueue->iso, 0}};
+                           {"desc.iso_buffer", desc->iso_buffer, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
         const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
         if (slot && slot->on_host) /* outputs lie elsewhere */
@@ -262,6 +259,17 @@ tml_status surface_check_apart(tml_context *tml, const char *call, const tml_sur
             written[i] = (stream_field){outputs[i].field, outputs[i].given};
     return stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), read,
                                TML_ARRAY_SIZE(read));
+}
+
+tml_status surface_refuse_enqueued(tml_context *tml, const char *call, const tml_surface_desc *desc)
+{
+    if (tml_buffer_is_none(desc->iso_buffer) && tml_buffer_is_none(desc->counts) &&
+        tml_buffer_is_none(desc->draw))
+        return TML_OK;
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                     "%s: desc.iso_buffer, counts or draw is given, and only tml_surface_enqueue "
+                     "uses those; leave them zeroed, or call it",
+                     call);
 }
 
 tml_status surface_outputs_resolve(tml_context *tml, const char *call, const tml_surface_desc *desc,

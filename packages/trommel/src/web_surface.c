@@ -128,17 +128,16 @@ EMSCRIPTEN_KEEPALIVE int web_surface_enqueue(tml_context *tml)
 {
     const web_request *r = &request;
     tml_field_desc field;
-    const tml_surface_desc surface = surface_desc_of(r, &field);
-    tml_surface_enqueue_desc desc = {.surface = &surface,
-                                     .iso = buffer_of(r->iso_buffer),
-                                     .iso_index = (uint64_t)r->iso_index,
-                                     .counts = buffer_of(r->counts)};
+    tml_surface_desc desc = surface_desc_of(r, &field);
+    desc.iso_buffer = buffer_of(r->iso_buffer);
+    desc.iso_index = (uint64_t)r->iso_index;
+    desc.counts = buffer_of(r->counts);
     return tml_surface_enqueue(tml, &desc);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_surface_index(tml_context *tml)
 {
-    tml_surface_index_desc desc = {buffer_of(request.volume), grid_of(&request)};
+    tml_surface_desc desc = {.volume = buffer_of(request.volume), .grid = grid_of(&request)};
     tml_buffer index;
     tml_status status = tml_surface_index(tml, &desc, &index);
     if (status == TML_OK)
