@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/volumes.h>
 #include <unistd.h>
 
 typedef struct files_args {

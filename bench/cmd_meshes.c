@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 /* ---- collide --------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 #include <string.h>
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 typedef struct streams_args {
     bench_args bench;

@@ -5,8 +5,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <trommel/io.h>
 #include <trommel/kernel_math.h>
+#include <trommel/volumes.h>
 
 typedef struct surface_args {
     bench_args bench;

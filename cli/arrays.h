@@ -3,7 +3,7 @@
 #ifndef CLI_ARRAYS_H
 #define CLI_ARRAYS_H
 
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 /* An array from a file as a buffer; the buffer uses the array's memory. */
 typedef struct array_input {

@@ -1,6 +1,7 @@
 /* What a file is that was named where another kind, or a command, belongs, and which commands
  * take it. */
-#include <trommel/io.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include <stdio.h>
 #include <string.h>

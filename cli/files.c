@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 #include "cli.h"
 #include "files.h"

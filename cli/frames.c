@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 #include "frames.h"
 #include "ranks.h"

@@ -3,7 +3,8 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
-#include <trommel/io.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "cli.h"
 #include "input_kind.h"

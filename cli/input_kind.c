@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "paths.h"
 #include "standard_names.h"

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trommel/files.h>
+
 #include "cli.h"
 #include "inside.h"
 #include "paths.h"

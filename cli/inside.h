@@ -3,7 +3,6 @@
 #define CLI_INSIDE_H
 
 #include <trommel/collide.h>
-#include <trommel/io.h>
 
 #include "report/report.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_LABELS_H
 #define CLI_LABELS_H
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "options/options.h"
 

@@ -2,7 +2,7 @@
 #ifndef CLI_MESH_INPUT_H
 #define CLI_MESH_INPUT_H
 
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 #include <trommel/surface.h>
 
 #include "cli.h"

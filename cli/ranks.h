@@ -4,7 +4,7 @@
 #ifndef CLI_RANKS_H
 #define CLI_RANKS_H
 
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 /* First of all; takes its own words from the command line. */
 void ranks_begin(int *argc, char ***argv);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <trommel/collide.h>
+#include <trommel/meshes.h>
 #include <trommel/surface.h>
 
 #include "cli.h"

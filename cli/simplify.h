@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include <trommel/io.h>
+#include <trommel/mesh.h>
 
 #include "options/options.h"
 

@@ -3,8 +3,8 @@
 #ifndef CLI_SLABS_H
 #define CLI_SLABS_H
 
-#include <trommel/io.h>
 #include <trommel/surface.h>
+#include <trommel/volumes.h>
 
 #include "input.h"
 #include "report/measures.h"

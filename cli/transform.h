@@ -2,7 +2,7 @@
 #ifndef CLI_TRANSFORM_H
 #define CLI_TRANSFORM_H
 
-#include <trommel/io.h>
+#include <trommel/points.h>
 
 #include "options/options.h"
 

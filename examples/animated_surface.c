@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <trommel/image.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 
 enum { WIDTH = 320, HEIGHT = 180, PIXELS = WIDTH * HEIGHT, MASK = 64, FRAMES = 90, STEPS_OUT = 30 };
 

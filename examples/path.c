@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include <trommel/collide.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 
 enum { WIDTH = 800, HEIGHT = 500, BOXES = 8 };
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include <trommel/collide.h>
-#include <trommel/io.h>
+#include <trommel/meshes.h>
+#include <trommel/pictures.h>
 
 enum { WIDTH = 640, HEIGHT = 400, ALONG = 160, AROUND = 64 };
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 

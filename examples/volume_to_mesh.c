@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 #include <trommel/trommel.h>
 
 enum { SIZE = 64 };

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <trommel/io.h>
 #include <trommel/trommel.h>
+#include <trommel/volumes.h>
 #include <zlib.h>
 
 #include "fuzz/demand.h"

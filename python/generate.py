@@ -34,7 +34,7 @@ BASIC = {
     "double": "c_double", "int": "c_int", "unsigned int": "c_uint", "size_t": "c_size_t", "uintptr_t": "c_size_t",
     **{f"{u}int{bits}_t": f"c_{u}int{bits}" for bits in (8, 16, 32, 64) for u in ("", "u")},
 }
-HEADERS = ("trommel/trommel.h", "trommel/io.h")
+HEADERS = ("trommel/trommel.h", "trommel/volumes.h", "trommel/points.h", "trommel/pictures.h")
 WIDTH = 118
 
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 /* Below TML_DATA's meshes. The first IN_PLACE are pairs that were made to be put together as they
  * are; of these Cray_right is half of space, with corners at the largest floats. */

@@ -1,4 +1,5 @@
 /* What the tests of volume formats share. */
+
 #include "test.h"
 
 #include "memory_watch.h"

@@ -2,8 +2,8 @@
  * is refused, and takes no more memory than the file. */
 #include <zlib.h>
 
-#include <trommel/io.h>
 #include <trommel/surface.h>
+#include <trommel/volumes.h>
 
 #include "test.h"
 

@@ -9,8 +9,9 @@
 #include <time.h>
 
 #include <trommel/image.h>
-#include <trommel/io.h>
 #include <trommel/kernel_math.h>
+#include <trommel/meshes.h>
+#include <trommel/pictures.h>
 
 #include "test.h"
 

@@ -8,7 +8,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "faults.h"
 #include "folder.h"

@@ -1,7 +1,7 @@
 /* What the library and the program measure in real pictures, against what tests/reference_images.py
  * found, which reads the files by code of its own and measures in double. */
 #include <trommel/image.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 
 #include "test.h"
 

@@ -135,8 +135,10 @@ echo "ok exported names"
 
 if command -v c++ >/dev/null; then
     cat >header.cpp <<'END'
-#include <trommel/io.h>
 #include <trommel/trommel.h>
+#include <trommel/pictures.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include <trommel/kernel_begin.h>
 TML_KERNEL(bool, in_range, (float x, int i), { return abs(x) < 1.0f && min(i, 3) > 0; })

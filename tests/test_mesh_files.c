@@ -9,7 +9,7 @@
 #    include <sys/resource.h>
 #endif
 
-#include <trommel/io.h>
+#include <trommel/points.h>
 
 #include "io/number_format.h"
 #include "test.h"

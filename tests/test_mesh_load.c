@@ -4,7 +4,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 #include <trommel/surface.h>
 
 #include "io/meshes/mesh_sink.h"

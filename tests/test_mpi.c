@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <zlib.h>
 
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 #include "test.h"
 

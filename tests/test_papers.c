@@ -5,7 +5,7 @@
 
 #include "contexts.h"
 
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 #ifdef TML_GL
 #    include "papers.h"
 

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <unistd.h>
 
-#include <trommel/io.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "test.h"
 

@@ -1,7 +1,9 @@
 /* Inputs that other programs' users have reported as read wrongly, each with what is right
  * (TML_DATA: reports/README.md). Volumes are 6 x 5 x 4 samples of 10 x + 3 y + 7 z, meshes the unit
  * cube, unless a test says otherwise. */
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "test.h"
 

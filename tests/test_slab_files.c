@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include <trommel/io.h>
 #include <trommel/surface.h>
+#include <trommel/volumes.h>
 
 #include "test.h"
 

@@ -4,7 +4,7 @@
 
 #include "contexts.h"
 
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 #include <trommel/subdivide.h>
 
 typedef struct mesh_case {

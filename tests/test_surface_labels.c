@@ -6,8 +6,8 @@
 #include "contexts.h"
 #include "low_bytes.h"
 
-#include <trommel/io.h>
 #include <trommel/trommel.h>
+#include <trommel/volumes.h>
 
 #include "core/simd.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "test.h"
 

@@ -14,6 +14,9 @@
 #endif
 #include <sys/stat.h>
 
+#include <trommel/pictures.h>
+#include <trommel/points.h>
+
 #include "io/volumes/volume_internal.h"
 #include "test.h"
 

@@ -5,6 +5,8 @@
 
 #include <dirent.h>
 
+#include <trommel/volumes.h>
+
 #include "io/volumes/volume_internal.h"
 
 typedef struct volume_check {

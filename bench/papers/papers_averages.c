@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 
 static const char *const names[PAPERS_REDUCTIONS] = {"blit by halves", "even blit", "blocks of 8"};
 static const double lowest = 0x1p-20; /* luminances below count as it */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 

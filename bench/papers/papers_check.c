@@ -9,7 +9,6 @@
 #include "contexts.h"
 
 #include <trommel/gl.h>
-#include <trommel/io.h>
 
 #include <trommel/kernel_begin.h>
 

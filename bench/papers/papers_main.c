@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <trommel/gl.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 extern const tml_vulkan_kernel bench_kernels[]; /* made by trommel_add_kernels() */

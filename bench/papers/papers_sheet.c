@@ -1,4 +1,6 @@
 /* Draws a picture's mip levels by blits and by area. */
+#include <trommel/pictures.h>
+
 #include "papers_averages.h"
 
 #include "papers.h"

@@ -27,7 +27,7 @@
 #    include <vtkSurfaceNets3D.h>
 #endif
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "bench_data.h"
 #include "bench_run.h"

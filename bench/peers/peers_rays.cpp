@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <trommel/collide.h>
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 #include "bench_meshes.h"
 #include "bench_run.h"

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "commands/cmd_collide.h"
 #include "draw/sparkline.h"

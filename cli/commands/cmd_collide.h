@@ -2,6 +2,8 @@
 #ifndef CMD_COLLIDE_H
 #define CMD_COLLIDE_H
 
+#include <trommel/points.h>
+
 #include "cli.h"
 #include "draw/picture_options.h"
 #include "inside.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 #include "commands/cmd_collide.h"
 #include "paths.h"

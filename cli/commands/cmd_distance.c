@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <trommel/collide.h>
+#include <trommel/volumes.h>
 
 #include "cli.h"
 #include "mesh_input.h"

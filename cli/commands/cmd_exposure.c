@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/volumes.h>
 
 #include "draw/picture_buffer.h"
 #include "draw/plot.h"

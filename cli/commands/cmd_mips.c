@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/files.h>
+#include <trommel/pictures.h>
 
 #include "draw/color.h"
 #include "draw/picture_buffer.h"

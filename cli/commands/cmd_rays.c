@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include <trommel/collide.h>
+#include <trommel/pictures.h>
+#include <trommel/points.h>
 
 #include "cli.h"
 #include "draw/camera.h"

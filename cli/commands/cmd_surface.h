@@ -2,7 +2,8 @@
 #ifndef CMD_SURFACE_H
 #define CMD_SURFACE_H
 
-#include <trommel/io.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "cli.h"
 #include "draw/picture_options.h"

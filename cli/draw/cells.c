@@ -3,7 +3,7 @@
 #include "cli.h"
 
 #include <string.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 
 enum { MOST_PIXELS = 16384, GAP = 1, BESIDE = 8, PIXEL = 4 };
 

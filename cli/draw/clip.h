@@ -3,7 +3,7 @@
 #define CLI_CLIP_H
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/mesh.h>
 
 typedef struct clip_mesh {
     tml_mesh

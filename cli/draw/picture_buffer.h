@@ -4,7 +4,8 @@
 
 #include <trommel/extend.h>
 #include <trommel/image.h>
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/volumes.h>
 
 #include "cli.h"
 

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <trommel/pictures.h>
+
 #include "draw/picture_frame.h"
 #include "draw/picture_options.h"
 

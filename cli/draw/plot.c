@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "cli.h"
 #include "draw/plot.h"

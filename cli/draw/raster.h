@@ -4,7 +4,7 @@
 #define CLI_RASTER_H
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/mesh.h>
 
 /* Fractional bits of a position on the sample grid. */
 enum { RASTER_SUBPIXEL_BITS = 8, RASTER_SUBPIXEL = 1 << RASTER_SUBPIXEL_BITS };

@@ -5,7 +5,6 @@
 #define CLI_RENDER_H
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
 #include <trommel/surface.h>
 
 typedef enum render_up {

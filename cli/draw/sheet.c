@@ -1,4 +1,6 @@
 /* See the header. */
+#include <trommel/pictures.h>
+
 #include "draw/sheet.h"
 
 #include <string.h>

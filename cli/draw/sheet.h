@@ -3,7 +3,7 @@
 #define CLI_SHEET_H
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/core.h>
 
 typedef struct sheet_tile {
     uint8_t *rgba; /* width x height x 4, rows from the top */

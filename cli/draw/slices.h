@@ -3,7 +3,7 @@
 #define CLI_SLICES_H
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 /* Writes a PNG of up to 16 slices across z, in order, grey from lower to upper; samples at or above
  * iso beside such that are not are red, missing ones (NaN) blue. All three are physical

@@ -3,7 +3,7 @@
 #ifndef CLI_MEASURES_H
 #define CLI_MEASURES_H
 
-#include <trommel/io.h>
+#include <trommel/mesh.h>
 
 typedef struct waiting_triangle waiting_triangle;
 

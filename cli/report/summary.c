@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "report/fields.h"
 #include "report/text.h"

@@ -1,7 +1,7 @@
 /* Files of arrays (NPY), whole and in pieces, by one process or several. */
 #include "reference.h"
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/files.h>
 
 /* An array to a file and back. */
 static void save_and_load(tml_context *tml)

@@ -1,7 +1,7 @@
 /* Files of meshes, whole and in pieces. */
 #include "reference.h"
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 /* A square of two triangles. */
 static float positions[] = {0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0};

@@ -1,6 +1,6 @@
 /* Files of pictures. */
 #include "reference.h"
-#include <trommel/io.h>
+#include <trommel/pictures.h>
 
 /* Floats to an HDR file and back. */
 static void save_and_load(tml_context *tml)

@@ -1,6 +1,6 @@
 /* Files of points. */
 #include "reference.h"
-#include <trommel/io.h>
+#include <trommel/points.h>
 
 /* Points to a file and back. With an origin, coordinates of seven digits keep their millimetres. */
 static void save_and_load(tml_context *tml)

@@ -1,6 +1,6 @@
 /* Files of volumes and arrays, whole and layer by layer; trommel-io, a second library. */
 #include "reference.h"
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 /* A volume of 4 x 3 x 2 samples, 0 to 23, as a file that the examples read; remove() it. */
 static void save_volume(tml_context *tml, const char *path)

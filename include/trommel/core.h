@@ -13,8 +13,8 @@
  * many submissions behind or short of memory, and tml_buffer_write for earlier work where its
  * staging memory is in use or the device's memory is the host's own.
  *
- * Every call on a context keeps these rules, here and in the other headers (those of io.h, a
- * library built on this one, where they use its calls); a call that breaks one does nothing and
+ * Every call on a context keeps these rules, here and in the other headers (those of trommel-io,
+ * a library built on this one, where they use its calls); a call that breaks one does nothing and
  * returns INVALID_ARGUMENT (or, where it returns no status, 0, false or NULL), and
  * tml_last_error says why on the thread that made it.
  *   NULL       The context, a handle, a desc and where results go (out) must not be NULL, unless

@@ -1,6 +1,6 @@
 /* Meshes: what a triangle mesh is in host memory, and what is done to one.
  *
- * tml_mesh is the mesh that files are read to and written from (trommel/io.h). tml_mesh_clean and
+ * tml_mesh is the mesh that files are read to and written from (trommel/meshes.h). tml_mesh_clean and
  * tml_mesh_collapse change a mesh in host memory, in place. tml_mesh_buffers is a mesh in buffers,
  * which tml_mesh_examine and tml_mesh_smooth read. */
 #ifndef TROMMEL_MESH_H

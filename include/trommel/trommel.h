@@ -11,9 +11,10 @@
  *   surface.h volume (or points) to mesh
  *   subdivide.h triangle mesh to smooth surface, uniformly or adaptively
  *   collide.h which triangles of two meshes meet
- *   io.h      files (a second library, trommel-io; not included here)
  *   extend.h  errors, memory and tasks for authors of libraries built on this one (not included
- *             here; nor are vulkan.h and gl.h, for programs with a device of their own) */
+ *             here; nor are vulkan.h and gl.h, for programs with a device of their own)
+ * trommel-io, a second library, has volumes.h, points.h, meshes.h, pictures.h and files.h; they are
+ * not included here. */
 #ifndef TROMMEL_H
 #define TROMMEL_H
 

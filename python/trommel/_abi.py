@@ -82,10 +82,10 @@ TML_SUBDIVIDE_SHORT_LEVELS = 4
 (TML_NORMALS_NONE, TML_NORMALS_FORWARD, TML_NORMALS_CENTRAL, TML_NORMALS_SOBEL) = range(0, 4)
 (TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
 (TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
-TML_LABELS_LISTED = 6
-(TML_POINTS_LOOK_PARTICLES, TML_POINTS_LOOK_ORIENTED, TML_POINTS_LOOK_FLAT) = range(0, 3)
 (TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
 (TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_BRICKS, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
+TML_LABELS_LISTED = 6
+(TML_POINTS_LOOK_PARTICLES, TML_POINTS_LOOK_ORIENTED, TML_POINTS_LOOK_FLAT) = range(0, 3)
 (TML_POINTS_KERNEL_SUM, TML_POINTS_DISTANCE, TML_POINTS_DENSITY, TML_POINTS_ANISOTROPIC) = range(0, 4)
 TML_FIELD_SHAPES_REACH = 1.5
 TML_POINTS_RESOLUTION = 128
@@ -498,26 +498,6 @@ class tml_surface_slabs_desc(Structure):
                 ('before', POINTER(tml_mesh_part)), ('components', c_bool)]
 
 
-class tml_volume(Structure):
-    _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('grid', tml_grid), ('slope', c_double),
-                ('intercept', c_double), ('unit', c_char * 16), ('frame_count', c_uint64), ('format', c_char * 16),
-                ('space', c_char * 32), ('comment', c_char * 96)]
-
-
-class tml_volume_load_desc(Structure):
-    _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('big_endian', c_bool), ('skip', c_uint64),
-                ('spacing', c_double * 3), ('frame', c_uint32), ('memory_limit', c_uint64), ('strict', c_bool)]
-
-
-class tml_value_histogram(Structure):
-    _fields_ = [('lower', c_double), ('upper', c_double), ('mean', c_double), ('first', c_double), ('step', c_double),
-                ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
-
-
-class tml_bricks(Structure):
-    _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('ranges', POINTER(c_float)), ('count', c_uint64)]
-
-
 class tml_team(Structure):
     _fields_ = [('rank', c_uint32), ('count', c_uint32),
                 ('scan', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_uint64))),
@@ -527,21 +507,6 @@ class tml_team(Structure):
                 ('open', CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)),
                 ('write', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64)),
                 ('close', CFUNCTYPE(c_int, c_void_p, c_void_p)), ('user', c_void_p)]
-
-
-class tml_point_attribute(Structure):
-    _fields_ = [('name', c_char * 32), ('components', c_uint32), ('values', POINTER(c_float))]
-
-
-class tml_points(Structure):
-    _fields_ = [('positions', POINTER(c_float)), ('radii', POINTER(c_float)), ('values', POINTER(c_float)),
-                ('count', c_uint64), ('origin', c_double * 3), ('format', c_char * 16), ('value_name', c_char * 32),
-                ('dropped', c_uint64), ('attributes', POINTER(tml_point_attribute)), ('attribute_count', c_uint32)]
-
-
-class tml_points_load_desc(Structure):
-    _fields_ = [('names', POINTER(c_char_p)), ('name_count', c_uint32), ('memory_limit', c_uint64),
-                ('strict', c_bool), ('origin', POINTER(c_double))]
 
 
 class tml_mesh_load_desc(Structure):
@@ -567,7 +532,7 @@ class tml_mesh_stream_desc(Structure):
 
 class tml_surface_save_desc(Structure):
     _fields_ = [('slabs', tml_surface_slabs_desc), ('mesh', tml_mesh_stream_desc), ('volume', c_void_p),
-                ('mask', c_void_p), ('attribute', c_void_p), ('bricks', POINTER(tml_bricks)), ('no_map', c_bool),
+                ('mask', c_void_p), ('attribute', c_void_p), ('bricks', c_void_p), ('no_map', c_bool),
                 ('counts_first', c_bool), ('keeps_empty', c_bool)]
 
 
@@ -579,6 +544,37 @@ class tml_surface_whole(Structure):
     _fields_ = [('surface', tml_surface_result), ('labels', tml_surface_labels_result), ('is_empty', c_bool),
                 ('failed', c_int), ('seconds', c_double), ('stages', tml_surface_stage * 4),
                 ('stage_count', c_uint32), ('field_values', tml_buffer * 8)]
+
+
+class tml_volume(Structure):
+    _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('grid', tml_grid), ('slope', c_double),
+                ('intercept', c_double), ('unit', c_char * 16), ('frame_count', c_uint64), ('format', c_char * 16),
+                ('space', c_char * 32), ('comment', c_char * 96)]
+
+
+class tml_volume_load_desc(Structure):
+    _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('big_endian', c_bool), ('skip', c_uint64),
+                ('spacing', c_double * 3), ('frame', c_uint32), ('memory_limit', c_uint64), ('strict', c_bool)]
+
+
+class tml_value_histogram(Structure):
+    _fields_ = [('lower', c_double), ('upper', c_double), ('mean', c_double), ('first', c_double), ('step', c_double),
+                ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
+
+
+class tml_point_attribute(Structure):
+    _fields_ = [('name', c_char * 32), ('components', c_uint32), ('values', POINTER(c_float))]
+
+
+class tml_points(Structure):
+    _fields_ = [('positions', POINTER(c_float)), ('radii', POINTER(c_float)), ('values', POINTER(c_float)),
+                ('count', c_uint64), ('origin', c_double * 3), ('format', c_char * 16), ('value_name', c_char * 32),
+                ('dropped', c_uint64), ('attributes', POINTER(tml_point_attribute)), ('attribute_count', c_uint32)]
+
+
+class tml_points_load_desc(Structure):
+    _fields_ = [('names', POINTER(c_char_p)), ('name_count', c_uint32), ('memory_limit', c_uint64),
+                ('strict', c_bool), ('origin', POINTER(c_double))]
 
 
 class tml_picture(Structure):

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/files.h>
 #include <zlib.h>
 
 /* How many tasks of the context run at once. */

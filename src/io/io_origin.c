@@ -2,6 +2,8 @@
  * shape. */
 #include <math.h>
 
+#include <trommel/meshes.h>
+
 #include "io/io_internal.h"
 
 /* Coordinates that are floats lose nothing when they are stored, but what is computed from them

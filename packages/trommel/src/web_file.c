@@ -1,5 +1,7 @@
 /* Files of volumes, pictures and points for JavaScript. */
-#include <trommel/io.h>
+#include <trommel/pictures.h>
+#include <trommel/points.h>
+#include <trommel/volumes.h>
 
 #include "io/pictures/picture_internal.h"
 #include "io/points/points_internal.h"

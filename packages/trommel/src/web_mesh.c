@@ -1,5 +1,5 @@
 /* Meshes and their files for JavaScript. */
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 #include "io/io_system.h"
 #include "io/meshes/mesh_sink.h"

@@ -1,4 +1,5 @@
 /* What a loaded mesh file holds, and its end. */
+
 #include "io/meshes/mesh_sink.h"
 
 void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file)

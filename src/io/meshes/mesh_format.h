@@ -3,6 +3,8 @@
 #ifndef TML_MESH_FORMAT_H
 #define TML_MESH_FORMAT_H
 
+#include <trommel/meshes.h>
+
 #include "io/io_internal.h"
 
 /* What each row of a file describes. */

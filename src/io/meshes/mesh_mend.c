@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/meshes.h>
 
 /* Twice a triangle's area over its longest edge's square. */
 static const double least_shape = 0x1p-20, nudge = 0x1p-10;

@@ -5,6 +5,8 @@
 #ifndef TML_MESH_SINK_H
 #define TML_MESH_SINK_H
 
+#include <trommel/meshes.h>
+
 #include "io/io_internal.h"
 
 /* An array that grows; size is the bytes in use. */

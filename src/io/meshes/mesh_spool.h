@@ -3,6 +3,8 @@
 #ifndef TML_MESH_SPOOL_H
 #define TML_MESH_SPOOL_H
 
+#include <trommel/meshes.h>
+
 #include "io/meshes/mesh_format.h"
 
 /* The arrays of vertices, then those of triangles. */

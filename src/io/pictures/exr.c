@@ -5,6 +5,7 @@
  * finest level, one after the other, from bytes in memory; every size that it takes from the file
  * is compared with what the file holds before the library allocates by it; and kinds of files that
  * pictures seldom are kept in are refused. */
+
 #include "io/pictures/picture_internal.h"
 
 static bool exr_detect(io_span head)

@@ -1,6 +1,7 @@
 /* OpenEXR pictures, written by OpenEXR's own library (OpenEXRCore): one part of scan lines,
  * compressed by ZIP, which loses nothing. The library writes its table of blocks last, in front of
  * them, so the file is put together in memory; it is seldom larger than the pixels. */
+
 #include "io/pictures/picture_internal.h"
 
 #ifdef TML_EXR

@@ -4,6 +4,8 @@
 #ifndef TML_PICTURE_INTERNAL_H
 #define TML_PICTURE_INTERNAL_H
 
+#include <trommel/pictures.h>
+
 #include "io/io_internal.h"
 
 /* A picture that is being read. */

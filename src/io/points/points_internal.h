@@ -4,6 +4,8 @@
 #ifndef TML_POINTS_INTERNAL_H
 #define TML_POINTS_INTERNAL_H
 
+#include <trommel/points.h>
+
 #include "io/io_internal.h"
 
 typedef struct point_block point_block;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <trommel/io.h>
+#include <trommel/points.h>
 
 enum {
     POINTS_LEAST = 200,

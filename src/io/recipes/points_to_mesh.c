@@ -7,6 +7,8 @@
  * lattice goes through the file's 0 all the same, so that frames of a fluid share it. */
 #include <math.h>
 
+#include <trommel/points.h>
+
 #include "io/io_internal.h"
 #include "io/io_system.h"
 #include "io/recipes/surface_save.h"

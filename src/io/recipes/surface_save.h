@@ -2,7 +2,7 @@
 #ifndef TML_SURFACE_SAVE_H
 #define TML_SURFACE_SAVE_H
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 /* As tml_surface_save. attribute, if not NULL, has slope and intercept of the values in
  * desc.slabs.surface.attribute. */

@@ -3,7 +3,7 @@
 #ifndef TML_SURFACE_SHARE_H
 #define TML_SURFACE_SHARE_H
 
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 typedef struct layer_share {
     uint64_t first, count; /* count 0: nothing is left for this process */

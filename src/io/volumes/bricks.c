@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include <trommel/volumes.h>
+
 #include "io/io_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"

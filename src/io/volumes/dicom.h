@@ -2,6 +2,8 @@
 #ifndef TML_DICOM_H
 #define TML_DICOM_H
 
+#include <trommel/volumes.h>
+
 #include "io/volumes/folder.h"
 #include "io/volumes/volume_internal.h"
 

@@ -1,5 +1,6 @@
 /* The slices of a DICOM series, which are files of one folder, sorted along the normal of their
  * planes, or by what they have in place of positions. */
+
 #include "io/volumes/dicom.h"
 
 #ifdef TML_DICOM

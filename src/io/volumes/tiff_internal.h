@@ -3,6 +3,8 @@
 #ifndef TML_TIFF_INTERNAL_H
 #define TML_TIFF_INTERNAL_H
 
+#include <trommel/volumes.h>
+
 #include "io/volumes/volume_internal.h"
 
 #ifdef TML_TIFF

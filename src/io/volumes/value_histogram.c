@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include <trommel/extend.h>
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"

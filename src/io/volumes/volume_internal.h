@@ -4,6 +4,8 @@
 #ifndef TML_VOLUME_INTERNAL_H
 #define TML_VOLUME_INTERNAL_H
 
+#include <trommel/volumes.h>
+
 #include "io/volumes/folder.h"
 #include "io/vtk/vtk_xml.h"
 

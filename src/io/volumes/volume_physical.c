@@ -1,5 +1,5 @@
 /* Volumes of stored samples as volumes of the physical values that they stand for. */
-#include <trommel/io.h>
+#include <trommel/volumes.h>
 
 #include "io/io_internal.h"
 #include "kernels/kernel.h"

@@ -1,0 +1,347 @@
+/* trommel-io: meshes from and to files, and surfaces to mesh files. */
+#ifndef TROMMEL_MESHES_H
+#define TROMMEL_MESHES_H
+
+#include <trommel/files.h>
+#include <trommel/surface.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- meshes --------------------------------------------------------------------------------- */
+
+/* Writes PLY (binary little-endian), STL (binary), OBJ, GLB (glTF 2.0 binary) or VTP (VTK XML, raw
+ * appended), by the name's ending. Soup is written unwelded. A non-zero origin is added where the
+ * format has doubles (PLY, OBJ, VTP), is the node's translation in GLB, and is added in float in
+ * STL, with a warning where floats are too coarse there for the mesh's edges. STL holds no normals
+ * or values of vertices, OBJ no values; GLB calls values _VALUE. GLB is y-up: where up is another
+ * axis, its node has the matrix that turns it there, and its vertices are as they were. The other
+ * formats do not say what is up, and nothing is turned. Of the formats only OBJ is given uvs.
+ * Attributes go to PLY, GLB and VTP, and a colour to OBJ, behind the position and without alpha.
+ * PLY: floats NAME, or NAME_x to NAME_w; a colour becomes bytes red, green, blue, alpha. GLB:
+ * _NAME, its letters large; a colour becomes COLOR_0, linear as glTF wants it. VTP: arrays, of
+ * bytes for a colour. Labels go to PLY, as face properties label and other_label, those of
+ * 64 bits as int or uint, and to VTP, as cell data BoundaryLabels, in their type. A label that
+ * PLY's 32 bits do not hold is UNSUPPORTED there. Quads go to PLY, OBJ and VTP. An empty mesh makes
+ * a valid, empty file. Errors: FILE_ACCESS (disk
+ * full is named with the bytes needed), UNSUPPORTED (ending unknown, or counts or quads that the
+ * format cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_save(tml_context *tml, const char *path,
+                                                const tml_mesh *mesh);
+
+/* Mends what edge collapse may leave in a mesh, in place. A mesh without these stays as it is:
+ *   flat    a triangle flatter than 2^-20 of its longest edge: the edge is flipped, which moves
+ *           nothing, or else the third corner moves off the edge by 2^-10 of its length
+ *   fins    two triangles of the same corners, on an edge that others have, too: are removed
+ *   edges   an edge of four triangles and more: each two that enclose a wedge get an edge of their
+ *           own; all but one are cut at a vertex just inside the wedge. Not with texture
+ *           coordinates or labels
+ * mesh   arrays from tml_alloc in their exact sizes, which are replaced where a length changes;
+ *        indices of 32 bits
+ * Errors: OUT_OF_MEMORY (the mesh is then mended in part). After: Dey, Edelsbrunner, Guha,
+ * Nekhayev: Topology Preserving Edge Contraction. 1999. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh);
+
+/* Writes line segments, count x 6 floats (x y z of either end), to an OBJ file: two vertices and an
+ * l statement each. Errors: FILE_ACCESS, UNSUPPORTED (the name ends in something else),
+ * OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_lines_save(tml_context *tml, const char *path,
+                                                 const float *segments, uint64_t count,
+                                                 const double origin[3]);
+
+/* When are vertices of exactly equal coordinates one vertex? */
+typedef enum tml_weld {
+    TML_WELD_AUTO,  /* where the format has no shared vertices: STL */
+    TML_WELD_NEVER, /* vertices are as in the file */
+    TML_WELD_ALWAYS /* glTF, too, which splits vertices where normals or texture coordinates do */
+} tml_weld;
+
+/* Zeroed: take what the file says. */
+typedef struct tml_mesh_load_desc {
+    tml_weld weld;
+    uint64_t memory_limit; /* refuse what needs more bytes than this; 0: no limit beyond malloc */
+    bool strict;           /* as of tml_volume_load_desc */
+    /* 3 numbers: positions are to be relative to it, so that two meshes far from 0 can be compared
+     * in floats; NULL: the file's own coordinates choose it */
+    const double *origin;
+} tml_mesh_load_desc;
+
+/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin.
+ * A coordinate is only moved where that is exact, so positions + origin stays the same. Readers
+ * leave positions as they are where floats hold them, which is good enough until they are computed
+ * with, or compared with another file's.
+ * positions  count x 3, changed in place; those that are not finite stay
+ * origin     3 numbers, changed
+ * Returns: true where something moved. */
+TML_API bool tml_positions_recenter(float *positions, uint64_t count, double origin[3]);
+
+/* What a mesh file holds, as triangles, in host memory. */
+typedef struct tml_mesh_file {
+    /* Always indexed, by uint32_t. The arrays belong to this struct, and so does value_name.
+     * Vertices have the file's order, or, where they were welded, that of the first of each.
+     * Triangles have the faces' order and winding. normals are there where each vertex has just
+     * one; uvs where each corner has some; origin is not 0 where coordinates are too far from 0 for
+     * floats, as in tml_points. attributes are what else vertices have, at most
+     * TML_MESH_MAX_ATTRIBUTES, as tml_mesh_save writes them; a colour is "color". */
+    tml_mesh mesh;
+    /* The file's face, counted from 0, that a triangle is of: triangle_count; NULL: its own
+     * number */
+    uint32_t *faces;
+    uint64_t face_count;
+    uint64_t polygon_count; /* faces of more than three corners, cut into triangles */
+    uint64_t concave_count; /* of these, those that are not convex */
+    uint64_t crossed_count; /* and those whose outline crosses itself: no triangles are right */
+    uint64_t welded_count;  /* vertices that became part of another */
+    uint64_t skipped_count; /* points, lines, curves: what is no face */
+    /* crease_count x 2: the ends of edges that stay sharp when subdivided */
+    uint32_t *crease_vertices;
+    float *crease_sharpness;   /* crease_count: levels to stay sharp for; 10 and more: for ever */
+    uint32_t *corner_vertices; /* corner_count: vertices that do */
+    float *corner_sharpness;   /* corner_count */
+    uint64_t crease_count, corner_count;
+    char format[16];     /* "OBJ", "PLY", "STL", "OFF", "glTF", "VTP", "VTK" */
+    char value_name[32]; /* of mesh.values */
+    char comment[128];   /* what else a person would like to know; may be empty */
+} tml_mesh_file;
+
+/* Reads, by content:
+ *   OBJ   v, vt, vn and f, polygons too, with numbers from the front or the back; v with a colour
+ *         of three numbers behind x y z. Sharp edges and vertices are OpenSubdiv's tags: "t crease
+ *         2/1/0 first second sharpness" and "t corner 1/1/0 vertex sharpness", their vertices
+ *         counted from 0. Materials, groups and smoothing are left out
+ *   PLY   ascii and binary, both byte orders, any types; lists vertex_index or vertex_indices of
+ *         polygons, and tristrips; nx ny nz; s t, u v or texture_u texture_v of vertices,
+ *         texcoord lists of faces; the first other property of vertices that is no colour
+ *         becomes values, and all others attributes, named as those of points
+ *   STL   ascii, in letters of either case, and binary. The triangles' normals are not used.
+ *         Binary: bytes behind the last triangle are left out; a count of 0, or one that is less
+ *         than the whole triangles that the bytes are, is not believed
+ *   OFF   OFF, COFF, NOFF, STOFF and their mixtures, with polygons; counts may be glued to the
+ *         word. Colours of vertices: whole numbers of 0 to 255, or with points of 0 to 1; those of
+ *         faces are left out. Binary, 4OFF and nOFF: UNSUPPORTED
+ *   glTF  2.0, .glb and .gltf with its buffers in the file or beside it: triangles, strips and
+ *         fans of the default scene, placed as its nodes say (a mirrored one keeps its outside) and
+ *         repeated as EXT_mesh_gpu_instancing says, with their normals, the first texture
+ *         coordinates, COLOR_0 (as sRGB), _VALUE and other attributes of names that begin with _.
+ *         Sparse accessors and KHR_mesh_quantization are read. Skins and morphs are not applied.
+ *         Compressed by Draco or meshoptimizer, and other extensions that are required and might
+ *         change the shape: UNSUPPORTED. There where the build found jsmn (TML_GLTF). glTF's unit
+ *         is the metre and its up is y: coordinates are the file's
+ *   VTP   VTK XML PolyData of one piece: polygons and strips, with the active normals and scalars
+ *         and other arrays of points; ascii, base64, raw, zlib. There where the build found expat
+ *         (TML_XML)
+ *   VTK   legacy VTK: POLYGONS and TRIANGLE_STRIPS of POLYDATA, flat faces (triangle, strip,
+ *         polygon, pixel, quad) of UNSTRUCTURED_GRID; ascii and binary, versions 1 to 5.1, with
+ *         normals, texture coordinates, scalars, colours and other arrays of points. Without faces
+ *         it is no mesh, but points
+ * What cannot be part of a mesh is left out, with a warning, or an error with desc.strict: a face
+ * of fewer than three different corners (of a repeated corner one stays), a face that names a
+ * vertex which is not there, and a vertex whose coordinate is NaN, infinite or beyond float, with
+ * the faces that use it. Vertices keep their order, and faces tells the file's numbers. Normals and
+ * texture coordinates are left out where one that is named is not there.
+ * Polygons are cut into triangles: strictly convex ones as a fan about their first corner (or
+ * one with just two faces), others by cutting off ears (Meisters: Polygons Have Ears. 1975),
+ * seen along their normal (Newell's). path is UTF-8. desc may be NULL. Release the result with
+ * tml_mesh_file_free. Errors: FILE_ACCESS, FILE_FORMAT (also where no face would be left, or more
+ * faces name vertices that are not there than others; the message has line, row or byte),
+ * UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
+                                                const tml_mesh_load_desc *desc, tml_mesh_file *out);
+TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
+/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY
+ * that has vertices and no faces is points. Text with lines that begin with v is taken for OBJ,
+ * whatever its name. */
+TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
+
+/* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that
+ * tml_mesh_save makes of the whole. Until the end, pieces lie in nameless files beside the target:
+ * formats want counts first, or arrays one after another. So the disk needs room for the mesh
+ * twice (but see desc.vertex_count); memory is some megabytes, whatever the mesh. */
+typedef struct tml_mesh_stream tml_mesh_stream;
+typedef struct tml_mesh_stream_desc {
+    bool normals, values; /* each piece has them */
+    /* Names and components of what each piece has, too, in this order; copied, without data. */
+    const tml_mesh_attribute *attributes;
+    uint32_t attribute_count;
+    /* An integer's: pieces have face_labels of this type, as of tml_mesh. NONE: none. Not with soup
+     * and edit. */
+    tml_type face_label_type;
+    bool soup;      /* pieces have no indices */
+    bool quads;     /* each piece's faces are, as of tml_mesh; not with soup and edit */
+    bool indices64; /* of each piece's indices */
+    double origin[3];
+    const char *value_name; /* as in tml_mesh; copied, like comment */
+    const char *comment;
+    tml_up up; /* as in tml_mesh */
+    /* Optional, not of soups: may change the mesh before it is written, and make it less, as
+     * tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are
+     * mapped files, whose pages release_pages releases. */
+    tml_status (*edit)(void *user, tml_mesh *mesh);
+    void *user;
+    /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part,
+     * and all of them finish together, to the file that one process would write of all shares.
+     * Triangles may name vertices of the next rank. Pieces of soups have indices, which become
+     * corners at the end. PLY, STL and VTP are written by all ranks at once; for OBJ and GLB, and
+     * for edit, all pieces first come to rank 0, whose disk needs room for them. */
+    const tml_team *team;
+    /* Optional: the parts, of which triangle_count and, of welded meshes, vertex_count are used;
+     * copied. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an STL then need no room
+     * on the disk but their own: rows are written where they belong. Pieces that are more or,
+     * together, less are INVALID_ARGUMENT. NULL: not known. */
+    const tml_mesh_part *parts;
+    uint32_t part_count;
+} tml_mesh_stream_desc;
+/* Errors: as tml_mesh_save. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
+                                                       const tml_mesh_stream_desc *desc,
+                                                       tml_mesh_stream **out);
+/* Appends to a part (0, 1 ...; any order): in the file, parts follow one another. Of piece, the
+ * arrays and counts are used. Indices are numbers within the part, and may be those of later
+ * pieces. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part,
+                                                      const tml_mesh *piece);
+/* Writes the file where status is OK, else leaves what was there; frees the stream in either case.
+ * Returns the first failure, status included; of a team, only ranks whose status is OK take part,
+ * and rank 0 replaces the file after all have succeeded. Errors: as tml_mesh_save. */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream,
+                                                         tml_status status);
+
+/* ---- surfaces from file to file -------------------------------------------------------------- */
+
+/* In volumes.h. */
+typedef struct tml_volume tml_volume;
+typedef struct tml_volume_stream tml_volume_stream;
+typedef struct tml_bricks tml_bricks;
+
+/* The part of a call that failed. */
+typedef enum tml_side {
+    TML_SIDE_NONE,
+    TML_SIDE_SOURCE,  /* a volume, mask or attribute could not be read */
+    TML_SIDE_BRICKS,  /* desc.bricks are those of another volume */
+    TML_SIDE_SURFACE, /* the surface could not be made */
+    TML_SIDE_MESH,    /* the mesh could not be written */
+} tml_side;
+
+/* A surface that is made in slabs and written to a file meanwhile.
+ * slabs       as for tml_surface_slabs. surface may also ask for largest_component and
+ *             drop_degenerate, which are done in the file. write is optional: it sees each piece
+ *             before the piece is written. layer_first and layer_count are used without mesh.team
+ * mesh        of the file, value_name, comment, up, origin, attributes and team are used; the other
+ *             fields follow from slabs. attributes name slabs.field_values, in their order. edit is
+ *             optional: it sees the mesh after the filters
+ * volume      optional, in place of slabs.read and slabs.map: a stream that was opened on another
+ *             context, which the call uses from a thread of its own. slabs.type, has_mask and
+ *             attribute_type are then those of the streams. Samples are mapped if all streams can
+ *             be mapped, else read
+ * mask        optional, with volume: samples that are 0 are missing. Any scalar type
+ * attribute   optional, with volume: its physical values come to the vertices
+ * bricks      optional, with volume: bricks that the surface does not cross are not looked at, and
+ *             not read where the volume is mapped and neither mask nor attribute is given. At least
+ *             512 rows of the volume are compared with the bricks
+ * no_map      reads also where the samples could be mapped: of files that may be shortened
+ *             meanwhile
+ * counts_first  looks at mapped samples twice, first to count, so that a PLY, STL, GLB or VTP
+ *               without
+ *             filters needs no room on the disk but its own. Worth it while the volume is in memory
+ * keeps_empty  writes a mesh without triangles, too */
+typedef struct tml_surface_save_desc {
+    tml_surface_slabs_desc slabs;
+    tml_mesh_stream_desc mesh;
+    tml_volume_stream *volume, *mask, *attribute;
+    const tml_bricks *bricks;
+    bool no_map;
+    bool counts_first;
+    bool keeps_empty;
+} tml_surface_save_desc;
+
+/* What tml_surface_save made.
+ * surface   parts, counts, components and stages, without buffers; of a team, those of all.
+ *           Released by tml_surface_free
+ * is_empty  there is no triangle and, without desc.keeps_empty, no file
+ * failed    the part of the call that failed; NONE after TML_OK */
+typedef struct tml_surface_saved {
+    tml_surface_result surface;
+    bool is_empty;
+    tml_side failed;
+} tml_surface_saved;
+
+/* Makes a surface in slabs and writes it: the file that tml_mesh_save writes of tml_surface's or
+ * tml_surface_labels' mesh, bit for bit, while neither the volume nor the mesh is ever whole in
+ * memory.
+ * path     .ply, .stl, .obj, .glb or .vtp
+ * Returns: the first failure. Its message is in tml, also where a stream's context had it.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: as tml_surface_slabs and tml_mesh_stream_open.
+ * Errors: as tml_surface_slabs, tml_volume_stream_read and tml_mesh_save. The file at path is then
+ *         as it was; out->surface is empty. */
+TML_API TML_MUST_CHECK tml_status tml_surface_save(tml_context *tml, const char *path,
+                                                   const tml_surface_save_desc *desc,
+                                                   tml_surface_saved *out);
+
+/* A surface that is made whole in memory, changed, and written.
+ * surface     as for tml_surface, without outputs and indices16, octahedral_normals, vertex_stride
+ * boundaries  instead of surface: labels' boundaries, as for tml_surface_labels, without outputs
+ * field       optional, of points: tml_field_prepared.balls, for smoothing and field_values
+ * field_values   with field: what the points carry; the vertices get the means. mesh.attributes
+ *                names
+ *             them, in their order
+ * smooth      iterations of tml_mesh_smooth on the mesh of surface: TAUBIN, or with field
+ *             LAPLACIAN, weighted by tml_field_smooth_weights. 0: none
+ * values      optional: slope and intercept of the values in surface->attribute
+ * mesh        of the file, value_name, comment, up, origin, attributes and attribute_count are
+ *             used; the other fields follow from surface or boundaries
+ * components  counts connected components; not of soups and quads
+ * keeps_empty writes a mesh without triangles, too
+ * edit        optional: sees the mesh in host memory before it is written, and may replace its
+ *             arrays by others, which stay there until the call returns. *out is complete by then
+ *             but for the time of writing
+ * user        of edit */
+typedef struct tml_surface_whole_desc {
+    const tml_surface_desc *surface;
+    const tml_surface_labels_desc *boundaries;
+    const tml_field_desc *field;
+    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES];
+    uint32_t smooth;
+    const tml_volume *values;
+    tml_mesh mesh;
+    bool components, keeps_empty;
+    tml_status (*edit)(void *user, tml_mesh *mesh);
+    void *user;
+} tml_surface_whole_desc;
+
+/* What tml_surface_save_whole made. Released by tml_surface_whole_free.
+ * surface   buffers, counts, parts (of separate boundaries, one a label) and components
+ * labels    of boundaries: the result whose buffers surface has
+ * is_empty  there is no triangle and, without desc.keeps_empty, no file
+ * failed    the part of the call that failed; NONE after TML_OK
+ * seconds   of the surface alone
+ * stages    what came after it: "smooth", "attributes", "components", "save" */
+typedef struct tml_surface_whole {
+    tml_surface_result surface;
+    tml_surface_labels_result labels;
+    bool is_empty;
+    tml_side failed;
+    double seconds;
+    tml_surface_stage stages[4];
+    uint32_t stage_count;
+    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES]; /* the means */
+} tml_surface_whole;
+
+/* Makes a surface whole in memory and writes it; tml_surface_save is the same in slabs.
+ * path     .ply, .stl, .obj, .glb or .vtp. With separate boundaries, a name that has "%d" or "%04d"
+ *          stands for a file a label (tml_path_number). NULL: nothing is written
+ * Returns: the first failure. Without a triangle: TML_OK, out->is_empty and no file.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: as tml_surface, tml_mesh_smooth, tml_field_mean and tml_mesh_save; of a file a label, the
+ *         indices of the largest once more.
+ * Errors: as these calls, and what edit returns. *out is empty then but for failed. */
+TML_API TML_MUST_CHECK tml_status tml_surface_save_whole(tml_context *tml, const char *path,
+                                                         const tml_surface_whole_desc *desc,
+                                                         tml_surface_whole *out);
+TML_API void tml_surface_whole_free(tml_context *tml, tml_surface_whole *whole);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

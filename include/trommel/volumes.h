@@ -1,0 +1,291 @@
+/* trommel-io: volumes from and to files, and volumes to mesh files. */
+#ifndef TROMMEL_VOLUMES_H
+#define TROMMEL_VOLUMES_H
+
+#include <trommel/meshes.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- volumes -------------------------------------------------------------------------------- */
+
+/* A volume in host memory, in the file's own type and the machine's byte order. */
+typedef struct tml_volume {
+    void *data;    /* dims[0] * dims[1] * dims[2] samples, x fastest */
+    size_t size;   /* bytes in data */
+    tml_type type; /* one of the eleven scalars */
+    tml_grid grid; /* 2-D files have dims[2] = 1; positions in the file's own space, LPS or RAS as
+                      stated */
+    double slope; /* physical value = slope * sample + intercept; 1 and 0 where the file has none */
+    double intercept;
+    /* of grid.spacing and grid.origin, UTF-8: "mm", "µm", "nm", "cm", "m", "Å", "in", or as the
+     * file spells another; empty where the file states none */
+    char unit[16];
+    uint64_t frame_count; /* volumes or components in the file, of which this is one */
+    char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
+                      * "DICOM", "raw" */
+    char space[32];       /* "left-posterior-superior", "right-anterior-superior", or empty */
+    char comment[96];     /* what else a person would like to know; may be empty */
+} tml_volume;
+
+/* For headerless files, and for choosing within files. Zeroed: take what the file says. */
+typedef struct tml_volume_load_desc {
+    uint64_t dims[3];  /* raw: required, unless the name says dims and type as in
+                        * engine_256x256x128_uint8.raw. Otherwise must be 0 */
+    tml_type type;     /* raw: required as dims are */
+    bool big_endian;   /* raw */
+    uint64_t skip;     /* raw: bytes before the first sample (after unzipping) */
+    double spacing[3]; /* overrides the file's when not 0 */
+    /* which volume of a 4-D file, or which component of a vector file; of a file of several arrays
+     * (comment lists them), components of the active or first scalars first, on cells last */
+    uint32_t frame;
+    /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
+    uint64_t memory_limit;
+    /* Refuse a file of which something would be left out or assumed. By default the log gets a
+     * warning of each kind, and the file is read. */
+    bool strict;
+} tml_volume_load_desc;
+
+/* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz
+ * .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4 (.mrc .map .rec .ccp4), NPY, VTK (.vtk of
+ * STRUCTURED_POINTS; where the build found expat, TML_XML, .vti of one piece, not LZ4 or LZMA),
+ * TIFF (pages are layers, of one grey sample a pixel; where it found libtiff, TML_TIFF), DICOM
+ * (TML_DICOM), or raw (.raw, any name when desc gives dims and type; .gz is unzipped). The format
+ * is found by content first, then by name. VTK's arrays on cells are volumes of the cells' centres.
+ * path is UTF-8. desc may be NULL.
+ * DICOM is read where it is not compressed: the frames of a file, or the slices of its series in
+ * the file's folder, sorted along their normal; path may be that folder, if it holds one series.
+ * TIFF: OME's XML (in a build with expat), ImageJ's and SCIFIO's lines, and the resolution give
+ * spacing and unit; ImageJ's linear calibration is slope and intercept; OME says which page of
+ * which file is which layer, and other files of the image are read from the same folder. A spacing
+ * that is not stated beside one that is goes to the log as a warning. docs/formats.md has all of
+ * it. TIFF slices are read from their folder: path is one in which the TIFF files have a page each,
+ * all of one size and type, which become layers in natural order (9 before 10). Other files there
+ * do not count, but DICOM among them is refused. comment tells of them, and of a missing number.
+ * DICOM's slices must be equally spaced (in 2 %), and may be sheared as by a tilted gantry:
+ * direction then is no rotation. Slices without positions are ordered by SliceLocation,
+ * InstanceNumber or name, with a warning. If slices or frames have slopes of their own, samples
+ * are floats of physical values.
+ * A pointer of Git LFS or git-annex, and a web page, are UNSUPPORTED, whatever their name.
+ * What follows the samples in a file with a header does not matter, compressed or not; headerless
+ * samples must be all that there is, or that many volumes.
+ * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,
+ * OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *path,
+                                                  const tml_volume_load_desc *desc,
+                                                  tml_volume *out);
+TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
+/* Replaces a loaded volume's samples by the physical values that they stand for; slope is 1 then
+ * and intercept 0.
+ * volume  data from the context, as tml_volume_load makes it; f32 afterwards where samples were f32
+ *         or had at most 16 bits, else f64, each value rounded once
+ * Memory: both at once. Errors: OUT_OF_MEMORY; volume is as it was then. */
+TML_API TML_MUST_CHECK tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume);
+
+/* The name of the volume format that a file has, as tml_volume.format has it without version;
+ * "gzip" where it is compressed and too damaged to tell (tml_volume_load says how). NULL where it
+ * has none or cannot be read. */
+TML_API const char *tml_volume_format(tml_context *tml, const char *path);
+
+/* How often which values are among samples. */
+typedef struct tml_value_histogram {
+    double lower, upper; /* of the finite samples; lower > upper when there are none */
+    double mean;         /* of the finite samples; NaN when there are none */
+    double first;        /* centre of bins[0] */
+    double step;         /* distance of two bins' centres */
+    uint32_t bin_count;
+    uint64_t *bins;            /* from the context; released by tml_value_histogram_free */
+    uint64_t nans, infinities; /* samples that are in no bin */
+} tml_value_histogram;
+
+/* Counts count samples at data, in host memory, of a scalar type, a volume's for instance. Types of
+ * 8 and 16 bits other than f16 get a bin for each value and are exact, the others 4096 bins over
+ * their range. Runs on the context's threads and is the same for any number of them. Release the
+ * result with tml_value_histogram_free. Errors: INVALID_ARGUMENT, OUT_OF_MEMORY; *out is zeroed
+ * then. */
+TML_API TML_MUST_CHECK tml_status tml_value_histogram_make(tml_context *tml, const void *data,
+                                                           tml_type type, uint64_t count,
+                                                           tml_value_histogram *out);
+TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *histogram);
+
+/* The value that best divides the samples into a low and a high class, which is a good first
+ * isovalue: the greatest variance between the classes; in the middle where several do. lower where
+ * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
+ * 1979. */
+TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
+
+/* Are the samples labels as they are: integers, without slope and intercept? */
+TML_API bool tml_volume_has_labels(const tml_volume *volume);
+/* Makes a volume of labels, for tml_surface and tml_surface_labels: integers that are the physical
+ * values of volume (slope * sample + intercept).
+ * volume  any scalar type; its samples may be the caller's own
+ * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where
+ *         they are labels as they are; else i32, or where a label needs it i64, or u64
+ * Floats are labels where all are whole numbers. The log gets a warning where a float is beyond the
+ * numbers that its type has all of (2^24 for f32). With a slope, a value that is as near to a whole
+ * number as rounding the slope to 32 bits leaves it is that number.
+ * Release the result with tml_volume_free. The same for any number of threads.
+ * Errors: INVALID_ARGUMENT (the first sample that is no whole number), UNSUPPORTED (a sample beyond
+ * 2^53 with a slope; labels that fit no integer type), OUT_OF_MEMORY; *out is zeroed then. */
+TML_API TML_MUST_CHECK tml_status tml_volume_labels(tml_context *tml, const tml_volume *volume,
+                                                    tml_volume *out);
+
+/* Labels of a volume beside those that were looked for.
+ * count     values but 0 that occur, at most 2^16
+ * has_more  there are more
+ * first     the first of them in the order of the samples; of signed types an int64_t's bits */
+enum { TML_LABELS_LISTED = 6 };
+typedef struct tml_other_labels {
+    uint64_t count;
+    bool has_more;
+    uint64_t first[TML_LABELS_LISTED];
+} tml_other_labels;
+
+/* Looks for labels in a region of a volume.
+ * volume    labels as they are (tml_volume_has_labels), with samples
+ * region    as in tml_surface_desc; NULL: all
+ * labels    label_count of them; of signed types an int64_t's bits
+ * is_there  label_count of them: has a sample this label?
+ * others    what else there is
+ * Errors: INVALID_ARGUMENT (volume is not of labels), OUT_OF_MEMORY */
+TML_API TML_MUST_CHECK tml_status tml_volume_find_labels(tml_context *tml, const tml_volume *volume,
+                                                         const tml_region *region,
+                                                         const uint64_t *labels,
+                                                         uint32_t label_count, bool *is_there,
+                                                         tml_other_labels *others);
+
+/* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw
+ * (little-endian), by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and
+ * units of mm, cm and µm, but no slope; the others the samples alone. The log warns of what is
+ * lost. */
+TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *path,
+                                                  const tml_volume *volume);
+
+/* A volume that is read layer by layer (a layer: dims[0] * dims[1] samples), of any size. Opening
+ * reads the header and looks whether the data files hold what it promises. info: everything but the
+ * samples. One stream at a time may be used on a context by another thread than the context's own,
+ * while that does nothing else. Text, and files whose slowest axis is not z, are UNSUPPORTED: they
+ * are loaded whole. Errors: as tml_volume_load. desc.memory_limit is not looked at. */
+typedef struct tml_volume_stream tml_volume_stream;
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const char *path,
+                                                         const tml_volume_load_desc *desc,
+                                                         tml_volume *info, tml_volume_stream **out);
+/* Reads layers [first, first + count) to out, in the machine's byte order. Layers are read in
+ * ascending order; those between are skipped. After the last one compressed data's checksum is
+ * looked at. Errors: INVALID_ARGUMENT (a layer that is past), FILE_ACCESS, FILE_FORMAT,
+ * OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
+                                                         uint64_t count, void *out);
+/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2, or decoded, slice by
+ * slice? Reading then takes longer than most of what is done with a volume, and had better go on
+ * beside it. */
+TML_API bool tml_volume_stream_inflates(const tml_volume_stream *stream);
+/* All samples as memory that the system reads when it is looked at: good until the stream is
+ * closed, and only while nobody shortens the file (the process would be ended). For raw samples in
+ * one file, in the machine's byte order and type's alignment; others UNSUPPORTED. Errors:
+ * FILE_ACCESS, UNSUPPORTED. */
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *stream,
+                                                        const void **out);
+/* Has the system read mapped layers [first, first + count), and waits for it; may be called
+ * from another thread. Errors: INVALID_ARGUMENT (nothing is mapped, or a layer is past),
+ * FILE_ACCESS (the file was shortened, or the disk failed: before it is looked at, where the
+ * system can tell). */
+TML_API TML_MUST_CHECK tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first,
+                                                          uint64_t count);
+/* Of mapped samples, those of layers below this one need not stay in memory; they may be looked at
+ * again. */
+TML_API void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer);
+TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */
+
+/* Least and largest sample of each brick of 64 x 4 x 4 samples (what tml_surface_index finds, x
+ * fastest), to be kept beside the volume. -inf and inf: of a brick with a NaN. */
+typedef struct tml_bricks {
+    uint64_t dims[3]; /* of the volume */
+    tml_type type;
+    float *ranges;  /* count x 2 */
+    uint64_t count; /* tml_bricks_count(dims) */
+} tml_bricks;
+TML_API uint64_t tml_bricks_count(const uint64_t dims[3]); /* 0 where there are more than 2^64 */
+/* Errors: FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_bricks_save(tml_context *tml, const char *path,
+                                                  const tml_bricks *bricks);
+/* Release with tml_bricks_free. Errors: FILE_ACCESS, FILE_FORMAT (also a checksum that is not the
+ * contents'), OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_bricks_load(tml_context *tml, const char *path,
+                                                  tml_bricks *out);
+TML_API void tml_bricks_free(tml_context *tml, tml_bricks *bricks);
+/* Do the samples of a volume's layers [first, first + count), in host memory, lie within the ranges
+ * of their bricks? The file of an index names dims and type of its volume, and no more, so this is
+ * what tells it from another's: where all samples lie within their ranges, a surface by this index
+ * is right. Every step-th row (of dims[0] samples, counted from layer first on) is looked at; step
+ * 1: all of them. A few hundred rows, spread evenly, nearly always tell; a change that none of them
+ * meets is not seen. False also where a layer is past the last, or step is 0. */
+TML_API bool tml_bricks_hold(const tml_bricks *bricks, const void *samples, uint64_t first,
+                             uint64_t count, uint64_t step);
+
+/* ---- from a volume file to a mesh file ------------------------------------------------------- */
+
+/* How tml_volume_to_mesh makes a mesh. Zeroed: one surface, at an isovalue by Otsu's method.
+ * isovalues    physical values, isovalue_count of them. NULL: one is chosen, and the volume is read
+ *              once more for it; a volume that cannot be mapped comes to memory then
+ * labels       optional, instead of isovalues: labels' boundaries, as for tml_surface_labels.
+ *              Without volume, grid and outputs. With separate, all is made in memory, and a
+ *              mesh_path with "%d" stands for a file a label, as for tml_surface_save_whole
+ * surface      region, topology, normals, soup, caps, indices64, flip and the filters
+ *              largest_component and drop_degenerate are used. flip: inside is below the isovalue.
+ *              caps close the high side of the samples
+ * load         optional: how to read the volume's file. memory_limit bounds a volume that comes to
+ *              memory
+ * mask, attribute   optional: paths of volumes of the same dims, as of tml_surface_save_desc
+ * memory       bytes that samples, scratch and a piece of the mesh may take; 0: 1 GiB
+ * slab_layers  layers a slab; 0: as memory allows
+ * components   counts connected components
+ * no_map       as of tml_surface_save_desc
+ * value_name, comment, up   of the mesh's file, as in tml_mesh */
+typedef struct tml_volume_mesh_desc {
+    const double *isovalues;
+    uint32_t isovalue_count;
+    const tml_surface_labels_desc *labels;
+    tml_surface_desc surface;
+    const tml_volume_load_desc *load;
+    const char *mask, *attribute;
+    uint64_t memory, slab_layers;
+    bool components, no_map;
+    const char *value_name, *comment;
+    tml_up up;
+} tml_volume_mesh_desc;
+
+/* What tml_volume_to_mesh read and made.
+ * saved      the mesh; saved.surface is released by tml_surface_free
+ * volume     what the file says of itself, without samples
+ * isovalue   the first one, physical
+ * is_mapped  the samples were not copied */
+typedef struct tml_volume_mesh_result {
+    tml_surface_saved saved;
+    tml_volume volume;
+    double isovalue;
+    bool is_mapped;
+} tml_volume_mesh_result;
+
+/* Makes a mesh file of a volume file: reads, makes the surface in slabs and writes. A volume that
+ * cannot be read layer by layer (tml_volume_stream_open) is loaded whole.
+ * path        of the volume
+ * mesh_path   .ply, .stl, .obj, .glb or .vtp
+ * desc        NULL: zeroed
+ * Returns: the first failure; out->saved.failed says of what. Without a triangle: TML_OK,
+ *          out->saved.is_empty and no file.
+ * Waits: for everything. Reports progress and can be cancelled.
+ * Memory: desc->memory, and a volume, mask and attribute that have to be loaded.
+ * Errors: as tml_volume_load and tml_surface_save; INVALID_ARGUMENT also for a mask or attribute of
+ *         other dims, labels of samples that are none, and a volume without a finite sample. The
+ *         file at mesh_path is then as it was. */
+TML_API TML_MUST_CHECK tml_status tml_volume_to_mesh(tml_context *tml, const char *path,
+                                                     const char *mesh_path,
+                                                     const tml_volume_mesh_desc *desc,
+                                                     tml_volume_mesh_result *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
