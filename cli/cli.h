@@ -74,6 +74,7 @@ typedef struct cli_moved {
 typedef struct cli_program_args {
     bool version;
     bool man;
+    bool json_fields;
     const char *completion;
 } cli_program_args;
 

@@ -91,6 +91,8 @@ static const opt program_options[] = {
      .help = "print the man page of the program, or of the command that follows: " CLI_PROGRAM
              " --man surface | man -l -",
      .offset = offsetof(cli_program_args, man)},
+    {OPT_FLAG, "json-fields", .help = "print what the JSON of --json has, as Markdown",
+     .offset = offsetof(cli_program_args, json_fields)},
     {OPT_TEXT, "completion", .choices = "bash|zsh|fish",
      .help = "print a completion script: source <(" CLI_PROGRAM " --completion bash)",
      .offset = offsetof(cli_program_args, completion)},

@@ -12,6 +12,7 @@
 #include "other_names.h"
 #include "ranks.h"
 #include "report/fields.h"
+#include "report/json_page.h"
 #include "running.h"
 #include "standard_files.h"
 #include "system.h"
@@ -134,6 +135,8 @@ static int run_program(const opt_command *const *tables, int argc, char **argv)
         return CLI_USAGE;
     if (args.man)
         opt_print_man(program, tables, command ? &command->options : NULL, stdout);
+    if (args.json_fields)
+        json_page_print(stdout);
     if (args.completion)
         opt_print_completion(program, tables, args.completion, stdout);
     return CLI_OK;

@@ -14,6 +14,7 @@ Options:
   -V, --version             print the version and end
       --man                 print the man page of the program, or of the command
                             that follows: trommel --man surface | man -l -
+      --json-fields         print what the JSON of --json has, as Markdown
       --completion bash|zsh|fish
                             print a completion script: source <(trommel --completion
                             bash)
@@ -54,6 +55,7 @@ Options:
   -V, --version             print the version and end
       --man                 print the man page of the program, or of the command
                             that follows: trommel --man surface | man -l -
+      --json-fields         print what the JSON of --json has, as Markdown
       --completion bash|zsh|fish
                             print a completion script: source <(trommel --completion
                             bash)
@@ -1607,4 +1609,4 @@ function __trommel_files
 end
 complete -c trommel -n '__fish_use_subcommand' -l version -s V -d 'print the version and end'
 complete -c trommel -n '__fish_use_subcommand' -l man -d 'print the man page of the program, or of the command that follows: trommel --man surface | man -l -'
-complete -c trommel -n '__fish_use_subcommand' -l completion -x -a 'bash zsh fish' -d 'print a completion script: source <(trommel --completion bash)'
+complete -c trommel -n '__fish_use_subcommand' -l json-fields -d 'print what the JSON of --json has, as Markdown'
