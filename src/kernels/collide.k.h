@@ -15,9 +15,9 @@ FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
     return rounded_product(moved, 1.0f);
 }
 
-/* A difference of vertices as they were rounded. Without PRECISE a compiler takes (p + t) - (q + t)
- * for p - q, as NVIDIA's does, and a determinant of these has another sign than that of the rounded
- * vertices. */
+/* The difference of two rounded vertices. Without PRECISE a compiler may simplify (p + t) - (q + t)
+ * to p - q, as NVIDIA's does; the determinant of such differences can have another sign than the
+ * determinant of the rounded vertices. */
 FUNCTION(vec3) collide_difference(vec3 p, vec3 q)
 {
     PRECISE float x = p.x - q.x;
@@ -73,8 +73,8 @@ FUNCTION(vec2) collide_along(vec3 normal, vec3 p)
     return VEC2(low, high);
 }
 
-/* Above 0 only if the triangle a b c certainly lies outside the slab. Rounding never reverses the
- * sign of a difference. */
+/* Above 0 only if triangle a b c certainly lies outside the slab. Rounding never reverses the sign
+ * of a difference. */
 FUNCTION(float) collide_slab_gap(collide_slab slab, vec3 a, vec3 b, vec3 c)
 {
     vec2 p = collide_along(slab.normal, a);

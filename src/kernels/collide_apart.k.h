@@ -1,24 +1,26 @@
-/* The distance of two triangles that do not meet, in doubles: the same bits on the host and on
- * devices that have them. Uses collide_nearest.k.h, and each operation rounds once, as there.
+/* The distance of two triangles that do not meet, in doubles. The host and every device with
+ * doubles compute the same bits. Uses collide_nearest.k.h; each operation rounds once, as there.
  *
- * Triangles that do not meet are nearest at a vertex of one and a face of the other, at two edges,
- * or at a vertex and an edge: 6 + 9 + 18 pairs of them, of which only the nearest counts.
+ * The nearest points of two triangles that do not meet lie at a vertex of one and a face of the
+ * other (6 pairs), on two edges (9 pairs), or at a vertex and on an edge (18 pairs). The distance
+ * is the least of the 33.
  *
- * Error. Let u = 2^-53 and D be the largest distance of two of the six vertices. Differences of
- * vertices are rounded, which is as if each vertex of the pair at hand were moved by up to u D;
- * that moves the distance by no more. For the rest, normals n of faces and of pairs of edges are
- * the only thing to be careful with: as slivers and nearly parallel edges have normals that are
- * small differences of products, these are computed to 2 u of each component. Then
- *   - h = n . r / |n|, with r a difference of vertices, is off by less than 16 u D;
- *   - the line on which a point passes from inside a face to outside, e x r . n = 0 with e an edge,
- *     is off by less than 16 u D, and a point that much beside the face is that much farther from
- *     the edge at most;
- *   - the same holds of the place along an edge that is nearest the other edge's line: it is off by
- *     at most 16 u D / sin(angle) along the edge, hence 16 u D across the other one. As the
- *     distance is least there, it grows to no more than sqrt(h^2 + (16 u D)^2);
- *   - the place on an edge nearest a vertex is off by 8 u D, likewise where the distance is least.
- * With sqrt(3) between D and the largest difference of coordinates, and sums of 3 such errors at
- * most, all this is below 2^-46 of the latter.
+ * Error. Let u = 2^-53, and let D be the largest distance between two of the six vertices. A
+ * rounded difference of vertices equals the exact difference after each vertex of the pair moves by
+ * at most u D, and the distance changes by no more than that. Slivers and nearly parallel edges
+ * need care: their normals n (of a face, or of a pair of edges) are small differences of products,
+ * so each component of n is computed to a relative error of 2 u. Then
+ * - h = n . r / |n|, with r a difference of vertices, has an error below 16 u D;
+ * - a point leaves a face across edge e where (e x r) . n = 0. That line has an error below 16 u D.
+ *   A point so far outside the face is farther from the edge by at most that error;
+ * - the point of an edge nearest to the other edge's line has an error of at most 16 u D /
+ *   sin(angle) along its edge, which is 16 u D across the other edge. The distance is least there,
+ *   so it grows to at most sqrt(h^2 + (16 u D)^2);
+ * - the point of an edge nearest to a vertex has an error of at most 8 u D, again where the
+ *   distance is least.
+ *
+ * D is at most sqrt(3) times the largest difference of coordinates, and at most 3 such errors add
+ * up: the total is below 2^-46 of the largest difference of coordinates.
  *
  * After: Ericson: Real-Time Collision Detection. 2005 (closest features); Kahan's difference of
  * products, in Jeannerod, Louvet, Muller: Further Analysis of Kahan's Algorithm. 2013. */

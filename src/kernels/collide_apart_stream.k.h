@@ -1,5 +1,5 @@
-/* Pairs of triangles of a stream (collide_distance.k.h) told apart on the device. Uses that and
- * collide_apart.k.h. */
+/* Distances of a stream's pairs of triangles (collide_distance.k.h), computed on the device. Uses
+ * collide_distance.k.h and collide_apart.k.h. */
 #define COLLIDE_APART_NONE 0xffffffffu
 
 /* In the place of the distance of triangles that are not certainly apart. */
@@ -8,8 +8,8 @@ FUNCTION(double) collide_apart_code(uint answer)
     return answer == COLLIDE_CROSSING ? -2.0 : -1.0;
 }
 
-/* Of triangles in two slots the nearest points; squared is their distance, or what
- * collide_apart_code has. */
+/* The nearest points of the triangles in two slots. squared: the square of their distance, or a
+ * code of collide_apart_code. */
 FUNCTION(collide_apart)
 collide_apart_posed(uint a_slot, uint b_slot, uint pose, tml_words a_triangles,
                     tml_words b_triangles, tml_words view)

@@ -1,10 +1,10 @@
-/* A tree built and fitted as streams: the triangles of a mesh, the halving of ranges, slots, boxes
- * and slabs. */
+/* Building and refitting a tree with stream operations: the triangles of a mesh, the halving of
+ * ranges, the slots, the boxes and the slabs. */
 
-/* Of n elements in blocks, more of them of least + 1 and then the others of least: the block that
- * element at is in, its first element and its size. Ranges halved d times, the left half not the
- * smaller, are such blocks in the order of their numbers' d bits reversed, with n / 2^d for least
- * and n mod 2^d for more. */
+/* n elements lie in blocks: first `more` blocks of least + 1 elements, then blocks of least
+ * elements. Returns the block of element at, the block's first element and its size. Ranges that
+ * are halved d times, with the left half never the smaller, are such blocks, with least = n / 2^d
+ * and more = n mod 2^d; a range's block has the range's number with its d bits reversed. */
 FUNCTION(uvec3) collide_block(uint at, uint least, uint more)
 {
     uint larger = more * (least + 1u);
@@ -13,7 +13,7 @@ FUNCTION(uvec3) collide_block(uint at, uint least, uint more)
     return UVEC3(more + (at - larger) / least, at - (at - larger) % least, least);
 }
 
-/* Along an axis, the extent of a block whose elements' order along it begins at first. */
+/* The extent of a block along an axis. first: where the block's part of order begins for axis 0. */
 FUNCTION(float)
 collide_extent(tml_words order, tml_words middles, uint first, uint size, uint axis, uint count)
 {
@@ -23,7 +23,7 @@ collide_extent(tml_words order, tml_words middles, uint first, uint size, uint a
            tml_word_float(middles, axis * count + low);
 }
 
-/* What lengths in a box are multiplied by, so that products of three do not overflow. */
+/* A factor for lengths in a box, so that products of three of them do not overflow. */
 FUNCTION(float) collide_box_scale(collide_box box)
 {
     vec3 sides = sub3(box.high, box.low);
@@ -52,8 +52,8 @@ FUNCTION(float) collide_normal_sign(vec3 normal, vec3 largest)
     return dot3(normal, largest) < 0.0f ? -1.0f : 1.0f;
 }
 
-/* A direction as a slab's normal: its largest component 1 or -1; zeros if it is too short to have
- * one. */
+/* Scales a direction to a slab's normal, whose largest component is 1 or -1. Returns zeros if the
+ * direction is too short. */
 FUNCTION(vec3) collide_slab_direction(vec3 direction)
 {
     float largest = max(max(abs(direction.x), abs(direction.y)), abs(direction.z));
@@ -62,8 +62,9 @@ FUNCTION(vec3) collide_slab_direction(vec3 direction)
     return VEC3(direction.x / largest, direction.y / largest, direction.z / largest);
 }
 
-/* A leaf's slab: across the sum of its triangles' normals, weighted by area and each reversed if it
- * points away from the largest triangle's. So the two faces of a sheet do not cancel. */
+/* A leaf's slab. Its normal is the sum of the triangles' normals, weighted by area; a normal that
+ * points away from the largest triangle's normal is reversed first, so that the two faces of a
+ * sheet do not cancel. */
 FUNCTION(collide_slab) collide_leaf_slab(tml_words triangles, uint leaf, collide_box box)
 {
     float scale = collide_box_scale(box);
@@ -91,8 +92,8 @@ FUNCTION(collide_slab) collide_leaf_slab(tml_words triangles, uint leaf, collide
     return slab;
 }
 
-/* The box of a leaf's triangles; of 2^120 each way where one of them has a coordinate that is not
- * usable. */
+/* The box of a leaf's triangles; [-2^120, 2^120] along each axis if a triangle has an unusable
+ * coordinate. */
 FUNCTION(collide_box) collide_leaf_box(tml_words triangles, uint leaf)
 {
     collide_box box = collide_box_of(collide_corner_at(triangles, COLLIDE_WIDTH * leaf, 0u),

@@ -1,11 +1,11 @@
-/* Rays against triangles: does the ray's line pass through a triangle? After: Woop, Benthin, Wald:
- * Watertight Ray/Triangle Intersection. 2013 (the shear), with bounds on what rounding does to the
- * signs.
+/* Rays against triangles in floats: does the ray's line pass through a triangle? After: Woop,
+ * Benthin, Wald: Watertight Ray/Triangle Intersection. 2013 (the shear), with bounds on the
+ * rounding errors of the signs.
  *
- * Corners are relative to the ray's origin, with axes in an order, x y z, in which the ray's
- * direction is largest along z. Sheared by x' = x - s.x z, y' = y - s.y z, where s is the
- * direction's x and y by its z, the line is the z axis. So an edge's sign is that of a determinant
- * of two of the plane's points. */
+ * Corners are relative to the ray's origin. The axes are permuted so that the ray's direction is
+ * largest along z. The shear x' = x - s.x z, y' = y - s.y z, where s holds the direction's x and y
+ * divided by its z, maps the ray's line to the z axis. An edge's sign is then that of a 2x2
+ * determinant of its sheared ends. */
 
 #define COLLIDE_CAST_MET    1u /* certainly */
 #define COLLIDE_CAST_UNSURE 2u
@@ -16,12 +16,13 @@ FUNCTION(float) collide_farthest(vec3 p)
     return max(max(abs(p.x), abs(p.y)), abs(p.z));
 }
 
-/* With u = 2^-24, and m the farthest coordinate of the corners, a sheared coordinate is off by less
- * than 6 u m: the differences from the origin by 2 u m, the slope by u m, product and difference by
- * 3 u m; 2^-21 m is d here, and 2^-120 covers what is flushed to 0. Let n be the farthest sheared
- * coordinate, n <= 2 m. An edge's determinant is then off by less than 3 d n + 2 d d because of its
- * points, and by 4 u n n <= d n because of its own roundings; a d n is left for the rounding of the
- * bound. From n = 2^62 on products may overflow. */
+/* Let u = 2^-24, and let m be the largest magnitude of the corners' coordinates. A sheared
+ * coordinate has an error below 6 u m: 2 u m from the differences to the origin, u m from the
+ * slope, and 3 u m from the product and the difference. d = 2^-21 m + 2^-120 bounds it; 2^-120
+ * covers values flushed to 0. Let n <= 2 m be the largest magnitude of the sheared coordinates. An
+ * edge's determinant then has an error below 3 d n + 2 d d because of its points, and below 4 u n n
+ * <= d n because of its own roundings. One more d n covers the rounding of the bound. From n = 2^62
+ * on, products may overflow. */
 FUNCTION(float) collide_cast_moved(vec3 a, vec3 b, vec3 c)
 {
     float m = max(max(collide_farthest(a), collide_farthest(b)), collide_farthest(c));

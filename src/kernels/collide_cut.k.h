@@ -1,10 +1,11 @@
-/* The nearest triangle to points of a block that is small beside the mesh: first a cut through the
- * tree, of nodes in which all is that may be within the band about the block, then each point looks
- * into these. Uses collide_volume.k.h and collide_nearest_stream.k.h. */
+/* The nearest triangle to each sample of a block that is small compared with the mesh. First a cut
+ * through the tree is made: a set of nodes that contains everything within the band around the
+ * block. Each sample then searches only the nodes of the cut. Uses collide_volume.k.h and
+ * collide_nearest_stream.k.h. */
 #define COLLIDE_CUT      16u
 #define COLLIDE_CUT_MOST 15u /* nodes of a cut; word 0 is its block */
 
-/* Leaves, unless there are too many. */
+/* The cut's nodes are leaves, unless there are more than COLLIDE_CUT_MOST. */
 STRUCT_BEGIN(collide_cut)
 uint count;
 uint nodes[COLLIDE_CUT];
@@ -44,7 +45,7 @@ collide_cut_about(collide_box about, float most, tml_words boxes, tml_words plan
     return cut;
 }
 
-/* Not more than the square of a node's distance. */
+/* A lower bound of the square of a node's distance. */
 FUNCTION(float) collide_node_apart(vec3 point, uint node, tml_words boxes, tml_words plan)
 {
     uint level = node >> COLLIDE_LEVEL_SHIFT;
@@ -55,7 +56,7 @@ FUNCTION(float) collide_node_apart(vec3 point, uint node, tml_words boxes, tml_w
     return collide_box_apart(point, box.low, box.high);
 }
 
-/* Nearest the point first. */
+/* Sorts the cut's nodes by their distance from the point, the nearest first. */
 FUNCTION(collide_cut)
 collide_cut_sorted(collide_cut cut, vec3 point, tml_words boxes, tml_words plan)
 {
@@ -75,7 +76,7 @@ collide_cut_sorted(collide_cut cut, vec3 point, tml_words boxes, tml_words plan)
     return cut;
 }
 
-/* Four of its words: the block, then nodes, then zeros. */
+/* Four words of the stored cut, from word first on: the block, the nodes, then zeros. */
 FUNCTION(uvec4) collide_cut_words(collide_cut cut, uint block, uint first)
 {
     uvec4 words = UVEC4(first == 0u ? block : 0u, 0u, 0u, 0u);
@@ -97,7 +98,7 @@ FUNCTION(double) collide_band_limit(tml_words plan, uint grid)
     return band * band;
 }
 
-/* The nearest triangle in the nodes of a cut, which begins at this word, that is not farther than
+/* The nearest triangle in the nodes of the cut at word first, if it is no farther than
  * found.squared. */
 FUNCTION(collide_found)
 collide_find_in_cut(collide_found found, vec3 point, tml_words cuts, uint first, tml_words boxes,
@@ -114,8 +115,8 @@ collide_find_in_cut(collide_found found, vec3 point, tml_words cuts, uint first,
     return found;
 }
 
-/* A sample of a near block: its place on the grid, NONE beyond that, and where its block's cut
- * begins. */
+/* A sample of a block near the mesh. place: its number in the grid, COLLIDE_NONE outside the grid.
+ * cut: the word at which its block's cut begins. */
 STRUCT_BEGIN(collide_sample)
 vec3 point;
 uint place;
@@ -147,7 +148,7 @@ FUNCTION(collide_sample) collide_sample_at(tml_words cuts, uint at, tml_words pl
     return here;
 }
 
-/* How far the nearest triangle is, if not farther than the band. */
+/* The distance of the nearest triangle, at most the band. */
 FUNCTION(float)
 collide_distance_of(collide_found found, vec3 point, float band, tml_words triangles)
 {
@@ -158,15 +159,16 @@ collide_distance_of(collide_found found, vec3 point, float band, tml_words trian
 }
 
 /* ---- in two steps ------------------------------------------------------------------------------
- * Doubles take a hundred times as long, and registers. So floats alone look into a cut, and list
- * what may be the nearest: four triangles at most, since few samples have more. */
+ * Doubles take a hundred times as long as floats, and more registers. So floats search the cut
+ * first and list the triangles that may be the nearest: at most four, since few samples have
+ * more. */
 #define COLLIDE_MORE 0xfffffffeu
 
 STRUCT_BEGIN(collide_open)
-float most; /* not less than the square of the distance of the nearest */
-float lost; /* not more than those of what had no room */
+float most; /* upper bound of the nearest triangle's squared distance */
+float lost; /* lower bound for the triangles that found no slot */
 uvec4 slots;
-vec4 below; /* not more than the squares of their distances */
+vec4 below; /* lower bounds of the slots' squared distances */
 STRUCT_END(collide_open)
 
 FUNCTION(collide_open) collide_open_take(collide_open open, uint slot, float below, float above)
@@ -213,9 +215,9 @@ collide_open_leaf(collide_open open, vec3 point, uint leaf, tml_words triangles,
     return open;
 }
 
-/* The triangles that may be the nearest to a point and within the band, NONE in the place of
- * others; MORE first where there are more than four, or a node of the cut is no leaf and has no
- * leaves. */
+/* The triangles within the band that may be the nearest to a point; unused entries are
+ * COLLIDE_NONE. The first is COLLIDE_MORE if there are more than four, or if a node of the cut is
+ * higher than the leaves' parents. */
 FUNCTION(uvec4)
 collide_open_in_cut(vec3 point, tml_words cuts, uint first, tml_words boxes, tml_words triangles,
                     tml_words plan)

@@ -1,22 +1,22 @@
-/* The distance of two meshes on the device: what of a pair of nodes is near enough. Uses
+/* The distance of two meshes on the device: which pairs of nodes are near enough to hold it. Uses
  * collide_stream.k.h and collide_triangle_distance.k.h.
  *
- * A pair of the stream is (node of a, node of b, pose, bits of a distance): the meshes are no
- * farther apart under that pose. 0 there: they certainly meet, and the pair stands for its pose;
- * the pose's other pairs are dropped.
+ * An element of the stream is a pair: node of a, node of b, pose, and the bits of an upper bound of
+ * the meshes' distance under that pose. If the bound is 0, the meshes certainly meet; that pair
+ * then represents its pose, and the pose's other pairs are dropped.
  *
- * The words of the view: of tree a, then of b, what follows here; how many poses there are; then of
- * each pose its matrix and what follows that. */
+ * The view's words: those of tree a (listed below), those of tree b, the number of poses, then for
+ * each pose its matrix and the words listed below. */
 #define COLLIDE_VIEW_LEVELS 0u
 #define COLLIDE_VIEW_LEAST  1u /* as collide_leaf_lanes has them */
 #define COLLIDE_VIEW_MORE   2u
 #define COLLIDE_VIEW_GROUPS                                                                        \
-    8u /* and twice a level: its first group; and how many boxes it has, 8 at most */
+    8u /* plus 2 * level: the level's first group; then its number of boxes, at most 8 */
 #define COLLIDE_VIEW_WORDS 34u
 #define COLLIDE_VIEW_COUNT 68u
 #define COLLIDE_VIEW_POSES 69u
-#define COLLIDE_VIEW_ERROR 12u /* what distances in doubles may be off by */
-#define COLLIDE_VIEW_LIMIT 13u /* distances above are of no interest */
+#define COLLIDE_VIEW_ERROR 12u /* error bound of distances in doubles */
+#define COLLIDE_VIEW_LIMIT 13u /* distances above it need not be computed */
 #define COLLIDE_VIEW_STATE 14u
 #define COLLIDE_VIEW_POSE  16u
 
@@ -33,8 +33,8 @@
 #define COLLIDE_NEAR_MET     0u
 #define COLLIDE_NEAR_DROPPED 0xffffffffu
 
-/* The last word of a pair, which is the first of its pose or not, once known is known of that; 0:
- * they cross. */
+/* The new last word of a pair, given the upper bound known for its pose; known is 0 if the meshes
+ * cross. is_first: the pair is its pose's first, which then represents the pose. */
 FUNCTION(uint) collide_near_bound(float known, float error, uint bound, bool is_first)
 {
     if (known == 0.0f || bound == COLLIDE_NEAR_MET)
@@ -52,8 +52,8 @@ FUNCTION(float) collide_near_of_pose(tml_words view, uint pose, uint word)
     return tml_word_float(view, COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * pose + word);
 }
 
-/* The largest difference of coordinates that a distance is of, along an axis: row of the pose, b's
- * box, a's ends. */
+/* Bounds the differences of coordinates along an axis. row: the pose's row of that axis; b: the box
+ * of b before the pose; a_low, a_high: the ends of a's box. */
 FUNCTION(float) collide_near_reach_along(vec4 row, collide_box b, float a_low, float a_high)
 {
     return abs(row.w) + max(abs(a_low), abs(a_high)) +
@@ -62,7 +62,7 @@ FUNCTION(float) collide_near_reach_along(vec4 row, collide_box b, float a_low, f
            abs(row.z) * max(abs(b.low.z), abs(b.high.z));
 }
 
-/* A word behind a pose's matrix. The boxes: of the roots. limit: of all poses. */
+/* A word after a pose's matrix. a, b: the roots' boxes; limit: the same for all poses. */
 FUNCTION(uint)
 collide_near_pose_word(collide_rows rows, collide_box a, collide_box b, float limit, uint word)
 {
@@ -98,7 +98,8 @@ FUNCTION(float) collide_near_gap(float low, float high, float other_low, float o
     return max(max(low - other_high, other_low - high), 0.0f);
 }
 
-/* The square of the distance of two boxes; at most that: 2^-19 of it is taken off for rounding. */
+/* A lower bound of the squared distance of two boxes: 2^-19 of the square is subtracted for
+ * rounding. */
 FUNCTION(float) collide_near_squared(collide_box p, collide_box q)
 {
     float x = collide_near_gap(p.low.x, p.high.x, q.low.x, q.high.x);
@@ -107,13 +108,14 @@ FUNCTION(float) collide_near_squared(collide_box p, collide_box q)
     return (x * x + y * y + z * z) * 0.9999980926513672f;
 }
 
-/* A square that is above this one is of a distance that is above. */
+/* If a square is above this bound, its root is above the argument. */
 FUNCTION(float) collide_near_reach(float above)
 {
     return above * above * 1.0000019073486328f + 1e-36f;
 }
 
-/* Which way a greedy descent goes: nearest boxes first, and of those that meet, nearest middles. */
+/* The order of a greedy descent: the nearest boxes first; among boxes that meet, those with the
+ * nearest centres. */
 FUNCTION(float) collide_near_order(collide_box p, collide_box q)
 {
     vec3 low = sub3(p.low, q.high);
@@ -122,7 +124,7 @@ FUNCTION(float) collide_near_order(collide_box p, collide_box q)
     return collide_near_squared(p, q) + dot3(between, between) * 0.0009765625f;
 }
 
-/* The last word of a pose's first pair. best: what each pose has seen. */
+/* The last word of a pose's first pair. best: for each pose, the least distance found so far. */
 FUNCTION(uint) collide_near_first_bound(tml_words best, tml_words view, uint pose)
 {
     uint at = COLLIDE_VIEW_POSES + COLLIDE_VIEW_POSE * pose;
@@ -150,8 +152,8 @@ FUNCTION(uvec4) collide_near_child_of(uvec4 pair, uint child, uint splits)
     return pair;
 }
 
-/* Is a pair of nodes on these levels near enough? Only the first of those that a pair that stands
- * for its pose has. */
+/* Is the pair of nodes on these levels near enough? If the pair represents its pose, only its first
+ * child is. */
 FUNCTION(bool)
 collide_near_is_in(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_boxes, tml_words view,
                    uint levels)
@@ -168,7 +170,8 @@ collide_near_is_in(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_box
     return collide_near_squared(a_box, b_box) <= collide_near_reach(uintBitsToFloat(pair.w));
 }
 
-/* A pair of leaves that is near, found by taking the nearest child of one side after the other. */
+/* Descends to a pair of leaves that are near each other: splits the higher node, and follows its
+ * nearest child. */
 FUNCTION(uvec4)
 collide_near_leaves(uvec4 pair, tml_words a_boxes, tml_words b_boxes, tml_words view, uint levels)
 {
@@ -246,8 +249,8 @@ FUNCTION(vec2) collide_near_bounds(triangle_corners s, triangle_corners t)
     return triangle_bounds(s.a, s.b, s.c, t.a, t.b, t.c);
 }
 
-/* No more than the distance of the meshes: that of two triangles of a pair of leaves which are
- * near; 0 if they certainly cross. */
+/* An upper bound of the meshes' distance: the distance of two triangles of a pair of leaves, chosen
+ * greedily; 0 if the two certainly cross. */
 FUNCTION(float)
 collide_near_above(uvec4 leaves, tml_words a_triangles, tml_words b_triangles, tml_words view)
 {
@@ -280,7 +283,7 @@ collide_near_above(uvec4 leaves, tml_words a_triangles, tml_words b_triangles, t
     return bounds.y;
 }
 
-/* The same for a leaf of a and a triangle of b, in a slot. */
+/* As collide_near_is_in, for a leaf of a and the triangle in a slot of b. */
 FUNCTION(bool)
 collide_near_is_leaf(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_triangles,
                      tml_words view)
@@ -298,7 +301,7 @@ collide_near_is_leaf(uvec4 pair, bool is_first, tml_words a_boxes, tml_words b_t
            collide_near_reach(uintBitsToFloat(pair.w));
 }
 
-/* The same for two triangles, in slots. */
+/* As collide_near_is_in, for the triangles in two slots. */
 FUNCTION(bool)
 collide_near_is_triangle(uvec4 pair, bool is_first, tml_words a_triangles, tml_words b_triangles,
                          tml_words view)

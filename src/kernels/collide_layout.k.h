@@ -13,8 +13,9 @@
 #define COLLIDE_SLAB_WORDS     5u  /* a leaf's slab (collide.k.h): normal, low, high */
 #define COLLIDE_POSE_WORDS     28u /* a collide_pose (collide_internal.h) */
 
-/* Bits of a split's level word (collide_pairs_breadth.c): for a's and b's nodes after the split,
- * the shift from a node's number to its first slot; and whether a mesh is tested against itself. */
+/* Bits of the level word of a split (collide_pairs_breadth.c): for the nodes of a and of b after
+ * the split, the shift from a node's number to its first slot; and whether a mesh is tested against
+ * itself. */
 #define COLLIDE_LEVEL_BITS    0xffu
 #define COLLIDE_LEVEL_B_SHIFT 8u
 #define COLLIDE_IS_SELF       0x10000u

@@ -1,11 +1,11 @@
-/* The point of a triangle nearest another one, in doubles: the same bits on the host and on devices
- * that have them. Each operation of the declarations below rounds once, so devices must not fuse
- * them (PRECISE), and divisions and roots, which devices may round otherwise, are corrected there.
- * Not for GLSL ES, which has no doubles. */
+/* The point of a triangle that is nearest to another point, in doubles: the same bits on the host
+ * and on every device with doubles. Each operation below rounds once, so devices must not fuse
+ * operations (PRECISE). Devices may round quotients and square roots differently, so both are
+ * corrected here. Not for GLSL ES, which has no doubles. */
 #ifdef TML_GLSL
 #    define COLLIDE_DOUBLE(x) double(x)
 
-/* What a * b was rounded by, exactly: by Veltkamp's halves of 26 bits (Dekker 1971). */
+/* The rounding error of product = a * b, exactly, by Veltkamp's halves of 26 bits (Dekker 1971). */
 double collide_rounding_of(double product, double a, double b)
 {
     precise double c = 134217729.0 * a;
@@ -21,15 +21,15 @@ double collide_rounding_of(double product, double a, double b)
     return error;
 }
 
-/* What a step to a positive number's neighbour is rounded from. */
+/* Added to a positive number, this rounds to the number's neighbour. */
 double collide_step_of(double x)
 {
     precise double step = x * 1.1113193e-16; /* 2^-53 and a little */
     return step;
 }
 
-/* a / b, rounded: what remains, exact, says how far a device's quotient is off, and then which
- * neighbour is nearer. */
+/* a / b, correctly rounded. The remainder, computed exactly, gives the error of the device's
+ * quotient and then decides which neighbour is nearer. */
 double collide_quotient(double a, double b)
 {
     precise double first = a / b;
@@ -84,8 +84,8 @@ static inline double collide_rounding_of(double product, double a, double b)
 #    define collide_root(x)        sqrt(x)
 #endif
 
-/* The nearest point of an edge from a to b, as a place on it from 0 to 1. Corners are relative to
- * the point. */
+/* The nearest point of the edge from a to b. t: its position on the edge, from 0 to 1; squared: the
+ * square of its distance. a and b are relative to the point. */
 STRUCT_BEGIN(collide_edge_place)
 double t;
 double squared;
@@ -102,7 +102,7 @@ collide_edge_nearest(double ax, double ay, double az, double bx, double by, doub
     PRECISE double t = collide_quotient(along, length > 0.0 ? length : 1.0);
     t = t > 0.0 ? t : 0.0;
     t = t < 1.0 ? t : 1.0;
-    /* The far end itself: computed as a sum it may be beside it. */
+    /* The far end itself, since the rounded sum may differ from it. */
     PRECISE double x = t == 1.0 ? bx : ax + t * ex;
     PRECISE double y = t == 1.0 ? by : ay + t * ey;
     PRECISE double z = t == 1.0 ? bz : az + t * ez;
@@ -113,8 +113,8 @@ collide_edge_nearest(double ax, double ay, double az, double bx, double by, doub
     return place;
 }
 
-/* The nearest point of a triangle's plane, and the square of its distance; -1 where the point does
- * not lie over the triangle. */
+/* The nearest point of a triangle's plane, and the square of its distance; -1 if the point does not
+ * project into the triangle. */
 STRUCT_BEGIN(collide_face_place)
 double x;
 double y;
@@ -158,7 +158,7 @@ collide_face_nearest(double ax, double ay, double az, double bx, double by, doub
     return place;
 }
 
-/* The square of a triangle's distance from the point that its corners are relative to. */
+/* The square of the distance between a triangle and the point to which its corners are relative. */
 FUNCTION(double)
 collide_triangle_apart(double ax, double ay, double az, double bx, double by, double bz, double cx,
                        double cy, double cz)
@@ -172,7 +172,7 @@ collide_triangle_apart(double ax, double ay, double az, double bx, double by, do
     return face >= 0.0 && face < least ? face : least;
 }
 
-/* Where a triangle is nearest a point, and on which tml_tree_feature. */
+/* The point of a triangle nearest to a given point, and the tml_tree_feature on which it lies. */
 STRUCT_BEGIN(collide_place)
 double x;
 double y;
@@ -181,7 +181,7 @@ double squared;
 uint feature;
 STRUCT_END(collide_place)
 
-/* Takes the edge's place if it is nearer, or as near. */
+/* Replaces place by the edge's nearest point unless that point is farther. */
 FUNCTION(collide_place)
 collide_place_on_edge(collide_place place, uint i, vec3 point, vec3 a, vec3 b)
 {

@@ -1,11 +1,11 @@
-/* The triangle of a tree that is nearest a point, on the device: one thread looks into boxes,
- * nearest ones first, and leaves out those that floats tell to be farther than what it has.
- * Triangles that may be nearest are compared in doubles, as on the host. Behind a plan's words
- * stand the triangles of its slots. */
-#define COLLIDE_STACK       96u /* children of a node a level, of 12 */
+/* The triangle of a tree that is nearest to a point, on the device. One thread visits the boxes,
+ * the nearest first, and skips every box that is certainly farther, by floats, than the nearest
+ * triangle so far. Triangles that may be the nearest are compared in doubles, as on the host. The
+ * plan's words are followed by the numbers of the triangles in its slots. */
+#define COLLIDE_STACK       96u /* a node's children on each of 12 levels */
 #define COLLIDE_LEVEL_SHIFT 28u
 #define COLLIDE_NONE        0xffffffffu
-#define COLLIDE_LEFT_OVER   0xfffffffeu /* in the place of a triangle: the point is for the host */
+#define COLLIDE_LEFT_OVER   0xfffffffeu /* in place of a triangle: the host answers for the point */
 
 STRUCT_BEGIN(collide_found)
 double squared;
@@ -13,13 +13,13 @@ uint slot;
 uint id;
 STRUCT_END(collide_found)
 
-/* Not less than the double. */
+/* An upper bound of the double. */
 FUNCTION(float) collide_not_less(double x)
 {
     return F(x) * COLLIDE_ABOVE + 1.0e-36f;
 }
 
-/* None, and none that is farther will be. */
+/* No triangle yet; only triangles at most that far will be found. */
 FUNCTION(collide_found) collide_found_none(double squared)
 {
     collide_found found;
@@ -29,7 +29,7 @@ FUNCTION(collide_found) collide_found_none(double squared)
     return found;
 }
 
-/* Not more than the square of the distance of any point in the box. */
+/* A lower bound of the squared distance between the point and the box. */
 FUNCTION(float) collide_box_apart(vec3 p, vec3 low, vec3 high)
 {
     float x = max(max(low.x - p.x, p.x - high.x), 0.0f);
@@ -49,8 +49,8 @@ FUNCTION(double) collide_corners_apart(vec3 p, vec3 a, vec3 b, vec3 c)
         COLLIDE_DOUBLE(c.x) - x, COLLIDE_DOUBLE(c.y) - y, COLLIDE_DOUBLE(c.z) - z);
 }
 
-/* The nearer one of what is found and a slot's triangle; of both as near, that of the least
- * number. */
+/* The nearer of found and the triangle in a slot. If both are equally near, the lower number
+ * wins. */
 FUNCTION(collide_found)
 collide_nearer(collide_found found, vec3 point, uint slot, tml_words triangles, tml_words plan)
 {
@@ -66,9 +66,9 @@ collide_nearer(collide_found found, vec3 point, uint slot, tml_words triangles, 
     return found;
 }
 
-/* The nearer one of what is found and a leaf's triangles; of several as near, that of the least
- * number. First floats leave out what is certainly farther than another one: one or two are left,
- * where doubles take the longest. */
+/* The nearest of found and a leaf's triangles. If several are equally near, the lowest number wins.
+ * Floats first exclude the triangles that are certainly farther than another one. One or two
+ * usually remain for doubles, which take most of the time. */
 FUNCTION(collide_found)
 collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_words plan,
                      uint leaf)
@@ -99,8 +99,8 @@ collide_leaf_nearest(collide_found found, vec3 point, tml_words triangles, tml_w
     return found;
 }
 
-/* The nearest triangle in a node that is not farther than found.squared. A node is its level and
- * its number; apart: not more than the square of its distance. */
+/* The nearest triangle in a node, if it is no farther than found.squared. node: its level and its
+ * number; node_apart: a lower bound of the square of its distance. */
 FUNCTION(collide_found)
 collide_find_in(collide_found found, vec3 point, uint node, float node_apart, tml_words boxes,
                 tml_words triangles, tml_words plan)
@@ -154,8 +154,8 @@ collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangl
     return collide_find_in(found, point, collide_root_node(plan), 0.0f, boxes, triangles, plan);
 }
 
-/* Is the point one of which floats tell nothing: so far that squares overflow, or so near an axis
- * that devices may take a coordinate for 0? */
+/* Can floats decide nothing about the point? So it is where the point is so far away that squares
+ * overflow, or so near an axis that devices may flush a coordinate to 0. */
 FUNCTION(bool) collide_is_odd(vec3 p)
 {
     float size = max(max(abs(p.x), abs(p.y)), abs(p.z));
@@ -163,7 +163,7 @@ FUNCTION(bool) collide_is_odd(vec3 p)
            collide_is_small(p.z);
 }
 
-/* Is the number one that devices may take for 0 when they round it to float? */
+/* May a device flush the number to 0 when it rounds it to float? */
 FUNCTION(bool) collide_is_lost(double x)
 {
     return x != 0.0 && x < 1.0e-37 && x > -1.0e-37;

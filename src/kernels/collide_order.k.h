@@ -1,4 +1,4 @@
-/* A Z curve through a box: items that are near along it take the same way down a tree. */
+/* A Z-order curve through a box: items that are close on it descend a tree along the same path. */
 #ifndef TML_COLLIDE_ORDER_K_H
 #define TML_COLLIDE_ORDER_K_H
 

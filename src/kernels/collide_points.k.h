@@ -1,29 +1,29 @@
-/* Rays along an axis x from a point, against triangles, in floats. Such a ray meets a triangle
- * where the point's other two coordinates (y, z) lie in the triangle's projection.
+/* Rays from a point along axis x, against triangles, in floats. Such a ray meets a triangle if the
+ * point's other two coordinates (y, z) lie in the triangle's projection.
  *
- * A point on the projection of an edge or a vertex counts as moved by (e^2, e), e infinitely small:
- * an edge is passed if one end has y above the point's and the other has not, and above the point
- * if it passes at a z greater than the point's. So of two triangles that share an edge one is met,
- * and a closed mesh is crossed as often as the moved ray crosses it. A triangle is met if one of
- * its edges is passed above the point and another is not.
+ * If the point lies on the projection of an edge or a vertex, it counts as moved by (e^2, e), with
+ * e infinitely small. An edge is passed if exactly one of its ends has a y above the point's. It is
+ * passed above the point if it is passed at a z greater than the point's. A triangle is met if an
+ * odd number of its edges is passed above the point. So exactly one of the two triangles that share
+ * an edge is met, and a closed mesh is crossed as often as the moved ray crosses it.
  *
- * All comparisons of coordinates are exact. What is left are signs of determinants of differences
- * from the point, of degree 2 and 3, which floats tell within the bound that collide_triangles.k.h
- * derives (fewer terms are within it, too). Products that overflow make a bound that no value is
- * above; one of two factors that underflows loses less than COLLIDE_UNDERFLOW. Exact arithmetic
- * decides what is unsure. */
+ * All comparisons of coordinates are exact. The rest are signs of determinants of differences from
+ * the point, of degree 2 and 3. Floats decide a sign if the determinant exceeds the error bound of
+ * collide_triangles.k.h (which also holds for fewer terms). If products overflow, no value exceeds
+ * the bound. If one of two factors underflows, the loss is below COLLIDE_UNDERFLOW. Exact
+ * arithmetic decides the unsure signs. */
 #define COLLIDE_UNDERFLOW 9.4039548065783e-38f /* 2^-123: eight times the smallest normal number */
 
-/* What is known of a triangle: bits of collide_ray_triangle. */
+/* Result of collide_ray_triangle, in bits. */
 #define COLLIDE_RAY_MET    1u
 #define COLLIDE_RAY_ALONG  2u /* its normal points along the axis, if it is met */
 #define COLLIDE_RAY_UNSURE 4u
-#define COLLIDE_RAY_BEFORE 8u  /* it begins beyond the point, on the ray's way */
-#define COLLIDE_RAY_AROUND 16u /* its box has the point */
+#define COLLIDE_RAY_BEFORE 8u  /* the whole triangle is ahead of the point */
+#define COLLIDE_RAY_AROUND 16u /* its box contains the point */
 
-/* An edge's part in whether the triangle is met: bit 0, it passes above the point; bit 1, and its
- * first end has the greater y; bit 2: unsure. Ends relative to the point; up: their y is above
- * 0. */
+/* An edge's contribution to the test of a triangle, in bits. Bit 0: the edge passes above the
+ * point. Bit 1: so it does, and its first end has the greater y. Bit 2: unsure. The ends are
+ * relative to the point; a_up, b_up: the end's y is above 0. */
 FUNCTION(uint) collide_ray_edge(uint a_up, float ay, float az, uint b_up, float by, float bz)
 {
     uint passes = a_up ^ b_up;
@@ -40,7 +40,8 @@ FUNCTION(uint) collide_ray_edge(uint a_up, float ay, float az, uint b_up, float 
     return above | (above & a_up) << 1u | (passes & mixed & ((left | right) ^ 1u)) << 2u;
 }
 
-/* Coordinates in the order of the ray's axes. */
+/* Coordinates are in the order of the ray's axes. is_back: the ray goes towards lower
+ * coordinates. */
 FUNCTION(uint) collide_ray_triangle(vec3 p, vec3 a, vec3 b, vec3 c, bool is_back)
 {
     float y0 = a.y - p.y;
@@ -68,8 +69,8 @@ FUNCTION(uint) collide_ray_triangle(vec3 p, vec3 a, vec3 b, vec3 c, bool is_back
     return (met & ahead) | (any & 2u) | (any & (ahead << 2u)) | before << 3u | around << 4u;
 }
 
-/* The side of the point from a triangle's plane: bit 0, the determinant of the corners, seen from
- * the point, is above 0; bit 1: below 0; neither: unsure. */
+/* The side of a triangle's plane on which the point lies. Bit 0: the determinant of the corners,
+ * relative to the point, is above 0. Bit 1: it is below 0. Neither: unsure. */
 FUNCTION(uint) collide_ray_side(vec3 p, vec3 a, vec3 b, vec3 c)
 {
     float ax = a.x - p.x;

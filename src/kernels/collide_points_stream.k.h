@@ -1,28 +1,30 @@
-/* A point against a tree on the device: one thread follows its ray down the boxes, all children of
- * one at a time, and keeps which are left in bits: it needs no other stack. The children of box i
- * of a level are boxes 8 i to 8 i + 7 of the level below.
+/* The side of a point with respect to a mesh, on the device. One thread follows the point's ray
+ * down the tree's boxes. It tests all children of a node at a time and keeps the children to visit
+ * as bits, which replace a stack. The children of box i of a level are boxes 8 i to 8 i + 7 of the
+ * level below.
  *
- * Words of a plan: what the walk has to know of the tree. */
+ * The plan's words, all that the walk needs to know of the tree: */
 #define COLLIDE_PLAN_LEVELS 0u
 #define COLLIDE_PLAN_LEAST  1u /* as collide_leaf_lanes has them */
 #define COLLIDE_PLAN_MORE   2u
 #define COLLIDE_PLAN_LOW    3u /* the tree's box */
 #define COLLIDE_PLAN_HIGH   6u
-#define COLLIDE_PLAN_GROUPS 9u  /* and the level's number: its first group */
-#define COLLIDE_PLAN_BEHIND 22u /* where that begins which stands behind slots' triangles */
+#define COLLIDE_PLAN_GROUPS 9u  /* plus the level's number: the level's first group */
+#define COLLIDE_PLAN_BEHIND 22u /* the first word after the numbers of the slots' triangles */
 #define COLLIDE_PLAN_WORDS  24u
 
-/* Sides, as tml_tree_side has them; and what exact arithmetic has to tell. */
+/* Sides, as in tml_tree_side; and the code for a point that exact arithmetic must decide. */
 #define COLLIDE_OUTSIDE     0u
 #define COLLIDE_INSIDE      1u
 #define COLLIDE_SIDE_UNSURE 3u
 
-/* Bounds of a square of a distance of boxes: a difference, its square and the sums have at most 7
- * roundings of 2^-23 each, and what is flushed to 0 makes them less. */
+/* Factors that bound the squared distance of boxes from below and from above. A difference, its
+ * square and the sums take at most 7 roundings of 2^-23 each. Flushes to 0 only lower the
+ * result. */
 #define COLLIDE_BELOW 0.9999980926513672f /* 1 - 2^-19 */
 #define COLLIDE_ABOVE 1.0000019073486328f
 
-/* Coordinates from an axis on. */
+/* Rotates the coordinates so that axis comes first. */
 FUNCTION(vec3) collide_from_axis(vec3 p, uint axis)
 {
     if (axis == 0u)
@@ -30,8 +32,8 @@ FUNCTION(vec3) collide_from_axis(vec3 p, uint axis)
     return axis == 1u ? VEC3(p.y, p.z, p.x) : VEC3(p.z, p.x, p.y);
 }
 
-/* The way out of the tree's box that is nearest, as an axis; 4 more towards lower coordinates; 8:
- * not in the box. */
+/* The direction of the shortest way out of the tree's box: the axis, plus 4 towards lower
+ * coordinates; 8 if the point is outside the box. */
 FUNCTION(uint) collide_ray_way(vec3 p, vec3 low, vec3 high)
 {
     vec3 below = sub3(p, low);
@@ -49,7 +51,7 @@ FUNCTION(uint) collide_ray_way(vec3 p, vec3 low, vec3 high)
     return below.z < above.z ? 6u : 2u;
 }
 
-/* Coordinates of a lane of a group from an axis on. */
+/* A lane's coordinates in a group, rotated so that axis comes first. */
 FUNCTION(vec3) collide_lane_from_axis(tml_words groups, uint at, uint axis)
 {
     uint next = axis < 2u ? axis + 1u : 0u;
@@ -59,7 +61,7 @@ FUNCTION(vec3) collide_lane_from_axis(tml_words groups, uint at, uint axis)
                 tml_word_float(groups, at + COLLIDE_WIDTH * last));
 }
 
-/* Of four numbers, a bit for each that is at most x, or at least. */
+/* A bit for each of four numbers that is at most x, and at least x respectively. */
 FUNCTION(uint) collide_at_most(vec4 v, float x)
 {
     return U(v.x <= x) | U(v.y <= x) << 1u | U(v.z <= x) << 2u | U(v.w <= x) << 3u;
@@ -70,8 +72,8 @@ FUNCTION(uint) collide_at_least(vec4 v, float x)
     return U(v.x >= x) | U(v.y >= x) << 1u | U(v.z >= x) << 2u | U(v.w >= x) << 3u;
 }
 
-/* A bit for each box of a group that begins along an axis at most at x, or that ends at least
- * there. */
+/* A bit for each box of a group whose lower end along an axis is at most x, and whose upper end is
+ * at least x respectively. */
 FUNCTION(uint) collide_begin_by(tml_words boxes, uint group, uint axis, float x)
 {
     uint at = (COLLIDE_BOX_WORDS * group + COLLIDE_WIDTH * axis) / 4u;
@@ -98,8 +100,8 @@ FUNCTION(uint) collide_ray_boxes(vec3 p, tml_words boxes, uint group, uint axis,
            collide_end_after(boxes, group, last, p.z);
 }
 
-/* A slot's crossing in the lower bits: 1 or 0 for the even-odd rule; for the other one also -1,
- * modulo 2^31. Bit 31 alone where it is unsure. */
+/* A slot's crossing in the lower 31 bits: 0 or 1 for the even-odd rule; 0, 1 or -1 (modulo 2^31)
+ * for the winding rule. If the crossing is unsure, bit 31 alone is set. */
 FUNCTION(uint)
 collide_ray_slot(vec3 p, tml_words triangles, uint slot, uint axis, bool is_back, bool is_winding)
 {
@@ -120,12 +122,12 @@ collide_ray_slot(vec3 p, tml_words triangles, uint slot, uint axis, bool is_back
     return is_winding && along == 0u ? 0x7fffffffu : 1u;
 }
 
-/* A walk down a tree: it looks at the children of one node, of which some are left. */
+/* A depth-first walk of a tree; its state is the children of one node that are left to visit. */
 STRUCT_BEGIN(collide_walk)
 uint level;  /* of the children; 0: the walk is at its end */
 uint node;   /* their parent's number */
 uint left;   /* a bit for each child */
-uvec4 above; /* those of nodes above, the nearest one's in the lowest byte */
+uvec4 above; /* the bits of the ancestors' levels, a byte each, the parent's lowest */
 STRUCT_END(collide_walk)
 
 FUNCTION(collide_walk) collide_walk_from(uint level)
@@ -150,7 +152,7 @@ FUNCTION(uint) collide_walk_next(collide_walk walk)
     return COLLIDE_WIDTH * walk.node + lowest_bit32(walk.left);
 }
 
-/* To the children of that one, of which none are left yet; the others wait. */
+/* Descends to the children of the next child; the caller sets their bits in left. */
 FUNCTION(collide_walk) collide_walk_down(collide_walk walk)
 {
     uvec4 a = walk.above;
@@ -162,7 +164,7 @@ FUNCTION(collide_walk) collide_walk_down(collide_walk walk)
     return walk;
 }
 
-/* To the node's siblings that wait, in a tree of so many levels. */
+/* Ascends to the siblings of the node that are left to visit, in a tree of so many levels. */
 FUNCTION(collide_walk) collide_walk_up(collide_walk walk, uint levels)
 {
     uvec4 a = walk.above;
@@ -212,7 +214,7 @@ collide_point_side(vec3 point, tml_words boxes, tml_words triangles, tml_words p
     return (is_winding ? sum != 0u : (sum & 1u) != 0u) ? COLLIDE_INSIDE : COLLIDE_OUTSIDE;
 }
 
-/* Whether a coordinate is so small that devices may take it, or a difference, for 0. */
+/* Is a coordinate so small that devices may flush it, or a difference, to 0? */
 FUNCTION(bool) collide_is_small(float x)
 {
     uint bits = floatBitsToUint(x) & 0x7fffffffu;

@@ -1,26 +1,26 @@
 /* Rays against a tree on the device. One thread follows a ray down the boxes, the nearest children
- * first, and keeps those that are left in four words: it needs no other stack. Of what floats are
- * unsure of, other walks list the triangles, in blocks of four, and a thread a block settles these,
- * in doubles and where these are unsure in exact sums.
+ * first, and keeps the children to visit in four words, which replace a stack. If floats cannot
+ * decide a ray, a second walk lists the triangles that matter, in blocks of four. One thread per
+ * block then decides them: in doubles, and by exact sums where doubles cannot.
  *
- * The tree is packed into vectors of four words. Nodes come first, of eight boxes each, in the
- * order of a heap: node n has the children 8 n + 1 to 8 n + 8, and from number u[1] on these are
- * leaves. Then come the slots. */
-#define COLLIDE_RAYS_NODE 4u /* vectors of a node */
+ * The tree is packed into vectors of four words: the nodes, then the slots. A node holds eight
+ * boxes. Nodes are numbered as in a heap: the children of node n are 8 n + 1 to 8 n + 8, and nodes
+ * from number u[1] on are leaves. */
+#define COLLIDE_RAYS_NODE 4u /* vectors per node */
 #define COLLIDE_RAYS_SLOT                                                                          \
-    3u /* of a slot: its corners; the first one's fourth word is the triangle's number */
+    3u /* vectors per slot: one per corner; the first one's fourth word is the triangle's number */
 
-/* What rays want: as tml_cast_want has them. */
+/* What a ray asks for, as in tml_cast_want. */
 #define COLLIDE_RAYS_NEAREST 0u
 #define COLLIDE_RAYS_ANY     1u
 #define COLLIDE_RAYS_COUNT   2u
 
 #define COLLIDE_RAYS_NONE    0xffffffffu
-#define COLLIDE_RAYS_UNSURE  0xfffffffeu /* in the place of an answer */
-#define COLLIDE_RAYS_PERHAPS 0x80000000u /* of a slot that the ray may miss */
+#define COLLIDE_RAYS_UNSURE  0xfffffffeu /* in place of an answer */
+#define COLLIDE_RAYS_PERHAPS 0x80000000u /* flag of a slot whose triangle the ray may miss */
 
-/* A listed ray's number has so many bits, and above them, how many triangles it needs if it is
- * KNOWN. */
+/* A listed ray: its number in the lower 27 bits; above them, if KNOWN is set, how many triangles
+ * the ray needs. */
 #define COLLIDE_RAYS_BITS   27u
 #define COLLIDE_RAYS_NUMBER 0x7ffffffu
 #define COLLIDE_RAYS_KNOWN  0x80000000u
@@ -28,19 +28,20 @@
 #define COLLIDE_RAYS_INFINITY 0x7f800000u
 
 #define COLLIDE_RAYS_LISTED_MOST                                                                   \
-    4096u /* triangles of a ray: each of its threads goes through all before its own */
+    4096u /* triangles per ray: each of its threads counts through all those before its own */
 
 #define COLLIDE_RAYS_IMMODERATE                                                                    \
-    0x7fc00000u /* the packed tree's first word, if it is beyond what rays may have */
+    0x7fc00000u /* the packed tree's first word if floats cannot handle the tree */
 
 /* ---- the packed tree ------------------------------------------------------------------------- */
 
-/* A node's box along an axis: x where it begins, y a power of two in which 255 / 256 of it fit. */
+/* The extent of a node's box along an axis. x: where the box begins; y: the least power of two of
+ * which 255/256 hold the box. */
 FUNCTION(vec2) collide_rays_extent(tml_words boxes, uint at)
 {
     float low = 3e38f;
     float high = -3e38f;
-    for (uint i = 0u; i < COLLIDE_WIDTH; i++) { /* empty ones have 3e38 and -3e38 */
+    for (uint i = 0u; i < COLLIDE_WIDTH; i++) { /* empty boxes have 3e38 and -3e38 */
         low = min(low, tml_word_float(boxes, at + i));
         high = max(high, tml_word_float(boxes, at + COLLIDE_HIGH_WORDS + i));
     }
@@ -50,7 +51,8 @@ FUNCTION(vec2) collide_rays_extent(tml_words boxes, uint at)
     return VEC2(low, uintBitsToFloat(max(exponent, 27u) << 23u));
 }
 
-/* Four children's ends along an axis, in parts of 256 of the node's box; rounded outwards. */
+/* The ends of four children's boxes along an axis, in 256ths of the node's box, rounded
+ * outwards. */
 FUNCTION(uint) collide_rays_ends(tml_words boxes, uint at, vec2 extent, bool is_high)
 {
     uint word = 0u;
@@ -62,8 +64,8 @@ FUNCTION(uint) collide_rays_ends(tml_words boxes, uint at, vec2 extent, bool is_
     return word;
 }
 
-/* How much farther the children of one half lie than those of the other; halves by a bit of the
- * children's numbers. */
+/* How much farther along an axis the children with this bit set in their number lie than the
+ * others: the difference of the sums of their boxes' ends. */
 FUNCTION(float) collide_rays_apart(tml_words boxes, uint at, uint bit)
 {
     float sum = 0.0f;
@@ -76,7 +78,7 @@ FUNCTION(float) collide_rays_apart(tml_words boxes, uint at, uint bit)
     return sum;
 }
 
-/* The axis along which a bit of the children's numbers tells them apart. */
+/* The axis along which a bit of the children's numbers separates them most. */
 FUNCTION(uint) collide_rays_axis(tml_words boxes, uint at, uint bit)
 {
     float x = collide_rays_apart(boxes, at, bit);
@@ -85,9 +87,10 @@ FUNCTION(uint) collide_rays_axis(tml_words boxes, uint at, uint bit)
     return z > max(x, y) ? 2u : y > x ? 1u : 0u;
 }
 
-/* A vector of a node: of group number group of the boxes. The first: where its box begins, and for
- * each axis 8 bits of the exponent of its extent, then 2 bits for each bit of the children's
- * numbers. The others: eight bytes for each end and axis. */
+/* Vector `part` of the node that is group number group of the boxes. Vector 0: where the node's box
+ * begins; then for each axis 8 bits of the exponent of its extent; then for each bit of the
+ * children's numbers 2 bits for the axis that it separates. Vectors 1 to 3: eight bytes for each
+ * end and axis. */
 FUNCTION(uvec4) collide_rays_node(tml_words boxes, uint group, uint part)
 {
     uint at = COLLIDE_BOX_WORDS * group;
@@ -101,7 +104,7 @@ FUNCTION(uvec4) collide_rays_node(tml_words boxes, uint group, uint part)
                      floatBitsToUint(x.y) >> 23u | floatBitsToUint(y.y) >> 23u << 8u |
                          floatBitsToUint(z.y) >> 23u << 16u | axes << 24u);
     }
-    /* Two of low x, y, z, high x, y, z. */
+    /* Each vector holds two of: low x, y, z, high x, y, z. */
     uint first = 2u * part - 2u;
     vec2 p = first == 0u ? x : first == 2u ? z : y;
     vec2 q = first == 0u ? y : first == 2u ? x : z;
@@ -113,8 +116,8 @@ FUNCTION(uvec4) collide_rays_node(tml_words boxes, uint group, uint part)
                  collide_rays_ends(boxes, next + 4u, q, first >= 2u));
 }
 
-/* The group of boxes that a node is, in a tree of so many levels and leaves, whose lowest level's
- * groups come first. Past the last: any group. */
+/* The group of boxes of a node, in a tree with so many levels and leaves. The groups of the lowest
+ * level come first. Nodes past the last have some valid group. */
 FUNCTION(uint) collide_rays_group(uint node, uint levels, uint leaves)
 {
     uint level = max(levels, 2u) - 1u;
@@ -135,7 +138,7 @@ FUNCTION(uint) collide_rays_group(uint node, uint levels, uint leaves)
     return group + min(node - first, count - 1u);
 }
 
-/* Whether a group's boxes, those that are not empty, are finite and within 2^30. */
+/* Are all boxes of a group that are not empty finite and within 2^30? */
 FUNCTION(bool) collide_rays_are_moderate(tml_words boxes, uint group)
 {
     bool are = true;
@@ -151,14 +154,14 @@ FUNCTION(bool) collide_rays_are_moderate(tml_words boxes, uint group)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-/* Whether a number is 0, or from 2^-100 to that with the bits most. */
+/* Is the magnitude of a number 0, or from 2^-100 to the float whose bits are most? */
 FUNCTION(bool) collide_rays_is_moderate(float x, uint most)
 {
     uint bits = floatBitsToUint(x) & 0x7fffffffu;
     return bits == 0u || (bits >= 0x0d800000u && bits <= most);
 }
 
-/* Coordinates after an axis, and last that along it: as collide_cast.k.h has them. */
+/* Rotates the coordinates so that axis comes last, as collide_cast.k.h expects. */
 FUNCTION(vec3) collide_rays_along(vec3 p, uint axis)
 {
     if (axis == 2u)
@@ -173,8 +176,8 @@ FUNCTION(uint) collide_rays_largest(vec3 way)
     return size.z > max(size.x, size.y) ? 2u : axis;
 }
 
-/* The direction's x and y by z, of collide_cast.k.h; 4 where floats cannot follow the ray, with an
- * origin within 2^30, and a largest component from 2^-40 to 2^41. */
+/* The slope of collide_cast.k.h: the direction's x and y divided by z. x is 4 if floats cannot
+ * follow the ray: they require an origin within 2^30 and a largest component from 2^-40 to 2^41. */
 FUNCTION(vec2) collide_rays_slope(vec4 from, vec4 way, tml_words tree)
 {
     vec3 direction = VEC3(way.x, way.y, way.z);
@@ -194,15 +197,15 @@ FUNCTION(vec2) collide_rays_slope(vec4 from, vec4 way, tml_words tree)
     return VEC2(real64_quotient(along.x, along.z), real64_quotient(along.y, along.z));
 }
 
-/* What of a ray meets boxes. With a node's box from 1 to 2, a child's end v is passed at t = v a +
- * b, where a is the box's extent by the direction, and b what the node's begin gives, less a. Its
- * roundings, those of a division by 5 u and of the ends' parts of 256 among them, are off by less
- * than 2^-19 (|a| + |a + b|).
+/* The part of a ray that box tests need. With the node's box scaled to [1, 2], the ray passes a
+ * child's end v at t = v a + b. Here a is the box's extent divided by the direction, and b is t at
+ * the box's lower end, less a. The roundings, including 5 u for a division and those of the ends in
+ * 256ths, cause an error below 2^-19 (|a| + |a + b|).
  *
- * Along an axis where the direction is below 2^-40 of the largest one, no hit is farther than 2^-39
- * m off the origin, m being how far the tree reaches from there; t is at most T = 4 m by the
- * largest component. So with a direction of 2^-40 of the largest one and ends moved by T no hit is
- * missed, and none is looked for elsewhere. */
+ * If the direction's component along an axis is below 2^-40 of the largest one, every hit is within
+ * 2^-39 m of the origin along that axis, where m is the distance from the origin to the tree's
+ * farthest end; t is at most T = 4 m divided by the largest component. So 2^-40 of the largest
+ * component replaces that component, and the ends are moved by T: no hit is missed. */
 STRUCT_BEGIN(collide_rays_line)
 vec3 origin;
 vec3 inverse;
@@ -239,14 +242,14 @@ FUNCTION(collide_rays_line) collide_rays_line_of(vec3 origin, vec3 way, tml_word
     return line;
 }
 
-/* 1 and a byte's parts of 256. */
+/* 1 plus a byte of the word, in 256ths. */
 FUNCTION(float) collide_rays_end(uint word, uint shift)
 {
     return uintBitsToFloat((word >> shift & 0xffu) << 15u | 0x3f800000u);
 }
 
-/* Whether a child is met from t_min to t_far. first and last: words with its ends where the ray
- * enters and leaves. */
+/* 1 if the ray meets a child's box between t_min and t_far. first, last: words with the boxes' ends
+ * where the ray enters and leaves. */
 FUNCTION(uint)
 collide_rays_child(uint shift, uvec3 first, uvec3 last, vec3 a, vec3 enter, vec3 leave, float t_min,
                    float t_far)
@@ -260,8 +263,8 @@ collide_rays_child(uint shift, uvec3 first, uvec3 last, vec3 a, vec3 enter, vec3
     return U(max(max(x_in, y_in), max(z_in, t_min)) <= min(min(x_out, y_out), min(z_out, t_far)));
 }
 
-/* x: the children that are met, a bit each, child number i at bit i ^ y, so that the nearest ones
- * come first. is_there: a bit for each child. */
+/* x: a bit for each child that the ray meets; child i has bit i ^ y, so that the nearest children
+ * have the lowest bits. is_there: a bit for each child that exists. */
 FUNCTION(uvec2)
 collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line line, float t_min,
                  float t_far)
@@ -308,10 +311,11 @@ collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line lin
     return UVEC2(met, flip);
 }
 
-/* What is known of a ray's hits. NEAREST: best is the slot of the certain one that ends first,
- * between low and high; else how many are certain. other: from which t on others may lie: three of
- * them stand in slots, each from a t in lows on, and slots.w is UNSURE if there are more. A walk
- * that lists counts all that may be needed in best; slots are those from number skip on. */
+/* The hits of a ray that are known so far. NEAREST: best is the slot of the certain hit whose
+ * interval, low to high, ends first. Otherwise best is the number of certain hits. other: the least
+ * t at which another triangle may be hit. Up to three such triangles are in slots, with their least
+ * t in lows; slots.w is UNSURE if there are more. A walk that lists triangles counts all that may
+ * be needed in best; slots holds four of them, from number skip on. */
 STRUCT_BEGIN(collide_rays_found)
 uint best;
 float low;
@@ -371,8 +375,8 @@ FUNCTION(uvec4) collide_rays_before(uint slot, uvec4 slots)
     return UVEC4(slot, slots.x, slots.y, slots.z);
 }
 
-/* The triangles that a ray may need, then NONE; the first one is UNSURE if there are more. COUNT:
- * those that are certain are not among them. */
+/* The triangles that a ray may need, then NONE; the first is UNSURE if there are more than four.
+ * Triangles that are certainly hit are not among them unless the ray asks for the NEAREST. */
 FUNCTION(uvec4) collide_rays_needed(collide_rays_found f, uint want)
 {
     uvec4 none = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE);
@@ -388,7 +392,7 @@ FUNCTION(uvec4) collide_rays_needed(collide_rays_found f, uint want)
     return want == COLLIDE_RAYS_NEAREST ? collide_rays_before(f.best, slots) : slots;
 }
 
-/* How many of four there are. */
+/* How many of the four slots are used. */
 FUNCTION(uint) collide_rays_given(uvec4 slots)
 {
     return U(slots.x != COLLIDE_RAYS_NONE) + U(slots.y != COLLIDE_RAYS_NONE) +
@@ -409,12 +413,12 @@ FUNCTION(collide_rays_found) collide_rays_list(collide_rays_found f, uint slot, 
     return f;
 }
 
-/* Between which t the ray meets the triangle, if it does. Corners sheared as for collide_cast_code,
- * by which the triangle is met, or perhaps. The hit is the mean of the corners' z, weighted by the
- * edges' determinants. If these have one sign, sum up to w and are off by less than e each, the
- * mean is off by less than 3 e by w of the range of z; and by less than 2^-19 of the farthest z
- * because of its own roundings. Where w is small, or the triangle is met perhaps, the hit lies in
- * the range. */
+/* The interval of t in which the ray hits the triangle, if it does. The corners are sheared as in
+ * collide_cast_code, which has found that the ray meets the triangle (is_met) or may meet it. The
+ * hit is the mean of the corners' z, weighted by the edges' determinants. Let the determinants have
+ * one sign, the sum w, and errors below e each. The mean then has an error below 3 e / w of the
+ * range of z, plus 2^-19 of the largest |z| for its own roundings. If w is small, or if the ray
+ * only may meet the triangle, the result is the whole range of z. */
 FUNCTION(vec2) collide_rays_range(vec2 s, vec3 a, vec3 b, vec3 c, float way, bool is_met)
 {
     float ax = a.x - s.x * a.z;
@@ -454,8 +458,9 @@ FUNCTION(uvec3) collide_rays_bits(vec4 v)
     return UVEC3(floatBitsToUint(v.x), floatBitsToUint(v.y), floatBitsToUint(v.z));
 }
 
-/* The bits of the t, rounded, at which the ray hits a slot's triangle, whose first vector is at;
- * NONE if it does not. */
+/* Decides a slot's triangle exactly: the bits of the rounded t at which the ray hits it; NONE if
+ * the ray misses it. at: the slot's first vector; is_met: the line is known to pass through the
+ * triangle. */
 FUNCTION(uint) collide_rays_settle(tml_words tree, uint at, vec4 from, vec4 way, bool is_met)
 {
     uvec4 p = tml_word_uvec4(tree, at);
@@ -478,7 +483,7 @@ FUNCTION(uint) collide_rays_settle(tml_words tree, uint at, vec4 from, vec4 way,
         passes = exact_line_passes(a, b, c, origin, direction);
     if (passes == 0u)
         return COLLIDE_RAYS_NONE;
-    /* What is rounded to another float than an end is on the same side of it. */
+    /* If the rounded t is not equal to an end, the exact t is on the same side of that end. */
     uint t = real64_line_t(u, v, w, o, d);
     bool is_beyond = t > 0x7fffffffu || t < t_min || t > t_max;
     if (t == REAL64_FLOAT_NAN || t == t_min || t == t_max) {
@@ -490,8 +495,8 @@ FUNCTION(uint) collide_rays_settle(tml_words tree, uint at, vec4 from, vec4 way,
     return is_beyond ? COLLIDE_RAYS_NONE : t;
 }
 
-/* A leaf's triangles, whose first vector is at. from, way: as collide_rays_walk has them; the
- * latter's largest component is along. */
+/* Adds a leaf's triangles to what is found. at: the first slot's vector; from, way: as in
+ * collide_rays_walk; along: the largest component of way. */
 FUNCTION(collide_rays_found)
 collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4 from, vec4 way,
                   vec2 slope, float along, uint axis, uint want, uint skip, bool lists)
@@ -526,11 +531,16 @@ collide_rays_leaf(collide_rays_found f, tml_words tree, uint at, uint slot, vec4
     return f;
 }
 
-/* What a ray finds; best is UNSURE where floats are, unless it lists, and where they cannot follow
- * it; slots are then the triangles that it may need. from: the origin,
- * and from which t on hits count; way: the direction, and to which t. slope: its x and y by z
- * (collide_cast.k.h). first_leaf: the first node that is a leaf; root: a bit for each of the root's
- * children; slots: the first slot's vector. */
+/* Walks a ray through the tree.
+ *   from        the origin, and in w the least t of a hit
+ *   way         the direction, and in w the greatest t
+ *   slope       the direction's x and y divided by z (collide_cast.k.h)
+ *   first_leaf  the first node that is a leaf
+ *   root        a bit for each child of the root
+ *   slots       the first slot's vector
+ *   lists       list the triangles that the ray may need, from number skip on
+ * best is UNSURE if floats cannot decide (unless lists) or cannot follow the ray. If floats cannot
+ * decide, slots holds the triangles that the ray may need. */
 FUNCTION(collide_rays_found)
 collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, uint first_leaf,
                   uint root, uint slots, uint skip, bool lists)
@@ -604,8 +614,8 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
 
 /* ---- what was found -------------------------------------------------------------------------- */
 
-/* The place of the first block of a ray, or one after it, among end blocks in the order of their
- * rays. */
+/* The position of a ray's first block, or else of the next ray's, among `end` blocks that are
+ * sorted by their rays. */
 FUNCTION(uint) collide_rays_first(tml_words rays, uint ray, uint end)
 {
     uint below = 0u;
@@ -620,7 +630,7 @@ FUNCTION(uint) collide_rays_first(tml_words rays, uint ray, uint end)
     return below;
 }
 
-/* Hits that an answer stands for: NEAREST a slot's one, else as many as it says. */
+/* The number of hits in an answer: one slot for NEAREST, otherwise the answer itself. */
 FUNCTION(uint) collide_rays_count_of(uint answer, uint want)
 {
     if (answer >= COLLIDE_RAYS_UNSURE)

@@ -3,8 +3,8 @@
 #ifndef TML_COLLIDE_SLAB_HOST_H
 #define TML_COLLIDE_SLAB_HOST_H
 
-/* A slab's normal: a direction scaled to a largest component of 1, along which nothing overflows,
- * however large the mesh is. Zeros if the direction is too short or not finite. */
+/* A slab's normal: a direction scaled so that its largest component is 1 or -1. Products with it do
+ * not overflow, however large the mesh is. Zeros if the direction is too short or not finite. */
 static inline vec3 collide_slab_normal(const double direction[3])
 {
     double x = direction[0], y = direction[1], z = direction[2];

@@ -1,6 +1,6 @@
-/* Kernels on one element of a pair stream and the arrays that it indexes. A pair is two nodes, or
- * two triangle slots, and a pose. A group holds eight siblings, one coordinate of all after the
- * other (src/tree/tree_nodes.h). */
+/* Kernels that work on one pair of a stream, and the arrays that the pair indexes. A pair is two
+ * nodes, or two triangle slots, and a pose. A group holds the boxes of eight siblings: one
+ * coordinate of all eight, then the next (src/tree/tree_nodes.h). */
 
 STRUCT_BEGIN(collide_box)
 vec3 low;
@@ -83,8 +83,8 @@ FUNCTION(collide_box) collide_box_of(vec3 p, vec3 q, vec3 r)
     return box;
 }
 
-/* In one mesh: is node a's first slot at most node b's last? A shift, 3 bits a level, maps a node
- * to its slots. */
+/* For a mesh tested against itself: is the first slot of node a at most the last slot of node b? A
+ * shift of 3 bits per level maps a node to its slots. */
 FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
 {
     if (a_shift >= b_shift)
@@ -92,10 +92,12 @@ FUNCTION(bool) collide_in_order(uint a, uint a_shift, uint b, uint b_shift)
     return a <= ((b + 1u) << (b_shift - a_shift)) - 1u;
 }
 
-/* Splits one node of a pair: bit i of the result is set if its child i meets the other node. The
- * children's level has child_count boxes in split, from split_group on; the other node is in
- * others, in the level from other_group on. Boxes are compared in both nodes' frames, moved by the
- * pose or its inverse; in b's frame, b's boxes are widened by the pose's margin. */
+/* Splits one node of a pair: bit i of the result is set if its child i meets the other node.
+ *   split   the boxes of the split node's tree; its children's level begins at group split_group
+ *           and has child_count boxes
+ *   others  the boxes of the other node's tree; its level begins at group other_group
+ * Boxes are compared in both nodes' frames, moved by the pose or its inverse. In b's frame, b's
+ * boxes are widened by the pose's margin. */
 FUNCTION(uint)
 collide_split_node(uvec3 pair, tml_words split, uint split_group, uint child_count,
                    tml_words others, uint other_group, tml_words poses, bool splits_b)
@@ -155,9 +157,10 @@ FUNCTION(uint) collide_reverse_bits(uint x)
     return x >> 16u | x << 16u;
 }
 
-/* Triangles of a leaf. The host halves them at each level, the left half not the smaller: so with n
- * of them and 2^k leaves, a leaf has one more than n / 2^k where its number, the k bits reversed,
- * is less than n mod 2^k. least: n / 2^k; more: n mod 2^k, 32 - k bits to the left. */
+/* How many triangles a leaf has. The host halves the triangles at each level, the left half never
+ * the smaller. With n triangles and 2^k leaves, a leaf has n / 2^k triangles, and one more if its
+ * number, with the k bits reversed, is less than n mod 2^k. least: n / 2^k; more: n mod 2^k,
+ * shifted left by 32 - k. */
 FUNCTION(uint) collide_leaf_lanes(uint least, uint more, uint leaf)
 {
     return least + (collide_reverse_bits(leaf) < more ? 1u : 0u);

@@ -1,19 +1,20 @@
-/* How far triangles are apart, in floats: two bounds between which the distance certainly lies.
+/* Two bounds of the distance of two triangles, in floats: the distance certainly lies between them.
  * Uses collide_triangles.k.h.
  *
- * Any point of one triangle and any of the other are an upper bound, whatever finds them; and any
- * direction along which they are apart is a lower one. So slivers and near-parallel edges, which
- * floats cannot tell much of, cost only room between the bounds: two points that are nearest, as
- * floats tell, and the direction from one to the other.
+ * Upper bound: the distance of any point of one triangle and any point of the other. Lower bound:
+ * the gap between the triangles along any direction. Floats choose the two points that seem
+ * nearest, and the direction from one to the other. Slivers and nearly parallel edges make that
+ * choice poor, which widens the bounds but never breaks them.
  *
- * Error. Let u = 2^-23, the relative rounding error of any device in any rounding mode, 3 u that of
- * a quotient or a square root. Vertices are relative to one of them, and scaled by a power of two
- * so that the largest coordinate, D, is in [1, 2); that rounds each by u D. A point on an edge, p +
- * s d, is off by up to 7 u D along an axis, one on a face, p + s e + t f with s + t within 2 u of
- * 1, by 15 u D; the difference of both by 18 u D, its length by 32 u D, and that is rounded by 8 u
- * of up to 4 D. Along a direction g, each vertex is off by 11 u |g| D, the gap by 25 u |g| D, and
- * the quotient is rounded by 11 u of up to 4 D, though only where the gap is above 0: all below
- * 2^-16 + 2^-18. What devices flush to 0 is below 2^-60. */
+ * Error. Let u = 2^-23, the relative rounding error of any device in any rounding mode; that of a
+ * quotient or a square root is 3 u. Vertices are relative to one of them, and scaled by a power of
+ * two so that the largest coordinate, D, is in [1, 2); this rounds each by u D. A point on an edge,
+ * p + s d, has an error of up to 7 u D along an axis. A point on a face, p + s e + t f with s + t
+ * within 2 u of 1, has one of up to 15 u D. The difference of two such points has an error of up to
+ * 18 u D, and its length of up to 32 u D; the length, at most 4 D, is rounded by 8 u. Along a
+ * direction g, each vertex has an error of up to 11 u |g| D, and the gap of up to 25 u |g| D. The
+ * quotient, at most 4 D, is rounded by 11 u, though only where the gap is above 0. All of this is
+ * below 2^-16 + 2^-18. Values that devices flush to 0 are below 2^-60. */
 #define TRIANGLE_ERROR 1.9073486328125e-5f /* 2^-16 + 2^-18 */
 
 STRUCT_BEGIN(triangle_corners)
@@ -119,8 +120,8 @@ FUNCTION(float) triangle_low(vec3 g, triangle_corners t)
     return min(min(dot3(g, t.a), dot3(g, t.b)), dot3(g, t.c));
 }
 
-/* The bounds: x below, y above; of vertices scaled by a power of two, whose largest difference has
- * these bits. s: of at.p, t: of at.q. */
+/* The bounds (x: lower, y: upper) for vertices scaled by a power of two, whose largest difference
+ * has the bits given. s and t: the triangles of at.p and at.q. */
 FUNCTION(vec2)
 triangle_bounds_of(triangle_near at, triangle_corners s, triangle_corners t, uint largest)
 {
@@ -134,8 +135,8 @@ triangle_bounds_of(triangle_near at, triangle_corners s, triangle_corners t, uin
     return VEC2(max(apart, 0.0f) * unscale, (length + TRIANGLE_ERROR) * unscale);
 }
 
-/* Bounds of the distance of two triangles: x at most it, y at least. Infinite and NaN coordinates,
- * and triangles so large or so small that floats lose them, have 0 and infinity. */
+/* Bounds of the distance of two triangles. x: lower; y: upper. They are 0 and infinity if a
+ * coordinate is infinite or NaN, or if the triangles are too large or too small for floats. */
 FUNCTION(vec2) triangle_bounds(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {
     triangle_corners s = triangle_between(a0, a1, a2, a0);

@@ -35,8 +35,8 @@ FUNCTION(uint) collide_largest_bits(uint largest, vec3 a)
     return max(max(largest, x), max(y, z));
 }
 
-/* The power of two that scales the largest difference, given by its bits, into [1, 2); 0 outside
- * the range for which the error bound holds. */
+/* The power of two that scales the largest difference, given by its bits, into [1, 2). 0 outside
+ * the range in which the error bound holds. */
 FUNCTION(float) collide_scale(uint largest)
 {
     uint exponent = largest >> 23u;
@@ -65,8 +65,8 @@ FUNCTION(int) collide_det_sign(vec3 a, vec3 b, vec3 c)
     return collide_sign(dot3(cross3(a, b), c), COLLIDE_RELATIVE * terms + COLLIDE_ABSOLUTE);
 }
 
-/* The one vertex of a triangle on its side of a plane, and the two edges from this vertex, in the
- * triangle's winding order. */
+/* The apex: the one vertex of a triangle that is alone on its side of a plane. And the two edges
+ * from the apex, in the triangle's winding order. */
 STRUCT_BEGIN(collide_apex)
 vec3 vertex;
 vec3 first;
@@ -103,10 +103,10 @@ collide_find_apex(vec3 v0, vec3 v1, vec3 v2, int s0, int s1, int s2, float scale
     return apex;
 }
 
-/* For triangles that both have vertices on both sides of the other's plane: each meets the planes'
- * common line in an interval between the two edges from its apex. exact.c (meet_areas,
- * order_on_line) derives the order of the four interval ends along the line, whose direction is
- * (normal of a) x (normal of b). */
+/* Do two triangles meet, each of which has vertices on both sides of the other's plane? Each
+ * triangle meets the planes' common line in an interval between the two edges from its apex.
+ * exact.c (meet_areas, order_on_line) derives the order of the four ends of the intervals along
+ * that line, whose direction is (normal of a) x (normal of b). */
 FUNCTION(uint) collide_on_line(collide_apex a, collide_apex b, float scale)
 {
     vec3 step = collide_edge(a.vertex, b.vertex, scale);
@@ -133,8 +133,9 @@ FUNCTION(uint) collide_on_line(collide_apex a, collide_apex b, float scale)
 }
 
 /* Does a plane normal to axis certainly separate the triangles? The axis may be inexact, since only
- * the projections' errors count: 4 u of at most 2 (|x| + |y| + |z|) each, 16 u for two with the
- * flushed parts of their vertices. Vertices are relative to a's first vertex. */
+ * the errors of the projections count. A projection is at most 2 (|x| + |y| + |z|) and has an error
+ * of 4 u of that; 16 u covers two projections with the flushed parts of their vertices. Vertices
+ * are relative to a's first vertex. */
 FUNCTION(bool) collide_is_parted(vec3 axis, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 {
     float size = abs(axis.x) + abs(axis.y) + abs(axis.z);
@@ -204,8 +205,8 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
                                collide_find_apex(b0, b1, b2, b_side0, b_side1, b_side2, scale),
                                scale);
 
-    /* A vertex lies on or near the other's plane: an edge's normal within either plane may
-     * separate. */
+    /* A vertex lies on or near the other triangle's plane. The normal of an edge within either
+     * plane may then separate the triangles. */
     vec3 n = cross3(e1, e2);
     if (collide_is_parted(cross3(n, e1), e1, e2, d0, d1, d2) ||
         collide_is_parted(cross3(n, e2), e1, e2, d0, d1, d2) ||
@@ -221,8 +222,8 @@ collide_triangles(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3 b2)
 
 /* ---- triangles of one mesh ------------------------------------------------------------------- */
 
-/* Do triangles c a1 a2 and c b1 b2 meet outside their shared corner c? Their planes' common line
- * passes through c. */
+/* Do triangles c a1 a2 and c b1 b2 meet outside their shared corner c? The common line of their
+ * planes passes through c. */
 FUNCTION(uint) collide_at_corner(vec3 c, vec3 a1, vec3 a2, vec3 b1, vec3 b2)
 {
     vec3 p = collide_difference(a1, c);

@@ -1,20 +1,20 @@
-/* Distances to a mesh on a grid, on the device: lines along x are followed through the tree, and
- * the samples at which they have crossed a triangle tell sides; blocks of samples near the mesh
- * look up theirs. Behind a plan's words and its slots' triangles stand the grid's words, and behind
- * these the samples' coordinates along x, y and z. */
+/* Distances to a mesh at the samples of a grid, on the device. Sides: lines along x are followed
+ * through the tree, and each records the samples at which it has crossed a triangle. Distances:
+ * blocks of samples near the mesh search the tree. The numbers of the slots' triangles are followed
+ * by the grid's words, and these by the samples' coordinates along x, y and z. */
 #define COLLIDE_GRID_DIMS    0u
-#define COLLIDE_GRID_WINDING 3u /* not 0: the rule */
+#define COLLIDE_GRID_WINDING 3u /* not 0: the winding rule decides sides */
 #define COLLIDE_GRID_BAND    4u
-#define COLLIDE_GRID_BLOCKS  5u /* large ones, along x and y */
+#define COLLIDE_GRID_BLOCKS  5u /* large blocks along x and y */
 #define COLLIDE_GRID_WORDS   7u
 #define COLLIDE_GRID_EDGE                                                                          \
-    4u /* samples along a block's edge; of 8, half as many more are looked up */
-#define COLLIDE_GRID_PARTS 4u /* blocks along the edge of a large one */
+    4u /* samples along a block's edge; with 8, half as many samples more would be searched */
+#define COLLIDE_GRID_PARTS 4u /* blocks along the edge of a large block */
 
-#define COLLIDE_LINE_END    0xffffffffu /* no crossing; or a line that the host has told */
+#define COLLIDE_LINE_END    0xffffffffu /* no crossing; or a line that the host has decided */
 #define COLLIDE_LINE_UNSURE 0xfffffffeu
 #define COLLIDE_LINE_BACK                                                                          \
-    0x80000000u /* of a crossing's sample: the triangle's normal points to lower x */
+    0x80000000u /* flag of a crossing: the triangle's normal points towards lower x */
 
 FUNCTION(uint) collide_grid_dim(tml_words plan, uint grid, uint axis)
 {
@@ -32,8 +32,8 @@ FUNCTION(float) collide_grid_at(tml_words plan, uint grid, uint axis, uint i)
     return tml_word_float(plan, at);
 }
 
-/* The first sample of the line through p that has crossed the slot's triangle, and
- * COLLIDE_LINE_BACK; LINE_END: none does; LINE_UNSURE. */
+/* The first sample at which the line through p has crossed the slot's triangle, with
+ * COLLIDE_LINE_BACK where it applies; LINE_END if the line misses the triangle; or LINE_UNSURE. */
 FUNCTION(uint)
 collide_line_slot(vec3 p, tml_words triangles, tml_words plan, uint grid, uint slot)
 {
@@ -65,8 +65,8 @@ collide_line_slot(vec3 p, tml_words triangles, tml_words plan, uint grid, uint s
     return COLLIDE_LINE_END;
 }
 
-/* How many triangles a line crosses, or LINE_UNSURE; and which crossings the walk comes to first,
- * and at last. */
+/* The crossings of a line. count: how many, or LINE_UNSURE; first: the first four that the walk
+ * finds; last: the one that it finds last. */
 STRUCT_BEGIN(collide_crossings)
 uint count;
 uint last;
@@ -81,7 +81,7 @@ FUNCTION(uint) collide_crossing_of(uvec4 first, uint k)
     return k == 2u ? first.z : first.w;
 }
 
-/* All crossings of a line, or as many as are wanted. */
+/* Finds all crossings of a line, or the first `want`. */
 FUNCTION(collide_crossings)
 collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_words plan)
 {
@@ -135,8 +135,8 @@ collide_line(uint line, uint want, tml_words boxes, tml_words triangles, tml_wor
     return found;
 }
 
-/* The first sample of a block, along each axis. Blocks are counted in large ones, and these along
- * x, y and z. */
+/* The first sample of a block along each axis. Blocks are numbered within their large block, large
+ * blocks along x, y and z. */
 FUNCTION(uvec3) collide_block_first(tml_words plan, uint grid, uint block)
 {
     uint parts = COLLIDE_GRID_PARTS;
@@ -149,7 +149,7 @@ FUNCTION(uvec3) collide_block_first(tml_words plan, uint grid, uint block)
                  COLLIDE_GRID_EDGE * (parts * (large / wide / high) + part / (parts * parts)));
 }
 
-/* Of those in near large blocks, whose list this is, the number of the one at a place. */
+/* The number of block at, counted over the near large blocks in the list large. */
 FUNCTION(uint) collide_block_number(tml_words large, uint at)
 {
     uint parts = COLLIDE_GRID_PARTS * COLLIDE_GRID_PARTS * COLLIDE_GRID_PARTS;
@@ -162,7 +162,7 @@ FUNCTION(uvec4) collide_words4(tml_words words, uint at)
                  tml_word(words, at + 3u));
 }
 
-/* Of a block's samples, edge along each side. Empty where the block is beyond the grid. */
+/* The box of a block of edge^3 samples. It is empty if the block is outside the grid. */
 FUNCTION(collide_box) collide_block_box(tml_words plan, uint grid, uvec3 first, uint edge)
 {
     collide_box box;
@@ -182,7 +182,7 @@ FUNCTION(collide_box) collide_block_box(tml_words plan, uint grid, uvec3 first, 
     return box;
 }
 
-/* Not more than the square of the distance of any points in two boxes. */
+/* A lower bound of the squared distance of two boxes. */
 FUNCTION(float) collide_boxes_apart(collide_box a, collide_box b)
 {
     float x = max(max(b.low.x - a.high.x, a.low.x - b.high.x), 0.0f);
@@ -191,14 +191,14 @@ FUNCTION(float) collide_boxes_apart(collide_box a, collide_box b)
     return (x * x + y * y + z * z) * COLLIDE_BELOW;
 }
 
-/* Not less than the square of the band. */
+/* An upper bound of the square of the band. */
 FUNCTION(float) collide_band_squared(tml_words plan, uint grid)
 {
     float band = tml_word_float(plan, grid + COLLIDE_GRID_BAND);
     return band * band * COLLIDE_ABOVE + 1.0e-36f;
 }
 
-/* Which boxes of a group are in reach of another one. */
+/* A bit for each box of a group whose squared distance from `about` may be at most `most`. */
 FUNCTION(uint) collide_boxes_in_reach(collide_box about, float most, tml_words boxes, uint group)
 {
     uint met = 0u;
@@ -209,7 +209,7 @@ FUNCTION(uint) collide_boxes_in_reach(collide_box about, float most, tml_words b
     return met;
 }
 
-/* May a triangle be within the band about a sample of these? By triangles' boxes. */
+/* May a triangle be within the band around a sample of the box? Decided by the triangles' boxes. */
 FUNCTION(bool)
 collide_is_in_reach(collide_box about, float most, tml_words boxes, tml_words triangles,
                     tml_words plan)

@@ -1,10 +1,10 @@
-/* Integers of 384 bits in two's complement, the lowest word first. A call computes the lower words
- * that it names: the rest of its result means nothing. So results are exact where they fit those
- * words. */
+/* Integers of up to 384 bits in two's complement, the lowest word first. A call computes as many of
+ * the lowest words as it names, and leaves the rest of its result undefined. A result that fits the
+ * named words is exact. */
 #define EXACT_INTEGER_WORDS 12u
 
-/* Before loops: an including shader may unroll them. A software driver, llvmpipe, ends all of a
- * thread's loops after 65535 turns in all. */
+/* Precedes loops: an including shader may define it to unroll them. llvmpipe, a software driver,
+ * ends a thread's loops after 65535 iterations in total. */
 #ifndef EXACT_INTEGER_UNROLL
 #    define EXACT_INTEGER_UNROLL
 #endif

@@ -1,8 +1,8 @@
-/* Sums of products of three floats, exact: integers in two's complement, the lowest word first,
- * whose lowest bit is 2^-448. Floats are taken by their bits, subnormals too; products are below
- * 2^120. Loops are short where they can be: a software driver, llvmpipe, ends all of a thread's
- * after 65535 turns in all. After: Kulisch, Miranker: The Arithmetic of the Digital Computer: A New
- * Approach. 1986 (the long accumulator). */
+/* Exact sums of products of three floats: integers in two's complement, the lowest word first,
+ * whose lowest bit is 2^-448. Arguments are the bits of floats, subnormals included; products are
+ * below 2^120. Loops are kept short, because llvmpipe, a software driver, ends a thread's loops
+ * after 65535 iterations in total. After: Kulisch, Miranker: The Arithmetic of the Digital
+ * Computer: A New Approach. 1986 (the long accumulator). */
 #define EXACT_SUM_WORDS    19u
 #define EXACT_SUM_NEGATIVE 0x80000000u
 #define EXACT_SUM_ONE      0x3f800000u
@@ -69,8 +69,9 @@ FUNCTION(exact_sum) exact_sum_add(exact_sum s, uint x, uint y, uint z, uint flip
     return s;
 }
 
-/* s + p . (a x b + b x c + c x a), or less that: twice the triangle's area by p's part along its
- * normal, which for p - q is the determinant of p - q, b - a and c - a. All by their bits. */
+/* s plus or minus p . (a x b + b x c + c x a). The vector in parentheses is the triangle's normal,
+ * as long as twice its area; for p - q, the product is the determinant of p - q, b - a and c - a.
+ * All arguments are the bits of floats. */
 FUNCTION(exact_sum) exact_sum_add_plane(exact_sum s, uvec3 p, uvec3 a, uvec3 b, uvec3 c, uint flip)
 {
     for (uint edge = 0u; edge < 3u; edge++) {
@@ -149,9 +150,9 @@ FUNCTION(uint) exact_sum_order(exact_sum s, exact_sum m)
     return U(s.word[last] > m.word[last]) + 2u * U(s.word[last] < m.word[last]);
 }
 
-/* The quotient n / m, m not 0. x: its bits as a float, rounded towards 0; y: 1 if that has lost
- * any; z: rounded to nearest, ties to even. Below 0, x has the sign's bit; from 2^127 on all are
- * infinity. */
+/* The quotient n / m, m not 0. x: its bits as a float, rounded towards 0; y: 1 if that rounding was
+ * inexact; z: its bits rounded to nearest, ties to even. A negative quotient has the sign bit set
+ * in x. Quotients from 2^127 on are infinity. */
 FUNCTION(uvec3) exact_sum_quotient(exact_sum n, exact_sum m)
 {
     uint sign = (n.word[18] ^ m.word[18]) & EXACT_SUM_NEGATIVE;
@@ -229,8 +230,8 @@ FUNCTION(uint) exact_line_passes(uvec3 a, uvec3 b, uvec3 c, uvec3 origin, uvec3 
     return U(signs == 1u) | U(signs == 2u);
 }
 
-/* t where the ray, which passes through the triangle, meets its plane: as exact_sum_quotient has
- * it. */
+/* t at which the ray, which passes through the triangle, meets the triangle's plane, in the form of
+ * exact_sum_quotient. */
 FUNCTION(uvec3) exact_line_t(uvec3 a, uvec3 b, uvec3 c, uvec3 origin, uvec3 way)
 {
     exact_sum n = exact_sum_add_plane(exact_sum_of(0u), a, a, b, c, 0u);

@@ -1,7 +1,8 @@
-/* Field formulas: one point's term at a sample, and how a sample combines the terms of its points.
+/* Field formulas: the term of one point at a sample, and how a sample combines the terms of its
+ * points.
  *
  * q is the distance divided by the point's reach (the kernel's support radius; for FIELD_DISTANCE,
- * the radius plus the margin). From q = 1 on, every term equals the background: engines skip the
+ * the radius plus the margin). From q = 1 on, every term equals the background, so engines skip the
  * point.
  *
  * After: Wendland: Piecewise polynomial, positive definite and compactly supported radial functions
@@ -40,8 +41,8 @@ FUNCTION(float) cubic_spline(float q)
     return q < 0.5f ? 1.0f - 6.0f * q * q * t : 2.0f * t * t * t;
 }
 
-/* A point's term at squared relative distance q2. reach and margin, in world units, matter to
- * FIELD_DISTANCE alone. */
+/* A point's term at squared relative distance q2. Only FIELD_DISTANCE uses reach and margin, which
+ * are in world units. */
 FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
 {
     if (formula == FIELD_POLY6)
@@ -67,9 +68,9 @@ FUNCTION(float) field_join(int formula, float sample_value, float term)
     return formula == FIELD_DISTANCE ? max(sample_value, term) : sample_value + term;
 }
 
-/* Half the size of a point's support box along an axis, in samples; extent: the same for a reach of
- * 1. The box is widened by 2^-20 of the reach and 2^-10 of a sample, so that rounding excludes no
- * sample in the support from any slab. */
+/* Half the width of a point's support box along an axis, in samples. extent: the same for a reach
+ * of 1. The box is widened by 2^-20 of the reach and 2^-10 of a sample, so that rounding excludes
+ * no sample within the support from any slab. */
 FUNCTION(float) field_support(float reach, float extent)
 {
     float wide = reach + reach * 9.5367431640625e-7f;

@@ -1,10 +1,12 @@
-/* The mean of what a field's points carry, at any position: each point's value weighs as much as
- * its kernel there, over its reach and one step of the grid more. So a surface's vertex, which lies
- * within a step of a sample that some point reaches, always has a mean.
+/* The weighted mean, at any position, of the values that a field's points carry. A point's weight
+ * is its kernel there, with the reach extended by one step of the grid. So a vertex of the surface
+ * always has a mean: it lies within a step of a sample that some point reaches.
  *
- * The points lie in cells of the grid, finer than the field's bins, so that little is looked at in
- * vain. points: 4 floats each, cell by cell: the place in field_plan.frame from the corner of its
- * bin, and 1 / (reach + step); values: width floats a point, in that order. */
+ * Points are sorted into cells, which are finer than the field's bins so that fewer points are
+ * tested in vain.
+ *   points  4 floats per point, cell by cell: the position relative to the bin's corner, in
+ *           field_plan.frame; and 1 / (reach + step)
+ *   values  width floats per point, in the same order */
 
 /* The head of plan, which the host makes (src/field/field_mean.c): */
 #define FIELD_MEAN_INVERSE 0u  /* 9 floats: from world to samples, row by row */
@@ -12,14 +14,14 @@
 #define FIELD_MEAN_FRAME   12u /* 6: field_plan.frame */
 #define FIELD_MEAN_FORMULA 18u
 #define FIELD_MEAN_LEVELS  19u /* how many */
-/* Behind it, of each level: its first cell, log2 of the samples of a cell's edge and of a bin's,
- * cells along x, y, z, and floats: the support along x, y, z. Then where each cell's points begin,
- * and the end of all. */
+/* The head is followed by, for each level: its first cell; log2 of the samples along a cell's edge
+ * and along a bin's edge; cells along x, y, z; and as floats the support along x, y, z. Then come
+ * the first point of each cell, and the end of all points. */
 #define FIELD_MEAN_STEP  20u /* a float: the grid's longest */
 #define FIELD_MEAN_HEAD  21u
 #define FIELD_MEAN_LEVEL 9u
 
-/* A width: in the place of values, what field_mean_moments adds. */
+/* A value of width: sum the moments of field_mean_moments in place of values. */
 #define FIELD_MEAN_MOMENTS 17u
 
 FUNCTION(float) field_mean_row(tml_words plan, uint row, vec3 p)
@@ -55,12 +57,12 @@ FUNCTION(vec3) field_mean_framed(tml_words plan, vec3 d)
 }
 
 STRUCT_BEGIN(field_mean_point)
-uint cell; /* its number among all cells, or after them, for none */
+uint cell; /* its number among all cells; the number of cells if the point is in none */
 vec4 point;
 STRUCT_END(field_mean_point)
 
-/* Of a bin and a record in it (real64_bins.k.h). A point beyond the grid is in a cell at the bin's
- * border. */
+/* The cell and the stored point of a record in a bin (real64_bins.k.h). A point outside the grid is
+ * in a cell at the bin's border. */
 FUNCTION(field_mean_point) field_mean_point_of(tml_words plan, uint bin, uvec4 record)
 {
     uint at = 0u, before = 0u, left = bin, levels = tml_word(plan, FIELD_MEAN_LEVELS);
@@ -114,8 +116,8 @@ vec4 d;
 float weight;
 STRUCT_END(field_mean_sum)
 
-/* Adds the moments of a point that is seen from (x, y, z), in reaches: x y z | xx yy zz | yz xz xy
- * | 1, which has no weight. */
+/* Adds the moments of a point as seen from the position, (x, y, z) in units of the reach: x y z |
+ * xx yy zz | yz xz xy | 1. The last one counts points and has no weight. */
 FUNCTION(field_mean_sum) field_mean_moments(field_mean_sum sum, float x, float y, float z)
 {
     float q2 = x * x + y * y + z * z;
@@ -128,7 +130,8 @@ FUNCTION(field_mean_sum) field_mean_moments(field_mean_sum sum, float x, float y
     return sum;
 }
 
-/* Adds points [first, last) of a bin, whose corner is d from the position, in field_plan.frame. */
+/* Adds points [first, last) of a bin. d: the position relative to the bin's corner, in
+ * field_plan.frame. */
 FUNCTION(field_mean_sum)
 field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, tml_words points,
                tml_words values, uint width)
@@ -156,8 +159,8 @@ field_mean_add(field_mean_sum sum, vec3 d, uint first, uint last, int formula, t
     return sum;
 }
 
-/* Adds a level's points near position p, in samples. at: the level's words. The cells of a bin
- * along x follow each other, and so do their points. */
+/* Adds a level's points near position p, which is in samples. at: the level's words. The cells of a
+ * bin along x are consecutive, and so are their points. */
 FUNCTION(field_mean_sum)
 field_mean_level(field_mean_sum sum, vec3 p, uint at, tml_words plan, tml_words points,
                  tml_words values, uint width)
@@ -196,7 +199,7 @@ field_mean_level(field_mean_sum sum, vec3 p, uint at, tml_words plan, tml_words 
     return sum;
 }
 
-/* The means at a position; 0 where no point has a weight. width is a constant in each call. */
+/* The means at a position; 0 if no point has a weight there. Each call passes a constant width. */
 FUNCTION(field_mean_sum)
 field_mean(vec3 at, tml_words plan, tml_words points, tml_words values, uint width)
 {

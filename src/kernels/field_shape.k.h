@@ -1,9 +1,10 @@
-/* A point's kernel as an ellipsoid that follows the points near it.
+/* A point's kernel as an ellipsoid that follows the distribution of the points near it.
  *
  * After: Yu, Turk: Reconstructing surfaces of particle-based fluids using anisotropic kernels.
- * 2013. Their factor k_s, by which a full neighbourhood's covariance becomes the identity, is known
- * here: a ball of weights 1 - q^3 has 0.15 of its squared radius along each axis. Their
- * eigenvalues, not the roots of them, are the axes' lengths. */
+ * 2013. As there, the axes' lengths are proportional to the eigenvalues of the covariance, not to
+ * their roots. Their factor k_s, which maps a full neighbourhood's covariance to the identity, is a
+ * known constant here: in a ball with weights 1 - q^3, the variance along each axis is 0.15 of the
+ * squared radius. */
 
 /* Halves of the longest axis, in radii, are within: */
 #define FIELD_SHAPE_LEAST 0.5f
@@ -18,8 +19,8 @@ vec3 v;
 vec3 w;
 STRUCT_END(field_axes)
 
-/* Turns the first two axes so that xy becomes 0 (a rotation of Jacobi's method), and makes the
- * second the first. */
+/* Rotates the first two axes so that xy becomes 0 (a step of Jacobi's method), and then moves the
+ * first axis to the end, so that the next call treats the next pair. */
 FUNCTION(field_axes) field_axes_turned(field_axes a)
 {
     float difference = a.diagonal.y - a.diagonal.x;

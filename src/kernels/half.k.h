@@ -1,6 +1,6 @@
-/* IEEE 754 binary16. To float, exact for every value, a NaN's payload included. Rebiasing the
- * exponent by a multiplication also normalises subnormal halves; exponent 31 must then become 255.
- * kernel.h includes this file in C. */
+/* IEEE 754 binary16. The conversion to float is exact for every value, and keeps the payload of a
+ * NaN. A multiplication rebiases the exponent, which also normalises subnormal halves; exponent 31
+ * must then become 255. kernel.h includes this file in C. */
 #ifndef TML_KERNEL_HALF
 #define TML_KERNEL_HALF
 
@@ -8,11 +8,13 @@ FUNCTION(float) tml_half_to_float(uint half_bits)
 {
     uint magnitude = (half_bits & 0x7fffu) << 13; /* as a float, its exponent is too small by 112 */
 #ifdef TML_GLSL
-    /* Subnormal halves: F(magnitude) is normal, while devices may flush subnormal floats to 0. */
+    /* For subnormal halves F(magnitude) is a normal float, whereas devices may flush subnormal
+     * floats to 0. */
     uint rebiased = magnitude < 0x00800000u ? floatBitsToUint(F(magnitude) * 7.275957614183426e-12f)
                                             : magnitude + 0x38000000u;
 #else
-    /* One multiplication for all halves; a choice takes 1.5 times as long on halves in cache. */
+    /* One multiplication serves all halves; a branch takes 1.5 times as long on halves in the
+     * cache. */
     uint rebiased = floatBitsToUint(uintBitsToFloat(magnitude) * 0x1p112f);
 #endif
     uint special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;
@@ -26,8 +28,8 @@ FUNCTION(uint) tml_float_to_half(float x)
     uint sign_bit = (bits >> 16) & 0x8000u;
     uint magnitude = bits & 0x7fffffffu;
     uint normal = (magnitude - 0x38000000u + 0x0fffu + ((magnitude >> 13) & 1u)) >> 13;
-    /* Below 2^-14, adding 1/2 rounds to a multiple of 2^-24, ties to even, in the sum's last
-     * bits. */
+    /* Below 2^-14: adding 1/2 rounds to a multiple of 2^-24, ties to even, in the last bits of the
+     * sum. */
     uint small = magnitude < 0x00800000u ? 0u : magnitude;
     uint subnormal = floatBitsToUint(uintBitsToFloat(small) + 0.5f) - 0x3f000000u;
     uint finite = magnitude < 0x38800000u ? subnormal : normal;

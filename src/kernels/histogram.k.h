@@ -1,11 +1,11 @@
-/* Float weights of a histogram as integers of 64 bits, so that their sums do not depend on the
- * order. Each is rounded to a multiple of a unit, which is chosen so that no sum of as many as the
- * stream may have, each up to the largest, overflows.
+/* Float weights of a histogram as 64-bit integers, so that their sums do not depend on the order.
+ * Each weight is rounded to a multiple of a unit. The unit is chosen so that the largest stream of
+ * the largest weights does not overflow.
  *
- * With a largest weight below 2^(E - 126), E its exponent's bits, and at most 2^L elements, the
- * unit is 2^(E - 126 + L - 62). A weight with a mantissa of 24 bits and the exponent's bits e is
- * mantissa * 2^(e - 150), so mantissa * 2^(e + shift) units with shift = 38 - L - E. The largest is
- * shifted by 38 - L. */
+ * Let the largest weight be below 2^(E - 126), where E is its exponent field, and let there be at
+ * most 2^L elements. Then the unit is 2^(E - 126 + L - 62). A weight with a 24-bit mantissa and
+ * exponent field e is mantissa * 2^(e - 150), which is mantissa * 2^(e + shift) units with shift =
+ * 38 - L - E. The largest weight is shifted by 38 - L. */
 
 /* Orders weights by size. 0 for those that count as 0: NaN, infinite, or subnormal. */
 FUNCTION(uint) histogram_weight_size(uint bits)

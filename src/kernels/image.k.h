@@ -1,22 +1,21 @@
 /* Image formulas: colours from stored elements, luminance, kinds of pixels, logarithms in fixed
  * point, histogram bins.
  *
- * Every float here has the same bits on every engine, because
- *   products    are rounded_product or exact, sums are single or PRECISE, and nothing is divided;
- *   constants   of many digits are given by their bits, since compilers parse decimals differently;
- *   tiny        numbers become 0: a colour of magnitude below 2^-100 before anything is computed
- *               from it, a luminance afterwards. Differences of colours are then multiples of
- *               2^-123 and never subnormal. A product may be subnormal, which some devices flush to
- *               0, but is then less than half the last bit of the number that it is added to,
- *               unless the luminance becomes 0. */
+ * Every float computed here has the same bits on every engine, because
+ * - products are rounded_product or exact, sums are single or PRECISE, and nothing is divided;
+ * - constants with many digits are given by their bits, since compilers parse decimals differently;
+ * - tiny numbers become 0: a colour of magnitude below 2^-100 before anything is computed from it,
+ *   and a luminance afterwards. Differences of colours are therefore multiples of 2^-123 and never
+ *   subnormal. A product may be subnormal, and some devices flush it to 0; but then it is less than
+ *   half the last bit of the number to which it is added, unless the luminance becomes 0. */
 #define IMAGE_TINY     0x0d800000u /* the bits of 2^-100 */
 #define IMAGE_INFINITE 0x7f800000u
 
 /* ---- approximations -------------------------------------------------------------------------- */
 
-/* log2(1 + t) for 0 <= t < 1, with an error below 2^-23.5, as t + t (1 - t) s(t). The correction is
- * small and is 0 at t = 0 and 1, so that the logarithm is continuous at powers of two. s is the
- * minimax polynomial (Remez exchange) of degree 6, which alone causes an error of 2^-24.2. */
+/* log2(1 + t) for 0 <= t < 1, with an error below 2^-23.5, as t + t (1 - t) s(t). The correction
+ * term is small and is 0 at t = 0 and t = 1, so the logarithm is continuous at powers of two. s is
+ * the minimax polynomial of degree 6 (Remez exchange), which alone causes an error of 2^-24.2. */
 FUNCTION(float) image_log2_mantissa(float t)
 {
     PRECISE float s = uintBitsToFloat(0x3c15b0d9u);
@@ -50,9 +49,9 @@ FUNCTION(float) image_log2(float x)
     return value;
 }
 
-/* 2^x for -126 <= x < 128, with a relative error below 2^-22.5; exact for whole x. For the fraction
- * t of x, as in image_log2_mantissa: 1 + t - t (1 - t) s(t), with s of degree 4, which alone causes
- * an error of 2^-28. */
+/* 2^x for -126 <= x < 128, with a relative error below 2^-22.5; exact for integers x. For the
+ * fraction t of x, as in image_log2_mantissa: 1 + t - t (1 - t) s(t), with s of degree 4, which
+ * alone causes an error of 2^-28. */
 FUNCTION(float) image_exp2_inside(float x)
 {
     int whole = I(x);
@@ -65,7 +64,8 @@ FUNCTION(float) image_exp2_inside(float x)
     s = rounded_product(s, t) + uintBitsToFloat(0x3e9d1bd6u);
     PRECISE float rest = 1.0f - t;
     PRECISE float value = t - rounded_product(rounded_product(t, rest), s);
-    /* Product with 1: GLSL ES compilers may reassociate a sum with a constant, but no product. */
+    /* The product with 1 matters: GLSL ES compilers may reassociate a sum with a constant, but not
+     * a product. */
     value = rounded_product(value, 1.0f) + 1.0f;
     return rounded_product(value, uintBitsToFloat(U(whole + 127) << 23));
 }
@@ -146,8 +146,8 @@ FUNCTION(uint) image_magnitude(float x)
 #define IMAGE_LN     2u
 #define IMAGE_LOG10  3u
 
-/* The linear value of a logarithm: 0 below 2^-100, infinite from 2^128 on, NaN of NaN. The product
- * with log2 of the base is rounded to a float: that is the error for large logarithms. */
+/* The linear value of a logarithm: 0 below 2^-100, infinity from 2^128 on, NaN for NaN. The product
+ * with log2 of the base is rounded to a float, which dominates the error for large logarithms. */
 FUNCTION(float) image_of_log(float x, uint values)
 {
     uint factor =
@@ -171,18 +171,18 @@ FUNCTION(float) image_of_log(float x, uint values)
 #define IMAGE_NOT_FINITE 4u
 #define IMAGE_KINDS      5u
 
-/* A colour as it is measured: 0 if its magnitude is below 2^-100. (NaN and infinity may give
- * anything.) Here and below, comparisons give integers rather than branches, so that C compilers
- * vectorise. */
+/* A colour as it is measured: 0 if its magnitude is below 2^-100. The result for NaN and infinity
+ * is unspecified. Here and below, comparisons yield integers rather than branches, so that C
+ * compilers vectorise the loops. */
 FUNCTION(float) image_colour(float x)
 {
     uint counts = U(image_magnitude(x) >= IMAGE_TINY);
     return uintBitsToFloat(floatBitsToUint(x) & (0u - counts));
 }
 
-/* Luminance of three colours from image_colour. weight_r + weight_g + weight_b is 1, and equal
- * colours give their own value. The sum alone is the luminance if its magnitude is at least
- * 2^-100. */
+/* Luminance of three colours from image_colour. weight_r + weight_g + weight_b is 1; three equal
+ * colours have exactly their own value as luminance. The sum alone is the luminance if its
+ * magnitude is at least 2^-100. */
 FUNCTION(float)
 image_luminance_sum(float r, float g, float b, float weight_r, float weight_b)
 {
@@ -201,8 +201,8 @@ FUNCTION(float) image_luminance_max(float r, float g, float b)
     return max(r, max(g, b));
 }
 
-/* The kind of a pixel; largest: the largest image_magnitude of its colours. A pixel whose luminance
- * overflows, from large colours of different signs, is not finite either. */
+/* The kind of a pixel. largest: the largest image_magnitude of its colours. A pixel also counts as
+ * not finite if its luminance overflows because of large colours of different signs. */
 FUNCTION(uint) image_kind(uint largest, float luminance)
 {
     uint finite = IMAGE_ZERO - U(luminance > 0.0f) + U(luminance < 0.0f);
@@ -211,8 +211,8 @@ FUNCTION(uint) image_kind(uint largest, float luminance)
     return finite ^ ((finite ^ kind) & (0u - endless));
 }
 
-/* A colour of which a logarithm will be taken: NaN is 0, infinite the largest finite float, tiny
- * 0. */
+/* A colour before its logarithm is taken: NaN becomes 0, infinity the largest finite float, and
+ * tiny values 0. */
 FUNCTION(float) image_bounded(float x)
 {
     uint magnitude = image_magnitude(x), sign = floatBitsToUint(x) & 0x80000000u;
@@ -220,8 +220,8 @@ FUNCTION(float) image_bounded(float x)
     return uintBitsToFloat((min(magnitude, IMAGE_INFINITE - 1u) | sign) & (0u - counts));
 }
 
-/* log2 of the luminance of three colours as decoded, at least of the float least, which is positive
- * and normal. Bits of floats that are not negative are ordered as the floats are. */
+/* log2 of the luminance of three decoded colours; a luminance below `least` counts as least. least
+ * is positive and normal. The bits of non-negative floats are ordered as the floats are. */
 FUNCTION(float)
 image_log_luminance(float r, float g, float b, bool max_rgb, float weight_r, float weight_b,
                     float least)
@@ -240,8 +240,8 @@ image_log_luminance(float r, float g, float b, bool max_rgb, float weight_r, flo
 FUNCTION(int) image_log2_fixed(float x)
 {
     uint bits = floatBitsToUint(x);
-    /* The product is exact. Adding the largest float below 1/2 rounds fractions, and keeps whole
-     * numbers from 2^23 on; adding 1/2 would increment every other one of these. */
+    /* The product is exact. Adding the largest float below 1/2 rounds fractions and keeps integers
+     * from 2^23 on; adding 1/2 would increment every other one of those integers. */
     float steps = rounded_product(image_log2_mantissa(image_mantissa(bits)), 16777216.0f);
     PRECISE float rounded = steps + uintBitsToFloat(0x3effffffu);
     return image_exponent(bits) * 16777216 + I(rounded);
@@ -255,7 +255,7 @@ FUNCTION(uint) image_log2_fraction(int stops)
 {
     return U(stops) & 0x00ffffffu;
 }
-/* Histogram bin, 0 to 255, of such a logarithm. low, bin_log2: tml_image_measure_desc. */
+/* Histogram bin, 0 to 255, of a logarithm in fixed point. low, bin_log2: tml_image_measure_desc. */
 FUNCTION(int) image_bin(int stops, int low, uint bin_log2)
 {
     int shift = 24 - I(bin_log2);
@@ -263,7 +263,7 @@ FUNCTION(int) image_bin(int stops, int low, uint bin_log2)
     return min(max((stops >> shift) - low * scale, 0), 255);
 }
 
-/* Mask column over pixel x of a row of width pixels (both below 65536); mask rows likewise. */
+/* The mask's column over pixel x of a row of width pixels, both below 65536; the same for rows. */
 FUNCTION(uint) image_mask_at(uint x, uint mask_width, uint width)
 {
     return x * mask_width / width;

@@ -1,5 +1,6 @@
-/* From a stats buffer to an exposure, in float, in one invocation with some 600 loads. Engines
- * round divisions and conversions differently; their results differ by less than 2^-14 stops.
+/* Computes an exposure from a stats buffer, in float, in one invocation with about 600 loads.
+ * Engines round divisions and conversions differently; their results differ by less than 2^-14
+ * stops.
  *
  * trommel/image.h lists the words of stats and state. */
 #define IMAGE_STATS_LOG_WEIGHT    14u
@@ -74,8 +75,8 @@ FUNCTION(float) image_place_log2(ADDRESS stats, float place)
     return F(LOAD_I32(stats, IMAGE_STATS_HISTOGRAM_LOW)) + place * uintBitsToFloat(width);
 }
 
-/* Two quantiles of the histogram and the mean between them, as positions in bins, and the total
- * weight. A weight of 0 means an empty histogram. */
+/* Two quantiles of the histogram and the mean of the values between them, as positions in bins; and
+ * the total weight. A total weight of 0 means an empty histogram. */
 STRUCT_BEGIN(image_range)
 float weight;
 float low;
@@ -117,8 +118,8 @@ FUNCTION(image_range) image_range_between(ADDRESS stats, float low, float high)
     return range;
 }
 
-/* Moves average toward target for some seconds: at speed stops a second down to a distance of one
- * stop, then by exponential decay that begins at the same speed. */
+/* Moves average toward target over a time in seconds: at `speed` stops per second down to a
+ * distance of one stop, then by exponential decay that begins at the same speed. */
 FUNCTION(float)
 image_adapted(float average, float target, float speed_up, float speed_down, float seconds)
 {
@@ -169,7 +170,8 @@ FUNCTION(image_exposure) image_expose(ADDRESS stats, float before, image_expose_
     return exposure;
 }
 
-/* Vulkan's arguments of a dispatch: settings, member by member. GL has a uniform of that struct. */
+/* Vulkan passes settings as arguments of a dispatch, member by member. GL has a uniform of the
+ * struct. */
 ARGS_BEGIN(image_expose_args)
 ARG_ADDRESS(stats)
 ARG_ADDRESS(state)

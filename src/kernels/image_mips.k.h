@@ -5,13 +5,13 @@
 #define IMAGE_MIP_KAISER 1u
 
 /* AREA, the box filter: up to three texels. The new texel is
- *     middle + first_part * (first - middle) + last_part * (last - middle)
- * so that equal texels keep their value. An unused tap repeats the middle texel, since a neighbour
- * times 0 may be NaN.
+ *   middle + first_part * (first - middle) + last_part * (last - middle)
+ * so that equal texels keep their value. An unused tap repeats the middle texel, since 0 times a
+ * neighbour may be NaN.
  *
- * New texel i of k covers old texels 2 i and 2 i + 1 of 2 k. Of 2 k + 1 old texels it covers the
- * interval from i (2 k + 1) / k to (i + 1) (2 k + 1) / k: the part (k - i) / k of texel 2 i, all of
- * 2 i + 1, and the part (i + 1) / k of 2 i + 2. */
+ * From 2 k old texels, new texel i of k covers texels 2 i and 2 i + 1. From 2 k + 1 old texels, it
+ * covers the interval from i (2 k + 1) / k to (i + 1) (2 k + 1) / k: the part (k - i) / k of texel
+ * 2 i, all of texel 2 i + 1, and the part (i + 1) / k of texel 2 i + 2. */
 STRUCT_BEGIN(image_taps)
 uint first;
 uint middle;
@@ -48,9 +48,9 @@ FUNCTION(float) image_paired(float a, float b)
     return b + 0.5f * (a - b);
 }
 
-/* A u8 texel without sRGB in a word: its even and its odd channels, with room for the sum of 256
- * codes each. image_codes_mean makes the mean of 2^log2_count texels from both sums, rounded to
- * nearest, ties up. The sums are exact, and add two channels at a time. */
+/* The even and the odd channels of a u8 texel without sRGB, in two words, each with room for the
+ * sum of 256 codes. Adding texels sums two channels at a time, exactly. image_codes_mean turns both
+ * sums into the mean of 2^log2_count texels, rounded to nearest, ties up. */
 FUNCTION(uint) image_even_codes(uint texel)
 {
     return texel & 0x00ff00ffu;
@@ -67,8 +67,8 @@ FUNCTION(uint) image_codes_mean(uint even, uint odd, uint log2_count)
     return mean_even | (mean_odd << 8);
 }
 
-/* sin(pi x) / (pi x), from the sine's Taylor series at x minus the nearest whole number, to
- * 2^-24. */
+/* sin(pi x) / (pi x), accurate to 2^-24, from the Taylor series of the sine at x minus the nearest
+ * integer. */
 FUNCTION(float) image_sinc(float x)
 {
     float whole = floor(x + 0.5f);
@@ -84,7 +84,8 @@ FUNCTION(float) image_sinc(float x)
     float value = image_either(is_odd, -series, series) / (x * 3.14159265f);
     return image_either(abs(x) < 0.0001f, 1.0f, value);
 }
-/* The modified Bessel function I0 of 2 sqrt(q), for q up to 4, from its power series, to 2^-24. */
+/* The modified Bessel function I0 of 2 sqrt(q) for q up to 4, accurate to 2^-24, from its power
+ * series. */
 FUNCTION(float) image_bessel(float q)
 {
     float sum = 1.0f;
@@ -94,10 +95,10 @@ FUNCTION(float) image_bessel(float q)
 }
 
 /* KAISER, a Kaiser-windowed sinc: the weight of old texel j in new texel i; 0 from a distance of
- * three new texels on. There are IMAGE_KAISER_TAPS taps from j = 2 i - IMAGE_KAISER_BEFORE on. Taps
- * outside the level are skipped; the sum is divided by the sum of the weights. Taps before
- * IMAGE_KAISER_FIRST and from IMAGE_KAISER_END on have weight 0 in levels of every size, or lie
- * outside. */
+ * three new texels on. There are IMAGE_KAISER_TAPS taps, from j = 2 i - IMAGE_KAISER_BEFORE on.
+ * Taps outside the level are skipped, and the sum is divided by the sum of the weights. Taps before
+ * IMAGE_KAISER_FIRST, and from IMAGE_KAISER_END on, have weight 0 or lie outside the level,
+ * whatever its size. */
 #define IMAGE_KAISER_BEFORE 8
 #define IMAGE_KAISER_TAPS   19
 #define IMAGE_KAISER_FIRST  3

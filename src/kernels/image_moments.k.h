@@ -1,6 +1,6 @@
-/* Weight, mean and sum of squared deviations of pixel luminances. Joining two keeps equal means
- * unchanged. IMAGE_REAL is the type of the arithmetic: float, unless the including file defines it
- * (CPU engine: double).
+/* Weight, mean and sum of squared deviations of pixel luminances. Combining two such triples with
+ * equal means keeps the mean unchanged. IMAGE_REAL is the type of the arithmetic: float, unless the
+ * including file defines it (CPU engine: double).
  *
  * After: Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for Computing Sample
  * Variances. 1979. */

@@ -1,6 +1,6 @@
-/* Tone curves: scene-linear Rec. 709 colours (white is 1) to display-linear ones from 0 to 1. Their
- * inputs come from image_exposed. Results have the error of a few dozen roundings, and their bits
- * may differ between engines. */
+/* Tone curves: from scene-linear Rec. 709 colours (white is 1) to display-linear colours from 0 to
+ * 1. The inputs come from image_exposed. The results have the error of a few dozen roundings, and
+ * their bits may differ between engines. */
 #define IMAGE_TONE_SRGB              0u /* tml_tone */
 #define IMAGE_TONE_REINHARD          1u
 #define IMAGE_TONE_REINHARD_EXTENDED 2u
@@ -10,7 +10,7 @@
 #define IMAGE_TONE_NEUTRAL           6u
 
 /* A colour times the exposure scale. NaN and negative values become 0. The upper limit lies far
- * above the end of every curve, and low enough for curves to square the value. */
+ * above the end of every curve, yet low enough that curves can square the value. */
 FUNCTION(float) image_exposed(float x, float scale)
 {
     float seen = image_either(x > 0.0f && !is_nan(x), x * scale, 0.0f);
@@ -63,20 +63,21 @@ FUNCTION(vec3) image_aces(vec3 c)
                              VEC3(-0.00327f, -0.07276f, 1.07602f), v);
 }
 
-/* Sobotka's AgX in Wrensch's form: inset, 16.5 stops of log2, a polynomial for the base contrast,
- * outset, and a power of 2.2, which turns display code into linear light. Logarithm and power are
- * fits (Remez exchange) as good as the contrast's steep polynomial needs: errors of 2^-16 of a
- * stop, and of 2^-17. */
+/* Sobotka's AgX in Wrensch's form: inset; 16.5 stops of log2; a polynomial for the base contrast;
+ * outset; and a power of 2.2, which turns display code into linear light. The logarithm and the
+ * power are fits (Remez exchange) as accurate as the contrast's steep polynomial requires: errors
+ * of 2^-16 of a stop, and of 2^-17. */
 
-/* x clamped to low ... high, positive numbers whose bits are given: order is that of integers,
- * whose minimum and maximum are single instructions everywhere. */
+/* x clamped to low ... high, which are positive numbers given by their bits. Positive floats are
+ * ordered as their bits, and the minimum and maximum of integers are single instructions
+ * everywhere. */
 FUNCTION(int) image_clamped_bits(float x, int low, int high)
 {
     return min(max(I(floatBitsToUint(x)), low), high);
 }
 
-/* Where x lies in the 16.5 stops: 0 ... 1. The bits of x are a logarithm that is straight
- * between powers of two; m (1 - m) times a cubic in the mantissa m bends it. */
+/* The position of x in the 16.5 stops, from 0 to 1. The bits of x are a logarithm that is linear
+ * between powers of two; m (1 - m) times a cubic in the mantissa m corrects it. */
 FUNCTION(float) image_agx_stops(float x)
 {
     const float unit = 1.0f / 16.499999f;
@@ -93,7 +94,8 @@ FUNCTION(float) image_agx_curve(float x)
     return t * (t * (t * (t * (t * (t * 15.5f - 40.14f) + 31.96f) - 6.868f) + 0.4298f) + 0.1191f) -
            0.00232f;
 }
-/* x^2.2, clamped to 0 ... 1, as x^1.5 times a polynomial for the power of 1.4 of x's root. */
+/* x^2.2, clamped to 0 ... 1: x^1.5 times a polynomial in the root of x that approximates its power
+ * of 1.4. */
 FUNCTION(float) image_agx_linear(float x)
 {
     float positive = uintBitsToFloat(U(max(I(floatBitsToUint(x)), 0)));
@@ -115,7 +117,7 @@ FUNCTION(vec3) image_agx(vec3 c)
 }
 
 /* Khronos PBR Neutral, 2024: subtracts the Fresnel reflection of 4 %, compresses peaks above 0.76,
- * and desaturates them toward white. */
+ * and desaturates those peaks toward white. */
 FUNCTION(vec3) image_neutral(vec3 c)
 {
     float lowest = min(c.x, min(c.y, c.z));

@@ -1,4 +1,4 @@
-/* What kernel.h gives beside macros. */
+/* The types and functions of kernel.h; its macros are in kernel.h itself. */
 #ifndef TML_KERNEL_TYPES_H
 #define TML_KERNEL_TYPES_H
 

@@ -1,4 +1,4 @@
-/* Indexed triangles as streams see them, and the smoothing of their vertices. */
+/* Indexed triangles in streams, and the smoothing of their vertices. */
 
 /* Of a coordinate's bits: is it finite and within 2^100? */
 FUNCTION(bool) mesh_bits_are_usable(uint bits)
@@ -6,8 +6,8 @@ FUNCTION(bool) mesh_bits_are_usable(uint bits)
     return (bits & 0x7fffffffu) <= 0x71800000u;
 }
 
-/* Index number at of indices of 1 word or 2 each; of 0: at itself. What 32 bits do not hold is 2^32
- * - 1. */
+/* Index number at of an array of indices of 1 or 2 words each; with words 0, at itself. An index
+ * that does not fit 32 bits becomes 2^32 - 1. */
 FUNCTION(uint) mesh_index_at(tml_words indices, uint at, uint words)
 {
     uint index = at;
@@ -31,11 +31,11 @@ FUNCTION(bool) mesh_vertex_is_usable(tml_words vertices, uint vertex, uint count
 }
 
 /* ---- rings ------------------------------------------------------------------------------------
- * A vertex has a ring: for each corner there, in the order of the triangles, the triangle's next
- * and its previous corner. Arrays of words:
- *   firsts    1 a vertex, and 1 more: the ring's first corner; it ends where the next one begins
- *   rings     2 a corner
- *   positions 3 a vertex */
+ * The ring of a vertex lists, for each triangle corner at the vertex, in the order of the
+ * triangles, the triangle's next and its previous vertex. Arrays of words:
+ *   firsts    1 per vertex, and 1 more: where the vertex's ring begins; the next entry is its end
+ *   rings     2 per corner
+ *   positions 3 per vertex */
 
 FUNCTION(uint) mesh_mixed(uint x)
 {
@@ -44,9 +44,10 @@ FUNCTION(uint) mesh_mixed(uint x)
     return x * 0x85ebca77u;
 }
 
-/* Does each edge that leaves the vertex in one triangle come back in another one? Sums of the
- * neighbours' numbers, and of these mixed, tell: for certain where it is so, and where one ring is
- * open. Of several open ones the differences may cancel, by a chance of 2^-64. */
+/* Is the vertex inside the mesh: does each edge that leaves it in one triangle return to it in
+ * another one? Compares the sums of both ends' numbers, and the sums of the mixed numbers. The
+ * answer is certain if the vertex is inside, or if exactly one ring is open. With several open
+ * rings the differences may cancel, with a probability of 2^-64. */
 FUNCTION(bool) mesh_is_inner(tml_words firsts, tml_words rings, uint vertex)
 {
     uint sum = 0u;
@@ -61,8 +62,8 @@ FUNCTION(bool) mesh_is_inner(tml_words firsts, tml_words rings, uint vertex)
     return sum == 0u && mixed == 0u;
 }
 
-/* What of each step a vertex takes part in: its weight, 0 to 1, and 0 on a boundary that is
- * kept. */
+/* The share of each smoothing step that a vertex takes: its weight, clamped to 0 ... 1; 0 on a
+ * boundary that is kept. */
 FUNCTION(float)
 mesh_share(tml_words firsts, tml_words rings, uint vertex, float weight, bool is_free)
 {
@@ -72,8 +73,8 @@ mesh_share(tml_words firsts, tml_words rings, uint vertex, float weight, bool is
     return share;
 }
 
-/* A vertex, moved by a share of the way to the mean of its ring. In a closed ring each neighbour is
- * there twice. */
+/* A vertex, moved by a share of the way to the mean of its ring. A closed ring contains each
+ * neighbour twice. */
 FUNCTION(vec3)
 mesh_moved(tml_words firsts, tml_words rings, tml_words positions, uint vertex, float share)
 {
@@ -90,7 +91,8 @@ mesh_moved(tml_words firsts, tml_words rings, tml_words positions, uint vertex, 
     return add3(at, scale3(sum, share / (2.0f * F(end - first))));
 }
 
-/* The sum of the triangles' normals by their areas, of length 1; 0 where there is none. */
+/* The vertex normal: the sum of the triangles' normals, weighted by area, scaled to length 1; 0 if
+ * there is none. */
 FUNCTION(vec3) mesh_normal(tml_words firsts, tml_words rings, tml_words positions, uint vertex)
 {
     vec3 at = tml_word_vec3(positions, vertex);
@@ -99,7 +101,7 @@ FUNCTION(vec3) mesh_normal(tml_words firsts, tml_words rings, tml_words position
     for (uint i = tml_word(firsts, vertex); i < end; i++)
         sum = add3(sum, cross3(sub3(tml_word_vec3(positions, tml_word(rings, 2u * i)), at),
                                sub3(tml_word_vec3(positions, tml_word(rings, 2u * i + 1u)), at)));
-    /* Squares of large or small components would not be floats. */
+    /* Squares of large or small components would overflow or underflow. */
     float most = max(max(abs(sum.x), abs(sum.y)), abs(sum.z));
     if (!(most > 0.0f && most < 3e38f))
         return VEC3(0.0f, 0.0f, 0.0f);

@@ -1,18 +1,18 @@
-/* Packs a float into the four bytes of its bits, and unpacks it, by comparison, floor and
- * multiplication with powers of two alone: no integers, no bit operators, no log2 or exp2 (which
- * devices compute inexactly). For C and GLSL from ES 1.00 on, where four bytes of a texture without
- * floats hold one.
+/* Packs a float into the four bytes of its bits, and unpacks it, by nothing but comparison, floor
+ * and multiplication with powers of two. It uses no integers, no bit operators, and neither log2
+ * nor exp2, which devices compute inexactly. For C and GLSL from ES 1.00 on, where four bytes of a
+ * texture hold a float.
  *
  * A byte is a float from 0 to 255. The order is little-endian: .x is the lowest byte, as in the
  * memory of x86, ARM and WebAssembly.
  *
  * Exact for every finite float, signed zero and infinity; every NaN becomes the one with bits
  * 0x7fc00000. Each operation is exact in floats with 24 bits of mantissa, in any rounding mode,
- * except:
+ * with two exceptions:
  *   subnormals  are exact unless the device flushes them, to a zero of the same sign
- *   -0          is recognised by 1 / x; it becomes 0 on a device where 1 / x is no signed infinity
+ *   -0          is recognised by 1 / x; it becomes 0 if the device's 1 / x is no signed infinity
  *
- * Powers of two are products of short exact decimals: compilers may misread longer ones. */
+ * Powers of two are products of short exact decimals, since compilers may misread longer ones. */
 #define PACK_UP_16   65536.0f
 #define PACK_UP_32   (PACK_UP_16 * PACK_UP_16)
 #define PACK_UP_64   (PACK_UP_32 * PACK_UP_32)
@@ -67,8 +67,9 @@ FUNCTION(vec4) pack_float(float x)
     PACK_RUNG(a < 0.125f, 16.0f, -4.0f)
     PACK_RUNG(a < 0.5f, 4.0f, -2.0f)
     PACK_RUNG(a < 1.0f, 2.0f, -1.0f)
-    /* Now 1 <= a < 2, or e = 0 and a < 2 is a scaled subnormal. A NaN fails all these comparisons,
-     * and this one. (No comparison is negated: some compilers turn !(x <= y) into x > y.) */
+    /* Now 1 <= a < 2, or e = 0 and a < 2 is a scaled subnormal. A NaN fails all the comparisons
+     * above, and the next one. (No comparison is negated: some compilers turn !(x <= y) into x >
+     * y.) */
     if (a < 2.0f) {
         float bits = e == 0.0f ? a * (64.0f * PACK_UP_16) : (a - 1.0f) * (128.0f * PACK_UP_16);
         vec4 mantissa = pack_number(bits);

@@ -1,10 +1,10 @@
-/* Doubles (IEEE 754 binary64) by 32-bit integers, for GPUs without them: a real64 is a uvec2, x the
- * low word. Sums, products and conversions round to nearest, ties to even, and so have the bits
- * that the CPU's have. Two things are left out: what would be subnormal is 0, and a result beyond
- * the range, or of an operand beyond it, is REAL64_BEYOND.
+/* Doubles (IEEE 754 binary64) in 32-bit integers, for GPUs without doubles: a real64 is a uvec2, x
+ * the low word. Sums, products and conversions round to nearest, ties to even, and so have the same
+ * bits as on the CPU, with two exceptions: a subnormal result is 0, and a result outside the range,
+ * or with an operand outside the range, is REAL64_BEYOND.
  *
- * One path for all operands, chosen by arithmetic: compilers of software drivers take minutes for
- * branches. */
+ * Arithmetic selects between cases, and all operands take the same path: the compilers of software
+ * drivers take minutes for branches. */
 #define real64        uvec2
 #define REAL64_BEYOND 0x7ff00000u /* the high word; the low one means nothing */
 
@@ -26,8 +26,8 @@ FUNCTION(uvec2) real64_significand(uvec2 a)
     return UVEC2(a.x * is_other, ((a.y & 0xfffffu) | 0x100000u) * is_other);
 }
 
-/* Of x, which is not 0. Its float has the same highest bit: without the second one it does not
- * round up to the next. */
+/* For x other than 0. The float of x has the same highest bit as x: clearing the second bit keeps
+ * the conversion from rounding up to the next power of two. */
 FUNCTION(uint) real64_highest_bit(uint x)
 {
     return (floatBitsToUint(F(x & ~(x >> 1u))) >> 23u) - 127u;
@@ -54,8 +54,8 @@ FUNCTION(uvec2) real64_shift_left(uvec2 m, uint count)
     return UVEC2(low << k, (high << k) | ((low >> 1u) >> (31u - k)));
 }
 
-/* From a significand of 53 bits and four more, of which the lowest stand for all that are lost. A
- * carry out of the significand raises the exponent. */
+/* Rounds a significand of 53 bits and four more, the lowest of which is set if any lower bit was
+ * lost. A carry out of the significand raises the exponent. */
 FUNCTION(uvec2) real64_round(uint sign_bit, int exponent, uvec2 m)
 {
     uint rest = m.x & 15u, kept = (m.x >> 4u) | (m.y << 28u);

@@ -1,10 +1,12 @@
 /* The binning of a field's points, on every engine: a point's bin, and the record that is sorted
  * into it.
  *
- * Positions are computed in double, on GPUs by kernels/real64.k.h, or a record near the far end of
- * a large grid would be less exact than the sums. plan: words that the host makes
- * (src/field/field_plan.c), doubles of two words each and the levels. points: 3 floats each. radii:
- * one float each, or any words where the plan has a radius for all. */
+ * Positions are computed in double (on GPUs by kernels/real64.k.h). In float, a record near the far
+ * end of a large grid would be less exact than the sums.
+ *   plan    words that the host prepares (src/field/field_plan.c): doubles of two words each, and
+ *           the levels
+ *   points  3 floats per point
+ *   radii   1 float per point; unused if the plan has one radius for all */
 
 #define FIELD_BINS_INVERSE 0u  /* 9 doubles: from world to samples, row by row */
 #define FIELD_BINS_ORIGIN  18u /* 3 */
@@ -28,7 +30,7 @@ uint bin;     /* its number among all bins */
 uvec4 record; /* a field_point's bits */
 STRUCT_END(field_binned)
 
-/* Of a point of that radius; 0: it is ignored. */
+/* The reach of a point with that radius; 0 if the point is ignored. */
 FUNCTION(real64) field_reach_of(tml_words plan, real64 radius)
 {
     real64 reach = real64_add(radius, real64_at(plan, FIELD_BINS_MARGIN));
@@ -42,7 +44,7 @@ FUNCTION(real64) field_reach_of(tml_words plan, real64 radius)
     return is_usable != 0u ? reach : real64_of_uint(0u);
 }
 
-/* Of point i. */
+/* The reach of point i. */
 FUNCTION(real64) field_reach(tml_words plan, tml_words radii, tml_index i)
 {
     real64 radius = real64_at(plan, FIELD_BINS_RADIUS);
@@ -51,7 +53,8 @@ FUNCTION(real64) field_reach(tml_words plan, tml_words radii, tml_index i)
     return field_reach_of(plan, radius);
 }
 
-/* In samples from sample (0, 0, 0). An axis of no share, as most are, costs nothing. */
+/* Point i's position along an axis, in samples from sample (0, 0, 0). Zero entries of the matrix,
+ * which most off-diagonal entries are, cost nothing. */
 FUNCTION(real64) field_place_along(tml_words plan, tml_words points, tml_index i, uint axis)
 {
     real64 sum = real64_of_uint(0u);
@@ -75,16 +78,17 @@ FUNCTION(uint) field_meets(tml_words plan, uint axis, real64 reach, real64 posit
            real64_less(position, real64_add(last, support));
 }
 
-/* Of a reach, by a float's bits. Level l has reaches in (largest / 4^(l + 1), largest / 4^l]; the
- * last one has all smaller too. Supports are wider than floats are rounded. */
+/* The level of a reach, given by the bits of its float. Level l holds reaches in (largest / 4^(l +
+ * 1), largest / 4^l], and the last level also all smaller ones. Rounding to float does no harm:
+ * supports are widened by more. */
 FUNCTION(uint) field_level_of(tml_words plan, uint reach)
 {
     uint largest = real64_to_float(real64_at(plan, FIELD_BINS_LARGEST));
     return min((largest - reach) >> 24u, tml_word(plan, FIELD_BINS_COUNT) - 1u);
 }
 
-/* The bin along one axis. Points outside the grid go to the border bins, which are nearer to every
- * brick, so a brick still finds them within the support. */
+/* The bin along one axis. A point outside the grid is in a border bin. That bin is nearer to every
+ * brick than the point is, so a brick still finds the point within the support. */
 FUNCTION(uint) field_bin_along(real64 position, uint edge_log2, uint bins)
 {
     return real64_whole(real64_scale(position, -I(edge_log2)), bins - 1u);
@@ -97,8 +101,8 @@ FUNCTION(uint) field_in_bin(real64 position, uint bin, uint edge_log2)
     return real64_to_float(real64_subtract(position, corner));
 }
 
-/* Point i, of that reach, which is not 0. (Measured dead end: in one loop, which knows the level
- * before it has the positions, SwiftShader compiles it for two minutes.) */
+/* The bin and the record of point i with a reach other than 0. (Measured dead end: with both loops
+ * joined, SwiftShader takes two minutes to compile.) */
 FUNCTION(field_binned)
 field_bin_of(tml_words plan, tml_words points, tml_index i, real64 reach)
 {

@@ -1,5 +1,6 @@
-/* The names of kernels/real64.k.h on the host's own doubles, for kernel files that use them in C:
- * macros, since in one file with the others (tools/make_amalgamation.c) they must end. */
+/* The names of kernels/real64.k.h for the host's own doubles, for kernel files that use them in C.
+ * They are macros, so that they can be undefined: in one amalgamated file
+ * (tools/make_amalgamation.c) they would collide with the functions. */
 #include <stdint.h>
 #include <string.h>
 

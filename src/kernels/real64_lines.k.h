@@ -1,5 +1,5 @@
-/* Lines against triangles in doubles. Arguments are floats, so their differences are rounded but
- * once. */
+/* Lines against triangles in doubles. The arguments are floats, so a difference of two is rounded
+ * only once. */
 #define REAL64_FLOAT_NAN 0x7fc00000u
 
 STRUCT_BEGIN(real64_vec3)
@@ -63,8 +63,8 @@ FUNCTION(uvec2) real64_farthest3(real64_vec3 p)
     return real64_farther(real64_farther(p.x, p.y), p.z);
 }
 
-/* A quotient, as if it were rounded but once, or nearly so: devices divide less well. PRECISE, or a
- * compiler takes a / b + r / b for (a + r) / b, as NVIDIA's does, in which r is lost. */
+/* A quotient, rounded nearly correctly although devices divide less exactly. Without PRECISE, a
+ * compiler may combine a / b + r / b into (a + r) / b, as NVIDIA's does, and r is lost. */
 FUNCTION(float) real64_quotient(float a, float b)
 {
     PRECISE float about = a / b;
@@ -76,11 +76,11 @@ FUNCTION(float) real64_quotient(float a, float b)
     return quotient;
 }
 
-/* A determinant of vectors p, q and r is a sum of six products, each off by less than 2^-49 of the
- * vectors' farthest coordinates: 3 differences, 2 products and 3 sums are rounded. 2^-46 of these
- * is more in all. */
+/* Error bound of a determinant of vectors p, q and r, which is a sum of six products. Three
+ * differences, two products and three sums are rounded, so each product has an error below 2^-49 of
+ * the product of the vectors' largest components. 2^-46 of that product bounds the total. */
 
-/* Whether the ray's line passes through the triangle: 1, or 0, or 2 where doubles are unsure. */
+/* Does the ray's line pass through the triangle? 1: yes; 0: no; 2: doubles cannot decide. */
 FUNCTION(uint)
 real64_line_passes(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, real64_vec3 way)
 {
@@ -104,9 +104,9 @@ real64_line_passes(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 orig
     return (signs & 4u) != 0u ? 2u : 1u;
 }
 
-/* The bits of t, rounded to float, where the ray meets the triangle's plane; of NaN where doubles
- * are unsure. The quotient n / m of determinants is rounded to f if n - f m is certainly below half
- * the last place of f, by m. */
+/* The bits of t, rounded to float, at which the ray meets the triangle's plane; NaN's bits if
+ * doubles cannot decide the rounding. Rounding the quotient n / m of determinants to f is decided
+ * if n - f m is certainly below half of m times the last place of f. */
 FUNCTION(uint)
 real64_line_t(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, real64_vec3 way)
 {
@@ -167,8 +167,9 @@ FUNCTION(uvec2) real64_divide(uvec2 a, uvec2 b)
                         quotient);
 }
 
-/* Weights of the second and third corner where the ray meets the triangle's plane: of the
- * determinants' sum, that of the edge across, as tree_cast_hits.c has them. */
+/* Barycentric weights of the second and third corner at the point where the ray meets the
+ * triangle's plane: the determinant of the edge opposite the corner, divided by the sum of all
+ * three, as in tree_cast_hits.c. */
 FUNCTION(vec2)
 real64_line_weights(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin,
                     real64_vec3 way)

@@ -3,19 +3,19 @@
  *
  * Triangle f has half-edges 3f, 3f + 1 and 3f + 2; half-edge h runs from corner h % 3 to the next.
  * Arrays of words:
- *   halves    4 a half-edge: its origin vertex; its twin; its edge, or on adaptive levels the edge
- *             point's vertex; the edge's sharpness (a float's bits)
- *   vertices  4 a vertex: an outgoing half-edge, on a boundary the one from which a
- *             counter-clockwise walk meets all others; its sharpness; Loop's beta and the limit
- *             mask's weight for its valence
- *   firsts    1 an edge: the lower of its half-edges
- *   values    1 to 4 floats a vertex: positions, or any attribute
+ *   halves    4 per half-edge: its origin vertex; its twin; its edge, or on adaptive levels the
+ *             vertex at the edge point; the edge's sharpness (a float's bits)
+ *   vertices  4 per vertex: an outgoing half-edge, on a boundary the one from which a
+ *             counter-clockwise walk meets all others; its sharpness; for its valence, Loop's beta
+ *             and the limit mask's weight
+ *   firsts    1 per edge: the lower of its half-edges
+ *   values    1 to 4 floats per vertex: positions, or any attribute
  * A twin is LOOP_NONE on a boundary, and LOOP_OUTSIDE if the level lacks the triangle across the
  * edge.
  *
- * The children of triangle f are 4f to 4f + 3: 4f + k at corner k, beginning with that corner, and
- * 4f + 3 in the middle, beginning with the edge point of half-edge 3f. Every mask adds differences
- * from one of its values, so that equal values give exactly that value.
+ * The children of triangle f are 4f to 4f + 3. Child 4f + k lies at corner k and begins with that
+ * corner. Child 4f + 3 lies in the middle and begins with the edge point of half-edge 3f. Every
+ * mask adds differences from one of its values, so equal values give exactly that value.
  *
  * After: Loop: Smooth Subdivision Surfaces Based on Triangles. 1987; Hoppe et al.: Piecewise Smooth
  * Surface Reconstruction. 1994; DeRose, Kass, Truong: Subdivision Surfaces in Character Animation.
@@ -79,8 +79,8 @@ FUNCTION(float) loop_worn(float sharpness)
 
 /* ---- topology of the next level -------------------------------------------------------------- */
 
-/* The twin of a child's half-edge that is one half of half-edge h of the parent, from h's twin.
- * at_origin: the half at h's origin, else the half at h's end. */
+/* The twin of a child's half-edge that is one half of the parent's half-edge h, from h's twin.
+ * at_origin: the half at h's origin; otherwise the half at h's end. */
 FUNCTION(uint) loop_child_twin(uint twin, bool at_origin)
 {
     if (!loop_is_half(twin))
@@ -94,8 +94,8 @@ FUNCTION(uint) loop_middle(tml_words halves, uint h, uint vertex_count)
     return vertex_count + loop_edge(halves, h);
 }
 
-/* The half-edge of triangle f that contains half-edge i of its children. For i in f's interior, the
- * half-edge of f that i's edge takes its number from. */
+/* The half-edge of triangle f that contains half-edge i of its children. If i lies inside f: the
+ * half-edge of f from which i's edge takes its number. */
 FUNCTION(uint) loop_child_side(uint i, uint f)
 {
     uint h = 3u * f + i % 12u / 3u;
@@ -104,8 +104,8 @@ FUNCTION(uint) loop_child_side(uint i, uint f)
     return i % 3u == 0u ? h : loop_prev(h);
 }
 
-/* Record of half-edge i of the next level. It lies in a child of triangle f, which is refined
- * triangle number i / 12; twin is the twin of its side, numbered among refined triangles.
+/* Record of half-edge i of the next level, which lies in a child of triangle f, the refined
+ * triangle number i / 12. twin: the twin of the parent's side, numbered among refined triangles.
  * vertex_count and edge_count are this level's. */
 FUNCTION(uvec4)
 loop_child_half(uint i, uint f, uint twin, tml_words halves, uint vertex_count, uint edge_count)
@@ -205,8 +205,8 @@ FUNCTION(vec4) loop_crease_point(vec4 a, vec4 b)
     return add4(a, scale4(sub4(b, a), 0.5f));
 }
 
-/* Edge point of an interior edge from a to b with sharpness below 1; c and d are its triangles'
- * third corners. */
+/* Edge point of an interior edge from a to b with sharpness below 1. c and d are the third corners
+ * of its two triangles. */
 FUNCTION(vec4) loop_inner_point(vec4 a, vec4 b, vec4 c, vec4 d, float sharp)
 {
     vec4 beside = add4(sub4(c, a), sub4(d, a));
@@ -289,7 +289,8 @@ FUNCTION(uint) loop_last_neighbour(tml_words halves, uint h, uint vertex_count, 
     return loop_origin(halves, h);
 }
 
-/* Sharpness of h's edge in the level of the neighbours: the next one with LOOP_REFINED. */
+/* Sharpness of h's edge in the level from which the neighbours come: the next level with
+ * LOOP_REFINED. */
 FUNCTION(float) loop_sharpness_at(tml_words halves, uint h, uint flags)
 {
     float sharp = loop_sharpness(halves, h);
@@ -317,8 +318,8 @@ loop_walk(uint start, vec4 v, tml_words halves, tml_words values, uint n, uint v
     return ring;
 }
 
-/* A vertex's rule, from its sharpness and its number of sharp edges. A dart, with one of them, is
- * smooth. */
+/* A vertex's rule, from its sharpness and its number of sharp edges. A dart, with one sharp edge,
+ * is smooth. */
 #define LOOP_SMOOTH 0u
 #define LOOP_CREASE 1u
 #define LOOP_CORNER 2u
@@ -330,8 +331,8 @@ FUNCTION(uint) loop_rule(float sharp, uint sharp_count)
     return sharp_count == 2u ? LOOP_CREASE : LOOP_SMOOTH;
 }
 
-/* Vertex point of a vertex with value v. If the next level has another rule, blends both rules'
- * points. */
+/* Vertex point of a vertex with value v. If the vertex has another rule on the next level, the
+ * points of both rules are blended. */
 FUNCTION(vec4) loop_vertex_step(vec4 v, loop_ring ring, float sharp, float beta)
 {
     vec4 step_smooth = scale4(ring.all, beta);
@@ -369,8 +370,9 @@ loop_vertex_point(uint i, tml_words halves, tml_words vertices, tml_words values
                             tml_word_float(vertices, 4u * i + 2u));
 }
 
-/* Value i of the next level: of the edge whose first half-edge is firsts[i - vertex_count] the edge
- * point; else, below vertex_count or where that is LOOP_NONE, the vertex point. */
+/* Value i of the next level. For i from vertex_count on, it is the edge point of the edge whose
+ * first half-edge is firsts[i - vertex_count]. Below vertex_count, or if that first half-edge is
+ * LOOP_NONE, it is the vertex point. */
 FUNCTION(vec4)
 loop_child_value(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
@@ -409,8 +411,8 @@ loop_vertex_limit(uint i, tml_words halves, tml_words vertices, tml_words values
                            tml_word_float(vertices, 4u * i + 3u));
 }
 
-/* The edge point v of an edge from a to b, and its neighbours in the next level, relative to v: a,
- * b, and on the edge's left and right those near b and near a. */
+/* The edge point v of an edge from a to b, and its neighbours in the next level relative to v: a,
+ * b, and on the left and the right of the edge the neighbours near b and near a. */
 /* clang-format off */
 STRUCT_BEGIN(loop_centre)
     vec4 v;
@@ -455,8 +457,8 @@ loop_centre_of(uint h, tml_words halves, tml_words values, uint n, uint vertex_c
     return c;
 }
 
-/* The same from this level's values and kept, the next level's vertex points; computes the edge
- * points. */
+/* The same neighbourhood from this level's values and `kept`, the next level's vertex points.
+ * Computes the edge points. */
 FUNCTION(loop_centre)
 loop_centre_ahead(uint h, tml_words halves, tml_words values, tml_words kept, uint n, uint flags)
 {
@@ -493,7 +495,8 @@ FUNCTION(vec4) loop_centre_limit(loop_centre c, uint flags)
     return add4(c.v, scale4(add4(ends, sides), 1.0f / 12.0f));
 }
 
-/* Limit of value i of the next level, from values of the next level and this level's topology. */
+/* Limit position of value i of the next level, from the next level's values and this level's
+ * topology. */
 FUNCTION(vec4)
 loop_child_limit(uint i, tml_words halves, tml_words vertices, tml_words firsts, tml_words values,
                  uint n, uint vertex_count, uint flags)
@@ -523,8 +526,8 @@ FUNCTION(vec3) loop_unit(vec3 v)
     return scale3(scaled, 1.0f / length3(scaled));
 }
 
-/* One side of a crease at a vertex: its normal, and the sharp half-edge that ends the side,
- * counter-clockwise from the one that begins it (LOOP_NONE on a boundary). */
+/* One side of a crease at a vertex: its normal, and the sharp half-edge that ends the side. Sides
+ * are walked counter-clockwise from the half-edge that begins them. LOOP_NONE on a boundary. */
 /* clang-format off */
 STRUCT_BEGIN(loop_side)
     vec3 normal;
@@ -532,9 +535,9 @@ STRUCT_BEGIN(loop_side)
 STRUCT_END(loop_side)
 /* clang-format on */
 
-/* Normal of the side from sharp half-edge first on, by tangents along and across the crease
- * (Biermann et al. 2000), of differences from v. inside counts edges between both sharp ones; 2 is
- * the regular case. */
+/* Normal of the side that begins at sharp half-edge first, from tangents along and across the
+ * crease (Biermann et al. 2000), which are sums of differences from v. inside: the number of edges
+ * between the two sharp ones; 2 is the regular case. */
 FUNCTION(loop_side)
 loop_side_normal(uint first, vec3 v, tml_words halves, tml_words positions, tml_words turns,
                  uint vertex_count, uint flags)
@@ -674,8 +677,8 @@ loop_vertex_normal(uint i, tml_words halves, tml_words vertices, tml_words posit
     return loop_unit(cross3(tangents.along, tangents.across));
 }
 
-/* Normal of a crease's left side at the edge point of an edge from a to b; all relative to that
- * point. */
+/* Normal of the left side of a crease at the edge point of an edge from a to b. All arguments are
+ * relative to that point. */
 FUNCTION(vec3) loop_middle_side(vec3 a, vec3 b, vec3 near_b, vec3 near_a)
 {
     return loop_unit(cross3(sub3(b, a), sub3(add3(near_b, near_a), scale3(add3(a, b), 0.5f))));

@@ -1,11 +1,12 @@
-/* Adaptive Loop subdivision: a level of some triangles, what a criterion measures on an edge, and
- * how a triangle is divided whose neighbours are. After subdivide.k.h.
+/* Adaptive Loop subdivision: a level that has only some triangles, the criterion's measure of an
+ * edge, and how a triangle is divided if its neighbours are. Include after subdivide.k.h.
  *
- * An adaptive level refines some of its triangles. places: 1 word a triangle, its number among the
- * refined triangles, or LOOP_NONE. A vertex keeps its number in all levels, and new vertices
- * follow. firsts: 1 word a vertex of the next level, LOOP_NONE for those that this level has. Edges
- * have no numbers: a half-edge's third word is the edge point's vertex, or LOOP_NONE. Where the
- * level's triangles end, twins are LOOP_OUTSIDE. */
+ * An adaptive level refines some of its triangles.
+ *   places  1 word per triangle: its number among the refined triangles, or LOOP_NONE
+ *   firsts  1 word per vertex of the next level: LOOP_NONE for the vertices that this level has
+ * A vertex keeps its number on all levels, and new vertices follow. Edges have no numbers: the
+ * third word of a half-edge is the vertex at its edge point, or LOOP_NONE. Where the level's
+ * triangles end, twins are LOOP_OUTSIDE. */
 
 /* Is triangle t of a level the mesh's, or is its parent, list[t / 4], marked? */
 FUNCTION(bool) loop_inherits(uint t, uint level, tml_words list, tml_words marks)
@@ -22,8 +23,8 @@ FUNCTION(uint) loop_placed(uint h, tml_words places)
     return place == LOOP_NONE ? LOOP_OUTSIDE : 3u * place + h % 3u;
 }
 
-/* Does h, rather than its twin, create an edge point? Its edge has one if either triangle at the
- * edge of the mesh is refined. mesh_halves joins both sides of a seam, so both get an edge
+/* Does h, rather than its twin, create an edge point? An edge at the mesh's edge has one if either
+ * of its triangles is refined. mesh_halves joins both sides of a seam, so both sides get an edge
  * point. */
 FUNCTION(bool) loop_owns_middle(uint h, tml_words halves, tml_words mesh_halves, tml_words places)
 {
@@ -57,8 +58,8 @@ FUNCTION(bool) loop_touches(uint i, tml_words halves, tml_words vertices, tml_wo
     return is_marked && h != LOOP_OUTSIDE;
 }
 
-/* Records of kept and new vertices in the next level; no half-edge if its triangle is not
- * refined. */
+/* Records of kept and new vertices in the next level. A vertex whose triangle is not refined has no
+ * half-edge. */
 FUNCTION(uvec4) loop_placed_vertex(uvec4 vertex, tml_words places)
 {
     vertex.x = loop_placed(vertex.x, places);
@@ -90,7 +91,8 @@ FUNCTION(bool) loop_is_wearing(uint i, tml_words halves, tml_words vertices)
     return wears && h != LOOP_OUTSIDE;
 }
 
-/* Is it, and do all edges around vertex i have edge points, so that its limit can be computed? */
+/* Is the vertex, or an edge at it, semi-sharp, and do all edges around it have edge points, so that
+ * its limit can be computed? */
 FUNCTION(bool) loop_wears_here(uint i, tml_words halves, tml_words vertices)
 {
     if (!loop_is_wearing(i, halves, vertices))
@@ -126,8 +128,8 @@ loop_new_limit(uint h, tml_words halves, tml_words values, tml_words next_values
     return loop_centre_limit(loop_centre_ahead(h, halves, values, next_values, n, flags), flags);
 }
 
-/* Limit of vertex i: recomputed if semi-sharp creases or corners at i lose sharpness here, else
- * from limits. */
+/* Limit position of vertex i: recomputed if semi-sharp creases or corners at i lose sharpness on
+ * this level, else taken from limits. */
 FUNCTION(vec4)
 loop_worn_limit(uint i, tml_words limits, tml_words halves, tml_words vertices,
                 tml_words next_values, uint n, uint flags)
@@ -181,18 +183,19 @@ FUNCTION(loop_wings) loop_wings_at(uint h, tml_words halves, tml_words limits)
     return wings;
 }
 
-/* Moves m, the limit of the edge point between a and b, along the surface into the plane of the
- * edge and the surface normal. Near an extraordinary vertex (valence other than 6), m is offset
- * sideways by a fixed part of the edge's length on every level, which is no curvature. On sharp
- * edges wings are 0, and m stays. */
+/* Moves m, the limit of the edge point between a and b, along the surface into the plane that the
+ * edge and the surface normal span. Near an extraordinary vertex (valence other than 6), m is
+ * offset sideways by a fixed fraction of the edge's length on every level; that offset is no
+ * curvature. On sharp edges wings are 0, and m stays. */
 FUNCTION(vec3) loop_above(vec3 a, vec3 b, vec3 m, loop_wings wings)
 {
     vec3 side = loop_unit(cross3(add3(wings.left, wings.right), sub3(b, a)));
     return sub3(m, scale3(side, dot3(sub3(m, a), side)));
 }
 
-/* Turning angle of a curve from a through m to b: for a circular arc, the angle between its end
- * tangents is twice that between the chords a m and m b. m need not be the arc's midpoint. */
+/* Turning angle of a curve from a through m to b. For a circular arc, the angle between the
+ * tangents at its ends is twice the angle between the chords a m and m b. m need not be the arc's
+ * midpoint. */
 FUNCTION(float) loop_turn(vec3 a, vec3 b, vec3 m)
 {
     return 2.0f * loop_angle(sub3(m, a), sub3(b, m));
@@ -239,8 +242,8 @@ FUNCTION(bool) loop_is_unseen(vec4 a, vec4 b, vec4 c)
            (a.w <= 0.0f && b.w <= 0.0f && c.w <= 0.0f);
 }
 
-/* Code of leaf t: bit k if half-edge 3t + k is split, as the triangle across it is red; bit 3
- * always. */
+/* Code of leaf t: bit k is set if half-edge 3t + k is split because the triangle across it is red;
+ * bit 3 is always set. */
 FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
 {
     uint code = 8u;
@@ -252,8 +255,8 @@ FUNCTION(uint) loop_leaf_code(uint t, tml_words halves, tml_words reds)
     return code;
 }
 
-/* A vertex of half-edge h's triangle: 0 to 2 are its corners from h's origin on, 3 to 5 the edge
- * points of the edges from corner c - 3 to the next. */
+/* A vertex of half-edge h's triangle. Numbers 0 to 2 are its corners, starting at h's origin; 3 to
+ * 5 are the edge points of the edges that start at corners 0 to 2. */
 FUNCTION(uint) loop_corner(uint h, uint c, tml_words halves)
 {
     uint at = c % 3u == 0u ? h : c % 3u == 1u ? loop_next(h) : loop_prev(h);
@@ -289,7 +292,7 @@ FUNCTION(uvec3) loop_green(uint t, uint code, uint k, tml_words halves)
     return loop_three(h + k, 0u, 3u, 5u, halves);
 }
 
-/* In place of loop_green: the leaf itself, then for each split edge a thin triangle to its edge
+/* Alternative to loop_green: the leaf itself, then for each split edge a thin triangle to its edge
  * point. */
 FUNCTION(uvec3) loop_sliver(uint t, uint code, uint k, tml_words halves)
 {

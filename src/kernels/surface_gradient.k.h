@@ -19,9 +19,9 @@ FUNCTION(ivec3) surface_steps(int axis, int d, int u, int v)
     return IVEC3(axis == 0 ? d : u, axis == 1 ? d : axis == 0 ? u : v, axis == 2 ? d : v);
 }
 
-/* The term of a difference d steps along an axis: the sample there or, for Sobel, the smoothed 3x3
- * neighbourhood in the plane normal to the axis. A missing sample takes the value of the plane's
- * centre; a missing centre makes the term NaN. */
+/* The term of a difference d steps along an axis: the sample there, or for Sobel the smoothed 3x3
+ * neighbourhood in the plane normal to the axis. The value of the plane's centre replaces a missing
+ * sample; a missing centre makes the term NaN. */
 FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
 {
     float centre = 0.0f, corners = 0.0f, edges = 0.0f;

@@ -1,7 +1,8 @@
-/* Positions of a surface net's vertices (kernels/surface_nets.k.h), in doubles until they are
- * rounded. */
+/* Positions of a surface net's vertices (kernels/surface_nets.k.h), computed in doubles and rounded
+ * once at the end. */
 
-/* In samples of the volume, from a cell's number behind the background. Never below 0. */
+/* A position in samples of the volume, from a cell's number, which counts the layer of background
+ * if there is one. Never below 0. */
 FUNCTION(real64) nets_coordinate(tml_words plan, uint axis, uint cell, uint place)
 {
     uint whole = tml_word(plan, NETS_FIRST + axis) + cell - tml_word(plan, NETS_PAD) +

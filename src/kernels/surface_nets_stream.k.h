@@ -1,5 +1,5 @@
-/* A surface net on a device (kernels/surface_nets.k.h): a map's element is a word of bits, then a
- * vertex, then a face. */
+/* Kernels that make a surface net on a device (kernels/surface_nets.k.h). An element of a map is a
+ * word of bits, then a vertex, then a face. */
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
@@ -42,14 +42,15 @@ FUNCTION(uint) net_lead(tml_words plan)
     return 32u * tml_word(plan, NETS_PAD);
 }
 
-/* Is a row of the volume, and not of the background? */
+/* Is the row one of the volume's, rather than of the background? */
 FUNCTION(bool) net_is_real(tml_words plan, uint y, uint z)
 {
     uint pad = tml_word(plan, NETS_PAD);
     return y - pad < tml_word(plan, NETS_COUNT + 1u) && z - pad < tml_word(plan, NETS_COUNT + 2u);
 }
 
-/* The number in the volume of a row's sample at column 0, in front of it behind the background. */
+/* The number in the volume of a row's sample at column 0. Behind a layer of background, column 0
+ * lies before the row's first sample. */
 FUNCTION(uint) net_row_sample(tml_words plan, uint y, uint z)
 {
     uint pad = tml_word(plan, NETS_PAD);
@@ -90,8 +91,8 @@ FUNCTION(bool) net_is_background(tml_words plan, uvec2 label)
            label.y == tml_word(plan, NETS_BACKGROUND + 1u);
 }
 
-/* The label at a column of a row; other labels than the chosen ones are background. members: as
- * net_members_of makes them, number: of the row's word that has the column. */
+/* The label at a column of a row. Labels that are not chosen count as background. members: the word
+ * of net_members_of that contains the column. */
 FUNCTION(uvec2)
 net_label_at(tml_words volume, tml_words plan, uint members, uint column, uint y, uint z)
 {
@@ -153,8 +154,8 @@ FUNCTION(bool) net_is_chosen(tml_words plan, uvec2 label)
            !net_is_background(plan, label);
 }
 
-/* Samples of a word with a chosen label. Runs of equal labels, which are long, are searched
- * once. */
+/* Bits of the samples of a word that have a chosen label. Runs of equal labels are long, so each
+ * run is looked up once. */
 FUNCTION(uint) net_members_of(tml_words volume, tml_words plan, uint i)
 {
     net_spot at = net_spot_at(plan, i);
@@ -180,8 +181,8 @@ FUNCTION(uint) net_members_of(tml_words volume, tml_words plan, uint i)
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/* A row's samples from a word of bits on, in words of the volume: its first one, and how many bits
- * of that come before. */
+/* The samples of a row from a word of bits on, in words of the volume: the first word, and the
+ * number of its low bits that precede the samples. */
 STRUCT_BEGIN(net_run)
 uint word;
 uint shift;
@@ -199,7 +200,7 @@ FUNCTION(net_run) net_run_at(tml_words plan, net_spot at)
     return run;
 }
 
-/* Four words from 4 k on; background where the row is. */
+/* Four words of a run from word 4 k on; background if the row is one of the background. */
 FUNCTION(uvec4) net_quad(tml_words volume, tml_words plan, net_run run, uint k)
 {
     uint first = run.word + 4u * k;
@@ -218,7 +219,7 @@ FUNCTION(uvec4) net_quad(tml_words volume, tml_words plan, net_run run, uint k)
                  q.w >> run.shift | tml_word(volume, first + 4u) << up);
 }
 
-/* The same, a sample further; next: the quad after it. */
+/* The quad q shifted by one sample. next: the quad after q. */
 FUNCTION(uvec4) net_shifted(uvec4 q, uvec4 next, uint bytes)
 {
     uint shift = 8u * bytes;
@@ -255,7 +256,7 @@ FUNCTION(uint) net_unlike(uvec4 a, uvec4 b, uint bytes)
     return U(a.x != b.x || a.y != b.y) | U(a.z != b.z || a.w != b.w) << 1u;
 }
 
-/* A word of members; all are where none are chosen. */
+/* A word of members; all samples are members if no labels are chosen. */
 FUNCTION(uint) net_members_at(tml_words members, tml_words plan, net_spot at)
 {
     if (tml_word(plan, NETS_CHOOSES) == 0u)
@@ -271,8 +272,8 @@ FUNCTION(net_spot) net_spot_beside(net_spot at, uint words, uint rows, uint laye
     return at;
 }
 
-/* Of a word's edges along x, y and z: a bit for each between unlike samples that four cells
- * surround. */
+/* A bit for each edge along x, y and z from a word's samples: set if the edge's two samples differ
+ * and four cells surround the edge. */
 FUNCTION(uvec3) net_edges_of(tml_words volume, tml_words members, tml_words plan, uint i)
 {
     net_spot at = net_spot_at(plan, i);
@@ -350,7 +351,7 @@ net_pair_of(tml_words volume, tml_words members, tml_words plan, net_spot at, ui
     return pair;
 }
 
-/* Those of the edges whose faces are written. */
+/* A bit for each of the edges whose face is written. */
 FUNCTION(uint)
 net_kept_of(tml_words volume, tml_words members, tml_words plan, uint i, uint edges, uint axis)
 {
@@ -367,7 +368,7 @@ net_kept_of(tml_words volume, tml_words members, tml_words plan, uint i, uint ed
     return kept;
 }
 
-/* The lower 11 bits, each three places from the next. */
+/* Spreads the lower 11 bits to every third bit. */
 FUNCTION(uint) net_spread(uint x)
 {
     uint a = x & 0x7ffu;
@@ -376,7 +377,8 @@ FUNCTION(uint) net_spread(uint x)
     a = (a | a << 4u) & 0x430c30c3u;
     return (a | a << 2u) & 0x49249249u;
 }
-/* Bits of three words in turn, as 96: of faces by their sample, then axis. */
+/* Interleaves the bits of three words to 96 bits: faces in the order of their sample, then their
+ * axis. */
 FUNCTION(uvec3) net_in_turn(uvec3 e)
 {
     return UVEC3(net_spread(e.x) | net_spread(e.y) << 1u | net_spread(e.z & 0x3ffu) << 2u,
@@ -388,11 +390,12 @@ FUNCTION(uvec3) net_in_turn(uvec3 e)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The edges around a word of cells: along x by [y][z], along y by z and along z by y; of the latter
- * those of the next column behind bit 31, too, as far as it is one. */
+/* The edges around the cells of a word. x: along x, at [y][z] (four words). y: along y, at z, z +
+ * 1, and the next word of both; the cells in bit 31 need the next word's first column. z: along z,
+ * at y, y + 1, and likewise. */
 STRUCT_BEGIN(net_around)
 uvec4 x;
-uvec4 y; /* two, and the next words of both */
+uvec4 y;
 uvec4 z;
 STRUCT_END(net_around)
 
@@ -419,7 +422,7 @@ FUNCTION(uint) net_both(uint own, uint next)
     return own | own >> 1u | next << 31u;
 }
 
-/* Cells of a word that have a vertex: those with an edge that is a face. */
+/* The cells of a word that have a vertex: at least one of their edges has a face. */
 FUNCTION(uint) net_cells_of(tml_words edges, tml_words plan, uint i)
 {
     net_spot at = net_spot_at(plan, i);
@@ -435,16 +438,17 @@ FUNCTION(uint) net_cells_of(tml_words edges, tml_words plan, uint i)
            net_columns(at.word, lead - pad, lead + tml_word(plan, NETS_COUNT) - 1u + pad);
 }
 
-/* ranks: of each word its cells that have a vertex, how many have one before, its members, and 0.
- * The number of the vertex at a bit of word i, or of the next one after it. */
+/* The number of the vertex at a bit of word i, or of the next vertex after that bit. ranks, for
+ * each word: the bits of its cells that have a vertex, the number of vertices before it, its
+ * members, and 0. */
 FUNCTION(uint) net_rank(tml_words ranks, uint i, uint bit)
 {
     uvec4 rank = tml_word_uvec4(ranks, i);
     return rank.y + popcount32(rank.x & ((1u << bit) - 1u));
 }
 
-/* A cell's number behind the background, along x, y and z, from 32 times its word's number and its
- * bit. */
+/* The coordinates of a cell, with the layer of background counted if there is one. cell: 32 times
+ * the number of its word, plus its bit. */
 FUNCTION(uvec3) net_cell(tml_words plan, uint cell)
 {
     net_spot at = net_spot_at(plan, cell / 32u);
@@ -452,14 +456,16 @@ FUNCTION(uvec3) net_cell(tml_words plan, uint cell)
                  at.z);
 }
 
-/* Is a cell beside the border, behind which is background: 1 below, 2 above? */
+/* Is a cell next to a border that a layer of background adjoins? 1: the lower border; 2: the
+ * upper. */
 FUNCTION(uint) net_border(tml_words plan, uint axis, uint cell)
 {
     if (tml_word(plan, NETS_PAD) == 0u)
         return 0u;
     return cell == 0u ? 1u : cell + 2u == tml_word(plan, NETS_SIZE + axis) ? 2u : 0u;
 }
-/* The place of a vertex that has not been moved: of such a cell, on the border. */
+/* The initial position of a vertex along an axis: the cell's centre, or the border of the
+ * volume. */
 FUNCTION(uint) net_first_place(uint border)
 {
     return border == 0u ? U(NETS_HALF) : border == 1u ? U(2 * NETS_HALF) : 0u;
@@ -477,8 +483,8 @@ FUNCTION(uvec2) net_first_state(tml_words plan, uvec3 cell)
                                 net_first_place(net_border(plan, 2u, cell.z))));
 }
 
-/* A vertex's code: neighbours across the lower and upper sides (nets_toward), then axes on which it
- * stays on the border. */
+/* A vertex's code. Bits 0 to 5: has neighbours across the lower and upper sides (nets_toward). Bits
+ * 6 to 8: stays on the border along that axis. */
 FUNCTION(uint) net_code(tml_words edges, tml_words plan, uint cell)
 {
     uint words = tml_word(plan, NETS_WORDS);
@@ -499,7 +505,7 @@ FUNCTION(uint) net_code(tml_words edges, tml_words plan, uint cell)
            U(net_border(plan, 1u, at.y) != 0u) << 7u | U(net_border(plan, 2u, at.z) != 0u) << 8u;
 }
 
-/* The numbers of a vertex's neighbours along y and z, its own where one lacks. */
+/* The numbers of a vertex's neighbours along y and z; its own number for a missing neighbour. */
 FUNCTION(uvec4) net_near(tml_words ranks, uint words, uint rows, uint cell, uint own, uint code)
 {
     uint i = cell / 32u;
@@ -525,7 +531,7 @@ FUNCTION(uvec3) net_place_of(uvec2 state)
     return UVEC3(state.x & 0xffffu, state.x >> 16u, state.y);
 }
 
-/* An iteration of a vertex. rates: of 2 to 5 neighbours; rate_6: of 6. */
+/* The state of a vertex after an iteration. rates: for 2 to 5 neighbours; rate_6: for 6. */
 FUNCTION(uvec2)
 net_iterated(tml_words states, uint v, uvec4 near, uint code, vec4 rates, float rate_6, int bound)
 {
@@ -554,15 +560,16 @@ net_iterated(tml_words states, uint v, uvec4 near, uint code, vec4 rates, float 
 
 /* ---- faces ----------------------------------------------------------------------------------- */
 
-/* A face: its corners, and its labels from the one that its normal points away from. */
+/* A face: its corners and its two labels; the normal points from a to b. */
 STRUCT_BEGIN(net_quad_face)
 uvec4 corners;
 uvec2 a;
 uvec2 b;
 STRUCT_END(net_quad_face)
 
-/* The four cells around the edge of an axis, counter-clockwise seen from its end: bits 3 k to 3 k +
- * 2 are steps back along x, y and z from the cell at its first sample. */
+/* The four cells around an edge along an axis, counter-clockwise as seen from the edge's far end.
+ * Bits 3 k to 3 k + 2: cell k lies one step back along x, y and z from the cell at the edge's first
+ * sample. */
 FUNCTION(uint) net_back(uint axis)
 {
     return axis == 0u ? 0x426u : axis == 1u ? 0x80du : 0x213u;
@@ -574,8 +581,8 @@ FUNCTION(uint) net_corner(tml_words ranks, uint i, uint bit, uint words, uint ro
            (back & 1u);
 }
 
-/* Of an edge: 3 * (32 * its word's number + its bit) + its axis. Counter-clockwise seen from its
- * second label. */
+/* The face of an edge; counter-clockwise as seen from its second label's side. edge: 3 * (32 * the
+ * number of its word + its bit) + its axis. */
 FUNCTION(net_quad_face)
 net_face_of(tml_words volume, tml_words ranks, tml_words plan, uint edge)
 {
@@ -605,7 +612,7 @@ net_face_of(tml_words volume, tml_words ranks, tml_words plan, uint edge)
     return face;
 }
 
-/* The labels of bytes below four, side by side, twice: for two triangles. */
+/* The two labels of a quad, of 1 byte each, in a word, twice: one pair per triangle. */
 FUNCTION(uint) net_label_bytes(uvec2 a, uvec2 b)
 {
     return ((a.x & 0xffu) | (b.x & 0xffu) << 8u) * 0x00010001u;

@@ -3,9 +3,9 @@
  * Vectors. 2014. */
 #ifndef TML_ES100 /* which has no bit operators */
 
-/* A unit vector as a point of the octahedron |x| + |y| + |z| = 1, whose lower half is folded
- * outward over the corners of the upper one's square: x and y as signed numbers of 16 bits, x the
- * first in memory, in steps of 1 / 32767, rounded to nearest. 0 0 0 becomes 0 0. */
+/* Projects a unit vector onto the octahedron |x| + |y| + |z| = 1, and folds its lower half outward
+ * over the corners of the upper half's square. x and y become signed 16-bit numbers in steps of 1 /
+ * 32767, rounded to nearest; x is the first in memory. The zero vector becomes 0 0. */
 FUNCTION(uint) surface_octahedral(vec3 n)
 {
     float side_x = n.x < 0.0f ? -1.0f : 1.0f;

@@ -1,19 +1,21 @@
-/* Cells that their case leaves open (surface/surface_topology.h): words of them, and what numbers
- * the corners of a cell's triangles. */
+/* Cells whose case does not determine their topology (surface/surface_topology.h), called open:
+ * words of such cells, and the numbers of the corners of a cell's triangles. */
 
 /* As in surface.k.h, where that is included. */
 #ifndef WORD
 #    define WORD uint
 #endif
 
-/* A face whose corners, two across the diagonal and then the other two, are in and out by turns. */
+/* Is a face ambiguous: do its corners alternate between inside and outside? a, b and c, d are its
+ * diagonals. */
 FUNCTION(WORD) surface_ambiguous(WORD a, WORD b, WORD c, WORD d)
 {
     return (a ^ c) & ~(a ^ b) & ~(c ^ d);
 }
 
-/* Mask of the open cells: those with an ambiguous face, and those whose corners are all alike but
- * two at the ends of a space diagonal. Of these ends both or neither are inside: b and n. */
+/* Mask of the open cells: those with an ambiguous face, and those in which exactly the two ends of
+ * one space diagonal differ from the other six corners. b: both ends of a diagonal are inside; n:
+ * neither is. */
 FUNCTION(WORD)
 surface_open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6, WORD c7)
 {
@@ -35,9 +37,10 @@ surface_open_cells(WORD c0, WORD c1, WORD c2, WORD c3, WORD c4, WORD c5, WORD c6
            surface_ambiguous(c1, c7, c3, c5);
 }
 
-/* The number of a corner of a cell's triangle that lies on an edge: the cell's counter of that
- * edge's stream, of which there are four along x and two each along y and z; plus 8 where the edge
- * lies one step along x and the counter's edge is crossed, so that its vertex is the next one. */
+/* The number of a corner of a cell's triangle, from the cell's edge on which the corner lies. It is
+ * the cell's counter for the stream of that edge: four streams along x, two each along y and z. 8
+ * is added if the edge lies one step along x and the counter's own edge is crossed, since the
+ * corner's vertex is then the next one in the stream. */
 FUNCTION(uint) surface_case_corner(uint index, uint edge)
 {
     uint axis = edge / 4u;
@@ -54,9 +57,9 @@ FUNCTION(uint) surface_case_corner(uint index, uint edge)
     return crossed ? stream | 8u : stream;
 }
 
-/* A tunnel needs, on each axis, faces of one sign and a mixed part of the other. positive: bits of
- * LOW and HIGH (surface_topology.k.h), two an axis, and from bit 6 on of MIXED, every second
- * one. */
+/* May the cell have a tunnel? On each axis, LOW and HIGH must have one sign and MIXED the other.
+ * positive: the signs of LOW and HIGH (surface_topology.k.h), two bits per axis; from bit 6 on the
+ * sign of MIXED, every second bit. */
 FUNCTION(bool) topology_may_tunnel(uint positive)
 {
     return (~(positive ^ positive >> 1) & (positive ^ positive >> 6) & 0x15u) == 0x15u;

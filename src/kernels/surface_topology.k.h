@@ -1,10 +1,11 @@
-/* What decides the topology of the trilinear interpolant in a cell (surface/surface_topology.h), by
- * the signs of polynomials in its corners less the isovalue. Numbers are exact_integer: those of
- * exact_integer.k.h, or on the host longer ones.
+/* The polynomials in a cell's corners, less the isovalue, whose signs decide the topology of the
+ * trilinear interpolant in the cell (surface/surface_topology.h). Numbers are exact_integer: that
+ * of exact_integer.k.h, or a longer one on the host.
  *
- * Where a plane sweeps along an axis, t from 0 to 1, the determinant of its four columns is LOW (1
- * - t)^2 + MIXED (1 - t) t + HIGH t^2, and their alternating sum is LOW_SUM (1 - t) + HIGH_SUM
- *   t. */
+ * As a plane sweeps along an axis, t from 0 to 1, the determinant of the four values in it is
+ *   LOW (1 - t)^2 + MIXED (1 - t) t + HIGH t^2
+ * and their alternating sum is
+ *   LOW_SUM (1 - t) + HIGH_SUM t */
 #define TOPOLOGY_LOW       0u
 #define TOPOLOGY_HIGH      1u
 #define TOPOLOGY_MIXED     2u
@@ -13,12 +14,14 @@
 #define TOPOLOGY_BOTH_SUMS 5u /* LOW_SUM + HIGH_SUM */
 #define TOPOLOGY_DISCRIMINANT                                                                      \
     6u /* MIXED^2 - 4 LOW HIGH: Cayley's hyperdeterminant, the same along each axis */
-/* LOW_SUM (2 HIGH - MIXED) + HIGH_SUM (2 LOW - MIXED): where LOW and HIGH have a sign and MIXED has
- * not, that sign times the alternating sum's where the determinant has its extremum. */
+/* LOW_SUM (2 HIGH - MIXED) + HIGH_SUM (2 LOW - MIXED). If LOW and HIGH have one sign and MIXED the
+ * other, this is that of LOW times the sign of the alternating sum at the determinant's
+ * extremum. */
 #define TOPOLOGY_EXTREMUM 7u
-/* At the determinant's roots two lines cross, at x0 < x1 or x0 > x1, each a difference of columns
- * by their alternating sum. TURN is the determinant of these two, which are linear in t; SIDES,
- * with LOW's sign, is that of the sums' product at the roots. */
+/* At each root of the determinant two lines cross, at x0 < x1 or x0 > x1; each is a difference of
+ * values divided by their alternating sum. TURN is the determinant of the numerator and the sum,
+ * which are both linear in t. SIDES has LOW's sign times the sign of the product of the sums at the
+ * two roots. */
 #define TOPOLOGY_TURN  8u
 #define TOPOLOGY_SIDES 9u
 
@@ -143,9 +146,9 @@ FUNCTION(int) topology_sign(topology_columns c, uint what)
     return exact_integer_sign(total, TOPOLOGY_LONG_WORDS);
 }
 
-/* The mesh with a tunnel, or 0, where along each axis LOW and HIGH have one sign and MIXED the
- * other; from the signs along z. inside, outside: the first of two meshes with a tunnel of that, or
- * 0. */
+/* The mesh of a cell with a tunnel; 0 unless along each axis LOW and HIGH have one sign and MIXED
+ * has the other. The signs along z choose it. inside, outside: the first of two meshes whose tunnel
+ * is inside or outside, or 0. */
 FUNCTION(uint)
 topology_tunnel(uint inside, uint outside, int low, int discriminant, int extremum, int turn,
                 int sides)
