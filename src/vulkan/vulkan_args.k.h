@@ -1,8 +1,8 @@
 /* Argument structs of the Vulkan engine's shaders, for C and GLSL, and the constants that both use.
  * Device addresses come first in each struct. An address marked "optional" may be 0.
  *
- * A pass has "bound" elements or, if length_at is not 0, as many as the u32 there says. Shaders
- * call stream_length(args.length_at, args.bound), since GLSL reserves .length. */
+ * A pass has "bound" elements; if length_at is not 0, the u32 there is its length. Shaders call
+ * stream_length(args.length_at, args.bound), since GLSL reserves .length. */
 
 /* Elements in a workgroup's tile of a compaction, and the u32 words of the tile's keep bits. */
 #define TILE_ITEMS 8192u
@@ -30,10 +30,10 @@ STRUCT_END(kernel_values)
 #    define KERNEL_COUNTS    uint32_t word_counts[4];
 #endif
 
-/* store_params.comp: as many words as specialization constant 0 says. Where push constants have no
- * room, for a matrix or for the outputs of an emit kernel, a kernel finds its parameters in
- * scratch, in the order of tml_params, and then the addresses of its outputs after the first. Its
- * arguments have the address of all that in u0 and u1. */
+/* store_params.comp: stores as many words as specialization constant 0 says. Push constants have no
+ * room for a matrix, nor for the outputs of an emit kernel. Such a kernel finds its parameters in
+ * scratch, in the order of tml_params, followed by the addresses of its outputs after the first. u0
+ * and u1 of its arguments are the address of these. */
 #define PARAMS_WORDS 24u
 #define OUTS_WORDS   6u
 #ifdef TML_GLSL
@@ -48,11 +48,13 @@ ARG_ADDRESS(to)
 PARAMS_STORED
 ARGS_END(store_params_args)
 
-/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup, or a thread's share of
- * these is specialization constant 5. With source the kernel
- * gets element source[i], and with rank also rank[i]; elements before *skip are left alone.
- * Specialization constant 4 is MAP_IN_ORDER if there are none of the three: the further outputs of
- * a kernel with several are then at their addresses. MAP_OUTS_STORED: those are in scratch. */
+/* kernel_map.comp: out[i] = kernel(...), MAP_ITEMS elements per workgroup, unless specialization
+ * constant 5 gives another number per invocation. If source is given, the kernel reads element
+ * source[i]; if rank is given, it also receives rank[i]; elements before *skip are not written.
+ * Specialization constant 4:
+ *   MAP_BY_SOURCE    any of the three is given
+ *   MAP_IN_ORDER     none is given; the kernel's parameters hold the addresses of further outputs
+ *   MAP_OUTS_STORED  those addresses are in scratch */
 #define MAP_BY_SOURCE   0u
 #define MAP_IN_ORDER    1u
 #define MAP_OUTS_STORED 2u
@@ -71,7 +73,7 @@ ARG_UINT(bound)
 ARGS_END(map_args)
 
 /* kernel_keep.comp, flags_keep.comp, mask_keep.comp: bit i % 32 of word i / 32 is element i's keep
- * bit. counts gets the number of set bits of each tile. */
+ * bit. counts receives the number of set bits of each tile. */
 ARGS_BEGIN(keep_args)
 KERNEL_ADDRESSES
 ARG_ADDRESS(bits)
@@ -160,8 +162,8 @@ ARG_ADDRESS(base) /* optional: u64 */
 ARG_UINT(wide)
 ARGS_END(store_count_args)
 
-/* gather_scatter.comp: moves a pass's elements of "ordered" from or to "placed", which has "range"
- * elements, at their indices. */
+/* gather_scatter.comp: moves a pass's elements of "ordered" from or to the positions that its
+ * indices give in "placed", which has "range" elements. */
 ARGS_BEGIN(gather_scatter_args)
 ARG_ADDRESS(ordered)
 ARG_ADDRESS(placed)
@@ -172,8 +174,8 @@ ARG_UINT(range_low)
 ARG_UINT(range_high)
 ARGS_END(gather_scatter_args)
 
-/* search.comp: the places of a pass's queries in "sorted", which has "count" elements or, if
- * sorted_length is not 0, as many as it says, at most that. */
+/* search.comp: the positions of a pass's queries in "sorted", which has "count" elements; if
+ * sorted_length is not 0, as many as it says, but at most count. */
 ARGS_BEGIN(search_args)
 ARG_ADDRESS(sorted)
 ARG_ADDRESS(sorted_length) /* optional: u32, or u64 by specialization constant 1 */
@@ -189,8 +191,8 @@ ARG_UINT(real_flip_low)
 ARG_UINT(real_flip_high)
 ARGS_END(search_args)
 
-/* histogram.comp: adds to counts (u32, or u64 if wide) how many elements (u8, u16 or u32) of a pass
- * are in each bin, or their weights. An invocation reads "each" pieces of 16 bytes. */
+/* histogram.comp: adds to counts (u32, or u64 if wide) the number of a pass's elements (u8, u16 or
+ * u32) in each bin, or their weights. Each invocation reads "each" pieces of 16 bytes. */
 #define HISTOGRAM_SHARED 4096u /* words of shared memory that every device has */
 ARGS_BEGIN(histogram_args)
 ARG_ADDRESS(in_at)
@@ -204,7 +206,7 @@ ARG_UINT(each)
 ARG_UINT(length_log2)
 ARGS_END(histogram_args)
 
-/* histogram_largest.comp: raises *largest; a workgroup reads HISTOGRAM_LARGEST weights. */
+/* histogram_largest.comp: raises *largest. Each workgroup reads HISTOGRAM_LARGEST weights. */
 #define HISTOGRAM_LARGEST 4096u
 ARGS_BEGIN(histogram_largest_args)
 ARG_ADDRESS(weights)
@@ -229,9 +231,9 @@ ARGS_END(histogram_floats_args)
 #define STATES_FIRST 32u
 
 /* Specialization constants of the single-pass shaders (compact.glsl), after the kernel's four.
- * TOTALS_... are the values of COMPACT_TOTALS: totals is the caller's count, or the pass's part of
- * u64 running totals. COMPACT_BOTH: all tiles are resident, and the rejected elements follow the
- * kept ones. */
+ * TOTALS_... are the values of COMPACT_TOTALS: whether totals is the caller's count, or the pass's
+ * part of the u64 running totals. COMPACT_BOTH: all tiles are resident, and the rejected elements
+ * follow the kept ones. */
 #define COMPACT_OUT     4u /* out_at is given */
 #define COMPACT_INDICES 5u /* indices are given */
 #define COMPACT_TOTALS  6u
@@ -243,7 +245,8 @@ ARGS_END(histogram_floats_args)
 #define TOTALS_LATER    2u
 
 /* move.comp and move_rows.comp: copy a pass's kept elements, or their positions, to output indices
- * *base + places[tile] and up. MOVE_BOTH: also the rejected ones, from output index *total on. */
+ * *base + places[tile] and up. MOVE_BOTH: also copy the rejected elements, from output index *total
+ * on. */
 ARGS_BEGIN(move_args)
 ARG_ADDRESS(from) /* payloads only */
 ARG_ADDRESS(to)

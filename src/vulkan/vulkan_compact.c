@@ -1,14 +1,15 @@
 /* Compact and partition on the Vulkan engine.
  *
  *   LOOK_BACK         single-pass scan with decoupled look-back, one dispatch
- *                     (shaders/compact.glsl): a kernel, flags or a mask keeps 4-byte elements of
- *                     one array, their u32 positions, or both, or only counts them. Other calls use
- *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts (by the
- *                     last workgroup of the dispatch before, 2^28 elements took 1.1 times as long);
- *                     then one dispatch per array, which moves its kept elements.
+ *                     (shaders/compact.glsl): a kernel, flags or a mask selects 4-byte elements of
+ *                     one array, their u32 positions, or both, or only counts them. All other calls
+ *                     use
+ *   REDUCE_THEN_SCAN  keep bits and a count for each tile; an exclusive scan of the counts (done by
+ *                     the last workgroup of the preceding dispatch instead, 2^28 elements took 1.1
+ *                     times as long); then one dispatch per array, which moves its kept elements.
  *
- * Partition is the same, but LOOK_BACK is for short streams: the rejected elements begin at the
- * total count.
+ * Partition works alike, but uses LOOK_BACK only for short streams; the rejected elements begin at
+ * the total count.
  *
  * In place, kept elements go to scratch and are copied back at the end. A workgroup may count the
  * elements of a preceding tile again (fallback), so inputs must not change during a pass.
@@ -186,7 +187,8 @@ static void add_column(compact_job *job, vk_address from, const tml_slot *out)
     };
 }
 
-/* The kernel's only array, if it has elements of 4 bytes of the kernel's own type; else 0. */
+/* The kernel's only array, if its elements have 4 bytes and the type that the kernel declares; else
+ * 0. */
 static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
 {
     const tml_kernel *kernel = keep->kernel;
@@ -203,7 +205,8 @@ static vk_address kernel_elements(tml_context *tml, const tml_keep *keep)
     return fits ? vk_slot_address(slot) : 0;
 }
 
-/* Most tiles of a short stream, all of them resident: an invocation waits for one. */
+/* At most so many tiles make a short stream: all of them are resident, and one invocation waits for
+ * each. */
 static uint64_t short_tiles(tml_context *tml)
 {
     return TML_MIN_OF(vk_caps_of(tml)->resident, (uint32_t)VK_GROUP);
@@ -216,7 +219,7 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
     uint64_t bound = desc->length.count;
     if (desc->method != TML_METHOD_LOOK_BACK || payload_count > 1)
         return false;
-    /* Room for more than the bound is as good as for the bound, where outputs begin at 0. */
+    /* If outputs begin at 0, a capacity above the bound is equivalent to the bound. */
     uint64_t most = job->has_first ? UINT64_MAX : bound;
     uint64_t room = job->column_count ? TML_MIN_OF(job->columns[0].room, most) : 0;
     for (uint32_t c = 0; c < job->column_count; c++)

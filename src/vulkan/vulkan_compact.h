@@ -22,20 +22,20 @@ typedef struct vk_keep_bits {
 /* Tiles of that many elements; at least 1. */
 uint64_t vk_keep_tiles(uint64_t bound);
 vk_keep_bits vk_keep_take(vk_arena *arena, uint64_t bound);
-/* A pass's part of the bits of a whole stream. is_reused: "all" holds only the longest pass, and
- * the passes use it in turn. */
+/* A pass's part of the bits of a whole stream. is_reused: "all" has room only for the longest pass,
+ * and each pass overwrites the bits of the preceding pass. */
 vk_keep_bits vk_keep_of_pass(const vk_keep_bits *all, const vk_pass *pass, bool is_reused);
 
 /* Does the device support the kernel of keep, if there is one? */
 bool vk_keep_supported(tml_context *tml, const tml_keep *keep);
-/* Records a shader that writes a pass's bits and counts, one workgroup per tile (its groups are
- * filled in here), and with totals the scan of the counts. An indirect grid leaves tiles past the
- * length a count of 0, and their bits are not written. */
+/* Records a shader that writes a pass's bits and counts, one workgroup per tile (this call sets the
+ * groups), and, if totals is given, the scan of the counts. With an indirect grid, tiles past the
+ * length keep a count of 0, and their bits are not written. */
 tml_status vk_keep_dispatch(tml_context *tml, vk_dispatch_info *info, const vk_pass *pass,
                             const vk_keep_bits *bits);
 vk_kernel_use vk_keep_use(const tml_keep *keep, vk_address params);
-/* The same, with the shader that keep needs. params: of vk_params_take for its kernel, and
- * stored. */
+/* The same with the shader that `keep` requires. params: the result of vk_params_take for its
+ * kernel, already stored. */
 tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address params,
                           const vk_pass *pass, const vk_keep_bits *bits);
 
@@ -48,7 +48,8 @@ typedef struct vk_column {
     uint32_t size;   /* bytes of an element */
 } vk_column;
 
-/* Records one dispatch that moves a pass's kept elements, which bits with totals tell. */
+/* Records one dispatch that moves the elements which a pass's bits keep; the bits must have
+ * totals. */
 typedef struct vk_move {
     vk_address total; /* u64: elements kept in all passes */
     bool is_both;     /* the rejected elements follow from output index *total on */
@@ -86,7 +87,7 @@ vk_address vk_one_pass_states_take(vk_arena *arena, const vk_passes *passes);
 bool vk_one_pass_fits(uint64_t bound, uint64_t room);
 
 /* Records one pass with that module and its specialization constants 0 ... 3. The caller sets
- * args.in and the kernel's values. The rest of args is filled in here. */
+ * args.in and the kernel's values; this call sets the rest of args. */
 struct compact_args;
 tml_status vk_one_pass_record(tml_context *tml, const vk_module *module,
                               const uint32_t specs[VK_KERNEL_SPECS], struct compact_args *args,

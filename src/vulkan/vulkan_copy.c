@@ -1,8 +1,8 @@
 /* Copies between host and device.
  *
  * If device-local memory is also host-visible and host-cached (software drivers, integrated GPUs),
- * it is mapped, and copies are memcpy after a wait. Otherwise copies go through a staging ring of
- * two halves. */
+ * it is mapped, and a copy is a wait followed by memcpy. Otherwise copies use a staging ring of two
+ * halves. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
@@ -49,8 +49,8 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
     return TML_OK;
 }
 
-/* One thread copies at a fraction of the bandwidth of memory and bus, so pieces go to all
- * threads. */
+/* One thread copies at a fraction of the bandwidth of memory and bus, so all threads share the
+ * pieces. */
 enum { COPY_PIECE = 1 << 20 };
 typedef struct host_copy {
     unsigned char *to;
@@ -195,7 +195,8 @@ tml_status vk_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t siz
     return status;
 }
 
-/* A read that was given up may still be under way to the same memory: the next one follows it. */
+/* A cancelled read may still be in progress to the same memory: the next read is ordered after
+ * it. */
 tml_status vk_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading)
 {
     tml_status status = tml_refuse_recording(tml, NULL, NULL);
@@ -230,8 +231,8 @@ void vk_read_free(tml_context *tml, tml_reading *reading)
     reading->capacity = 0;
 }
 
-/* A mapping is a copy in host memory: mappable device memory takes longer to allocate than to
- * copy. */
+/* A mapping is a copy in host memory, since allocating mappable device memory takes longer than
+ * copying. */
 tml_status vk_map(tml_context *tml, tml_slot *slot, void **out)
 {
     vk_buffer *buffer = slot->memory;

@@ -9,7 +9,7 @@
 enum { VENDOR_INTEL = 0x8086 };
 enum { DEVICES_MAX = 16, PASS_ITEMS_LEAST = 1 << 16, PASS_ITEMS_MOST = 1 << 30 };
 
-/* Shaders index a pass by words or, with 8-byte elements, by uvec4 with a signed index
+/* Shaders index a pass by words, or for 8-byte elements by uvec4, with a signed index
  * (common.glsl). */
 _Static_assert((uint64_t)PASS_ITEMS_MOST * 8 / 16 <= INT32_MAX,
                "an index of quadruples is no negative");
@@ -69,9 +69,9 @@ static bool take_family(const vk_functions *fn, VkQueueFlags needed, uint32_t fi
 }
 
 /* Prefers a family with compute and graphics. An application that shares the device
- * (tml_vulkan_handles) then draws from its buffers on the same queue, without queue family
- * ownership transfers, and can usually present there. Asynchronous compute needs a second queue,
- * which the application creates and lends (desc.vulkan). */
+ * (tml_vulkan_handles) can then draw from its buffers on the same queue, without queue family
+ * ownership transfers, and can usually present there. Asynchronous compute requires a second queue,
+ * which the application creates and passes in desc.vulkan. */
 static void choose_family(const vk_functions *fn, physical *p)
 {
     if (!take_family(fn, VK_QUEUE_COMPUTE_BIT | VK_QUEUE_GRAPHICS_BIT, 0, p))
@@ -180,8 +180,8 @@ static int rank_of(const physical *p)
     }
 }
 
-/* Lists the supported devices, best first. unfit: gets an unsupported device, if there is one; may
- * be NULL. */
+/* Lists the supported devices, best first. unfit: receives an unsupported device, if there is one;
+ * may be NULL. */
 static uint32_t list_physical(const vk_functions *fn, VkInstance instance, physical *out,
                               physical *unfit)
 {
@@ -282,7 +282,7 @@ bool tml_vulkan_features(PFN_vkGetInstanceProcAddr get, VkInstance instance,
 /* ---- open ------------------------------------------------------------------------------------ */
 
 /* Do workgroups that have started make forward progress? Vulkan has no query for it. These drivers
- * are known to guarantee it; vk_probe tests it. */
+ * are known to guarantee it; vk_probe tests it in addition. */
 static bool keeps_moving(VkDriverId driver)
 {
     return driver == VK_DRIVER_ID_NVIDIA_PROPRIETARY || driver == VK_DRIVER_ID_AMD_PROPRIETARY ||
@@ -300,7 +300,8 @@ static uint32_t resident_groups(const physical *p)
 static void find_caps(vk_device *device, const physical *p)
 {
     uint32_t subgroup = p->properties11.subgroupSize;
-    /* The rows of a tile lie in registers, and of those a lane of 32 has half as many on Intel. */
+    /* The rows of a tile are in registers. On Intel, a lane of a subgroup of 32 has half as many
+     * registers. */
     uint32_t wanted = p->properties.vendorID == VENDOR_INTEL ? 16 : 32;
     if (device->has_size_control && p->size_control.minSubgroupSize <= wanted &&
         p->size_control.maxSubgroupSize >= wanted)
@@ -384,8 +385,8 @@ static tml_status check_lent(tml_context *tml, const tml_vulkan_desc *lent, phys
     return TML_OK;
 }
 
-/* Finds the loader, the instance and the physical device. After a failure vk_close releases what
- * was opened. */
+/* Finds the loader, the instance and the physical device. After a failure, vk_close releases
+ * everything that was opened. */
 static tml_status find_physical(tml_context *tml, const tml_vulkan_desc *lent, physical *p)
 {
     vk_device *device = vk_device_of(tml);

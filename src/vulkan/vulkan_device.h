@@ -1,4 +1,5 @@
-/* State of an open device, private to the engine's core. Operations use vulkan_internal.h. */
+/* State of an open device, private to the core of the engine. Operations use vulkan_internal.h
+ * instead. */
 #ifndef TML_VULKAN_DEVICE_H
 #define TML_VULKAN_DEVICE_H
 
@@ -17,7 +18,8 @@ enum {
 /* One allocation of device memory, with one VkBuffer over all of it. */
 typedef struct vk_block vk_block;
 
-/* The memory of a slot: a piece of a block, or of the caller's VkBuffer or host memory. */
+/* The memory of a slot: a piece of a block, or a caller-owned VkBuffer, or caller-owned host
+ * memory. */
 typedef struct vk_buffer {
     VkBuffer handle;
     VkDeviceSize offset, size; /* size as taken from the block */
@@ -49,7 +51,7 @@ typedef struct vk_batch {
     const char *label; /* the call in whose region commands are recorded; NULL: none */
 } vk_batch;
 
-/* All specialization constants of a pipeline: a dispatch's own, those of its look-back, and the
+/* All specialization constants of a pipeline: the dispatch's own, those of the look-back, and the
  * subgroup size. */
 enum { VK_SPECS_ALL = VK_SPECS_MAX + LOOK_SPECS + 1 };
 typedef struct vk_specs {
@@ -107,7 +109,7 @@ struct vk_device {
     void (*unlock_queue)(void *user);
     void *queue_user;
 
-    /* Staging ring of two halves. A half is reused when the batch that copied with it has
+    /* Staging ring of two halves. A half is reused once the batch that copied with it has
      * completed. */
     vk_buffer *stages[2];
     uint32_t stage_batch[2]; /* 1 + the batch that uses the half; 0: none */
@@ -146,16 +148,17 @@ void vk_close(tml_context *tml);
 
 /* ---- vulkan_error.c -------------------------------------------------------------------------- */
 
-/* Status and message of a failed Vulkan call. what names it: "tml_open: vkCreateDevice". */
+/* Status and message of a failed Vulkan call. what: names the call, as "tml_open:
+ * vkCreateDevice". */
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
 /* Names an object for debuggers, where the instance has VK_EXT_debug_utils. */
 void vk_name(const vk_device *device, VkObjectType type, uint64_t handle, const char *name);
 
 /* ---- vulkan_probe.c -------------------------------------------------------------------------- */
 
-/* Last step of tml_open: submits probe.comp and waits. NO_DEVICE, with a message, if the device
- * lacks what shaders rely on. If it only lacks forward progress, clears the vk_caps that claim
- * it. */
+/* Last step of tml_open: submits probe.comp and waits. Returns NO_DEVICE, with a message, if the
+ * device lacks a property that shaders require. If the device lacks only forward progress, clears
+ * the vk_caps that depend on it. */
 tml_status vk_probe(tml_context *tml);
 
 /* ---- vulkan_memory.c ------------------------------------------------------------------------- */
@@ -163,7 +166,7 @@ tml_status vk_probe(tml_context *tml);
 typedef enum vk_memory_kind { VK_MEMORY_DEVICE, VK_MEMORY_STAGING } vk_memory_kind;
 tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc);
 void vk_memory_close(tml_context *tml);
-/* Allocates size bytes, 256-byte aligned; size 0 allocates 256. call begins the error message. */
+/* Allocates size bytes, 256-byte aligned; size 0 allocates 256. call: begins the error message. */
 tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kind,
                           VkDeviceSize size, vk_buffer **out);
 void vk_memory_give(tml_context *tml, vk_buffer *buffer);
@@ -175,13 +178,14 @@ void vk_memory_collect(tml_context *tml, uint32_t batch);
 tml_status vk_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
 void vk_buffer_destroy(tml_context *tml, tml_slot *slot);
 void vk_buffer_lay(tml_context *tml, tml_slot *slot, void *scratch);
-/* The VkBuffer, the engine's or the caller's, that contains an address; false: there is none. */
+/* Finds the VkBuffer, engine-owned or caller-owned, that contains an address; false if there is
+ * none. */
 bool vk_find_buffer(const tml_context *tml, vk_address address, VkBuffer *handle,
                     VkDeviceSize *offset);
 tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
 /* Frees the retired arenas: the caller will not submit its recordings again. */
 void vk_scratch_forget(tml_context *tml);
-/* Of the host's memory that tml_buffer_map gives a buffer which is not mapped itself. */
+/* Releases the host memory of tml_buffer_map for a buffer that is not itself mapped. */
 static inline size_t vk_mapping_size(const tml_slot *slot)
 {
     return TML_MAX_OF((size_t)slot->size, (size_t)1);
@@ -204,8 +208,8 @@ void vk_unmap(tml_context *tml, tml_slot *slot);
 
 tml_status vk_record_open(tml_context *tml);
 void vk_record_close(tml_context *tml);
-/* vk_commands gives the command buffer to record into, after the memory barrier that "work"
- * needs. */
+/* vk_commands returns the command buffer to record into, after recording the memory barrier that
+ * "work" requires. */
 typedef enum vk_work {
     VK_WORK_UNORDERED, /* a dispatch that needs no barrier */
     VK_WORK_COMPUTE,
@@ -221,8 +225,9 @@ bool vk_batch_last(const vk_device *device, uint32_t *batch);
 tml_status vk_batch_wait(tml_context *tml, uint32_t batch);
 /* Has the submission with this serial completed? Does not wait. */
 tml_status vk_batch_poll(tml_context *tml, uint64_t serial, bool *done);
-/* TML_ERROR_STALLED, once, if a look-back in completed work gave up waiting: in tml_compact,
- * tml_unique, tml_scan, or a scan of counts (vk_scan_counts). For every public call that waits. */
+/* Returns TML_ERROR_STALLED, once, if a look-back in completed work gave up waiting: in
+ * tml_compact, tml_unique, tml_scan, or a scan of counts (vk_scan_counts). Every public call that
+ * waits calls it. */
 tml_status vk_take_stall(tml_context *tml);
 
 /* ---- vulkan_pipeline.c ----------------------------------------------------------------------- */
@@ -237,7 +242,7 @@ VkResult vk_sampled_open(vk_device *device);
 void vk_sampled_close(tml_context *tml);
 /* Binds a descriptor set of this image, valid for as long as the commands are. */
 tml_status vk_sampled_bind(tml_context *tml, VkCommandBuffer commands, const vk_sampled *texture);
-/* Takes back the sets of a batch that has completed, and those of the caller's recordings. */
+/* Reclaims the sets of a batch that has completed, and the sets of the caller's recordings. */
 void vk_sampled_collect(vk_device *device, uint32_t batch);
 void vk_sampled_forget(vk_device *device);
 

@@ -31,8 +31,8 @@ static tml_status read_slot(tml_context *tml, tml_slot *slot, uint64_t offset, s
     return status == TML_OK ? vk_take_stall(tml) : status;
 }
 
-/* Without forward progress look-back gives the right result, but many workgroups fall back to
- * reading a predecessor's tile again. */
+/* Without forward progress, look-back is still correct, but many workgroups read a predecessor's
+ * tile a second time (fallback). */
 static bool avoids(const tml_context *tml, tml_method method)
 {
     return method == TML_METHOD_LOOK_BACK && !vk_caps_of(tml)->forward_progress;

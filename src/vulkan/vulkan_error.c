@@ -1,4 +1,4 @@
-/* Failures of Vulkan calls, as statuses and messages; names of objects, for debuggers. */
+/* Failures of Vulkan calls as statuses and messages; and object names for debuggers. */
 #include "vulkan/vulkan_device.h"
 
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what)

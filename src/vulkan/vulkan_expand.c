@@ -1,7 +1,7 @@
-/* tml_expand on Vulkan. LOOK_BACK: a workgroup takes a tile of sources, scans its counts, finds the
+/* tml_expand on Vulkan. LOOK_BACK: a workgroup scans the counts of a tile of sources, finds the
  * index of the tile's first output by decoupled look-back, and writes the outputs.
- * REDUCE_THEN_SCAN: dispatches of their own reduce the counts of each tile and scan the sums first.
- * In both, a last dispatch writes the outputs of heavy tiles (EXPAND_LIGHT), a workgroup per block
+ * REDUCE_THEN_SCAN: separate dispatches first reduce the counts of each tile and scan the sums. In
+ * both, a last dispatch writes the outputs of heavy tiles (EXPAND_LIGHT), one workgroup per block
  * of outputs. Its indirect grid is computed on the device, and is empty if no tile is heavy.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Baxter:
@@ -17,7 +17,8 @@
 #include "kernels/kernel_end.h"
 #include "vulkan_shaders.h"
 
-/* A pass's sum must fit the 60 bits of a look-back state: 2^28 counts of 32 bits do. */
+/* A pass's sum must fit the 60 bits of a look-back state; the sum of 2^28 counts of 32 bits
+ * does. */
 static const uint64_t most_sources = (uint64_t)1 << 28;
 /* The emit kernel's source index has 32 bits. */
 static const uint64_t most_indices = (uint64_t)1 << 32;

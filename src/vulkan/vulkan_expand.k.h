@@ -3,8 +3,8 @@
 /* Sources in a workgroup's tile: 8 per invocation. */
 #define EXPAND_SOURCES_LOG2 11u
 #define EXPAND_SOURCES      2048u
-/* A tile with more outputs is heavy: expand_heavy.comp writes it, with a workgroup per block of
- * outputs. A block is no longer than EXPAND_LIGHT, so it meets at most two heavy tiles. */
+/* A tile with more outputs is heavy: expand_heavy.comp writes it, with one workgroup per block of
+ * outputs. A block is at most EXPAND_LIGHT long, so it overlaps at most two heavy tiles. */
 #define EXPAND_LIGHT      16384u
 #define EXPAND_BLOCK_LOG2 13u
 /* Words of control before the look-back states: the ticket counter, and expand_heavy.comp's

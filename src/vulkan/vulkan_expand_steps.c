@@ -1,5 +1,5 @@
-/* Steps of tml_expand on Vulkan, for all its methods: counts, the outputs' layout, the emit kernel,
- * sums. */
+/* Steps that all methods of tml_expand on Vulkan share: counts, the layout of outputs, the emit
+ * kernel, sums. */
 #include "gpu/kernel_glue.h"
 #include "vulkan/vulkan_locate.h"
 

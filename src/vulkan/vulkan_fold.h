@@ -12,7 +12,8 @@ typedef struct vk_fold {
     uint32_t tile_log2;            /* log2 of the elements in a workgroup's tile */
 } vk_fold;
 
-/* out_type: type of the result. False: the fold needs shaderFloat64, and the device lacks it. */
+/* Fills the constants of a fold. out_type: type of the result. Returns false if the fold requires
+ * shaderFloat64 and the device lacks it. */
 bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_type out_type,
                   vk_fold *out);
 

@@ -1,4 +1,4 @@
-/* tml_gather and tml_scatter on Vulkan: one dispatch of shaders/gather_scatter.comp a payload and
+/* tml_gather and tml_scatter on Vulkan: one dispatch of shaders/gather_scatter.comp per payload and
  * pass. */
 #include "vulkan/vulkan_internal.h"
 

@@ -1,7 +1,7 @@
-/* tml_histogram on Vulkan: one dispatch of shaders/histogram.comp per pass, after a dispatch that
- * makes the pass's bins if a kernel or edges give them. Float weights are added as integers
- * (kernels/histogram.k.h), for which dispatches before find the largest, and one after makes floats
- * of the sums. */
+/* tml_histogram on Vulkan: one dispatch of shaders/histogram.comp per pass. If a kernel or edges
+ * determine the bins, a dispatch before it computes the pass's bins. Float weights are added as
+ * integers (kernels/histogram.k.h): dispatches before find the largest weight, and one after
+ * converts the sums to floats. */
 #include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"
@@ -12,26 +12,30 @@
 #include "vulkan_shaders.h"
 
 enum {
-    /* Tables of a workgroup, for few bins, and their words: more cost resident workgroups. (H100,
-     * 2^26 elements, 256 bins in 16 / 8 / 4 / 2 copies: .137 .123 .120 .119 ms.) */
+    /* Tables per workgroup, for few bins, and the words of all tables; more would cost resident
+     * workgroups. (H100, 2^26 elements, 256 bins in 16 / 8 / 4 / 2 copies: .137 .123 .120 .119
+     * ms.) */
     COPIES_MOST = 16,
     COPIES_WORDS = 1024,
-    /* Pieces of 16 bytes per invocation: enough to amortize a workgroup's start and end, which take
-     * a step per bin. An invocation counts more once the grid has GROUPS_ENOUGH workgroups. */
+    /* Pieces of 16 bytes per invocation: enough to amortise a workgroup's start and end, which take
+     * a step per bin. Once the grid has GROUPS_ENOUGH workgroups, an invocation counts more
+     * pieces. */
     QUADS_LEAST = 8,
     QUADS_MOST = 1024,
     ELEMENTS_A_BIN = 8,
     GROUPS_ENOUGH = 2048,
-    /* Words of narrow counters, two bins each, and ranges of bins, so often are elements read; but
-     * not for short streams, with few elements a bin. (H100, 2^28 elements: 0.7 ms a range; 3.2 ms
-     * by the device's atomics, 0.6 where all are in one bin.) */
+    /* Words of narrow counters, two bins per word; and the most ranges of bins, since the elements
+     * are read once per range. Not for short streams, which have few elements per bin. (H100, 2^28
+     * elements: 0.7 ms per range; by the device's atomics 3.2 ms, or 0.6 if all elements are in one
+     * bin.) */
     NARROW_WORDS = HISTOGRAM_SHARED,
     PARTS_MOST = 4,
     NARROW_ELEMENTS_A_BIN = 8,
     CACHE_WORDS = HISTOGRAM_SHARED,
 };
 
-/* Elements in a pass whose bins are made: they (16 MiB) should stay in a cache until counted. */
+/* Elements per pass if bins are computed first: the bins (16 MiB) should stay in a cache until they
+ * are counted. */
 static const uint64_t made_items = (uint64_t)1 << 22;
 
 typedef struct histogram_layout {
@@ -82,7 +86,8 @@ static size_t histogram_scratch_size(tml_context *tml, const void *argument)
     return arena.size;
 }
 
-/* The way of counting: copies of tables, ranges of narrow counters (parts), or neither, a cache. */
+/* The way of counting: copies of tables; ranges of narrow counters (parts); or, with neither, a
+ * cache. */
 typedef struct counting {
     uint32_t copies, parts, words;
 } counting;

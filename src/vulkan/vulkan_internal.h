@@ -1,4 +1,4 @@
-/* What the Vulkan engine's files share beyond vulkan_parts.h, which programs use too.
+/* Declarations that the Vulkan engine's files share, beyond vulkan_parts.h, which programs use too.
  *
  * A stream longer than a pass (vk_caps.pass_items, 2^30 by default) runs pass by pass. The host
  * offsets the addresses of each pass, so shaders index with 32 bits. Running totals stay in device
@@ -22,8 +22,8 @@ tml_status vk_mark_wait(tml_context *tml, vk_mark mark);
 
 /* ---- lengths and passes ---------------------------------------------------------------------- */
 
-/* A range of a stream that shaders index with 32 bits. Its length is bound or, if length is not 0,
- * the u32 there. */
+/* A range of a stream that shaders index with 32 bits. Its length is bound; if length is not 0, the
+ * u32 there. */
 typedef struct vk_pass {
     uint64_t first; /* index of its first element */
     uint32_t bound;
@@ -49,16 +49,16 @@ vk_passes vk_passes_take(tml_context *tml, const tml_length *length, vk_arena *a
 vk_passes vk_passes_take_of(const tml_length *length, uint64_t items, vk_arena *arena);
 /* Records lengths.comp, if the length is on the device. Called once, before the first pass. */
 tml_status vk_passes_begin(tml_context *tml, const tml_length *length, const vk_passes *passes);
-/* The same for an operation that needs no total and does not write the length's buffer: where
- * dispatching over the bound takes no longer than lengths.comp does, shaders read the caller's
- * u32. */
+/* The same for an operation that requires no total and does not write the length's buffer. If
+ * dispatching over the bound takes no longer than lengths.comp does, shaders read the caller's u32
+ * directly. */
 tml_status vk_passes_lend(tml_context *tml, const tml_length *length, vk_passes *passes);
 /* The same for a u32, or a u64 if wide, at an address. */
 tml_status vk_passes_read(tml_context *tml, vk_address from, bool wide, const vk_passes *passes);
 vk_pass vk_pass_at(const vk_passes *passes, uint64_t number);
-/* The indirect grid (vk_dispatch_info.indirect) with a workgroup per items elements of the length,
- * at least one; 0 if a direct dispatch over the bound is as fast. items: a power of two from 256 to
- * 8,192. */
+/* The indirect grid (vk_dispatch_info.indirect) with one workgroup per items elements of the
+ * length, at least one; 0 if a direct dispatch over the bound is as fast. items: a power of two
+ * from 256 to 8,192. */
 vk_address vk_pass_grid(const vk_pass *pass, uint32_t items);
 
 /* ---- users' kernels (vulkan_kernel.c) -------------------------------------------------------- */
@@ -69,8 +69,8 @@ typedef enum vk_kernel_form {
     VK_KERNEL_COMPACT, /* shaders/kernel_compact.comp: one pass */
 } vk_kernel_form;
 
-/* Is the kernel available on this device? Not if it uses a type that the device lacks, or was not
- * built with the program and there is no libshaderc. Does not compile. */
+/* Is the kernel available on this device? False if the kernel uses a type that the device lacks, or
+ * if it was not built with the program and there is no libshaderc. Does not compile. */
 bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel);
 /* The kernel's module, compiled on first use and kept until the context closes. Errors:
  * OUT_OF_MEMORY, UNSUPPORTED (with the compiler's message). */
@@ -89,11 +89,11 @@ typedef struct vk_kernel_use {
     vk_address stored; /* of vk_params_take */
 } vk_kernel_use;
 
-/* Takes scratch for the parameters of a kernel that uses their matrix; 0 for others, and for
- * NULL. */
+/* Takes scratch for the parameters of a kernel that uses their matrix. Returns 0 for other kernels
+ * and for NULL. */
 vk_address vk_params_take(const tml_kernel *kernel, vk_arena *arena);
-/* Records that they are stored there, before the first dispatch that reads them. outs: NULL, or the
- * outputs after the first that an emit kernel has. stored 0: nothing. */
+/* Records the store of the parameters to `stored`, before the first dispatch that reads them. outs:
+ * NULL, or the outputs after the first of an emit kernel. Does nothing if stored is 0. */
 tml_status vk_params_store(tml_context *tml, const tml_params *params, const vk_address *outs,
                            vk_address stored);
 
@@ -105,7 +105,7 @@ void vk_kernel_args(const tml_context *tml, const vk_kernel_use *use, uint64_t f
                     vk_address addresses[TML_MAX_INPUTS], struct kernel_values *values,
                     uint32_t word_counts[TML_MAX_INPUTS]);
 
-/* Records the dispatch of tml_map for one pass. outs: TML_MAX_OUTS addresses of a kernel with
+/* Records the dispatch of tml_map for one pass. outs: TML_MAX_OUTS addresses if the kernel has
  * several outputs, else one. */
 tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass *pass,
                        const vk_address *outs, bool unordered);
@@ -125,11 +125,11 @@ tml_status vk_scan_counts_of(tml_context *tml, vk_address values, uint32_t count
 size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_segments_desc *desc);
 tml_status vk_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch);
 
-/* Stores where outputs begin (desc.out_first, which is given) as a u64, at most 2^63. */
+/* Stores the index of the first output (desc.out_first, which is given) as a u64, at most 2^63. */
 tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to);
 
-/* A pass of tml_gather or tml_scatter (vulkan_gather.c): element i of ordered is element indices[i]
- * of placed, which has range elements. */
+/* A pass of tml_gather or tml_scatter (vulkan_gather.c): element i of ordered corresponds to
+ * element indices[i] of placed, which has range elements. */
 typedef struct vk_gather {
     vk_address ordered, placed, indices; /* of the stream, not of the pass */
     uint64_t range;
@@ -140,12 +140,12 @@ typedef struct vk_gather {
 tml_status vk_gather_pass(tml_context *tml, const vk_gather *gather, const vk_pass *pass,
                           bool unordered);
 
-/* A pass of tml_search (vulkan_search.c), or of the bins of a histogram's edges, into u32 or, wide,
- * u64 at out. */
+/* A pass of tml_search (vulkan_search.c), or of the search for the bins of a histogram's edges.
+ * Writes u32, or u64 if wide, to out. */
 tml_status vk_search_pass(tml_context *tml, const tml_search_resolved *resolved,
                           const vk_pass *pass, vk_address out, bool is_wide, bool unordered);
 
-/* Stores the u64 at from into a one-element u32 or u64 buffer, if there is one. A u32 saturates. */
+/* Stores the u64 at from to a buffer of one u32 or u64, if there is one. A u32 saturates. */
 tml_status vk_store_count(tml_context *tml, tml_buffer out, vk_address from);
 /* The same plus the u64 at base, if there is one (not 0). */
 tml_status vk_store_end(tml_context *tml, tml_buffer out, vk_address from, vk_address base);

@@ -1,7 +1,6 @@
-/* Users' kernels on Vulkan. Kernels built with the program come as SPIR-V
- * (tml_vulkan_desc.kernels). Others are compiled at run time by libshaderc, which is opened on
- * first use. Modules live until the context closes, since pipelines are cached by their
- * addresses. */
+/* Users' kernels on Vulkan. Kernels built with the program are given as SPIR-V
+ * (tml_vulkan_desc.kernels). libshaderc, which is opened on first use, compiles others at run time.
+ * Modules live until the context closes, since pipelines are cached by module address. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +99,8 @@ static bool open_shaderc(shaderc_library *s, char *why, size_t why_size)
 
 /* ---- module cache ---------------------------------------------------------------------------- */
 
-/* One allocation: the entry, SPIR-V that was compiled here, the kernel's name and its texts. */
+/* One allocation: the entry, the SPIR-V if it was compiled here, the kernel's name and its
+ * texts. */
 typedef struct kernel_entry {
     struct kernel_entry *next;
     size_t size;
@@ -168,7 +168,7 @@ static const tml_vulkan_kernel *find_own(const tml_context *tml, const tml_kerne
     return found;
 }
 
-/* Caches SPIR-V of a kernel. The code is copied unless it was built with the program. */
+/* Caches a kernel's SPIR-V. The code is copied unless it was built with the program. */
 static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
                               const tml_kernel *kernel, vk_kernel_form form, const void *code,
                               size_t code_size, const tml_vulkan_kernel *built,
@@ -201,7 +201,7 @@ static tml_status keep_module(tml_context *tml, struct vk_kernel_cache *cache,
     return TML_OK;
 }
 
-/* A program's own library is a long static text, so its address is compared first. */
+/* The text of a program's own library is long and static, so addresses are compared first. */
 static bool is_entry_of(const kernel_entry *entry, const tml_kernel *kernel)
 {
     if (kernel->library && kernel->library == entry->own_library)

@@ -1,10 +1,10 @@
-/* A user's kernel in a shader: shaders/kernel_*.comp are templates (gpu/kernel_glue.h). The library
- * completes them at run time, and the tool behind trommel_add_kernels() at build time, both with
- * vk_kernel_shader.
+/* A user's kernel in a shader. shaders/kernel_*.comp are templates (gpu/kernel_glue.h), which
+ * vk_kernel_shader completes: in the library at run time, and in the tool behind
+ * trommel_add_kernels() at build time.
  *
- * Before the glue a template declares "args" (with KERNEL_ADDRESSES and KERNEL_VALUES,
- * vulkan_args.k.h) and the constant bool KERNEL_NEAR (element indices are below 2^30) and
- * KERNEL_STORED, and includes kernel_loads.glsl. Specialization constants 0 ... 3 give the element
+ * Before the glue, a template declares "args" (with KERNEL_ADDRESSES and KERNEL_VALUES,
+ * vulkan_args.k.h) and the constant bools KERNEL_NEAR (element indices are below 2^30) and
+ * KERNEL_STORED, and includes kernel_loads.glsl. Specialization constants 0 ... 3 are the element
  * types of arrays 0 ... 3 (vk_kernel_specs). */
 #ifndef TML_VULKAN_KERNEL_GLUE_H
 #define TML_VULKAN_KERNEL_GLUE_H

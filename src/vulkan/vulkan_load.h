@@ -1,5 +1,5 @@
 /* The Vulkan functions that the engine calls, loaded at run time: one X per function, in lists by
- * the level they are loaded at. A missing loader or function gives an error status, never a
+ * the level at which they are loaded. A missing loader or function gives an error status, never a
  * crash. */
 #ifndef TML_VULKAN_LOAD_H
 #define TML_VULKAN_LOAD_H
@@ -94,7 +94,8 @@ const char *vk_load_global(vk_functions *fn, PFN_vkGetInstanceProcAddr get);
 const char *vk_load_instance(vk_functions *fn, VkInstance instance);
 const char *vk_load_device(vk_functions *fn, VkDevice device);
 
-/* Opens the Vulkan loader; *library is for vk_library_close. NULL when there is none. */
+/* Opens the Vulkan loader. *library: to be passed to vk_library_close. Returns NULL if there is no
+ * loader. */
 PFN_vkGetInstanceProcAddr vk_library_open(void **library);
 void vk_library_close(void *library);
 

@@ -2,8 +2,8 @@
  * find each output's source, gather. Kept plain: steps and names are those of cpu_locate.c and
  * cpu_histopyramid.c.
  *
- * Sums are u32 and saturate at 2^32 - 1. There are fewer outputs, so only the exact total of an
- * expansion, if the caller wants it, needs a sum of its own. */
+ * Sums are u32 and saturate at 2^32 - 1. There are fewer outputs than that, so only the exact total
+ * of an expansion, if the caller asks for it, requires a sum of its own. */
 #include "vulkan/vulkan_locate.h"
 
 #include "kernels/kernel.h"

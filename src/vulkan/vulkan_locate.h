@@ -17,14 +17,14 @@ tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void 
 
 /* ---- steps of all methods of expand (vulkan_expand_steps.c) ---------------------------------- */
 
-/* A pass's counts: the caller's, with their size in bytes, or u32 counts that the kernel wrote to
- * "made". */
+/* A pass's counts: the caller's, with their size in bytes, or the u32 counts that the kernel wrote
+ * to "made". */
 typedef struct vk_expand_counts {
     vk_address at;
     uint32_t size;
 } vk_expand_counts;
 /* Outputs of an expansion; address 0: not written. source and rank are u32, in scratch if only the
- * emit kernel needs them. */
+ * emit kernel uses them. */
 typedef struct vk_expand_outputs {
     uint64_t capacity;
     vk_address source, source64, rank;
@@ -42,8 +42,8 @@ tml_status vk_expand_counts_record(tml_context *tml, const tml_expand_desc *desc
 tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
                           const vk_expand_outputs *outputs, vk_address total);
 
-/* Records the exact sum of count u32 counts, plus *first (0: none), into the caller's total, if
- * any, and to the address that vk_expand_sum_at gives, a u64. */
+/* Records the exact sum of count u32 counts, plus *first (0: none). Stores it to the caller's
+ * total, if any, and as a u64 to the address that vk_expand_sum_at returns. */
 size_t vk_expand_total_scratch(uint32_t count);
 tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_address counts,
                            uint32_t count, vk_address first, vk_address scratch);

@@ -2,8 +2,8 @@
  * 2^30 sources and as many outputs. */
 
 /* locate_counts.comp: each source's number of outputs, as u32, from keep bits, inverted keep bits,
- * or counts of 1, 2 or 4 bytes (then from may be counts). Counts from the length up to padded are
- * 0. */
+ * or counts of 1, 2 or 4 bytes (from may then equal counts). Counts from the length up to padded
+ * are 0. */
 ARGS_BEGIN(locate_counts_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(counts)

@@ -1,4 +1,4 @@
-/* tml_map on Vulkan: one dispatch of the kernel's map form a pass. */
+/* tml_map on Vulkan: one dispatch of the kernel's map form per pass. */
 #include "vulkan/vulkan_internal.h"
 
 #include "kernels/kernel.h"
@@ -7,9 +7,9 @@
 
 #include "kernels/kernel_end.h"
 
-/* Elements of a workgroup. Kernels that read whole arrays may follow long chains of these: each
- * element has a thread of its own, so that few keep the device busy, and none waits for its
- * neighbour's chain. */
+/* Elements per workgroup. A kernel that reads whole arrays may follow long chains of dependent
+ * loads. Each of its elements gets an invocation of its own, so that few elements occupy the device
+ * and none waits for another element's chain. */
 static uint32_t items_of(const tml_kernel *kernel)
 {
     bool reads_arrays = false;

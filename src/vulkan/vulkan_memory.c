@@ -1,9 +1,9 @@
 /* Device memory: blocks, buffers, scratch.
  *
  * A block is one VkDeviceMemory allocation with one VkBuffer over it. Buffers are pieces of blocks,
- * cut first fit. Small pieces share blocks, of which some stay when they are empty, since drivers
- * take a millisecond to make and to free one. A piece of more than half a block gets a block of its
- * own, so that its memory is freed with it. */
+ * allocated first fit. Small pieces share blocks. Some blocks are kept when they are empty, since
+ * drivers take a millisecond to allocate or free one. A piece of more than half a block has a block
+ * of its own, so that its memory is freed with it. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 
@@ -59,7 +59,7 @@ tml_status vk_memory_open(tml_context *tml, const tml_vulkan_desc *desc)
                                        VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
                                 cached = VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
     /* The uncached window through which a discrete GPU's memory is host-visible does not count:
-     * reads through it are a hundred times slower than copies. */
+     * reading through it is a hundred times slower than a copy. */
     memory->host_visible = !tml->testing.vulkan_staging &&
                            find_type(types, local | host | cached, &memory->local_type);
     if (!memory->host_visible && !find_type(types, local, &memory->local_type))
@@ -95,7 +95,7 @@ static bool free_spares(tml_context *tml)
     return has_freed;
 }
 
-/* Frees empty blocks, after a wait for discarded memory. False: there is none, or the wait
+/* Waits for discarded memory, then frees empty blocks. Returns false if there are none or the wait
  * failed. */
 static bool reclaim(tml_context *tml)
 {
@@ -103,8 +103,8 @@ static bool reclaim(tml_context *tml)
     return free_spares(tml) || has_waited;
 }
 
-/* Bytes that the driver leaves to this process: by VK_EXT_memory_budget, else the heap's size less
- * what the engine uses. */
+/* Bytes that the driver leaves to this process: from VK_EXT_memory_budget, or else the heap's size
+ * less the engine's use. */
 static uint64_t heap_room(const vk_device *device)
 {
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
@@ -130,7 +130,7 @@ uint64_t vk_scratch_room(tml_context *tml)
     uint64_t left = memory->limit > memory->used ? memory->limit - memory->used : 0;
     left = TML_MIN_OF(left, heap_room(device));
     left -= TML_MIN_OF(left / 8, (uint64_t)2 * BLOCK_SIZE);
-    /* vk_scratch_resize frees an arena that no recording addresses before it takes another. */
+    /* vk_scratch_resize frees an arena that no recording addresses before it allocates another. */
     uint64_t given = device->arena && !device->arena_recorded ? device->arena->size : 0;
     return TML_MIN_OF(TML_MAX_OF(left + given, tml->scratch_size), (uint64_t)device->max_buffer);
 }
@@ -170,7 +170,7 @@ static void block_destroy(tml_context *tml, vk_block *block)
     tml_free(tml, block, sizeof *block);
 }
 
-/* The block's buffer with memory of the engine's own, mapped where the host uses it. */
+/* The block's buffer with engine-owned memory, mapped if the host accesses it. */
 static VkResult block_allocate(const vk_device *device, vk_block *block,
                                const VkBufferCreateInfo *info, uint32_t type, bool is_mapped)
 {
@@ -245,7 +245,7 @@ static VkResult block_make(vk_device *device, vk_block *block)
     return VK_SUCCESS;
 }
 
-/* A small piece gets a block to share, unless the limit leaves less than such a block. */
+/* A small piece gets a block to share, unless the limit leaves too little for such a block. */
 static VkDeviceSize block_size_for(const vk_memory *memory, vk_memory_kind kind, VkDeviceSize size)
 {
     bool is_short = kind == VK_MEMORY_DEVICE && memory->limit - memory->used < BLOCK_SIZE;
@@ -318,8 +318,8 @@ static bool block_cut(vk_block *block, VkDeviceSize size, VkDeviceSize *offset)
     return false;
 }
 
-/* Ensures capacity for one gap more than there will be pieces, so that freeing needs no
- * allocation. */
+/* Ensures capacity for one gap more than the coming number of pieces, so that freeing never
+ * allocates. */
 static bool gaps_reserve(tml_context *tml, vk_block *block)
 {
     if (block->pieces + 2 < block->gap_capacity)
@@ -404,8 +404,8 @@ tml_status vk_memory_take(tml_context *tml, const char *call, vk_memory_kind kin
     return TML_OK;
 }
 
-/* May an empty block stay? Not where memory is limited, or the caller's, who may want it
- * elsewhere. */
+/* May an empty block be kept? Not if memory is limited, nor if it is caller-owned, since the caller
+ * may need it elsewhere. */
 static bool is_spare(const vk_memory *memory, const vk_block *empty)
 {
     uint32_t others = 0;
@@ -479,10 +479,10 @@ void vk_memory_close(tml_context *tml)
 
 /* ---- scratch --------------------------------------------------------------------------------- */
 
-/* Command buffers that the caller keeps go on addressing the arena that they were recorded with.
- * Such an arena is retired, not freed, until the caller forgets its recordings, and is used again
- * if it is large enough. The next arena is twice as large as the largest retired one, so that all
- * retired ones together are no larger than the one in use. */
+/* Command buffers that the caller keeps continue to address the arena with which they were
+ * recorded. Such an arena is retired, not freed, until the caller forgets its recordings; it is
+ * reused if it is large enough. Each new arena is twice as large as the largest retired one, so
+ * that all retired arenas together are no larger than the arena in use. */
 static void arena_leave(tml_context *tml, bool at_once)
 {
     vk_device *device = vk_device_of(tml);
@@ -501,7 +501,8 @@ static void arena_leave(tml_context *tml, bool at_once)
     device->arena_recorded = false;
 }
 
-/* Takes the smallest retired arena of at least size bytes; NULL: none. largest: of all retired. */
+/* Takes the smallest retired arena of at least size bytes; NULL if there is none. *largest: the
+ * size of the largest retired arena. */
 static vk_buffer *arena_return(vk_device *device, size_t size, VkDeviceSize *largest)
 {
     vk_buffer **best = NULL;

@@ -1,9 +1,9 @@
 /* The Vulkan engine's toolkit for programs.
  *
- * Shaders access all memory by device address. Addresses are push constants, and the one descriptor
- * is an image of the caller's, where a dispatch reads one. An operation lays out its scratch, fills
- * argument structs (src/kernels/kernel.h, ARGS_BEGIN) and calls vk_dispatch. A memory barrier
- * orders each dispatch after the ones before. No operation reads back. */
+ * Shaders access all memory by device address. Addresses are passed as push constants. The only
+ * descriptor is a caller-owned image, for a dispatch that reads one. An operation lays out its
+ * scratch, fills argument structs (src/kernels/kernel.h, ARGS_BEGIN) and calls vk_dispatch. A
+ * memory barrier orders each dispatch after the preceding ones. No operation reads back. */
 #ifndef TML_VULKAN_PARTS_H
 #define TML_VULKAN_PARTS_H
 
@@ -21,8 +21,8 @@ enum {
 
 /* ---- shaders --------------------------------------------------------------------------------- */
 
-/* SPIR-V, as it is or packed (vulkan_spirv.h), with the entry point main. The modules of a shaders
- * folder are declared as vk_shader_NAME in a generated header (src/vulkan/shaders:
+/* SPIR-V with the entry point main, as it is or packed (vulkan_spirv.h). A generated header
+ * declares the modules of a shaders folder as vk_shader_NAME (for src/vulkan/shaders:
  * vulkan_shaders.h). Pipelines are cached by module address and constants. */
 typedef struct vk_module {
     const char *name;
@@ -30,7 +30,7 @@ typedef struct vk_module {
     size_t size; /* bytes */
 } vk_module;
 
-/* An image of the caller's (trommel/vulkan.h), which shaders fetch from (shaders/sampled.glsl). */
+/* A caller-owned image (trommel/vulkan.h), which shaders fetch from (shaders/sampled.glsl). */
 typedef struct tml_vulkan_texture vk_sampled;
 
 typedef struct vk_dispatch_info {
@@ -46,12 +46,12 @@ typedef struct vk_dispatch_info {
     const vk_sampled *sampled; /* for modules that include sampled.glsl */
 } vk_dispatch_info;
 
-/* Records one dispatch, after a memory barrier. Errors: OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY,
- * DEVICE_LOST, INTERNAL (pipeline refused), with messages. */
+/* Records one dispatch, after a memory barrier. Errors, with messages: OUT_OF_MEMORY,
+ * OUT_OF_DEVICE_MEMORY, DEVICE_LOST, INTERNAL (the driver refused the pipeline). */
 tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info);
 
-/* Can shaders fetch floats from this image's texels, up to width and height? *components: 1 to 4.
- * Errors: INVALID_ARGUMENT, UNSUPPORTED, naming field of the call. */
+/* Can shaders fetch floats from the image's texels, up to width and height? *components: 1 to 4.
+ * Errors: INVALID_ARGUMENT, UNSUPPORTED. Messages name the call's field. */
 tml_status vk_sampled_check(tml_context *tml, const char *call, const char *field,
                             const vk_sampled *texture, uint32_t width, uint32_t height,
                             uint32_t *components);
@@ -86,9 +86,9 @@ const void *vk_slot_host(const tml_slot *slot);
 
 /* ---- scratch --------------------------------------------------------------------------------- */
 
-/* Takes 256-byte aligned pieces from scratch that begins at base. With base 0 only the size counts,
- * and addresses mean nothing. One layout function of an operation serves scratch_size and run.
- * run() gets the device address in its pointer scratch. */
+/* Takes 256-byte aligned pieces from scratch that begins at base. With base 0, addresses are
+ * meaningless and only the size counts. So one layout function of an operation serves both
+ * scratch_size and run. run() receives the device address in its pointer scratch. */
 typedef struct vk_arena {
     vk_address base;
     size_t size;
@@ -104,8 +104,8 @@ static inline vk_arena vk_arena_of(void *scratch)
     return (vk_arena){(vk_address)(uintptr_t)scratch, 0};
 }
 
-/* Most bytes that scratch can have, as far as the driver tells: the arena and the free memory, less
- * a reserve. May wait. */
+/* The largest scratch possible, as far as the driver reports: the arena plus the free memory, less
+ * a reserve. In bytes. May wait. */
 uint64_t vk_scratch_room(tml_context *tml);
 
 /* A point in the order of submissions; 0: before all of them. */
@@ -113,22 +113,22 @@ typedef uint32_t vk_mark;
 /* Submits what is recorded. The mark is the end of that submission. */
 tml_status vk_mark_here(tml_context *tml, vk_mark *out);
 
-/* Copies host memory to an address in scratch, before all work that is recorded later; in may be
- * reused on return. last_use: last work that uses the old contents. Submitted work continues
+/* Copies host memory to an address in scratch, before all work that is recorded later. in may be
+ * reused on return. last_use: the last work that uses the old contents. Submitted work continues
  * meanwhile. */
 tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *in,
                      vk_mark last_use);
 
-/* A table of count words in the device's memory, which fill writes at its first use and which stays
- * until the context is closed. Not for recordings. */
+/* A table of count words in device memory. fill writes it at its first use; it lives until the
+ * context is closed. Not for recordings. */
 tml_status vk_table(tml_context *tml, void (*fill)(uint32_t *out), uint32_t count, vk_address *out);
 
-/* count zeroed words for look-back states, and a block of clear_count words at clear that the
- * operation must zero itself; its own workgroups do it, which saves a dispatch. The caller's
- * command buffer runs at any time and any number of times, so its states are not shared: words is
- * "own", count words of the operation's scratch, zeroed by a recorded fill, and clear_count is 0.
- * A shader whose look-back gives up sets the word at stalled to 1: the next call that waits then
- * returns TML_ERROR_STALLED. */
+/* words: count zeroed words for look-back states. clear: a block of clear_count words that the
+ * operation's own workgroups must zero, which saves a dispatch. A caller-owned command buffer may
+ * run at any time and any number of times, so it shares no states: words is then "own", count words
+ * of the operation's scratch, which a recorded fill zeroes, and clear_count is 0. stalled: a shader
+ * whose look-back gives up sets this word to 1; the next call that waits returns
+ * TML_ERROR_STALLED. */
 typedef struct vk_states {
     vk_address words;
     vk_address clear;

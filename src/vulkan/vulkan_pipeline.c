@@ -1,4 +1,4 @@
-/* Pipelines: one pipeline layout with 128 bytes of push constants and a sampled image, and a hash
+/* Pipelines: one pipeline layout, with 128 bytes of push constants and a sampled image; and a hash
  * table of pipelines by module and specialization constants. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
@@ -8,7 +8,7 @@
 
 enum { PUSH_SIZE = 128, FIRST_CAPACITY = 64 };
 
-/* Bytes of VkPipelineCacheHeaderVersionOne, with which a pipeline cache's data begins. It
+/* Bytes of VkPipelineCacheHeaderVersionOne, with which the data of a pipeline cache begins. It
  * identifies the device and the driver's version. */
 enum { CACHE_HEADER = 32 };
 
@@ -21,8 +21,8 @@ static VkResult cache_create(const vk_device *device, const void *data, size_t s
     return device->fn.CreatePipelineCache(device->device, &info, NULL, out);
 }
 
-/* The cache header of this device, made from its properties: NVIDIA's driver returns a cache's data
- * whole or not at all. */
+/* The cache header of this device, computed from its properties, since NVIDIA's driver returns a
+ * cache's data only as a whole. */
 static void own_header(const vk_device *device, unsigned char out[CACHE_HEADER])
 {
     VkPhysicalDeviceProperties2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
@@ -34,7 +34,8 @@ static void own_header(const vk_device *device, unsigned char out[CACHE_HEADER])
     memcpy(out + 16, all.properties.pipelineCacheUUID, VK_UUID_SIZE);
 }
 
-/* Skips data without this device's and driver's header. Drivers should do that, and some crash. */
+/* Skips data without the header of this device and driver. Drivers should do so themselves, but
+ * some crash. */
 static VkResult cache_add(const vk_device *device, const void *data, size_t size)
 {
     unsigned char own[CACHE_HEADER];

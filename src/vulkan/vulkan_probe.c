@@ -1,4 +1,5 @@
-/* Tests at tml_open what shaders rely on and Vulkan does not guarantee (shaders/probe.comp). */
+/* Tests, in tml_open, the properties that shaders require and Vulkan does not guarantee
+ * (shaders/probe.comp). */
 #include "vulkan/vulkan_device.h"
 #include "vulkan_shaders.h"
 
@@ -53,8 +54,8 @@ static tml_status judge(tml_context *tml, const uint32_t report[PROBE_REPORTS])
 tml_status vk_probe(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
-    /* report: memory that the host reads without a copy, afterwards the word of vk_states.stalled.
-     * control: device memory, as look-back states have it. */
+    /* report: memory that the host reads without a copy; afterwards it holds the word of
+     * vk_states.stalled. control: device memory, as look-back states use it. */
     vk_memory_kind kind = device->memory.host_visible ? VK_MEMORY_DEVICE : VK_MEMORY_STAGING;
     vk_buffer *report = NULL, *control = NULL;
     uint32_t found[PROBE_REPORTS];

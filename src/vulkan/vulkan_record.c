@@ -58,9 +58,10 @@ void vk_record_close(tml_context *tml)
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Marks the device as lost, so that no later call seems to succeed although enqueued work was not
- * done. Waits for submitted work first, since its memory may be freed from here on: fence by fence,
- * since vkDeviceWaitIdle would wait for the caller's queues on a lent device. */
+/* Marks the device as lost, so that no later call reports success although enqueued work was not
+ * done. First waits for submitted work, whose memory may be freed from here on. It waits fence by
+ * fence, since on a caller-owned device vkDeviceWaitIdle would also wait for the caller's
+ * queues. */
 void vk_lose(tml_context *tml)
 {
     vk_device *device = vk_device_of(tml);
@@ -161,7 +162,8 @@ static const VkPipelineStageFlags work_stages = VK_PIPELINE_STAGE_COMPUTE_SHADER
                                                 VK_PIPELINE_STAGE_TRANSFER_BIT |
                                                 VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
 
-/* Pipeline stages of the work before and after a batch. On a lent device they may be any. */
+/* Pipeline stages of the work before and after a batch. On a caller-owned device they may be
+ * any. */
 static VkPipelineStageFlags stages_around(const vk_device *device)
 {
     return device->is_lent ? (VkPipelineStageFlags)VK_PIPELINE_STAGE_ALL_COMMANDS_BIT : work_stages;
@@ -186,13 +188,14 @@ static tml_status batch_begin(tml_context *tml, vk_batch **out)
     batch->is_recording = true;
     batch->dispatches = 0;
     /* Batches of one queue start in order but may overlap, and the caller's own submissions may
-     * have written lent memory. */
+     * have written caller-owned memory. */
     barrier(device, batch->commands, stages_around(device), work_stages);
     device->only_compute = device->after_barrier = true;
     return TML_OK;
 }
 
-/* The barrier between two dispatches, the common case, leaves caches alone that no shader fills. */
+/* The barrier between two dispatches, the common case, does not touch caches that no shader
+ * fills. */
 static void compute_barrier(const vk_device *device, VkCommandBuffer commands)
 {
     barrier_of(device, commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
@@ -314,7 +317,7 @@ tml_status vk_sync(tml_context *tml)
     return status;
 }
 
-/* The capabilities stay cleared in this context: a look-back that stalled once would stall
+/* The capabilities stay cleared in this context: a look-back that has stalled once would stall
  * again. */
 tml_status vk_take_stall(tml_context *tml)
 {
@@ -347,8 +350,8 @@ tml_status tml_vulkan_check(tml_context *tml)
     return status ? status : tml_leave(tml, vk_record_check(tml));
 }
 
-/* Batches complete in order. A batch that reuses a place of the ring has waited for its last
- * use. */
+/* Batches complete in order. A batch that reuses a slot of the ring has waited for the slot's
+ * previous batch. */
 tml_status vk_mark_here(tml_context *tml, vk_mark *out)
 {
     const vk_device *device = vk_device_of(tml);
@@ -455,7 +458,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     if (status == TML_OK && info->sampled)
         status = vk_sampled_bind(tml, commands, info->sampled);
     if (status != TML_OK) {
-        /* vk_take_states may have counted on this dispatch to zero a block: no block counts as
+        /* vk_take_states may have relied on this dispatch to zero a block, so no block counts as
          * zeroed now. */
         device->state_zeroed[0] = device->state_zeroed[1] = 0;
         return status;

@@ -27,13 +27,13 @@ bool vk_fold_bind(const tml_context *tml, tml_fold fold, tml_type in_type, tml_t
     return c.kind != FOLD_DOUBLE || has_doubles;
 }
 
-/* The end of a workgroup, a store visible to the device and an atomic, takes as long as a tile.
- * With tiles enough for all of a large GPU a workgroup folds several: 0.262 instead of 0.293 ms for
- * 2^28 u32 on an H200 (two tiles: 0.273 ms; eight: 0.266 ms). */
+/* Ending a workgroup, with a store that is visible to the device and an atomic, takes as long as a
+ * tile. If there are enough tiles for a large GPU, a workgroup folds several: 0.262 instead of
+ * 0.293 ms for 2^28 u32 on an H200 (two tiles: 0.273 ms; eight: 0.266 ms). */
 enum { MANY_TILES = 2048, TILES_A_GROUP = 4 };
 
-/* Bytes of a strip. All folds of a call process one strip before the next, so that it is read from
- * memory once and then from the last-level cache, if that is as large. */
+/* Bytes of a strip. All folds of a call process one strip before the next strip. So a strip is read
+ * from memory once, and then from the last-level cache if it fits there. */
 static const uint32_t strip_bytes = 32u << 20, strip_bytes_of_host = 2u << 20;
 
 typedef struct reduce_job {

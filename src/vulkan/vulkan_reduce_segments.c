@@ -15,7 +15,8 @@ typedef struct segments_job {
     vk_address states;       /* while recording */
 } segments_job;
 
-/* A range has fewer positions where there are few: workgroups enough for a large GPU. */
+/* If there are few positions, ranges are shorter, so that there are enough workgroups for a large
+ * GPU. */
 enum { RANGE_LOG2_LEAST = 11, RANGE_LOG2_MOST = 13, RANGES_ENOUGH = 1024 };
 
 /* Shaders index elements and segments with 32 bits, and uvec4 with 31. */

@@ -1,9 +1,9 @@
-/* Images of the caller's that dispatches fetch from: which are accepted, and the descriptor sets
- * that name them.
+/* Caller-owned images that dispatches fetch from: which images are accepted, and the descriptor
+ * sets that name them.
  *
- * A set serves one batch of the context's, or the caller's recordings until these are forgotten:
- * meanwhile it names the same image, so other recordings share it, and a frame that is recorded
- * again takes no new one. Sets are made sixteen at a time and kept. */
+ * A set serves one batch of the context, or the caller's recordings until the caller forgets them.
+ * It names the same image all that time, so other recordings share it, and recording a frame again
+ * requires no new set. Sets are allocated sixteen at a time and kept. */
 #include "vulkan/vulkan_device.h"
 
 enum { SETS = 16, RECORDED = VK_BATCHES };

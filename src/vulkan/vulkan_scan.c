@@ -1,9 +1,9 @@
 /* Scan on the Vulkan engine (shaders/scan_body.glsl).
  *
- *   LOOK_BACK         one dispatch per pass. Integers only: a tile adds whatever aggregates and
- *                     inclusive prefixes are published, in an order that varies, and a float sum
- *                     would vary with it. In place only with forward progress: the fallback reads a
- *                     predecessor's elements, which must not be overwritten.
+ *   LOOK_BACK         one dispatch per pass. Integers only: a tile adds the aggregates and
+ *                     inclusive prefixes that happen to be published, in a varying order, and a float sum
+ *                     would vary with that order. In place only with forward progress: the fallback
+ *                     reads a predecessor's elements, which must not be overwritten.
  *   REDUCE_THEN_SCAN  three dispatches per pass; one for a short stream.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
@@ -44,7 +44,7 @@ static scan_kind kind_for(tml_type sum_type)
     }
 }
 
-/* The smallest and the largest are found among codes, which are integers of the numbers' size. */
+/* Scans for the smallest or the largest compare codes, which are integers of the numbers' size. */
 static scan_kind kind_for_fold(const tml_scan_desc *desc, tml_type type)
 {
     if (desc->fold == TML_FOLD_SUM)
@@ -121,7 +121,7 @@ static tml_status vk_scan_reduce_then_scan(tml_context *tml, const scan_kind *ki
     return status ? status : scan_dispatch(tml, kind, SCAN_ADD, args, tiles, grid);
 }
 
-/* Scans args->bound elements. scratch: while recording, states; without look-back, a sum per
+/* Scans args->bound elements. scratch: for a recording, the states; without look-back, one sum per
  * tile. */
 static tml_status scan_pass(tml_context *tml, scan_kind *kind, scan_args *args, bool looks_back,
                             vk_address scratch, vk_address grid)

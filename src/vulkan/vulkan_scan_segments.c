@@ -1,6 +1,6 @@
-/* Segmented scan of integers on the Vulkan engine (shaders/scan_segments.glsl): one dispatch with
- * decoupled look-back, or by one workgroup if the stream is short; reduce, then scan, in three
- * dispatches where there is no forward progress. */
+/* Segmented scan of integers on the Vulkan engine (shaders/scan_segments.glsl): one dispatch, with
+ * decoupled look-back, or by one workgroup if the stream is short. Without forward progress:
+ * reduce, then scan, in three dispatches. */
 #include "vulkan/vulkan_internal.h"
 #include "vulkan_shaders.h"
 

@@ -1,8 +1,9 @@
-/* Segmented scan on the Vulkan engine: of floats here (shaders/segments_scan.glsl;
- * vulkan/vulkan_stream.k.h lists the steps), of integers in vulkan_scan_segments.c. An invocation
- * does a short segment; middling and long ones go to lists on the device, and a fixed number of
- * workgroups loops over the lists. Long segments are cut into the tiles of tml_scan, so that work
- * is proportional to elements. The lists have capacity for segments that do not overlap. */
+/* Segmented scan on the Vulkan engine: of floats in this file (shaders/segments_scan.glsl;
+ * vulkan/vulkan_stream.k.h lists the steps), of integers in vulkan_scan_segments.c. One invocation
+ * scans a short segment. Middling and long segments are appended to lists on the device, over which
+ * a fixed number of workgroups loops. Long segments are cut into the tiles of tml_scan, so that the
+ * work is proportional to the number of elements. The lists have capacity for segments that do not
+ * overlap. */
 #include "vulkan/vulkan_fold.h"
 #include "vulkan_shaders.h"
 
@@ -24,7 +25,7 @@ typedef struct segments_job {
     segments_args args;
 } segments_job;
 
-/* Most elements of a short and of a middling segment, and the elements in a tile. */
+/* The most elements of a short segment and of a middling one, and the elements of a tile. */
 typedef struct segments_shape {
     uint64_t short_most, middling_most, tile;
     size_t result_size;

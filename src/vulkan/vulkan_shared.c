@@ -1,4 +1,4 @@
-/* Steps that the operations share: fills, copies, lengths and passes, counts, look-back states. */
+/* Steps that operations share: fills, copies, lengths and passes, counts, look-back states. */
 #include "core/call.h"
 #include "vulkan/vulkan_device.h"
 #include "vulkan_shaders.h"
@@ -126,7 +126,7 @@ vk_pass vk_pass_at(const vk_passes *passes, uint64_t number)
 
 vk_address vk_pass_grid(const vk_pass *pass, uint32_t items)
 {
-    /* Empty workgroups return sooner than the device reads an indirect grid, if they are few. */
+    /* A few empty workgroups return sooner than the device can read an indirect grid. */
     enum { WORTH_A_GRID = 64 };
     uint32_t grid = 0;
     while (1u << (LENGTHS_GRID_LOG2 + grid) < items)
@@ -256,8 +256,8 @@ static tml_status states_grow(tml_context *tml, uint32_t count)
     return status;
 }
 
-/* Block n's first state_zeroed[n] words are 0, except for the first state_dirty[n], which its last
- * user wrote. An operation zeroes the dirty words of the block that it does not use. */
+/* Block n has state_zeroed[n] zero words, except that its last user wrote the first state_dirty[n]
+ * of these. An operation zeroes the dirty words of the block that it does not use. */
 tml_status vk_take_states(tml_context *tml, uint32_t count, vk_address own, vk_states *out)
 {
     vk_device *device = vk_device_of(tml);

@@ -1,12 +1,13 @@
-/* Sort on the Vulkan engine, from the lowest digit to the highest; each digit is a stable move.
+/* Radix sort on the Vulkan engine, from the lowest digit to the highest; each digit is a stable
+ * move.
  *
- *   LOOK_BACK         all digits are counted in one read; then a dispatch for each digit, in which
- *                     tiles find their places by decoupled look-back (shaders/sort_sweep.glsl)
- *   REDUCE_THEN_SCAN  for each digit: counts of each tile; an exclusive scan of them; the move
+ *   LOOK_BACK         all digits are counted in one read; then one dispatch per digit, in which
+ *                     tiles find their positions by decoupled look-back (shaders/sort_sweep.glsl)
+ *   REDUCE_THEN_SCAN  for each digit: the counts of each tile; their exclusive scan; the move
  *
- * A stream of one tile is sorted by one workgroup. A word travels with each key: a payload of 4
- * bytes, if that is all that moves, or the element's index, by which payloads are gathered at the
- * end.
+ * A stream of one tile is sorted by one workgroup. A word moves with each key. It is a payload of 4
+ * bytes if that is the only payload; otherwise it is the element's index, by which payloads are
+ * gathered at the end.
  *
  * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022. */
 #include "vulkan/vulkan_sort.h"
@@ -21,16 +22,16 @@
 #include "vulkan_shaders.h"
 
 enum {
-    /* Of the histogram: workgroups that fill a large GPU, and elements that are worth an
+    /* For the histogram: workgroups that fill a large GPU, and the least elements per
      * invocation. */
     GROUPS_ENOUGH = 1024,
     EACH_LEAST = 16,
-    /* Elements of a tile per invocation. Long runs of elements that are stored together ask for
-     * large tiles, resident workgroups (registers, shared memory: a window of half a tile) and
-     * short streams for small ones. Pairs, whose stores are twice as many, gain by large tiles from
+    /* Elements of a tile per invocation. Large tiles store longer runs of elements together. Small
+     * tiles leave more workgroups resident (registers, and shared memory for a window of half a
+     * tile) and suit short streams. Pairs, whose stores are twice as many, gain by large tiles from
      * PAIRS_LONG on. H100, u32 keys of 2^16 / 2^20 / 2^24 / 2^28, ms: 16: .052 .076 .55 8.2; 20:
      * .054 .077 .61 9.2; 28: .065 .085 .59 8.5; 32: .070 .085 .60 8.3; 36: 11; in windows of 8
-     * rows, of which more workgroups are resident, 24: .063 .085 .63 9.3; 32: .070 .088 .61 8.7.
+     * rows, which leave more workgroups resident, 24: .063 .085 .63 9.3; 32: .070 .088 .61 8.7.
      * Pairs: 16: .059 .089 .89 14.9; 28: .077 .112 .79 11.6. Drivers with small subgroups run on
      * the CPU, and compile long unrolled loops slowly. */
     ITEMS = 16,
@@ -70,7 +71,8 @@ static void bind_codes(tml_context *tml, vk_sort *job)
                               .is_stored = is_sorted};
 }
 
-/* A lone payload of 4 bytes travels; else the index does, if anything moves but keys. */
+/* A single payload of 4 bytes moves with the keys. Otherwise the index does, if there is anything
+ * but keys to move. */
 static void bind_words(tml_context *tml, vk_sort *job)
 {
     const tml_sort_desc *desc = &job->resolved->desc;
@@ -222,7 +224,8 @@ static void set_key(const vk_sort *job, uint32_t move, uint32_t *specs)
     specs[SORT_SPANS] = job->spans.bound ? job->tile : 0;
 }
 
-/* What a dispatch moves: a part of the stream, or all tiles of long segments, by their number. */
+/* The elements that a dispatch moves: a part of the stream, or the tiles of all long segments, by
+ * their number. */
 static vk_pass part_at(const vk_sort *job, uint64_t number)
 {
     if (job->spans.bound)
@@ -287,7 +290,8 @@ static tml_status sort_short(tml_context *tml, const vk_sort *job)
                          (vk_dispatch_info){.groups = 1}, 0, &args);
 }
 
-/* Counts all digits of a part; the first one's dispatch zeroes the states of the first sweep. */
+/* Counts all digits of a part. The dispatch for the first part also zeroes the states of the first
+ * sweep. */
 static tml_status count_digits(tml_context *tml, const vk_sort *job, const vk_states *control,
                                uint32_t number)
 {

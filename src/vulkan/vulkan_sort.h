@@ -1,11 +1,11 @@
-/* A sort on Vulkan by digits: of a stream (vulkan_sort.c), and of the long segments of one. */
+/* A radix sort on Vulkan, of a stream (vulkan_sort.c) or of the long segments of a stream. */
 #ifndef TML_VULKAN_SORT_H
 #define TML_VULKAN_SORT_H
 
 #include "vulkan/vulkan_internal.h"
 
-/* What travels: from the caller's array to the caller's, by way of scratch. Moves write to out and
- * to aside in turn, so that the last one writes to out. */
+/* An array that the sort moves: from the caller's array to the caller's, through scratch. Moves
+ * write alternately to out and to aside, so that the last move writes to out. */
 typedef struct sort_plane {
     vk_address in;    /* 0: the first move makes it */
     vk_address out;   /* the caller's, or scratch */
@@ -33,8 +33,8 @@ typedef struct vk_sort {
     bool is_short; /* one workgroup sorts the stream */
     sort_plane codes, words;
     vk_address payloads[TML_MAX_PAYLOADS]; /* room for those in place */
-    /* LOOK_BACK: states of two sweeps, bases of parts; control: a ticket for each sweep, a counter
-     * for each part, the histogram */
+    /* LOOK_BACK: states of two sweeps; bases of parts; control: a ticket for each sweep, a counter
+     * for each part, and the histogram */
     vk_address states[2], bases[2], own_control;
     uint32_t control_words;
     /* REDUCE_THEN_SCAN: counts by bin and tile */
@@ -45,9 +45,10 @@ typedef struct vk_sort {
 /* Binds the caller's buffers; takes room for payloads in place. */
 void vk_sort_bind(tml_context *tml, const tml_sort_resolved *resolved, vk_arena *arena,
                   vk_sort *job);
-/* Plans the moves, and takes what they need. segments: 0, or the most long segments, which alone
- * are then sorted, in one part, after the caller has filled in the records and the head. What an
- * odd number of moves sorts in place gets another "in" then, which the caller copies it to. */
+/* Plans the moves, and takes the scratch that they need. segments: 0, or the most long segments. If
+ * it is not 0, only the long segments are sorted, in one part, after the caller has filled in the
+ * records and the head. If an array is sorted in place by an odd number of moves, it gets another
+ * "in", to which the caller copies it. */
 void vk_sort_take(tml_context *tml, vk_arena *arena, uint64_t segments, vk_sort *job);
 /* Sorts codes and words. */
 tml_status vk_sort_move(tml_context *tml, const vk_sort *job);

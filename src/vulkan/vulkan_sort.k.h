@@ -1,8 +1,8 @@
-/* Arguments of the sort's shaders, and the constants that both sides use. Passes of the stream
- * (2^30 elements) are called parts here, since a sort has passes of its own, one for each digit. */
+/* Arguments of the sort's shaders, and the constants that both sides use. The passes of a stream
+ * (2^30 elements) are called parts here, since a sort also has a pass per digit. */
 
-/* Most bins of a digit. Small subgroups have digits of fewer bits: each subgroup of a workgroup has
- * a counter for each bin in shared memory, SORT_COUNTERS in all. */
+/* The most bins of a digit. If subgroups are small, digits have fewer bits: in shared memory, each
+ * subgroup of a workgroup has a counter for each bin, SORT_COUNTERS in all. */
 #define SORT_BINS     256u
 #define SORT_COUNTERS 2048u
 /* Most digits times bins: 8 digits of 256, 13 of 32. */
@@ -24,13 +24,13 @@
 #define SORT_VALUES_MOVED 1u /* a word with each key */
 #define SORT_VALUES_INDEX 2u /* its index in the stream, made here */
 
-/* A tile of a long segment, 4 words: the segment's first element, its elements, how many digits'
- * counts come before its own in the tables, and the tile's number in the segment. */
+/* A tile of a long segment, 4 words: the segment's first element; the number of its elements; the
+ * number of digits' counts that precede its own in the tables; the tile's number in the segment. */
 #define SORT_SPAN_WORDS 4u
 
-/* sort_histogram.comp: counts all digits of a part; the last workgroup of the last part replaces
- * the counts of each digit by their exclusive sums. SPANS: adds those of each tile to its segment's
- * table. */
+/* sort_histogram.comp: counts all digits of a part. The last workgroup of the last part replaces
+ * the counts of each digit by their exclusive scan. SPANS: adds the counts of each tile to its
+ * segment's table. */
 ARGS_BEGIN(sort_histogram_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(counts)  /* zeroed: a digit's bins after the other's. SPANS: the tables */
@@ -53,8 +53,8 @@ ARG_UINT(real_high)
 ARGS_END(sort_histogram_args)
 #define SORT_HISTOGRAM_ROWS 4u
 
-/* sort_sweep_*.comp moves a part by one digit. sort_count_*.comp counts the digit in each tile, in
- * states; sort_short_*.comp sorts one tile by all digits. */
+/* sort_sweep_*.comp moves a part by one digit. sort_count_*.comp counts the digit in each tile, to
+ * states. sort_short_*.comp sorts one tile by all digits. */
 ARGS_BEGIN(sort_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(keys_out) /* optional */
@@ -79,13 +79,14 @@ ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARGS_END(sort_args)
 
-/* Segments. A workgroup holds a window and more elements than that behind it (LONGEST): every
- * segment that begins in the window and is no longer. Of longer ones, at most one reaches into a
- * window from before, and at most one begins in it and reaches past its end.
- *   sort_windows.comp       what each window has, and in how many tiles the long segment that
- *                           begins in it is sorted
- *   sort_segments_*.comp    sorts the short segments; elements in no segment keep their places
- *   sort_spans.comp         the tiles of long segments, which are sorted by sweeps */
+/* Sorting segments. A workgroup holds a window of the stream and more elements than a window behind
+ * it (LONGEST). So it holds every segment that begins in the window and has at most LONGEST
+ * elements. At most one longer segment reaches into a window from before, and at most one begins in
+ * it.
+ *   sort_windows.comp       describes each window, and counts the tiles of the long segment that
+ *                           begins in it
+ *   sort_segments_*.comp    sorts the short segments; elements in no segment keep their positions
+ *   sort_spans.comp         lists the tiles of long segments, which sweeps then sort */
 ARGS_BEGIN(sort_segments_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(keys_out) /* optional */
@@ -111,14 +112,15 @@ ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARG_UINT(digits) /* of a table */
 ARGS_END(sort_segments_args)
-/* Windows are a little less than half of what a workgroup holds, so that short segments that reach
- * out of one do not take a row of their own. */
+/* A window is a little less than half of what a workgroup holds, so that short segments which reach
+ * out of the window do not take a row of their own. */
 #define SORT_WINDOW(tile) ((tile) / 2u - 64u)
-/* A window: the segments that begin before it, and before the next one; the end of the elements of
- * a segment that begins before it; and where a long segment begins in it. */
+/* A window, 4 words: the number of segments that begin before it, and before the next window; the
+ * end of the elements of a segment that begins before it; the first element of a long segment that
+ * begins in it. */
 #define SORT_WINDOW_WORDS 4u
-/* Words: the sum of "longs", as u64; tiles; tiles times bins; a dispatch grid of a workgroup a
- * tile. */
+/* The head: the sum of "longs", as u64; the number of tiles; tiles times bins; a dispatch grid of
+ * one workgroup per tile. */
 #define SORT_HEAD_TILES  2u
 #define SORT_HEAD_COUNTS 3u
 #define SORT_HEAD_GRID   4u
@@ -127,8 +129,8 @@ ARGS_END(sort_segments_args)
 #define SORT_MOST_SPANS(bound, tile, windows) (((bound) + ((tile)-1u)) / (tile) + (windows))
 #define SORT_GRID_X                           32768u
 
-/* sort_finish.comp: stores words as what the caller has, SORT_FINISH_SIZE bytes each: 1, 2: keys
- * from codes; 8: u64 from u32. An invocation stores a word, or a u64. */
+/* sort_finish.comp: stores words as elements of SORT_FINISH_SIZE bytes. 1, 2: keys from codes; 8:
+ * u64 from u32. Each invocation stores a word, or a u64. */
 ARGS_BEGIN(sort_finish_args)
 ARG_ADDRESS(from)
 ARG_ADDRESS(to)

@@ -1,7 +1,7 @@
 /* Sort of segments on the Vulkan engine. Short segments take one dispatch, which reads and writes
- * their elements once (shaders/sort_window.glsl). Long ones are sorted by digits (vulkan_sort.c),
- * all in the same sweeps, in tiles of one segment each: a place in a bin is looked up among the
- * tiles of the segment alone. */
+ * their elements once (shaders/sort_window.glsl). Long segments are sorted by digits
+ * (vulkan_sort.c), all in the same sweeps. A tile contains elements of one segment only, and a tile
+ * finds its position in a bin among the tiles of its segment alone. */
 #include "vulkan/vulkan_sort.h"
 
 #include "kernels/kernel.h"
@@ -13,7 +13,7 @@
 #include "kernels/kernel_end.h"
 #include "vulkan_shaders.h"
 
-/* Elements per invocation, of 4 bytes: one that merges 8 at a time at most, so that all do. H100,
+/* Elements per invocation, of 4 bytes. At most 8, since an invocation merges 8 at a time. H100,
  * 2^26 u32 keys in segments of 8 / 64 / 1024 / 4096, ms: 4: .78 1.3 6.0; 8: .71 1.2 2.6 2.3; 16:
  * 1.1 1.6 4.0 2.6. Drivers with small subgroups compile long unrolled loops slowly. */
 enum { ITEMS = 8, ITEMS_SMALL = 4 };

@@ -1,4 +1,4 @@
-/* Packed SPIR-V to SPIR-V (vulkan_spirv.h). */
+/* Unpacks packed SPIR-V (vulkan_spirv.h). */
 #include "vulkan/vulkan_spirv.h"
 
 #include <string.h>

@@ -1,18 +1,18 @@
-/* Packed SPIR-V: the build's tools pack modules (tools/pack_spirv.c), and the engine unpacks one
- * when it makes a pipeline. It takes a third of the space, and what zip makes of it a quarter of
- * what zip makes of SPIR-V.
+/* Packed SPIR-V. The build's tools pack modules (tools/pack_spirv.c), and the engine unpacks a
+ * module when it creates a pipeline. Packed modules take a third of the space; zipped, a quarter of
+ * the space of zipped SPIR-V.
  *
- * As words: PACKED_SPIRV, the module's number of words, the bytes of two streams; then the streams'
- * bytes, four a word, the least significant first. Streams consist of varints, 7 bits a byte, the
- * least significant first. Of each instruction the first stream has
- *     opcode << 1 | changed, and if changed, the number of words, which is otherwise that of the
- *     opcode's last
- * and words 1 and 2; the second stream has the words from 3 on. A word is its difference, zigzag,
- * to one of spirv_base's: the one that was nearest, of late, at this place of this opcode. So
- * neither side knows the meaning of opcodes. The words behind the module's magic number are those
- * of an instruction with opcode 0.
+ * Format, in words: PACKED_SPIRV; the module's number of words; the bytes of two streams; then the
+ * streams' bytes, four per word, the least significant first. A stream consists of varints, 7 bits
+ * per byte, the least significant first. For each instruction, the first stream holds
+ *     opcode << 1 | changed, and if changed, the number of words, which otherwise is that of the
+ *     last instruction with the same opcode
+ * and words 1 and 2. The second stream holds the words from 3 on. A word is stored as its zigzag
+ * difference from one of spirv_base's words: the one that was nearest recently at this place of
+ * this opcode. So neither side needs to know the meaning of opcodes. The words after the module's
+ * magic number are packed as an instruction with opcode 0.
  *
- * The packer also numbers ids in the order in which they appear, and leaves names and lines out. */
+ * The packer also renumbers ids in the order in which they appear, and omits names and lines. */
 #ifndef TML_VULKAN_SPIRV_H
 #define TML_VULKAN_SPIRV_H
 
@@ -86,17 +86,17 @@ static inline void spirv_learn(spirv_model *model, spirv_context *context, uint3
         context->costs[i] = (uint16_t)(cost - (cost >> 4));
     }
     context->last = word;
-    /* Instructions that have a type have their result behind it; labels have it first. */
+    /* Instructions with a type have their result id after the type; a label has it first. */
     if (length > 3 ? place == 2 : length == 2)
         model->result = word;
 }
 
-/* The number of a packed module's words, at least SPIRV_HEADER and at most size; 0: it is damaged.
- * size: its bytes. */
+/* The number of words of a packed module, at least SPIRV_HEADER and at most size; 0 if the module
+ * is damaged. size: the packed module's bytes. */
 size_t vk_spirv_words(const uint32_t *packed, size_t size);
 
-/* Unpacks as many words as vk_spirv_words counted. model: need not be zeroed. False: the module is
- * damaged. */
+/* Unpacks as many words as vk_spirv_words returned. model: need not be zeroed. Returns false if the
+ * module is damaged. */
 bool vk_spirv_unpack(const uint32_t *packed, spirv_model *model, uint32_t *out);
 
 #endif

@@ -4,15 +4,15 @@
 
 /* ---- folds ----------------------------------------------------------------------------------- */
 
-/* A workgroup's tile: 8 times 256 pieces of 16 bytes. FOLD_FAN: tiles whose results are folded
- * together in the second step. gpu/fold_layout.k.h lists the folds. */
+/* A workgroup's tile: 8 times 256 pieces of 16 bytes. FOLD_FAN: the number of tiles whose results
+ * are folded together in the second step. gpu/fold_layout.k.h lists the folds. */
 #define FOLD_TILE_LOG2 15u
 #define FOLD_FAN       256u
 /* Vectors: pieces in each of the eight rows of a tile, so that a row holds whole vectors. */
 #define FOLD_ROW(components) ((components) == 3u ? 255u : 256u)
 
-/* reduce.comp: one pass, or its tiles from first_tile on. A partial result is 16 bytes: a 64-bit
- * value and a position. */
+/* reduce.comp: one pass, or the pass's tiles from first_tile on. A partial result has 16 bytes: a
+ * 64-bit value and a position. */
 ARGS_BEGIN(reduce_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(out_at)
@@ -41,17 +41,17 @@ ARGS_END(reduce_args)
 #define SCAN_TILE_OF_4 8192u
 #define SCAN_TILE_OF_8 4096u
 
-/* Modes of scan_body.glsl: one workgroup scans a short stream; single pass by decoupled look-back;
- * or reduce, then scan: each tile's sum (SUMS), one workgroup's scan of the sums (TILES), each
- * tile's scan from its prefix (ADD). */
+/* Modes of scan_body.glsl. A short stream: one workgroup. A single pass by decoupled look-back. Or
+ * reduce, then scan: each tile's sum (SUMS), one workgroup's scan of the sums (TILES), each tile's
+ * scan from its prefix (ADD). */
 #define SCAN_ALL      0u
 #define SCAN_ONE_PASS 1u
 #define SCAN_SUMS     2u
 #define SCAN_TILES    3u
 #define SCAN_ADD      4u
 
-/* Specialization constants of the shaders that scan tiles (scan_tile.glsl), tml_scan_segments'
- * among them. */
+/* Specialization constants of the shaders that scan tiles (scan_tile.glsl), including those of
+ * tml_scan_segments. */
 #define SCAN_SPEC_MODE      0u
 #define SCAN_SPEC_IN_LOG2   1u /* log2 of an input element's bytes */
 #define SCAN_SPEC_SIGNED    2u /* the input's elements are signed */
@@ -83,9 +83,9 @@ ARGS_END(scan_args)
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* Steps of a segmented scan of floats, a dispatch each. An invocation does a short segment, a
- * subgroup a middling one, a workgroup a tile of a long one.
- *   FIND      lists middling and long segments, counts the latter's tiles, reports decreasing
+/* Steps of a segmented scan of floats, one dispatch each. One invocation scans a short segment, one
+ * subgroup a middling one, one workgroup a tile of a long one.
+ *   FIND      lists middling and long segments, counts the tiles of long ones, reports decreasing
  *             offsets, after which the other steps do nothing
  *   SHORT     the short segments
  *   MIDDLING  the middling segments
@@ -112,8 +112,8 @@ ARGS_END(scan_args)
 /* Most workgroups of a dispatch over a list, whose length only the device knows. */
 #define SEGMENTS_GROUPS 4096u
 
-/* segments_reduce.glsl. A workgroup has a range of 1 << each_log2 positions, at most a tile's
- * elements. */
+/* segments_reduce.glsl. Each workgroup has a range of 1 << each_log2 positions, at most the number
+ * of a tile's elements. */
 ARGS_BEGIN(segments_reduce_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)

@@ -1,16 +1,16 @@
 /* The k elements with the smallest codes (kernels/sort.k.h), on the Vulkan engine:
  *
- *   sample   one workgroup finds the element of a sample that some more than k elements are not
- *            after
- *   sift     these become candidates: compaction in one pass, the only read of the whole stream
- *   digit    finds the k-th code among them, a digit a dispatch
- *   keep     the positions of those before it, and of as many that equal it as are wanted: two
- *            compactions
+ *   sample   one workgroup samples the stream, and finds a limit that somewhat more than k elements
+ *            almost surely do not follow
+ *   sift     compacts those elements, the candidates, in one pass: only this reads the whole stream
+ *   digit    finds the k-th code among the candidates, one digit per dispatch
+ *   keep     the positions of the elements before that code, and of enough elements that equal it:
+ *            two compactions
  *   store    values and indices
  *
- * If there are fewer candidates than k or more than there is room for, digit and keep read the
- * whole stream instead: the device decides, and the dispatches are the same. Where k is more than
- * an eighth of the stream's bound, there is no room for candidates.
+ * If there are fewer candidates than k, or more than there is room for, digit and keep read the
+ * whole stream instead. The device decides that; the dispatches are the same. If k is more than an
+ * eighth of the stream's bound, there is no room for candidates.
  *
  * After: Alabi, Blanchard, Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing
  * Units. 2012; Floyd, Rivest: Expected Time Bounds for Selection. 1975. */

@@ -18,7 +18,7 @@
 #define TOP_K_REST       12u /* results whose code has this prefix */
 #define TOP_K_STATE      16u
 
-/* Specialization constant of all shaders: log2 of a key's bytes. Those of top_k_keep.comp: which
+/* Specialization constants. Of all shaders: log2 of a key's bytes. Of top_k_keep.comp: which
  * elements are kept. */
 #define TOP_K_KEY_LOG2 0u
 #define TOP_K_MODE     1u
@@ -26,8 +26,8 @@
 #define TOP_K_BELOW    1u /* before the last result's code */
 #define TOP_K_EQUAL    2u
 
-/* top_k_sample.comp: one workgroup, which begins the state, and finds the limit if there is room
- * for candidates. top_k_source.comp: one invocation, which decides on the source. */
+/* top_k_sample.comp: one workgroup, which initialises the state, and finds the limit if there is
+ * room for candidates. top_k_source.comp: one invocation, which chooses the source. */
 ARGS_BEGIN(top_k_sample_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(state)
@@ -44,8 +44,8 @@ ARG_UINT(real_low)
 ARG_UINT(real_high)
 ARGS_END(top_k_sample_args)
 
-/* top_k_digit.comp: counts a digit of the source's codes with the prefix; the last workgroup adds
- * the last result's digit to that. */
+/* top_k_digit.comp: counts a digit of the source's codes that have the prefix. The last workgroup
+ * appends the last result's digit to the prefix. */
 ARGS_BEGIN(top_k_digit_args)
 ARG_ADDRESS(keys)
 ARG_ADDRESS(candidates) /* their keys */

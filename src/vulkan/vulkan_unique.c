@@ -1,10 +1,10 @@
-/* Unique on the Vulkan engine. Each element has a head flag: it differs from its predecessor, so a
- * run begins there. Values are a compaction of the elements, starts a compaction of their
- * positions. Lengths are starts first, then replaced in place by the differences to the next
- * starts.
+/* Unique on the Vulkan engine. An element's head flag is set if it differs from its predecessor: a
+ * run begins there. Values are a compaction of the elements by head flags; starts, of their
+ * positions. Lengths are first written as starts, and then replaced in place by the differences to
+ * the next starts.
  *
- * Elements of 4 bytes without lengths take a single pass (shaders/compact.glsl). In place goes
- * through scratch, as in vulkan_compact.c. */
+ * Elements of 4 bytes without lengths take a single pass (shaders/compact.glsl). An in-place call
+ * goes through scratch, as in vulkan_compact.c. */
 #include "kernels/kernel.h"
 
 #include "vulkan/vulkan_args.k.h"

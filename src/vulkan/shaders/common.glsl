@@ -22,11 +22,11 @@ uint subgroup_index()
     return gl_LocalInvocationID.x / SUBGROUP;
 }
 
-/* Reconverges a subgroup after divergent control flow. Vulkan guarantees this only with
- * VK_KHR_shader_subgroup_uniform_control_flow, which a lent device may lack, or if control flow is
- * uniform in the workgroup. Devices do it nevertheless: those with an execution mask reconverge
- * where the branch ends, and those with independent thread scheduling wait at subgroupBarrier for
- * all invocations. probe.comp tests it. */
+/* Reconverges a subgroup after divergent control flow. Vulkan guarantees reconvergence only if
+ * control flow is uniform in the workgroup, or with VK_KHR_shader_subgroup_uniform_control_flow,
+ * which a caller-owned device may not have enabled. All known devices reconverge nevertheless:
+ * devices with an execution mask where the branch ends, devices with independent thread scheduling
+ * at subgroupBarrier, where they wait for all invocations. probe.comp tests it. */
 void reconverge()
 {
     subgroupBarrier();
@@ -37,9 +37,9 @@ void reconverge()
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer word_at {
     uint bits;
 };
-/* Words and uvec4, fewer than 2^31 of either: SPIR-V treats an index as signed, and its byte offset
- * has 64 bits. A pass has at most 2^30 elements. Segmented streams have fewer than 2^32, which with
- * 8-byte elements are half as many uvec4. */
+/* Words and uvec4, fewer than 2^31 of either, because SPIR-V treats an index as signed; its byte
+ * offset has 64 bits. A pass has at most 2^30 elements. Segmented streams have fewer than 2^32,
+ * which for 8-byte elements are half as many uvec4. */
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer words_at {
     uint v[];
 };
@@ -47,9 +47,10 @@ layout(buffer_reference, std430, buffer_reference_align = 16) buffer quads_at {
     uvec4 v[];
 };
 
-/* Loads a word that other workgroups write in the same dispatch, by atomics only (also of device
- * scope). Only such words communicate between running workgroups, and each word on its own: a plain
- * load may hit a cache that is not coherent, and two plain words may come from different times. */
+/* Loads a word that other workgroups write in the same dispatch. Such words are accessed by atomics
+ * of device scope only: running workgroups communicate by nothing else, and by each word on its
+ * own. A plain load may hit a cache that is not coherent, and two plain words may have been stored
+ * at different times. */
 #define ATOMIC_LOAD(word)                                                                          \
     atomicLoad(word, gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsRelaxed)
 
@@ -79,8 +80,8 @@ void store_word(uvec2 address, uint i, uint value)
 {
     word_at(address_of_word(address, i)).bits = value;
 }
-/* Stores a halfword or byte while others of its word are stored: without 8- and 16-bit storage that
- * takes two atomics. store_half and store_byte take the array's address. */
+/* Stores a halfword or a byte while other invocations store the rest of its word. Without 8- and
+ * 16-bit storage that takes two atomics. address: the array's. */
 void store_bits(uvec2 at, uint mask, uint value)
 {
     uint shift = (at.x & 3u) << 3;
@@ -105,7 +106,8 @@ uvec2 add64(uvec2 a, uvec2 b)
     uint low = uaddCarry(a.x, b.x, carry);
     return uvec2(low, a.y + b.y + carry);
 }
-/* The sum over the subgroup, by parts of 16 bits: sums over 128 invocations do not overflow. */
+/* The sum over the subgroup, by parts of 16 bits: their sums over up to 128 invocations do not
+ * overflow. */
 uvec2 subgroup_sum64(uvec2 value)
 {
     uint low = subgroupAdd(value.x & 0xffffu);

@@ -1,31 +1,31 @@
 /* Single-pass compaction of 4-byte elements and/or their positions, or only a count, by decoupled
- * look-back: the body of compact_*.comp and kernel_compact.comp. Each of them defines
+ * look-back: the body of compact_*.comp and kernel_compact.comp. Each of those defines
  *
  *   KEEPS_BY_VALUE              1: keep_rows reads the elements; 0: they are only moved
  *   uint keep_rows(uint v[ROWS], uint first, uint count)
  *                               keep bits of the invocation's elements v (rows.glsl); without
  *                               KEEPS_BY_VALUE v is undefined. first: index of its element in row
- *                               0. Bits of elements from count on, which is not 0, are undefined.
+ *                               0. Bits of elements from count on are undefined; count is not 0.
  *                               All invocations call it together
  *
- * A tile publishes its aggregate (its count) and looks back for its place (gpu/look_back.glsl).
- * Without forward progress the workgroup counts a stuck predecessor's elements itself (fallback),
- * so that all workgroups finish. With forward progress the fallback would only cost registers (5 %
- * of the time of 2^28 elements on an H200): the workgroup gives up, and the host is told. Tickets
- * give tiles to workgroups in the order in which these start, unless the device starts them in
- * order (tickets take 2 % of that time, 6 % for 2^24 elements).
+ * A tile publishes its aggregate (the number of kept elements) and looks back for its exclusive
+ * prefix (gpu/look_back.glsl). Without forward progress, the workgroup counts a stuck predecessor's
+ * elements itself (fallback), so that all workgroups finish. With forward progress, the fallback
+ * would only cost registers (5 % of the time of 2^28 elements on an H200), so the workgroup gives
+ * up instead and reports that to the host. Tickets assign tiles to workgroups in the order in which
+ * the workgroups start, unless the device starts them in order (tickets take 2 % of that time, 6 %
+ * for 2^24 elements).
  *
- * With flags or a mask, elements are loaded after the look-back, and only the kept ones.
+ * With flags or a mask, only the kept elements are loaded, after the look-back.
  *
- * A short stream is partitioned likewise: all of its tiles are resident, so that each workgroup
- * waits for the counts of all others, and knows where both the kept and the rejected elements
- * begin.
+ * A short stream is partitioned likewise. All of its tiles are resident, so each workgroup waits
+ * for the counts of all others, and then knows where both the kept and the rejected elements begin.
  *
- * What made it fast on a large GPU: rows.glsl; and states published by atomicExchange but polled by
- * loads (polling by read-modify-write took 1.6 times as long). What did not help there: look-back
- * over 64, 128 or 256 tiles at once (1, 5, 18 % more time); aggregates of blocks of 32 tiles beside
- * the tiles' (1 % less to 2 % more); early polls (2 % more); persistent workgroups that loop over
- * tiles (1.4 times as long), also with the next tile's loads in flight (1.2 to 1.4 times).
+ * What made it fast on a large GPU: rows.glsl; and states that are published by atomicExchange but
+ * polled by loads (polling by read-modify-write took 1.6 times as long). What did not help there:
+ * look-back over 64, 128 or 256 tiles at once (1, 5, 18 % more time); aggregates of blocks of 32
+ * tiles in addition (1 % less to 2 % more); early polls (2 % more); persistent workgroups that loop
+ * over tiles (1.4 times as long), also with the next tile's loads in flight (1.2 to 1.4 times).
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
@@ -42,7 +42,8 @@ layout(constant_id = COMPACT_BOTH) const bool IS_BOTH = false;
 shared uint tile_taken;
 shared uint tile_place;
 
-/* Keep bits of the elements before count, which is not 0; loads the elements if they decide. */
+/* Keep bits of the elements before count, which is not 0. Loads the elements if the bits depend on
+ * their values. */
 uint keep_section(uint first, uint count, out uint v[ROWS])
 {
     if (KEEPS_BY_VALUE != 0)
@@ -50,8 +51,9 @@ uint keep_section(uint first, uint count, out uint v[ROWS])
     return keep_rows(v, first, count) & rows_before(first, count);
 }
 
-/* The count of a tile's elements before end, which is in or behind it, by one subgroup. Loads
- * without branches: SwiftShader's compiler takes time that is exponential in those of a loop. */
+/* The number of kept elements before end in a tile, counted by one subgroup. end: within the tile
+ * or behind it. The loads have no branches: SwiftShader's compile time is exponential in the
+ * branches of a loop. */
 uint count_neighbour(uint tile, uint end)
 {
     uint sum = 0u;
@@ -67,7 +69,8 @@ uint count_neighbour(uint tile, uint end)
     return subgroupAdd(sum);
 }
 
-/* The tile's exclusive prefix: elements kept in all tiles before it. By one subgroup. */
+/* The tile's exclusive prefix: the number of elements kept in all tiles before it. One subgroup
+ * calls it. */
 uint find_place(uvec2 states, uint tile)
 {
     uint place = 0u, end = tile;
@@ -85,8 +88,8 @@ uint find_place(uvec2 states, uint tile)
     }
 }
 
-/* IS_BOTH: sets tile_place; returns the sum of all tiles. Invocation t waits for tile t, and the
- * subgroup counts those that do not come. */
+/* IS_BOTH: sets tile_place, and returns the sum of all tiles. Invocation t waits for tile t; its
+ * subgroup counts tiles that do not publish in time. */
 uint wait_for_all(uvec2 states, uint tile, uint tile_count, uint in_tile, uint count)
 {
     uint t = gl_LocalInvocationID.x, lane = gl_SubgroupInvocationID, kept = in_tile;

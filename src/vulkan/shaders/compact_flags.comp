@@ -7,7 +7,7 @@
 ARGS_USE(compact_args)
 
 #define KEEPS_BY_VALUE 0
-/* Invocations load words of four flags side by side; shuffles make rows of one flag each. */
+/* Each invocation loads a word of four flags; shuffles then make rows of one flag per lane. */
 uint keep_rows(uint v[ROWS], uint first, uint count)
 {
     const uint WORDS = ROWS / 4u; /* a lane */

@@ -1,5 +1,5 @@
-/* Single-pass compaction to the first element of each run of equal ones (its head). Every pass but
- * the first has an element before its own. */
+/* Single-pass compaction to the first element of each run of equal elements (its head). In every
+ * pass but the first, the first element has a predecessor. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

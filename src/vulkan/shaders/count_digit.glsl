@@ -1,5 +1,6 @@
-/* Counts a digit in a table of shared memory. One atomic does for a subgroup whose digits are all
- * the same, as the highest ones of small numbers are. All its invocations call it. */
+/* Counts a digit in a table of shared memory. If all digits of a subgroup are equal, as the highest
+ * digits of small numbers are, one atomic counts them all. All invocations of the subgroup call
+ * it. */
 #define COUNT_DIGIT(table, digit, is_counted)                                                      \
     {                                                                                              \
         bool all_same =                                                                            \

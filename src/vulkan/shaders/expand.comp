@@ -27,7 +27,7 @@ uvec2 sum_alone(uint tile)
     return join64(subgroupAdd(low), subgroupAdd(high));
 }
 
-/* The tile's exclusive prefix; by one subgroup, which sums a stuck tile's counts itself. */
+/* The tile's exclusive prefix. One subgroup calls it, and sums a stuck tile's counts itself. */
 uvec2 find_place(uvec2 states, uint tile)
 {
     uvec2 sum = uvec2(0u);
@@ -76,8 +76,9 @@ uvec2 sum_excess(uint counts[OWN])
     return join64(low_total, high_total);
 }
 
-/* Exclusive scan over the tile: output offsets of the invocation's sources, and the tile's total.
- * Counts are clamped where the tile is heavy anyway, so that 32-bit sums do not overflow. */
+/* Exclusive scan over the tile: the output offsets of the invocation's sources, and the tile's
+ * total. Counts are clamped, so that 32-bit sums do not overflow; a tile with a clamped count is
+ * heavy in any case. */
 uint scan_tile(uint counts[OWN], out uint places[OWN])
 {
     uint sum = 0u, total;

@@ -87,14 +87,15 @@ void load_counts(uint tile, uint length, out uint counts[OWN])
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* Heads of a window of outputs. The first output of each source, and of the range, has a head: its
- * index in the range and its source, packed so that heads increase along the range. Other outputs
- * have 0. A max-scan then gives each output its source and, by the index, its rank. */
+/* Heads of a window of outputs. The first output of each source, and of the range, is a head: it
+ * stores its index in the range and its source, packed so that heads increase along the range.
+ * Other outputs store 0. A max-scan then gives each output its source and, from the index, its
+ * rank. */
 #define WINDOW_ROUNDS 2u
 const uint QUADS = GROUP * WINDOW_ROUNDS; /* of outputs */
 const uint WINDOW = 4u * QUADS;
-/* First outputs of all quads, then the second ones, and so on. Not uvec4: to store one component,
- * some drivers store all four. */
+/* The first outputs of all quads, then the second outputs, and so on. Not uvec4: some drivers store
+ * all four components to store one. */
 shared uint heads[WINDOW];
 shared uint last_heads[SUBGROUPS_MAX];
 
@@ -119,9 +120,11 @@ void store_quad(uvec2 at, uint position, uvec4 value, uint begin, uint end)
 }
 
 /* Writes n outputs of a tile, at most max(EXPAND_LIGHT, 2^EXPAND_BLOCK_LOG2), from output index
- * first on. places: offsets in this range of the invocation's sources, or NOWHERE. Source lead,
- * numbered in the tile, has lead_rank outputs before the range. heads are 0 before and after. All
- * invocations of the workgroup call it. */
+ * first on.
+ *   places     the offsets of the invocation's sources in this range, or NOWHERE
+ *   lead       the source of the first output, numbered within the tile
+ *   lead_rank  how many outputs that source has before the range
+ * heads are 0 before and after. All invocations of the workgroup call it. */
 void write_outputs(uint tile, uvec2 first, uint n, uint places[OWN], uint lead, uint lead_rank)
 {
     uvec2 base = add64(uvec2(args.first_low, args.first_high), uvec2(tile * EXPAND_SOURCES, 0u));

@@ -5,7 +5,8 @@
 /* The source with outputs before the part, and the number of those. */
 shared uint shared_lead, shared_lead_rank;
 
-/* The tile of an output, by binary search with SUBGROUP probes a step; each subgroup by itself. */
+/* The tile of an output, by a search with SUBGROUP probes per step. Each subgroup searches for
+ * itself. */
 uint tile_of(uvec2 output_index, uint tiles)
 {
     uint low = 0u, high = tiles; /* places[low] <= output_index < places[high] */

@@ -1,5 +1,5 @@
-/* Gathers elements of any size from their sources. Invocations store whole words of the output,
- * consecutive ones consecutive words. */
+/* Gathers elements of any size from their sources. Each invocation stores whole words of the
+ * output; consecutive invocations store consecutive words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_locate.k.h"
 #include "common.glsl"
@@ -20,8 +20,8 @@ void copy_word(uint element, uint part)
     store_word(address_of(args.to, element, SIZE), part, LOAD_U32(from, part));
 }
 
-/* Copies word w from element first on. Its bytes may belong to several elements. If some of them
- * are not in [begin, end), the others are stored byte by byte. */
+/* Copies word w, counted from element first. Its bytes may belong to several elements. If some of
+ * those elements are not in [begin, end), the bytes of the others are stored one by one. */
 void copy_bytes(uint first, uint w)
 {
     uvec2 to = address_of(args.to, first, SIZE);

@@ -1,6 +1,6 @@
-/* tml_gather and tml_scatter: elements of any size, from or to places that indices name.
- * Invocations take whole words of the array that is in order, consecutive ones consecutive
- * words. */
+/* tml_gather and tml_scatter: moves elements of any size from, or to, the positions that indices
+ * give. Each invocation processes whole words of the array that is in order; consecutive
+ * invocations process consecutive words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -34,8 +34,8 @@ void move_word(uint element, uint part)
         store_word(here, part, LOAD_U32(place, part));
 }
 
-/* Gathers word w from element first on. Its bytes may belong to several elements. If some of them
- * do not come, the others are stored byte by byte. */
+/* Gathers word w, counted from element first. Its bytes may belong to several elements. If some of
+ * those elements are not gathered, the bytes of the others are stored one by one. */
 void gather_bytes(uint first, uint w, uint end)
 {
     uvec2 to = address_of(args.ordered, first, SIZE), place;
@@ -56,7 +56,7 @@ void gather_bytes(uint first, uint w, uint end)
             store_byte(to, 4u * w + b, value >> (8u * b));
 }
 
-/* Scatters the bytes of word w, or its halfwords if no element begins in the middle of one. */
+/* Scatters the bytes of word w; its halfwords if no element begins in the middle of a halfword. */
 void scatter_bytes(uint first, uint w, uint end)
 {
     const uint EACH = SIZE % 2u == 0u ? 2u : 1u;

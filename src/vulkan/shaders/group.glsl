@@ -1,7 +1,6 @@
 /* Sums over a subgroup and over a workgroup, in a fixed order, so that float sums are the same in
- * every run. Their type is u32, unless the file that includes this defines SUM_U64, SUM_F32 or
- * SUM_F64. With SUM_MOST u32 and u64 are not added, but the largest is found; 0 is neutral to
- * both. */
+ * every run. The type is u32, unless the including file defines SUM_U64, SUM_F32 or SUM_F64. With
+ * SUM_MOST, the largest u32 or u64 is found instead of the sum. 0 is neutral in both cases. */
 #if defined(SUM_U64)
 #define sum_t uvec2
 const sum_t ZERO = uvec2(0u);
@@ -70,8 +69,8 @@ sum_t add_lanes(sum_t x)
 
 shared sum_t subgroup_sums[SUBGROUPS_MAX];
 
-/* Exclusive scan of the subgroups' sums, each the same in all lanes; total gets the sum of all. Has
- * one barrier; another must precede the next call. */
+/* Exclusive scan of the subgroups' sums; all lanes of a subgroup pass the same sum. total receives
+ * the sum of all. Has one barrier; another must precede the next call. */
 sum_t scan_subgroups(sum_t own, out sum_t total)
 {
     if (subgroupElect())

@@ -1,19 +1,19 @@
-/* Adds a pass's elements to a histogram, in one of three ways. All count in shared memory first, so
- * that equal elements, however many, do not wait for one word of device memory. Integer sums do not
- * depend on the order.
+/* Adds a pass's elements to a histogram, in one of three ways. All ways count in shared memory
+ * first, so that many equal elements do not contend for one word of device memory. Sums are
+ * integers, so they do not depend on the order.
  *
- * Tables (COPIES > 0): the workgroup has COPIES tables of all bins, which its invocations use in
- * turn, so that equal bins seldom contend for a word.
+ * Tables (COPIES > 0): the workgroup has COPIES tables of all bins. Consecutive invocations use
+ * different tables, so that equal bins seldom contend for a word.
  *
- * Narrow counters (PARTS > 0): a workgroup has counters of 16 bits for one of PARTS ranges of the
- * bins, and PARTS workgroups read the same elements. Between barriers it counts at most 32767
- * elements. A counter that reaches 32768 is reduced by that much, by the invocation that brought it
- * there; until then no more than 32766 others can be added, so it does not overflow, whenever that
- * happens.
+ * Narrow counters (PARTS > 0): a workgroup has 16-bit counters for one of PARTS ranges of the bins,
+ * and PARTS workgroups read the same elements. A workgroup counts at most 32767 elements between
+ * barriers. The invocation that brings a counter to 32768 subtracts 32768 from it. Until then, at
+ * most 32766 other elements can be added, so the counter never overflows, however late the
+ * subtraction happens.
  *
- * A cache, else: bins that occur in the workgroup first get slots, the frequent ones thus most
- * likely; all others are counted in device memory, where they are spread over many words. Which
- * bins share a slot differs between workgroups. */
+ * A cache (otherwise): the bins that occur first in the workgroup get slots in shared memory;
+ * frequent bins most likely are among them. All other bins are counted in device memory, where
+ * contention is spread over many words. Different workgroups assign different bins to a slot. */
 #include "kernel.glsl"
 #include "kernels/types.k.h"
 #include "kernels/histogram.k.h"
@@ -30,7 +30,7 @@ layout(constant_id = 5) const uint WORDS = HISTOGRAM_SHARED;
 ARGS_USE(histogram_args)
 
 const uint PER_WORD = 4u >> SIZE_LOG2, QUAD_LOG2 = 4u - SIZE_LOG2;
-/* Sums in shared memory, of a workgroup's elements, have two words if they may exceed one. */
+/* The sums in shared memory, of a workgroup's elements, have two words if one word may overflow. */
 const bool IS_WIDE_HERE = WIDE == 1u && WEIGHTS != 0u;
 const uint SLOTS = WORDS / (IS_WIDE_HERE ? 4u : 2u); /* of a cache: a tag, and a sum */
 const uint FREE = 0xffffffffu; /* a tag; no bin */
@@ -119,7 +119,7 @@ uvec2 weight_at(uint i)
                                  : histogram_fixed(LOAD_U32(args.weights, i), weight_shift);
 }
 
-/* Counts elements [from, to) of a word, whose element 0 is element "at" of the stream. */
+/* Counts elements [from, to) of a word. "at" is the index in the stream of the word's element 0. */
 void count_word(inout bin_run run, uint word, uint from, uint to, uint at)
 {
     for (uint e = from; e < to; e++) {
@@ -132,7 +132,7 @@ void count_word(inout bin_run run, uint word, uint from, uint to, uint at)
     }
 }
 
-/* Quads are counted from base on, of which only elements [skip, end) belong to the stream. */
+/* Counts whole quads from base on. Only elements [skip, end) of these belong to the stream. */
 bool is_whole(uint q, uint skip, uint end)
 {
     return q << QUAD_LOG2 >= skip && (q + 1u) << QUAD_LOG2 <= end;

@@ -1,4 +1,4 @@
-/* Sums of float weights, from their units. */
+/* Converts the sums of float weights from integer units to floats. */
 #include "kernel.glsl"
 #include "kernels/histogram.k.h"
 #include "vulkan/vulkan_args.k.h"

@@ -1,4 +1,4 @@
-/* The largest float weight of a pass, by histogram_weight_size. */
+/* The largest float weight of a pass, as histogram_weight_size. */
 #include "kernel.glsl"
 #include "kernels/histogram.k.h"
 #include "vulkan/vulkan_args.k.h"

@@ -1,6 +1,6 @@
-/* HISTOPYRAMID: descends from the apex to each output's source. A step compares the key index with
- * inclusive prefix sums of the children: the number of sums that it reaches is the child to descend
- * to.
+/* HISTOPYRAMID: descends from the apex to each output's source. Each step compares the key index
+ * with the inclusive prefix sums of the children. The number of sums that are at most the key index
+ * is the number of the child to descend to.
  *
  * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
  * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */

@@ -15,8 +15,8 @@ bool is_kept(uint i)
     return kernel_at(i, args.first_index + i, 0u);
 }
 
-/* The part of lane's word (elements 32 * lane ... + 31 of the subgroup's range) that is in ballot k
- * (elements k * SUBGROUP ...). */
+/* The part of the lane's word (elements 32 * lane ... 32 * lane + 31 of the subgroup's range) that
+ * ballot k contains (elements k * SUBGROUP ...). */
 uint word_from(uvec4 ballot, uint k, uint lane)
 {
     if (SUBGROUP > 32u) {

@@ -1,8 +1,8 @@
 /* How users' kernels load arrays, and the memory layout of their results (vulkan_kernel_glue.h).
- * Constant a is the tml_type of array a, plus KERNEL_ALIGNED if its elements of 8 or 16 bytes are
- * aligned to their size: then a load takes a whole element. Before it a template defines the
- * constant bool KERNEL_STORED: parameters are in scratch (vulkan_args.k.h), where those with a
- * matrix always are. */
+ * Constant a is the tml_type of array a. KERNEL_ALIGNED is added if the array's elements of 8 or 16
+ * bytes are aligned to their size; a load then reads a whole element at once. A template that
+ * includes this file first defines the constant bool KERNEL_STORED: parameters are in scratch
+ * (vulkan_args.k.h). Parameters with a matrix always are. */
 layout(constant_id = 0) const uint KERNEL_TYPE_0 = 0u;
 layout(constant_id = 1) const uint KERNEL_TYPE_1 = 0u;
 layout(constant_id = 2) const uint KERNEL_TYPE_2 = 0u;
@@ -62,7 +62,7 @@ vec4 kernel_load_vec4(uint type, uvec2 address, uint i)
     return uintBitsToFloat(kernel_load_uvec4(type, address, i));
 }
 
-/* Whole arrays (tml_words), for templates with KERNEL_COUNTS in their arguments only. */
+/* Whole arrays (tml_words). Only for templates whose arguments contain KERNEL_COUNTS. */
 #define KERNEL_ARRAY_0 tml_words(args.in0, args.count0)
 #define KERNEL_ARRAY_1 tml_words(args.in1, args.count1)
 #define KERNEL_ARRAY_2 tml_words(args.in2, args.count2)

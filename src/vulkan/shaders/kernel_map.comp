@@ -1,11 +1,11 @@
-/* out[i] = kernel(in0[i], in1[i], ...), EACH elements per invocation; with source, of elements
- * source[i]. In place is safe: a subgroup loads the elements of its range before it stores
- * there. */
+/* out[i] = kernel(in0[i], in1[i], ...), EACH elements per invocation. If args.source is given,
+ * output i is computed from element source[i]. In place is safe: a subgroup loads all elements of
+ * its range before it stores there. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
 
-/* MAP_IN_ORDER: there are no source, rank and skip, and element indices are below 2^30. */
+/* MAP_IN_ORDER: none of source, rank and skip is given, and element indices are below 2^30. */
 layout(constant_id = 4) const uint ORDER = MAP_BY_SOURCE;
 const bool KERNEL_NEAR = ORDER == MAP_IN_ORDER, KERNEL_STORED = ORDER == MAP_OUTS_STORED;
 ARGS_USE(map_args)
@@ -34,8 +34,9 @@ uint skipped()
 
 #if KERNEL_SIZE == 1
 
-/* An invocation stores the word of elements 4 * lane ... + 3 of its subgroup's range. Loads are
- * coalesced: load k is of element k * SUBGROUP + lane, and ballots exchange the bits. */
+/* An invocation stores the word that holds elements 4 * lane ... 4 * lane + 3 of its subgroup's
+ * range. Loads are coalesced: load k reads element k * SUBGROUP + lane. Ballots exchange the
+ * bits. */
 void map(uint n)
 {
     uint lane = gl_SubgroupInvocationID;

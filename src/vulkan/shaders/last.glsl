@@ -1,10 +1,10 @@
-/* Finds the last workgroup to arrive at a counter, which continues with the results of all. No
- * workgroup waits. */
+/* Finds the workgroup that arrives last at a counter. That workgroup continues with the results of
+ * all workgroups; no workgroup waits. */
 shared bool is_last_here;
 
-/* Is this workgroup, which adds "stored" results, the one that completes count? counter: a word, 0
- * at first. What the workgroups' first invocations stored before is visible to the last workgroup's
- * coherent loads. */
+/* Does this workgroup, which adds `stored` results, complete count? counter: a word that is
+ * initially 0. Values stored by the first invocations of the workgroups before the call are visible
+ * to coherent loads of the last workgroup. */
 bool is_last_of(uvec2 counter, uint count, uint stored)
 {
     if (gl_LocalInvocationID.x == 0u) {

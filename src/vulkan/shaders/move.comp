@@ -1,6 +1,6 @@
-/* Moves a tile's kept elements, of any size, or their positions. The workgroup lists their indices,
- * LISTED at a time, and stores whole words of the output, consecutive invocations consecutive
- * words. */
+/* Moves a tile's kept elements, of any size, or their positions. The workgroup lists the elements'
+ * indices, LISTED at a time. Each invocation stores whole words of the output; consecutive
+ * invocations store consecutive words. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -24,7 +24,8 @@ void copy_words(uvec2 from, uvec2 to, uint count)
         store_word(to, w, LOAD_U32(from, list[w / WORDS] * WORDS + w % WORDS));
 }
 
-/* Bytes before the output's first whole word and after its last one are stored singly. */
+/* Bytes before the output's first whole word, and after its last whole word, are stored one by
+ * one. */
 void copy_bytes(uvec2 from, uvec2 to, uint count)
 {
     uint size = count * SIZE, local = gl_LocalInvocationID.x;
@@ -92,8 +93,8 @@ void move_bits(uint tile, uint word, uvec2 start)
             store_positions(first, to, count);
         barrier();
     }
-    /* If the capacity ends in this tile, stores the position of the first element past it: that of
-     * the set bit with rank listed. */
+    /* If the capacity ends in this tile, stores the position of the first element that does not
+     * fit: the element of the set bit with rank `listed`. */
     if (KIND == MOVE_KIND_INDEX && !is_none(args.next) && listed < total &&
         (listed > 0u || start == room)) {
         while (word != 0u && rank < listed) {
@@ -120,7 +121,7 @@ void main()
     if (!IS_BOTH)
         return;
     barrier();
-    /* Preceding tiles are full: those of their elements that were not kept were rejected. */
+    /* Preceding tiles are full, so all their elements that were not kept were rejected. */
     uint here = min(count - begin, TILE_ITEMS), first = 32u * gl_LocalInvocationID.x;
     uint valid = first >= here         ? 0u
                  : here - first >= 32u ? 0xffffffffu

@@ -1,4 +1,5 @@
-/* Tests once what the engine relies on and Vulkan has no query for (vulkan_probe.c). */
+/* Tests, once per device, properties that the engine requires and for which Vulkan has no query
+ * (vulkan_probe.c). */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"
@@ -11,8 +12,8 @@ void report(uint what)
     store_word(args.report, what, 1u);
 }
 
-/* Are subgroups full, and of consecutive invocations in order? gl_SubgroupSize may be the device's
- * maximum, so a ballot counts the invocations. */
+/* Are subgroups full, and are their invocations consecutive and in order? gl_SubgroupSize may be
+ * the device's maximum, so a ballot counts the invocations. */
 bool are_subgroups_right()
 {
     uint local = gl_LocalInvocationID.x;
@@ -24,7 +25,8 @@ bool are_subgroups_right()
            next == local - local % SUBGROUP + (local + 1u) % SUBGROUP;
 }
 
-/* Are subgroups converged after a loop of divergent trip counts, which half of them entered? */
+/* Are subgroups converged after a loop with divergent trip counts that half of the subgroups
+ * enter? */
 bool are_together()
 {
     uint turns = 0u;
@@ -37,9 +39,9 @@ bool are_together()
     return lanes == SUBGROUP && subgroupAdd(turns) == sum;
 }
 
-/* Tests forward progress; with 0 LOOKS it is not tested. The second workgroup stores a word and
- * waits for an answer, which the first stores when it has seen the word: each must run while the
- * other waits. */
+/* Tests forward progress, unless LOOKS is 0. The second workgroup stores a word and waits for an
+ * answer. The first workgroup stores the answer when it has seen the word. So each must run while
+ * the other waits. */
 bool sees_other()
 {
     words_at control = words_at(args.control);

@@ -1,8 +1,8 @@
-/* One pass of tml_reduce in one dispatch, of scalars or (VECTORS) of each component of vectors. A
- * workgroup folds some tiles. The last workgroup of a fan
- * (FOLD_FAN tiles) to finish folds the fan's partial results, and the last of these the fans'
- * results. No workgroup waits. Each step joins in the order of the tiles, so the result does not
- * depend on which workgroup was last. */
+/* One pass of tml_reduce in one dispatch: of scalars, or (VECTORS) of each component of vectors.
+ * Each workgroup folds some tiles. The last workgroup of a fan (FOLD_FAN tiles) to finish folds the
+ * fan's partial results, and the last workgroup to complete a fan folds the fans' results. No
+ * workgroup waits. Each step joins results in the order of the tiles, so the result does not depend
+ * on which workgroup was last. */
 #include "last.glsl"
 #include "reduce_fold.glsl"
 #ifdef VECTORS

@@ -2,13 +2,13 @@
  * segments. The reduction tree is fixed, so that float sums are the same in every run and for every
  * grid.
  *
- * A range is loaded in pieces of 16 bytes: piece 256 * k + t of a tile is invocation t's k-th. A
- * float sum adds the tile's eight rows k in pairs, then the elements within a piece in pairs, then
- * the 256 pieces in pairs. Elements past the end are neutral. Zeros do not change a sum, so a short
- * range may leave them out.
+ * A range is loaded in pieces of 16 bytes: piece 256 * k + t of a tile is the k-th piece of
+ * invocation t. A float sum adds the tile's eight rows k in pairs, then the elements within a piece
+ * in pairs, then the 256 pieces in pairs. Elements past the end are neutral. A short range may omit
+ * them, since zeros do not change a sum.
  *
- * No divergent branch precedes a subgroup operation: all invocations load, then select. Some
- * drivers reconverge late. */
+ * No divergent branch precedes a subgroup operation, since some drivers reconverge late: all
+ * invocations load, then select. */
 #include "gpu/fold_layout.k.h"
 #include "kernels/half.k.h"
 #extension GL_EXT_control_flow_attributes : require
@@ -29,8 +29,8 @@ const uint TILE_LOG2 = FOLD_TILE_LOG2 - SIZE_LOG2;
 
 /* ---- elements -------------------------------------------------------------------------------- */
 
-/* Word i at a multiple of four bytes, in memory or, if FOLD_STAGED is defined (to a number of
- * words) and the address has this high word, in shared memory. */
+/* Word i at an address that is a multiple of four. The word is in memory; it is in shared memory if
+ * FOLD_STAGED is defined (to a number of words) and the address has this high word. */
 #ifdef FOLD_STAGED
 const uint STAGED = 0xffffffffu;
 shared uint staged[FOLD_STAGED];
@@ -44,8 +44,8 @@ uint fetch_word(uvec2 address, uint i)
     return LOAD_U32(address, i);
 }
 
-/* Word i of an array of count elements, at least one, at any multiple of their size; neutral past
- * it. */
+/* Word i of an array of count elements, at least one, at an address that is any multiple of the
+ * element size; neutral past the array's end. */
 uint load_word(uvec2 address, uint i, uint count)
 {
     if (SIZE_LOG2 >= 2u) {
@@ -130,7 +130,7 @@ fold_state fold_kept(uint i, uint count)
     return fold_choose(i < count, f, fold_nothing());
 }
 
-/* Folds over the workgroup; the first subgroup gets the result. A barrier must precede the next
+/* Folds over the workgroup; the first subgroup receives the result. A barrier must precede the next
  * call. */
 fold_state fold_group(fold_state f)
 {
@@ -168,7 +168,8 @@ vec4 piece_reals(uvec4 piece)
     return sums;
 }
 
-/* BEST and WHERE: joins the elements in the order of their positions, the first of which is at. */
+/* BEST and WHERE: joins the elements in the order of their positions. at: the position of the
+ * first. */
 fold_state fold_piece(fold_state f, uvec4 piece, uint at)
 {
     if (SIZE_LOG2 == 3u) {
@@ -185,8 +186,8 @@ uvec4 biased(uvec4 piece)
     return IS_SIGNED ? piece ^ sign_bits(0u) : piece;
 }
 
-/* Pairwise summation of eight consecutive values: the partial sums that wait for the rest of their
- * pair. */
+/* Pairwise summation of eight consecutive values: the partial sums whose other half is not yet
+ * complete. */
 struct pairs {
     vec4 x[3];
 #ifdef WITH_DOUBLE
@@ -214,7 +215,7 @@ struct piece_fold {
 };
 
 /* Adds piece k, whose first element has position at. by_rows: pieces are rows of a tile, and each
- * element of a piece has a sum of its own; otherwise pieces are consecutive. */
+ * element of a piece has a sum of its own; otherwise the pieces are consecutive. */
 void add_piece(inout piece_fold fold, uvec4 piece, uint k, uint at, bool by_rows)
 {
     if (k == 0u)
@@ -295,7 +296,7 @@ fold_state fold_own(uvec2 address, uint tile, uint count)
     return end_pieces(fold);
 }
 
-/* Folds a tile of an array of count elements; the first subgroup gets the result. */
+/* Folds a tile of an array of count elements; the first subgroup receives the result. */
 fold_state fold_tile(uvec2 address, uint tile, uint count)
 {
     return fold_group(fold_own(address, tile, count));

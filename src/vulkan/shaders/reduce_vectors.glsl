@@ -1,6 +1,6 @@
-/* Folds of each component of vectors, whose components have 4 or 8 bytes. A tile's rows have as
- * many pieces as make an element of an invocation's pieces belong to the same component in each
- * row. */
+/* Folds each component of vectors whose components have 4 or 8 bytes. The number of pieces in a row
+ * of a tile is chosen so that, in every row, a given element of an invocation's piece belongs to
+ * the same component. */
 layout(constant_id = 7) const uint COMPONENTS = 2u;
 #define COMPONENTS_MOST 4
 

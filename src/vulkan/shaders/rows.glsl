@@ -1,11 +1,11 @@
-/* Tiles of 4-byte elements in registers. A tile has a section per subgroup, and a section has ROWS
+/* Tiles of 4-byte elements in registers. A tile has one section per subgroup. A section has ROWS
  * rows of one element per lane, consecutive in memory, so that loads are coalesced. The kept
- * elements of a row are stored consecutively, too, directly from registers: a store of a row
- * touches the one or two cache lines where the row before ended.
+ * elements of a row are stored consecutively as well, directly from registers: storing a row
+ * touches the one or two cache lines where the previous row ended.
  *
- * Occupancy limits a large GPU, hence few registers and no shared memory. What did not help: to
- * stage elements in shared memory, with loads and stores of 16 bytes, took 1.1 times as long if few
- * were kept and 1.2 times if most were (2^28 elements on an H200). */
+ * Occupancy limits a large GPU, so this uses few registers and no shared memory. What did not help:
+ * staging elements in shared memory, with loads and stores of 16 bytes, took 1.1 times as long if
+ * few elements were kept, and 1.2 times if most were (2^28 elements on an H200). */
 #extension GL_EXT_control_flow_attributes : require
 
 const uint ROWS = 32u; /* bit r of a lane's bits belongs to its element of row r */
@@ -19,7 +19,7 @@ uint section_first(uint tile)
     return tile * TILE_ITEMS + subgroup_index() * SECTION + gl_SubgroupInvocationID;
 }
 
-/* The rows whose element comes before count; first is the index of the element in row 0. */
+/* A bit for each row whose element comes before count. first: the index of the element in row 0. */
 uint rows_before(uint first, uint count)
 {
     uint rows = first < count ? (count - first + (SUBGROUP - 1u)) / SUBGROUP : 0u;
@@ -37,9 +37,9 @@ uint rows_before(uint first, uint count)
         }                                                                                          \
     }
 
-/* Loads the elements before count. The stream's end has a branch of its own: clamped indices would
- * cost registers, and so a fifth of the resident workgroups (up to 10 % of the time of 2^28
- * elements). */
+/* Loads the elements before count. The stream's end has a branch of its own: clamping all indices
+ * would cost registers, and thereby a fifth of the resident workgroups (up to 10 % of the time of
+ * 2^28 elements). */
 void load_rows(uvec2 address, uint first, uint count, out uint v[ROWS])
 {
     if (first - gl_SubgroupInvocationID + SECTION <= count) {
@@ -62,8 +62,8 @@ uint rows_of_words(uint word)
     return bits;
 }
 
-/* Scans the subgroups' counts: before is the sum of the sections before this one, the result that
- * of the tile. Has one barrier; another must precede the next call. */
+/* Scans the subgroups' counts. before receives the sum of the sections before this one; returns the
+ * sum of the tile. Has one barrier; another must precede the next call. */
 uint count_tile(uint in_section, out uint before)
 {
     if (gl_SubgroupInvocationID == 0u)
@@ -91,7 +91,8 @@ uint first_of_rows(uint bits, uint count)
     return bits;
 }
 
-/* Stores value, an expression of row r, for all set bits, consecutively in element order. */
+/* Stores value, an expression in the row r, for each set bit, consecutively in the elements'
+ * order. */
 #define STORE_ROWS(to, bits, value)                                                                \
     {                                                                                              \
         uint before_row = 0u;                                                                      \

@@ -1,5 +1,5 @@
-/* Lengths of runs, step 1: stores the end of each tile's last run, which is the next tile's first
- * start, before step 2 overwrites that. */
+/* Lengths of runs, step 1: stores the end of each tile's last run. That end is the next tile's
+ * first start, which step 2 overwrites. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

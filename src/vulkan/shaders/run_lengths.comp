@@ -1,5 +1,5 @@
-/* Lengths of runs, step 2: replaces starts by lengths, a workgroup per tile of runs. A run's end is
- * loaded before its neighbour overwrites it. */
+/* Lengths of runs, step 2: replaces starts by lengths, one workgroup per tile of runs. Each
+ * invocation loads its run's end before the neighbour overwrites it. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -17,7 +17,7 @@ bool less64(uvec2 a, uvec2 b)
 {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
-/* The end of a run: the next run's start or, for the last one, the stream's length. */
+/* The end of a run: the start of the next run; for the last run, the stream's length. */
 uvec2 end_of(uvec2 run)
 {
     uvec2 next = add64(run, uvec2(1u, 0u));

@@ -1,4 +1,4 @@
-/* The image of the caller's that a dispatch reads (vk_dispatch_info.sampled). */
+/* The caller-owned image that a dispatch reads (vk_dispatch_info.sampled). */
 #extension GL_EXT_samplerless_texture_functions : require
 
 layout(set = 0, binding = 0) uniform texture2D sampled;

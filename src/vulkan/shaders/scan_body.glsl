@@ -43,7 +43,8 @@ void store_total(sum_t total)
 
 /* ---- look-back ------------------------------------------------------------------------------- */
 
-/* Floats have none: their sums would vary with the order in which states are published. */
+/* Look-back is for integers only: float sums would vary with the order in which states are
+ * published. */
 #if defined(SUM_U32) || defined(SUM_U64)
 #define LOOK_SUMS
 #include "gpu/look_back.glsl"
@@ -65,9 +66,9 @@ shared uint stuck_end;
 shared sum_t sum_before;
 
 /* The tile's exclusive prefix. If a predecessor is stuck, this workgroup sums that tile's elements
- * itself (fallback), so that none waits forever, in whatever order workgroups run. Where they may
- * be overwritten, it gives up: it sets args.stalled and publishes a wrong prefix, which releases
- * its successors. */
+ * itself (fallback), so that no workgroup waits forever, in whatever order they run. If those
+ * elements may be overwritten, the workgroup gives up instead: it sets args.stalled and publishes a
+ * wrong prefix, which releases its successors. */
 sum_t find_before(uint tile, sum_t own, uint count)
 {
     uvec2 states = address_of_word(args.states, STATES_FIRST);
@@ -103,8 +104,8 @@ sum_t find_before(uint tile, sum_t own, uint count)
 
 shared uint ticket;
 
-/* The workgroup's tile. A ticket guarantees that the tiles before it have started; waiting for it
- * took 1 % of the time of 2^28 elements on an H200, 8 % of 2^24. */
+/* The workgroup's tile. A ticket guarantees that all preceding tiles have started. Waiting for the
+ * ticket took 1 % of the time of 2^28 elements on an H200, and 8 % of 2^24. */
 uint take_tile()
 {
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;

@@ -1,27 +1,29 @@
 /* tml_scan_segments for integers, whose sums do not depend on the order: a segmented scan of the
  * whole stream, tile by tile, that restarts at head flags. A head flag is a bit, set where a
- * segment begins or the last one ends. A workgroup finds those of its tile itself, by a search of
- * the offsets, while the tile's elements are on their way. So a stream is read and written once,
- * and each offset read once.
+ * segment begins or the last segment ends. A workgroup finds the head flags of its tile by
+ * searching the offsets while it waits for the tile's elements. So the stream is read and written
+ * once, and each offset is read once.
  *
- * One pass by decoupled look-back: a tile's carry-out is its sum from its last head flag on. In a
- * tile that has a head flag nothing from before it counts, so the carry-out is the tile's inclusive
- * prefix, is published as such at once, and for good; only tiles without one publish an aggregate
- * first. What is looked back over then is plain sums up to an inclusive prefix, as in tml_scan, and
- * short segments end every look at the next tile. A tile that begins with a head flag does not look
- * at all.
+ * One pass by decoupled look-back. A tile's carry-out is the sum from its last head flag on. If a
+ * tile has a head flag, nothing before the tile affects the carry-out: the carry-out is the tile's
+ * inclusive prefix, and the tile publishes it at once and only once. Only tiles without a head flag
+ * publish an aggregate first. A look-back is therefore a plain sum up to an inclusive prefix, as in
+ * tml_scan. With short segments it ends at the preceding tile. A tile that begins with a head flag
+ * does not look back.
  *
- * States of (carry, flag) pairs, written plainly, are known to lose carries where caches of running
- * workgroups differ. These cannot: every word of a state is written and read by atomics of device
- * scope and holds its flag itself, so it is neither stale beside a fresh flag nor torn
- * (gpu/look_back.glsl); a tile publishes one sum for each flag, and one with a head flag publishes
- * once, so that no order of the two can be wrong; all STATES_FIRST + words a tile are asked of
- * vk_take_states, which zeroes them; heads and sums in shared memory are complete at a barrier
- * before anybody reads or publishes them; and who gives up says so. Tests have late tiles and such
- * that keep their prefix to themselves (LATE), so that software drivers add aggregates, too.
+ * States that store a (carry, flag) pair with plain writes are known to lose carries if the caches
+ * of running workgroups differ. This shader avoids that:
+ * - every word of a state is written and read by atomics of device scope and contains its own flag,
+ *   so it is neither stale next to a fresh flag nor torn (gpu/look_back.glsl);
+ * - a tile publishes one sum per flag, and a tile with a head flag publishes once, so no order of
+ *   the two can be wrong;
+ * - vk_take_states provides zeroed words for all STATES_FIRST + words per tile;
+ * - heads and sums in shared memory are complete at a barrier before they are read or published;
+ * - a workgroup that gives up reports it. Tests delay tiles, and make tiles withhold their prefix
+ *   (LATE), so that software drivers also add aggregates.
  *
- * Reduce, then scan, where there is no forward progress: a tile's carry-out loads only the elements
- * that count.
+ * Without forward progress: reduce, then scan. A tile's carry-out then loads only the elements that
+ * count.
  *
  * After: Blelloch: Prefix Sums and Their Applications. 1990 (segmented scans); Sengupta, Harris,
  * Garland: Efficient Parallel Scan Algorithms for GPUs. 2008; Merrill, Garland: Single-pass
@@ -36,7 +38,8 @@ layout(constant_id = SCAN_SPEC_WIDE) const bool IS_WIDE = false; /* offsets are 
 
 /* ---- offsets --------------------------------------------------------------------------------- */
 
-/* Offset s of 0 ... segments. Past 32 bits it is the largest, which is past the elements. */
+/* Offset s of 0 ... segments. An offset that exceeds 32 bits becomes 2^32 - 1, which is past the
+ * elements. */
 uint offset_of(uint s)
 {
     if (IS_WIDE)
@@ -44,7 +47,8 @@ uint offset_of(uint s)
     return words_at(args.offsets).v[s];
 }
 
-/* The first of offsets low ... end - 1 that is not below value, or end. Each subgroup by itself. */
+/* The first of offsets low ... end - 1 that is at least value, or end if there is none. Each
+ * subgroup searches for itself. */
 uint first_not_below(uint value, uint low, uint end)
 {
     while (low < end) {
@@ -60,9 +64,9 @@ uint first_not_below(uint value, uint low, uint end)
     return low;
 }
 
-/* The same among all offsets. Segments of like lengths have it near where a straight line has it: a
- * first look about that place takes two or three of six loads, one after the other, off 2^28
- * offsets. */
+/* The same among all offsets. If segments have similar lengths, the result is near its linear
+ * interpolation: probing around that position first saves two or three of six dependent loads for
+ * 2^28 offsets. */
 uint search_offsets(uint value)
 {
     const uint STEP = 512u;
@@ -94,8 +98,8 @@ void find_offsets(uint first)
     barrier();
 }
 
-/* The end of the elements in segments: the last offset, or the last one that is not past the
- * elements. Each subgroup by itself. */
+/* The end of the elements that are in segments: the last offset that is not past the elements. Each
+ * subgroup searches for itself. */
 uint find_cover_end()
 {
     uint last = offset_of(args.segments);
@@ -107,8 +111,8 @@ uint find_cover_end()
 
 /* ---- head flags ------------------------------------------------------------------------------ */
 
-/* Head flags of the tile: element i's is bit i / 256 of word head_word(i). So flags that the lanes
- * of a subgroup set together, and those that they read, are in different words and banks. */
+/* Head flags of the tile: element i's flag is bit i / 256 of word head_word(i). So the flags that
+ * the lanes of a subgroup set together, or read together, are in different words and banks. */
 /* words from the flags of a quad's element to those of its next one */
 const uint HEAD_COLUMN = 72u;
 shared uint heads[4u * HEAD_COLUMN];
@@ -125,8 +129,8 @@ bool is_head(uint i)
     return (heads[head_word(i)] >> (i >> 8) & 1u) != 0u;
 }
 
-/* Sets the head flags of the tile's offsets. Of many that are equal, without an element between
- * them, a subgroup skips the rest. Rounds are bounded, should offsets decrease. */
+/* Sets the head flags of the tile's offsets. A subgroup skips the rest of many equal offsets, which
+ * have no element between them. The number of rounds is bounded in case offsets decrease. */
 void set_heads(uint first)
 {
     const uint EACH = 8u; /* loads in flight */
@@ -203,8 +207,8 @@ void sum_tile(uint tile)
 
 /* ---- segmented scan of a tile ---------------------------------------------------------------- */
 
-/* A subgroup's stretch; the head flags of a lane's quads, four bits per row; and a bit for each row
- * that has no head flag in the stretch before the quad (open). */
+/* The stretch of a subgroup: its elements; the head flags of the lane's quads, four bits per row;
+ * and a bit for each row that has no head flag in the stretch before the quad (open). */
 struct marked {
     stretch s;
     uint heads;
@@ -233,8 +237,8 @@ sum_t scan_lanes_from(sum_t x, uint begin)
     return x;
 }
 
-/* Fills before and is_open; open rows still lack the stretch's carry-in. Returns the stretch's
- * carry-out, and whether it has a head flag. */
+/* Sets before and is_open; open rows still lack the stretch's carry-in. Returns the stretch's
+ * carry-out and whether the stretch has a head flag. */
 sum_t scan_marked(inout marked m, out bool has_head)
 {
     uint lane = gl_SubgroupInvocationID;
@@ -359,8 +363,8 @@ uint take_tile()
     return ticket;
 }
 
-/* Publishes the tile's state; returns its carry-in. If a predecessor is stuck, it sets args.stalled
- * and publishes a wrong prefix, which releases its successors. */
+/* Publishes the tile's state and returns its carry-in. If a predecessor is stuck, sets args.stalled
+ * and publishes a wrong prefix, which releases the tile's successors. */
 sum_t find_carry(uint tile, marked_tile t)
 {
     uvec2 states = address_of_word(args.states, STATES_FIRST);

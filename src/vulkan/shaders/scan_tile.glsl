@@ -1,14 +1,14 @@
 /* Scans a tile in registers with a fixed order of additions, so that float sums are the same in
- * every run. Scan and segments share it. The including file defines SUM_U32, SUM_U64, SUM_F32 or
- * SUM_F64, the type of sums.
+ * every run. Scan and segments share it. The including file defines the type of sums: SUM_U32,
+ * SUM_U64, SUM_F32 or SUM_F64.
  *
- * Each subgroup has a stretch of the tile. A stretch has ROWS rows, and a row has a quad per lane,
- * consecutive in memory. A quad has four elements. A lane adds a quad's elements in order; the
- * lanes' sums are scanned (group.glsl); rows follow one another; the stretches' sums are scanned as
- * the lanes' are.
+ * Each subgroup has a stretch of the tile. A stretch has ROWS rows. A row has one quad per lane,
+ * consecutive in memory. A quad has four elements. The order of additions: a lane adds the elements
+ * of a quad in order; the lanes' sums are scanned (group.glsl); the rows are added one after
+ * another; the stretches' sums are scanned as the lanes' sums are.
  *
- * No divergent branch precedes a subgroup operation: all invocations load, then select. Some
- * drivers reconverge late. */
+ * No divergent branch precedes a subgroup operation, since some drivers reconverge late: all
+ * invocations load, then select. */
 #extension GL_EXT_control_flow_attributes : require
 #ifndef UNROLL /* empty in shaders that would inline too many copies */
 #define UNROLL [[unroll]]

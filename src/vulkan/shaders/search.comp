@@ -1,5 +1,5 @@
-/* The places of queries in a sorted stream, an invocation a query. A place is a number of elements,
- * and may have 64 bits. */
+/* The positions of queries in a sorted stream, one invocation per query. A position is a number of
+ * elements, and may have 64 bits. */
 #include "kernel.glsl"
 #include "kernels/sort.k.h"
 #include "vulkan/vulkan_args.k.h"

@@ -24,8 +24,8 @@ uint counter(uint i)
 {
     return words_at(args.counters).v[i];
 }
-/* With decreasing offsets segments overlap and may exceed the lists' capacity. FIND reports them,
- * and the steps that use the lists do nothing. */
+/* If offsets decrease, segments overlap and may exceed the lists' capacity. FIND reports that, and
+ * the steps that use the lists do nothing. */
 void find_falling(uint s)
 {
     uvec2 a = offset_of(s), b = offset_of(s + 1u);
@@ -61,7 +61,8 @@ void list_segment(uint s, uint count, uint short_most, uint middling_most, uint 
     }
 }
 
-/* The list index of the long segment that has tile i of all long segments' tiles. */
+/* The list index of the long segment that contains tile i, counted over the tiles of all long
+ * segments. */
 uint long_with_tile(uint i)
 {
     uint low = 0u, high = counter(SEGMENTS_LONG_COUNT);

@@ -1,16 +1,18 @@
 /* tml_reduce_segments in one dispatch, in which no workgroup waits. Segments and elements are
- * merged: segment s comes before its first element, at position offset + s. A workgroup takes a
- * range of positions, hence as much work as any other, whatever the segments' lengths (merge path:
- * Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication. 2016). Of the
- * segments that begin in its range
- *   short ones     are staged in shared memory, so that loads are coalesced, and folded by an
- *                  invocation each;
- *   middling ones  are folded by a subgroup each;
- *   long ones      are cut into the tiles of tml_reduce, which are folded by the workgroup in whose
- *                  range they begin. The last workgroup of a segment's fan (FOLD_FAN tiles) to
- *                  finish joins the fan, and the last of these the segment.
- * Sums have the tree of reduce_fold.glsl, with pieces counted from the segment's first element.
- * Where offsets decrease, the results of the 256 segments in turn are left as they are. */
+ * merged: segment s has position offset + s, before its first element. Each workgroup processes an
+ * equal range of positions, so all do the same amount of work, whatever the segments' lengths
+ * (merge path: Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication. 2016). A
+ * workgroup processes the segments that begin in its range:
+ *   short segments     are staged in shared memory, so that loads are coalesced, and folded by one
+ *                      invocation each;
+ *   middling segments  are folded by one subgroup each;
+ *   long segments      are cut into the tiles of tml_reduce. A tile is folded by the workgroup in
+ *                      whose range it begins. The last workgroup of a segment's fan (FOLD_FAN
+ *                      tiles) to finish joins the fan, and the last workgroup to complete a fan joins the
+ *                      segment.
+ * Sums use the reduction tree of reduce_fold.glsl, with pieces counted from the segment's first
+ * element. If offsets decrease within a round of 256 segments, the round's results are not
+ * written. */
 #define FOLD_ROLLED
 #define FOLD_STAGED 2560u /* words: with the rest less than the 16 KiB that every device has */
 #include "last.glsl"
@@ -40,8 +42,8 @@ shared uint next_short, short_end;
 uint segments_now, elements_now;
 bool is_wide, has_starts;
 
-/* Offset s, at most the number of elements. Past that the segment before it is empty. Few branches:
- * drivers inline this often. */
+/* Offset s, clamped to the number of elements, so that the segment before an offset past the end is
+ * empty. Few branches: drivers inline this function often. */
 uint offset_of(uint s, out bool is_within)
 {
     uvec2 offset = uvec2(elements_now, 0u);
@@ -82,7 +84,8 @@ uint between(uvec2 a, uvec2 b)
     return n.y != 0u ? 0xffffffffu : n.x;
 }
 
-/* The first segment whose position is not less, or the number of segments; by a subgroup. */
+/* The first segment whose position is at least `position`, or the number of segments. Called by a
+ * subgroup. */
 uint find_segment(uvec2 position)
 {
     uint low = 0u, high = segments_now;
@@ -123,7 +126,7 @@ fold_state fold_some(uvec2 address, uint count, uint first, uint pieces)
     return end_pieces(fold);
 }
 
-/* Folds a round's short segments, one an invocation, in windows of shared memory. */
+/* Folds a round's short segments, one per invocation, in windows of shared memory. */
 void fold_short(uint s, segment span, bool is_short)
 {
     uint t = gl_LocalInvocationID.x, end = span.first + span.count;
@@ -172,10 +175,10 @@ void fold_middling()
 
 /* ---- long segments --------------------------------------------------------------------------- */
 
-/* A range of positions has in args.results the result of the tile that begins in it, of a segment
- * that begins there or earlier, and of the fan that begins with that tile, likewise; and in
- * args.counters how many of the segment's fans, of its first fan's tiles and of a later fan's tiles
- * are there. */
+/* Each range of positions has slots in args.results: for the result of the tile that begins in it,
+ * and of the fan that begins with that tile; one of each for a segment that begins in the range,
+ * and one of each for a segment that begins earlier. Its words in args.counters count the completed
+ * fans of the segment, and the completed tiles of the segment's first fan and of a later fan. */
 uint tile_slot(uint group, uint tile)
 {
     return 4u * (group + (tile << (TILE_LOG2 - args.each_log2))) + uint(tile > 0u);
@@ -185,7 +188,8 @@ uvec2 counter_at(uint group, uint i)
     return address_of_word(args.counters, 3u * group + i);
 }
 
-/* All invocations call it with a tile of segment s, which begins in the range of that workgroup. */
+/* Folds a tile of segment s, which begins in the range of workgroup `group`. All invocations call
+ * it. */
 void fold_long(uint s, segment span, uint group, uint tile)
 {
     uint t = gl_LocalInvocationID.x, begin = tile << TILE_LOG2,

@@ -4,7 +4,8 @@
 #include "scan_tile.glsl"
 #include "segments.glsl"
 
-/* A short segment has at most a quad per lane of a row, and 8 for its one invocation. */
+/* A short segment has at most as many elements as one quad per lane of a row, and at most 8 for its
+ * single invocation. */
 const uint QUADS = SUBGROUP < 8u ? SUBGROUP : 8u;
 const uint SHORT_MOST = 4u * QUADS;
 const uint MIDDLING_MOST = STRETCH;
@@ -39,8 +40,8 @@ void scan_short(segment span)
     }
 }
 
-/* Exclusive scan of a long segment's tile sums in place, pass by pass as in tml_scan. The element
- * type of this dispatch's pipeline is that of sums. */
+/* Exclusive scan of a long segment's tile sums in place, pass by pass as in tml_scan. In this
+ * dispatch's pipeline, the element type is the type of sums. */
 void scan_sums(uvec2 sums, uint count)
 {
     sum_t before = ZERO;

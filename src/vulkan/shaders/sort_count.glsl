@@ -1,4 +1,4 @@
-/* Counts a digit in each tile, by bin and tile. */
+/* Counts the digits of each tile, by bin and tile. */
 #include "sort_tile.glsl"
 
 void main()

@@ -1,4 +1,4 @@
-/* The counts of all digits of a sort, in one read. */
+/* The counts of all digits of a sort; keys are read once. */
 #define SORT_WORDS 2
 #define SORT_ARGS  sort_histogram_args
 #include "sort_key.glsl"

@@ -1,4 +1,4 @@
-/* Keys and codes of a sort (kernels/sort.k.h). SORT_WORDS: of a code, 1 or 2. */
+/* Keys and codes of a sort (kernels/sort.k.h). SORT_WORDS: the words of a code, 1 or 2. */
 #include "kernel.glsl"
 #include "kernels/sort.k.h"
 #include "vulkan/vulkan_sort.k.h"
@@ -16,8 +16,8 @@ layout(constant_id = 3) const uint VALUES = SORT_VALUES_NONE;
 layout(constant_id = 4) const bool IS_LONG = false;
 layout(constant_id = 6) const uint SPANS = 0u;
 
-/* All bins of a workgroup's subgroups are SORT_COUNTERS, if subgroups have less than 32
- * invocations. */
+/* The bins of all subgroups of a workgroup together are SORT_COUNTERS, if subgroups have fewer than
+ * 32 invocations. */
 const uint DIGIT_BITS = SUBGROUP >= 32u ? 8u : SUBGROUP == 16u ? 7u : SUBGROUP == 8u ? 6u : 5u;
 const uint BINS = 1u << DIGIT_BITS;
 

@@ -1,5 +1,5 @@
-/* The segments of a sort, by windows (vulkan_sort.k.h). Offsets that decrease make windows overlap,
- * but nothing is read or written outside of the stream, and each window's work is bounded. */
+/* The segments of a sort, by windows (vulkan_sort.k.h). If offsets decrease, windows overlap; but
+ * nothing outside the stream is read or written, and the work of each window is bounded. */
 #define SORT_ARGS sort_segments_args
 #include "sort_key.glsl"
 #include "vulkan/vulkan_stream.k.h"
@@ -16,8 +16,8 @@ uint segments_now()
     return stream_length(args.count_at, args.segments);
 }
 
-/* Where segment s begins, or the last one ends; of more than 32 bits: 2^32 - 1, which is past every
- * stream. */
+/* Offset s: where segment s begins, or where the last segment ends. An offset of more than 32 bits
+ * becomes 2^32 - 1, which is past every stream. */
 uint offset_at(uint s)
 {
     if ((args.kind & SEGMENTS_STARTS) != 0u && s >= segments_now())

@@ -1,8 +1,10 @@
-/* The tiles of long segments, an invocation each, and the grid of the dispatches that sort them. */
+/* Lists the tiles of long segments, one invocation per tile, and computes the grid of the
+ * dispatches that sort them. */
 #define SORT_WORDS 1
 #include "sort_segments.glsl"
 
-/* The window in which the long segment of a tile begins: the last with no more tiles before it. */
+/* The window in which the long segment of a tile begins: the last window that has no more tiles
+ * before it. */
 uint window_of(uint tile, uint windows)
 {
     uint low = 0u, high = windows;

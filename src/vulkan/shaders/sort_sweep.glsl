@@ -1,7 +1,7 @@
-/* Moves a part by one digit: each tile ranks its elements, finds where its share of each bin
- * begins, and stores the elements in the order of their bins, so that a bin's share is stored
- * consecutively. The place comes from decoupled look-back, one invocation a bin, or from a scan of
- * all tiles' counts.
+/* Moves a part by one digit. Each tile ranks its elements, finds where its share of each bin
+ * begins, and stores the elements ordered by bin, so that the share of a bin is stored
+ * consecutively. The position of a share comes from decoupled look-back, one invocation per bin, or
+ * from a scan of all tiles' counts.
  *
  * After: Adinets, Merrill: Onesweep: A Faster Least Significant Digit Radix Sort for GPUs. 2022;
  * Merrill, Grimshaw: Revisiting Sorting for GPGPU Stream Architectures. 2010. */
@@ -32,9 +32,9 @@ uint take_tile(uint tiles)
     return shared_tile;
 }
 
-/* Elements of bin t in the tiles before this one, whose states are given, for invocation t. If
- * tiles are stuck, the workgroup counts the last of them (fallback), so that none waits forever, in
- * whatever order workgroups run. */
+/* For invocation t: the number of elements in bin t in all preceding tiles. states: of those tiles.
+ * If tiles are stuck, the workgroup counts the last stuck tile itself (fallback), so that no
+ * workgroup waits forever, in whatever order they run. */
 uint find_before(uvec2 states, uint tile, uint count)
 {
     uint t = gl_LocalInvocationID.x, end = tile, sum = 0u;

@@ -1,6 +1,6 @@
-/* A sort's tile in registers: its digits' ranks, and moves within the tile. Each subgroup has a
- * section of the tile, of ITEMS rows of consecutive elements, one per lane, so that loads are
- * coalesced and an element's rank depends on the rows before and the lanes before. */
+/* A tile of a sort in registers: the ranks of its digits, and moves within the tile. Each subgroup
+ * has a section of the tile, which has ITEMS rows of consecutive elements, one per lane. So loads
+ * are coalesced, and an element's rank depends on the preceding rows and the preceding lanes. */
 #define SORT_ARGS sort_args
 #include "sort_key.glsl"
 #include "sort_store.glsl"
@@ -10,15 +10,16 @@ const uint TILE = ITEMS * GROUP;
 #define FIRST_BIT (args.bits & 0xffu)
 #define END_BIT   (args.bits >> 8)
 
-/* Elements move through shared memory by windows of half a tile: a larger tile has fewer
- * look-backs, and longer runs of elements that are stored together, while shared memory limits the
- * resident workgroups. NVIDIA's driver has 48 KiB of it for them on a multiprocessor. */
+/* Elements move through shared memory by windows of half a tile. Larger tiles need fewer
+ * look-backs, and store longer runs of elements together; but shared memory limits the resident
+ * workgroups. NVIDIA's driver reserves 48 KiB of it per multiprocessor for them. */
 const uint WINDOWS = 2u, WINDOW_ITEMS = ITEMS / WINDOWS, WINDOW = WINDOW_ITEMS * GROUP;
 const uint POOL = WINDOW * SORT_WORDS > SORT_COUNTERS ? WINDOW * SORT_WORDS : SORT_COUNTERS;
 shared uint pool[POOL]; /* first the counters of each subgroup's bins, then codes or values */
 shared uint bins[SORT_BINS];
 
-/* Ranks of the lane's elements, two in a word: registers limit the resident workgroups, too. */
+/* Ranks of the lane's elements, two per word, since registers limit the resident workgroups,
+ * too. */
 const uint RANK_WORDS = (ITEMS + 1u) / 2u;
 #define RANK_AT(ranks, r)                                                                          \
     (((r) & 1u) != 0u ? ranks[(r) / 2u] >> 16 : ranks[(r) / 2u] & 0xffffu)
@@ -26,11 +27,11 @@ const uint RANK_WORDS = (ITEMS + 1u) / 2u;
     ranks[(r) / 2u] = ((r) & 1u) != 0u ? (ranks[(r) / 2u] & 0xffffu) | (rank) << 16                \
                                        : (ranks[(r) / 2u] & 0xffff0000u) | (rank)
 
-/* Of a long segment's tile: the segment's first element. Elements are counted from there. */
+/* For a tile of a long segment: the segment's first element, from which elements are counted. */
 uint stream_first = 0u;
 
-/* A tile among those of its stream or its long segment, whose elements are counted; the tiles
- * between two bins' counts, where they are placed; and the states and bases. */
+/* A tile of a stream or of a long segment: its number there; the elements of the stream or segment;
+ * the number of tiles from one bin's counts to the next (column); the states and the bases. */
 struct tile_place {
     uint tile, count, column;
     uvec2 states, bases;
@@ -52,7 +53,7 @@ uint first_in_tile()
     return subgroup_index() * (ITEMS * SUBGROUP) + gl_SubgroupInvocationID;
 }
 
-/* Codes past the stream's end are the largest, and so come last. A full tile has a branch of its
+/* Codes past the stream's end are the largest, so they come last. A full tile has a branch of its
  * own (rows.glsl says why). */
 void load_codes(uint tile, uint count, out code_t codes[ITEMS])
 {
@@ -80,7 +81,7 @@ void load_values(uint tile, uint count, out uint values[ITEMS])
     }
 }
 
-/* The lanes with the same digit: the number of those before this one, and of all. */
+/* Among the lanes with the same digit: how many precede this lane, and how many there are. */
 uint rank_in_row(uint digit, out uint count)
 {
     if (SUBGROUP <= 32u) {
@@ -103,11 +104,12 @@ uint rank_in_row(uint digit, out uint count)
     return subgroupBallotExclusiveBitCount(same);
 }
 
-/* Ranks of the elements in their section, among those of the same digit. Invocation t gets the
- * number of elements of the tile in bin t; the counters then hold those of the sections before.
- * Ranks in rows come first, since they depend on nothing, and then the counters, row after row.
- * (H100, 2^28 u32 keys in tiles of 16 rows: 8.7 ms where the first lane of a digit adds its count
- * by an atomic and the others take the result from it, 8.5 so, 8.2 with two ranks in a word.) */
+/* Ranks of the elements in their section, among elements with the same digit. Invocation t receives
+ * the number of the tile's elements in bin t; the counters then hold the number in preceding
+ * sections. Ranks within rows are computed first, since they depend on nothing; then the counters
+ * are updated, row after row. (H100, 2^28 u32 keys in tiles of 16 rows: 8.7 ms if the first lane of
+ * a digit adds its count by an atomic and the other lanes use its result, 8.5 as here, 8.2 with two
+ * ranks per word.) */
 uint rank_in_sections(code_t codes[ITEMS], uint shift, out uint ranks[RANK_WORDS])
 {
     uint t = gl_LocalInvocationID.x, row = subgroup_index() * BINS;
@@ -138,8 +140,8 @@ uint rank_in_sections(code_t codes[ITEMS], uint shift, out uint ranks[RANK_WORDS
     return sum;
 }
 
-/* Completes the ranks to ranks in the tile, from the sum of rank_in_sections. Returns the number of
- * the tile's elements in bins before bin t. The pool is free afterwards. */
+/* Completes the ranks to ranks in the tile. sum: the result of rank_in_sections. Returns the number
+ * of the tile's elements in bins before bin t. The pool is unused afterwards. */
 uint rank_in_tile(code_t codes[ITEMS], uint shift, uint in_bin, inout uint ranks[RANK_WORDS])
 {
     uint t = gl_LocalInvocationID.x, row = subgroup_index() * BINS, total;

@@ -1,8 +1,8 @@
-/* Sorts the short segments that begin in a window, in shared memory: one read and one write of the
- * elements. Blocks of 8 elements, counted from their segment's first one, are sorted by an
- * invocation each, and then runs are merged in pairs until the longest segment is one: an
- * invocation finds by bisection where its 8 outputs begin in the two runs. So all stays stable,
- * segments begin anywhere, and short ones take few steps.
+/* Sorts, in shared memory, the short segments that begin in a window; the elements are read and
+ * written once. One invocation sorts each block of 8 elements, counted from the first element of
+ * its segment. Then runs are merged in pairs until the longest segment is one run: each invocation
+ * finds by bisection where its 8 outputs begin in the two runs. So the sort is stable, segments may
+ * begin anywhere, and short segments take few steps.
  *
  * After: Baxter: moderngpu, segmented sort. 2013; Green, McColl, Bader: GPU Merge Path. 2012. */
 #include "sort_segments.glsl"
@@ -90,8 +90,8 @@ void set_bound(uint at)
     atomicOr(filled[at / 1024u], 1u << (at / 32u & 31u));
 }
 
-/* Sets the bits of the short ones of segments [begin, past) that begin in [first, end). Many empty
- * ones in one place are passed over. */
+/* For the short segments among [begin, past) that begin in [first, end), sets the bits of their
+ * starts. Skips many empty segments at one place. */
 void find_segments(uint begin, uint past, uint first, uint end)
 {
     uint t = gl_LocalInvocationID.x, count = elements_now(), most = 0u, last = 0u;
@@ -151,8 +151,8 @@ uint bound_after(uint at)
     return w * 32u + uint(findLSB(here));
 }
 
-/* The segment of an element of the tile: its first element, and above bit 16 its end. An element in
- * no segment is one by itself; 0: another workgroup does the element. */
+/* The segment of an element of the tile: its first element, and its end shifted left by 16. An
+ * element in no segment is a segment by itself. 0: another workgroup processes the element. */
 uint span_at(uint at, uint in_end, uint out_first)
 {
     uint begin = bound_before(at);

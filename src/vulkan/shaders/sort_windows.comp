@@ -1,6 +1,6 @@
-/* What each window has: its segments [x, y); its elements before z are of a segment that begins
- * before the window, and those from w on of a long segment that begins in it. And the tiles of that
- * segment. */
+/* Describes each window by four words: segments [x, y) begin in it; its elements before z belong to
+ * a segment that begins before the window; its elements from w on belong to a long segment that
+ * begins in it. Also stores the number of tiles of that long segment. */
 #define SORT_WORDS 1
 #include "sort_segments.glsl"
 

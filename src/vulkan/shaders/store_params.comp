@@ -1,5 +1,5 @@
-/* Stores what a kernel takes from scratch, its parameters and addresses of outputs, or a few words
- * of the host's. */
+/* Stores a few words from the host to scratch: a kernel's parameters and the addresses of its
+ * outputs, or others. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,5 +1,5 @@
-/* A digit of the last result's code: counts it among the codes of the source that have the prefix,
- * and the last workgroup picks. */
+/* One digit of the last result's code: counts the digit among the source's codes that have the
+ * prefix; the last workgroup then picks the digit. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_top_k.k.h"
 #include "common.glsl"

@@ -1,5 +1,5 @@
-/* Single-pass compaction of positions, by keys of any size: of the whole stream's at in2 or the
- * candidates' at in0, and the state at in1. */
+/* Single-pass compaction of positions by keys of any size. The keys are the whole stream's, at in2,
+ * or the candidates', at in0; the state is at in1. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

@@ -1,4 +1,4 @@
-/* Digits of a code from the highest on, and the one in whose bin a rank lies. */
+/* The digits of a code from the highest on, and the digit in whose bin a rank lies. */
 #include "group.glsl"
 #include "count_digit.glsl"
 
@@ -22,8 +22,9 @@ uvec2 with_digit(uvec2 prefix, uint digit, uint shift)
     return shift < 32u ? uvec2(prefix.x | digit << shift, prefix.y)
                        : uvec2(prefix.x, prefix.y | digit << (shift - 32u));
 }
-/* The bin of the rest-th element, counted from 1; rest becomes its rank in the bin. counted:
- * elements of bin t, of invocation t. The workgroup calls it together. */
+/* The bin of the rest-th element, counted from 1. rest becomes the element's rank in that bin.
+ * counted: for invocation t, the number of elements in bin t. All invocations of the workgroup call
+ * it. */
 uint pick(uint counted, inout uint rest)
 {
     uint total, before = scan_group(counted, total);

@@ -1,6 +1,7 @@
-/* Begins a top k: how many results there are, and of a sample of the stream the element that some
- * more than these are almost surely not after. Samples are as many as 32 an invocation at most, in
- * registers, and are ordered by code, then by index, so that equal codes mislead nobody. */
+/* Begins a top k: computes the number of results, and samples the stream. From the sample it
+ * selects the limit: an element that almost surely follows somewhat more than that number of
+ * elements. An invocation holds up to 32 samples in registers. Samples are ordered by code, then by
+ * index, so that equal codes do no harm. */
 #include "kernel.glsl"
 #include "kernels/top_k.k.h"
 #include "vulkan/vulkan_top_k.k.h"

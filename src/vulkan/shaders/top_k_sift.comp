@@ -1,5 +1,5 @@
-/* Single-pass compaction of the keys of 4 bytes at in0, and their indices, that are not after the
- * limit of the state at in1. */
+/* Single-pass compaction of the 4-byte keys at in0, and their indices, that do not follow the limit
+ * in the state at in1. */
 #include "kernel.glsl"
 #include "kernels/sort.k.h"
 #include "vulkan/vulkan_args.k.h"

@@ -1,4 +1,4 @@
-/* Chooses what results are selected from: the candidates, unless the sample misled. */
+/* Chooses the source of the results: the candidates, unless the sample was misleading. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_top_k.k.h"
 #include "common.glsl"
