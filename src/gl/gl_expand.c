@@ -1,5 +1,5 @@
-/* Expand on OpenGL ES: counts as the base of a pyramid, then source and rank of each output
- * (gl_locate.h), then the outputs, gathered or emitted. */
+/* Expand on OpenGL ES: counts become the base of a pyramid; the pyramid gives source and rank of
+ * each output (gl_locate.h); then outputs are gathered or emitted. */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>
@@ -44,8 +44,8 @@ static bool may_overflow(const tml_context *tml, const tml_expand_desc *desc)
     return desc->length.count > UINT32_MAX / largest;
 }
 
-/* Stores the total. The pyramid's total saturates at 2^32 - 1, as a u32 total does. A u64 total is
- * summed exactly. */
+/* Stores the total. The pyramid's total saturates at 2^32 - 1, as a u32 total does; for a u64
+ * total, the counts are summed exactly. */
 static tml_status store_total(tml_context *tml, const tml_expand_desc *desc,
                               const gl_pyramid *pyramid, const gl_located *located)
 {

@@ -19,17 +19,18 @@ typedef struct gl_fold {
     const gl_texture *levels[GL_FOLD_LEVELS];
 } gl_fold;
 
-/* out_type: type of the result. False: the fold needs double precision, or the stream is too
- * long. */
+/* out_type: type of the result. Returns false if the fold requires double precision, or if the
+ * stream is too long. */
 bool gl_fold_bind(tml_context *tml, tml_fold fold, tml_buffer in, uint64_t elements,
                   tml_type out_type, gl_fold *out);
 /* Draws the whole blocks of each level, for count folds of the same elements. */
 tml_status gl_fold_blocks(tml_context *tml, gl_fold *folds, uint32_t count);
-/* Takes *out (QUADS) and draws count results, or of a stream one a component. length: of a stream;
- * NULL for segments. */
+/* Takes *out (QUADS) and draws the results: count of them for segments; one per component for a
+ * stream. length: the stream's; NULL for segments. */
 tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_length *length,
                            uint64_t count, const gl_texture **out);
-/* Stores results, each in the first words of its texel; with counted only so many of them. */
+/* Stores results, each from the first words of its texel. counted: if given, stores only so
+ * many. */
 tml_status gl_store_results(tml_context *tml, const gl_texture *results, uint64_t count,
                             const tml_length *counted, tml_buffer out);
 

@@ -1,6 +1,6 @@
-/* tml_gather and tml_scatter on OpenGL ES. A fragment cannot store where it likes, but a vertex can
- * be anywhere: scatter draws a point an element, whose texel gets the element's index, and gathers
- * by these. */
+/* tml_gather and tml_scatter on OpenGL ES. A fragment can only store to its own texel, but a point
+ * can be drawn anywhere. So scatter draws one point per element, which stores the element's index
+ * at its destination, and then gathers by these indices. */
 #include "gl/gl_ops.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "gl/device/gl_internal.h"
 #include "gl_shaders.h"
 
-/* Outputs [0, room) of a payload: those below length whose index is in range. */
+/* Outputs [0, room) of a payload: those below length whose index is within range. */
 static tml_status draw_values(tml_context *tml, const gl_texture *indices, bool wide,
                               const tml_length *length, const tml_payload *payload, uint64_t room)
 {

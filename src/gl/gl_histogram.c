@@ -1,10 +1,10 @@
 /* tml_histogram on OpenGL ES. Fragments cannot scatter, and integer targets cannot be blended, so
- * bins gather. The bins of a kernel or of edges are drawn first, so that they are made once per
- * element.
+ * each bin gathers its count. If a kernel or edges determine the bins, the bins are drawn first, so
+ * that they are computed once per element.
  *
- * Of few bins a fragment counts 16 in a chunk of elements, and further draws add 64 of these
- * histograms to one. Of more bins, and of weights, elements are sorted by bin. A bin's count is
- * then the distance of two places that it finds by search; the sum of its weights is the difference
+ * Few bins: a fragment counts 16 bins in a chunk of elements, and further draws add up to 64 of
+ * these histograms at a time. Many bins, or weights: elements are sorted by bin. A bin's count is
+ * then the difference of two positions, found by search. The sum of its weights is the difference
  * of two sums of a scan. */
 #include "gl/gl_histogram.h"
 
@@ -23,12 +23,13 @@ enum {
     GROUP = 4 * TARGETS,
     FAN = 64,       /* as in histogram_add.frag */
     ELEMENTS = 240, /* in a block, as in histogram_count.frag */
-    /* Most blocks in a chunk. Fewer, while that gives a GPU more fragments to run. Loops must stay
-     * short, too: some software drivers end them silently after 65,535 iterations. */
+    /* The most blocks in a chunk. Chunks are shorter if the GPU then has more fragments to run.
+     * Loops must be short anyway: some software drivers silently end them after 65,535
+     * iterations. */
     BLOCKS_MOST = 64,
     FRAGMENTS_ENOUGH = 1 << 14,
-    /* Most fragments in a draw: with BLOCKS_MOST blocks each they load 2^31 elements, which takes
-     * less time than a watchdog allows. */
+    /* The most fragments in a draw. With BLOCKS_MOST blocks each, they load 2^31 elements, which
+     * takes less time than a watchdog allows. */
     FRAGMENTS_MOST = 1 << 17,
     GATHERED_MOST = 1024, /* bins that are counted so, rather than by a sort */
     LARGEST_FAN = 64,     /* as in histogram_largest.frag */
@@ -118,7 +119,7 @@ static tml_status count_chunks(const gather_job *job, uint64_t first, uint64_t c
     return gl_draw(job->tml, &draw);
 }
 
-/* Adds count histograms to histogram index of out, by draws of FAN to one, and releases them. */
+/* Adds count histograms to histogram number index of out, FAN at a time, and releases them. */
 static tml_status add_up(const gather_job *job, histograms from, uint64_t count,
                          const histograms *out, uint64_t index)
 {

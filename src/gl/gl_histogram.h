@@ -1,4 +1,4 @@
-/* Histograms on OpenGL ES, of what a shader makes of a stream. */
+/* Histograms on OpenGL ES of the elements that a shader reads from a stream. */
 #ifndef TML_GL_HISTOGRAM_H
 #define TML_GL_HISTOGRAM_H
 
@@ -10,8 +10,8 @@ typedef struct gl_histogram {
 } gl_histogram;
 
 typedef struct gl_histogram_info {
-    gl_draw_info
-        draw; /* shader, defines, length, inputs, uniforms; the shader is as histogram_count.frag */
+    /* Gives shader, defines, length, inputs and uniforms; the shader is as histogram_count.frag. */
+    gl_draw_info draw;
     uint32_t bins;
     uint32_t size; /* of an element in bytes, as the shader counts words: 1, 2 or 4 */
 } gl_histogram_info;

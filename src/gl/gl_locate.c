@@ -16,8 +16,8 @@ bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits,
            outputs / 4 < texels;
 }
 
-/* After out->total is drawn: lowers out->outputs to it if counts are exact, and takes out->sources
- * and out->ranks. */
+/* Call after out->total is drawn. If counts are exact, lowers out->outputs to the total. Takes
+ * out->sources and out->ranks. */
 static tml_status take_outputs(tml_context *tml, const gl_locate_info *info, gl_located *out)
 {
     out->outputs = info->outputs;

@@ -1,5 +1,5 @@
-/* The source of each output. An operation draws the items' keep bits or counts as the base of a
- * pyramid. gl_locate finds the source of every output by HISTOPYRAMID. Outputs are then gathered
+/* Finds the source of each output. An operation draws the items' keep bits or counts as the base of
+ * a pyramid; gl_locate finds the source of every output by HISTOPYRAMID; then outputs are gathered
  * from their sources. */
 #ifndef TML_GL_LOCATE_H
 #define TML_GL_LOCATE_H
@@ -12,8 +12,9 @@ typedef struct gl_locate_info {
     bool has_ranks;           /* counts: ranks of outputs are wanted, too */
     bool has_others;          /* bits: items with a 0 follow those with a 1 */
     tml_buffer out_first;     /* the element that outputs begin with; none: 0 */
-    /* bits: optional. Items are the stream's elements twice, plane_items apart, and of outputs only
-     * as many are wanted as w of its first texel (QUADS) says. */
+    /* For bits, optional. The items are then the stream's elements twice, the second time
+     * plane_items later, and the number of outputs is at most w of this texture's first texel
+     * (QUADS). */
     const gl_texture *limit;
     uint64_t plane_items;
 } gl_locate_info;
@@ -33,8 +34,8 @@ bool gl_locate_supports(const tml_context *tml, tml_method method, bool is_bits,
 tml_status gl_locate(tml_context *tml, const gl_locate_info *info, const gl_pyramid *pyramid,
                      gl_located *out);
 
-/* Adds out_first to a total (QUADS: x and y of *texel), if there is one: replaces both. z is then
- * where outputs begin. */
+/* If there is a total (QUADS: x and y of *texel), adds out_first to it, and replaces *total and
+ * *texel. z of the new texel is then the element at which outputs begin. */
 tml_status gl_locate_end(tml_context *tml, tml_buffer out_first, const gl_texture **total,
                          uint64_t *texel);
 
@@ -42,8 +43,7 @@ tml_status gl_locate_end(tml_context *tml, tml_buffer out_first, const gl_textur
 uint64_t gl_located_room(const tml_context *tml, const gl_located *located, tml_buffer out);
 
 /* Store an array of outputs: out[j] = in[source of j], the source's index (u32 or u64), or the rank
- * (u32). Without out they do nothing. in may be out. Elements without a source keep their
- * values. */
+ * (u32). Do nothing without out. in may equal out. Elements without a source keep their values. */
 tml_status gl_located_values(tml_context *tml, const gl_located *located, tml_buffer in,
                              tml_buffer out);
 tml_status gl_located_indices(tml_context *tml, const gl_located *located, tml_buffer out);

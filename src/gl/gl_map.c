@@ -1,4 +1,4 @@
-/* tml_map on OpenGL ES: one draw an output, a fragment per word. */
+/* tml_map on OpenGL ES: one draw per output, one fragment per word. */
 #include <stdio.h>
 
 #include "gl/device/gl_internal.h"
@@ -10,7 +10,8 @@ static bool map_supports(tml_context *tml, const tml_map_desc *desc)
     return gl_kernel_supported(tml, desc->kernel);
 }
 
-/* Is one of several outputs an input? Then no draw may write it before the last one has read. */
+/* Is one of several outputs also an input? Then no draw may write it before the last draw has read
+ * it. */
 static bool is_in_place(const tml_context *tml, const tml_map_desc *desc)
 {
     for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel); k++)
@@ -41,8 +42,8 @@ static tml_status draw_output(tml_context *tml, const tml_map_desc *desc, uint32
                         });
 }
 
-/* In place the draws go to temporaries, which begin as copies, since a shorter length leaves
- * elements. */
+/* In place, the draws write to temporaries. These begin as copies, since a shorter length leaves
+ * the elements past it unchanged. */
 static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
 {
     bool in_place = is_in_place(tml, desc);

@@ -39,7 +39,8 @@ tml_status gl_pyramid_take(tml_context *tml, bool is_bits, uint64_t items, gl_py
     assert(items <= (is_bits ? (uint64_t)GL_PYRAMID_BITS_MAX : (uint64_t)GL_PYRAMID_ITEMS_MAX));
     gl_pyramid_lay_out(is_bits, items, out);
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, gl_pyramid_base_texels(out), &out->base);
-    /* Each texture's lowest level comes last in it. A pyramid of one level has one texture. */
+    /* In each texture, the lowest of its levels comes last. A pyramid of one level has one
+     * texture. */
     for (uint32_t a = 0; a < 2 && !status; a++) {
         if (a < out->level_count)
             status = gl_temporary(tml, GL_FORMAT_QUADS,

@@ -1,7 +1,7 @@
-/* Folds and tml_reduce on OpenGL ES, of scalars and of each component of vectors: a draw per level
- * of whole blocks, which needs no bounds, and a draw for the result, which joins what each level
- * leaves over. The stream's length matters only to the last draw: a shorter stream leaves blocks
- * unread. */
+/* Folds and tml_reduce on OpenGL ES, of scalars and of each component of vectors. Each level of
+ * whole blocks is one draw, which needs no bounds. A last draw computes the result: it also joins
+ * the elements that each level leaves over. Only the last draw depends on the stream's length,
+ * since a shorter stream merely leaves blocks unread. */
 #include "gl/gl_fold.h"
 
 #include <stdio.h>
@@ -16,7 +16,8 @@ TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 enum {
     BLOCK_BYTES_LOG2 = 8, /* as in gl_fold.glsl */
     FAN_LOG2 = 6,         /* likewise */
-    /* Several folds alternate on strips of 2 MiB of the stream, which caches hold. */
+    /* With several folds, all of them process a strip of 2 MiB of the stream, which caches hold,
+     * before the next strip. */
     STRIP_BLOCKS = 1 << (21 - BLOCK_BYTES_LOG2),
 };
 
@@ -45,7 +46,8 @@ bool gl_fold_bind(tml_context *tml, tml_fold kind, tml_buffer in, uint64_t eleme
     return c.kind != FOLD_DOUBLE && out->level_count <= GL_FOLD_LEVELS;
 }
 
-/* Texels of a level of whole blocks. With segments, a block's texel is where the block ends. */
+/* Texels of a level of whole blocks. With segments, a block's texel is at the position of the
+ * block's end. */
 static uint64_t texels_of(const gl_fold *fold, uint32_t level_log2)
 {
     uint64_t elements = fold->elements;

@@ -1,5 +1,6 @@
-/* Scan on OpenGL ES, by HISTOPYRAMID: upsweep, blocks' sums level by level; downsweep, their
- * carries level by level; then four elements at a time from the carries; then the output's words.
+/* Scan on OpenGL ES, by HISTOPYRAMID. Upsweep: the sums of blocks, level by level. Downsweep: the
+ * blocks' carries, level by level. Then the sums of four elements at a time from the carries, and
+ * finally the output's words.
  *
  * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
  * 2006. */
@@ -59,7 +60,8 @@ static void release_sums(tml_context *tml, gl_sums *sums)
     *sums = (gl_sums){NULL, NULL};
 }
 
-/* Texels of a level's sums. A segment's block, whole or not, has its texel where it ends. */
+/* Texels of a level's sums. With segments, a block's texel is at the position of the block's end,
+ * and blocks that are not whole count as well. */
 static uint64_t level_texels(const gl_scan *scan, uint32_t l)
 {
     uint64_t size = (uint64_t)1 << level_log2(l);
@@ -170,7 +172,7 @@ tml_status gl_scan_elements(tml_context *tml, const gl_scan *scan, bool inclusiv
 
 /* ---- tml_scan -------------------------------------------------------------------------------- */
 
-/* The smallest and the largest are found among codes, which are integers of the numbers' size. */
+/* Scans for the smallest or the largest compare codes, which are integers of the numbers' size. */
 static bool bind(tml_context *tml, const tml_scan_resolved *r, gl_scan *scan)
 {
     const tml_scan_desc *desc = &r->desc;

@@ -26,7 +26,7 @@ typedef struct gl_scan {
 /* False: the scan needs double precision, or more levels than there may be. */
 bool gl_scan_bind(tml_context *tml, tml_buffer in, uint64_t elements, tml_buffer out,
                   gl_scan *scan);
-/* The same for a texture of elements, which its caller knows to be scannable. */
+/* The same for a texture of elements; the caller ensures that the scan is supported. */
 void gl_scan_bind_words(const gl_texture *in, tml_type in_type, uint64_t elements,
                         tml_type out_type, gl_scan *scan);
 /* Draws the carries of the blocks. */

@@ -1,9 +1,10 @@
 /* Segmented reduce and scan on OpenGL ES.
  *
  * Blocks of 2^k elements are counted from each segment's first element. If segments do not overlap,
- * at most one such block ends among any 2^k consecutive elements: that gives each whole block a
- * texel of its own without a list (shaders/fold_blocks.frag), and work is proportional to elements.
- * With decreasing offsets some blocks are never drawn; nothing else depends on the order. */
+ * at most one such block ends within any 2^k consecutive elements. So each whole block has a texel
+ * of its own, without a list (shaders/fold_blocks.frag), and the work is proportional to the number
+ * of elements. If offsets decrease, some blocks are never drawn; nothing else depends on the order
+ * of offsets. */
 #include <stdio.h>
 
 #include "gl/gl_fold.h"
@@ -163,7 +164,7 @@ static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_des
     return gl_scan_bind(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->out, &scan);
 }
 
-/* Draws the carries of the segments' blocks or, for integers, the inclusive scan of the whole
+/* Draws the carries of the segments' blocks; for integers, the inclusive scan of the whole
  * array. */
 static tml_status prepare_scan(tml_context *tml, const gl_segments *view, const gl_texture *begins,
                                gl_scan *scan, gl_sums *scanned)

@@ -19,8 +19,8 @@ gl_segments gl_segments_of(const tml_context *tml, tml_buffer offsets, uint64_t 
 gl_segments gl_segments_of_starts(const tml_context *tml, tml_buffer starts,
                                   const tml_length *count, const tml_length *length);
 
-/* Finds each element's segment. begins (WORDS, a texel an element) gets the segment's first
- * element, or 2^32 - 1 where there is none. */
+/* Finds each element's segment. begins (WORDS, one texel per element) receives the segment's first
+ * element, or 2^32 - 1 if the element is in no segment. */
 tml_status gl_segments_begins(tml_context *tml, const gl_segments *segments,
                               const gl_texture *begins);
 

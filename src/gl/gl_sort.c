@@ -1,16 +1,17 @@
-/* Sort on OpenGL ES. What moves are the elements' codes, a word at a time from the lowest, and
- * their indices. Keys and payloads are gathered once, at the end (gl_locate.h).
+/* Sort on OpenGL ES. Only the elements' codes, a word at a time from the lowest, and their indices
+ * are moved. Keys and payloads are gathered once, at the end (gl_locate.h).
  *
  * A word is sorted by digits of four bits, from the lowest. A pass builds a HistoPyramid of bits:
- * those of the elements with digit 0, then those with digit 1, and so on. Its outputs are the
- * elements in order. 16 of them share a descent, since most are in the texels that follow. Digits
- * of two bits took 1.6 times as long, a descent for every four outputs 1.15 times.
+ * the elements with digit 0, then those with digit 1, and so on. Its outputs are the elements in
+ * order. 16 consecutive outputs share a descent, since most of them are in the texel found or the
+ * next one. Digits of two bits took 1.6 times as long; a descent for every four outputs, 1.15
+ * times.
  *
- * Segments are the highest word: a stable sort by it leaves the elements of each in order.
+ * An element's segment acts as its highest word: a stable sort by it keeps each segment in order.
  *
- * Short streams are sorted by counting, in two draws a word: an element's rank is the number of
- * those before it. Passes have many small draws, so that this was faster up to 1024 elements (512
- * where there are few passes) on a software driver, and faster than a bitonic network up to 800.
+ * Short streams are sorted by counting, in two draws per word: an element's rank is the number of
+ * elements before it. Passes consist of many small draws, so on a software driver counting was
+ * faster up to 1024 elements (512 with few passes), and faster than a bitonic network up to 800.
  *
  * After: Knuth: The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix
  * sorting). 1973; Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram

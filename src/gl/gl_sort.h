@@ -1,4 +1,4 @@
-/* The order of keys on OpenGL ES (gl_sort.c), for operations that gather by it. */
+/* The order of keys on OpenGL ES (gl_sort.c), for operations that gather in that order. */
 #ifndef TML_GL_SORT_H
 #define TML_GL_SORT_H
 
@@ -9,14 +9,14 @@ typedef struct gl_sort_keys {
     uint32_t size; /* of an element */
     uint64_t flip, real_flip;
     uint32_t first_bit, bit_count;
-    /* Not 0: codes above it count as it. They fit bit_count bits from bit 0, and keys fit a
-     * word. */
+    /* If it is not 0, larger codes are replaced by it. Codes then fit bit_count bits from bit 0,
+     * and keys fit a word. */
     uint32_t most;
     const tml_sort_desc *segments; /* each by itself; NULL: none */
 } gl_sort_keys;
 
-/* Four elements per texel: codes, in order if there is a "most", and indices in the source; both
- * 2^32 - 1 past the length. */
+/* Four elements per texel. codes: in order, only if `most` is not 0; indices: in the source. Both
+ * are 2^32 - 1 past the length. */
 typedef struct gl_sorted {
     const gl_texture *codes, *indices;
 } gl_sorted;

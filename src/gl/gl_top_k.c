@@ -1,7 +1,7 @@
-/* The k elements with the smallest codes (kernels/sort.k.h), on OpenGL ES. The last one's code is
- * found digit by digit, from the highest: a histogram of four bits of the codes that have the
- * digits found so far. Then a HistoPyramid of bits, of the elements before that code and behind
- * them of those that equal it, locates the results.
+/* The k elements with the smallest codes (kernels/sort.k.h), on OpenGL ES. The code of the last
+ * result is found digit by digit, from the highest: each step makes a histogram of the next four
+ * bits of the codes that have the digits found so far. Then a HistoPyramid of bits locates the
+ * results: first the elements before that code, then those that equal it.
  *
  * After: Alabi, Blanchard, Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing
  * Units. 2012; Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram

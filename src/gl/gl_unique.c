@@ -1,6 +1,6 @@
-/* Unique on OpenGL ES. Each element has a head flag, which says whether it begins a run. Runs are a
- * compaction by head flags (gl_locate.h). A run's length is the difference between the next run's
- * start and its own. */
+/* Unique on OpenGL ES. An element's head flag is set if it begins a run. Runs are a compaction by
+ * head flags (gl_locate.h). A run's length is the difference between the next run's start and its
+ * own. */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>

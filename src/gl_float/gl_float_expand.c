@@ -1,6 +1,6 @@
-/* tml_expand on the float tier: a HistoPyramid of counts, a descent for each output. The total must
- * be exact: if it could reach 2^24, the call waits for it, and refuses it from 2^24 on before
- * anything is written. */
+/* tml_expand on the float tier: a HistoPyramid of counts, then a descent for each output. The total
+ * must be exact. If it could reach 2^24, the call waits for it, and fails before anything is
+ * written if it does. */
 #include "gl_float/gl_float_pyramid.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ static tml_status draw_base(tml_context *tml, const tml_expand_desc *desc,
     return gl_draw(tml, &info);
 }
 
-/* Refuses totals that may not be exact. *total: upper bound, or the total if it was read. */
+/* Refuses totals that may not be exact. *total: an upper bound, or the total if it was read. */
 static tml_status check_total(tml_context *tml, const tml_expand_desc *desc,
                               const gl_float_pyramid *pyramid, uint64_t *total)
 {

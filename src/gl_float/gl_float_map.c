@@ -1,4 +1,4 @@
-/* tml_map on the float tier: a fragment per word of the output, as on the integer path. */
+/* tml_map on the float tier: one fragment per word of the output, as on the integer path. */
 #include "gl/device/gl_float.h"
 
 #include "gl_float_shaders.h"

@@ -1,6 +1,6 @@
-/* tml_reduce on the float tier: steps of 16 values to one. Floats are added as floats. Integers are
- * added as 64-bit numbers in eight bytes, and minima and maxima are found by keys of four bytes;
- * both are exact for every value. */
+/* tml_reduce on the float tier: each step reduces 16 values to one. Floats are added as floats.
+ * Integers are added as 64-bit numbers in eight bytes. Minima and maxima are found by keys of four
+ * bytes. The latter two are exact for every value. */
 #include "gl/device/gl_float.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
-/* Compiled programs that go from one context to another, as the driver's binaries
- * (glGetProgramBinary, OpenGL ES 3.0).
+/* Reuse of compiled programs by later contexts, as the driver's binaries (glGetProgramBinary,
+ * OpenGL ES 3.0).
  *
- * The data: a header with the driver's hash, then programs, each with the hash of its text, a
- * checksum, the driver's format and the binary, padded to eight bytes. Data that were added stay as
- * they came, and are searched when a program is needed; the driver may refuse one still, which is
- * then compiled. */
+ * Format: a header with the driver's hash; then the programs, each with the hash of its text, a
+ * checksum, the driver's format and the binary, padded to eight bytes. Added data are kept
+ * unchanged, and searched when a program is needed. If the driver refuses a binary, the program is
+ * compiled. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 

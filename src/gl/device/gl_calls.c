@@ -1,4 +1,4 @@
-/* Public calls of OpenGL ES only. */
+/* Public calls for OpenGL ES only. */
 #include "core/call.h"
 #include "gl/device/gl_float.h"
 

@@ -1,7 +1,8 @@
-/* Textures of the caller's that a sampler2D fetches floats from: which are accepted. */
+/* Caller-owned textures from which a sampler2D fetches floats: which textures are accepted. */
 #include "gl/device/gl_device.h"
 
-/* Components of a sized internal format with float or normalised colours; 0: of another. */
+/* Components of a sized internal format with float or normalised colours; 0 for any other
+ * format. */
 static uint32_t components_of(uint32_t format)
 {
     switch (format) {

@@ -1,5 +1,5 @@
-/* State of an open device, private to this folder and the float tier. Operations use
- * gl_internal.h. */
+/* State of an open device, private to this folder and the float tier. Operations use gl_internal.h
+ * instead. */
 #ifndef TML_GL_DEVICE_H
 #define TML_GL_DEVICE_H
 
@@ -18,21 +18,21 @@ typedef struct gl_program_uniform {
     int unit; /* texture unit of a sampler; -1: not a sampler */
 } gl_program_uniform;
 
-/* A program, kept until the context closes. The driver compiles and links it asynchronously. To
- * query the result waits for the driver, so that happens when the program is first needed; then it
- * is ready. */
+/* A program, kept until the context closes. The driver compiles and links it asynchronously.
+ * Querying the result waits for the driver, so that is done when the program is first needed;
+ * afterwards is_ready is set. */
 typedef struct gl_program {
     struct gl_program *next;
     size_t size;
     const gl_shader *shader;
-    /* Copies, behind head, since a kernel at the same address may be another one. NULL: no kernel,
-     * no library. */
+    /* Copies, stored behind head, since another kernel may later have the same address. NULL: no
+     * kernel, no library. */
     const char *kernel_name, *kernel_glsl, *kernel_library;
     uint64_t hash;   /* of head */
     uint64_t key[2]; /* of the whole text (gl_cache.c) */
     GLuint name;
-    /* Shaders, until the program is ready; they have the compiler's logs. vertex: its own; 0:
-     * none */
+    /* Shaders, kept until the program is ready, for the compiler's logs. vertex: the program's own
+     * vertex shader; 0: none */
     GLuint fragment, vertex;
     bool is_ready;
     bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
@@ -49,7 +49,7 @@ typedef struct gl_cache {
     uint8_t bytes[];
 } gl_cache;
 
-/* State of a lent context that the library changes and restores (gl_state.c). */
+/* State of a caller-owned context that the library changes and restores (gl_state.c). */
 typedef struct gl_saved {
     GLint program, vertex_array, draw_framebuffer, read_framebuffer, active_unit, array_buffer;
     GLint viewport[4], scissor[4];
@@ -98,8 +98,8 @@ typedef struct gl_device {
     gl_texture nothing;  /* one texel, for samplers to which an operation gives no texture */
     GLuint vertex_array; /* ES 3.0: without attributes */
     GLuint framebuffer;  /* for draws with several targets, and those to the caller's textures */
-    /* The caller's textures that were drawn to, the latest ones, since a query of the framebuffer's
-     * status waits in a page. */
+    /* The caller's textures that were drawn to most recently. Their framebuffers' status is not
+     * queried again, since in a page that query waits. */
     GLuint targets_checked[8];
     uint32_t next_checked;
     GLuint vertex_shader;
@@ -129,25 +129,28 @@ tml_status gl_sync(tml_context *tml);
 void gl_state_save(gl_device *device);
 void gl_state_restore(gl_device *device);
 void gl_state_set(gl_device *device);
-/* A texture of the library was deleted: if the caller had bound it, the binding becomes 0. */
+/* Call after a texture of the library is deleted: if the caller had bound it, the saved binding
+ * becomes 0. */
 void gl_state_forget_texture(gl_device *device, GLuint name);
 
-/* gl_error.c. Errors are queried where the host waits for the device anyway, at each read and each
- * wait, so that data of a lost context, or of a driver out of memory, is never returned as a
+/* gl_error.c. Errors are queried wherever the host waits for the device anyway, at each read and
+ * each wait. So data of a lost context, or of a driver out of memory, is never returned as a
  * result. */
 const char *gl_error_name(GLenum error);               /* "GL_OUT_OF_MEMORY"; never NULL */
 const char *gl_framebuffer_status_name(GLenum status); /* likewise */
-/* Clears pending errors, before a read: in a lent context invalid calls are the caller's own. */
+/* Clears pending errors before a read: in a caller-owned context, invalid calls are the caller's
+ * own. */
 void gl_errors_note(gl_device *device);
-/* After a read or a wait (what names it): errors and resets since the last check. DEVICE_LOST,
- * which every later call returns, too; OUT_OF_DEVICE_MEMORY; INTERNAL. */
+/* Returns, after a read or a wait, the errors and resets since the last check: DEVICE_LOST, which
+ * every later call returns as well; OUT_OF_DEVICE_MEMORY; INTERNAL. what: names the read or
+ * wait. */
 tml_status gl_errors_check(tml_context *tml, const char *what);
 
 /* gl_memory.c */
 tml_status gl_texture_create(tml_context *tml, const char *call, gl_format format, uint32_t width,
                              uint32_t height, gl_texture *out);
 void gl_texture_destroy(gl_device *device, gl_texture *texture);
-/* Destroys temporaries that are not in use and were idle for so many operations. */
+/* Destroys temporaries that are not in use and have been idle for so many operations. */
 void gl_temporaries_trim(gl_device *device, uint32_t idle);
 /* The texture's framebuffer, created at first use. Errors: INTERNAL (incomplete). */
 tml_status gl_texture_framebuffer(tml_context *tml, const gl_texture *texture, GLuint *out);
@@ -157,8 +160,8 @@ tml_status gl_buffer_create(tml_context *tml, tml_slot *slot, const tml_buffer_d
 void gl_buffer_destroy(tml_context *tml, tml_slot *slot);
 tml_status gl_read(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
 tml_status gl_write(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, const void *in);
-/* Does the driver return words as such, not as one of four components? A framebuffer of words is
- * bound. */
+/* Does the driver return a word as one number, rather than as one of four components? A framebuffer
+ * of words must be bound. */
 bool gl_reads_words(gl_device *device);
 /* gl_pending.c */
 tml_status gl_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_reading *reading);
@@ -170,7 +173,8 @@ void gl_unmap(tml_context *tml, tml_slot *slot);
 tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
 uint64_t gl_slot_address(const tml_slot *slot);
 
-/* Entries that both tiers' tables share. The float tier has no devices and no open of its own. */
+/* Entries that the tables of both tiers share. The float tier has no function of its own for
+ * devices and open. */
 #define GL_ENGINE                                                                                  \
     .kind = TML_ENGINE_GL, .name = "gl", .close = gl_close, .buffer_create = gl_buffer_create,     \
     .buffer_destroy = gl_buffer_destroy, .read = gl_read, .write = gl_write, .map = gl_map,        \
@@ -180,16 +184,17 @@ uint64_t gl_slot_address(const tml_slot *slot);
 /* gl_program.c. any_rows: a texture of the draw has rows of any width. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
                            gl_program **out);
-/* Between tml_gl_prepare_begin and tml_gl_prepare_end: starts the program's compilation, or makes
- * it ready if it is its turn. *out is NULL unless it is ready. */
+/* Between tml_gl_prepare_begin and tml_gl_prepare_end: starts the program's compilation, or
+ * completes it if the program is the next in order. *out is NULL unless the program is ready. */
 tml_status gl_program_prepare(tml_context *tml, const gl_draw_info *info, bool any_rows,
                               gl_program **out);
 void gl_programs_close(gl_device *device);
 /* The uniform of this name; NULL: the program has none. */
 gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler);
-/* The shader's complete text, *size bytes, for tml_free. NULL: out of memory, with a message. */
+/* The shader's complete text, *size bytes, to be released by tml_free. NULL, with a message, if out
+ * of memory. */
 char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size);
-/* Copies a shader without what GLSL ES 1.00 does not have: suffixes of numbers (1.0f, 1u) and line
+/* Copies a shader without features that GLSL ES 1.00 lacks: suffixes of numbers (1.0f, 1u) and line
  * continuations. Returns the end. */
 char *gl_copy_plain(const char *text, char *out);
 /* Compiles a shader; the compiler's log goes into the error message. */
@@ -204,11 +209,12 @@ tml_status gl_compile(tml_context *tml, GLenum stage, const char *name, const ch
 void gl_cache_hash(uint64_t hash[2], const void *data, size_t size);
 void gl_cache_open(gl_device *device);
 void gl_cache_close(gl_device *device);
-/* Makes of program the one with this key, from its binary. False: there is none, or the driver
- * refuses it. */
+/* Turns program into the one with this key, from its binary. Returns false if there is no such
+ * binary or if the driver refuses it. */
 bool gl_cache_link(gl_device *device, const uint64_t key[2], GLuint program);
 
-/* A range of texels as at most three rectangles x, y, width, height. Returns their number. */
+/* Splits a range of texels into at most three rectangles x, y, width, height. Returns their
+ * number. */
 int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uint32_t out[3][4]);
 
 #ifndef __EMSCRIPTEN__

@@ -121,7 +121,7 @@ static void set_matrix(const gl_functions *fn, const gl_kernel_use *use, gl_prog
     }
 }
 
-/* The float tier has no integer uniforms, and its shaders need the shape of each texture. */
+/* The float tier has no integer uniforms, and its shaders require the shape of each texture. */
 static void set_float_uniforms(const gl_device *d, const gl_draw_info *info, gl_program *program)
 {
     const gl_functions *fn = &d->fn;

@@ -1,4 +1,4 @@
-/* Makes a device's context current for a call, and another's current again after it. */
+/* Makes a device's context current for a call, and restores the previous context afterwards. */
 #include "gl/device/gl_device.h"
 
 #ifndef __EMSCRIPTEN__

@@ -1,10 +1,11 @@
-/* OpenGL's errors, by name, and their queries. */
+/* OpenGL's errors: their names and queries. */
 #include "gl/device/gl_device.h"
 
-/* The error of a lost context in a page. Elsewhere a reset device gives GL_CONTEXT_LOST_KHR. */
+/* The error of a lost context in a page. Elsewhere, a device that was reset reports
+ * GL_CONTEXT_LOST_KHR. */
 enum { CONTEXT_LOST_WEBGL = 0x9242 };
 
-/* A driver has at most so many error flags, but a lost context may return errors without end. */
+/* A driver has at most so many error flags; a lost context may return errors without end. */
 enum { FLAGS_MAX = 8 };
 
 const char *gl_error_name(GLenum error)

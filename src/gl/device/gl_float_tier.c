@@ -1,4 +1,4 @@
-/* The float tier: opening, its part of draws, and transfers. See the header. */
+/* The float tier (gl_float.h): opening, its part of draws, and transfers. */
 #include "gl/device/gl_float.h"
 
 #include <stdio.h>

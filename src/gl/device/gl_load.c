@@ -1,4 +1,4 @@
-/* Loads EGL and OpenGL ES; see the header. */
+/* Loads EGL and OpenGL ES (gl_load.h). */
 #include "gl/device/gl_load.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core/platform.h"
 
 #ifdef __EMSCRIPTEN__
-/* Linked, not looked up by name: the page then has only the functions that are called here. */
+/* Linked rather than looked up by name, so that a page contains only the functions called here. */
 #    define GL_LINKED(name) (tml_gl_function) gl##name
 #else
 #    define GL_LINKED(name) NULL

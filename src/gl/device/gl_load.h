@@ -1,5 +1,5 @@
 /* The functions of EGL and OpenGL ES that the engine calls, loaded at run time: one X per function.
- * A missing library or function gives an error status, never a crash. In a page the functions are
+ * A missing library or function gives an error status, never a crash. In a page, the functions are
  * Emscripten's. */
 #ifndef TML_GL_LOAD_H
 #define TML_GL_LOAD_H
@@ -123,12 +123,12 @@ typedef struct gl_functions {
     __typeof__(&glUnmapBuffer) UnmapBuffer;
 } gl_functions;
 
-/* Loads fn with get (NULL in a page only: Emscripten's functions). Returns the name of the first
- * missing function, or NULL. Functions of 3.0 may be missing if is_es3 is false. */
+/* Loads fn with get; in a page, get is NULL (Emscripten's functions). Returns the name of the first
+ * missing function, or NULL. If is_es3 is false, functions of 3.0 may be missing. */
 const char *gl_load(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                     void *user, bool is_es3);
 /* Loads GetGraphicsResetStatus by the name that the context's version or extensions promise, since
- * loaders return functions for any name. The context must be current. */
+ * loaders return a function for any name. The context must be current. */
 void gl_load_reset_status(gl_functions *fn, tml_gl_function (*get)(void *user, const char *name),
                           void *user);
 
@@ -162,8 +162,8 @@ typedef struct egl_functions {
     PFNEGLQUERYDEVICESTRINGEXTPROC QueryDeviceStringEXT;
 } egl_functions;
 
-/* Opens libEGL.so.1. False: it is missing or lacks functions. It is never closed: some drivers
- * crash when unloaded. */
+/* Opens libEGL.so.1. Returns false if it is missing or lacks functions. The library is never
+ * closed, since some drivers crash when they are unloaded. */
 bool egl_load(egl_functions *egl);
 tml_gl_function egl_get_proc_address(void *egl, const char *name);
 #endif

@@ -1,4 +1,4 @@
-/* Textures: buffers, temporaries with their pool, transfers. */
+/* Textures: buffers, temporaries and their pool, transfers. */
 #include "gl/device/gl_float.h"
 
 #include <inttypes.h>
@@ -79,7 +79,7 @@ uint64_t gl_texels_max(const tml_context *tml)
     return (uint64_t)d->texture_max << d->row_log2;
 }
 
-/* The width and height of one of the library's own textures with so many texels. */
+/* The width and height of a library-owned texture with so many texels. */
 static bool shape_of(const gl_device *d, uint64_t texels, uint32_t *width, uint32_t *height)
 {
     uint64_t row = (uint64_t)1 << d->row_log2;
@@ -107,8 +107,8 @@ int gl_rectangles(const gl_texture *texture, uint64_t first, uint64_t count, uin
 
 /* ---- temporaries ----------------------------------------------------------------------------- */
 
-/* May a temporary of this height replace one of "height"? In WebGL, unlike OpenGL ES 3.0, several
- * targets of a draw must have the same size. */
+/* May a temporary of this height be used where "height" is required? In WebGL, unlike OpenGL ES
+ * 3.0, all targets of a draw must have the same size. */
 static bool may_stand_in(uint32_t of, uint32_t height)
 {
 #ifdef __EMSCRIPTEN__
@@ -118,8 +118,8 @@ static bool may_stand_in(uint32_t of, uint32_t height)
 #endif
 }
 
-/* The link to the free temporary that fits most closely; NULL: none. So a program that is repeated
- * finds a texture for each of its own again. */
+/* The link to the free temporary that fits most closely; NULL if there is none. So a program that
+ * is repeated finds the same textures again. */
 static gl_texture **find_free(gl_device *d, gl_format format, uint32_t width, uint32_t height)
 {
     gl_texture **best = NULL;
@@ -152,7 +152,8 @@ tml_status gl_temporary_image(tml_context *tml, gl_format format, uint32_t width
             tml_free(tml, best, sizeof *best);
             return status;
         }
-        /* It becomes the last, so that an operation that is repeated finds the same ones again. */
+        /* Moves it to the end of the pool, so that an operation that is repeated finds the same
+         * textures again. */
         gl_texture **end = &d->temporaries;
         while (*end)
             end = &(*end)->next;
@@ -208,9 +209,9 @@ void gl_release_kept(tml_context *tml)
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* A destroyed buffer's texture of up to so many texels goes to the pool, where the next buffer of
- * its shape finds it: to create a texture queries errors, which waits, and a field per frame
- * creates four. */
+/* The texture of a destroyed buffer with up to so many texels goes to the pool, where the next
+ * buffer of its shape finds it. Creating a texture queries errors, which waits; and a field per
+ * frame would create four. */
 enum { POOLED_TEXELS = 1 << 20 };
 
 static tml_status record_make(tml_context *tml, const gl_texture *contents, gl_texture **out)
@@ -361,7 +362,7 @@ void gl_buffer_destroy(tml_context *tml, tml_slot *slot)
 
 enum { QUAD_ROWS = 16 };
 
-/* Reads a rectangle if the driver only returns four components, of which one counts. */
+/* Reads a rectangle when the driver only returns four components, one of which is the word. */
 static tml_status read_quads(tml_context *tml, const uint32_t r[4], uint32_t *out)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -426,8 +427,8 @@ tml_status gl_read_words(tml_context *tml, const gl_texture *texture, uint64_t f
     return status == TML_OK ? gl_errors_check(tml, "reading a buffer") : status;
 }
 
-/* Reads bytes [offset, offset + size): whole words directly to out, the partial ones at the ends by
- * one word each. */
+/* Reads bytes [offset, offset + size): whole words directly to out, partial words at the ends one
+ * word at a time. */
 static tml_status gl_memory_read_bytes(tml_context *tml, const gl_texture *texture, uint64_t offset,
                                        size_t size, uint8_t *out)
 {
@@ -489,7 +490,7 @@ void gl_write_words(tml_context *tml, const gl_texture *texture, uint64_t first,
     }
 }
 
-/* Writes a part of a word. The rest is read first, unless the buffer ends there. */
+/* Writes a part of a word. Reads the rest of the word first, unless the buffer ends there. */
 static tml_status write_ragged(tml_context *tml, const tml_slot *slot, uint64_t offset, size_t size,
                                const uint8_t *in)
 {
@@ -561,13 +562,13 @@ void gl_unmap(tml_context *tml, tml_slot *slot)
     texture->mapped = NULL;
 }
 
-/* A texture has at most 2^34 bytes, and its texels belong to one buffer only. */
+/* A texture has at most 2^34 bytes, and its texels belong to only one buffer. */
 uint64_t gl_slot_address(const tml_slot *slot)
 {
     return (uint64_t)gl_slot_texture(slot)->name << 34;
 }
 
-/* Temporary textures replace scratch: a draw could not read and write one arena. */
+/* Temporary textures replace scratch, since a draw cannot read and write the same arena. */
 tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out)
 {
     (void)tml;

@@ -1,4 +1,5 @@
-/* Opens a device: one of EGL's, or the current context; makes its context current for each call. */
+/* Opens a device: one of EGL's, or the current context. Also makes the device's context current for
+ * each call. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 
@@ -61,7 +62,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-/* The displays of EGL's devices, if EGL can list them; otherwise the default display. */
+/* The displays of EGL's devices if EGL can list them; otherwise the default display. */
 static uint32_t list_displays(const egl_functions *egl, EGLDisplay displays[EGL_DEVICES_MAX],
                               bool is_software[EGL_DEVICES_MAX])
 {
@@ -97,7 +98,7 @@ static uint32_t list_displays(const egl_functions *egl, EGLDisplay displays[EGL_
 }
 
 /* Creates a context of the newest version that is_es3 allows, surfaceless or with a surface of one
- * pixel. The display stays initialized, since it belongs to the whole process. */
+ * pixel. The display stays initialised, since it belongs to the whole process. */
 static bool create_context(const egl_functions *egl, EGLDisplay display, bool is_es3,
                            EGLContext *context, EGLSurface *surface)
 {
@@ -116,7 +117,7 @@ static bool create_context(const egl_functions *egl, EGLDisplay display, bool is
     EGLenum api = egl->QueryAPI();
     if (!egl->BindAPI(EGL_OPENGL_ES_API))
         return false;
-    /* Asks for reset notification. If that fails, a context without it is created. */
+    /* Requests reset notification. If that fails, creates a context without it. */
     const EGLint version[] = {EGL_CONTEXT_CLIENT_VERSION, is_es3 ? 3 : 2,
                               EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT,
                               EGL_LOSE_CONTEXT_ON_RESET_EXT, EGL_NONE};
@@ -308,8 +309,8 @@ static tml_status prepare(tml_context *tml, const tml_gl_desc *desc)
     return status;
 }
 
-/* Opens the display, loads the functions and makes the context current; what is open when that
- * fails, gl_open closes. */
+/* Opens the display, loads the functions and makes the context current. If that fails, gl_open
+ * closes everything that was opened. */
 static tml_status connect_device(tml_context *tml, const tml_gl_desc *gl, gl_device *d)
 {
     tml_gl_function (*get)(void *, const char *) = gl->get_proc_address;
@@ -329,8 +330,8 @@ static tml_status connect_device(tml_context *tml, const tml_gl_desc *gl, gl_dev
         user = &d->egl;
     }
 #endif
-    /* A lent context's version is not known before GetString is loaded: functions of 3.0 may be
-     * missing. */
+    /* The version of a caller-owned context is unknown until GetString is loaded, so functions of
+     * 3.0 may be missing. */
     const char *missing = gl_load(&d->fn, get, user, !d->is_lent && d->is_es3);
     if (missing)
         return tml_error(tml, TML_ERROR_NO_DEVICE, "tml_open: the driver lacks %s", missing);

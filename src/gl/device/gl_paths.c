@@ -1,5 +1,5 @@
-/* The paths that values travel by: their names, and the versions of GLSL and the triangle that the
- * float tier draws with. */
+/* The paths by which values are stored in textures: their names, the versions of GLSL, and the
+ * triangle that the float tier draws. */
 #include <string.h>
 
 #include "gl/device/gl_float.h"

@@ -1,5 +1,5 @@
-/* Reads without a wait: pixels go to a buffer of the driver's, and a fence tells when they are
- * there. */
+/* Reads without a wait: pixels go to a buffer of the driver, and a fence signals when they have
+ * arrived. */
 #include <string.h>
 
 #include "gl/device/gl_device.h"

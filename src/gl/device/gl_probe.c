@@ -1,11 +1,11 @@
 /* The capability tests. Extension names are not trusted: each kind of texture is created, drawn to
  * and read back. Every test adds a line to the tree of tml_gl_tests. Lines with an id decide which
- * paths are available. The float tier's tests take longest, so they run only if its paths may be
- * chosen: the integer path is better than any of them.
+ * paths are available. The float tier's tests take longest, so they run only if one of its paths
+ * may be chosen; the integer path is preferred to all of them.
  *
  * All tests draw one row of texels with two programs: float_probe.frag in GLSL ES 1.00, whose
- * uniform probe.x is the mode, and probe_words.frag in GLSL ES 3.00. There are few programs because
- * most of the time is compilation. */
+ * uniform probe.x is the mode, and probe_words.frag in GLSL ES 3.00. There are only two programs
+ * because most of the time is compilation. */
 #include "gl/device/gl_probe.h"
 
 #include <stdarg.h>
@@ -51,8 +51,8 @@ typedef struct probe {
     bool is_short_of_memory; /* host memory ran out, which says nothing of the device */
     uint32_t bits[PATTERNS];
     uint32_t read[4 * PATTERNS];
-    /* 1 + the first line of each id that failed; 0: all passed. An id that was not tested
-     * failed. */
+    /* For each id, 1 + the first line that failed; 0 if all passed. An id that was not tested
+     * counts as failed. */
     uint32_t failed[PROBE_IDS];
     bool tested[PROBE_IDS];
 } probe;
@@ -301,7 +301,8 @@ static bool is_equal(uint32_t wanted, uint32_t got)
     return is_nan ? (got & 0x7fffffffu) > 0x7f800000u : got == wanted;
 }
 
-/* Adds lines for the classes of patterns after a round trip. id: of the normal numbers. */
+/* Adds lines for the classes of patterns after a round trip. id: that of the line for normal
+ * numbers. */
 static void compare_patterns(probe *p, probe_id id, GLenum error, bool with_specials)
 {
     uint32_t wrong = 0, first = 0, flushed = 0;
@@ -350,8 +351,8 @@ static void test_bytes(probe *p)
 
 /* ---- float textures -------------------------------------------------------------------------- */
 
-/* Draws the patterns into a target, and packs the target's texels into RGBA8. False: not
- * possible. */
+/* Draws the patterns into a target, and packs the target's texels into RGBA8. Returns false if that
+ * is not possible. */
 static bool draw_and_pack(probe *p, GLuint target)
 {
     draw_floats(p, MODE_UNPACK, PATTERNS, p->patterns);
@@ -386,8 +387,7 @@ static void test_floats(probe *p)
     p->fn->DeleteTextures(1, &texture);
 }
 
-/* No path needs halves, which are too short for sums and positions: this test is for
- * information. */
+/* For information only: no path requires halves, which are too short for sums and positions. */
 static void test_halves(probe *p)
 {
     GLuint texture = make_texture(p, p->d->is_es3 ? GL_RGBA16F : GL_RGBA, GL_RGBA,

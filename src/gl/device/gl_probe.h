@@ -5,8 +5,8 @@
 
 #include "gl/device/gl_device.h"
 
-/* The context must be current. wanted: TML_GL_PATH_AUTO, or the path to force. Errors: UNSUPPORTED,
- * with the test that failed. */
+/* Runs the tests. The context must be current. wanted: TML_GL_PATH_AUTO, or the path to force.
+ * Errors: UNSUPPORTED, with the test that failed. */
 tml_status gl_probe(tml_context *tml, tml_gl_path wanted);
 
 #endif

@@ -1,5 +1,5 @@
-/* Programs: a shader's text, its variant's defines and a user's kernel, compiled at first use, or
- * made of what another context compiled (gl_cache.c), and cached by these. */
+/* Programs: a shader's text, its variant's defines and a user's kernel. They are compiled at first
+ * use, or created from another context's binary (gl_cache.c), and cached by these three. */
 #include "core/call.h"
 #include "gl/device/gl_device.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* The length of a number at text, without its suffix; 0: text does not begin with a number. */
+/* The length of a number at text, without its suffix; 0 if text does not begin with a number. */
 static size_t number_length(const char *text)
 {
     size_t digits = strspn(text, "0123456789");
@@ -140,8 +140,8 @@ char *gl_shader_text(tml_context *tml, const gl_shader *shader, size_t *size)
     return text;
 }
 
-/* The text after head: the shader's, with the kernel put into it. *size bytes, for tml_free; NULL:
- * out of memory. */
+/* The text after head: the shader's, with the kernel inserted. *size bytes, to be released by
+ * tml_free; NULL if out of memory. */
 static char *complete_text(tml_context *tml, const gl_draw_info *info, size_t *size)
 {
     char *text = gl_shader_text(tml, info->shader, size);
@@ -167,8 +167,8 @@ static const char *name_of(const gl_program *program)
     return program->kernel_name ? program->kernel_name : program->shader->name;
 }
 
-/* Starts compiling and linking a program of that text. Does not query the result. has_vertices: the
- * text is a vertex shader's, too. */
+/* Starts compiling and linking a program of that text, without querying the result. has_vertices:
+ * the text is also a vertex shader's. */
 static tml_status compile(tml_context *tml, const char *text, bool has_vertices,
                           gl_program *program)
 {
@@ -220,7 +220,8 @@ static void delete_shaders(const gl_device *d, gl_program *program)
     program->fragment = program->vertex = 0;
 }
 
-/* Queries the result; that of the shaders only if linking failed, since each query may wait. */
+/* Queries the result of linking; only if linking failed, that of the shaders, since each query may
+ * wait. */
 static tml_status gl_program_check(tml_context *tml, const gl_program *program)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -246,7 +247,7 @@ static bool is_sampler_type(GLenum type)
     return type == GL_UNSIGNED_INT_SAMPLER_2D || type == GL_SAMPLER_2D || type == GL_INT_SAMPLER_2D;
 }
 
-/* Lists the program's uniforms, samplers first, each with a texture unit of its own. */
+/* Lists the program's uniforms, samplers first. Each sampler gets a texture unit of its own. */
 static tml_status list_uniforms(tml_context *tml, gl_program *program)
 {
     const gl_functions *fn = &gl_device_of(tml)->fn;
@@ -307,7 +308,7 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-/* Writes #version and the defines of the shader's variant. Returns the length like snprintf. */
+/* Writes #version and the defines of the shader's variant. Returns the length, as snprintf does. */
 static int write_head(tml_context *tml, const gl_draw_info *info, bool any_rows, char *out,
                       size_t size)
 {
@@ -344,7 +345,7 @@ static void gl_program_release(gl_device *d, gl_program *program)
     tml_free(d->tml, program, program->size);
 }
 
-/* Removes a program that did not compile: the next call that needs it fails with the same
+/* Removes a program that did not compile, so that the next call that needs it fails with the same
  * message. */
 static void forget(gl_device *d, gl_program *program)
 {
@@ -376,7 +377,7 @@ static const char *keep_text(const char *text, char **end)
     return memcpy(copy, text, strlen(text) + 1);
 }
 
-/* A program of the cache with nothing compiled yet. NULL: out of memory, with a message. */
+/* A new program in the cache, not yet compiled. NULL, with a message, if out of memory. */
 static gl_program *make_program(tml_context *tml, const gl_draw_info *info, const char *head,
                                 uint64_t hash)
 {

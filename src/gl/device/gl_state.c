@@ -1,4 +1,5 @@
-/* The OpenGL state that the library changes: saved, and restored for a caller's context. */
+/* The OpenGL state that the library changes: saves it, and restores it in a caller-owned
+ * context. */
 #include "gl/device/gl_float.h"
 
 #ifdef __EMSCRIPTEN__
@@ -28,10 +29,10 @@ static uint32_t switch_count(const gl_device *d)
 /* WebGL's own parameters, which change uploaded data. */
 enum { UNPACK_FLIP_Y = 0x9240, UNPACK_PREMULTIPLY = 0x9241 };
 
-/* In a page bindings are objects, and the page's own objects have no name in Emscripten: they are
- * saved as objects, in JavaScript. Some queries (the viewport and the like) go to the browser's GPU
- * process and wait for all enqueued work. Their values come from gl.trommelShadow, where the
- * package records what is set. The numbers are those of GLES3/gl3.h. */
+/* In a page, bindings are objects, and the page's own objects have no name in Emscripten, so they
+ * are saved as objects, in JavaScript. Some queries (the viewport, for example) go to the browser's
+ * GPU process and wait for all enqueued work. Their values are read from gl.trommelShadow instead,
+ * where the package records every change. The numbers are those of GLES3/gl3.h. */
 // clang-format off
 EM_JS(void, gl_page_state_save, (int units, const GLenum *switches, int switch_count), {
     var gl = GLctx, s = {textures: [], samplers: [], switches: [], pixels: []};

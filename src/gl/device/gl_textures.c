@@ -1,5 +1,5 @@
-/* What becomes of textures that are no longer needed: destroyed, or kept as temporaries for the
- * next operations. */
+/* Textures that are no longer needed: destroys them, or keeps them as temporaries for the next
+ * operations. */
 #include "gl/device/gl_device.h"
 
 void gl_texture_destroy(gl_device *d, gl_texture *texture)

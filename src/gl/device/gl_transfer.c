@@ -1,4 +1,4 @@
-/* Textures of the caller's into buffers, and back: one draw each, on both tiers. */
+/* Copies caller-owned textures to buffers, and back: one draw each, on both tiers. */
 #include "core/call.h"
 #include "gl/device/gl_float.h"
 

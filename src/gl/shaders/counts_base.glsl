@@ -1,4 +1,4 @@
-/* The base of a pyramid of counts: texel i has the counts of items 4 i to 4 i + 3. Included after
+/* The base of a pyramid of counts: texel i holds the counts of items 4 i to 4 i + 3. Included after
  * count_at(i) is defined. Counts past the stream are 0. */
 layout(location = 0) out highp uvec4 base_counts;
 

@@ -1,5 +1,5 @@
-/* An exact sum of counts: a texel is the sum of FAN texels below, of four counts each (FROM_COUNTS)
- * or of a 64-bit number in x and y. */
+/* An exact sum of counts: a texel is the sum of FAN texels of the step before. These hold four
+ * counts each (FROM_COUNTS), or a 64-bit number in x and y. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D addends;

@@ -1,8 +1,8 @@
-/* One level of a fold: whole blocks of 64 words or, FROM_STATES, of 64 blocks of the level below.
- * Texel t has the block whose last element is one of the 1 << level from t << level on. In a stream
- * that is block t; of vectors, texels have the components of a block side by side. In segments that
- * do not overlap (SEGMENTED) only the segment of element t << level can have such a block. Texels
- * without a block are undefined. */
+/* One level of a fold: whole blocks of 64 words, or (FROM_STATES) of 64 blocks of the level below.
+ * Texel t holds the block whose last element is one of the 1 << level elements from t << level on.
+ * For a stream, that is block t; for vectors, consecutive texels hold the components of a block.
+ * For segments that do not overlap (SEGMENTED), only the segment of element t << level can have
+ * such a block. Texels without a block are undefined. */
 #include "gl_common.glsl"
 #include "gl_fold.glsl"
 #ifdef SEGMENTED

@@ -1,4 +1,4 @@
-/* The result of a fold, from its whole blocks and the elements after them; of a stream, or of each
+/* The result of a fold, from its whole blocks and the elements after them: of a stream, of each
  * component, or of each segment (SEGMENTED). LEVELS: number of levels of blocks, 0 to 5. */
 #include "gl_common.glsl"
 #include "gl_fold.glsl"

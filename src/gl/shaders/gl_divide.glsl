@@ -1,6 +1,6 @@
-/* Division by a number that the host knows (gl_divisor), without integer division, for which
- * drivers emit loops: an estimate in floats, corrected twice. Included after gl_common.glsl. i is
- * below 2^31. */
+/* Division by a number that the host knows (gl_divisor): an estimate in floats, corrected twice.
+ * Integer division is avoided because drivers emit loops for it. Included after gl_common.glsl. i
+ * is below 2^31. */
 uint divide(uint i, uvec2 by)
 {
     float inverse = uintBitsToFloat(by.y);

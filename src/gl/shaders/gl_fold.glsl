@@ -2,13 +2,14 @@
  * rows of eight. Included after gl_common.glsl.
  *
  * The reduction tree: 64 words are a block, 64 blocks are a block of the next level, and so on,
- * counted from the stream's or segment's first element. What a level leaves over is folded by
- * itself, and then joined as one more item after the whole blocks of the level above. A float sum
- * is pairwise in a block. So the tree depends only on the number of elements, and a stream and a
- * segment of the same elements have the same sum, bit by bit.
+ * counted from the first element of the stream or segment. The items that a level leaves over are
+ * folded separately, and their result is joined as one more item after the whole blocks of the
+ * level above. A float sum is pairwise within a block. So the tree depends only on the number of
+ * elements, and a stream and a segment of the same elements have the same sum, bit by bit.
  *
- * Vectors have COMPONENTS of 4 or 8 bytes each, and blocks and results of each component, which lie
- * side by side as the components do. A texel's tree is that of its component as a stream.
+ * Vectors have COMPONENTS of 4 or 8 bytes each. Blocks and results are made per component, and lie
+ * next to each other as the components do. The tree of each component is that of a stream of this
+ * component alone.
  *
  * SEGMENTED: the first element may be anywhere in a word. */
 #include "gpu/fold_layout.k.h"
@@ -96,8 +97,9 @@ float reals_of_words(uvec4 w)
     return (reals_of_word(w.x) + reals_of_word(w.y)) + (reals_of_word(w.z) + reals_of_word(w.w));
 }
 
-/* Sums of integers of up to 32 bits, signed ones biased to unsigned, by halfwords: sums over 64
- * words do not overflow. x has the low halfwords, y the high ones of 32-bit elements. */
+/* Sums of integers of up to 32 bits, by halfwords, whose sums over 64 words do not overflow. Signed
+ * integers are biased to unsigned ones. x holds the low halfwords, y the high ones of 32-bit
+ * elements. */
 uvec2 sums_of_words(uvec4 a, uvec4 b)
 {
     uint raise = IS_SIGNED ? sign_bits(0u) : 0u;
@@ -300,8 +302,7 @@ fold_state fold_rest_of_states(highp usampler2D states, uint first, uint count, 
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* The bits of the fold of count elements. Positions already count from the array's first
- * element. */
+/* The bits of the fold of count elements. Positions count from the array's first element. */
 uvec4 result_bits(fold_state f, uint count)
 {
     /* The sign of a zero sum depends on which zeros were added. */

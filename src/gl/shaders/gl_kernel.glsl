@@ -1,5 +1,5 @@
 /* Included by shaders with a user's kernel, before kernel_glue.glsl (gpu/kernel_glue.h). The engine
- * defines KERNEL_TYPE_0 ... 3. */
+ * defines KERNEL_TYPE_0 ... KERNEL_TYPE_3. */
 uniform highp usampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
 uniform vec4 kernel_f;
 uniform uvec4 kernel_u;

@@ -1,5 +1,5 @@
 /* Descends a HistoPyramid (gl_pyramid.h). Included after gl_common.glsl. PYRAMID_BITS or
- * PYRAMID_COUNTS is defined by what the base holds. With PYRAMID_OTHERS a pyramid of bits can also
+ * PYRAMID_COUNTS is defined, according to the base. With PYRAMID_OTHERS, a pyramid of bits can also
  * be read inverted: while pyramid_others is true, each bit of the base counts as its complement.
  *
  * Nodes above the base are numbered from the apex, 0, level by level, and node n has the children 4
@@ -43,7 +43,7 @@ uint pyramid_total()
     return pyramid_apex().w;
 }
 
-/* The prefix sums of a node, or of its complement while pyramid_others is true; level 0 is the
+/* The prefix sums of a node; of its complement while pyramid_others is true. Level 0 is the
  * lowest. */
 uvec4 pyramid_seen(uvec4 sums, uint level)
 {
@@ -54,8 +54,8 @@ uvec4 pyramid_seen(uvec4 sums, uint level)
     return sums;
 }
 
-/* Descends one level: from a node and a key among its outputs to a child and a key among the
- * child's. */
+/* Descends one level: from a node and a key among the node's outputs to a child and a key among the
+ * child's outputs. */
 uvec2 pyramid_down(uvec4 sums, uvec2 at)
 {
     uint child = uint(at.y >= sums.x) + uint(at.y >= sums.y) + uint(at.y >= sums.z);
@@ -63,7 +63,7 @@ uvec2 pyramid_down(uvec4 sums, uvec2 at)
     return uvec2(4u * at.x + 1u + child, at.y - before);
 }
 
-/* The base texel that output key belongs to, and the key among that texel's outputs. */
+/* The base texel to which output key belongs, and the key among that texel's outputs. */
 uvec2 pyramid_descend(uint key)
 {
     uint level = pyramid_levels - 1u;
@@ -212,7 +212,7 @@ uint pyramid_before(uint item)
     return at.y;
 }
 
-/* The number of outputs before each of four texels of the base; the first texel is a multiple of
+/* The number of outputs before each of four texels of the base. The first texel is a multiple of
  * 4. */
 uvec4 pyramid_before_four(uint texel)
 {
@@ -229,8 +229,8 @@ uvec4 pyramid_before_four(uint texel)
 
 /* ---- consecutive outputs --------------------------------------------------------------------- */
 
-/* A position in consecutive outputs: what is left of a texel of the base. Most of the next outputs
- * come from the same texel, without a descent. */
+/* A position in consecutive outputs: the rest of a texel of the base. Most of the next outputs come
+ * from the same texel, without a descent. */
 struct pyramid_cursor {
     uint texel;
     uvec4 left;
@@ -273,7 +273,7 @@ pyramid_cursor pyramid_seek(uint key)
     return cursor;
 }
 
-/* The next output. A cursor that is used up stays so, and gives undefined outputs. */
+/* The next output. A cursor that is used up stays used up and returns undefined outputs. */
 pyramid_spot pyramid_next(inout pyramid_cursor cursor)
 {
     pyramid_spot spot;

@@ -1,4 +1,4 @@
-/* Shared by the shaders of a scan's steps: sums, and stores of four of them. Included after
+/* Shared by the shaders of a scan's steps: sums, and stores of four sums at a time. Included after
  * gl_common.glsl. */
 #include "gl_scan_types.glsl"
 

@@ -1,5 +1,6 @@
-/* The last step of a scan: elements from their block's carry-in. Included after gl_scan.glsl.
- * LEVELS: 0 if there is no whole block. START: a number comes before the first element. */
+/* The last step of a scan: the sums of elements from the carry-in of their block. Included after
+ * gl_scan.glsl. LEVELS: 0 if there is no whole block. START: a number is added before the first
+ * element. */
 uniform highp usampler2D elements;
 uniform highp usampler2D carries;
 uniform highp usampler2D carries_high;

@@ -1,11 +1,11 @@
 /* Shared by the shaders of scans: sums of elements, four at a time. Included after gl_common.glsl.
+ *   SUM_BITS              32 or 64, for integers; for f32, SUM_FLOAT instead
+ *   SIZE_LOG2, IS_SIGNED  of an element
+ *   SUM_MOST              instead of sums: the largest code (EXTREME_IS_NAN) of elements of
+ *                         SUM_BITS bits, by FLIP, REAL_FLIP and LEAST
+ * Four consecutive sums are a texel; the high words of 64-bit sums are in a second texture.
  *
- * SUM_BITS: 32 or 64, for integers; SUM_FLOAT instead for f32. SIZE_LOG2, IS_SIGNED: of an element.
- * SUM_MOST: sums are the largest of codes (EXTREME_IS_NAN) of elements of SUM_BITS, by FLIP,
- * REAL_FLIP and LEAST. Four consecutive sums are a texel; the high words of 64-bit sums are in a
- * second texture.
- *
- * The tree is counted from the stream's or segment's first element: four elements are a block,
+ * The tree is counted from the first element of the stream or segment: four elements are a block,
  * sixteen blocks are a block of the next level, and so on. Only whole blocks are added. A block's
  * carry is the inclusive prefix at its end. */
 #include "kernels/sort.k.h"

@@ -8,7 +8,8 @@ struct segment {
     uint count;
 };
 
-#ifdef STARTS /* offsets lack the last segment's end; gl_common.glsl: lengths and their places */
+/* offsets lacks the last segment's end. gl_common.glsl explains lengths and their places. */
+#ifdef STARTS
 uniform highp usampler2D counts, ends;
 uniform uvec3 count_place, end_place;
 #endif
@@ -37,8 +38,8 @@ segment segment_at(uint s)
 }
 
 /* The last segment in [low, high) that begins at or before a position, by bisection; low if there
- * is none. It ends for any low and high: offsets may decrease, and helper invocations beside the
- * drawn texels load undefined values. */
+ * is none. The loop ends for any low and high, since offsets may decrease, and helper invocations
+ * outside the drawn texels load undefined values. */
 uint segment_search(uint position, uint low, uint high)
 {
     while (low < high && high - low > 1u) {
@@ -52,7 +53,8 @@ uint segment_search(uint position, uint low, uint high)
 
 /* ---- first elements of segments -------------------------------------------------------------- */
 
-/* The first element of each element's segment, the last one of several, or SEGMENT_NONE. */
+/* The first element of each element's segment (of the last one if there are several), or
+ * SEGMENT_NONE. */
 uniform highp usampler2D begins;
 const uint SEGMENT_NONE = 0xffffffffu;
 

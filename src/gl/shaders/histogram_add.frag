@@ -1,5 +1,5 @@
-/* Adds up to 64 of histogram_count.frag's histograms. The first is at the fragment's own texel, and
- * their spacing is the number of histograms of the target. */
+/* Adds up to 64 histograms of histogram_count.frag. The first is at the fragment's own texel; the
+ * distance from each to the next is the number of the target's histograms. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 

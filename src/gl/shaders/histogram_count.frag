@@ -1,6 +1,6 @@
-/* Counts a chunk of elements of SIZE bytes in 16 bins: fragment chunk * groups + group has the bins
- * from 16 * group on, four per target. Blocks of elements are counted in bytes, as many as bytes
- * can hold: 16 counters in four words stay in registers. */
+/* Counts a chunk of elements of SIZE bytes in 16 bins. Fragment chunk * groups + group counts bins
+ * 16 * group to 16 * group + 15, four per target. Within a block, 16 counters of one byte each stay
+ * in four registers; a block has as many elements as a byte can count. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "histogram_bytes.glsl"

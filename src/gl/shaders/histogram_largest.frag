@@ -1,5 +1,5 @@
-/* The largest of 64 float weights, by histogram_weight_size, or of 64 such sizes. Elements past the
- * length are not weights. */
+/* The largest of 64 float weights, as histogram_weight_size, or of 64 such sizes. Elements past the
+ * length do not count. */
 #include "gl_common.glsl"
 #include "kernels/histogram.k.h"
 

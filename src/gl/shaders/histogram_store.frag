@@ -1,4 +1,4 @@
-/* Stores a histogram of histogram_add.frag to an array of u32 or, WIDE, u64. */
+/* Stores a histogram of histogram_add.frag to an array of u32, or of u64 if WIDE. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D counts0, counts1, counts2, counts3;

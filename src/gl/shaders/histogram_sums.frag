@@ -1,6 +1,6 @@
-/* The sum of a bin, from the codes of elements in order: how many have it or, WEIGHTED, the
- * difference of the inclusive sums of weights at the ends of its elements. WIDE: two words. REAL: a
- * float. */
+/* The sum of a bin, from the sorted codes of elements: the number of elements that have the bin's
+ * code. WEIGHTED: the difference of the inclusive sums of weights at the ends of these elements.
+ * WIDE: two words. REAL: a float. */
 #include "gl_common.glsl"
 #include "kernels/histogram.k.h"
 #include "located.glsl"
@@ -15,7 +15,7 @@ uniform uint length_log2;
 
 layout(location = 0) out highp uint word;
 
-/* How many of the stream's codes, which are in the place of sources, are below a code. */
+/* How many of the stream's codes are below a code. The codes are passed as "sources". */
 uint place_of(uint code)
 {
     uint place = 0u;

@@ -1,5 +1,5 @@
-/* Weights of elements in the order of the sort, 64 bits each: two texels. SIZE: of a weight. REAL:
- * floats, in units (kernels/histogram.k.h). */
+/* Weights of elements in sorted order, 64 bits each, in two texels. SIZE: bytes of a weight. REAL:
+ * weights are floats; the result is in units (kernels/histogram.k.h). */
 #include "gl_common.glsl"
 #include "kernels/histogram.k.h"
 #include "located.glsl"

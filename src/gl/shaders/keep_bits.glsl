@@ -1,5 +1,5 @@
-/* The base of a pyramid of bits: texel i has the keep bits of elements 128 i to 128 i + 127.
- * Included after keep_word(first), which gives 32 keep bits, is defined. Bits past the stream
+/* The base of a pyramid of bits: texel i holds the keep bits of elements 128 i to 128 i + 127.
+ * Included after keep_word(first), which returns 32 keep bits, is defined. Bits past the stream
  * become 0. */
 layout(location = 0) out highp uvec4 bits;
 

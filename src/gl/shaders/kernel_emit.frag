@@ -1,5 +1,5 @@
-/* Outputs of an expansion's emit kernel, word by word. In a word of four bools, bytes of no output
- * keep their values. */
+/* Outputs of an expansion's emit kernel, word by word. In a word of four bools, bytes that belong
+ * to no output keep their values. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"

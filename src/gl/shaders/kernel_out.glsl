@@ -1,5 +1,5 @@
-/* The words of an output of a kernel, which is no bool. OUT: which of several is drawn, of OUT_SIZE
- * bytes. After kernel_glue.glsl. */
+/* The words of a kernel's output that is not bool. OUT: the number of the output to draw, if there
+ * are several; OUT_SIZE: its bytes. Included after kernel_glue.glsl. */
 #include "parts.glsl"
 
 #ifndef OUT

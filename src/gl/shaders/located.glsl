@@ -1,5 +1,6 @@
-/* The sources of outputs (gl_locate.h), four outputs per texel. INDICES: a caller's, u32 or, WIDE,
- * u64, which name a source if they are below range. Included after gl_common.glsl. */
+/* The sources of outputs (gl_locate.h), four outputs per texel. INDICES: the sources are the
+ * caller's indices, u32 or (WIDE) u64, of which only those below range name a source. Included
+ * after gl_common.glsl. */
 uniform highp usampler2D sources;
 
 const uint NO_SOURCE = 0xffffffffu; /* past the last output, or without a source */

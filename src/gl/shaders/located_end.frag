@@ -1,5 +1,5 @@
-/* Where outputs end that begin at element out_first: the 64-bit sum of that and their number, which
- * is x and y of texel "at"; and in z where they begin, 2^32 - 1 at most. */
+/* The end of outputs that begin at element out_first. x, y: the 64-bit sum of out_first and their
+ * number, which is in x and y of texel "at"; z: out_first, at most 2^32 - 1. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D totals;

@@ -1,4 +1,4 @@
-/* The sources of outputs or, RANKS, their ranks, as numbers of one word or, WIDE, of two. */
+/* The sources of outputs, or their ranks (RANKS), as numbers of one word, or of two (WIDE). */
 #include "gl_common.glsl"
 #include "located.glsl"
 

@@ -1,4 +1,4 @@
-/* The values of outputs: an output of SIZE bytes is a copy of its source, word by word of the
+/* The values of outputs: an output of SIZE bytes is a copy of its source, made word by word of the
  * target. If elements share words, bytes of outputs without a source keep their values. */
 #include "gl_common.glsl"
 #include "located.glsl"

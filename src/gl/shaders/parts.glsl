@@ -1,4 +1,4 @@
-/* Component i of words; of four, component i modulo 4. */
+/* Component i of words; if there are four components, component i modulo 4. */
 #ifndef PARTS_GLSL
 #define PARTS_GLSL
 uint part_of(uint value, uint i)

@@ -1,6 +1,6 @@
 /* One level of a HistoPyramid from the level below: inclusive prefix sums of four children.
  * CHILD_BITS, CHILD_COUNTS: the level below is the base. APEX: the level has one node; texel 1,
- * which is no node of this texture, gets the total as a 64-bit number. */
+ * which is not a node of this texture, receives the total as a 64-bit number. */
 #include "gl_common.glsl"
 #include "gl_sums.glsl"
 

@@ -1,8 +1,8 @@
-/* Descends a HistoPyramid for four outputs per texel: their sources and, RANKS, their ranks. With
- * PYRAMID_OTHERS the items without outputs follow those with one, up to the stream's length. With
- * OUT_FIRST outputs begin at an element on the device (located_end.frag). With TWO_PLANES items are
- * the elements twice, plane_items apart, and only as many outputs are wanted as w of "limit"
- * says. */
+/* Descends a HistoPyramid for four outputs per texel: their sources and, with RANKS, their ranks.
+ *   PYRAMID_OTHERS  items without outputs follow the items with one, up to the stream's length
+ *   OUT_FIRST       outputs begin at an element that is on the device (located_end.frag)
+ *   TWO_PLANES      items are the elements twice, plane_items apart, and there are at most as many
+ *                   outputs as w of "limit" says */
 #include "gl_common.glsl"
 #include "gl_pyramid.glsl"
 
@@ -65,7 +65,7 @@ void main()
     uint end = min(first + 4u, add_clamped(begin, total));
 #endif
     uvec4 source = uvec4(0xffffffffu), rank = uvec4(0u);
-    /* A round takes all outputs of the base texel that it descends to; usually one round is
+    /* A round processes all outputs of the base texel to which it descends; usually one round is
      * enough. */
     uint j = max(first, begin);
     while (j < end) {

@@ -1,4 +1,4 @@
-/* Segmented scan, to words. Integers: from the inclusive scan of the whole array, minus the prefix
+/* Segmented scan, to words. Integers: the inclusive scan of the whole array, minus the prefix
  * before the segment. Floats: from the carries of the segment's own blocks. */
 #define SEGMENTED
 #include "gl_common.glsl"

@@ -1,6 +1,6 @@
-/* Upsweep of one level: sums of whole blocks, of four elements or, FROM_SUMS, of sixteen blocks of
- * the level below. Sum t is of the block whose last element is one of the 1 << level from t <<
- * level on (as in fold_blocks.frag); others are undefined. */
+/* Upsweep of one level: sums of whole blocks, of four elements or (FROM_SUMS) of sixteen blocks of
+ * the level below. Sum t belongs to the block whose last element is one of the 1 << level elements
+ * from t << level on (as in fold_blocks.frag). Sums without a block are undefined. */
 #include "gl_common.glsl"
 #include "gl_scan.glsl"
 #ifdef SEGMENTED

@@ -1,5 +1,5 @@
-/* For each place the element whose index names it: a point an element, drawn over places that were
- * CLEARed. Places from range on have no texel. */
+/* For each position, the element whose index names it. Each element is drawn as a point, over
+ * positions that were CLEARed. Positions from range on have no texel. */
 #include "gl_common.glsl"
 
 #ifdef TML_VERTEX

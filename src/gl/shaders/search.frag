@@ -1,4 +1,4 @@
-/* The place of a query in a sorted stream, in one word or, WIDE, two. AS_BINS: of
+/* The position of a query in a sorted stream, in one word, or in two (WIDE). AS_BINS: as in
  * tml_search_resolved. */
 #include "gl_common.glsl"
 #include "key_codes.glsl"

@@ -1,7 +1,7 @@
-/* Bits of the codes of keys of SIZE bytes (kernels/sort.k.h), four per texel. FIRST: of elements in
- * the order of the source, which get their indices; otherwise in the order of indices. Elements
- * past the length get the largest code, so that they stay behind all others. Codes above MOST count
- * as it. */
+/* Bits of the codes of keys of SIZE bytes (kernels/sort.k.h), four per texel. FIRST: elements are
+ * in the order of the source, and also get their indices; otherwise they are in the order of
+ * indices. Elements past the length get the largest code, so that they stay behind all others.
+ * MOST: replaces larger codes. */
 #include "gl_common.glsl"
 #include "kernels/sort.k.h"
 

@@ -1,5 +1,6 @@
 /* The base of a sort's pyramid of bits: the elements with digit 0, then those with digit 1, and so
- * on to 15, each as many texels as the planes of the digit's bits (sort_planes.frag). */
+ * on to 15. Each digit has as many texels as the planes of the digits' bits have
+ * (sort_planes.frag). */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 

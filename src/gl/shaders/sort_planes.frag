@@ -1,4 +1,4 @@
-/* The four bits of a digit, one in each target: bit i of texel t is of element 128 t + i. */
+/* The four bits of a digit, one per target: bit i of texel t belongs to element 128 t + i. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D codes; /* four per texel */

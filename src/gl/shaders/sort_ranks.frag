@@ -1,4 +1,5 @@
-/* The rank of each element: how many codes are smaller, or equal and before it. Four per texel. */
+/* The rank of each element: the number of codes that are smaller, or equal and at an earlier
+ * element. Four per texel. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D codes;

@@ -1,6 +1,6 @@
-/* Codes of elements' segments, four per texel, in the order of indices: the first element of the
- * segment. An element in no segment is one by itself. Elements past the length stay behind all
- * others. */
+/* Codes of elements' segments, four per texel, in the order of indices. The code is the first
+ * element of the segment. An element in no segment is a segment by itself. Elements past the length
+ * stay behind all others. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D begins; /* of segments_begins.frag */

@@ -1,6 +1,6 @@
-/* Where the elements of a pass of a sort come from, by descents of the pyramid of sort_digits.frag:
- * 16 outputs per texel, four in each target. Most of them need no descent, but are in the texel
- * that follows the last. */
+/* The source of each element in a pass of a sort, by descents of the pyramid of sort_digits.frag:
+ * 16 outputs per texel, four in each target. Most outputs need no descent, since they are in the
+ * same base texel as the previous output, or in the next one. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "gl_pyramid.glsl"
@@ -17,7 +17,7 @@ uint element_of(uint item)
     return item - (divide(item >> 7, blocks) * blocks.x << 7);
 }
 
-/* Takes output k of the 16, if it is next and in this or the following texel. */
+/* Stores output k of the 16, if it is the next one and is in this or the following base texel. */
 #define TAKE(source, k)                                                                            \
     if (j == first + k && j < end) {                                                               \
         if (pyramid_is_used_up(cursor))                                                            \

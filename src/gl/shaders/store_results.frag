@@ -1,6 +1,6 @@
-/* Stores results, each in the first words of a texel, as elements of 1 << SIZE_OUT bytes. Elements
- * past the end in the same word keep their values, which come from old. The end is count or,
- * COUNTED, a length below it. */
+/* Stores results, each from the first words of a texel, as elements of 1 << SIZE_OUT bytes. The end
+ * is count, or (COUNTED) a length below count. Elements past the end in the same word keep their
+ * values, which are read from old. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D results;

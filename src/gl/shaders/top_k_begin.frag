@@ -1,4 +1,4 @@
-/* The state to begin with, and the number of results as a u64. */
+/* The initial state, and the number of results as a u64. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D k;

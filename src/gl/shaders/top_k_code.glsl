@@ -1,6 +1,6 @@
-/* What shaders of a top k share: keys, and the state: the code of the last result, as far as its
- * digits are found, in x and y; results whose code has this prefix in z; results in w. Included
- * after gl_common.glsl. */
+/* Shared by the shaders of a top k: keys, and the state. x, y: the digits found so far of the last
+ * result's code; z: the number of results whose code has this prefix; w: the number of results.
+ * Included after gl_common.glsl. */
 #include "key_codes.glsl"
 
 uniform highp usampler2D keys, state;

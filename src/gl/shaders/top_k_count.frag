@@ -1,5 +1,5 @@
-/* Counts a digit of a chunk of elements whose codes have the prefix, as histogram_count.frag counts
- * bins. */
+/* Counts a digit of the elements in a chunk whose codes have the prefix, as histogram_count.frag
+ * counts bins. */
 #include "gl_common.glsl"
 #include "histogram_bytes.glsl"
 #include "top_k_code.glsl"

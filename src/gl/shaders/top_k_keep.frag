@@ -1,5 +1,5 @@
-/* The base of a top k's pyramid of bits: the elements whose codes are below the last result's, and
- * then those that equal it, each "blocks" texels. */
+/* The base of a top k's pyramid of bits: the elements whose codes are below the last result's, then
+ * the elements whose codes equal it, each in "blocks" texels. */
 #include "gl_common.glsl"
 #include "top_k_code.glsl"
 

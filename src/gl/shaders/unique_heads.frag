@@ -1,4 +1,4 @@
-/* Head flags: the SIZE bytes of an element differ from its predecessor's, so it begins a run. */
+/* Head flags: an element begins a run if its SIZE bytes differ from its predecessor's. */
 #include "gl_common.glsl"
 #include "located_bytes.glsl"
 

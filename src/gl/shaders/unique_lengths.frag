@@ -1,4 +1,4 @@
-/* The length of each run: up to the next run's first element, or the stream's end. */
+/* The length of each run: the distance to the next run's first element, or to the stream's end. */
 #include "gl_common.glsl"
 #include "located.glsl"
 

@@ -1,5 +1,5 @@
-/* The base of a HistoPyramid from an array: bits (MASK), or else numbers of WIDTH bytes; FLAGS: a
- * number other than 0 counts as 1. */
+/* The base of a HistoPyramid from an array: bits (MASK), or numbers of WIDTH bytes. FLAGS: a number
+ * other than 0 counts as 1. */
 #include "float_common.glsl"
 
 uniform sampler2D items;

@@ -1,5 +1,5 @@
 /* The base of the float tier's HistoPyramid (gl_float_pyramid.h): the items' counts. Included after
- * float_common.glsl and a function float count_of(float item) for items of the stream. */
+ * float_common.glsl and after a function float count_of(float item) for the stream's items. */
 float item_count(float item)
 {
     return item < stream_length() ? clamp(count_of(item), 0.0, 16777216.0) : 0.0;

@@ -1,6 +1,6 @@
-/* A step of a minimum or, LARGEST, a maximum: a texel is the best of 16 keys of the step before. A
- * key has four bytes, which compare as an unsigned number like the elements. FIRST: keys of 16
- * elements of tml_type ELEMENT, within the stream's length. NaN has the worst key. */
+/* A step of a minimum, or of a maximum (LARGEST): a texel is the best of 16 keys of the step
+ * before. A key has four bytes; as an unsigned number, it is ordered as the elements are. FIRST:
+ * keys of 16 elements of tml_type ELEMENT, within the stream's length. NaN has the worst key. */
 #include "float_common.glsl"
 
 uniform sampler2D values;

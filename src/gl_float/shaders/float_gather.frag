@@ -1,5 +1,5 @@
-/* Outputs of compact and expand, word by word. INDEX: the sources themselves, EACH words each.
- * BYTES: elements of SIZE bytes, which may share words. Otherwise elements of EACH words. */
+/* Outputs of compact and expand, word by word. INDEX: the outputs are the sources, of EACH words.
+ * BYTES: elements of SIZE bytes, which may share words. Otherwise: elements of EACH words. */
 #include "float_common.glsl"
 #include "float_located.glsl"
 

@@ -1,5 +1,6 @@
 /* Included by the float tier's shaders with a user's kernel, before kernel_glue.glsl
- * (gpu/kernel_glue.h), which calls array n kernel_arrayN. Functions for int are named uint. */
+ * (gpu/kernel_glue.h), which calls array n kernel_arrayN. Functions for int have uint in their
+ * names. */
 uniform sampler2D kernel_in0, kernel_in1, kernel_in2, kernel_in3;
 uniform vec4 kernel_in0_shape, kernel_in1_shape, kernel_in2_shape, kernel_in3_shape;
 uniform vec4 kernel_f;

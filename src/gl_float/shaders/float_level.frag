@@ -1,6 +1,6 @@
-/* A level of a HistoPyramid from the level below. With a target of bytes above a level of floats:
- * the total, from the highest level. CHILD_FLOATS: the level below has prefix sums of four;
- * otherwise numbers. */
+/* A level of a HistoPyramid from the level below. CHILD_FLOATS: the level below holds prefix sums
+ * of four children; otherwise single numbers. If the target has bytes and the level below floats,
+ * this draws the total from the highest level. */
 #include "float_common.glsl"
 
 uniform sampler2D children;

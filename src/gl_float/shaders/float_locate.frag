@@ -1,4 +1,4 @@
-/* The source of output i or, RANK, its rank among that source's outputs, by descent from the apex
+/* The source of output i, or its rank among that source's outputs (RANK), by descent from the apex
  * of a HistoPyramid of LEVELS levels. FLOATS: one load per level; otherwise three. Outputs past the
  * total are undefined. */
 #include "float_common.glsl"
@@ -23,7 +23,8 @@ vec4 sums_of(sampler2D level, vec4 shape, float first, float node)
 #endif
 }
 
-/* Descends from a node and a key among its outputs to a child and a key among the child's. */
+/* Descends from a node and a key among the node's outputs to a child and a key among the child's
+ * outputs. */
 vec2 down(vec4 sums, vec2 at)
 {
     float before = at.y >= sums.z   ? sums.z

@@ -1,5 +1,5 @@
 /* out[i] = kernel(...), word by word. In a word of four bools, bytes past the stream keep their
- * values. EMIT: of located elements and ranks. */
+ * values. EMIT: the kernel receives located elements and ranks. */
 #include "float_common.glsl"
 #include "float_kernel.glsl"
 #include "kernel_glue.glsl"

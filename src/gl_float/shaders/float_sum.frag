@@ -1,5 +1,5 @@
-/* A step of a sum of floats: a texel is the sum of 16 values of the step before, in a fixed tree.
- * FIRST: of 16 elements of tml_type ELEMENT, within the stream's length. */
+/* A step of a sum of floats: a texel is the sum of 16 values of the step before, added in a fixed
+ * tree. FIRST: of 16 elements of tml_type ELEMENT, within the stream's length. */
 #include "float_common.glsl"
 
 uniform sampler2D values;

@@ -1,5 +1,6 @@
 /* A step of a sum of integers, exact modulo 2^64: a pair of texels is a 64-bit number, the sum of
- * 16 of the step before. FIRST: of 16 elements of tml_type ELEMENT, within the stream's length. */
+ * 16 numbers of the step before. FIRST: of 16 elements of tml_type ELEMENT, within the stream's
+ * length. */
 #include "float_common.glsl"
 
 uniform sampler2D values;

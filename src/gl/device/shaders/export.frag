@@ -1,5 +1,5 @@
 /* Colours of a texture from the scalars of a buffer. Defines as in import.frag. Components that the
- * buffer has not are 0, alpha 1. */
+ * buffer lacks are 0, or 1 for alpha. */
 #include "gl_common.glsl"
 #include "kernels/half.k.h"
 #include "transfer.glsl"

@@ -1,7 +1,7 @@
 /* The first include of every fragment shader of the float tier (gl_float.h). All numbers are
- * floats, positions too, exact to 2^24. A word is a texel: its bytes or, in a float texture, x. An
- * array is a sampler and its shape, the uniform SAMPLER_shape, which the engine sets: width, 1 /
- * width, 1 / height, and 1 if texels are floats.
+ * floats, including positions, exact to 2^24. A word is a texel: its bytes, or x in a float
+ * texture. An array is a sampler and its shape. The shape is the uniform SAMPLER_shape, which the
+ * engine sets to width, 1 / width, 1 / height, and 1 if texels are floats.
  *
  * A shader computes texel tml_texel() of its target. */
 #include "gpu/prelude_es100.glsl"
@@ -77,7 +77,8 @@ float float_of_half(float bits)
     float exponent = floor(magnitude / 1024.0);
     float mantissa = magnitude - 1024.0 * exponent;
     vec4 bytes = pack_number(mantissa * 8192.0);
-    /* Exponent 31 becomes 255, others are biased anew. Exponent 0 has fixed-point numbers. */
+    /* Exponent 31 becomes 255; other exponents are rebiased. Halves with exponent 0 are fixed-point
+     * numbers. */
     float field = exponent == 31.0 ? 255.0 : exponent + 112.0;
     float value =
         unpack_float(vec4(bytes.xy, bytes.z + 128.0 * mod(field, 2.0), floor(field * 0.5)));
@@ -88,8 +89,8 @@ float float_of_half(float bits)
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
-/* A quarter is added to each byte, which is right for targets that round and for those that
- * truncate. */
+/* A quarter is added to each byte, so that both targets that round and targets that truncate store
+ * it exactly. */
 void store_bytes(vec4 bytes)
 {
 #if TML_TARGET_FLOATS
@@ -115,8 +116,8 @@ void store_number(float value)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* gl_draw_info.length: the bound; the word in tml_length_words with the length on the device; and 0
- * if there is none, 1 for u32, 2 for u64. */
+/* gl_draw_info.length: the bound; the number of the word in tml_length_words that holds the length
+ * on the device; and 0 if there is none, 1 for u32, 2 for u64. */
 uniform sampler2D tml_length_words;
 uniform vec4 tml_length_words_shape;
 uniform vec3 tml_length_place;

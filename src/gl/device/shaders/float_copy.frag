@@ -1,4 +1,5 @@
-/* Copies texel i + offset of another texture to texel i; bytes or floats, to either. */
+/* Copies texel i + offset of another texture to texel i. Either texture may hold bytes or
+ * floats. */
 #include "float_common.glsl"
 
 uniform sampler2D copied;

@@ -1,5 +1,6 @@
-/* The draws of gl_probe.c that test floats and bytes, for texel x of a row. One shader does all,
- * with one pack_float and one unpack_float, which are what a driver takes longest to compile. */
+/* The draws of gl_probe.c that test floats and bytes, for texel x of a row. One shader contains all
+ * tests, with a single pack_float and unpack_float, since drivers take longest to compile these
+ * two. */
 #include "gpu/prelude_es100.glsl"
 #include "kernels/pack.k.h"
 

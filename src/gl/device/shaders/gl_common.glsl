@@ -1,13 +1,13 @@
 /* The first include of every fragment shader of the integer path. The engine puts #version and
- * defines before it. TML_ROW_LOG2 is not defined if a texture of the caller has rows of any width.
+ * defines before it. TML_ROW_LOG2 is undefined if a caller-owned texture has rows of any width.
  *
  * A shader computes texel tml_texel() of its targets: word i of an array, row by row. */
 #include "gpu/prelude_es300.glsl"
 #include "gpu/prelude_common.glsl"
 
 #ifdef TML_VERTEX
-/* Where a vertex lies over texel i of a target of that width and height; one that is not seen is
- * clipped. */
+/* The position of a vertex over texel i of a target with that width and height. An invisible vertex
+ * is clipped. */
 vec4 tml_point(uint i, uvec2 target, bool is_seen)
 {
     vec2 texel = vec2(float(i % target.x), float(i / target.x)) + 0.5;
@@ -27,7 +27,7 @@ uvec4 load_quad(highp usampler2D quads, uint i)
     return texelFetch(quads, tml_place(quads, i), 0);
 }
 
-/* Component i of v. By selects: NVIDIA's compiler gets v[i] of an array's vectors wrong
+/* Component i of v, by selects: NVIDIA's compiler miscompiles v[i] for vectors of an array
  * (tests/test_gl_indices.sh). */
 uint tml_component(uvec4 v, uint i)
 {
@@ -44,8 +44,8 @@ uvec2 add64(uvec2 a, uvec2 b)
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* gl_draw_info.length: the bound; the word in tml_length_words with the length on the device; and 0
- * if there is none, 1 for u32, 2 for u64. */
+/* gl_draw_info.length: the bound; the number of the word in tml_length_words that holds the length
+ * on the device; and 0 if there is none, 1 for u32, 2 for u64. */
 uniform highp usampler2D tml_length_words;
 uniform uvec3 tml_length_place;
 uint length_at(highp usampler2D words, uvec3 place)

@@ -1,5 +1,5 @@
 /* Words of a buffer from the colours of a texture. TYPE_U8, TYPE_F16 or TYPE_F32; CHANNELS: scalars
- * a texel. */
+ * per texel. */
 #include "gl_common.glsl"
 #include "kernels/half.k.h"
 #include "transfer.glsl"
