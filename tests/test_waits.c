@@ -190,6 +190,7 @@ static tml_status run_surface(fixture *f)
     tml_surface_result made;
     tml_surface_desc desc = f->surface;
     desc.mesh = (tml_mesh_buffers){.normals = {0, 0}};
+    desc.counts = desc.draw = (tml_buffer){0, 0};
     tml_status status = tml_surface(f->tml, &desc, &made);
     tml_surface_free(f->tml, &made);
     return status;
@@ -197,9 +198,7 @@ static tml_status run_surface(fixture *f)
 
 static tml_status run_surface_enqueue(fixture *f)
 {
-    return tml_surface_enqueue(
-        f->tml,
-        &(tml_surface_enqueue_desc){.surface = &f->surface, .counts = f->counts, .draw = f->draw});
+    return tml_surface_enqueue(f->tml, &f->surface);
 }
 
 static tml_status run_field_enqueue(fixture *f)
@@ -491,6 +490,8 @@ static void open_programs(fixture *f)
         .volume = f->volume, .grid.dims = {SIDE, SIDE, SIDE}, .iso = 0.5, .mesh = room_of(tml)};
     f->counts = buffer_of(tml, TML_U32, 3, NULL);
     f->draw = buffer_of(tml, TML_U32, 5, NULL);
+    f->surface.counts = buffer_of(tml, TML_U32, 2, NULL);
+    f->surface.draw = f->draw;
 
     f->points = floats_of(tml, 3, POINTS, 3);
     f->attribute = floats_of(tml, 1, POINTS, 4);
