@@ -147,4 +147,4 @@ install: $(release) ## install the libraries, the commands and their pages under
 clean: ## remove all that was built
 	@rm -rf build
 
-.PHONY: help setup needs build demo test check test-all test-windows test-arm64 test-s390x test-i386 test-musl fuzz web web-serve test-web bench bench-peers papers format lint docs packages amalgamation abi install clean
+.PHONY: help setup needs build demo test check test-all test-windows test-arm64 test-s390x test-i386 test-musl fuzz web web-serve test-web bench bench-peers papers python format lint docs packages amalgamation abi install clean

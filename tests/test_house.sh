@@ -19,7 +19,7 @@
 # No static function's name is defined in more than four files of src: a trace, a grep and a profile tell them apart.
 #
 # Also the option tables: their conditions name options that there are. And the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
-# field that the commands print, and the README's first program is the example that is compiled.
+# field that the commands print, and the README's lines of C compile; its program is an example.
 set -eu
 source=$(realpath "$1")
 archive=${2:+$(realpath "$2")}
@@ -126,7 +126,17 @@ check_terms "$links" | grep -q 'FAIL .* --pgn,' || { echo "FAIL a misspelt condi
 conditions=$(check_terms cli/*.[ch] cli/*/*.[ch] bench/*.[ch])
 case $conditions in *FAIL*) offences=1 && echo "$conditions" ;; esac
 [ "${conditions##*terms }" -gt 50 ] || { echo "FAIL the conditions of options were not found: $conditions"; offences=1; }
-awk '/^```c$/ { is_code = 1; next } /^```/ { is_code = 0 } is_code' README.md >"$links"
+block() { awk -v n="$1" '/^```c$/ { is_code = ++count == n; next } /^```/ { is_code = 0 } is_code' README.md; }
+{
+    for header in include/trommel/*.h; do
+        case $header in *kernel_* | *testing* | *vulkan*) ;; *) echo "#include <${header#include/}>" ;; esac
+    done
+    printf '#include <stdio.h>\nvoid first(void)\n{\n'
+    block 1
+    echo '}'
+} | ${CC:-cc} -std=c17 -fsyntax-only -Wall -Wextra -Werror -Iinclude -x c - ||
+    { echo "FAIL the README's first lines of C do not compile"; offences=1; }
+block 2 >"$links"
 sed -e '1,/\*\/$/d' -e 's/return count == .*;/return 0;/' examples/hello_compact.c | diff "$links" - ||
     { echo "FAIL the README's first program is not examples/hello_compact.c"; offences=1; }
 # The picture of the flow is what its script draws.
