@@ -85,7 +85,7 @@ void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, 
 
 bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile)
 {
-    /* Relaxed: a ticket orders no memory accesses; tiles exchange values through links. */
+    /* Relaxed: a ticket does not order memory accesses; tiles exchange values through links. */
     *tile = atomic_fetch_add_explicit(&tickets->next, 1, memory_order_relaxed);
     return *tile < tickets->count;
 }
@@ -101,7 +101,8 @@ tml_status cpu_finish(tml_context *tml, const char *call)
 enum { LINK_EMPTY, LINK_SUM, LINK_PREFIX };
 
 /* Waits until a predecessor's link has at least this state. The predecessor's worker is running
- * (see cpu_tickets) but may be preempted: after a short spin, this thread yields its processor. */
+ * (see cpu_tickets) but may be preempted, so after a short spin this thread yields its
+ * processor. */
 static uint32_t await(cpu_link *link, uint32_t state)
 {
     enum { SPINS_BEFORE_YIELD = 256 };

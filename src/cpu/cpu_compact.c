@@ -1,17 +1,18 @@
 /* Compact and partition on the CPU.
  *
- * The stream is cut into tiles. A worker computes a tile's mask words block by block and packs the
- * kept elements into its staging memory. It copies them to the output when the tile's output
- * offset, the exclusive prefix of the kept counts, is known; the staging memory is still in cache
+ * The stream is cut into tiles. A worker computes a tile's mask words block by block, and packs the
+ * kept elements into its staging memory. When the tile's output offset (the exclusive prefix of the
+ * kept counts) is known, the worker copies the elements to the output; they are still in cache
  * then.
  *
  *   LOOK_BACK         one pass: decoupled look-back gives the offset. A tile publishes its count
- *                     after it has read its elements, so that a known offset implies that all
- *                     earlier elements have been read: out may be in.
+ *                     after it has read its elements, so a known offset implies that all earlier
+ *                     elements have been read, and out may be in.
  *   REDUCE_THEN_SCAN  mask words and counts of all tiles; a scan of the counts; then pack and copy.
  *
- * Partition's rejected elements begin after all kept ones, whose number is known last. That suits
- * REDUCE_THEN_SCAN; LOOK_BACK holds the rejected in scratch. HISTOPYRAMID is in cpu_locate.c.
+ * The rejected elements of a partition begin after all kept ones, so their offset is known only at
+ * the end. With REDUCE_THEN_SCAN it is known in time; LOOK_BACK keeps the rejected elements in
+ * scratch. HISTOPYRAMID is in cpu_locate.c.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016. */
 #include "cpu/cpu_internal.h"
@@ -157,7 +158,7 @@ static const void *numbered(workspace *work, item_span block, size_t size)
     return work->indices;
 }
 
-/* Packs a block's elements by the mask words after the staged ones; returns their number. */
+/* Packs a block's elements by the mask words, behind the staged elements. Returns their number. */
 static size_t stage_block(const compact_job *job, workspace *work, item_span block,
                           const uint64_t *words, unsigned char *const stage[], size_t staged)
 {
@@ -181,7 +182,7 @@ static void invert(const uint64_t *words, size_t count, uint64_t *out)
         out[count / 64] &= ~(UINT64_MAX << count % 64);
 }
 
-/* Copies staged elements to the outputs from place on, up to their capacities. */
+/* Copies staged elements to the outputs, from place on, as far as the capacities allow. */
 static void cpu_compact_put(const compact_job *job, unsigned char *const stage[], uint64_t place,
                             size_t count)
 {
@@ -231,7 +232,8 @@ static void compact_worker(void *argument, uint32_t index)
 
 enum { ASIDE_ITEMS = 64 << 10 };
 
-/* Copies the rejected, a piece at a time, from aside to the outputs after the kept. */
+/* Copies the rejected elements, a piece at a time, from aside to the outputs behind the kept
+ * ones. */
 static void bring_back_worker(void *argument, uint32_t index)
 {
     compact_job *job = argument;
@@ -338,7 +340,7 @@ static size_t cpu_compact_scratch_size(tml_context *tml, const tml_compact_desc 
     return arena.size;
 }
 
-/* Returns the number of kept items, after the element that outputs begin with. */
+/* Returns the end of the outputs: out_first plus the number of kept items. */
 static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partition,
                      const cpu_keep *keep, void *scratch)
 {

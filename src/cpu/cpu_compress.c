@@ -1,11 +1,11 @@
 /* Mask words from bytes, packing of elements by a mask (compress), and copies with non-temporal
  * stores.
  *
- * Packing by AVX-512: compress instructions into a register, which is stored whole, since their
+ * Packing by AVX-512: compress instructions write to a register, which is stored whole, since their
  * form with a memory operand is many times slower on some processors. AVX2: a permutation from a
- * table indexed by 8 mask bits. NEON: likewise, or by 4. All store whole vectors, and the next
- * store overwrites the surplus: hence CPU_SLACK. Plain C: branchless if many bits are set, a loop
- * over set bits if few are.
+ * table indexed by 8 mask bits. NEON: the same, by 8 or 4 bits. All store whole vectors, and the
+ * next store overwrites the surplus, so outputs need CPU_SLACK. Plain C: branchless if many bits
+ * are set, a loop over set bits if few are.
  *
  * After: Lemire et al.: despacing and simdprune. 2017; Zhang, Ross: Exploiting Data Skew for
  * Improved Query Performance (on compress against permutation tables). 2020. */
@@ -106,8 +106,9 @@ uint64_t cpu_count_bits(const uint64_t *words, size_t count)
 
 /* ---- packing, plain ------------------------------------------------------------------------- */
 
-/* Packs one mask word's elements. size is constant after inlining: a copy is a few moves. few:
- * largest number of set bits for which a loop over them is faster than the branchless loop. */
+/* Packs the elements of one mask word. size is constant after inlining, so that a copy is a few
+ * moves. few: the largest number of set bits for which a loop over them is faster than the
+ * branchless loop. */
 ALWAYS_INLINE unsigned char *pack_word(const unsigned char *in, uint64_t word, size_t count,
                                        size_t size, int few, unsigned char *out)
 {
@@ -161,26 +162,26 @@ static size_t pack_any(const void *in, const uint64_t *words, size_t count, size
 
 #if SIMD_X86 || TML_NEON
 
-/* Ends a vector loop over whole words: packs the last, partial word, whose elements end before
- * 64. */
+/* Ends a vector loop over whole words: packs the last word, if it has fewer than 64 elements. */
 #    define PACK_TAIL(bytes)                                                                       \
         to = pack_word(from + 64 * whole * (bytes), count % 64 ? words[whole] : 0, count % 64,     \
                        bytes, FEW, to);                                                            \
         return (size_t)(to - (unsigned char *)out) / (bytes)
 
-/* Bytes that packing prefetches ahead. The computation of keep bits reads elements first, and so
+/* Bytes that packing prefetches ahead. Computing the keep bits reads the elements first, so packing
  * finds later blocks in the second-level cache (the first-level cache is too small). */
 enum { PREFETCH = 8 << 10 };
 
-/* The bytes that the set bits from bit i of a word on take, of a group: bits. */
+/* The bytes of the elements whose bits are set, in the group of `lanes` bits from bit i on. bits:
+ * that group's bits. */
 #    if SIMD_X86
 #        define BEGIN_WORD(lanes, bytes)
 #        define THIS_WORD               words[w]
 #        define SIZE_AT(i, bits, bytes) (size_t) __builtin_popcountll(bits) * (bytes)
 #        define UNROLLED
 #    else
-/* NEON counts the bits of bytes: the whole word's at once, which are fast to choose from. Of the
- * groups at even places, and at odd ones. */
+/* NEON counts bits per byte, so the counts of a whole word are computed at once. Sizes of the
+ * groups at even and at odd positions. */
 typedef struct pack_sizes {
     uint64_t even, odd;
 } pack_sizes;
@@ -204,7 +205,7 @@ ALWAYS_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
 #        define UNROLLED _Pragma("GCC unroll 16")
 #    endif
 
-/* A packing function for one level and element size; STEP packs by `lanes` mask bits. */
+/* A packing function for one level and element size. STEP packs a group of `lanes` mask bits. */
 #    define PACK_VECTOR(name, target, bytes, lanes, STEP)                                          \
         target static size_t name(const void *in, const uint64_t *words, size_t count,             \
                                   size_t size, void *out)                                          \
@@ -232,8 +233,8 @@ ALWAYS_INLINE pack_sizes sizes_of(uint64_t word, unsigned lanes, unsigned bytes)
 
 #if SIMD_X86
 
-/* The merging form, into the source: its packed bytes are those of the zeroing form, which has a
- * false dependency on some processors. */
+/* The merging form, with the source as the old value: its packed bytes equal those of the zeroing
+ * form, which has a false dependency on some processors. */
 #    define COMPRESS_EPI8(to, from, bits)                                                          \
         __m512i v = _mm512_loadu_si512(from);                                                      \
         _mm512_storeu_si512(to, _mm512_mask_compress_epi8(v, (__mmask64)(bits), v))
@@ -256,7 +257,8 @@ PACK_VECTOR(pack_8_avx512, SIMD_TARGET_AVX512, 8, 8, COMPRESS_EPI64)
 
 #if SIMD_X86 || TML_NEON
 
-/* set_bits[m]: positions of m's set bits, lowest first, one byte each from the lowest byte on. */
+/* set_bits[m]: the positions of m's set bits, lowest first, one per byte from the lowest byte
+ * on. */
 #    define BIT(m, b) ((uint64_t)((m) >> (b)&1))
 #    define BELOW(m, b)                                                                            \
         (((b) > 0 ? BIT(m, 0) : 0) + ((b) > 1 ? BIT(m, 1) : 0) + ((b) > 2 ? BIT(m, 2) : 0) +       \
@@ -308,8 +310,8 @@ PACK_VECTOR(pack_8_avx2, SIMD_TARGET_AVX2, 8, 4, PERMUTE_EPI64)
 
 #elif TML_NEON
 
-/* What a permutation of bytes needs to bring the set bits' elements of 4 or 8 bytes to the front,
- * for 4 mask bits. */
+/* The byte permutation that moves the elements of 4 or 8 bytes whose bits are set to the front, for
+ * 4 mask bits. */
 #    define PLACE(m, k)      (POSITIONS(m) >> 8 * (k)&0xff)
 #    define BYTES_OF_4(m, k) (0x03020100u + 0x04040404u * (uint32_t)PLACE(m, k))
 #    define BYTES_OF_8(m, k) (0x0706050403020100u + 0x0808080808080808u * PLACE(m, k))

@@ -1,4 +1,5 @@
-/* The counts of tml_expand, of the caller or of a kernel, and the limit that outputs set. */
+/* The counts of tml_expand, from the caller or from a kernel; and the number of outputs that
+ * fit. */
 #include <string.h>
 
 #include "cpu/cpu_internal.h"

@@ -1,7 +1,7 @@
 /* tml_expand on the CPU, REDUCE_THEN_SCAN: sum the counts of each tile of sources, scan the sums,
  * then walk the sources again and emit. The walk is cut into chunks of equal length along the merge
- * path, on which every source and every output is a step. This balances workers both for one source
- * with all outputs and for millions of sources with none.
+ * path, on which every source and every output is a step. This balances workers in both extreme
+ * cases: one source with all outputs, and millions of sources without outputs.
  *
  * After: Baxter: moderngpu, load-balancing search. 2013; Merrill, Garland: Merge-based parallel
  * sparse matrix-vector multiplication. 2016. */
@@ -56,8 +56,8 @@ ALWAYS_INLINE void put_run(expand_space *space, size_t at, uint32_t source, uint
         space->rank[at + i] = rank + i;
 }
 
-/* Bitwise or of the counts of RUN sources: 0 if all counts are 0, below RUN if all are below RUN (a
- * power of two). */
+/* Bitwise or of the counts of RUN sources, a power of two. It is 0 if all counts are 0, and below
+ * RUN if all are below RUN. */
 ALWAYS_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
 {
     uint64_t words[sizeof(uint32_t)] = {0}, any = 0;
@@ -72,15 +72,16 @@ ALWAYS_INLINE uint64_t any_of(const unsigned char *counts, size_t size)
     return any & (UINT64_MAX >> (64 - 8 * size));
 }
 
-/* Appends outputs of a tile's n sources, from *source and its output *rank on, to the block until
- * the sources or the block end. name: relative number of the tile's source 0. */
+/* Appends outputs of a tile's n sources to the block, from source *source and rank *rank on, until
+ * either the sources or the block end. name: the relative number of the tile's source 0. */
 ALWAYS_INLINE void fill(expand_space *space, const unsigned char *counts, size_t size, size_t n,
                         uint32_t name, size_t *source, uint32_t *rank)
 {
     size_t s = *source, used = space->used;
     uint32_t made = *rank;
     while (s < n && used < CPU_BLOCK) {
-        /* RUN sources with fewer than RUN outputs each: no branch depends on a single count. */
+        /* RUN sources with fewer than RUN outputs each, without a branch that depends on a single
+         * count. */
         while (made == 0 && s + RUN <= n) {
             uint64_t any = any_of(counts + s * size, size);
             if (any >= RUN || (any > 0 && used + RUN * RUN > CPU_BLOCK))
@@ -181,8 +182,8 @@ static uint64_t first_of(const expand_job *job, uint64_t tile)
     return TML_MIN_OF(job->first[tile], job->limit);
 }
 
-/* Number of outputs among the first step steps of the path. A tile's outputs precede its sources on
- * the path, so that the tiles' prefixes suffice to split it. */
+/* The number of outputs among the first `step` steps of the path. On the path, a tile's outputs
+ * precede its sources, so the tiles' prefixes suffice to split it. */
 static uint64_t output_at(const expand_job *job, uint64_t step)
 {
     uint64_t low = 0, high = job->tile_count; /* low: last tile that begins at or before step */
@@ -211,7 +212,7 @@ static uint64_t tile_of(const expand_job *job, uint64_t output)
     return low;
 }
 
-/* Writes the block as the outputs from output on. Its source numbers are relative to base. */
+/* Writes the block as outputs from `output` on. The block's source numbers are relative to base. */
 static void flush(const expand_job *job, expand_space *space, uint64_t base, uint64_t output)
 {
     size_t n = space->used;
@@ -299,7 +300,7 @@ static void cpu_expand_lay_out(tml_context *tml, const tml_expand_desc *desc, cp
 {
     uint64_t bound = desc->length.count;
     job->first = cpu_arena_take(arena, pieces(bound, TILE) + 1, sizeof *job->first);
-    /* For the largest number of workers, as the number of outputs is not known yet. */
+    /* For the largest number of workers, since the number of outputs is not yet known. */
     job->spaces = cpu_arena_take(arena, cpu_workers(tml, UINT64_MAX), sizeof *job->spaces);
     job->stored = NULL;
     if (desc->count_kernel)

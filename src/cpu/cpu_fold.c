@@ -1,8 +1,8 @@
 /* Folds of one block: sums, extremes, and the index of a value, for each scalar type and SIMD
  * level.
  *
- * Element i goes to lane i mod LANES, and a fixed tree joins the lanes. Compilers vectorise that
- * order without reassociating float additions, and every level gives the same bits. */
+ * Element i goes to lane i mod LANES, and a fixed tree joins the lanes. Compilers can vectorise
+ * that order without reassociating float additions, and every level gives the same bits. */
 #include "cpu/cpu_internal.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@ enum {
     PREFETCH = 2 << 10, /* bytes ahead: hardware prefetchers stop at the end of each page */
 };
 
-/* Accumulates in lanes (of type A, initially start) by UPDATE(lane, value), and joins them by
- * JOIN. */
+/* Accumulates in lanes by UPDATE(lane, value), and joins the lanes by JOIN. The lanes have type A
+ * and initially the value start. */
 #define FOLD_LANES(T, A, start, LOAD, UPDATE, JOIN)                                                \
     const T *x = in;                                                                               \
     A lane[LANES];                                                                                 \
@@ -66,7 +66,7 @@ typedef struct fold_row {
     SIMD_INSTANTIATE(cpu_number, fold##_##name, (const void *in, size_t count),                    \
                      return fold##_##name(in, count))
 
-/* MEAN divides a sum of doubles for every type, as a sum of 64-bit integers may overflow. */
+/* MEAN divides a sum of doubles for every type, since a sum of 64-bit integers may overflow. */
 #define REAL_SUM(fold, name, T, LOAD)                                                              \
     ALWAYS_INLINE cpu_number fold##_##name(const void *in, size_t count)                           \
     {                                                                                              \
@@ -75,7 +75,7 @@ typedef struct fold_row {
     }                                                                                              \
     LEVELS(fold, name)
 
-/* Results of no elements: MIN gives the type's largest value, MAX its smallest. */
+/* Results for no elements: MIN gives the type's largest value, MAX its smallest. */
 #define LIMIT(name, T, lowest, highest)                                                            \
     static void limit_##name(void *out, bool is_largest)                                           \
     {                                                                                              \
@@ -91,8 +91,8 @@ typedef struct fold_row {
                                         find_##name,                                               \
                                         limit_##name};
 
-/* Partial: holds the sum of CPU_FOLD_BLOCK elements (64-bit ones wrap). member: of cpu_number, u or
- * i. */
+/* Partial: a type that can hold the sum of CPU_FOLD_BLOCK elements (64-bit sums wrap). member: of
+ * cpu_number, u or i. */
 #define INTEGER_FOLDS(name, T, Partial, member, lowest, highest)                                   \
     ALWAYS_INLINE cpu_number sum_##name(const void *in, size_t count)                              \
     {                                                                                              \
@@ -243,8 +243,8 @@ void cpu_fold_store(const cpu_fold *fold, const cpu_total *total, uint64_t first
     } else if (fold->kind == TML_FOLD_SUM) {
         *(uint64_t *)out = total->value.u; /* u64 or i64 */
     } else {
-        /* Index of the extreme: in the first block that reported it. A block of NaNs alone reports
-         * the fold's identity, infinity, which then stands in a later block or nowhere. */
+        /* The index of the extreme, in the first block that reported it. A block of NaNs reports
+         * the fold's identity, infinity, which may be an element of a later block or of none. */
         uint64_t at = end;
         if (end > first)
             at = total->first + fold->find(fold->in + total->first * fold->size, fold->size,

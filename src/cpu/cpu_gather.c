@@ -54,7 +54,8 @@ static void scatter(const unsigned char *in, size_t size, const tml_index *index
     }
 }
 
-/* Moves the elements of a block, from in or to out; the other array's pointer is at the block. */
+/* Moves the elements of a block from in or to out. The other array's pointer is that of the
+ * block. */
 static void move(const gather_job *job, const gather_array *a, uint64_t first,
                  const tml_index *index, size_t count)
 {

@@ -1,14 +1,14 @@
 /* Histogram on the CPU, in one of two ways.
  *
- * Tables: each worker counts its tiles in a table of its own, and the tables are added up. So
- * nothing is shared, whatever the data are, but there are as many tables as workers.
+ * Tables: each worker counts its tiles in a table of its own, and the tables are added up. Workers
+ * share nothing, whatever the data, but there are as many tables as workers.
  *
- * Parts, where a table is larger than a cache: elements are first moved to the part of the bins
- * that theirs is in (a digit of a radix sort), then each part is counted in its own range of the
- * sums, which fits a cache. A part with more than its share of the elements, as where all have the
- * same bin, is counted in slices with tables.
+ * Parts, if a table is larger than a cache: elements are first moved to the part that contains
+ * their bin (a digit of a radix sort). Then each part is counted in its own range of the sums,
+ * which fits a cache. If a part has more than its share of the elements (for example, all have the
+ * same bin), it is counted in slices with tables.
  *
- * Sums of integers do not depend on who counted what; float weights are integers here
+ * Sums of integers do not depend on the order of counting; float weights are integers here
  * (kernels/histogram.k.h). */
 #include "cpu/cpu_internal.h"
 
@@ -22,14 +22,15 @@
 
 enum {
     TILE_ITEMS = 64 * CPU_BLOCK,
-    /* Consecutive elements are often equal, and an increment of a bin waits for the previous one.
-     * Elements alternate between LANES copies of the bins, if these fit the first-level cache; else
-     * LANES equal ones are counted at once. */
+    /* Consecutive elements are often equal, and incrementing a bin waits for the previous
+     * increment. So elements alternate between LANES copies of the bins if these fit the
+     * first-level cache; otherwise LANES equal elements are counted at once. */
     LANES = 4,
     BINS_IN_LANES = 1024,
-    /* Of a worker's table; measured, on 2^24 elements: a table of 2^18 bins takes a third of the
-     * time of parts, of 2^20 the same, of 2^24 twice. All tables have at most as many counters as
-     * there are elements, or these. */
+    /* The most bins of a worker's table. Measured on 2^24 elements: a table of 2^18 bins takes a
+     * third of the time of parts, one of 2^20 the same time, one of 2^24 twice the time. All tables
+     * together have at most as many counters as there are elements, or this many if that is
+     * more. */
     TABLE_BINS = 1 << 20,
     PART_LOG2 = 16,    /* bins of a part: counters in a second-level cache */
     PARTS_MOST = 1024, /* more, and moving would miss the translation buffer at each element */
@@ -64,8 +65,8 @@ typedef struct histogram_job {
     /* Parts. sums: out's elements or, of floats, counters. */
     uint32_t part_log2, parts;
     uint64_t chunks;
-    uint64_t
-        *starts; /* parts x chunks: where a chunk's elements of a part go; later where they end */
+    /* parts x chunks: where a chunk's elements of a part begin; later, where they end */
+    uint64_t *starts;
     uint32_t *made; /* the bins, unless in has them */
     uint32_t *moved;
     uint64_t *moved_weights;
@@ -191,7 +192,8 @@ static void count_bins(const histogram_job *job, void *table, size_t size, const
         COUNT(uint32_t, uint32_t);
 }
 
-/* Adds weights (NULL: 1 each) to counters of the bins that are below most, or to counter most. */
+/* Adds weights (NULL: 1 each) to the counters of their bins. Bins that are not below most count in
+ * counter most. */
 #define ADD(C)                                                                                     \
     for (size_t i = 0, run = 1; i < count; i += run) {                                             \
         C *counter = (C *)counters + TML_MIN_OF(bins[i] - first_bin, most);                        \

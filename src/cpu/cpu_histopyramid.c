@@ -1,9 +1,9 @@
 /* HISTOPYRAMID: a pyramid of partial sums, traversed once for each output. The base level holds the
- * sources' counts; a cell of a higher level is the sum of four cells below it; the apex is the
- * number of outputs. Output j starts at the apex with key index j. On each level down it visits the
- * four children of its cell: while the key index is not below a child's sum, it subtracts the sum
- * and goes to the next child. The traversal ends on the source; the remaining key index is the
- * rank.
+ * sources' counts. A cell of a higher level is the sum of four cells below it. The apex is the
+ * number of outputs. Output j starts at the apex with key index j. On each level down, it visits
+ * the four children of its cell in order: as long as the key index is at least the child's sum, it
+ * subtracts that sum and goes to the next child. The traversal ends at the source; the remaining
+ * key index is the rank.
  *
  * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
  * 2006; Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
@@ -20,7 +20,7 @@ typedef struct pyramid {
     uint32_t apex;                /* number of the level that is one cell */
 } pyramid;
 
-/* Number of parents of count cells; a level's size padded to whole groups of FAN children. */
+/* The number of parents of count cells: the level is padded to whole groups of FAN children. */
 static uint64_t parents_of(uint64_t count)
 {
     return TML_CEIL_DIV(count, FAN);

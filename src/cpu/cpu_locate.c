@@ -1,5 +1,5 @@
 /* Compact, partition and expand by HISTOPYRAMID (cpu_locate.h): count each source's outputs, build
- * the pyramid, then gather output by output. Plain on purpose. */
+ * the pyramid, then gather output by output. Deliberately simple. */
 #include <string.h>
 
 #include "cpu/cpu_locate.h"
@@ -58,7 +58,8 @@ typedef struct locate_job {
     /* Expand: the number of outputs of each source. */
     cpu_counts expand;
     bool is_expand;
-    /* The pyramid's outputs [0, output_count) go to outputs from first_output on. */
+    /* Writes the pyramid's outputs [0, output_count), from element first_output of the outputs
+     * on. */
     uint64_t first_output, output_count;
     column numbers, ranks, payloads[TML_MAX_PAYLOADS];
     cpu_call emit;
@@ -98,7 +99,7 @@ static void count_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts each source's outputs and builds the pyramid; returns the number of outputs, 0 if
+/* Counts each source's outputs and builds the pyramid. Returns the number of outputs, 0 if
  * cancelled. */
 static uint64_t build(locate_job *job)
 {

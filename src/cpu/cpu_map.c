@@ -1,5 +1,6 @@
-/* tml_map on the CPU: tiles in parallel, with the kernel run on blocks that stay in the first-level
- * cache. A map may work in place because a kernel reads item i before it writes item i. */
+/* tml_map on the CPU: tiles in parallel, in which the kernel runs on blocks that stay in the
+ * first-level cache. A map may work in place, because a kernel reads item i before it writes item
+ * i. */
 #include "cpu/cpu_internal.h"
 
 enum { TILE_ITEMS = 16 * CPU_BLOCK };

@@ -11,8 +11,8 @@ void *cpu_memory(const tml_context *tml, tml_buffer buffer);
 
 /* ---- scratch -------------------------------------------------------------------------------- */
 
-/* A bump allocator of aligned pieces of the scratch block; with memory NULL it only adds up their
- * sizes. One function can so answer scratch_size and lay the block out for run. */
+/* A bump allocator of aligned pieces of the scratch block. With memory NULL it only adds up their
+ * sizes, so that one function can both answer scratch_size and lay the block out for run. */
 typedef struct cpu_arena {
     unsigned char *memory;
     size_t size;
@@ -21,8 +21,8 @@ void *cpu_arena_take(cpu_arena *arena, uint64_t count, size_t element_size);
 
 /* ---- stores past the caches ------------------------------------------------------------------ */
 
-/* memcpy for results. stream: non-temporal stores of whole cache lines, which avoid the read for
- * ownership. A worker calls cpu_stream_fence after its last copy. */
+/* memcpy for results. stream: use non-temporal stores of whole cache lines, which avoid the read
+ * for ownership. A worker calls cpu_stream_fence after its last copy. */
 void cpu_copy_out(void *out, const void *in, size_t size, bool stream);
 void cpu_stream_fence(void);
 /* Are non-temporal stores faster for an output of this many bytes? */
@@ -34,7 +34,7 @@ void cpu_gather(const void *in, size_t size, const tml_index *index, size_t coun
 /* ---- tiles in parallel ---------------------------------------------------------------------- */
 
 /* A worker takes tiles by ticket until none is left. Tickets ascend: when a tile runs, every
- * predecessor is finished or on a running worker, which gives look-back forward progress under any
+ * predecessor is finished or on a running worker. So look-back has forward progress under any
  * scheduler. */
 typedef struct cpu_tickets {
     _Atomic uint64_t next;
@@ -49,8 +49,8 @@ void cpu_run_tiles(tml_context *tml, cpu_tickets *tickets, uint64_t tile_count, 
                    void *job);
 /* The next tile; false when all are taken. */
 bool cpu_take_tile(cpu_tickets *tickets, uint64_t *tile);
-/* The call's status: CANCELLED with a message if it was cancelled meanwhile. Workers skip the work
- * of later tiles, but still publish their links. */
+/* The call's status: CANCELLED, with a message, if the call was cancelled meanwhile. Workers then
+ * skip the work of later tiles, but still publish their links. */
 tml_status cpu_finish(tml_context *tml, const char *call);
 
 #endif

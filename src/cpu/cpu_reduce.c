@@ -1,7 +1,7 @@
 /* Reduce on the CPU: folds blocks of fixed size in parallel, and joins their results in order.
  * Neither the lanes in a block (cpu_fold.c) nor the order of blocks depends on the number of
- * threads. Vectors are taken apart by rows that stay in the first-level cache, and each component
- * is folded as scalars are. */
+ * threads. Vectors are split into components, by rows that stay in the first-level cache, and each
+ * component is folded as scalars are. */
 #include "cpu/cpu_internal.h"
 
 #include <stdalign.h>
@@ -69,7 +69,7 @@ static void fold_vectors(const reduce_job *job, uint64_t first, uint64_t end, cp
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Runs all folds on a block: later folds read it from the second-level cache. */
+/* Runs all folds on a block, so that all but the first read it from the second-level cache. */
 static void reduce_worker(void *argument, uint32_t index)
 {
     reduce_job *job = argument;

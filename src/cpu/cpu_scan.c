@@ -1,13 +1,13 @@
-/* Scan on the CPU. A worker scans a tile from zero into its staging memory, gets the tile's
+/* Scan on the CPU. A worker scans a tile from zero into its staging memory, obtains the tile's
  * exclusive prefix, and adds the prefix while it writes the tile out.
  *
  *   LOOK_BACK         one pass: the prefix comes from decoupled look-back.
  *   REDUCE_THEN_SCAN  two passes: the tiles' aggregates; a scan of them; the tiles again.
  *
  * Sklansky's network scans groups of eight elements (step 1 within pairs, step 2 within quads, step
- * 3 from the lower quad to the upper) in the compilers' vector types, so that every level adds in
- * the same order. A group's sums are added to the tile's running sum; for non-negative floats both
- * are non-decreasing.
+ * 3 from the lower quad to the upper). It is written with the compilers' vector types, so every
+ * level adds in the same order. A group's sums are added to the tile's running sum; for
+ * non-negative floats both are non-decreasing.
  *
  * After: Sklansky: Conditional-sum addition logic. 1960; Merrill, Garland: Single-pass Parallel
  * Prefix Scan with Decoupled Look-back. 2016. */
@@ -30,8 +30,8 @@ enum {
 /* ---- a tile from zero ----------------------------------------------------------------------- */
 
 #if TML_NEON
-/* Groups in vectors of 16 bytes: wider ones gcc takes apart, lane by lane. Its loops convert to
- * twice the size, but not from bytes. */
+/* Groups in vectors of 16 bytes, since gcc splits wider vectors lane by lane. gcc's loops convert
+ * to twice the size, but not from bytes. */
 ALWAYS_INLINE void widen_bytes(const void *in, bool is_signed, int16_t out[GROUP])
 {
     vst1q_s16(out,
@@ -103,8 +103,9 @@ typedef f64x4 f64_sums;
 /* The k-th vector at x, converted. */
 #    define LOAD(Load, Sum, x, k) __builtin_convertvector(((const Load *)(const void *)(x))[k], Sum)
 
-/* Scans one group of x, in vectors Load, into out, in vectors Sum. 32-bit sums: one vector of eight
- * lanes. The first two steps are shifts, which are cheaper and reorder integer additions alone. */
+/* Scans one group of x, in vectors of type Load, into out, in vectors of type Sum. 32-bit sums: one
+ * vector of eight lanes. The first two steps are shifts, which are cheaper, and reorder only
+ * additions of integers. */
 #    define GROUP_OF_32(T, A, LOAD, Load, Sum)                                                     \
         const Sum zero = {0}, upper = {0, 0, 0, 0, ~0u, ~0u, ~0u, ~0u};                            \
         Sum v = LOAD(Load, Sum, x, 0);                                                             \
@@ -130,7 +131,7 @@ typedef f64x4 f64_sums;
         running += SPREAD(high, 3)
 #endif
 
-/* Scans count elements into sums[1 ... count]; sums[0] is 0. Writes up to GROUP - 1 sums more. */
+/* Scans count elements into sums[1 ... count]; sums[0] is 0. Writes up to GROUP - 1 more sums. */
 #define SCAN_BODY(T, Load, A, Sum, GROUP_SCAN, LOAD)                                               \
     const T *x = in;                                                                               \
     A *out = sums;                                                                                 \
@@ -209,7 +210,8 @@ ADD_BEFORE(f64, double, double, f)
 
 /* ---- the smallest, the largest --------------------------------------------------------------- */
 
-/* Running largest codes, as SCAN_BODY lays sums out; and the numbers of codes, at least before. */
+/* Running largest codes, in the layout of SCAN_BODY's sums; and the conversion of codes to numbers,
+ * each at least `before`. */
 #define MOST(bits, T, A)                                                                           \
     static void most_##bits(const cpu_scan *scan, const void *in, size_t count, void *sums)        \
     {                                                                                              \
@@ -399,8 +401,8 @@ static void cpu_scan_reduce_then_scan(scan_job *job)
 
 /* ---- operation ------------------------------------------------------------------------------ */
 
-/* The tile function for a pair of types, or NULL. Sums have out's size, or are double for
- * floats. */
+/* The tile function for a pair of types, or NULL. Sums have out's size; for floats, they are
+ * doubles. */
 static cpu_scan_tile_fn find_tile(tml_type in, size_t out_size, bool is_real)
 {
     static const cpu_scan_tile_fn to_32[TML_SCALAR_END][TML_SIMD_LEVELS] = {

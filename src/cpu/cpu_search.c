@@ -1,5 +1,5 @@
-/* tml_search on the CPU. A block of queries descends together, a step of all at a time, so that
- * their loads do not wait for one another; without branches, which a random query would mispredict.
+/* tml_search on the CPU. The queries of a block descend together, one step of all queries at a
+ * time, so that their loads overlap. There are no branches, which a random query would mispredict.
  *
  * After: Khuong, Morin: Array Layouts for Comparison-Based Searching. 2017. */
 #include "cpu/cpu_internal.h"
@@ -20,8 +20,9 @@ typedef struct search_job {
     tml_slot *out;
 } search_job;
 
-/* Each place is one of the left + 1 from its present value on. An element is not after a query if
- * its inverted code is not below the query's, which serves the upper bound. */
+/* The result of query q is one of the left + 1 positions from places[q] on. The upper bound inverts
+ * all codes: an element is not after the query if and only if its inverted code is not below that
+ * of the query. */
 #define SEARCH(UINT)                                                                               \
     ALWAYS_INLINE UINT code_##UINT(const void *keys, uint64_t i, UINT minus_zero, UINT flip,       \
                                    UINT real_flip)                                                 \

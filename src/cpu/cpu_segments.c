@@ -1,10 +1,11 @@
-/* Segmented reduce and scan on the CPU, balanced over elements. Workers take groups of segments.
- * They defer segments that are too long for one worker; all workers then share each of these in
- * turn, in blocks of the sizes of tml_reduce and tml_scan. Blocks start at the segment's start, so
- * that a float result is that of tml_reduce or tml_scan on the segment alone.
+/* Segmented reduce and scan on the CPU, balanced over elements. Workers process groups of segments
+ * and defer segments that are too long for one worker. Afterwards all workers together process the
+ * deferred segments, one after the other, in blocks of the sizes of tml_reduce and tml_scan. Blocks
+ * begin at the segment's start, so a float result is that of tml_reduce or tml_scan on the segment
+ * alone.
  *
- * Integer sums wrap, so their order of addition is free: one scan of a tile covers several short
- * segments, and the sum at a segment's start is subtracted from the segment's sums. */
+ * Integer sums wrap, so the order of addition does not matter: one scan of a tile covers several
+ * short segments, and the sum at a segment's start is subtracted from the segment's sums. */
 #include "cpu/cpu_internal.h"
 
 enum {
@@ -60,7 +61,8 @@ static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, s
     all->long_capacity = all->element_count / LONG;
 }
 
-/* Defers a long segment; false if it is not long. Segments do not overlap, so all long ones fit. */
+/* Defers a long segment; returns false if it is not long. Segments do not overlap, so there is room
+ * for all long ones. */
 static bool put_aside(segments *all, uint64_t s, segment span)
 {
     if (span.end - span.first < LONG)
@@ -117,8 +119,8 @@ static void order_worker(void *argument, uint32_t worker)
             atomic_store_explicit(&all->is_falling, true, memory_order_relaxed);
 }
 
-/* Are the offsets non-decreasing? Otherwise segments overlap, so that work has no bound and workers
- * may write the same element: then the operation does nothing. */
+/* Are the offsets non-decreasing? If not, segments overlap: the work would be unbounded, and
+ * workers might write the same element. The operation then does nothing. */
 static bool are_in_order(segments *all)
 {
     run_groups(all, order_worker, all);
@@ -139,8 +141,8 @@ static uint64_t blocks_in(uint64_t count, uint64_t block)
 
 /* ---- short segments of integers -------------------------------------------------------------- */
 
-/* Processes the segments from s on that end within the tile, at or before element last; returns the
- * next one. sums: the tile's, from the start of segment s on. */
+/* Processes the segments from s on that end within the tile, at or before element last. Returns the
+ * next segment. sums: the tile's, from the start of segment s on. */
 typedef uint64_t (*short_fn)(const void *offsets, uint64_t s, uint64_t end, uint64_t last,
                              const void *sums, size_t inclusive, void *out);
 
@@ -195,8 +197,8 @@ static uint64_t sum_short_u64(const void *offsets, uint64_t s, uint64_t end, uin
     EACH_SHORT(uint64_t, uint64_t, results[s] = sum[next] - sum[at]);
 }
 
-/* End of the tile that begins with segment s, an element index; short segments below end share the
- * tile. */
+/* The element at which the tile that begins with segment s ends. Short segments that end no later
+ * share the tile. */
 static uint64_t tile_end(const segments *all, uint64_t s, uint64_t end)
 {
     return TML_MIN_OF(TML_MIN_OF(offset_at(all, end), all->element_count),
@@ -216,7 +218,8 @@ typedef struct reduce_job {
     cpu_scan_space *spaces; /* one a worker, for scan */
     segment now;            /* the long segment in progress */
     cpu_number *results;    /* of its blocks */
-    /* with starts: all but the last segment, whose end is the length, are as with offsets */
+    /* With starts, all segments but the last, whose end is the length, are handled as with
+     * offsets. */
     bool has_last;
     segment last;
 } reduce_job;
@@ -361,7 +364,7 @@ static void scan_alone(scan_job *job, cpu_scan_space *space, segment span)
     }
 }
 
-/* Scans short segments of floats one by one, so that each is rounded as if alone. */
+/* Scans short segments of floats one by one, so that each is rounded as if it were alone. */
 static uint64_t scan_short_real(scan_job *job, cpu_scan_space *space, uint64_t s, uint64_t end,
                                 uint64_t last)
 {
@@ -379,7 +382,7 @@ static uint64_t scan_short_real(scan_job *job, cpu_scan_space *space, uint64_t s
     return s;
 }
 
-/* Scans the short segments of the tile that begins with segment s; returns the next segment. */
+/* Scans the short segments of the tile that begins with segment s. Returns the next segment. */
 static uint64_t scan_together(scan_job *job, cpu_scan_space *space, uint64_t s, uint64_t end)
 {
     const cpu_scan *scan = &job->scan;

@@ -1,14 +1,16 @@
-/* Sort on the CPU, stably. A stream that is larger than a cache is split by its keys' highest
- * digit: all workers split it, and what is still large after that; then each takes ranges by
- * ticket. A range that fits a cache is halved by its highest bit until it is a leaf, of a few
- * thousand records. A leaf is split by a digit once more, into rows of few records, which a sorting
- * network sorts many at a time; its outputs are written at once. Where a processor has no vectors
- * for this, or many keys share a digit, a leaf is sorted from the lowest digit to the highest. Bits
- * that no two keys differ in are left out.
+/* Stable sort on the CPU.
  *
- * Measured, and slower: halving from the start (a bit a pass over memory), a split by 11 bits or
- * more (the lines that wait for their bins are too large for the first-level cache), and larger
- * leaves (their rows are).
+ * A stream that is larger than a cache is split by its keys' highest digit. All workers together
+ * split it, and then the ranges that are still large; after that, each worker takes ranges by
+ * ticket. A range that fits a cache is halved by its highest bit until it is a leaf of a few
+ * thousand records. A leaf is split by one more digit into rows of few records; a sorting network
+ * sorts many rows at a time, and the results are written at once. If a processor has no vectors for
+ * the network, or if many keys share a digit, a leaf is sorted from the lowest digit to the highest
+ * instead. Bits that are the same in all keys are skipped.
+ *
+ * Measured, and slower: halving from the start (each bit is a pass over memory); a split by 11 bits
+ * or more (the lines buffered for the bins do not fit the first-level cache); larger leaves (their
+ * rows do not).
  *
  * After: McIlroy, Bostic, McIlroy: Engineering Radix Sort. 1993; Wassenberg, Sanders: Engineering a
  * Multi-core Radix Sort. 2011 (write combining); Bramas: A Novel Hybrid Quicksort Algorithm
@@ -79,7 +81,8 @@ void cpu_sort_store(const sort_job *job, uint64_t first, uint64_t count,
 
 /* ---- splitting by a digit -------------------------------------------------------------------- */
 
-/* Records [first, first + count) of the step's range: in memory, or loaded into block. */
+/* Records [first, first + count) of the step's range: a pointer to memory, or to block, into which
+ * they are loaded. */
 static const void *records_at(const sort_job *job, sort_space *space, uint64_t first, size_t count)
 {
     if (job->from)
@@ -108,8 +111,8 @@ static void add_tables(sort_space *space, uint64_t *counts)
     memset(space->tables, 0, SORT_TABLES * sizeof *space->tables);
 }
 
-/* Counts of each chunk by the digit. finds_bits: also the bits in which its codes differ from the
- * first code. */
+/* Counts the digit in each chunk. finds_bits: also finds the bits in which the chunk's codes differ
+ * from the first code. */
 static void count_chunks(sort_job *job, sort_space *space, bool finds_bits)
 {
     uint64_t chunk, first, end, base[2];
@@ -139,8 +142,8 @@ static void count_worker(void *argument, uint32_t worker)
     count_chunks(job, &job->spaces[worker], false);
 }
 
-/* The first look at the source: its bits, and the counts of the highest digit, which serve if that
- * digit's highest bit is among them. */
+/* The first read of the source. Finds the bits in which codes differ, and counts the highest digit;
+ * the counts can be used if the digit's highest bit is among those bits. */
 static void differ_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
@@ -164,9 +167,9 @@ static void scatter_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Counts of each chunk become the places of its bins, from first on. bounds: SORT_BINS + 1 of the
- * bins. Chunk by chunk: a bin's counts lie a power of two apart, in one set of the first-level
- * cache. */
+/* Turns the counts of each chunk into the positions of its bins, from first on. bounds: SORT_BINS +
+ * 1 bounds of the bins. Works chunk by chunk, because the counts of one bin lie a power of two
+ * apart, and so compete for one set of the first-level cache. */
 static void place_bins(uint64_t *counts, uint64_t chunks, uint64_t first, uint64_t *bounds)
 {
     uint64_t next[SORT_BINS] = {0};
@@ -185,7 +188,8 @@ static void place_bins(uint64_t *counts, uint64_t chunks, uint64_t first, uint64
     }
 }
 
-/* The digit below high by which count records are split into ranges that are leaves, or local. */
+/* The digit below bit high by which count records are split into ranges that are leaves or
+ * local. */
 static sort_digit highest_digit(uint64_t count, unsigned low, unsigned high)
 {
     unsigned width = SPLIT_LEAST;
@@ -197,9 +201,9 @@ static sort_digit highest_digit(uint64_t count, unsigned low, unsigned high)
 
 /* ---- ranges ---------------------------------------------------------------------------------- */
 
-/* Sorts local records from x by bits [low, high), with as much room as they take and CPU_SLACK
- * bytes, and as many after x. first: the place of their first element. above: of how many they are
- * one half. */
+/* Sorts local records at x by bits [low, high). room, and the memory behind x, each have space for
+ * the records and CPU_SLACK bytes. first: the position of the first record. above: the number of
+ * records before the last halving. */
 static void sort_halves(sort_job *job, sort_space *space, unsigned char *x, unsigned char *room,
                         uint64_t first, size_t count, size_t above, unsigned low, unsigned high)
 {
@@ -220,7 +224,7 @@ static void sort_halves(sort_job *job, sort_space *space, unsigned char *x, unsi
     }
 }
 
-/* Likewise, but of records that others lie behind, and with room of the worker's own. */
+/* The same for records with other records behind them, in room that the worker owns. */
 static void sort_local(sort_job *job, sort_space *space, unsigned char *x, uint64_t first,
                        size_t count, unsigned low, unsigned high)
 {
@@ -236,7 +240,7 @@ static void sort_local(sort_job *job, sort_space *space, unsigned char *x, uint6
 }
 
 /* Sorts a range by bits [low, high) in this thread, and writes its outputs. side: which of the two
- * arrays holds its records. */
+ * arrays holds the range's records. */
 static void sort_range(sort_job *job, sort_space *space, int side, uint64_t first, uint64_t count,
                        unsigned low, unsigned high)
 {
@@ -270,8 +274,8 @@ static void sort_range(sort_job *job, sort_space *space, int side, uint64_t firs
         sort_range(job, space, !side, bounds[bin], bounds[bin + 1] - bounds[bin], low, digit.shift);
 }
 
-/* Ranges of a split, but for wide ones. A ticket is for some, since to take one waits for all
- * stores. */
+/* Sorts the ranges of a split, except wide ones. A ticket is for several ranges, since taking a
+ * ticket waits for all stores. */
 static void ranges_worker(void *argument, uint32_t worker)
 {
     sort_job *job = argument;
@@ -300,8 +304,8 @@ static void store_worker(void *argument, uint32_t worker)
     cpu_stream_fence();
 }
 
-/* Sorts a range by all workers. side: as in sort_range; -1: the source, of which find_bits counted
- * job->digit. */
+/* Sorts a range by all workers together. side: as in sort_range; -1: the source, whose digit
+ * job->digit find_bits has counted. */
 static void sort_wide(sort_job *job, int side, uint64_t first, uint64_t count, unsigned low,
                       unsigned high)
 {
@@ -461,7 +465,7 @@ static size_t sort_scratch_size(tml_context *tml, const void *resolved)
     return arena.size;
 }
 
-/* The range of the bits in which the step's codes differ, within [low, high). Leaves the counts of
+/* The range of the bits within [low, high) in which the step's codes differ. Leaves the counts of
  * the digit below high. */
 static void find_bits(sort_job *job, unsigned *low, unsigned *high)
 {

@@ -1,4 +1,4 @@
-/* The sort's records, made of keys and tags and taken apart again. */
+/* Makes the sort's records from keys and tags, and splits records into keys and tags again. */
 #include "cpu/cpu_sort_steps.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "kernels/kernel_end.h"
 #include "kernels/sort.k.h"
 
-/* LOOP(KEY, RECORD, FIELD, SHIFT) for the sizes of form's keys and records: FIELD is the part of a
- * record that holds the code, shifted up by SHIFT. */
+/* LOOP(KEY, RECORD, FIELD, SHIFT) for the sizes of form's keys and records. FIELD: the part of a
+ * record that holds the code, shifted left by SHIFT. */
 #define BY_SIZES(form, LOOP)                                                                       \
     switch ((form)->key_size * 32 + (form)->record_size) {                                         \
     case 1 * 32 + 4:                                                                               \
@@ -48,7 +48,8 @@
         LOOP(uint64_t) break;                                                                      \
     }
 
-/* key's code, or a code's key. sign_of: the integer whose highest bit is the key's sign. */
+/* Converts a key to its code, or a code to its key. sign_of: the integer whose highest bit is the
+ * key's sign. */
 #define CODE_OF(UINT, key, sign_of)                                                                \
     (UINT) SORT_CODE(key, (UINT)SORT_SIGN((UINT)(sign_of), 8 * sizeof(UINT)), (UINT)flip,          \
                      (UINT)real_flip)

@@ -71,8 +71,8 @@ static inline void cpu_sort_bits(const sort_job *job, const tml_sort_desc *desc,
     *high = *low + desc->bit_count;
 }
 
-/* Sorts elements [first, first + count) by bits [low, high), all that they are or a segment: by one
- * worker, and by all of them. */
+/* Sort elements [first, first + count), all elements or a segment, by bits [low, high): by one
+ * worker (cpu_sort_alone), or by all of them (cpu_sort_together). */
 void cpu_sort_alone(sort_job *job, sort_space *space, uint64_t first, uint64_t count, unsigned low,
                     unsigned high);
 void cpu_sort_together(sort_job *job, uint64_t first, uint64_t count, unsigned low, unsigned high);

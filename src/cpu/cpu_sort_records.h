@@ -1,6 +1,8 @@
-/* The sort's loops for one kind of record. Included with RECORD, its type; BITS(r), the integer
- * that it is sorted by; BARE, whether it is that integer alone and of 32 bits; and NAME(x), which
- * gives the functions names of their own. */
+/* The sort's loops for one kind of record. The including file defines
+ *   RECORD   the type of a record
+ *   BITS(r)  the integer by which a record is sorted
+ *   BARE     whether a record is that integer alone, and has 32 bits
+ *   NAME(x)  makes the functions' names unique */
 
 ALWAYS_INLINE uint64_t NAME(differ)(const void *records, size_t count, const void *base)
 {
@@ -23,7 +25,7 @@ ALWAYS_INLINE void NAME(count)(const void *records, size_t count, sort_digit dig
         tables[0][(size_t)(BITS(in[i]) >> digit.shift & digit.mask)]++;
 }
 
-/* A complete line is written at once, but for what before it belongs to others. */
+/* Writes a complete line at once, except for elements before it that belong to other workers. */
 static void NAME(write_line)(sort_heads *heads, size_t bin, RECORD *out)
 {
     enum { PER_LINE = SORT_LINE / sizeof(RECORD) };
@@ -75,7 +77,7 @@ ALWAYS_INLINE void NAME(insert)(RECORD *x, size_t sorted, size_t count, unsigned
 
 /* ---- by digits from the lowest to the highest ------------------------------------------------ */
 
-/* Counts the digits of some passes; their number is a constant after inlining. */
+/* Counts the digits of several passes; the number of passes is constant after inlining. */
 ALWAYS_INLINE void NAME(count_digits)(const RECORD *x, size_t count, const sort_digit *digits,
                                       unsigned passes, uint32_t counts[][LSD_BINS])
 {
@@ -98,8 +100,8 @@ ALWAYS_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_dig
         y[next[(size_t)(BITS(x[i]) >> digit.shift & digit.mask)]++] = x[i];
 }
 
-/* Sorts x by bits [low, high), with room in y; returns x or y. A digit that all records share is
- * passed over. */
+/* Sorts x by bits [low, high), with room in y. Returns x or y, whichever holds the result. Skips a
+ * digit that all records share. */
 ALWAYS_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsigned low,
                                       unsigned high)
 {
@@ -137,7 +139,7 @@ ALWAYS_INLINE RECORD *NAME(by_digits)(RECORD *x, RECORD *y, size_t count, unsign
 
 /* ---- by rows --------------------------------------------------------------------------------- */
 
-/* Fills the rows; returns the surplus, or limit + 1 where it would be more than limit. */
+/* Fills the rows. Returns the number of surplus records; limit + 1 if there are more than limit. */
 ALWAYS_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit digit, size_t limit,
                                      sort_rows *rows)
 {
@@ -162,7 +164,7 @@ ALWAYS_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit d
     return more;
 }
 
-/* Makes codes of the records of a group of rows. rest: the bits that they take. */
+/* Makes codes of the records of a group of rows, from the bits `rest`. */
 ALWAYS_INLINE void NAME(code_rows)(const sort_rows *rows, size_t row, sort_digit rest)
 {
     const RECORD *records = (const RECORD *)(const void *)rows->records + row * SORT_ROW;
@@ -184,8 +186,8 @@ ALWAYS_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
             ((RECORD *)out)[i] = records[codes[i] % SORT_ROW];
 }
 
-/* Sorts x by bits [low, high) to out, by one digit and then by rows. Returns false where too many
- * records share a digit. */
+/* Sorts x by bits [low, high) to out: by one digit, then by rows. Returns false if too many records
+ * share a digit. */
 ALWAYS_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, unsigned low,
                                  unsigned high, sort_group_fn network, sort_write_fn write,
                                  sort_rows *rows)
@@ -213,7 +215,7 @@ ALWAYS_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, uns
             NAME(code_rows)(rows, row, rest);
         if (row % SORT_GROUP == 0)
             network(rows->codes + row, rows->fills + row);
-        /* the records behind these are the next leaf's: hardware does not prefetch across pages */
+        /* The records behind these are the next leaf's; hardware does not prefetch across pages. */
         __builtin_prefetch(x + count + row * SORT_ROW_MEAN);
         size_t here = rows->fills[row];
         RECORD whole[SORT_ROW];
@@ -235,8 +237,9 @@ ALWAYS_INLINE bool NAME(by_rows)(const RECORD *x, RECORD *out, size_t count, uns
     return true;
 }
 
-/* Sorts segments of SORT_ROW records at most, a row each. Segment s is [bounds[s], bounds[s + 1])
- * of x and out; the last ones are copied exactly, the others with what is behind them. */
+/* Sorts segments of at most SORT_ROW records, one row each. Segment s is [bounds[s], bounds[s + 1])
+ * of x and out. The last segments are copied exactly; other segments together with the records
+ * behind them, which later segments overwrite. */
 ALWAYS_INLINE void NAME(short_ones)(const RECORD *x, RECORD *out, const uint32_t *bounds,
                                     size_t count, unsigned low, unsigned high,
                                     sort_group_fn network, const sort_rows *rows)

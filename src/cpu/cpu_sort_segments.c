@@ -1,7 +1,7 @@
 /* Sort of segments on the CPU, balanced over elements. A worker takes a tile of elements, and sorts
- * the segments that begin in it: neighbours that fit a leaf (cpu_sort_steps.h) are loaded and
- * stored at once. A tile begins at most one segment that all workers share; these come last, one
- * after the other. */
+ * the segments that begin in it. Neighbouring segments that together fit a leaf (cpu_sort_steps.h)
+ * are loaded and stored at once. At most one segment that begins in a tile is so large that all
+ * workers share it; these segments are sorted last, one after the other. */
 #include "cpu/cpu_sort_job.h"
 
 enum {
@@ -54,8 +54,8 @@ static void cpu_sort_segments_keep(segments_job *job, sort_space *space, uint64_
     }
 }
 
-/* Sorts segments [0, count) of a batch: rows of short ones by the network, if they are enough for
- * it. */
+/* Sorts segments [0, count) of a batch. Rows of short segments are sorted by the network, if there
+ * are enough of them. */
 static void sort_each(const segments_job *job, sort_space *space, const uint32_t *bounds,
                       size_t count)
 {
@@ -80,7 +80,7 @@ static void sort_each(const segments_job *job, sort_space *space, const uint32_t
     }
 }
 
-/* Sorts segments from s on that together fit a leaf; returns the one after them. */
+/* Sorts the segments from s on that together fit a leaf. Returns the segment after them. */
 static uint64_t sort_batch(segments_job *job, sort_space *space, uint64_t s, uint64_t end)
 {
     uint32_t bounds[BATCH_SEGMENTS + 1] = {0};
@@ -94,8 +94,8 @@ static uint64_t sort_batch(segments_job *job, sort_space *space, uint64_t s, uin
     return s;
 }
 
-/* Sorts the segments that begin among elements [first, end). Returns the one that is left to all
- * workers. */
+/* Sorts the segments that begin among elements [first, end). Returns the segment that is left to
+ * all workers. */
 static uint64_t sort_tile(segments_job *job, sort_space *space, uint64_t first, uint64_t end)
 {
     sort_job *sort = &job->sort;

@@ -1,9 +1,10 @@
-/* The CPU's sort, shared by cpu_sort.c and the loops that cpu_sort_records.h makes for each record.
+/* The CPU's sort: declarations that cpu_sort.c shares with the loops of cpu_sort_records.h, which
+ * exist for each kind of record.
  *
- * A key becomes a code (kernels/sort.k.h), which orders as an unsigned integer, inverted where the
- * largest comes first. A record is a code alone or a code and a tag, which is the element's index
- * in the source or, where one small payload is all that moves, the payload itself. Records of 8
- * bytes with a tag have the code in the upper half. */
+ * A key becomes a code (kernels/sort.k.h), an unsigned integer with the same order; it is inverted
+ * if the largest key comes first. A record is a code, or a code and a tag. The tag is the element's
+ * index in the source; if one small payload is all that moves, the tag is the payload itself. In
+ * records of 8 bytes with a tag, the code is the upper half. */
 #ifndef TML_CPU_SORT_STEPS_H
 #define TML_CPU_SORT_STEPS_H
 
@@ -13,17 +14,18 @@ enum {
     SORT_DIGIT = 10, /* bits at most */
     SORT_BINS = 1 << SORT_DIGIT,
     SORT_TABLES = 4, /* of counts: neighbours that are equal do not wait for one another */
-    /* Bytes that wait for a bin: a write of four cache lines at a time is mispredicted a quarter as
-     * often. */
+    /* Bytes that are buffered for a bin. With four cache lines per write, the branch is
+     * mispredicted a quarter as often. */
     SORT_LINE = 256,
-    /* Elements that stay in the second-level cache, twice: they are halved until they are
-     * leaves. */
+    /* The most elements that fit the second-level cache twice: ranges of that size are halved until
+     * they are leaves. */
     SORT_LOCAL = 64 * 1024,
     SORT_LEAF_MEAN = 2048, /* elements that are sorted by rows at once, and at most */
     SORT_LEAF = 3072,
     SORT_ROW = 16,
-    SORT_ROW_MEAN =
-        8, /* codes a row at most: a row of even codes holds more than 16 once in 250 times */
+    /* codes per row on average, at most: a row of evenly spread codes then exceeds 16 once in 250
+     * times */
+    SORT_ROW_MEAN = 8,
     SORT_GROUP = 16, /* rows sorted at a time */
 };
 
@@ -58,18 +60,17 @@ typedef struct sort_digit {
     uint64_t mask;
 } sort_digit;
 
-/* Where one worker's elements of each bin go: next is the place of the bin's next element, first
- * that of its first one. lines holds the elements that wait for their cache lines to be
- * complete. */
+/* Where one worker's elements of each bin go. first: the position of the bin's first element; next:
+ * that of its next one; lines: the elements whose cache lines are not yet complete. */
 typedef struct sort_heads {
     uint64_t first[SORT_BINS], next[SORT_BINS];
     _Alignas(64) unsigned char lines[SORT_BINS][SORT_LINE];
 } sort_heads;
 
-/* One worker's rows. Row i takes the records of digit i in the order of the source; fills[i] counts
- * them, also those that the row has no room for. A code of a record of 4 bytes is the record. Of
- * others it is the bits below the digit, 28 at most, and below them the place in the row, by which
- * the record is found again. */
+/* One worker's rows. Row i receives the records with digit i, in the order of the source. fills[i]
+ * is the number of these records, including those for which the row has no room. The code of a
+ * record of 4 bytes is the record. Otherwise a code holds at most 28 bits below the digit and, in
+ * its lowest bits, the record's position in the row, by which the record is found again. */
 typedef struct sort_rows {
     uint32_t *fills;
     uint32_t (*codes)[SORT_ROW];
@@ -84,20 +85,21 @@ typedef struct sort_loops {
     /* Adds to SORT_TABLES tables. */
     void (*count)(const void *records, size_t count, sort_digit digit,
                   uint32_t (*tables)[SORT_BINS]);
-    /* Moves records to where heads say, stably, by whole cache lines past the caches; flush then
-     * writes what still waits. */
+    /* Moves records stably to the positions in heads, by whole cache lines with non-temporal
+     * stores; flush then writes the buffered rest. */
     void (*scatter)(const void *records, size_t count, sort_digit digit, sort_heads *heads,
                     void *out);
     void (*flush)(sort_heads *heads, void *out);
-    /* Moves records whose bit is not set to zeros and the others to ones, in order, and up to
+    /* Moves records whose bit is 0 to zeros and the others to ones, in order. Writes up to
      * CPU_SLACK bytes more. ones may be x. Returns the number of zeros. */
     size_t (*halve)(const void *x, size_t count, unsigned bit, void *zeros, void *ones);
     /* Sorts x by bits [low, high) to out; x is overwritten. is_whole: records of equal bits are
-     * equal. SORT_LEAF records at most, if has_rows. */
+     * equal. If has_rows, at most SORT_LEAF records. */
     void (*leaf)(void *x, void *out, size_t count, unsigned low, unsigned high, bool is_whole,
                  sort_rows *rows);
-    /* Sorts count neighbouring segments of SORT_ROW records at most, to out: segment s is
-     * [bounds[s], bounds[s + 1]). is_whole or records of 8 bytes and more. NULL without rows. */
+    /* Sorts count neighbouring segments of at most SORT_ROW records each, to out: segment s is
+     * [bounds[s], bounds[s + 1]). Requires is_whole, or records of 8 bytes or more. NULL without
+     * rows. */
     void (*short_ones)(const void *x, void *out, const uint32_t *bounds, size_t count, unsigned low,
                        unsigned high, sort_rows *rows);
     bool has_rows; /* sorts by rows, and halves by vectors */

@@ -1,6 +1,6 @@
-/* The sort's loops in intrinsics: a network that sorts rows of a few codes each, and a bit of each
- * record as mask words. Rows become the columns of sixteen vectors, which the network compares and
- * exchanges whole. Included by cpu_sort_records.c alone.
+/* The sort's loops in intrinsics: a network that sorts many rows of a few codes each; and the bit
+ * by which records are halved, as mask words. Rows become the columns of sixteen vectors, so that
+ * the network compares and exchanges whole vectors. Included by cpu_sort_records.c only.
  *
  * After: Batcher: Sorting Networks and Their Applications. 1968; Inoue, Moriyama, Komatsu,
  * Nakatani: AA-Sort. 2007 (sorting columns, then transposing). */
@@ -164,7 +164,8 @@ SIMD_TARGET_AVX512 ALWAYS_INLINE void write_row_8_avx512(const sort_rows *rows, 
                                 low, _mm512_cvtepu32_epi64(_mm256_load_si256(codes + i)), high));
 }
 
-/* Halves whole groups of vectors, and moves zeros and ones on; returns the records done. */
+/* Halves whole groups of vectors, and advances zeros and ones. Returns the number of records
+ * done. */
 #    define HALVE_AVX512(bytes, lanes, bits)                                                       \
         SIMD_TARGET_AVX512 ALWAYS_INLINE size_t halve_vectors_##bytes(                             \
             const unsigned char *x, size_t count, unsigned bit, unsigned char **zeros,             \

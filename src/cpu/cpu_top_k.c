@@ -1,14 +1,14 @@
 /* The k elements with the smallest codes (kernels/sort.k.h), on the CPU:
  *
- *   select   finds the k-th code by its digits, from the highest: a read of the stream for each
+ *   select   finds the k-th code digit by digit, from the highest; each digit reads the stream once
  *   place    moves the elements below a code, in source order, as compaction by look-back does, and
- *            counts those that equal it
- *   equals   moves the first of those that equal it
+ *            counts the elements that equal the code
+ *   equals   moves the first of the elements that equal the code
  *
- * If k is small beside the stream, a sample is selected from first: it gives a code that about k
- * elements are below, and a place to candidates is the only read of the whole stream. If that code
- * is the k-th, as where many are equal, the elements that equal it are all that is left to do; else
- * the candidates are the stream.
+ * If k is small compared with the stream, select runs on a sample first. It gives a code with about
+ * k elements below it, and one place step moves these elements, the candidates; only that step
+ * reads the whole stream. If that code is the k-th, as happens when many elements are equal, only
+ * equals is left to do. Otherwise the candidates take the place of the stream.
  *
  * After: Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard, Gordon,
  * Steinbach: Fast k-Selection Algorithms for Graphics Processing Units. 2012 (digits); Merrill,
@@ -72,8 +72,8 @@ struct top_k_job {
     /* scratch */
     top_k_space *spaces;
     cpu_link *links;
-    uint64_t
-        *equals; /* a tile: the elements that equal the limit; then, those in the tiles before */
+    /* per tile: the number of elements that equal the limit; later, that of preceding tiles */
+    uint64_t *equals;
     unsigned char *samples;
     top_k_outputs candidates;
     /* the step at work */
@@ -157,8 +157,8 @@ static size_t tile_at(const top_k_job *job, uint64_t tile, uint64_t *first)
     return (size_t)TML_MIN_OF(job->from.count - *first, (uint64_t)TILE_ITEMS);
 }
 
-/* Packs those of a block's elements whose bits are set after the staged ones. Most words are 0
- * where k is small. */
+/* Packs a block's elements whose bits are set, behind the staged elements. Most words are 0 if k is
+ * small. */
 static size_t stage(const top_k_job *job, top_k_space *space, uint64_t first, size_t count,
                     const uint64_t *words, size_t staged)
 {
@@ -176,7 +176,7 @@ static size_t stage(const top_k_job *job, top_k_space *space, uint64_t first, si
     return staged;
 }
 
-/* Copies the staged elements to the outputs from place on, as far as they have room. */
+/* Copies the staged elements to the outputs, from place on, as far as there is room. */
 static void cpu_top_k_put(const top_k_job *job, const top_k_space *space, uint64_t place,
                           size_t staged)
 {
@@ -216,7 +216,8 @@ static void place_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Moves the elements of from below the limit to to; counts them, and those that equal it. */
+/* Moves the elements of `from` that are below the limit to `to`. Counts them, and the elements that
+ * equal the limit. */
 static void place(top_k_job *job, top_k_stream from, uint64_t limit, top_k_outputs to)
 {
     uint64_t tiles = TML_CEIL_DIV(from.count, TILE_ITEMS);
@@ -255,7 +256,8 @@ static void equals_worker(void *argument, uint32_t worker)
     }
 }
 
-/* After place(): moves wanted of those that equal its limit to to, behind those below it. */
+/* Call after place(): moves `wanted` elements that equal the limit to `to`, behind those below
+ * it. */
 static void equals(top_k_job *job, uint64_t wanted, top_k_outputs to)
 {
     job->wanted = wanted;
@@ -278,7 +280,8 @@ static void count_worker(void *argument, uint32_t worker)
     }
 }
 
-/* The code of which less than rank of from's codes are below, and rank or more are not above. */
+/* The rank-th smallest code of from: fewer than rank codes are below it, and at least rank codes
+ * are not above it. */
 static uint64_t find_code(top_k_job *job, top_k_stream from, uint64_t rank)
 {
     uint32_t workers = cpu_workers(job->tml, TML_CEIL_DIV(from.count, TILE_ITEMS));

@@ -1,4 +1,4 @@
-/* tml_unique on the CPU. A head flag, one bit an element, marks the start of a run: the element
+/* tml_unique on the CPU. A head flag, one bit per element, marks the start of a run: the element
  * differs from its predecessor. Compaction by head flags gives the runs (of elements for values, of
  * indices for starts); a run's length is the distance from its head flag to the next one.
  *
@@ -39,7 +39,7 @@ typedef struct unique_job {
         out[i] = differs;                                                                          \
     }
 
-/* out[i]: do the bytes of element i differ from those of its predecessor? Constant sizes
+/* out[i]: does element i differ from its predecessor in any byte? Loops with constant sizes
  * vectorise. */
 ALWAYS_INLINE void differ(const unsigned char *element, size_t size, size_t count, uint8_t *out)
 {
@@ -105,7 +105,8 @@ static void mark_worker(void *argument, uint32_t worker)
     }
 }
 
-/* Exclusive scan over tiles of runs (sum) and last_start (the last one so far). */
+/* Exclusive scan over tiles: of the number of runs (sum), and of the last run's start so far
+ * (last_start). */
 static void scan_tiles(unique_job *job, uint64_t tile_count)
 {
     uint64_t runs = 0, start = 0;
