@@ -1,9 +1,9 @@
-/* How two triangles meet, case by case. All cases ask the same two things of exact_signs.h: on
- * which side a point lies, and, for two sets on one line, which end of the one lies before which
+/* How two triangles meet, case by case. All cases use two kinds of decisions of exact_signs.h: on
+ * which side a point lies; and, for two intervals on one line, which end of one lies before which
  * end of the other.
  *
- * Triangles are taken by their dimension: 2 with area; 1 segments and 0 points are the same to the
- * code, two ends that may be equal. */
+ * Cases are distinguished by the triangles' dimension. 2: with area. 1 (segments) and 0 (points)
+ * share their code: two ends that may be equal. */
 #include "exact/exact.h"
 
 #include <assert.h>
@@ -31,10 +31,10 @@ static meeting meeting_of(tml_collide_class kind, int dimension, exact_cut first
 
 /* ---- a triangle across a plane or line ------------------------------------------------------- */
 
-/* The part of a triangle that lies in a plane, or on a line of its own plane: a segment from its
- * edge apex-first to its edge apex-second. The apex is a vertex with neither of the others on its
- * side. If there is none, a vertex lies on the plane and both others on one side of it: that vertex
- * is the apex and the whole part. */
+/* The section of a triangle with a plane, or with a line in the triangle's plane: a segment from
+ * edge apex-first to edge apex-second. The apex is a vertex that is alone on its side. If there is
+ * none, one vertex lies on the plane, with both others on one side of it: that vertex is the apex,
+ * and is the whole section. */
 typedef struct section {
     int apex, first, second;  /* vertices, in the triangle's order */
     int side;                 /* of the apex; if it is 0, the one that the others are not on */
@@ -73,8 +73,8 @@ static bool is_zero(const int side[3])
 
 /* ---- two areas ------------------------------------------------------------------------------- */
 
-/* In one plane: two convex polygons have disjoint interiors if and only if an edge's line parts
- * them. */
+/* Two triangles in one plane: the interiors of convex polygons are disjoint if and only if the line
+ * of an edge separates them. */
 static meeting meet_in_plane(exact_points *points)
 {
     int axis = exact_axis(points, 0, 1, 2);
@@ -95,7 +95,8 @@ static meeting meet_in_plane(exact_points *points)
     if (!is_apart)
         return (meeting){.kind = TML_COLLIDE_CLASS_COPLANAR, .dimension = 2};
 
-    /* What they share lies on one line and in an edge or vertex of each: its ends are vertices. */
+    /* The triangles' common points lie on one line, and in an edge or a vertex of each triangle, so
+     * the ends are vertices. */
     int least = -1, greatest = -1;
     for (int base = 0; base < EXACT_POINTS; base += 3) {
         int inside = exact_turn(points, axis, base, base + 1, base + 2);
@@ -117,18 +118,20 @@ static meeting meet_in_plane(exact_points *points)
                       vertex_cut(least), vertex_cut(greatest));
 }
 
-/* The order of two points along the cross product d of the normals m of a and n of b: where the
- * edge from a's apex to a_end passes through b's plane, and where that from b's apex to b_end
- * passes through a's. 1: in this order, 0: the same point, -1: in the other. With u and w the edges
- * and l d the step from the one point to the other, det[u, l d, w] = l (u.n) (w.m), and these two
- * products have the signs of minus the apexes' sides. */
+/* The order of two points along d = m x n, where m and n are the normals of a and b. The first
+ * point is where the edge from a's apex to a_end passes through b's plane; the second is where the
+ * edge from b's apex to b_end passes through a's plane. 1: in this order; 0: the same point; -1: in
+ * the other order. With u and w the two edges and l d the step from the first point to the second,
+ * det[u, l d, w] = l (u.n) (w.m), and the signs of (u.n) and (w.m) are minus those of the apexes'
+ * sides. */
 static int order_on_line(exact_points *points, const section *a, int a_end, const section *b,
                          int b_end)
 {
     return exact_side(points, a->apex, a_end, b->apex, b_end) * a->side * b->side;
 }
 
-/* The section's end on the edge to a vertex: a vertex where that edge ends in the plane. */
+/* The section's end on the edge from the apex to vertex `end`; that vertex itself if it lies in the
+ * plane. */
 static exact_cut section_end(const section *a, int end, const int *sides_of_a, int base,
                              exact_cut by)
 {
@@ -155,8 +158,8 @@ static meeting meet_areas(exact_points *points)
     if (is_same_side(side_b))
         return NO_MEETING;
 
-    /* Both sections lie on the line of both planes, whose direction is that of (normal of a) x
-     * (normal of b). Seen along it, an apex on the positive side has its first edge last. */
+    /* Both sections lie on the common line of the planes, with direction (normal of a) x (normal of
+     * b). Along it, if the apex is on the positive side, the end on the first edge comes last. */
     section a = section_of(0, side_a), b = section_of(3, side_b);
     int a_low = a.side > 0 ? a.second : a.first, a_high = a.side > 0 ? a.first : a.second;
     int b_low = b.side > 0 ? b.first : b.second, b_high = b.side > 0 ? b.second : b.first;
@@ -208,8 +211,9 @@ static meeting meet_segment_in_plane(exact_points *points, int p, int q, int bas
     if (is_same_side(turn))
         return NO_MEETING;
 
-    /* The triangle's section with the line p q. For a point x on it, det[apex - end, x - apex]
-     * times the apex's side tells on which side of the section's end x lies, along q - p. */
+    /* The triangle's section with the line p q. For a point x on that line, det[apex - end, x -
+     * apex] times the apex's side has the sign of x's position relative to the section's end, along
+     * q - p. */
     section area = section_of(base, turn);
     bool is_second_last =
         area.side * exact_turn(points, axis, base, base + 1, base + 2) > 0 || area.is_point;
@@ -257,8 +261,8 @@ static meeting meet_segment_area(exact_points *points, int p, int q, int base)
 
 /* ---- segments and points --------------------------------------------------------------------- */
 
-/* An axis along which three points of the two segments are not on a line; -1 if all four are on
- * one. */
+/* An axis along which three of the two segments' ends are not projected to one line; -1 if all four
+ * ends lie on one line. */
 static int axis_of_segments(exact_points *points, const int p[2], const int q[2])
 {
     int axis = exact_axis(points, p[0], p[1], q[0]);
@@ -375,8 +379,9 @@ tml_collide_class collide_exact_neighbours(const float a[9], const float b[9], f
             shared[shared_count++] = i;
     }
     meeting found = meet(&points);
-    /* A corner alone is a point. An edge alone is a segment, and no other than it unless both
-     * triangles are segments, in which what they share may end elsewhere. */
+    /* With one shared corner, the triangles share nothing else if they meet in a point. With a
+     * shared edge, they share nothing else if they meet in a segment; unless both are segments,
+     * whose intersection may be another segment. */
     bool is_all_shared = shared_count == 1 && found.dimension == 0;
     if (shared_count == 2 && found.dimension == 1) {
         is_all_shared = true;

@@ -1,18 +1,19 @@
-/* Exact signs in three stages, each for what the one before cannot tell: doubles with a bound on
- * their error; integers of 128 bits, when all coordinates lie on one grid; integers of any width.
+/* Exact signs in three stages; each stage handles the cases that the previous one cannot decide.
+ * Doubles with an error bound; 128-bit integers, if all coordinates lie on one grid; integers of
+ * any width.
  *
  * Doubles neither overflow nor underflow here: products of three differences of floats are at most
- * 2^387, and multiples of 2^-447, so that the bounds below are relative ones only. */
+ * 2^387 and are multiples of 2^-447. So the bounds below are purely relative. */
 #include "exact/exact_signs.h"
 
 #include <assert.h>
 
 #include "exact/exact_wide.h"
 
-/* A term of a determinant is a product of up to 3 differences, and is rounded once by each of them,
- * by 2 products and by up to 3 sums: 8 times, each relative 2^-53 (2^-52 when rounding is not to
- * the nearest). So the whole is off by less than 2^-49 of the sum of the terms' magnitudes; the sum
- * itself is rounded, too, hence twice that. */
+/* A term of a determinant is a product of up to 3 differences. It is rounded by each difference, by
+ * 2 products and by up to 3 sums: 8 times, each by a relative 2^-53 (2^-52 if rounding is not to
+ * nearest). So the determinant's error is below 2^-49 of the sum of the terms' magnitudes. The
+ * factor of 2 covers the rounding of that sum. */
 static const double ERROR_OF_TERMS = 0x1p-48;
 
 /* Coordinates on the grid are below this, so that determinants of degree 3 are below 6 * 2^123. */
@@ -132,7 +133,7 @@ static void add_det3(wide *sum, bool is_negative, const exact_points *points, in
     }
 }
 
-/* The determinants of differences, multiplied out, so that only coordinates are in them. */
+/* The determinants of differences, expanded, so that they contain only coordinates. */
 static wide wide_cross(const exact_points *points, int axis, exact_vector u, exact_vector v)
 {
     wide det = {{0}};
@@ -193,7 +194,7 @@ static estimate estimate_cross(const exact_points *points, int axis, exact_vecto
     return (estimate){xy - yx, ERROR_OF_TERMS * (fabs(xy) + fabs(yx))};
 }
 
-/* An error bound of 0 means that all terms are 0, and so is the determinant. */
+/* If the error bound is 0, all terms are 0, and so is the determinant. */
 static bool is_certain(estimate x)
 {
     return fabs(x.value) > x.error || x.error == 0;
@@ -255,7 +256,7 @@ int exact_order(const exact_points *points, int i, int j)
 /* ---- cuts ------------------------------------------------------------------------------------ */
 
 /* A cut lies at from + (to - from) d / (d - e), where d and e are the determinants of from and to
- * against what cuts them. They have opposite signs, or one is 0. */
+ * with respect to the cutting plane or line. d and e have opposite signs, or one of them is 0. */
 static estimate estimate_weight(const exact_points *points, const exact_cut *cut, int i)
 {
     const exact_vector v[] = {{cut->u, cut->v}, {cut->u, cut->axis < 0 ? cut->w : i}, {cut->u, i}};
@@ -269,8 +270,8 @@ static wide wide_weight(const exact_points *points, const exact_cut *cut, int i)
     return cut->axis < 0 ? wide_volume(points, v) : wide_cross(points, cut->axis, v[0], v[1]);
 }
 
-/* Sign of numerator / denominator - middle, which lies halfway between neighbouring floats: it has
- * 25 bits and is a multiple of 2^-150. */
+/* Sign of numerator / denominator - middle. middle lies halfway between neighbouring floats, so it
+ * has 25 bits and is a multiple of 2^-150. */
 static int compare_quotient(const wide *numerator, const wide *denominator, double middle)
 {
     int exponent;
@@ -290,9 +291,9 @@ static float round_quotient(const wide *numerator, const wide *denominator)
     double dividend = wide_approximate(numerator, &above);
     double divisor = wide_approximate(denominator, &below);
     double quotient = ldexp(dividend / divisor, above - below + WIDE_UNIT);
-    /* quotient is off by a few 2^-52 of itself: the correctly rounded float is nearest or, if
-     * quotient is close to the middle between them, its neighbour on that side. The exact value's
-     * side of the middle decides. */
+    /* quotient has a relative error of a few 2^-52. The correctly rounded float is nearest or, if
+     * quotient is close to the midpoint, its neighbour on that side. The side of the midpoint on
+     * which the exact value lies decides. */
     float nearest = (float)quotient;
     float other = nextafterf(nearest, quotient > (double)nearest ? INFINITY : -INFINITY);
     if (isinf(other))
@@ -340,8 +341,8 @@ static float cut_coordinate(exact_points *points, const exact_cut *cut, int axis
     double total = fabs(d.value) + fabs(e.value), lost = d.error + e.error;
     if (lost < total * 0x1p-10) {
         double t = fabs(d.value) / total, length = to - from, value = from + t * length;
-        /* t is off by twice what the weights are, relative to their sum, and the roundings of it;
-         * each sum by half a unit in its last place. */
+        /* t's error is twice the weights' error, relative to their sum, plus its own roundings;
+         * each sum's error is half a unit in its last place. */
         double error =
             (2.5 * lost / total + 0x1p-50) * fabs(length) + 0x1p-51 * (fabs(from) + fabs(to));
         float low = (float)(value - error), high = (float)(value + error);

@@ -1,10 +1,9 @@
 /* Integers wide enough that no sum of products of up to four floats is ever rounded.
  *
- * A float is an integer multiple of 2^-149 below 2^277 of them, so a product of n floats is an
- * integer multiple of 2^(-149 n), below 2^(277 n). Sums of such products are kept as two's
- * complement integers of that unit: fixed point, in which addition has no error to think about. The
- * widest here have degree 4, 48 products and a factor of 2: 4 * 277 + 6 + 1 bits and the sign,
- * within 1152. */
+ * A float is an integer multiple of 2^-149, below 2^277 of them. So a product of n floats is an
+ * integer multiple of 2^(-149 n), below 2^(277 n) of them. Sums of such products are kept as two's
+ * complement integers in that unit: fixed point, in which addition is exact. The widest sums here
+ * have degree 4, 48 products and a factor of 2: 4 * 277 + 6 + 1 bits and the sign, within 1152. */
 #ifndef COLLIDE_EXACT_WIDE_H
 #define COLLIDE_EXACT_WIDE_H
 
@@ -34,14 +33,15 @@ static inline wide_float wide_split(float x)
                         exponent ? exponent - 1 : 0};
 }
 
-/* sum += (high * 2^64 + low) * 2^shift, or -= it. high below 2^31; what is added is within sum. */
+/* sum += (high * 2^64 + low) * 2^shift, or sum -= it. high is below 2^31; the term fits sum. */
 static inline void wide_add(wide *sum, bool is_negative, uint64_t low, uint32_t high,
                             uint32_t shift)
 {
     const uint32_t parts[4] = {(uint32_t)low, (uint32_t)(low >> 32), high, 0};
     uint32_t word = shift / 32, bits = shift % 32, below = 0, carry = is_negative;
     for (uint32_t i = 0; word < WIDE_LIMBS; i++, word++) {
-        /* Subtracted as the complement plus 1, whose limbs above the number are all ones. */
+        /* Subtracts by adding the complement plus 1; the complement's limbs above the number are
+         * all ones. */
         uint64_t part = i < 4 ? ((uint64_t)parts[i] << bits | below) : 0;
         below = (uint32_t)(part >> 32);
         uint32_t addend = is_negative ? ~(uint32_t)part : (uint32_t)part;
@@ -82,8 +82,7 @@ static inline void wide_negate(wide *x)
 static inline void wide_add_scaled(wide *sum, bool is_negative, const wide *x, uint32_t mantissa,
                                    uint32_t shift)
 {
-    /* Products of two's complement are right modulo 2^(32 WIDE_LIMBS), negative numbers
-     * included. */
+    /* Two's complement products are correct modulo 2^(32 WIDE_LIMBS), also for negative numbers. */
     wide product = {{0}};
     uint32_t word = shift / 32, bits = shift % 32, below = 0;
     uint64_t carry = 0;
@@ -114,8 +113,8 @@ static inline int wide_sign(const wide *x)
     return 0;
 }
 
-/* x = result * 2^*exponent within a relative 2^-52; the result alone is within double's range,
- * which x need not be. */
+/* x = result * 2^*exponent, with a relative error of at most 2^-52. The result is within double's
+ * range, even if x is not. */
 static inline double wide_approximate(const wide *x, int *exponent)
 {
     wide magnitude = *x;

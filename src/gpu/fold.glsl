@@ -1,16 +1,17 @@
 /* The rules of folds, in the common subset of Vulkan GLSL and GLSL ES 3.00: how elements of each
  * scalar type become states that can be joined, and how a state becomes the result. Included after
- * prelude_common.glsl and gpu/fold_layout.k.h, which lists the folds. Needs these names, constants
- * of the shader or macros:
+ * prelude_common.glsl and gpu/fold_layout.k.h, which lists the folds. Requires these names, as
+ * constants of the shader or macros:
  *   uint FOLD_KIND, FOLD_TO
  *   uint SIZE_LOG2              log2 of an element's bytes: 0 ... 3
  *   bool IS_SIGNED              of integers
  *   bool IS_FLOAT, LARGEST, IS_MEAN
  *   uvec2 add64(uvec2, uvec2)
- * With WITH_DOUBLE the shader may compute in double precision. */
+ * With WITH_DOUBLE, the shader may compute in double precision. */
 const uint SIGN_BIT = SIZE_LOG2 == 0u ? 0x80u : SIZE_LOG2 == 1u ? 0x8000u : 0x80000000u;
 
-/* A 64-bit number (float: the low word; double: both words) and, for WHERE, a position. */
+/* A 64-bit number and, for WHERE, a position. A float is in the low word; a double in both
+ * words. */
 struct fold_state {
     uvec2 number;
     uint at;
@@ -41,8 +42,8 @@ uint neutral_word(uint parity)
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The key of the element in the low bits. The fold chooses the smallest key. A NaN has the largest;
- * for WHERE, -0 and 0 have the same. */
+/* The key of the element in the low bits. The fold selects the smallest key. A NaN has the largest
+ * key; for WHERE, -0 and 0 have the same key. */
 uint key_of(uint element)
 {
     uint key = element;
@@ -72,7 +73,8 @@ uvec2 key64_of(uvec2 element)
 {
     uvec2 key = element;
     if (IS_FLOAT) {
-        /* A NaN's fraction may be in the low word only: then it counts as 1 in the high word. */
+        /* The low word of a NaN's fraction may hold its only set bits; these count as 1 in the high
+         * word. */
         uint magnitude = (element.y & 0x7fffffffu) + (element.x != 0u ? 1u : 0u);
         if (FOLD_KIND == FOLD_WHERE)
             key.y = magnitude == 0u ? 0u : key.y;
@@ -121,8 +123,8 @@ bool key_less(fold_state a, fold_state b)
     return a.number.y == b.number.y ? low : high;
 }
 
-/* Joins the states of two ranges, a's before b's: of equal keys a's is chosen. For WHERE b replaces
- * an empty a (at is 0xffffffff), even if b has the largest key. */
+/* Joins the states of two ranges, a's before b's. If keys are equal, a's state is selected. For
+ * WHERE, b replaces an empty a (at is 0xffffffff) even if b has the largest key. */
 fold_state fold_join(fold_state a, fold_state b)
 {
     if (FOLD_KIND == FOLD_REAL) {
@@ -146,8 +148,8 @@ fold_state fold_join(fold_state a, fold_state b)
     return fold_choose(is_better || was_nothing, b, a);
 }
 
-/* BEST and WHERE: joins a word's elements of up to 32 bits, in the order of their positions, the
- * first of which is at. */
+/* BEST and WHERE: joins the elements of up to 32 bits in a word, in the order of their positions.
+ * at: the position of the first. */
 fold_state fold_word(fold_state f, uint word, uint at)
 {
     uint mask = SIZE_LOG2 == 0u ? 0xffu : SIZE_LOG2 == 1u ? 0xffffu : 0xffffffffu;
@@ -240,7 +242,8 @@ uvec2 best_result(fold_state f, bool is_empty)
     return uvec2(is_nowhere(f) ? special : element_of(f.number.x), 0u);
 }
 
-/* The bits of the result of count elements (x only, if 32 or fewer). Positions count from first. */
+/* The bits of the result of count elements; only x if the result has at most 32 bits. Positions
+ * count from first. */
 uvec2 fold_result(fold_state f, uvec2 first, uvec2 count)
 {
     bool is_empty = (count.x | count.y) == 0u;

@@ -1,4 +1,4 @@
-/* Puts users' kernels into shader templates; see the header. Also compiled into build tools. */
+/* Inserts users' kernels into shader templates (kernel_glue.h). Also compiled into build tools. */
 #include "gpu/kernel_glue.h"
 
 #include <ctype.h>
@@ -179,8 +179,8 @@ static void put_call(text_out *t, const tml_kernel *kernel, const char *names, c
     glue_put(t, ");\n}\n");
 }
 
-/* Of a kernel with several outputs: writes the struct of its result, and a name for each member;
- * returns the text after the list of outputs. */
+/* For a kernel with several outputs: writes the struct of its result, and a name for each member.
+ * Returns the text after the list of outputs. */
 static const char *put_outs(text_out *t, const tml_kernel *kernel)
 {
     const char *at = kernel->glsl;
@@ -227,8 +227,8 @@ size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array
     put_bytes(&t, head, strlen(head));
     put_bytes(&t, text, (size_t)(cut - text));
 
-    /* If a macro of the user wrote the kernel, types have their names in C. The kernel's name may
-     * be reserved in GLSL or used by the template. */
+    /* If a user's macro generated the kernel, types have their C names. The kernel's name may be
+     * reserved in GLSL, or used by the template. */
     glue_put(&t, "#define _Bool bool\n#define int32_t int\n#define uint32_t uint\n"
                  "#define tml_vec2 vec2\n#define tml_vec3 vec3\n#define tml_vec4 vec4\n"
                  "#define tml_uvec2 uvec2\n#define tml_uvec3 uvec3\n#define tml_uvec4 uvec4\n");

@@ -32,14 +32,14 @@
 
 #include <trommel/kernel.h>
 
-/* A kernel's place in the source, for the compiler's messages; file NULL: GLSL that has no file
- * names. */
+/* A kernel's position in the source, for the compiler's messages. file NULL: this version of GLSL
+ * has no file names. */
 typedef struct kernel_place {
     const char *file;
     unsigned line;
 } kernel_place;
 
-/* Writes the complete shader like snprintf: at most capacity bytes with the terminating zero.
+/* Writes the complete shader as snprintf does: at most capacity bytes, with the terminating zero.
  * Returns the length without the zero. head: #version and other first lines. array: the name of
  * array n before its number, "args.in". */
 size_t kernel_glue(const tml_kernel *kernel, const char *head, const char *array,

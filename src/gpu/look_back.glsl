@@ -1,19 +1,17 @@
-/* Decoupled look-back: states that tiles publish, each its aggregate first and then its inclusive
- * prefix, and that later tiles read. A tile is stuck after LOOKS polls without a result. Whoever
- * finds one either gives up or publishes the aggregate in that tile's stead: gpu/look_back.h has
- * the policy. The file that includes it defines
- *
- *   LOOK_WIDE   if a sum has 60 bits, as uvec2 (low, high), and a state two words of 30 bits
- *   LOOK_SUMS   if sums are those of group.glsl, u32 or u64: a state has two or three words of 30
- *               bits neither: a sum has 30 bits (an inclusive prefix 31) and a state one word
- *
+/* Decoupled look-back: each tile publishes a state, first its aggregate and then its inclusive
+ * prefix, and later tiles read the states. A tile is stuck after LOOKS polls without a result. A
+ * workgroup that finds a stuck tile either gives up, or publishes that tile's aggregate in its
+ * place; the policy is in gpu/look_back.h. The including file defines
+ *   LOOK_WIDE   a sum has 60 bits, as uvec2 (low, high), and a state has two words of 30 bits
+ *   LOOK_SUMS   sums are those of group.glsl, u32 or u64; a state has two or three words of 30 bits
+ *   neither     a sum has 30 bits (an inclusive prefix 31), and a state has one word
  * States are published by atomicExchange but polled by loads (compact.glsl says why).
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,
  * Levien, Owens: Decoupled Fallback: A Portable Single-Pass GPU Scan. 2025. */
 #include "gpu/look_back.h"
 
-/* A word of a state is 0 until its tile has published, and then a flag | a sum's bits. */
+/* A word of a state is 0 until its tile has published; then it is a flag | the bits of a sum. */
 const uint AGGREGATE = 0x40000000u;
 const uint INCLUSIVE = 0x80000000u;
 
@@ -74,16 +72,16 @@ void publish(uvec2 states, uint i, uint flag, look_sum sum)
     [[unroll]] for (uint w = 0u; w < STATE_WORDS; w++)
         atomicExchange(words_at(states).v[STATE_WORDS * i + w], words[w]);
 }
-/* Publishes the aggregate, or the inclusive prefix, of another workgroup's tile, unless that has
- * published by itself. Of one flag all publish the same. */
+/* Publishes the aggregate or the inclusive prefix of another workgroup's tile, unless that
+ * workgroup has done so already. All workgroups publish the same sum for a flag. */
 void publish_for(uvec2 states, uint i, uint flag, look_sum sum)
 {
     uvec3 words = words_of(sum) | flag;
     [[unroll]] for (uint w = 0u; w < STATE_WORDS; w++)
         atomicMax(words_at(states).v[STATE_WORDS * i + w], words[w]);
 }
-/* The flag and the sum of a state. Words with the same flag belong together: a tile publishes one
- * sum for each flag. */
+/* The flag and the sum of a state. Words with the same flag belong together, since a tile has only
+ * one sum for each flag. */
 uint look(uvec2 states, uint i, out look_sum sum)
 {
     uvec3 words = uvec3(0u);
@@ -124,8 +122,8 @@ uint look(uvec2 states, uint i, out look_sum sum)
 }
 
 /* Look-back by one invocation over a column: adds to sum the states of the tiles before end, the
- * nearest first, of which tile i's is word i * stride + column. Returns 0 if sum is complete; else
- * tile end - 1 is stuck, and the result is end. */
+ * nearest first. Tile i's state is word i * stride + column. Returns 0 if sum is complete.
+ * Otherwise returns end, lowered so that tile end - 1 is the stuck one. */
 const uint LOOK_WIDTH = 4u; /* tiles polled at a time */
 uint look_back_column(uvec2 states, uint stride, uint column, inout uint end, inout uint sum)
 {
@@ -154,7 +152,8 @@ uint look_back_column(uvec2 states, uint stride, uint column, inout uint end, in
 }
 #endif
 
-/* For tests: loads a word that is 0 so often before every other tile publishes. Returns 0. */
+/* For tests: before a tile with an even number publishes, loads a word that is 0 so often. Returns
+ * 0. */
 uint delay(uint tile, uint loads, uvec2 zero)
 {
     uint sum = 0u;
@@ -163,15 +162,16 @@ uint delay(uint tile, uint loads, uvec2 zero)
     return sum;
 }
 
-/* Does a tile, which is not the first, publish its inclusive prefix? In tests of late tiles only
- * some do, so that aggregates are added whatever the order in which tiles run. */
+/* Does a tile, other than the first, publish its inclusive prefix? In tests with late tiles only
+ * some do, so that aggregates are added in whatever order tiles run. */
 bool publishes_prefix(uint tile, uint loads)
 {
     return tile != 0u && (loads == 0u || (tile & 3u) == 3u);
 }
 
-/* Look-back by one subgroup, a lane a tile: adds to sum the states of the tiles before end, nearest
- * first. Returns 0 if sum is complete; else tile end - 1 is stuck, and the result is end. */
+/* Look-back by one subgroup, one lane per tile: adds to sum the states of the tiles before end, the
+ * nearest first. Returns 0 if sum is complete. Otherwise returns end, lowered so that tile end - 1
+ * is the stuck one. */
 uint look_back_row(uvec2 states, inout uint end, inout look_sum sum)
 {
     uint lane = gl_SubgroupInvocationID, misses = 0u;

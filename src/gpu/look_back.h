@@ -1,15 +1,15 @@
-/* The policy of waiting on a GPU, in one table: by operation and kind of device, how often a
- * workgroup looks at the state of another workgroup's tile before that tile counts as stuck, and
- * what it does then. A dispatch names its row (vk_dispatch_info.look), and the engine sets the
- * shader's specialization constants from it. No other file has numbers of its own.
+/* The policy of waiting on a GPU, in one table. By operation and kind of device, it says how often
+ * a workgroup polls the state of another workgroup's tile before that tile counts as stuck, and
+ * what the workgroup does then. A dispatch names its row (vk_dispatch_info.look), from which the
+ * engine sets the shader's specialization constants. No other file has such numbers.
  *
- * There are two kinds of device. One that makes progress (vk_caps.forward_progress) keeps every
- * workgroup moving that has started, so that a wait for its state ends. On the other kind a silent
- * workgroup may itself wait for the one that looks to end, and looking longer is of no use. On a
- * stuck tile a workgroup either
+ * There are two kinds of device. With forward progress (vk_caps.forward_progress), every workgroup
+ * that has started keeps running, so a wait for its state ends. Without it, a silent workgroup may
+ * itself be waiting for the polling workgroup to end, so polling longer is useless. When a tile is
+ * stuck, a workgroup either
  *
- *   helps     it computes the state of that tile itself. Without progress there is no other way;
- *             with progress the code for it mostly costs registers (figures: compact.glsl)
+ *   helps     it computes the state of that tile itself. Without forward progress there is no other
+ *             way; with it, the code mostly costs registers (figures: compact.glsl)
  *   gives up  it sets a word, and the host's next call that waits returns TML_ERROR_STALLED */
 #ifndef TML_LOOK_BACK_H
 #define TML_LOOK_BACK_H
@@ -46,10 +46,10 @@ typedef enum look_operation {
     LOOK_OPERATIONS
 } look_operation;
 
-/* A look is a round trip to memory, 0.7 us on an H200. LOOKS_MOST are 0.7 s there: a tile takes
- * some microseconds, so that is enough on a shared device too, while watchdogs, which reset the
- * device, fire after 2 s (Windows) or some seconds (Linux, some drivers). Waits for the same tile
- * overlap. LOOKS_LONG are tens of milliseconds. */
+/* A poll is a round trip to memory, 0.7 us on an H200, where LOOKS_MOST polls take 0.7 s. A tile
+ * takes some microseconds, so that is enough even on a shared device. It is also less than the time
+ * after which watchdogs reset the device: 2 s (Windows) or some seconds (Linux, some drivers).
+ * Waits for the same tile overlap. LOOKS_LONG polls take tens of milliseconds. */
 enum { LOOKS_MOST = 1 << 20, LOOKS_LONG = 1 << 16 };
 
 /* What is known of a device, and whether a test asks for late tiles. */
@@ -68,13 +68,13 @@ typedef struct look_policy {
 static inline look_policy look_policy_of(look_operation operation, const look_device *device)
 {
     enum { HELP = false, GIVE_UP = true };
-    /* Tickets give tiles to workgroups in the order in which these start. They are not needed where
-     * workgroups start in the order of their index (vk_caps.begins_in_order). A scan with progress
-     * needs none either, since it helps the tiles of workgroups that have not started. The shaders
-     * of expand and of the probe have no choice. */
+    /* Tickets assign tiles to workgroups in the order in which the workgroups start. They are
+     * unnecessary if workgroups start in the order of their index (vk_caps.begins_in_order). A scan
+     * with forward progress requires none either, since it helps the tiles of workgroups that have
+     * not started. The shaders of expand and of the probe have no choice. */
     enum { IF_NO_ORDER, IF_NO_PROGRESS, ALWAYS };
-    /* Late tiles are for tests: loads of every other tile before it publishes, which take longer
-     * than the looks without progress. */
+    /* Late tiles are for tests: every other tile performs so many loads before it publishes, which
+     * takes longer than all polls without forward progress. */
     static const struct {
         struct {
             uint32_t looks;
@@ -88,7 +88,8 @@ static inline look_policy look_policy_of(look_operation operation, const look_de
         [LOOK_COMPACT]       = {{LOOKS_MOST, GIVE_UP}, {16, HELP},            IF_NO_ORDER,    2000},
         [LOOK_PARTITION]     = {{1024, HELP},          {1024, HELP},          IF_NO_ORDER,    2000},
         [LOOK_SCAN]          = {{LOOKS_LONG, HELP},    {4, HELP},             IF_NO_PROGRESS, 1000},
-        /* Nobody can help, as elements may be overwritten. Chosen only where there is progress. */
+        /* A workgroup cannot help, since elements may be overwritten. Chosen only with forward
+         * progress. */
         [LOOK_SCAN_IN_PLACE] = {{LOOKS_MOST, GIVE_UP}, {LOOKS_MOST, GIVE_UP}, IF_NO_ORDER,    1000},
         [LOOK_SCAN_SEGMENTS] = {{LOOKS_MOST, GIVE_UP}, {LOOKS_MOST, GIVE_UP}, IF_NO_ORDER,    1000},
         [LOOK_EXPAND]        = {{1024, HELP},          {16, HELP},            ALWAYS,         0},

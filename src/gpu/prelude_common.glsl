@@ -1,7 +1,7 @@
-/* The kernel vocabulary (src/kernels/kernel.h) that Vulkan GLSL and GLSL ES 3.00 share. Included
- * after prelude_vulkan.glsl or prelude_es300.glsl, which define addresses and the loads of a word,
- * halfword or byte: tml_load_word(address, i), and tml_load_half and tml_load_byte, which return
- * the element in the low bits and anything above. */
+/* The part of the kernel vocabulary (src/kernels/kernel.h) that Vulkan GLSL and GLSL ES 3.00 share.
+ * Included after prelude_vulkan.glsl or prelude_es300.glsl, which define addresses and the loads of
+ * a word, halfword or byte: tml_load_word(address, i), tml_load_half and tml_load_byte. The latter
+ * two return the element in the low bits, and undefined bits above. */
 #define TML_GLSL
 
 #define F(x)             float(x)

@@ -1,14 +1,14 @@
 /* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 1.00 and WebGL 1, which have no unsigned
- * integers, no bit operations and no constant arrays. uint is int here. An int may be a float in
- * the device, so it is exact within 2^24. A kernel that needs more does not compile. Included after
- * "#version 100", in place of the other preludes. The engine removes suffixes of literals (1.0f,
- * 1u), which GLSL ES 1.00 does not have. There are no addresses: a shader samples its arrays
- * itself.
+ * integers, no bit operations and no constant arrays. uint is int here. A device may represent an
+ * int as a float, so it is exact within 2^24. A kernel that uses more than this does not compile.
+ * Included after "#version 100", in place of the other preludes. The engine removes suffixes of
+ * literals (1.0f, 1u), which GLSL ES 1.00 lacks. There are no addresses: a shader samples its
+ * arrays itself.
  *
  * gl_FragColor is mediump in GLSL ES 1.00, and some drivers round it to half precision. If targets
- * are floats and the device has GLSL ES 3.00, the same text is compiled as that, with TML_ES300
- * defined. (gl_FragCoord is mediump, too, which is too small for positions in a row; a varying
- * replaces it.) */
+ * are floats and the device has GLSL ES 3.00, the same text is compiled as GLSL ES 3.00, with
+ * TML_ES300 defined. (gl_FragCoord is mediump, too, which is insufficient for positions in a row; a
+ * varying replaces it.) */
 precision highp float;
 precision highp int;
 precision highp sampler2D;

@@ -1,7 +1,7 @@
 /* The kernel vocabulary (src/kernels/kernel.h) for GLSL ES 3.00 and WebGL 2. Included after
  * "#version 300 es" and before prelude_common.glsl. An address is an R32UI texture, whose texels,
- * row by row, are an array's 32-bit words. Floats are stored as their bits, so no float texture is
- * needed and no value is rounded. */
+ * row by row, are the 32-bit words of an array. Floats are stored as their bits, so no float
+ * texture is required and no value is rounded. */
 precision highp float;
 precision highp int;
 precision highp usampler2D;
@@ -12,7 +12,8 @@ precision highp usampler2D;
 #define ARGS_USE(name)    uniform name args;
 
 #define ADDRESS highp usampler2D
-/* Coordinates of texel i of an array. Rows have 1 << TML_ROW_LOG2 texels, if that is defined. */
+/* Coordinates of texel i of an array. Rows have 1 << TML_ROW_LOG2 texels if TML_ROW_LOG2 is
+ * defined. */
 ivec2 tml_place(highp usampler2D address, uint i)
 {
 #ifdef TML_ROW_LOG2
@@ -49,8 +50,9 @@ uvec4 tml_word_uvec4(tml_words words, uint i)
                  tml_word(words, i + 3u));
 }
 
-/* GLSL ES 3.00 has no "precise". The product passes through integers and a uniform that no compiler
- * knows, so it is not contracted to a fused multiply-add. The uniform is never set, so it is 0. */
+/* GLSL ES 3.00 has no "precise". The product is xor-ed as an integer with a uniform, which the
+ * compiler cannot know to be 0, so that it is not contracted to a fused multiply-add. The uniform
+ * is never set, so it is 0. */
 uniform highp uint tml_zero;
 float rounded_product(float a, float b)
 {

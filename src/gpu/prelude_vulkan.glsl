@@ -1,8 +1,8 @@
 /* The kernel vocabulary (src/kernels/kernel.h) for Vulkan GLSL. Included after "#version 460" and
- * before prelude_common.glsl. Needs Vulkan 1.2 with bufferDeviceAddress only: an address is a
+ * before prelude_common.glsl. Requires only Vulkan 1.2 with bufferDeviceAddress: an address is a
  * uvec2, not a 64-bit integer, and bytes and halfwords are extracted from words, without 8- or
- * 16-bit storage. TML_WIDE, defined before, allows users' kernels with double, int64 or uint64, if
- * the device has those. */
+ * 16-bit storage. If TML_WIDE is defined before, users' kernels may use double, int64 or uint64, as
+ * far as the device supports them. */
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #ifdef TML_WIDE
@@ -27,8 +27,9 @@
 layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer tml_word_at {
     uint bits;
 };
-/* The word with byte 2^32 * high + low of the array at address. An array index is signed in SPIR-V,
- * and arrays may have more than 2^31 words, so the address is added here. */
+/* The word that contains byte 2^32 * high + low of the array at address. The offset is added to the
+ * address here, since an array index is signed in SPIR-V and arrays may have more than 2^31
+ * words. */
 uint tml_load(uvec2 address, uint low, uint high)
 {
     uint carry;
@@ -39,8 +40,8 @@ uint tml_load_word(uvec2 address, uint i)
 {
     return tml_load(address, i << 2, i >> 30);
 }
-/* The halfword or byte is in the low bits, its neighbours above. The array's address is a multiple
- * of the element's size. */
+/* The halfword or byte is in the low bits; its neighbours are above. The array's address is a
+ * multiple of the element's size. */
 uint tml_load_half(uvec2 address, uint i)
 {
     return tml_load(address, i << 1, i >> 31) >> ((((address.x >> 1) + i) & 1u) << 4);
