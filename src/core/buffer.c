@@ -1,6 +1,6 @@
-/* Buffers: handles, slots, and copies between host and device. Create and destroy each increment a
- * slot's generation, which is odd while the slot holds a buffer: a handle, made of slot and
- * generation, matches its own buffer alone. */
+/* Buffers: handles, slots, and copies between host and device. Both create and destroy increment a
+ * slot's generation, which is odd while the slot holds a buffer. A handle consists of slot and
+ * generation, so it matches only its own buffer. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,9 +22,9 @@ tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer)
                : NULL;
 }
 
-/* First generation of a slot: even, and unlikely to be another context's, so that a foreign handle
- * is recognised. It is a multiplicative (Fibonacci) hash of the context's address and the time; the
- * time tells it from a closed context at the same address. */
+/* First generation of a slot: even, and unlikely to equal that of another context, so that a
+ * foreign handle is recognised. It is a multiplicative (Fibonacci) hash of the context's address
+ * and the time; the time distinguishes it from a closed context at the same address. */
 static uint32_t first_generation(const tml_context *tml)
 {
     uint64_t nanoseconds = (uint64_t)(1e9 * tml_seconds());
@@ -188,7 +188,7 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
     return status;
 }
 
-/* Adds a buffer, unless it is an array of a program, to the list of those that are named. */
+/* Adds a buffer to the list of those that are named, unless it is an array of a program. */
 static tml_status name_buffer(tml_context *tml, const char *call, tml_buffer buffer)
 {
     if (buffer.slot - TML_ARRAY_FIRST < TML_ARRAY_PAGE * TML_ARRAY_PAGES)
@@ -231,7 +231,7 @@ type_fits:
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
-/* Checks a copy of elements [first, first + count) to or from memory; *slot gets the buffer's
+/* Checks a copy of elements [first, first + count) to or from memory. *slot receives the buffer's
  * slot. */
 static tml_status check_range(tml_context *tml, const char *call, tml_buffer buffer, uint64_t first,
                               uint64_t count, const char *field, const void *memory,

@@ -1,15 +1,14 @@
-/* The gate of public calls (call.h): it admits one thread at a time, and refuses forked processes,
- * calls from hooks, and NULL arguments. And messages: what a context tells its log, and what went
- * wrong. */
+/* The gate of public calls (call.h), which admits one thread at a time, and refuses forked
+ * processes, calls from hooks, and NULL arguments. Also messages: the context's log, and the last
+ * error. */
 #include "core/call.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* This thread's last message that no context could hold: one of tml_open (tml NULL), or of a call
- * that the gate of tml refused. The variable's address identifies the thread in
- * tml_context.owner. */
+/* This thread's last message that no context could store: from tml_open (tml NULL), or from a call
+ * that tml's gate refused. The variable's address identifies the thread in tml_context.owner. */
 static _Thread_local struct {
     const tml_context *tml;
     char text[TML_MESSAGE];
@@ -113,7 +112,7 @@ tml_status tml_refuse(tml_context *tml, const char *call, const char *what)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Makes the calling thread the context's owner; a nested call of the owner increments depth. */
+/* Makes the calling thread the context's owner. A nested call of the owner increments depth. */
 static tml_status call_take(tml_context *tml, const char *call)
 {
     if (is_inside(tml)) {
@@ -180,7 +179,7 @@ tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *
                              : "call tml_vulkan_record_end, or tml_vulkan_prepare_end, first");
 }
 
-/* The name at index in a list such as "tml, desc, out"; *length gets its length. */
+/* The name at index in a list such as "tml, desc, out". *length receives its length. */
 static const char *name_at(const char *names, size_t index, int *length)
 {
     for (; index; index--)

@@ -6,9 +6,10 @@
  *         return status ? status : tml_leave(tml, scan(tml, desc));
  *     }
  *
- * A function whose context is a member of a handle uses TML_ENTER_BY(subdivider, desc, out). The
- * macros' arguments are the pointers that must not be NULL, under their names in the public header.
- * Public calls nested in a call pass the gate too: it admits the owner thread again. */
+ * If the context is a member of a handle, the function uses TML_ENTER_BY(subdivider, desc, out).
+ * The macros' arguments are the pointers that must not be NULL, under their names in the public
+ * header. A public call nested in another passes the gate too, since the gate admits the owner
+ * thread again. */
 #ifndef TML_CALL_H
 #define TML_CALL_H
 
@@ -23,9 +24,9 @@
 #define TML_FIRST_OF(first, ...)   (first)
 #define TML_CONTEXT_OF(first, ...) ((first) ? (first)->tml : NULL)
 
-/* Enters a public call. Refuses a NULL in needed, a second thread, a forked process and a call from
- * a hook with INVALID_ARGUMENT and a message. names lists the names of needed, as in "tml, desc".
- * After TML_OK the call must end with tml_leave. */
+/* Enters a public call. Refuses, with INVALID_ARGUMENT and a message, a NULL in needed, a second
+ * thread, a forked process and a call from a hook. names: the names of needed, as "tml, desc".
+ * After TML_OK, the call must end with tml_leave. */
 tml_status tml_enter(tml_context *tml, const char *call, const char *names,
                      const void *const *needed, size_t count);
 /* Leaves a call that tml_enter admitted; returns status. */
@@ -34,8 +35,8 @@ tml_status tml_leave(tml_context *tml, tml_status status);
  * size). */
 size_t tml_leave_with(tml_context *tml, size_t size);
 
-/* Records a message for tml_last_error in storage of this thread, not in the context, which may be
- * NULL. Returns status. */
+/* Records a message for tml_last_error in this thread's storage rather than in the context, which
+ * may be NULL. Returns status. */
 tml_status tml_reject(const tml_context *tml, tml_status status, const char *format, ...)
     TML_FORMAT(3, 4);
 /* Deletes the message that this thread recorded for tml by tml_reject. */

@@ -1,4 +1,4 @@
-/* Contexts: the table of engines, their devices, open and close. No engine refers to this file. */
+/* Contexts: the table of engines, their devices, open and close. No engine depends on this file. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ typedef struct device_entry {
     uint32_t number; /* index in the engine's device list */
 } device_entry;
 
-/* The first engine of a kind; NULL for AUTO and for a kind that the build lacks. */
+/* The first engine of a kind. NULL for AUTO, and for a kind that the build lacks. */
 static const tml_engine *engine_of(const tml_engine *const *engines, tml_engine_kind kind)
 {
     while (*engines && (*engines)->kind != kind)
@@ -39,7 +39,7 @@ static const tml_engine *engine_of(const tml_engine *const *engines, tml_engine_
     return *engines;
 }
 
-/* Lists the devices of the engines that desc allows, software drivers last; returns their
+/* Lists the devices of the engines that desc allows, software drivers last. Returns their
  * number. */
 static uint32_t list_devices(const tml_engine *const *engines, const tml_open_desc *desc,
                              device_entry out[DEVICES_MAX])
@@ -79,7 +79,8 @@ void tml_context_describe(const tml_context *tml, tml_device_info *out)
     out->scratch_size = tml->scratch_size;
 }
 
-/* Does wanted (part of a name, or an index in the device list; NULL: any) match this device? */
+/* Does this device match wanted: a part of its name, its index in the device list, or NULL for
+ * any? */
 static bool device_matches(const char *wanted, uint32_t number, const tml_device_info *info)
 {
     if (!wanted)
@@ -171,9 +172,9 @@ static bool may_go_on(const tml_open_desc *desc, tml_status status)
            status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_INVALID_ARGUMENT;
 }
 
-/* Opens the first device that matches desc. AUTO skips a device that fails to open, and one with
- * fewer operations than the CPU engine unless desc names the device. *tried: did a device match? If
- * none did, the status is NO_DEVICE. */
+/* Opens the first device that matches desc. AUTO skips a device that fails to open. It also skips a
+ * device with fewer operations than the CPU engine, unless desc names the device. *tried: did a
+ * device match? If none did, the status is NO_DEVICE. */
 static tml_status open_first(const tml_engine *const *engines, const tml_open_desc *desc,
                              const tml_testing *testing, const device_entry *devices,
                              uint32_t count, bool *tried, tml_context **out)
@@ -238,7 +239,7 @@ tml_status tml_open_among(const tml_engine *const *engines, const tml_open_desc 
         if ((desc->engine == TML_ENGINE_AUTO || desc->engine == (*engine)->kind) &&
             (*engine)->is_lent && (*engine)->is_lent(desc))
             return context_create(engines, desc, testing, &(device_entry){.engine = *engine}, out);
-    /* A device number indexes the list of all engines; a name is searched in the list of
+    /* A device number is an index in the list of all engines; a name is searched for in the list of
      * desc.engine. */
     device_entry devices[DEVICES_MAX];
     bool by_number = desc->device && desc->device[0] >= '0' && desc->device[0] <= '9';

@@ -16,22 +16,22 @@
 #define TML_CEIL_DIV(a, b)            (((a) + (b)-1) / (b))
 #define TML_ALIGN_UP(size, alignment) (((size) + (alignment)-1) / (alignment) * (alignment))
 
-/* clang-tidy reads one file at a time: it must be told that tml_error returns its status
+/* Declares to clang-tidy, which analyses one file at a time, that tml_error returns its status
  * argument. */
 #ifdef __clang_analyzer__
 #    define tml_error(tml, status, ...)                                                            \
         ((void)tml_error(tml, status, __VA_ARGS__), (tml_status)(status))
 #endif
 
-/* Records and returns UNSUPPORTED. what names the missing operation ("no fields"); the message
+/* Records and returns UNSUPPORTED. what: the missing operation ("no fields"). The message also
  * names the engine or its tier, and a replacement. */
 tml_status tml_refuse(tml_context *tml, const char *call, const char *what);
 
-/* Bytes that scratch and allocations are aligned to, a cache line and the widest vector; slots in a
+/* Alignment of scratch and allocations in bytes: a cache line, and the widest vector. Slots per
  * page. */
 enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
-/* Arrays of programs of streams (stream/program.h), in pages, and the slot number of the first
- * one's handle. */
+/* Arrays of programs of streams (stream/program.h): how many there are per page, how many pages,
+ * and the slot number in the first one's handle. */
 enum { TML_ARRAY_PAGE = 64, TML_ARRAY_PAGES = 64 };
 #define TML_ARRAY_FIRST (UINT32_MAX - TML_ARRAY_PAGE * TML_ARRAY_PAGES)
 /* Bytes of an error message, its final 0 included. */
@@ -49,7 +49,7 @@ struct tml_slot {
     char label[32];
 };
 
-/* A buffer without memory of its own, which the engine's lay places in scratch. */
+/* A buffer without memory of its own; the engine's lay places it in scratch. */
 enum { TML_RECORD_WORDS = 10 };
 typedef struct tml_array_slot {
     tml_slot slot;                     /* first, so that the engine finds record by the slot */
@@ -68,7 +68,7 @@ typedef struct tml_program_memory {
     tml_growing buffers; /* handles of the buffers that a tml_program names */
 } tml_program_memory;
 
-/* A read without a wait. The engine takes memory when a read needs more than capacity, and keeps
+/* A read without a wait. If a read needs more than capacity, the engine allocates memory, and keeps
  * it. */
 struct tml_reading {
     uint32_t generation; /* odd while under way */
@@ -150,11 +150,12 @@ static inline uint32_t tml_concurrency(const tml_context *tml)
     return tml->parallel.concurrency;
 }
 
-/* The slot of a handle; NULL, without a message, for a zeroed, stale or foreign handle. The pointer
+/* The slot of a handle. NULL, without a message, for a zeroed, stale or foreign handle. The pointer
  * is valid until the buffer is destroyed. */
 tml_slot *tml_slot_of(const tml_context *tml, tml_buffer buffer);
 
-/* Most outputs that an expansion writes: the smallest capacity of those given; 0 if none is. */
+/* The most outputs that an expansion can write: the smallest capacity of its output buffers; 0 if
+ * it has none. */
 static inline uint64_t tml_expand_capacity(const tml_context *tml, const tml_expand_desc *desc)
 {
     uint64_t capacity = UINT64_MAX;
@@ -169,7 +170,7 @@ static inline uint64_t tml_expand_capacity(const tml_context *tml, const tml_exp
     return capacity == UINT64_MAX ? 0 : capacity;
 }
 
-/* A desc field's name for a message, followed by its buffer's label if there is one: in
+/* The name of a desc's field for a message, followed by its buffer's label if there is one: in
  * "densities". */
 typedef struct tml_field_text {
     char text[96];
@@ -177,7 +178,7 @@ typedef struct tml_field_text {
 tml_field_text tml_field_named(const tml_context *tml, const char *field, tml_buffer buffer);
 
 /* Checks a desc's buffer field: alive, not on_host, of one of types (a list ended by TML_TYPE_NONE;
- * NULL: any type), at least count elements. On failure records a message that names call and
+ * NULL: any type), with at least count elements. On failure, records a message that names call and
  * field. */
 tml_status tml_check_buffer(tml_context *tml, const char *call, const char *field,
                             tml_buffer buffer, const tml_type *types, uint64_t count);
@@ -185,7 +186,7 @@ tml_status tml_check_buffer(tml_context *tml, const char *call, const char *fiel
 tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
                                      tml_buffer buffer, const tml_type *types, uint64_t count);
 
-/* tml_buffer_create with a desc of these. data: NULL: contents are undefined */
+/* tml_buffer_create with these fields of the desc. data NULL: contents are undefined. */
 tml_status tml_buffer_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
                            const char *label, tml_buffer *out);
 /* A buffer of the engine's with what one that is on_host holds. */
@@ -198,32 +199,32 @@ void tml_reads_close(tml_context *tml);
 /* What a context allocates by, unless tml_open_desc.allocator is given. */
 extern const tml_allocator tml_default_allocator;
 
-/* Room for size more bytes, which keep all before them; NULL: there is no memory. */
+/* Returns room for size more bytes, and keeps all bytes before them. NULL if out of memory. */
 void *tml_grow(tml_context *tml, tml_growing *array, size_t size);
-/* Memory of a buffer on the host, aligned as tml_alloc's. Large blocks that were freed are kept for
- * the next buffers, since clearing new pages takes the system as long as many an operation takes to
- * fill them. Until then the system may have their pages (tml_platform_lend). An allocator of the
- * caller's keeps its own. */
+/* Memory of a buffer on the host, aligned as that of tml_alloc. Freed large blocks are kept for
+ * later buffers, since the system takes as long to clear new pages as many operations take to fill
+ * them. While a block is kept, the system may reclaim its pages (tml_platform_lend). With a
+ * caller's allocator, no blocks are kept. */
 void *tml_memory_alloc(tml_context *tml, size_t size);
 void tml_memory_free(tml_context *tml, void *memory, size_t size);
 /* Frees what is kept. */
 void tml_memory_release(tml_context *tml);
 
-/* Grows the scratch arena to at least size bytes and returns its address, of the engine's kind, in
- * *out; OUT_OF_MEMORY with a message otherwise. The address is valid until the next call that may
- * grow the arena, so one operation uses the arena at a time. */
+/* Grows the scratch arena to at least size bytes. *out receives its address, of the engine's kind.
+ * OUT_OF_MEMORY, with a message, on failure. The address is valid until the next call that may grow
+ * the arena, so only one operation may use the arena at a time. */
 tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out);
 /* Frees the arena, so that other allocations can have its memory. */
 void tml_scratch_release(tml_context *tml);
 
-/* tml_parallel_for, but no task begins once the call is cancelled. false: some did not, whatever
- * tml_cancel_clear has said since. */
+/* As tml_parallel_for, but no task begins once the call is cancelled. Returns false if a task did
+ * not run, even if tml_cancel_clear was called since. */
 bool tml_parallel_until(tml_context *tml, uint32_t count, tml_task_fn task, void *argument);
 
 /* Is a caller's command buffer being recorded? */
 bool tml_is_recording(const tml_context *tml);
-/* Refuses with INVALID_ARGUMENT a call that cannot be recorded into a caller's command buffer,
- * while one is recorded. call: NULL for the public call in progress; instead: the remedy, NULL for
+/* While a caller-owned command buffer is recorded, refuses a call that cannot be recorded into it,
+ * with INVALID_ARGUMENT. call: NULL for the public call in progress; instead: the remedy, NULL for
  * the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
 

@@ -2,11 +2,11 @@
  * and buffers, and the type of its operations. An engine includes neither another engine nor a
  * program.
  *
- * What an engine does for a call is a part: a tml_engine_op in a table of the call's, indexed by
- * tml_engine.part (stream/stream_parts.h, image/image_parts.c), so that who never calls links none
- * of it. Parts of streams are in the engine's folder, those of the programs surface, field and
- * image in the program's. Its run function gets the resolved internal desc that this header or the
- * program's in src/ defines. */
+ * An engine's implementation of a call is a part: a tml_engine_op in a table of the call, indexed
+ * by tml_engine.part (stream/stream_parts.h, image/image_parts.c). So a program that never uses the
+ * call does not link its parts. Parts of streams are in the engine's folder; parts of the programs
+ * surface, field and image are in the program's folder. A part's run function receives the resolved
+ * internal desc, which this header or the program's header in src/ defines. */
 #ifndef TML_ENGINE_H
 #define TML_ENGINE_H
 
@@ -16,25 +16,25 @@ typedef struct tml_slot tml_slot;
 typedef struct tml_reading tml_reading;
 struct tml_vulkan_kernel;
 
-/* bit_count of desc is not 0, nor is its method AUTO. Keys compare as the codes of
+/* In desc, bit_count is not 0 and method is not AUTO. Keys compare as the codes of
  * kernels/sort.k.h, which has the formula. */
 typedef struct tml_sort_resolved {
     tml_sort_desc desc;
     uint64_t flip;
     uint64_t real_flip; /* of keys whose highest bit is set */
-    /* the most; SORT_SEGMENTS has desc.offsets or desc.starts, with a resolved count */
+    /* The most segments. SORT_SEGMENTS has desc.offsets or desc.starts, with a resolved count. */
     uint64_t segments;
 } tml_sort_resolved;
 
-/* MIN and MAX are the largest code of kernels/sort.k.h (EXTREME_IS_NAN). SUM: zeros. */
+/* MIN and MAX select the largest code of kernels/sort.k.h (EXTREME_IS_NAN). For SUM, all are 0. */
 typedef struct tml_scan_resolved {
     tml_scan_desc desc;
     uint64_t flip, real_flip, least;
 } tml_scan_resolved;
 
-/* Writes values, indices and count, in the order of desc.unsorted; the rest of desc's results are
- * steps of src/stream. k.count is at most length.count. The elements whose codes (kernels/sort.k.h)
- * are the smallest are taken, whatever desc.smallest says. */
+/* A part writes values, indices and count, in the order of desc.unsorted; desc's other results are
+ * steps of src/stream. k.count is at most length.count. Whatever desc.smallest says, the elements
+ * with the smallest codes (kernels/sort.k.h) are selected. */
 typedef struct tml_top_k_resolved {
     tml_top_k_desc desc;
     uint64_t flip, real_flip;
@@ -45,8 +45,9 @@ typedef struct tml_search_resolved {
     tml_search_desc desc;
     uint64_t flip, real_flip;
     uint64_t minus_zero; /* the bits that count as those of 0; 0: none */
-    /* sorted has one more element, the end. The result is a u32: the place less one, the bin of a
-     * histogram with these edges, and 2^32 - 1 for a query after the end. There is no desc.out. */
+    /* sorted has one more element, the end. The result is a u32: the query's bin in a histogram
+     * with these edges (its position less one), or 2^32 - 1 for a query after the end. desc.out is
+     * unused. */
     bool as_bins;
 } tml_search_resolved;
 
@@ -75,8 +76,8 @@ static inline tml_buffer tml_expand_out(const tml_expand_desc *desc, uint32_t k)
     return k ? desc->also[k - 1] : desc->out;
 }
 
-/* Result k of a resolved tml_reduce_desc: 0 is its fold and out, k > 0 is also[k - 1]. Used entries
- * come first. */
+/* Result k of a resolved tml_reduce_desc: result 0 is its fold and out, result k > 0 is also[k -
+ * 1]. Used entries come first. */
 static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)
 {
     return k ? desc->also[k - 1] : (tml_reduce_result){desc->fold, desc->out};
@@ -89,7 +90,7 @@ static inline uint32_t tml_reduce_results(const tml_reduce_desc *desc)
     return count;
 }
 
-/* One operation on one engine. Its functions get checked and resolved descs alone: no method is
+/* One operation on one engine. Its functions receive only checked and resolved descs: no method is
  * AUTO, and every length has a bound. */
 typedef struct tml_engine_op {
     bool (*supports)(tml_context *tml, const void *desc);       /* NULL: always */
@@ -97,8 +98,8 @@ typedef struct tml_engine_op {
     tml_status (*run)(tml_context *tml, const void *desc, void *scratch, size_t scratch_size);
 } tml_engine_op;
 
-/* Index of an engine in a program's table of parts. Both tiers of OpenGL ES are TML_ENGINE_GL in
- * public. */
+/* Index of an engine in a program's table of parts. In the public interface, both tiers of OpenGL
+ * ES are TML_ENGINE_GL. */
 typedef enum tml_part {
     PART_CPU,
     PART_VULKAN,
@@ -111,17 +112,17 @@ typedef struct tml_engine {
     tml_engine_kind kind;
     tml_part part;
     const char *name;
-    /* Lists the engine's devices, best first, and returns their number. desc: tml_open's; NULL:
-     * tml_devices asks. Entry NULL: another engine of the same kind opens the devices and may
+    /* Lists the engine's devices, best first, and returns their number. desc: that of tml_open;
+     * NULL in tml_devices. Entry NULL: another engine of the same kind opens the devices, and may
      * switch to this one. */
     uint32_t (*devices)(const tml_open_desc *desc, tml_device_info *out, uint32_t capacity);
     /* Does desc supply the device? Then tml_open lists none. NULL: never. */
     bool (*is_lent)(const tml_open_desc *desc);
-    /* Asked after AUTO opened this engine: does it lack operations of the CPU engine, and does no
-     * field of desc request it? Then AUTO tries the next device. NULL: never. */
+    /* Called after AUTO has opened this engine: does the engine lack operations of the CPU engine,
+     * and does no field of desc request it? If so, AUTO tries the next device. NULL: never. */
     bool (*yields)(const tml_open_desc *desc);
     /* Opens tml->device, index tml->device_number of the device list, and fills tml->engine_state.
-     * For a device that desc supplies, open fills tml->device too. */
+     * If desc supplies the device, open also fills tml->device. */
     tml_status (*open)(tml_context *tml, const tml_open_desc *desc);
     void (*close)(tml_context *tml);
     tml_status (*buffer_create)(tml_context *tml, tml_slot *slot, const tml_buffer_desc *desc);
@@ -129,12 +130,12 @@ typedef struct tml_engine {
     tml_status (*read)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size, void *out);
     tml_status (*write)(tml_context *tml, tml_slot *slot, uint64_t offset, size_t size,
                         const void *in);
-    /* Writes a few words from a slot's first on, which it takes now, without a wait, also into a
-     * recording. Entry NULL: write does so. */
+    /* Writes a few words from a slot's first word on, also into a recording. Copies the words
+     * before it returns, and does not wait. Entry NULL: write does so. */
     tml_status (*put)(tml_context *tml, tml_slot *slot, size_t size, const void *in);
-    /* Reads without a wait (reads.c): enqueues a copy of reading->size bytes from offset on; copies
-     * it to out if it has arrived (*done); frees what the reading keeps. Entries NULL: the engine
-     * has none. */
+    /* Reads without a wait (reads.c): begin enqueues a copy of reading->size bytes from offset on;
+     * poll copies it to out if it has arrived (*done); free releases what the reading keeps.
+     * Entries NULL: the engine has no such reads. */
     tml_status (*read_begin)(tml_context *tml, tml_slot *slot, uint64_t offset,
                              tml_reading *reading);
     tml_status (*read_poll)(tml_context *tml, tml_reading *reading, void *out, bool *done);
@@ -143,14 +144,14 @@ typedef struct tml_engine {
     void (*unmap)(tml_context *tml, tml_slot *slot);
     tml_status (*sync)(tml_context *tml);
     /* Replaces the scratch arena by one of size bytes (0: none) with undefined contents. *out holds
-     * the old arena's address and gets the new one's, also on failure; a device address is cast to
-     * a pointer. Entry NULL: the context's allocator supplies host memory. */
+     * the old arena's address and receives the new one's, also on failure. A device address is cast
+     * to a pointer. Entry NULL: the context's allocator supplies host memory. */
     tml_status (*scratch_resize)(tml_context *tml, const char *call, size_t size, void **out);
     /* Makes a slot without memory a buffer over scratch, for an array of a program
-     * (tml_array_slot). Entry NULL: the engine's scratch is no memory, and buffer_create and
-     * buffer_destroy make one. */
+     * (tml_array_slot). Entry NULL: the engine's scratch is not memory, and buffer_create and
+     * buffer_destroy are used. */
     void (*lay)(tml_context *tml, tml_slot *slot, void *scratch);
-    /* Are operations recorded into a command buffer of the caller's? NULL: never. */
+    /* Are operations recorded into a caller-owned command buffer? NULL: never. */
     bool (*is_recording)(const tml_context *tml);
     /* Address of a slot's first element, on the host or the device, to detect overlap. */
     uint64_t (*address)(const tml_slot *slot);
@@ -158,11 +159,10 @@ typedef struct tml_engine {
     const char *(*tier)(const tml_context *tml);
     /* Does the engine run kernels on the host's processors, in host memory? */
     bool is_host;
-    /* Registers a program's kernels that the build compiled, as tml_vulkan_desc.kernels does. The
-     * list must outlive the context; registering it again is harmless. NULL: the engine needs
-     * none. */
+    /* Registers kernels that the build compiled for a program, as tml_vulkan_desc.kernels does. The
+     * list must outlive the context. Registering it again is harmless. NULL: not required. */
     void (*learn)(tml_context *tml, const struct tml_vulkan_kernel *kernels);
-    /* Does AUTO prefer every other supported method to this one on the context's device? NULL:
+    /* On the context's device, does AUTO prefer every other supported method to this one? NULL:
      * no. */
     bool (*avoids)(const tml_context *tml, tml_method method);
 } tml_engine;

@@ -1,7 +1,7 @@
-/* Sorts records by a 64-bit key, stably, on one thread: host_sort by radix in memory as large as
- * the records', host_sort_few by insertion.
+/* Sorts records by a 64-bit key, stably, on one thread. host_sort: a radix sort, with room for a
+ * copy of the records. host_sort_few: an insertion sort.
  *
- * Both are part of their callers, as is key_of, a function that reads the key of a record: give it
+ * Both are inlined into their callers together with key_of, which reads a record's key: pass key_of
  * and the size as constants. */
 #ifndef TML_HOST_SORT_H
 #define TML_HOST_SORT_H
@@ -35,11 +35,11 @@ ALWAYS_INLINE void host_sort_few(const void *records, void *to, uint64_t count, 
     }
 }
 
-/* Goes from the least digit on.
- * bits    those that keys may differ in; 0: the sort finds them
- * other   room for the records
- * Returns records or other: where the sorted ones are. The contents of the one that they are not in
- * are undefined. */
+/* Sorts from the lowest digit on.
+ *   bits    the bits in which keys may differ; 0: the sort finds them
+ *   other   room for the records
+ * Returns records or other, whichever holds the sorted records. The contents of the other one are
+ * undefined. */
 ALWAYS_INLINE void *host_sort(void *records, void *other, uint64_t count, size_t size,
                               host_sort_key key_of, uint64_t bits)
 {

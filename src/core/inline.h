@@ -1,5 +1,5 @@
-/* Functions that are part of their callers: those of inner loops, each compiled for its caller's
- * instruction set. */
+/* ALWAYS_INLINE, for functions of inner loops: each is compiled as a part of its caller, for the
+ * caller's instruction set. */
 #ifndef TML_INLINE_H
 #define TML_INLINE_H
 

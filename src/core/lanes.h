@@ -1,5 +1,5 @@
-/* Loops over the eight lanes of a group, i, which compilers vectorise, rather than unroll, for the
- * level of the including file, SIMD_FILE (core/simd.h). */
+/* Loops over the eight lanes of a group, with index i. Compilers vectorise them, rather than unroll
+ * them, for the SIMD level of the including file, SIMD_FILE (core/simd.h). */
 #ifndef TML_LANES_H
 #define TML_LANES_H
 

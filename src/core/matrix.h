@@ -2,8 +2,8 @@
 #ifndef TML_MATRIX_H
 #define TML_MATRIX_H
 
-/* out = the inverse of m, both row-major, as the adjugate over the determinant. Returns the
- * determinant; if it is 0 or not finite, m has no inverse and out is meaningless. */
+/* out = the inverse of m, both row-major, as the adjugate divided by the determinant. Returns the
+ * determinant. If it is 0 or not finite, m has no inverse and out is meaningless. */
 static inline double tml_invert3(const double m[9], double out[9])
 {
     for (int row = 0; row < 3; row++)

@@ -1,4 +1,4 @@
-/* A context's memory: allocation, blocks kept for the next buffers, the scratch arena. */
+/* A context's memory: allocation, blocks that are kept for later buffers, the scratch arena. */
 #include <string.h>
 
 #include "core/call.h"
@@ -105,7 +105,8 @@ void tml_memory_release(tml_context *tml)
 
 /* ---- the scratch arena ----------------------------------------------------------------------- */
 
-/* The old contents are undefined, so it frees before it allocates: the peak is the larger size. */
+/* Frees before it allocates, since the old contents need not be kept: the peak is the larger
+ * size. */
 static tml_status scratch_resize(tml_context *tml, const char *call, size_t size)
 {
     tml_status status = TML_OK;

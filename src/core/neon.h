@@ -1,5 +1,5 @@
-/* The vectors of AArch64 (NEON), which every such processor has: nothing is chosen at run time.
- * TML_NO_NEON leaves the loops in plain C, for scripts/count-instructions to compare with. */
+/* Vectors of AArch64 (NEON), which every such processor has, so nothing is selected at run time.
+ * With TML_NO_NEON, loops stay in plain C; scripts/count-instructions compares with that. */
 #ifndef TML_NEON_H
 #define TML_NEON_H
 
@@ -11,8 +11,8 @@
 #    include <stdint.h>
 #    include <string.h>
 
-/* NEON has no instruction that gathers the lanes' signs: lanes that are all zeros or all ones keep
- * a bit each, and are added in pairs. */
+/* NEON has no instruction that gathers the lanes' signs. So each lane, all zeros or all ones, is
+ * reduced to a bit of its own, and lanes are added in pairs. */
 
 /* Bit i: byte i of the four vectors. */
 static inline uint64_t neon_bits_64(uint8x16_t a, uint8x16_t b, uint8x16_t c, uint8x16_t d)
@@ -46,8 +46,8 @@ static inline float32x4_t neon_floats(const void *at, bool is_half)
     return is_half ? vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(at))) : vld1q_f32(at);
 }
 
-/* f16 to float by the instruction: equals tml_half_to_float except for the bits of a NaN. Compilers
- * vectorise it. */
+/* f16 to float by the hardware instruction: equals tml_half_to_float except for the bits of a NaN.
+ * Compilers vectorise it. */
 static inline float half_to_float(uint16_t bits)
 {
     __fp16 half;

@@ -1,4 +1,4 @@
-/* Parallel loops over a context's threads, or over the job system of the caller. */
+/* Parallel loops over a context's threads, or over the caller's job system. */
 #include "core/call.h"
 
 void tml_parallel_for(tml_context *tml, uint32_t count, tml_task_fn task, void *argument)

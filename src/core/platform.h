@@ -1,5 +1,5 @@
-/* What the core asks of the operating system: platform_posix.c (Linux, macOS, Emscripten) and
- * platform_windows.c answer, and no other file of the core knows which system it is on. */
+/* The operating system's services that the core uses. platform_posix.c (Linux, macOS, Emscripten)
+ * and platform_windows.c implement them; no other file of the core depends on the system. */
 #ifndef TML_PLATFORM_H
 #define TML_PLATFORM_H
 
@@ -16,9 +16,9 @@
 /* alignment: a power of two. NULL when memory is short. */
 void *tml_platform_alloc(size_t size, size_t alignment);
 void tml_platform_free(void *memory);
-/* Lets the system have the pages of a large block until they are written to again, when their
- * contents are undefined: what it does not need before costs no page fault then. false: it cannot;
- * nothing is changed. */
+/* Allows the system to reclaim the pages of a large block until they are next written to; their
+ * contents are then undefined. Pages that the system does not reclaim cause no page fault. Returns
+ * false if the system cannot do that; nothing is changed then. */
 bool tml_platform_lend(void *memory, size_t size);
 /* Bytes of memory of the machine; 0: unknown. */
 uint64_t tml_platform_memory(void);
@@ -51,8 +51,8 @@ typedef struct tml_thread {
 
 /* Processors that this process may run on; at least 1. */
 uint32_t tml_processors(void);
-/* Starts a thread for run and argument, and sets handle. thread stays where it is until
- * tml_thread_join. false: none was started. */
+/* Starts a thread that calls run with argument, and sets handle. thread must not move until
+ * tml_thread_join. Returns false if no thread was started. */
 bool tml_thread_start(tml_thread *thread);
 void tml_thread_join(tml_thread *thread);
 /* Lets another thread run on this processor. */
@@ -76,8 +76,8 @@ typedef enum tml_library {
     TML_LIBRARY_NVIDIA, /* NVIDIA's driver, which is never to be unloaded: vulkan_load.c says why */
 } tml_library;
 
-/* The first of the library's names on this system that can be opened; NULL: none, and why, if
- * given, has the system's reason. */
+/* Opens the first of the library's names on this system that can be opened. Returns NULL if there
+ * is none; why, if given, then receives the system's reason. */
 void *tml_library_open(tml_library which, char *why, size_t why_size);
 /* A function or variable by name; NULL: none. */
 void *tml_library_symbol(void *library, const char *name);

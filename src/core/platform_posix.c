@@ -10,9 +10,9 @@
 
 /* ---- memory, clock, process ------------------------------------------------------------------ */
 
-/* Blocks of HUGE_FROM bytes and more ask for huge pages. The page fault on first touch of 4 KiB
- * takes about 2 us, in a 2 MiB page a seventh of that: on outputs of hundreds of MB, most of the
- * run time. */
+/* Blocks of HUGE_FROM bytes or more request huge pages. The page fault at the first touch of 4 KiB
+ * takes about 2 us; in a 2 MiB page, a seventh of that per 4 KiB. For outputs of hundreds of MB,
+ * these faults are most of the run time. */
 enum { HUGE_PAGE = 2 << 20, HUGE_FROM = 4 << 20 };
 
 static size_t huge_size(size_t size)

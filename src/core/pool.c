@@ -1,11 +1,11 @@
 /* A pool of worker threads for one parallel loop at a time. One atomic counter hands out the
- * indices in ascending order, as tml_parallel.run promises: when index i starts, all lower ones
+ * indices in ascending order, as tml_parallel.run promises: when index i starts, all lower indices
  * have started.
  *
- * A worker joins a loop when it wakes, and the loop ends when the indices are used up and all who
- * joined have left: it waits for no worker that still sleeps. Before a thread sleeps it spins for
- * SPIN_SECONDS, since loops often follow one another, and to wake a thread takes longer than many
- * loops. */
+ * A worker joins a loop when it wakes. The loop ends when the indices are used up and all workers
+ * that joined have left, so the caller does not wait for a worker that is still asleep. A thread
+ * spins for SPIN_SECONDS before it sleeps, since loops often follow one another, and waking a
+ * thread takes longer than many loops. */
 #include "core/pool.h"
 
 #include <stdatomic.h>
@@ -16,7 +16,7 @@
 /* About what it costs to put a thread to sleep and to wake it. */
 #define SPIN_SECONDS 30e-6
 
-/* tml_pool.state: the number of workers in the loop, whether more may join, and from LOOP on the
+/* tml_pool.state: the number of workers in the loop; whether more may join; and, from LOOP on, the
  * number of loops begun so far. */
 #define JOINED  ((uint64_t)1)
 #define IS_OPEN ((uint64_t)1 << 31)
@@ -63,7 +63,7 @@ static void pause_briefly(void)
 #endif
 }
 
-/* Is there a loop to join, after the one that was joined last, or none to wait for any more? */
+/* Is there a loop to join that began after the last loop joined, or is the pool closing? */
 static bool has_work(tml_pool *pool, uint64_t last)
 {
     uint64_t state = state_of(pool);

@@ -1,5 +1,5 @@
-/* Reads that nobody waits for. A context has a fixed number of them; what the engine takes for one
- * (staging memory, a pixel buffer) is kept for the next, and so a frame allocates nothing. */
+/* Reads without a wait. A context has a fixed number of them. The engine keeps the resources of a
+ * read (staging memory, a pixel buffer) for later reads, so that a frame allocates nothing. */
 #include <inttypes.h>
 
 #include "core/call.h"

@@ -1,6 +1,6 @@
-/* The kind of each scalar type in TML_SCALAR_LIST. A new type needs a SCALAR_KIND_ here. Code that
- * distinguishes types by kind and size asserts SCALAR_IS_KNOWN, so that the compiler lists all
- * places that a new type concerns. */
+/* The kind of each scalar type in TML_SCALAR_LIST. A new type requires a SCALAR_KIND_ here. Code
+ * that distinguishes types by kind and size asserts SCALAR_IS_KNOWN, so that the compiler lists all
+ * places that a new type affects. */
 #ifndef TML_SCALARS_H
 #define TML_SCALARS_H
 
@@ -25,14 +25,14 @@ typedef enum tml_scalar_kind {
 #define SCALAR_KIND_F32 SCALAR_FLOAT
 #define SCALAR_KIND_F64 SCALAR_FLOAT
 
-/* TML_SCALAR_LIST(SCALAR_IS_KNOWN) belongs beside code that distinguishes types by kind and a size
- * of 1, 2, 4 or 8 bytes. */
+/* Write TML_SCALAR_LIST(SCALAR_IS_KNOWN) next to code that distinguishes types by kind and by a
+ * size of 1, 2, 4 or 8 bytes. */
 #define SCALAR_IS_KNOWN(name, size, ctype)                                                         \
     _Static_assert(SCALAR_KIND_##name <= SCALAR_FLOAT &&                                           \
                        ((size) == 1 || (size) == 2 || (size) == 4 || (size) == 8),                 \
                    "this file does not know the type " #name);
 
-/* Asserts that no two types share kind and size: equal case labels do not compile. */
+/* Asserts that no two types have the same kind and size: equal case labels do not compile. */
 static inline void tml_scalars_differ(unsigned kind_and_size)
 {
     switch (kind_and_size) {

@@ -2,10 +2,10 @@
  * chosen at run time. (The compilers' own target_clones and ifunc crash under sanitizers.)
  *
  * A level is chosen for each block of work, never for each element. Floating-point loops fix their
- * lanes and order in C, so every level gives the same bits.
+ * lanes and their order in C, so every level gives the same bits.
  *
- * A hot loop is an ALWAYS_INLINE function in plain C, or with intrinsics where C lacks the
- * operation. SIMD_INSTANTIATE compiles it for each level by a target attribute:
+ * A hot loop is an ALWAYS_INLINE function in plain C, or with intrinsics if C lacks the operation.
+ * SIMD_INSTANTIATE compiles it for each level by a target attribute:
  *
  *     ALWAYS_INLINE void add(const float *in, size_t count, float *out) { ... }
  *     SIMD_INSTANTIATE(void, add, (const float *in, size_t count, float *out),
@@ -15,10 +15,11 @@
  *     ...
  *     add_for[tml_simd_level()](in, count, out);
  *
- * A set of loops that call one another, recurse, or differ by level in #if is a file for each level
- * instead, since an attribute reaches neither a callee nor a preprocessor. NAME_loops.h defines a
- * table of functions SIMD_SET(NAME). NAME_plain.c, NAME_avx2.c and, if there is one, NAME_avx512.c
- * define SIMD_FILE and include it. The build gives files so named the flags of their level.
+ * An attribute reaches neither a callee nor the preprocessor. So loops that call one another,
+ * recurse, or differ by level in #if are instead compiled from one file per level. NAME_loops.h
+ * defines a table of functions SIMD_SET(NAME). NAME_plain.c, NAME_avx2.c and, if there is one,
+ * NAME_avx512.c define SIMD_FILE and include it. The build compiles files with these names with the
+ * flags of their level.
  *
  *     extern const NAME NAME_plain, NAME_avx2;
  *     ...

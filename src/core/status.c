@@ -1,4 +1,4 @@
-/* Status codes and element types: tables made from the lists of core.h. */
+/* Status codes and element types: tables generated from the lists of core.h. */
 #include <string.h>
 
 #include "core/core_internal.h"
@@ -23,7 +23,7 @@ const char *tml_status_text(tml_status status)
     return (size_t)status < TML_ARRAY_SIZE(statuses) ? statuses[status].text : "unknown status";
 }
 
-/* Names of a scalar type and its 2-, 3- and 4-vectors, so that none is built at run time. */
+/* Names of a scalar type and its 2-, 3- and 4-vectors, so that no name is built at run time. */
 static const struct {
     const char *names[5];
     size_t size;
