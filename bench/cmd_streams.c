@@ -196,7 +196,7 @@ static void fill_array(tml_context *tml, tml_array *array)
 static tml_status load_array(tml_context *tml, const streams_args *args, tml_array *array)
 {
     if (args->input)
-        return tml_array_load(tml, args->input, array);
+        return tml_array_load(tml, args->input, 0, UINT64_MAX, array);
     *array = (tml_array){.type = args->type ? types[args->type] : TML_U32};
     array->count = args->count & ~UINT64_C(3); /* words of four bytes are filled */
     array->size = array->count * tml_type_size(array->type);

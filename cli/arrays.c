@@ -16,9 +16,9 @@ int array_load_any(tml_context *tml, const char *path, uint64_t memory, array_in
 {
     memset(out, 0, sizeof *out);
     double start = cli_now();
-    tml_status status = tml_array_load(tml, path, &out->array);
+    tml_status status = tml_array_load(tml, path, 0, UINT64_MAX, &out->array);
     if (status != TML_OK)
-        return advice_fail(tml, status, path, INPUT_NONE);
+        return advice_fail(tml, status, path, TML_FILE_NONE);
     if (memory && out->array.size > memory)
         return cli_error("%s: has %zu bytes, --memory allows %" PRIu64, path, out->array.size,
                          memory);
@@ -111,14 +111,14 @@ bool array_parts_open(tml_context *tml, const char *path, uint64_t memory, array
                       int *code)
 {
     tml_array array;
-    uint64_t total, ranks = ranks_count(), mine = ranks_mine();
+    uint64_t ranks = ranks_count(), mine = ranks_mine();
     *code = CLI_OK;
-    tml_status status = tml_array_load_part(tml, path, 0, 0, &array, &total);
+    tml_status status = tml_array_load(tml, path, 0, 0, &array);
     if (status != TML_OK) {
         *code = ranks > 1 ? cli_fail(tml, status) : CLI_OK;
         return ranks > 1; /* else loaded whole, with what there is to say about it */
     }
-    uint64_t size = tml_type_size(array.type), bytes = total * size;
+    uint64_t total = array.total, size = tml_type_size(array.type), bytes = total * size;
     if (ranks == 1 && (!memory || bytes <= memory))
         return false;
     uint64_t room = memory ? memory / PIECES_IN_MEMORY : PIECE_SIZE;
@@ -135,11 +135,11 @@ bool array_parts_open(tml_context *tml, const char *path, uint64_t memory, array
 tml_status array_parts_load(const array_parts *p, uint64_t k, bool is_wide, array_input *out,
                             uint64_t *at)
 {
-    uint64_t done = k * p->piece < p->count ? k * p->piece : p->count, total;
+    uint64_t done = k * p->piece < p->count ? k * p->piece : p->count;
     uint64_t count = p->count - done < p->piece ? p->count - done : p->piece;
     memset(out, 0, sizeof *out);
     *at = p->first + done;
-    tml_status status = tml_array_load_part(p->tml, p->path, *at, count, &out->array, &total);
+    tml_status status = tml_array_load(p->tml, p->path, *at, count, &out->array);
     out->array.count = count; /* of nothing, too */
     TML_THEN(status,
              cli_lend(p->tml, out->array.type, count, out->array.data, "piece", &out->buffer));

@@ -147,8 +147,8 @@ static int check(const volume_run *r)
 int compact_volume(tml_context *tml, const compact_volume_args *args)
 {
     volume_run r = {.tml = tml, .args = args};
-    const tml_volume_load_desc load = {.memory_limit = args->common->memory,
-                                       .strict = args->common->strict};
+    const tml_load_desc load = {.memory_limit = args->common->memory,
+                                .strict = args->common->strict};
     double start = cli_now(), loaded = 0;
     uint64_t kept = 0;
     input_name(args->path, &r.in);

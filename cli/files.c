@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "files.h"
 #include "frames.h"
+#include "paths.h"
 #include "system.h"
 
 /* Which file a path leads to. */
@@ -116,7 +117,7 @@ static bool add(file_list *list, const opt *output, const char *path)
 static bool add_value(file_list *list, const opt *output, const char *value, const frames *f)
 {
     char path[FRAME_PATH];
-    bool is_numbered = tml_path_is_numbered(value), is_good = true;
+    bool is_numbered = path_is_numbered(value), is_good = true;
     if (!is_numbered || f->count == 0)
         is_good = add(list, output, value);
     for (uint32_t i = 0; is_numbered && is_good && i < f->count; i++)
@@ -176,15 +177,15 @@ static int check_number(const opt *option, const void *args, char **operands, bo
     if (!path)
         return CLI_OK;
     if (!takes_frames)
-        return tml_path_is_numbered(path) &&
+        return path_is_numbered(path) &&
                        !(option->names && option->names(args, operands, 1, second, sizeof second))
                    ? cli_usage("--%s: %s: a number is for the frames of a sequence; write a name",
                                option->name, path)
                    : CLI_OK;
-    if (strchr(path, '%') && !tml_path_is_numbered(path))
+    if (strchr(path, '%') && !path_is_numbered(path))
         return cli_usage("--%s: %s: write %%d or %%04d once for the frame's number", option->name,
                          path);
-    if (f->is_sequence && !tml_path_is_numbered(path))
+    if (f->is_sequence && !path_is_numbered(path))
         return cli_usage("--%s: %s is one name for several inputs; put %%04d where each one's "
                          "number goes",
                          option->name, path);

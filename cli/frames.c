@@ -10,6 +10,7 @@
 #include <trommel/files.h>
 
 #include "frames.h"
+#include "paths.h"
 #include "ranks.h"
 #include "report/progress.h"
 #include "system.h"
@@ -154,7 +155,7 @@ int frames_find(char **operands, uint32_t operand_count, const frame_range *rang
     bool is_pattern = false;
     int code = CLI_OK;
     for (uint32_t i = 0; i < operand_count; i++) /* a file may have that very name */
-        is_pattern |= tml_path_is_numbered(operands[i]) && !system_examine(operands[i], &info);
+        is_pattern |= path_is_numbered(operands[i]) && !system_examine(operands[i], &info);
     if (is_pattern && operand_count > 1)
         return cli_usage("give one name with a number, or the files themselves");
     if (range->is_given && !is_pattern)

@@ -158,9 +158,9 @@ bool input_is_named_like_points(const char *path)
     return path_ends_with(path, CLI_POINTS);
 }
 
-input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options)
+tml_file_kind input_kind_of(tml_context *tml, const char *path, const input_options *options)
 {
-    return options->dims[0] ? INPUT_VOLUME : input_kind_of_file(tml, path);
+    return options->dims[0] ? TML_FILE_VOLUME : input_kind_of_file(tml, path);
 }
 
 int input_refuse(tml_context *tml, const char *path, bool takes_all)
@@ -197,9 +197,9 @@ void input_name(const char *path, input *out)
     out->file_size = system_examine(path, &file) ? file.size : 0;
 }
 
-tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common)
+tml_load_desc input_volume_desc(const input_options *options, const cli_common *common)
 {
-    tml_volume_load_desc desc = {
+    tml_load_desc desc = {
         .type = options->type ? tml_type_from_name(options->type) : TML_TYPE_NONE,
         .big_endian = options->big_endian,
         .skip = options->skip,
@@ -215,11 +215,14 @@ tml_volume_load_desc input_volume_desc(const input_options *options, const cli_c
 int input_check_options(tml_context *tml, const char *path, const input_options *options,
                         const char *known)
 {
-    const char *format = options->dims[0] ? "raw" : known ? known : tml_volume_format(tml, path);
+    const char *format = options->dims[0] ? "raw"
+                         : known          ? known
+                                          : tml_file_format(tml, path, TML_FILE_VOLUME, NULL);
     uint32_t is = !format                      ? OPT_POINTS
                   : strcmp(format, "raw") == 0 ? OPT_VOLUME | OPT_RAW
                                                : OPT_VOLUME;
-    bool is_known = format ? strcmp(format, "gzip") != 0 : tml_points_format(tml, path) != NULL;
+    bool is_known = format ? strcmp(format, "gzip") != 0
+                           : tml_file_format(tml, path, TML_FILE_POINTS, NULL) != NULL;
     return is_known ? opt_check_input(OPT_CONTENTS, is, path) : CLI_OK;
 }
 
@@ -238,19 +241,19 @@ uint32_t input_attributes(const char *list, char words[INPUT_WORDS],
 
 bool input_is_points(tml_context *tml, const char *path, const input_options *options)
 {
-    return !options->type && !tml_volume_format(tml, path);
+    return !options->type && !tml_file_format(tml, path, TML_FILE_VOLUME, NULL);
 }
 
 int input_fail_points(tml_context *tml, const char *path, const input_options *options,
                       bool takes_all, tml_status status)
 {
-    const char *format = tml_points_format(tml, path);
+    const char *format = tml_file_format(tml, path, TML_FILE_POINTS, NULL);
     /* Any text passes for XYZ until it is read. */
     const bool is_any =
         !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
-    const input_kind kind = takes_all ? INPUT_NONE : input_kind_of(tml, path, options);
-    if (kind == INPUT_MESH || kind == INPUT_PICTURE || kind == INPUT_INDEX)
-        return advice_fail(tml, TML_ERROR_FILE_FORMAT, path, INPUT_VOLUME);
+    const tml_file_kind kind = takes_all ? TML_FILE_NONE : input_kind_of(tml, path, options);
+    if (kind == TML_FILE_MESH || kind == TML_FILE_PICTURE || kind == TML_FILE_INDEX)
+        return advice_fail(tml, TML_ERROR_FILE_FORMAT, path, TML_FILE_VOLUME);
     return (!format || status == TML_ERROR_FILE_FORMAT) && is_any
                ? input_refuse(tml, path, takes_all)
                : cli_fail(tml, status);
@@ -262,12 +265,12 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
     input_name(path, out);
     out->frame = options->frame;
 
-    tml_volume_load_desc desc = input_volume_desc(options, common);
+    tml_load_desc desc = input_volume_desc(options, common);
     if (!input_is_points(tml, path, options)) {
         int code = cli_fail(tml, tml_volume_load(tml, path, &desc, &out->volume));
         return code == CLI_OK ? input_take_unit(options, path, &out->volume) : code;
     }
-    const tml_points_load_desc points = {.memory_limit = common->memory, .strict = common->strict};
+    const tml_load_desc points = {.memory_limit = common->memory, .strict = common->strict};
     out->is_points = true;
     tml_status status = tml_points_load(tml, path, &points, &out->points);
     return status == TML_OK ? CLI_OK : input_fail_points(tml, path, options, true, status);
@@ -352,10 +355,10 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
                     tml_volume *out)
 {
-    const tml_volume_load_desc desc = {.strict = cli_is_strict()};
+    const tml_load_desc desc = {.strict = cli_is_strict()};
     tml_status status = tml_volume_load(tml, path, &desc, out);
     if (status != TML_OK)
-        return advice_fail(tml, status, path, INPUT_VOLUME);
+        return advice_fail(tml, status, path, TML_FILE_VOLUME);
     return input_check_like(option, path, out, of);
 }
 

@@ -72,7 +72,7 @@ typedef struct input {
 bool input_is_named_like_points(const char *path);
 /* Which reader is a file for, by its contents and then its name? The options may say that it is
  * a headerless volume. */
-input_kind input_kind_of(tml_context *tml, const char *path, const input_options *options);
+tml_file_kind input_kind_of(tml_context *tml, const char *path, const input_options *options);
 /* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and
  * pictures would have been taken, too. */
 int input_refuse(tml_context *tml, const char *path, bool takes_all);
@@ -103,7 +103,7 @@ int input_check_like(const char *option, const char *path, const tml_volume *vol
 /* An input with a path and nothing loaded. */
 void input_name(const char *path, input *out);
 /* What the options say of a volume's file. */
-tml_volume_load_desc input_volume_desc(const input_options *options, const cli_common *common);
+tml_load_desc input_volume_desc(const input_options *options, const cli_common *common);
 /* The unit that --spacing has becomes the volume's, and its origin is converted. Prints why not,
  * and returns an exit code. */
 int input_take_unit(const input_options *options, const char *path, tml_volume *volume);

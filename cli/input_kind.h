@@ -2,18 +2,10 @@
 #ifndef CLI_INPUT_KIND_H
 #define CLI_INPUT_KIND_H
 
-#include <trommel/core.h>
+#include <trommel/files.h>
 
-typedef enum input_kind {
-    INPUT_NONE, /* nothing that is known here */
-    INPUT_VOLUME,
-    INPUT_POINTS,
-    INPUT_MESH,
-    INPUT_PICTURE,
-    INPUT_INDEX,
-} input_kind;
-
-/* INPUT_NONE: nothing that is known, or a file that cannot be read. */
-input_kind input_kind_of_file(tml_context *tml, const char *path);
+/* As tml_file_format; OBJ from standard input has no name. TML_FILE_NONE: nothing that is known, or
+ * a file that cannot be read. */
+tml_file_kind input_kind_of_file(tml_context *tml, const char *path);
 
 #endif

@@ -24,18 +24,18 @@ static void warn(const mesh_input *in)
 }
 
 static int load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,
-                report *times, const double *origin, bool recenters, mesh_input *out)
+                report *times, const double *origin, bool recenter, mesh_input *out)
 {
     *out = (mesh_input){.path = path};
     system_file info;
     double start = cli_now();
-    const tml_mesh_load_desc desc = {
-        .weld = weld, .memory_limit = common->memory, .strict = common->strict, .origin = origin};
+    const tml_load_desc desc = {.weld = weld,
+                                .memory_limit = common->memory,
+                                .strict = common->strict,
+                                .origin = origin,
+                                .recenter = recenter};
     out->file_size = system_examine(path, &info) ? info.size : 0;
     tml_status status = tml_mesh_load(tml, path, &desc, &out->file);
-    tml_mesh *mesh = &out->file.mesh;
-    if (status == TML_OK && recenters)
-        tml_positions_recenter(mesh->positions, mesh->vertex_count, mesh->origin);
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_F32, 3), out->file.mesh.vertex_count,
                               out->file.mesh.positions, "vertices", &out->buffers.positions));
     TML_THEN(status, cli_lend(tml, TML_VEC(TML_U32, 3), out->file.mesh.triangle_count,
@@ -44,7 +44,7 @@ static int load(tml_context *tml, const char *path, tml_weld weld, const cli_com
         report_add_stage(times, "load", cli_now() - start);
     if (status == TML_OK && !common->quiet)
         warn(out);
-    return advice_fail(tml, status, path, INPUT_MESH);
+    return advice_fail(tml, status, path, TML_FILE_MESH);
 }
 
 int mesh_input_load(tml_context *tml, const char *path, tml_weld weld, const cli_common *common,

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include <trommel/files.h>
+
 bool path_ends_with(const char *path, const char *endings)
 {
     size_t length = strlen(path);
@@ -14,4 +16,9 @@ bool path_ends_with(const char *path, const char *endings)
         endings += size;
     }
     return false;
+}
+
+bool path_is_numbered(const char *path)
+{
+    return tml_path_number(path, 0, false, NULL, 0);
 }

@@ -12,7 +12,7 @@
 
 /* ---- volumes --------------------------------------------------------------------------------- */
 
-bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out)
+bool slabs_open(const char *path, const tml_load_desc *desc, slabs *out)
 {
     *out = (slabs){0};
     const tml_open_desc open = {.engine = TML_ENGINE_CPU, .threads = 1, .log = cli_take_message};
@@ -30,10 +30,10 @@ bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out)
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path)
 {
     tml_volume *info = &s->info[source];
-    const tml_volume_load_desc desc = {.strict = cli_is_strict()};
+    const tml_load_desc desc = {.strict = cli_is_strict()};
     tml_status status = tml_volume_stream_open(s->reader, path, &desc, info, &s->streams[source]);
     if (status != TML_OK)
-        return advice_fail(s->reader, status, path, INPUT_VOLUME);
+        return advice_fail(s->reader, status, path, TML_FILE_VOLUME);
     return input_check_like(option, path, info, &s->info[0]);
 }
 

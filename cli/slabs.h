@@ -23,7 +23,7 @@ typedef struct slabs {
 } slabs;
 
 /* Opens the volume. False, with out->why, where it is none that can be read layer by layer. */
-bool slabs_open(const char *path, const tml_volume_load_desc *desc, slabs *out);
+bool slabs_open(const char *path, const tml_load_desc *desc, slabs *out);
 /* Opens a mask or attribute; prints what is wrong and returns an exit code. */
 int slabs_open_like(slabs *s, tml_surface_source source, const char *option, const char *path);
 /* Can all of the files be used where they lie, as mapped memory? */

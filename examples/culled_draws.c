@@ -298,7 +298,13 @@ int main(int argc, char **argv)
     printf("%u of %d objects are drawn, on %.0f%% of the picture: %s\n", (unsigned)seen, OBJECTS,
            100 * covered(&r), is_same ? "as all are" : "not as all are");
     if (argc > 1)
-        MUST(tml_png_save(tml, argv[1], culled, r.size.width, r.size.height));
+        MUST(tml_picture_save(tml, argv[1],
+                              &(tml_picture){.data = culled,
+                                             .type = TML_U8,
+                                             .width = r.size.width,
+                                             .height = r.size.height,
+                                             .channels = 4,
+                                             .srgb = true}));
     free(culled);
     tml_close(tml); /* what was lent is still here */
     destroy_in_flight(&r, &f);

@@ -326,7 +326,13 @@ int main(int argc, char **argv)
     const double share = covered(&r);
     printf("the surface covers %.1f%%\n", 100 * share);
     if (o.output)
-        MUST(tml_png_save(tml, o.output, r.pixels, r.size.width, r.size.height));
+        MUST(tml_picture_save(tml, o.output,
+                              &(tml_picture){.data = r.pixels,
+                                             .type = TML_U8,
+                                             .width = r.size.width,
+                                             .height = r.size.height,
+                                             .channels = 4,
+                                             .srgb = true}));
     const bool right = share > 0.02 && share < 0.9 && (!o.check || is_right(tml, &w));
     tml_close(tml); /* what was lent is still here */
     destroy_in_flight(&r, &f);

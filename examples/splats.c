@@ -351,7 +351,13 @@ static void save(tml_context *tml, const char *path, VkExtent2D size, const doub
         exit(1);
     for (size_t i = 0; i < 4 * count; i++)
         rgba[i] = i % 4 == 3 ? 255 : (uint8_t)(255 * fmin(picture[3 * (i / 4) + i % 4], 1) + 0.5);
-    if (tml_png_save(tml, path, rgba, size.width, size.height) != TML_OK) {
+    if (tml_picture_save(tml, path,
+                         &(tml_picture){.data = rgba,
+                                        .type = TML_U8,
+                                        .width = size.width,
+                                        .height = size.height,
+                                        .channels = 4,
+                                        .srgb = true}) != TML_OK) {
         fprintf(stderr, "splats: %s\n", tml_last_error(tml));
         exit(1);
     }

@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tml && tml_open(&(tml_open_desc){.threads = 1}, &tml) != TML_OK)
         abort();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        tml_mesh_load_desc desc = {.weld = (tml_weld)(i % 3), .memory_limit = 32 << 20};
+        tml_load_desc desc = {.weld = (tml_weld)(i % 3), .memory_limit = 32 << 20};
         io_file file;
         tml_mesh_file mesh;
         tml_io_open_memory(tml, "tml_mesh_load", names[i], data, size, &file);

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         /* A list may name one file many times: the one thing that multiplies what is there. */
-        tml_volume_load_desc desc = {.frame = i == 1, .memory_limit = 64 << 20};
+        tml_load_desc desc = {.frame = i == 1, .memory_limit = 64 << 20};
         tml_volume volume;
         if (tml_volume_load_memory(tml, names[i], data, size, &desc, &volume) == TML_OK)
             check_volume(&volume);

@@ -9,7 +9,7 @@
 void check_volume(tml_context *tml, const char *path, const volume_check *expected)
 {
     tml_volume volume;
-    tml_volume_load_desc desc = {.frame = expected->frame};
+    tml_load_desc desc = {.frame = expected->frame};
     if (!path || !CHECK_OK(tml, tml_volume_load(tml, path, &desc, &volume)))
         return;
     bool good = CHECK_STR(volume.format, expected->format);
@@ -35,7 +35,7 @@ void check_volume(tml_context *tml, const char *path, const volume_check *expect
 }
 
 tml_status load_exact(tml_context *tml, const char *name, const void *data, size_t size,
-                      const tml_volume_load_desc *desc, tml_volume *out)
+                      const tml_load_desc *desc, tml_volume *out)
 {
     uint8_t *copy = malloc(size ? size : 1);
     memcpy(copy, data, size);

@@ -733,7 +733,7 @@ TEST(collide_takes_poses_from_files)
     tml_context *tml = NULL;
     tml_array array;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml));
-    if (CHECK_OK(tml, tml_array_load(tml, in_folder("pairs.npy"), &array))) {
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder("pairs.npy"), 0, UINT64_MAX, &array))) {
         CHECK(array.type == TML_VEC(TML_U32, 4) && (double)array.count == pairs);
         tml_array_free(tml, &array);
     }
@@ -1157,7 +1157,7 @@ TEST(picture_of_the_slices)
            in_folder("slices.png"));
     CHECK(is_json(out) && strstr(out, "slices.png") != NULL);
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
-    if (CHECK_OK(tml, tml_picture_load(tml, in_folder("slices.png"), 0, &p))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder("slices.png"), NULL, &p))) {
         CHECK(p.width == 140 && p.height == 140 && p.channels >= 3);
         /* Slice 17 of the volume is the 9th tile: its line, and its grey. */
         const uint8_t *samples = ball(false) + 17 * BALL * BALL, *tile = p.data;
@@ -1268,7 +1268,7 @@ static void check_array(tml_context *tml, const char *name, tml_type type, uint6
                         const void *wanted)
 {
     tml_array array = {0};
-    if (CHECK_OK(tml, tml_array_load(tml, in_folder(name), &array))) {
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder(name), 0, UINT64_MAX, &array))) {
         CHECK_EQ_U64(array.type, type);
         CHECK_EQ_U64(array.count, count);
         CHECK(array.count == count &&
@@ -1327,7 +1327,7 @@ TEST(cells_of_the_triangles)
     tml_array cells = {0};
     tml_context *tml = NULL;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
-    if (CHECK_OK(tml, tml_array_load(tml, in_folder("cells.npy"), &cells))) {
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder("cells.npy"), 0, UINT64_MAX, &cells))) {
         const uint32_t *numbers = cells.data;
         CHECK_EQ_U64(cells.type, TML_U32);
         CHECK(cells.count > 1000);
@@ -1870,7 +1870,7 @@ static double covered(const char *name, double middle[2])
     tml_context *tml;
     if (!CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml) == TML_OK))
         return 0;
-    if (CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, &p)) && CHECK(p.channels == 4)) {
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder(name), NULL, &p)) && CHECK(p.channels == 4)) {
         for (uint64_t i = 0; i < (uint64_t)p.width * p.height; i++) {
             double alpha = ((const uint8_t *)p.data)[4 * i + 3] / 255.0;
             sum += alpha;
@@ -1975,7 +1975,7 @@ static double first_sample(const char *name, tml_picture *p)
     double value = NAN;
     if (!CHECK(tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU, .threads = 1}, &tml) == TML_OK))
         return NAN;
-    if (CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, p))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder(name), NULL, p))) {
         float f;
         uint16_t u;
         memcpy(&f, p->data, p->type == TML_F32 ? sizeof f : 0);
@@ -2194,7 +2194,7 @@ TEST(mips_are_files_a_level)
     EXPECT(0, "mips %s --sheet %s --backend cpu", in_folder("ramp.pfm"), in_folder("levels.png"));
     tml_context *tml = NULL;
     CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml));
-    if (CHECK_OK(tml, tml_picture_load(tml, in_folder("levels.png"), 0, &p))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, in_folder("levels.png"), NULL, &p))) {
         const uint8_t *rgba = p.data;
         uint64_t last = p.channels * (uint64_t)(44 + 44);
         CHECK(p.width == 128 && p.height == 24 && rgba[0] == 0);

@@ -44,7 +44,8 @@ TEST(shipped_files_have_the_values_that_another_reader_found)
         CHECK_STR(volume.space, "left-posterior-superior");
     }
     tml_volume_free(tml, &volume);
-    CHECK_STR(tml_volume_format(tml, test_data("volumes/dicom/oblique")), "DICOM");
+    CHECK_STR(tml_file_format(tml, test_data("volumes/dicom/oblique"), TML_FILE_VOLUME, NULL),
+              "DICOM");
     CHECK_STATUS(tml_volume_load(tml, test_data("points"), NULL, &volume), TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "folder without TIFF or DICOM"));
     tml_close(tml);
@@ -492,7 +493,7 @@ static void expect_four(tml_context *tml, const char *path, const double spacing
     warned[0] = '\0';
     expect_volume(tml, path, expected, 4, NULL, spacing);
     CHECK_WARNED(warning);
-    const tml_volume_load_desc strict = {.strict = true};
+    const tml_load_desc strict = {.strict = true};
     tml_volume volume;
     tml_status status = tml_volume_load(tml, path, &strict, &volume);
     CHECK(status == (warning ? TML_ERROR_FILE_FORMAT : TML_OK));
@@ -626,7 +627,7 @@ TEST(files_without_preamble_are_read)
             write_four((slice){.coding = (coding)c, .bare = bare, .spacing = "2\\0.5"}, 3);
             expect_four(tml, folder, spacing, NULL);
             expect_four(tml, in_folder("d"), spacing, NULL);
-            CHECK_STR(tml_volume_format(tml, in_folder("d")), "DICOM");
+            CHECK_STR(tml_file_format(tml, in_folder("d"), TML_FILE_VOLUME, NULL), "DICOM");
             remove_files();
         }
 
@@ -687,7 +688,7 @@ TEST(spacings_in_other_words)
     }
     /* What is no length at all is refused; the remedy of the message works, and is no
      * assumption. */
-    const tml_volume_load_desc desc = {.spacing = {1, 2, 3}, .strict = true};
+    const tml_load_desc desc = {.spacing = {1, 2, 3}, .strict = true};
     tml_volume volume;
     write_four((slice){.spacing = "x\\y"}, 3);
     CHECK_STATUS(tml_volume_load(tml, folder, NULL, &volume), TML_ERROR_FILE_FORMAT);

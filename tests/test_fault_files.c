@@ -206,7 +206,7 @@ static void run_volume_map(fault_run *r)
     tml_volume info;
     tml_volume_stream *stream = NULL;
     const void *mapped = NULL;
-    const tml_volume_load_desc desc = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U8};
+    const tml_load_desc desc = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U8};
     FAULT_DO(r, tml_volume_stream_open(r->tml, in_folder("a.raw"), &desc, &info, &stream));
     FAULT_DO(r, tml_volume_stream_map(stream, &mapped));
     FAULT_DO(r, tml_volume_stream_bring(stream, 0, SIDE));
@@ -253,13 +253,12 @@ static void run_arrays(fault_run *r)
     }
     tml_array loaded;
     memset(&loaded, 0, sizeof loaded);
-    FAULT_DO(r, tml_array_load(r->tml, path, &loaded));
+    FAULT_DO(r, tml_array_load(r->tml, path, 0, UINT64_MAX, &loaded));
     FAULT_CHECK((loaded.data != NULL) == (r->status == TML_OK));
     fault_hash(r, loaded.data, loaded.size);
     tml_array_free(r->tml, &loaded);
-    uint64_t total = 0;
     memset(&loaded, 0, sizeof loaded);
-    FAULT_DO(r, tml_array_load_part(r->tml, path, 100, 777, &loaded, &total));
+    FAULT_DO(r, tml_array_load(r->tml, path, 100, 777, &loaded));
     fault_hash(r, loaded.data, loaded.size);
     tml_array_free(r->tml, &loaded);
     remove_files();
@@ -419,7 +418,7 @@ static void run_mesh_load(fault_run *r)
         tml_mesh_file file;
         memset(&file, 0, sizeof file);
         FAULT_DO(r, tml_mesh_load(r->tml, in_folder(mesh_names[i]),
-                                  &(tml_mesh_load_desc){.weld = TML_WELD_ALWAYS}, &file));
+                                  &(tml_load_desc){.weld = TML_WELD_ALWAYS}, &file));
         FAULT_CHECK((file.mesh.positions != NULL) == (r->status == TML_OK));
         fault_hash(r, file.mesh.positions, file.mesh.vertex_count * 3 * sizeof(float));
         fault_hash(r, file.mesh.indices, file.mesh.triangle_count * 3 * sizeof(uint32_t));
@@ -473,7 +472,7 @@ static void run_picture_load(fault_run *r)
     for (size_t i = 0; i < TML_ARRAY_SIZE(names) && r->status == TML_OK; i++) {
         tml_picture picture;
         memset(&picture, 0, sizeof picture);
-        FAULT_DO(r, tml_picture_load(r->tml, test_data(names[i]), 0, &picture));
+        FAULT_DO(r, tml_picture_load(r->tml, test_data(names[i]), NULL, &picture));
         if (r->status == TML_ERROR_UNSUPPORTED &&
             strstr(names[i], ".exr")) /* of a build without it */
             r->status = TML_OK;

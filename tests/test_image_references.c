@@ -113,7 +113,7 @@ static bool has_exr(tml_context *tml)
 {
     tml_picture p;
     tml_status status = tml_picture_load(
-        tml, test_path(TML_SOURCE_ROOT, "fuzz/seeds/picture/half_none.exr"), 0, &p);
+        tml, test_path(TML_SOURCE_ROOT, "fuzz/seeds/picture/half_none.exr"), NULL, &p);
     if (status == TML_OK)
         tml_picture_free(tml, &p);
     return status == TML_OK;
@@ -164,7 +164,7 @@ static void measure_all(const tml_device_info *info, uint32_t device)
         if (!path || (!is_shipped && !is_cpu) || (!reads_exr && strstr(path, ".exr")) ||
             (!HAS_PNG && strstr(path, ".png")))
             continue;
-        if (!CHECK_OK(tml, tml_picture_load(tml, path, 0, &p)))
+        if (!CHECK_OK(tml, tml_picture_load(tml, path, NULL, &p)))
             continue;
         measure(tml, &p, &references[i], info->name, !is_cpu);
         measured++;

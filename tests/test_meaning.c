@@ -193,7 +193,7 @@ static void find_picture(const char *name, findings *f)
 {
     tml_picture p;
     double sums[16] = {0}, counts[16] = {0};
-    if (!CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, &p)))
+    if (!CHECK_OK(tml, tml_picture_load(tml, in_folder(name), NULL, &p)))
         return;
     const uint8_t *pixels = p.data;
     for (uint32_t y = 0; y < p.height; y++)
@@ -788,7 +788,7 @@ TEST(streams_and_writers_keep_what_is_stated)
     tml_volume_stream_close(stream);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         char name[32];
-        tml_volume_load_desc desc = {.type = TML_TYPE_NONE};
+        tml_load_desc desc = {.type = TML_TYPE_NONE};
         snprintf(name, sizeof name, "again.%s", endings[i]);
         if (strcmp(endings[i], "raw") == 0) {
             desc.type = v.type;

@@ -7,6 +7,7 @@
 #include <trommel/meshes.h>
 #include <trommel/surface.h>
 
+#include "io/io_internal.h"
 #include "io/meshes/mesh_sink.h"
 #include "test.h"
 
@@ -18,7 +19,7 @@
 /* ---- helpers --------------------------------------------------------------------------------- */
 
 static tml_status load_bytes(tml_context *tml, const char *name, const void *data, size_t size,
-                             const tml_mesh_load_desc *desc, tml_mesh_file *out)
+                             const tml_load_desc *desc, tml_mesh_file *out)
 {
     /* A block of just that size: a sanitizer sees one byte read too many. */
     void *copy = malloc(size ? size : 1);
@@ -554,7 +555,7 @@ TEST(stl_is_welded_unless_asked_not_to)
             check_triangle(&file, 1, 1, 3, 2);
             tml_mesh_file_free(tml, &file);
         }
-        tml_mesh_load_desc desc = {.weld = TML_WELD_NEVER};
+        tml_load_desc desc = {.weld = TML_WELD_NEVER};
         if (CHECK_OK(tml, load_bytes(tml, "a", data, size, &desc, &file))) {
             CHECK_EQ_U64(file.mesh.vertex_count, 6);
             check_triangle(&file, 1, 3, 4, 5);
@@ -632,7 +633,7 @@ TEST(stl_of_many_blocks_is_welded_in_the_order_of_the_file)
                 CHECK_EQ_U64(file.welded_count, 3 * counts[i] - file.mesh.vertex_count);
                 tml_mesh_file_free(tml, &file);
             }
-            const tml_mesh_load_desc apart = {.weld = TML_WELD_NEVER};
+            const tml_load_desc apart = {.weld = TML_WELD_NEVER};
             if (CHECK_OK(tml, load_bytes(tml, "a", bytes, size, &apart, &file))) {
                 float p[3];
                 lattice_point(3 * counts[i] - 1, p);
@@ -646,7 +647,7 @@ TEST(stl_of_many_blocks_is_welded_in_the_order_of_the_file)
             CHECK(status == (counts[i] > 1 ? TML_OK : TML_ERROR_FILE_FORMAT));
             CHECK_EQ_U64(file.mesh.triangle_count, counts[i] - 1);
             tml_mesh_file_free(tml, &file);
-            const tml_mesh_load_desc strict = {.strict = true};
+            const tml_load_desc strict = {.strict = true};
             CHECK_STATUS(load_bytes(tml, "a", bytes, size, &strict, &file), TML_ERROR_FILE_FORMAT);
             free(bytes);
         }
@@ -996,7 +997,7 @@ TEST(what_was_saved_is_read_back)
             continue;
         }
 #endif
-        CHECK_STR(tml_mesh_format(tml, path), file.format);
+        CHECK_STR(tml_file_format(tml, path, TML_FILE_MESH, NULL), file.format);
         unlink(path);
         if (!CHECK_OK(tml, status) || !CHECK_EQ_U64(file.mesh.triangle_count, 4) ||
             (!(is_far && kind == 2) &&
@@ -1077,7 +1078,7 @@ TEST(meshes_far_from_0_share_an_origin)
     CHECK(!tml_positions_recenter(raw, 3, from)); /* they are near it now */
     CHECK_NEAR(from[0] + (double)raw[0], 4000001, 0);
     CHECK_NEAR(from[1] + (double)raw[4], 5000001, 0);
-    const tml_mesh_load_desc desc = {.origin = a.mesh.origin};
+    const tml_load_desc desc = {.origin = a.mesh.origin};
     if (CHECK_OK(tml, load_bytes(tml, "b.obj", east, strlen(east), &desc, &b))) {
         CHECK(memcmp(a.mesh.origin, b.mesh.origin, sizeof a.mesh.origin) == 0);
         CHECK_NEAR((double)b.mesh.positions[0] - (double)positions[0], 0.001, 1e-7);
@@ -1104,7 +1105,7 @@ TEST(welding_keeps_texture_seams)
     static const char text[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 0 0\nv 1 1 0\nv 0 1 -0.0\n"
                                "vt 0 0\nvt 0.5 0\nvt 0 1\nvt 0.6 0\nvt 1 1\nvt 0.1 1\n"
                                "f 1/1 2/2 3/3\nf 4/4 5/5 6/6\nt crease 2/1/0 3 5 2\n";
-    tml_mesh_load_desc desc = {.weld = TML_WELD_ALWAYS};
+    tml_load_desc desc = {.weld = TML_WELD_ALWAYS};
     if (CHECK_OK(tml, load_bytes(tml, "a.obj", text, sizeof text - 1, &desc, &file))) {
         CHECK_EQ_U64(file.mesh.vertex_count, 4);
         CHECK_EQ_U64(file.mesh.uv_count, 6);
@@ -1239,10 +1240,10 @@ TEST(faults_are_told_with_their_place)
     put_stl(&w, 3);
     CHECK_STATUS(load_bytes(tml, "a.stl", w.data, w.size, NULL, &file), TML_ERROR_FILE_FORMAT);
     CHECK(strstr(tml_last_error(tml), "says 3 triangles, which are 234 bytes, and has 184"));
-    tml_mesh_load_desc desc = {.weld = (tml_weld)7};
+    tml_load_desc desc = {.weld = (tml_weld)7};
     CHECK_STATUS(tml_mesh_load(tml, "a.obj", &desc, &file), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_mesh_load(tml, "/tmp/there/is/no.obj", NULL, &file), TML_ERROR_FILE_ACCESS);
-    CHECK(tml_mesh_format(tml, "/tmp/there/is/no.obj") == NULL);
+    CHECK(tml_file_format(tml, "/tmp/there/is/no.obj", TML_FILE_MESH, NULL) == NULL);
     tml_close(tml);
 }
 
@@ -1304,7 +1305,7 @@ static void check_mild(const mild_case *c, const void *data, size_t size)
     log_text log;
     tml_context *tml = open_logged(&log);
     tml_mesh_file file;
-    const tml_mesh_load_desc strict = {.strict = true};
+    const tml_load_desc strict = {.strict = true};
     bool is_good = CHECK_OK(tml, load_bytes(tml, c->name, data, size, NULL, &file)) &&
                    CHECK_EQ_U64(file.mesh.vertex_count, c->vertices) &&
                    CHECK_EQ_U64(file.mesh.triangle_count, c->triangles) &&
@@ -1955,7 +1956,7 @@ TEST(reports)
         if (!CHECK(path != NULL) || !CHECK_OK(tml, tml_mesh_load(tml, path, NULL, &file)))
             continue;
         CHECK_STR(file.format, files[i].format);
-        CHECK_STR(tml_mesh_format(tml, path), files[i].format);
+        CHECK_STR(tml_file_format(tml, path, TML_FILE_MESH, NULL), files[i].format);
         CHECK_EQ_U64(file.mesh.triangle_count, files[i].triangles);
         CHECK_NEAR(enclosed(&file.mesh), files[i].volume, 1e-6);
         CHECK(files[i].word ? strstr(log.text, files[i].word) != NULL : log.size == 0);
@@ -2017,7 +2018,7 @@ TEST(memory_that_runs_out_at_every_request)
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
     size_t before = watch.live;
-    tml_mesh_load_desc desc = {.weld = TML_WELD_ALWAYS};
+    tml_load_desc desc = {.weld = TML_WELD_ALWAYS};
     for (int i = 0; i < SAMPLE_COUNT; i++) {
         tml_status status = TML_ERROR_OUT_OF_MEMORY;
         for (uint64_t request = 1; status == TML_ERROR_OUT_OF_MEMORY && request < 200; request++) {
@@ -2125,7 +2126,7 @@ TEST(collection)
         tml_mesh_file file;
         snprintf(relative, sizeof relative, "malformed/%s", faulty[i]);
         const char *path = test_full_data(relative);
-        const tml_mesh_load_desc strict = {.strict = true};
+        const tml_load_desc strict = {.strict = true};
         if (CHECK(path != NULL))
             CHECK_STATUS(tml_mesh_load(tml, path, &strict, &file), TML_ERROR_FILE_FORMAT);
     }

@@ -70,7 +70,7 @@ static tml_status digest_volume(tml_context *tml, const char *name, const uint8_
                                 size_t size, uint32_t *digest)
 {
     tml_volume v;
-    tml_volume_load_desc desc = {.memory_limit = LIMIT};
+    tml_load_desc desc = {.memory_limit = LIMIT};
     tml_status status = tml_volume_load_memory(tml, name, data, size, &desc, &v);
     add_status(digest, tml, status);
     if (status != TML_OK)
@@ -142,7 +142,7 @@ static tml_status digest_mesh(tml_context *tml, const char *name, const uint8_t 
 {
     io_file file;
     tml_mesh_file m;
-    tml_mesh_load_desc desc = {.memory_limit = LIMIT};
+    tml_load_desc desc = {.memory_limit = LIMIT};
     tml_io_open_memory(tml, "tml_mesh_load", name, data, size, &file);
     tml_status status = tml_mesh_read(&file, &desc, &m);
     add_status(digest, tml, status);

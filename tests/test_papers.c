@@ -56,7 +56,7 @@ TEST(sheets_show_what_blits_drop)
     CHECK_EQ_I64(code, 0);
     tml_context *tml = open_cpu(1);
     tml_picture sheet;
-    if (CHECK_OK(tml, tml_picture_load(tml, "corner.png", 0, &sheet))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, "corner.png", NULL, &sheet))) {
         const uint8_t *rgba = sheet.data;
         CHECK(sheet.width == 130 && sheet.height == 130);
         CHECK_EQ_U64(rgba[sheet.channels * 67], 0);
@@ -124,8 +124,8 @@ TEST(the_program_paints_pyramids)
     say("", "picture half.png --count 1000 --keep 50", &code);
     CHECK_EQ_I64(code, 0);
     tml = open_cpu(1);
-    if (CHECK_OK(tml, tml_picture_load(tml, "none.png", 0, &none)) &&
-        CHECK_OK(tml, tml_picture_load(tml, "half.png", 0, &half))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, "none.png", NULL, &none)) &&
+        CHECK_OK(tml, tml_picture_load(tml, "half.png", NULL, &half))) {
         CHECK_EQ_U64(none.size, half.size);
         CHECK(memcmp(none.data, half.data, none.size) != 0);
         tml_picture_free(tml, &none);

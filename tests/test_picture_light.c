@@ -218,7 +218,8 @@ TEST(reported_png)
         SKIP("TML_DATA is not set");
     tml_context *tml = open_listening();
     tml_picture p;
-    if (CHECK_OK(tml, tml_picture_load(tml, path, 0, &p)) && CHECK(p.type == TML_F32 && !p.srgb)) {
+    if (CHECK_OK(tml, tml_picture_load(tml, path, NULL, &p)) &&
+        CHECK(p.type == TML_F32 && !p.srgb)) {
         const float *row = p.data;
         CHECK(fabsf(row[9] / row[21] - 0.0044f) < 5e-5f);
     }
@@ -276,7 +277,7 @@ TEST(pfm_headers_end_in_many_ways)
     }
     const char *path = test_full_data("reports/crlf.pfm");
     tml_picture p;
-    if (path && CHECK_OK(tml, tml_picture_load(tml, path, 0, &p))) {
+    if (path && CHECK_OK(tml, tml_picture_load(tml, path, NULL, &p))) {
         for (uint32_t x = 0; x < 4; x++)
             CHECK(((const float *)p.data)[3 * x] == (float)x / 4);
         tml_picture_free(tml, &p);
@@ -342,7 +343,7 @@ TEST(exr_blocks_have_the_size_of_their_samples)
     tml_picture_free(tml, &p);
     const char *path = test_full_data("reports/exr_uncompressed_row_of_1_byte.exr");
     if (path)
-        CHECK_STATUS(tml_picture_load(tml, path, 0, &p), TML_ERROR_FILE_FORMAT);
+        CHECK_STATUS(tml_picture_load(tml, path, NULL, &p), TML_ERROR_FILE_FORMAT);
     tml_close(tml);
 }
 

@@ -80,7 +80,7 @@ enum { HAS_PNG = 0 };
 static bool has_format(tml_context *tml, const char *name)
 {
     tml_picture picture;
-    tml_status status = tml_picture_load(tml, seed(name), 0, &picture);
+    tml_status status = tml_picture_load(tml, seed(name), NULL, &picture);
     tml_picture_free(tml, &picture);
     return status != TML_ERROR_UNSUPPORTED || !strstr(tml_last_error(tml), "built without");
 }
@@ -161,7 +161,7 @@ static void check_real(tml_context *tml, size_t i, const char *path)
     tml_picture p;
     if (strstr(files[i].name, ".exr") && !has_format(tml, "half_none.exr"))
         return;
-    if (!CHECK_OK(tml, tml_picture_load(tml, path, 0, &p)))
+    if (!CHECK_OK(tml, tml_picture_load(tml, path, NULL, &p)))
         return;
     if (has_shape(&p, files[i].type, files[i].width, files[i].height, files[i].channels)) {
         double sum = 0, most = -INFINITY;
@@ -214,7 +214,7 @@ TEST(all_halves_of_openexr)
     tml_context *tml = open_plain();
     tml_picture p;
     if (has_format(tml, "half_none.exr") &&
-        CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/AllHalfValues.exr"), 0, &p))) {
+        CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/AllHalfValues.exr"), NULL, &p))) {
         const uint16_t *halves = p.data;
         uint32_t wrong = 0;
         for (uint32_t i = 0; i < 3 * 65536; i++)
@@ -233,12 +233,12 @@ TEST(windows_of_openexr)
         tml_close(tml);
         SKIP("built without OpenEXR");
     }
-    if (CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/datawindow_t08.exr"), 0, &p))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/datawindow_t08.exr"), NULL, &p))) {
         CHECK(p.x == 30 && p.y == 40 && p.full_width == 501 && p.full_height == 401);
         tml_picture_free(tml, &p);
     }
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("window.exr"), 0, &p)) &&
-        CHECK_OK(tml, tml_picture_load(tml, seed("half_zip.exr"), 0, &whole)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("window.exr"), NULL, &p)) &&
+        CHECK_OK(tml, tml_picture_load(tml, seed("half_zip.exr"), NULL, &whole)) &&
         has_shape(&p, TML_F16, 20, 10, 3)) {
         CHECK(p.x == 3 && p.y == 2 && p.full_width == WIDTH && p.full_height == HEIGHT);
         for (uint32_t y = 0; y < 10; y++)
@@ -265,7 +265,7 @@ TEST(malformed_files)
         tml_picture p;
         if (entry->d_name[0] == '.')
             continue;
-        tml_status status = tml_picture_load(tml, test_path(root, entry->d_name), 0, &p);
+        tml_status status = tml_picture_load(tml, test_path(root, entry->d_name), NULL, &p);
         if (status != TML_ERROR_FILE_FORMAT && status != TML_ERROR_UNSUPPORTED)
             test_fail(__FILE__, __LINE__, "%s: %s", entry->d_name, tml_status_name(status));
         CHECK(!p.data && strstr(tml_last_error(tml), entry->d_name));
@@ -329,7 +329,7 @@ TEST(radiance_forms)
     tml_context *tml = open_plain();
     tml_picture p;
     /* Components, with exposures 2 * 0.25 and a correction of 1, 2, 0.5. */
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("components.hdr"), 0, &p)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("components.hdr"), NULL, &p)) &&
         has_shape(&p, TML_F32, WIDTH, HEIGHT, 3)) {
         static const double factor[] = {0.5, 1, 0.25};
         double worst = 0;
@@ -346,7 +346,7 @@ TEST(radiance_forms)
     }
     tml_picture_free(tml, &p);
     /* A pixel repeated 87 times and 2 * 256 times, from the right. */
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("pixels.hdr"), 0, &p)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("pixels.hdr"), NULL, &p)) &&
         has_shape(&p, TML_F32, 600, 2, 3))
         CHECK(sample(&p, 0, 0, 0) == 100 / 128.0 && sample(&p, 599, 1, 2) == 80 / 128.0);
     tml_picture_free(tml, &p);
@@ -422,7 +422,7 @@ TEST(pfm_forms)
 {
     tml_context *tml = open_plain();
     tml_picture p;
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("color.pfm"), 0, &p)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("color.pfm"), NULL, &p)) &&
         has_shape(&p, TML_F32, 7, 5, 3))
         for (int y = 0; y < 5; y++)
             for (int x = 0; x < 7; x++)
@@ -430,7 +430,7 @@ TEST(pfm_forms)
                     CHECK(sample(&p, (uint32_t)x, (uint32_t)y, (uint32_t)c) ==
                           (double)(float)gradient(x, y, c));
     tml_picture_free(tml, &p);
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("grey.pfm"), 0, &p)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("grey.pfm"), NULL, &p)) &&
         has_shape(&p, TML_F32, 9, 3, 1))
         CHECK(sample(&p, 8, 2, 0) == (double)(float)gradient(8, 2, 0));
     tml_picture_free(tml, &p);
@@ -464,7 +464,7 @@ TEST(png_forms)
                  {"grey16.png", TML_U16, 1, false, true}};
     tml_picture p;
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
-        if (CHECK_OK(tml, tml_picture_load(tml, seed(forms[i].name), 0, &p)) &&
+        if (CHECK_OK(tml, tml_picture_load(tml, seed(forms[i].name), NULL, &p)) &&
             has_shape(&p, forms[i].type, WIDTH, HEIGHT, forms[i].channels)) {
             if (forms[i].is_exact)
                 expect_gradient(forms[i].name, &p, 1, 0);
@@ -479,7 +479,7 @@ TEST(png_forms)
             CHECK(sample(&p, 0, 0, 0) == 0 || sample(&p, 0, 0, 0) == 255);
         tml_picture_free(tml, &p);
     }
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("interlaced16.png"), 0, &p)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("interlaced16.png"), NULL, &p)) &&
         has_shape(&p, TML_U16, 11, 9, 3)) {
         CHECK(!p.srgb); /* it says that its gamma is 1 */
         for (int y = 0; y < 9; y++)
@@ -490,7 +490,7 @@ TEST(png_forms)
     }
     tml_picture_free(tml, &p);
     /* PngSuite: grey from black to white and back, in 16 bits. */
-    if (CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/basn0g16.png"), 0, &p)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/basn0g16.png"), NULL, &p)) &&
         has_shape(&p, TML_U16, 32, 32, 1))
         CHECK(!p.srgb && sample(&p, 0, 0, 0) == 0);
     tml_picture_free(tml, &p);
@@ -574,7 +574,7 @@ TEST(jpeg_forms)
         SKIP("built without libjpeg");
     }
     /* Lossy: the blue is a texture from pixel to pixel, which subsampling smears. */
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("turned.jpg"), 0, &turned)) &&
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("turned.jpg"), NULL, &turned)) &&
         has_shape(&turned, TML_U8, HEIGHT, WIDTH, 3)) {
         /* Orientation 6: what is stored as the top row is the right column. */
         double worst = 0;
@@ -590,15 +590,15 @@ TEST(jpeg_forms)
     tml_picture_free(tml, &turned);
     static const char *const names[] = {"base.jpg", "progressive.jpg"};
     for (int i = 0; i < 2; i++) {
-        if (CHECK_OK(tml, tml_picture_load(tml, seed(names[i]), 0, &p)) &&
+        if (CHECK_OK(tml, tml_picture_load(tml, seed(names[i]), NULL, &p)) &&
             has_shape(&p, TML_U8, WIDTH, HEIGHT, 3))
             expect_gradient(names[i], &p, 1, 48);
         tml_picture_free(tml, &p);
     }
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("grey.jpg"), 0, &p)))
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("grey.jpg"), NULL, &p)))
         has_shape(&p, TML_U8, WIDTH, HEIGHT, 1);
     tml_picture_free(tml, &p);
-    CHECK_STATUS(tml_picture_load(tml, seed("cmyk.jpg"), 0, &p), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_load(tml, seed("cmyk.jpg"), NULL, &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "CMYK") != NULL);
     tml_close(tml);
 }
@@ -616,17 +616,17 @@ TEST(openexr_forms)
         "half_pxr24.exr", "float_zip.exr", "depth.exr",     "float_pxr24.exr", "tiled.exr"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         bool is_half = strncmp(names[i], "half", 4) == 0 || strcmp(names[i], "tiled.exr") == 0;
-        if (CHECK_OK(tml, tml_picture_load(tml, seed(names[i]), 0, &p)) &&
+        if (CHECK_OK(tml, tml_picture_load(tml, seed(names[i]), NULL, &p)) &&
             has_shape(&p, is_half ? TML_F16 : TML_F32, WIDTH, HEIGHT, 3)) {
             expect_gradient(names[i], &p, 1 / 255.0, is_half ? 0x1p-12 : 0x1p-16);
             CHECK_STR(p.comment, strcmp(names[i], "depth.exr") == 0 ? "channels left out: Z" : "");
         }
         tml_picture_free(tml, &p);
     }
-    if (CHECK_OK(tml, tml_picture_load(tml, seed("uint_piz.exr"), 0, &p)))
+    if (CHECK_OK(tml, tml_picture_load(tml, seed("uint_piz.exr"), NULL, &p)))
         has_shape(&p, TML_F32, WIDTH, HEIGHT, 1);
     tml_picture_free(tml, &p);
-    CHECK_STATUS(tml_picture_load(tml, seed("dwaa.exr"), 0, &p), TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(tml_picture_load(tml, seed("dwaa.exr"), NULL, &p), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "--compression zip") != NULL);
     tml_close(tml);
 }
@@ -644,9 +644,9 @@ TEST(openexr_tiles)
     }
     static const char *const names[] = {"pictures/tiled_one_level_zip.exr",
                                         "pictures/tiled_mipmap_piz.exr"};
-    CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/f16_zip.exr"), 0, &lines));
+    CHECK_OK(tml, tml_picture_load(tml, test_data("pictures/f16_zip.exr"), NULL, &lines));
     for (int i = 0; i < 2; i++)
-        if (CHECK_OK(tml, tml_picture_load(tml, test_data(names[i]), 0, &p))) {
+        if (CHECK_OK(tml, tml_picture_load(tml, test_data(names[i]), NULL, &p))) {
             has_shape(&p, TML_F16, 109, 65, 4);
             CHECK(p.size == lines.size && memcmp(p.data, lines.data, p.size) == 0);
             tml_picture_free(tml, &p);
@@ -774,9 +774,10 @@ TEST(limits_and_failing_memory)
     size_t live = watch.live;
     tml_picture p;
     const char *path = test_data("pictures/image1_128x85.hdr");
-    CHECK_STATUS(tml_picture_load(tml, path, 130559, &p), TML_ERROR_OUT_OF_MEMORY);
+    CHECK_STATUS(tml_picture_load(tml, path, &(tml_load_desc){.memory_limit = 130559}, &p),
+                 TML_ERROR_OUT_OF_MEMORY);
     CHECK(strstr(tml_last_error(tml), "the limit is 130559") != NULL);
-    if (CHECK_OK(tml, tml_picture_load(tml, path, 130560, &p)))
+    if (CHECK_OK(tml, tml_picture_load(tml, path, &(tml_load_desc){.memory_limit = 130560}, &p)))
         tml_picture_free(tml, &p);
     static const char *const names[] = {"components.hdr", "flat.hdr",   "color.pfm",
                                         "palette.png",    "turned.jpg", "half_piz.exr"};
@@ -785,7 +786,7 @@ TEST(limits_and_failing_memory)
         for (uint64_t n = 1; status == TML_ERROR_OUT_OF_MEMORY && n < 50; n++) {
             watch.count = 0;
             watch.fail_at = n;
-            status = tml_picture_load(tml, seed(names[i]), 0, &p);
+            status = tml_picture_load(tml, seed(names[i]), NULL, &p);
             CHECK(status == TML_OK || p.data == NULL);
             tml_picture_free(tml, &p);
             CHECK_EQ_U64(watch.live, live);
@@ -835,7 +836,7 @@ TEST(png_round_trips)
             char name[64];
             snprintf(name, sizeof name, "%u x %s", channels, tml_type_name(type));
             if (CHECK_OK(tml, tml_picture_save(tml, in_folder("a.png"), &p)) &&
-                CHECK_OK(tml, tml_picture_load(tml, in_folder("a.png"), 0, &back))) {
+                CHECK_OK(tml, tml_picture_load(tml, in_folder("a.png"), NULL, &back))) {
                 expect_same(name, &p, &back);
                 tml_picture_free(tml, &back);
             }
@@ -870,7 +871,7 @@ TEST(exr_round_trips)
                 snprintf(name, sizeof name, "%u x %u, %u x %s", p.width, p.height, channels,
                          tml_type_name(type));
                 if (CHECK_OK(tml, tml_picture_save(tml, in_folder("a.exr"), &p)) &&
-                    CHECK_OK(tml, tml_picture_load(tml, in_folder("a.exr"), 0, &back))) {
+                    CHECK_OK(tml, tml_picture_load(tml, in_folder("a.exr"), NULL, &back))) {
                     expect_same(name, &p, &back);
                     tml_picture_free(tml, &back);
                 }
@@ -926,7 +927,7 @@ static void save_by_threads(const char *name, const tml_picture *p, size_t size_
         tml_picture back;
         CHECK_OK(NULL, tml_open(&(tml_open_desc){.threads = threads[i]}, &tml));
         CHECK_OK(tml, tml_picture_save(tml, in_folder(name), p));
-        if (i == 0 && CHECK_OK(tml, tml_picture_load(tml, in_folder(name), 0, &back))) {
+        if (i == 0 && CHECK_OK(tml, tml_picture_load(tml, in_folder(name), NULL, &back))) {
             if (is_exact)
                 expect_same(name, p, &back);
             tml_picture_free(tml, &back);
@@ -985,10 +986,10 @@ TEST(float_round_trips)
                                         "pictures/old-rle_551x276.hdr",
                                         "pictures/overexposed_gradient_20x12.hdr"};
     for (int i = 0; i < 6; i++) {
-        if (!CHECK_OK(tml, tml_picture_load(tml, test_data(names[i / 2]), 0, &p)))
+        if (!CHECK_OK(tml, tml_picture_load(tml, test_data(names[i / 2]), NULL, &p)))
             continue;
         if (CHECK_OK(tml, tml_picture_save(tml, in_folder(endings[i % 2]), &p)) &&
-            CHECK_OK(tml, tml_picture_load(tml, in_folder(endings[i % 2]), 0, &back))) {
+            CHECK_OK(tml, tml_picture_load(tml, in_folder(endings[i % 2]), NULL, &back))) {
             expect_same(names[i / 2], &p, &back);
             tml_picture_free(tml, &back);
         }
@@ -1003,7 +1004,7 @@ TEST(float_round_trips)
                         .height = 2,
                         .channels = 1};
     if (CHECK_OK(tml, tml_picture_save(tml, in_folder("a.pfm"), &grey)) &&
-        CHECK_OK(tml, tml_picture_load(tml, in_folder("a.pfm"), 0, &back)) &&
+        CHECK_OK(tml, tml_picture_load(tml, in_folder("a.pfm"), NULL, &back)) &&
         has_shape(&back, TML_F32, 3, 2, 1)) {
         CHECK(sample(&back, 0, 0, 0) == 1 && sample(&back, 1, 0, 0) == 0x1p-24);
         CHECK(sample(&back, 2, 0, 0) == 65504 && sample(&back, 0, 1, 0) == -1);
@@ -1011,7 +1012,7 @@ TEST(float_round_trips)
         tml_picture_free(tml, &back);
     }
     if (CHECK_OK(tml, tml_picture_save(tml, in_folder("a.hdr"), &grey)) &&
-        CHECK_OK(tml, tml_picture_load(tml, in_folder("a.hdr"), 0, &back)) &&
+        CHECK_OK(tml, tml_picture_load(tml, in_folder("a.hdr"), NULL, &back)) &&
         has_shape(&back, TML_F32, 3, 2, 3)) {
         CHECK(sample(&back, 0, 0, 0) == 1 && sample(&back, 0, 0, 2) == 1);
         CHECK(sample(&back, 0, 1, 0) == 0 && sample(&back, 1, 1, 0) == 0);
@@ -1045,7 +1046,7 @@ TEST(radiance_rounds_to_nearest)
                                .height = 1,
                                .channels = 3};
         if (!CHECK_OK(tml, tml_picture_save(tml, in_folder("b.hdr"), &p)) ||
-            !CHECK_OK(tml, tml_picture_load(tml, in_folder("b.hdr"), 0, &back)))
+            !CHECK_OK(tml, tml_picture_load(tml, in_folder("b.hdr"), NULL, &back)))
             continue;
         double worst = 0;
         for (uint32_t x = 0; x < width && back.width == width; x++) {
@@ -1149,10 +1150,10 @@ TEST(refused_pictures)
     p.width = 0;
     CHECK_STATUS(tml_picture_save(tml, in_folder("c.pfm"), &p), TML_ERROR_INVALID_ARGUMENT);
     CHECK(access(in_folder("c.pfm"), F_OK) != 0 && access(in_folder("c.png"), F_OK) != 0);
-    CHECK_STR(tml_picture_format(tml, seed("rgb.png")), "PNG");
-    CHECK_STR(tml_picture_format(tml, seed("flat.hdr")), "Radiance");
-    CHECK(tml_picture_format(tml, test_data("points/bunny397.pcd")) == NULL);
-    CHECK(tml_picture_format(tml, in_folder("missing")) == NULL);
+    CHECK_STR(tml_file_format(tml, seed("rgb.png"), TML_FILE_PICTURE, NULL), "PNG");
+    CHECK_STR(tml_file_format(tml, seed("flat.hdr"), TML_FILE_PICTURE, NULL), "Radiance");
+    CHECK(tml_file_format(tml, test_data("points/bunny397.pcd"), TML_FILE_PICTURE, NULL) == NULL);
+    CHECK(tml_file_format(tml, in_folder("missing"), TML_FILE_PICTURE, NULL) == NULL);
     tml_close(tml);
 }
 

@@ -714,7 +714,7 @@ TEST(all_attributes_at_once)
         tml_points_free(tml, &back);
         /* Saved, and read again: nothing is lost on the way. */
         CHECK_OK(tml, tml_points_save(tml, path, &points));
-        const tml_points_load_desc desc = {.names = all, .name_count = 1};
+        const tml_load_desc desc = {.names = all, .name_count = 1};
         if (CHECK_OK(tml, tml_points_load(tml, path, &desc, &back))) {
             CHECK_EQ_U64(back.count, 2);
             CHECK_STR(back.value_name, "heat");
@@ -971,7 +971,7 @@ TEST(vtu_of_every_encoding)
                                   &legacy));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         static const char *const velocity[] = {"velocity"};
-        const tml_points_load_desc desc = {.names = velocity, .name_count = 1};
+        const tml_load_desc desc = {.names = velocity, .name_count = 1};
         snprintf(path, sizeof path, "points/vtu/double_dam_break_26_%s.vtu", names[i]);
         if (!CHECK_OK(tml, tml_points_load(tml, test_full_data(path), &desc, &points)))
             continue;

@@ -52,10 +52,10 @@ static const way ways[] = {
      "velocity"},
 };
 
-static tml_points_mesh_desc desc_of(const way *w, tml_points_load_desc *load)
+static tml_points_mesh_desc desc_of(const way *w, tml_load_desc *load)
 {
     tml_points_mesh_desc desc = w->desc;
-    *load = (tml_points_load_desc){.names = &w->attribute, .name_count = w->attribute != NULL};
+    *load = (tml_load_desc){.names = &w->attribute, .name_count = w->attribute != NULL};
     desc.load = load;
     desc.comment = "made by trommel";
     desc.up = TML_UP_Z;
@@ -79,7 +79,7 @@ TEST(the_command_writes_the_same_bytes)
         SKIP("TML_CLI names no program");
     tml_context *tml = open_cpu(2);
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        tml_points_load_desc load;
+        tml_load_desc load;
         tml_points_mesh_result result;
         char by_command[64];
         const tml_points_mesh_desc desc = desc_of(&ways[i], &load);
@@ -112,7 +112,7 @@ static tml_status decide(void *user, const tml_points_mesh_result *known, bool *
 TEST(slabs_make_the_same_file)
 {
     tml_context *tml = open_cpu(2);
-    tml_points_load_desc load;
+    tml_load_desc load;
     tml_points_mesh_desc desc = desc_of(&ways[2], &load);
     const tml_surface_save_desc slabs = {.slabs.slab_layers = 7};
     const char *const names[] = {"whole.ply", "slabs.ply"};
@@ -151,8 +151,7 @@ TEST(failures_tell_their_side)
     tml_context *tml = open_cpu(1);
     const double far[] = {99};
     const char *const names[] = {"velocity", "nothing"};
-    const tml_points_load_desc wrong = {.names = names, .name_count = 2},
-                               little = {.memory_limit = 1000};
+    const tml_load_desc wrong = {.names = names, .name_count = 2}, little = {.memory_limit = 1000};
     const tml_surface_save_desc slabs = {.keeps_empty = false};
     const struct {
         const char *path, *name;
@@ -255,9 +254,12 @@ TEST(each_label_has_a_file)
 TEST(numbers_in_names)
 {
     char out[16];
-    CHECK(tml_path_is_numbered("a_%d.ply") && tml_path_is_numbered("%04d"));
-    CHECK(!tml_path_is_numbered("a.ply") && !tml_path_is_numbered("%s") &&
-          !tml_path_is_numbered("%d_%d") && !tml_path_is_numbered("%12d"));
+    CHECK(tml_path_number("a_%d.ply", 0, false, NULL, 0) &&
+          tml_path_number("%04d", 0, false, NULL, 0));
+    CHECK(!tml_path_number("a.ply", 0, false, NULL, 0) &&
+          !tml_path_number("%s", 0, false, NULL, 0) &&
+          !tml_path_number("%d_%d", 0, false, NULL, 0) &&
+          !tml_path_number("%12d", 0, false, NULL, 0));
     CHECK(tml_path_number("a_%04d.ply", 7, false, out, sizeof out) &&
           strcmp(out, "a_0007.ply") == 0);
     CHECK(tml_path_number("%d", (uint64_t)-3, true, out, sizeof out) && strcmp(out, "-3") == 0);

@@ -29,7 +29,7 @@ static const char *report(const char *name)
 
 typedef struct volume_row {
     const char *name;
-    tml_volume_load_desc desc;
+    tml_load_desc desc;
     double spacing[3];    /* 0: any */
     double scale, offset; /* of 10 x + 3 y + 7 z: what the values are */
     bool is_warned;       /* something had to be assumed */
@@ -151,7 +151,7 @@ TEST(no_sample_comes_out_of_old_memory)
         tml_volume_free(tml, &v);
     }
 #ifdef TML_EXR
-    CHECK_STATUS(tml_picture_load(tml, report("exr_uncompressed_row_of_1_byte.exr"), 0, &p),
+    CHECK_STATUS(tml_picture_load(tml, report("exr_uncompressed_row_of_1_byte.exr"), NULL, &p),
                  TML_ERROR_FILE_FORMAT);
 #else
     (void)p;
@@ -253,12 +253,12 @@ TEST(pictures_have_their_samples)
     NEED_REPORTS();
     tml_context *tml = open_listening();
     tml_picture p;
-    if (CHECK_OK(tml, tml_picture_load(tml, report("crlf.pfm"), 0, &p))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, report("crlf.pfm"), NULL, &p))) {
         for (uint32_t x = 0; x < 4; x++)
             CHECK_NEAR(red(&p, x, 0), 0.25 * x, 0);
         tml_picture_free(tml, &p);
     }
-    if (CHECK_OK(tml, tml_picture_load(tml, report("cicp_pq.png"), 0, &p))) {
+    if (CHECK_OK(tml, tml_picture_load(tml, report("cicp_pq.png"), NULL, &p))) {
         CHECK(!p.srgb);
         CHECK_NEAR(red(&p, 3, 0) / red(&p, 7, 0), 0.0044, 0.0001);
         tml_picture_free(tml, &p);

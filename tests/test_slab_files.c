@@ -19,7 +19,7 @@
 /* ---- volumes --------------------------------------------------------------------------------- */
 
 /* Reads a file layers at a time and compares with loading it. */
-static bool streams_alike(tml_context *tml, const char *path, const tml_volume_load_desc *desc,
+static bool streams_alike(tml_context *tml, const char *path, const tml_load_desc *desc,
                           uint64_t layers, uint64_t skipped)
 {
     tml_volume volume, info;
@@ -58,7 +58,7 @@ static bool streams_alike(tml_context *tml, const char *path, const tml_volume_l
     return good;
 }
 
-static void all_ways(tml_context *tml, const char *path, const tml_volume_load_desc *desc)
+static void all_ways(tml_context *tml, const char *path, const tml_load_desc *desc)
 {
     static const uint64_t ways[][2] = {{1, 0}, {3, 0}, {1000, 0}, {2, 1}, {5, 4}};
     tml_volume volume;
@@ -174,10 +174,9 @@ TEST(layers_of_files_in_pieces_and_of_interleaved_ones)
         memcpy(file + size, samples, sizeof samples);
         write_file("vectors.nrrd", file, (size_t)size + sizeof samples);
         for (uint32_t frame = 0; frame < 3; frame++)
-            all_ways(tml, in_folder("vectors.nrrd"), &(tml_volume_load_desc){.frame = frame});
+            all_ways(tml, in_folder("vectors.nrrd"), &(tml_load_desc){.frame = frame});
     }
-    const tml_volume_load_desc raw = {
-        .dims = {NX, NY, NZ}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
+    const tml_load_desc raw = {.dims = {NX, NY, NZ}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
     write_file("plain.raw", samples, 2 * SAMPLES);
     all_ways(tml, in_folder("plain.raw"), &raw);
     gzFile zipped = gzopen(in_folder("zipped.raw.gz"), "wb");
@@ -208,7 +207,7 @@ TEST(a_stream_that_breaks_off)
     struct stat file;
     CHECK(stat(in_folder("cut.raw.gz"), &file) == 0 &&
           truncate(in_folder("cut.raw.gz"), file.st_size - 20) == 0);
-    const tml_volume_load_desc raw = {
+    const tml_load_desc raw = {
         .dims = {SIDE, SIDE, SIDE}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
     tml_volume info;
     tml_volume_stream *stream;
@@ -233,7 +232,7 @@ TEST(a_mapped_file_that_is_shortened)
     tml_context *tml = open_cpu(1);
     fill(samples, LAYER * SIDE);
     write_file("long.raw", samples, sizeof samples);
-    const tml_volume_load_desc raw = {
+    const tml_load_desc raw = {
         .dims = {SIDE, SIDE, SIDE}, .type = TML_U16, .big_endian = IS_BIG_ENDIAN};
     tml_volume info;
     tml_volume_stream *stream;
@@ -839,7 +838,7 @@ TEST(a_large_volume_goes_through_little_memory)
         return;
     memory_watch watch;
     tml_context *tml = open_watched(&watch), *reader = open_plain();
-    const tml_volume_load_desc raw = {.dims = {side, side, side}, .type = TML_U8};
+    const tml_load_desc raw = {.dims = {side, side, side}, .type = TML_U8};
     tml_volume info;
     pipeline pipe = {NULL, NULL};
     const tml_mesh_stream_desc mesh = {.normals = true};

@@ -168,7 +168,7 @@ TEST(descriptions_divide_pages)
         const made_case *c = &cases[i];
         tml_volume volume;
         size_t size = make(file, 6, 6, c->description);
-        tml_volume_load_desc desc = {.frame = c->frame};
+        tml_load_desc desc = {.frame = c->frame};
         if (!CHECK_OK(tml, load_exact(tml, "a.tif", file, size, &desc, &volume)))
             continue;
         const uint8_t *samples = volume.data;
@@ -331,7 +331,7 @@ TEST(slices_of_a_folder_come_in_natural_order)
             CHECK(((const uint8_t *)volume.data)[i] == (uint8_t)(20 * (i / PAGE) + 7 * (i % PAGE)));
     }
     tml_volume_free(tml, &volume);
-    CHECK_STR(tml_volume_format(tml, folder), "TIFF");
+    CHECK_STR(tml_file_format(tml, folder, TML_FILE_VOLUME, NULL), "TIFF");
     /* As a stream, of which a slice is in memory at a time. */
     if (CHECK_OK(tml, tml_volume_stream_open(tml, folder, NULL, &volume, &stream))) {
         CHECK_OK(tml, tml_volume_stream_read(stream, 1, 2, layers));
@@ -361,7 +361,7 @@ TEST(slices_may_be_of_channels)
                     "<OME SizeZ=\"3\" SizeC=\"2\" SizeT=\"1\" DimensionOrder=\"XYCZT\"/>");
     }
     tml_volume volume;
-    if (CHECK_OK(tml, tml_volume_load(tml, folder, &(tml_volume_load_desc){.frame = 1}, &volume))) {
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, &(tml_load_desc){.frame = 1}, &volume))) {
         CHECK_EQ_U64(volume.frame_count, 2);
         CHECK_EQ_U64(volume.grid.dims[2], 3);
         for (int i = 0; i < 3; i++)

@@ -116,7 +116,7 @@ static tml_status load_made(tml_context *tml, const made_file *made, uint32_t fr
                             tml_volume *out)
 {
     warned[0] = '\0';
-    tml_volume_load_desc desc = {.frame = frame};
+    tml_load_desc desc = {.frame = frame};
     return load_exact(tml, "a.ome.tif", bytes, make(made), &desc, out);
 }
 
@@ -226,9 +226,9 @@ TEST(ome_lengths_have_units)
             printf("  (case %zu: %s)\n", i, warned);
         tml_volume_free(tml, &v);
         write_made("strict.tif", &made);
-        CHECK_STATUS(tml_volume_load(tml, in_folder("strict.tif"),
-                                     &(tml_volume_load_desc){.strict = true}, &v),
-                     cases[i].warning ? TML_ERROR_FILE_FORMAT : TML_OK);
+        CHECK_STATUS(
+            tml_volume_load(tml, in_folder("strict.tif"), &(tml_load_desc){.strict = true}, &v),
+            cases[i].warning ? TML_ERROR_FILE_FORMAT : TML_OK);
         tml_volume_free(tml, &v);
     }
     expect_refusal(
@@ -368,7 +368,7 @@ TEST(planes_may_be_in_several_files)
         for (uint32_t frame = 0; frame < 2; frame++) {
             warned[0] = '\0';
             if (!CHECK_OK(tml, tml_volume_load(tml, in_folder(file ? "b.tif" : "a.tif"),
-                                               &(tml_volume_load_desc){.frame = frame}, &v)))
+                                               &(tml_load_desc){.frame = frame}, &v)))
                 continue;
             CHECK_EQ_U64(v.frame_count, 2);
             check_layers(&v, frame ? "10" : "01", frame ? 20 : 10);
@@ -376,7 +376,7 @@ TEST(planes_may_be_in_several_files)
             tml_volume_free(tml, &v);
         }
     /* The folder, whose files have two pages each. */
-    if (CHECK_OK(tml, tml_volume_load(tml, folder, &(tml_volume_load_desc){.frame = 1}, &v)))
+    if (CHECK_OK(tml, tml_volume_load(tml, folder, &(tml_load_desc){.frame = 1}, &v)))
         check_layers(&v, "10", 20);
     tml_volume_free(tml, &v);
     /* A file that was renamed is known by its UUID. */
@@ -385,19 +385,16 @@ TEST(planes_may_be_in_several_files)
     if (CHECK_OK(tml, tml_volume_load(tml, in_folder("renamed.tif"), NULL, &v)))
         check_layers(&v, "01", 10);
     tml_volume_free(tml, &v);
-    CHECK_STATUS(
-        tml_volume_load(tml, in_folder("renamed.tif"), &(tml_volume_load_desc){.frame = 1}, &v),
-        TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("renamed.tif"), &(tml_load_desc){.frame = 1}, &v),
+                 TML_ERROR_FILE_ACCESS);
     CHECK(strstr(tml_last_error(tml), "\"b.tif\"") != NULL);
     /* The other file has fewer pages, or pages of another kind. */
     write_made("b.tif", &(made_file)PAGES("", 1, 20));
-    CHECK_STATUS(
-        tml_volume_load(tml, in_folder("renamed.tif"), &(tml_volume_load_desc){.frame = 1}, &v),
-        TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("renamed.tif"), &(tml_load_desc){.frame = 1}, &v),
+                 TML_ERROR_FILE_FORMAT);
     write_file("b.tif", "no TIFF at all", 14);
-    CHECK_STATUS(
-        tml_volume_load(tml, in_folder("renamed.tif"), &(tml_volume_load_desc){.frame = 1}, &v),
-        TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(tml_volume_load(tml, in_folder("renamed.tif"), &(tml_load_desc){.frame = 1}, &v),
+                 TML_ERROR_FILE_FORMAT);
     remove_files();
     tml_close(tml);
 }
@@ -415,8 +412,8 @@ TEST(the_description_may_be_in_a_file_of_its_own)
     CHECK(strstr(tml_last_error(tml), "set.companion.ome") != NULL);
     write_file("set.companion.ome", SET("set"), sizeof SET("set") - 1);
     for (uint32_t frame = 0; frame < 2; frame++) {
-        if (CHECK_OK(tml, tml_volume_load(tml, in_folder("a.tif"),
-                                          &(tml_volume_load_desc){.frame = frame}, &v)))
+        if (CHECK_OK(tml, tml_volume_load(tml, in_folder("a.tif"), &(tml_load_desc){.frame = frame},
+                                          &v)))
             check_layers(&v, frame ? "10" : "01", frame ? 20 : 10);
         tml_volume_free(tml, &v);
     }
@@ -424,8 +421,7 @@ TEST(the_description_may_be_in_a_file_of_its_own)
     remove_files();
     write_made("b.tif", &(made_file)PAGES("<OME><BinaryOnly MetadataFile='a.tif'/></OME>", 2, 20));
     write_made("a.tif", &(made_file)PAGES(SET("a"), 2, 10));
-    if (CHECK_OK(tml,
-                 tml_volume_load(tml, in_folder("b.tif"), &(tml_volume_load_desc){.frame = 1}, &v)))
+    if (CHECK_OK(tml, tml_volume_load(tml, in_folder("b.tif"), &(tml_load_desc){.frame = 1}, &v)))
         check_layers(&v, "10", 20);
     tml_volume_free(tml, &v);
     write_made("a.tif", &(made_file)PAGES("<OME><BinaryOnly MetadataFile='b.tif'/></OME>", 2, 20));
@@ -464,7 +460,7 @@ TEST(a_load_without_memory_loses_none)
     for (tml_status status = TML_ERROR_OUT_OF_MEMORY; status != TML_OK && failures < 1000;) {
         tml_volume v;
         watch.fail_at = watch.count + ++failures;
-        status = tml_volume_load(tml, in_folder("b.tif"), &(tml_volume_load_desc){.frame = 1}, &v);
+        status = tml_volume_load(tml, in_folder("b.tif"), &(tml_load_desc){.frame = 1}, &v);
         CHECK(status == TML_OK || status == TML_ERROR_OUT_OF_MEMORY);
         tml_volume_free(tml, &v);
         CHECK_EQ_U64(watch.live, live);
@@ -528,12 +524,12 @@ TEST(spacing_has_the_unit_that_imagej_or_tags_say)
     /* The remedy of the message keeps the unit where it repeats what the file says. */
     tml_volume v;
     warned[0] = '\0';
-    tml_volume_load_desc desc = {.spacing = {0.5, 0.5, 3}};
+    tml_load_desc desc = {.spacing = {0.5, 0.5, 3}};
     if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[9].made), &desc, &v)))
         check_spacing(&v, 0.5, 0.5, 3, "µm");
     CHECK_STR(warned, "");
     tml_volume_free(tml, &v);
-    desc = (tml_volume_load_desc){.spacing = {500, 500, 3000}};
+    desc = (tml_load_desc){.spacing = {500, 500, 3000}};
     if (CHECK_OK(tml, load_exact(tml, "a.tif", bytes, make(&cases[9].made), &desc, &v)))
         check_spacing(&v, 500, 500, 3000, "");
     tml_volume_free(tml, &v);
@@ -649,7 +645,7 @@ TEST(reports)
         snprintf(path, sizeof path, "reports/%s", cases[i].name);
         const double *s = cases[i].spacing;
         if (!CHECK_OK(tml, tml_volume_load(tml, test_full_data(path),
-                                           &(tml_volume_load_desc){.frame = cases[i].frame}, &v)))
+                                           &(tml_load_desc){.frame = cases[i].frame}, &v)))
             continue;
         bool good = check_spacing(&v, s[0], s[1], s[2], cases[i].unit);
         for (size_t z = 0; z < 4; z++) {

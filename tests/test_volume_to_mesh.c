@@ -605,7 +605,7 @@ TEST(a_mesh_of_one_piece_and_of_several)
                                .grid = {.dims = {SIDE, SIDE, SIDE}},
                                .slope = 1};
     CHECK_OK(tml, tml_volume_save(tml, in_folder("noise.raw"), &volume));
-    const tml_volume_load_desc load = {.dims = {SIDE, SIDE, SIDE}, .type = TML_F32};
+    const tml_load_desc load = {.dims = {SIDE, SIDE, SIDE}, .type = TML_F32};
     const double iso = 0.5;
     static const char *const endings[] = {"ply", "glb", "vtp", "obj"};
     for (int e = 0; e < 4; e++) {

@@ -134,7 +134,7 @@ static bool samples_are(const tml_volume *volume, uint64_t first, uint64_t step)
 
 /* The loader over an exact block, so that a sanitizer sees the first byte read past it. */
 static tml_status load(tml_context *tml, const char *name, const bytes *from,
-                       const tml_volume_load_desc *desc, tml_volume *out)
+                       const tml_load_desc *desc, tml_volume *out)
 {
     uint8_t *copy = malloc(from->size ? from->size : 1);
     memcpy(copy, from->data, from->size);
@@ -166,7 +166,7 @@ static void expect(tml_context *tml, const char *what, const char *name, const b
                    uint32_t frame, uint64_t first, uint64_t step)
 {
     tml_volume volume;
-    tml_volume_load_desc desc = {.frame = frame};
+    tml_load_desc desc = {.frame = frame};
     tml_status status = load(tml, name, from, &desc, &volume);
     if (status != TML_OK)
         test_fail(__FILE__, __LINE__, "%s: %s", what, tml_last_error(tml));
@@ -708,7 +708,7 @@ TEST(nrrd_axes_of_space_and_others)
         add_text(&file, "\n");
         add_samples(&file, TML_U8, 0, 72, false);
         tml_volume volume;
-        tml_volume_load_desc desc = {.frame = cases[i].frame};
+        tml_load_desc desc = {.frame = cases[i].frame};
         if (CHECK_OK(tml, load(tml, "a", &file, &desc, &volume))) {
             const uint64_t *d = cases[i].dims;
             if (!dims_are(&volume, d[0], d[1], d[2]) ||
@@ -723,12 +723,12 @@ TEST(nrrd_axes_of_space_and_others)
                       "kinds: domain domain list domain\n\n");
     add_samples(&file, TML_U8, 0, 72, false);
     tml_volume volume;
-    if (CHECK_OK(tml, load(tml, "a", &file, &(tml_volume_load_desc){.frame = 1}, &volume)))
+    if (CHECK_OK(tml, load(tml, "a", &file, &(tml_load_desc){.frame = 1}, &volume)))
         for (uint64_t k = 0; k < 3; k++)
             CHECK(sample_is(&volume, 12 * k, 24 * k + 12) &&
                   sample_is(&volume, 12 * k + 11, 24 * k + 23));
     tml_volume_free(tml, &volume);
-    CHECK_STATUS(load(tml, "a", &file, &(tml_volume_load_desc){.frame = 2}, &volume),
+    CHECK_STATUS(load(tml, "a", &file, &(tml_load_desc){.frame = 2}, &volume),
                  TML_ERROR_INVALID_ARGUMENT);
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 5\nsizes: 2 3 2 3 2\n\n");
     add_samples(&file, TML_U8, 0, 72, false);
@@ -757,8 +757,7 @@ TEST(nrrd_geometry)
         CHECK_STR(volume.comment, "a head");
     }
     tml_volume_free(tml, &volume);
-    if (CHECK_OK(tml,
-                 load(tml, "a", &file, &(tml_volume_load_desc){.spacing = {0, 9, 0}}, &volume)))
+    if (CHECK_OK(tml, load(tml, "a", &file, &(tml_load_desc){.spacing = {0, 9, 0}}, &volume)))
         CHECK(near3(volume.grid.spacing, 2, 9, 0.5) && axis_is(&volume, 1, -1, 0, 0));
     tml_volume_free(tml, &volume);
 
@@ -799,10 +798,10 @@ TEST(nrrd_geometry)
     }
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 3\nsizes: 2 2 2\n"
                       "spacings: nan 1 1\n\n12345678");
-    CHECK_OK(tml, load(tml, "a", &file, &(tml_volume_load_desc){.spacing = {3, 0, 0}}, &volume));
+    CHECK_OK(tml, load(tml, "a", &file, &(tml_load_desc){.spacing = {3, 0, 0}}, &volume));
     CHECK(near3(volume.grid.spacing, 3, 1, 1));
     tml_volume_free(tml, &volume);
-    CHECK_STATUS(load(tml, "a", &file, &(tml_volume_load_desc){.spacing = {-3, 0, 0}}, &volume),
+    CHECK_STATUS(load(tml, "a", &file, &(tml_load_desc){.spacing = {-3, 0, 0}}, &volume),
                  TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
@@ -993,8 +992,8 @@ TEST(nifti_types_versions_and_orders)
                 make_nifti(&file, &c);
                 add_samples(&file, nifti_types[i].type, 0, 120, big);
                 tml_volume volume;
-                if (!CHECK_OK(tml, load(tml, "a.nii", &file, &(tml_volume_load_desc){.frame = 1},
-                                        &volume)))
+                if (!CHECK_OK(tml,
+                              load(tml, "a.nii", &file, &(tml_load_desc){.frame = 1}, &volume)))
                     continue;
                 CHECK_STR(volume.format, version == 1 ? "NIfTI-1" : "NIfTI-2");
                 CHECK(volume.type == nifti_types[i].type && dims_are(&volume, 5, 4, 3));
@@ -1178,7 +1177,7 @@ TEST(nifti_headers_with_holes)
     };
     tml_context *tml = open_listening();
     static bytes file;
-    const tml_volume_load_desc strict = {.strict = true}, given = {.spacing = {7, 8, 9}};
+    const tml_load_desc strict = {.strict = true}, given = {.spacing = {7, 8, 9}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (int version = 1; version <= 2; version++) {
             nifti_case c = cases[i].c;
@@ -1232,7 +1231,7 @@ TEST(nifti_headers_with_holes)
         expect_error(tml, "dim", "a.nii", &file, TML_ERROR_FILE_FORMAT, "needs 1 or more");
     }
     static const char *const reports[] = {"reports/nifti_dim4_0.nii", "reports/nifti_sform_0.nii"};
-    const tml_volume_load_desc spacing = {.spacing = {1, 2, 3}};
+    const tml_load_desc spacing = {.spacing = {1, 2, 3}};
     for (size_t i = 0; i < 2 && test_full_data(reports[i]); i++) {
         tml_volume volume;
         if (CHECK_OK(tml, tml_volume_load(tml, test_full_data(reports[i]), i ? &spacing : NULL,
@@ -1328,7 +1327,7 @@ TEST(metaimage_fields)
     if (CHECK_OK(tml, load(tml, "a", &file, NULL, &volume)))
         CHECK(axis_is(&volume, 2, 0, 0, -1) && near3(volume.grid.spacing, 2, 2, 2));
     tml_volume_free(tml, &volume);
-    CHECK_STATUS(load(tml, "a", &file, &(tml_volume_load_desc){.frame = 6}, &volume),
+    CHECK_STATUS(load(tml, "a", &file, &(tml_load_desc){.frame = 6}, &volume),
                  TML_ERROR_INVALID_ARGUMENT);
 
     file.size = 0;
@@ -1821,7 +1820,8 @@ TEST(npy_arrays)
                  TML_ERROR_FILE_FORMAT);
     CHECK_STATUS(tml_array_load_memory(tml, "a", "nonsense", 8, &array), TML_ERROR_FILE_FORMAT);
     CHECK_STATUS(tml_array_load_memory(tml, "a", NULL, 0, &array), TML_ERROR_FILE_FORMAT);
-    CHECK_STATUS(tml_array_load(tml, in_folder("none.npy"), &array), TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_array_load(tml, in_folder("none.npy"), 0, UINT64_MAX, &array),
+                 TML_ERROR_FILE_ACCESS);
 
     /* Round trips of every scalar and vector type. */
     for (size_t i = 0; i < TYPE_COUNT; i++)
@@ -1829,9 +1829,10 @@ TEST(npy_arrays)
             file.size = 0;
             add_samples(&file, all_types[i], 0, 7 * n, false);
             tml_type type = n == 1 ? all_types[i] : TML_VEC(all_types[i], n);
-            tml_array before = {file.data, file.size, type, 7}, after;
+            tml_array before = {.data = file.data, .size = file.size, .type = type, .count = 7},
+                      after;
             CHECK_OK(tml, tml_array_save(tml, in_folder("a.npy"), &before));
-            if (CHECK_OK(tml, tml_array_load(tml, in_folder("a.npy"), &after)))
+            if (CHECK_OK(tml, tml_array_load(tml, in_folder("a.npy"), 0, UINT64_MAX, &after)))
                 CHECK(after.type == type && after.count == 7 && after.size == before.size &&
                       memcmp(after.data, before.data, before.size) == 0);
             tml_array_free(tml, &after);
@@ -1839,12 +1840,16 @@ TEST(npy_arrays)
     struct stat info;
     CHECK(stat(in_folder("a.npy"), &info) == 0 && info.st_size == 128 + 7 * 4 * 8);
     CHECK_STATUS(
-        tml_array_save(tml, in_folder("a.npy"), &(tml_array){file.data, 16, TML_RECORD(16), 1}),
+        tml_array_save(
+            tml, in_folder("a.npy"),
+            &(tml_array){.data = file.data, .size = 16, .type = TML_RECORD(16), .count = 1}),
         TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_array_save(tml, in_folder("a.npy"), &(tml_array){file.data, 16, TML_F32, 5}),
-                 TML_ERROR_INVALID_ARGUMENT);
-    CHECK_OK(tml, tml_array_save(tml, in_folder("e.npy"), &(tml_array){NULL, 0, TML_F32, 0}));
-    if (CHECK_OK(tml, tml_array_load(tml, in_folder("e.npy"), &array)))
+    CHECK_STATUS(
+        tml_array_save(tml, in_folder("a.npy"),
+                       &(tml_array){.data = file.data, .size = 16, .type = TML_F32, .count = 5}),
+        TML_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_array_save(tml, in_folder("e.npy"), &(tml_array){.type = TML_F32}));
+    if (CHECK_OK(tml, tml_array_load(tml, in_folder("e.npy"), 0, UINT64_MAX, &array)))
         CHECK(array.count == 0 && array.data == NULL);
     remove_files();
     tml_close(tml);
@@ -1859,12 +1864,12 @@ TEST(raw_files)
     tml_volume volume;
     for (size_t i = 0; i < TYPE_COUNT; i++)
         for (int big = 0; big < 2; big++) {
-            tml_volume_load_desc desc = {.dims = {4, 3, 2},
-                                         .type = all_types[i],
-                                         .big_endian = big,
-                                         .skip = 5,
-                                         .spacing = {1, 2, 0},
-                                         .frame = 1};
+            tml_load_desc desc = {.dims = {4, 3, 2},
+                                  .type = all_types[i],
+                                  .big_endian = big,
+                                  .skip = 5,
+                                  .spacing = {1, 2, 0},
+                                  .frame = 1};
             file.size = 0;
             add_text(&file, "12345");
             add_samples(&file, all_types[i], 0, 48, big);
@@ -1883,7 +1888,7 @@ TEST(raw_files)
     file.size = 0;
     add_samples(&file, TML_U8, 0, 24, false);
     static const struct {
-        tml_volume_load_desc desc;
+        tml_load_desc desc;
         tml_status status;
     } bad[] = {
         {{.dims = {4, 3, 3}, .type = TML_U8}, TML_ERROR_FILE_FORMAT},
@@ -1922,7 +1927,7 @@ TEST(raw_files)
         expect_error(tml, not_names[i], not_names[i], &file, TML_ERROR_FILE_FORMAT,
                      "give desc.dims");
     nrrd_start(&file, "type: uchar\nencoding: raw\ndimension: 3\nsizes: 2 2 2\n\n12345678");
-    tml_volume_load_desc desc = {.dims = {4, 3, 2}, .type = TML_U8};
+    tml_load_desc desc = {.dims = {4, 3, 2}, .type = TML_U8};
     CHECK_STATUS(load(tml, "a", &file, &desc, &volume), TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
@@ -1976,7 +1981,7 @@ TEST(bytes_behind_the_samples)
     file.size = packed.size = 0;
     add_samples(&file, TML_U8, 0, 25, false);
     add_gzip(&packed, file.data, file.size);
-    const tml_volume_load_desc headerless = {.dims = {6, 4, 1}, .type = TML_U8};
+    const tml_load_desc headerless = {.dims = {6, 4, 1}, .type = TML_U8};
     CHECK_STATUS(load(tml, "a.gz", &packed, &headerless, &volume), TML_ERROR_FILE_FORMAT);
     CHECK(strstr(tml_last_error(tml), "go on after the last sample; check desc.dims") != NULL);
     tml_close(tml);
@@ -2032,7 +2037,8 @@ TEST(formats_are_known_of_damaged_files)
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_file(cases[i].name, cases[i].data, cases[i].size);
-        const char *path = in_folder(cases[i].name), *format = tml_volume_format(tml, path);
+        const char *path = in_folder(cases[i].name),
+                   *format = tml_file_format(tml, path, TML_FILE_VOLUME, NULL);
         CHECK(cases[i].format ? format && strcmp(format, cases[i].format) == 0 : !format);
         tml_status status = tml_volume_load(tml, path, NULL, &volume);
         CHECK((status == TML_OK) == !cases[i].message);
@@ -2040,7 +2046,7 @@ TEST(formats_are_known_of_damaged_files)
         tml_volume_free(tml, &volume);
         remove(path);
     }
-    CHECK(tml_volume_format(tml, in_folder("missing")) == NULL);
+    CHECK(tml_file_format(tml, in_folder("missing"), TML_FILE_VOLUME, NULL) == NULL);
     tml_close(tml);
 }
 
@@ -2071,7 +2077,7 @@ TEST(gzip_members_that_meet_where_a_read_ends)
             continue;
         met++;
         tml_volume volume;
-        tml_volume_load_desc desc = {.dims = {first + SECOND, 1, 1}, .type = TML_U8};
+        tml_load_desc desc = {.dims = {first + SECOND, 1, 1}, .type = TML_U8};
         if (CHECK_OK(tml, tml_volume_load_memory(tml, "a.gz", packed, size, &desc, &volume)))
             CHECK(memcmp(volume.data, data, first + SECOND) == 0);
         tml_volume_free(tml, &volume);
@@ -2094,7 +2100,7 @@ TEST(components_far_apart)
     for (uint64_t i = START; i < SIZE; i++)
         data[i] = (uint8_t)pattern(i);
     tml_volume volume;
-    tml_volume_load_desc desc = {.frame = 1};
+    tml_load_desc desc = {.frame = 1};
     if (CHECK_OK(tml, tml_volume_load_memory(tml, "a", data, SIZE, &desc, &volume)))
         for (size_t z = 0; z < 4; z++)
             CHECK(memcmp((uint8_t *)volume.data + z * RUN, data + START + (3 * z + 1) * RUN, RUN) ==
@@ -2315,8 +2321,15 @@ TEST(every_allocation_may_fail)
     }
     watch.count = 0;
     watch.fail_at = 1;
-    static const uint8_t pixel[4] = {1, 2, 3, 4};
-    CHECK_STATUS(tml_png_save(tml, in_folder("a.png"), pixel, 1, 1), TML_ERROR_OUT_OF_MEMORY);
+    static uint8_t pixel[4] = {1, 2, 3, 4};
+    CHECK_STATUS(tml_picture_save(tml, in_folder("a.png"),
+                                  &(tml_picture){.data = pixel,
+                                                 .type = TML_U8,
+                                                 .width = 1,
+                                                 .height = 1,
+                                                 .channels = 4,
+                                                 .srgb = true}),
+                 TML_ERROR_OUT_OF_MEMORY);
     CHECK_EQ_U64(file_count(), 0);
     watch.fail_at = 0;
     tml_close(tml);
@@ -2404,7 +2417,7 @@ TEST(saved_volumes_come_back_bit_for_bit)
             }
             CHECK_OK(tml, tml_volume_save(tml, path, &before));
             tml_volume after;
-            tml_volume_load_desc raw = {.dims = {5, 7, 3}, .type = all_types[i]};
+            tml_load_desc raw = {.dims = {5, 7, 3}, .type = all_types[i]};
             if (!CHECK_OK(tml, tml_volume_load(tml, path, k == 2 ? &raw : NULL, &after)))
                 continue;
             CHECK(after.type == all_types[i] && dims_are(&after, 5, 7, 3) &&
@@ -2546,7 +2559,7 @@ TEST(files_that_stand_in_for_others)
                          TML_ERROR_UNSUPPORTED);
             if (!strstr(tml_last_error(tml), cases[i].word))
                 test_fail(__FILE__, __LINE__, "%s: %s", names[k], tml_last_error(tml));
-            CHECK(tml_volume_format(tml, in_folder(names[k])) == NULL);
+            CHECK(tml_file_format(tml, in_folder(names[k]), TML_FILE_VOLUME, NULL) == NULL);
             expect_error(tml, names[k], names[k], &file, TML_ERROR_UNSUPPORTED, cases[i].word);
             tml_points points;
             tml_mesh_file mesh;
@@ -2558,9 +2571,10 @@ TEST(files_that_stand_in_for_others)
             CHECK_STATUS(tml_mesh_load(tml, in_folder(names[k]), NULL, &mesh),
                          TML_ERROR_UNSUPPORTED);
             CHECK(strstr(tml_last_error(tml), cases[i].word));
-            CHECK_STATUS(tml_array_load(tml, in_folder(names[k]), &array), TML_ERROR_UNSUPPORTED);
+            CHECK_STATUS(tml_array_load(tml, in_folder(names[k]), 0, UINT64_MAX, &array),
+                         TML_ERROR_UNSUPPORTED);
             CHECK(strstr(tml_last_error(tml), cases[i].word));
-            CHECK_STATUS(tml_picture_load(tml, in_folder(names[k]), 0, &picture),
+            CHECK_STATUS(tml_picture_load(tml, in_folder(names[k]), NULL, &picture),
                          TML_ERROR_UNSUPPORTED);
             CHECK(strstr(tml_last_error(tml), cases[i].word));
             remove_files();
@@ -2600,21 +2614,20 @@ TEST(files_that_stand_in_for_others)
  * words, and the input or the desc as they tell to change it, which must then be read. */
 TEST(each_remedy_works)
 {
-    static const tml_volume_load_desc spacing = {.spacing = {7, 8, 9}},
-                                      cube = {.dims = {2, 2, 2}, .type = TML_U8},
-                                      second = {.dims = {2, 2, 2}, .type = TML_U8, .frame = 1},
-                                      skip = {.dims = {2, 2, 2}, .type = TML_U8, .skip = 3},
-                                      negative = {.spacing = {-1, 0, 0}}, frame = {.frame = 1},
-                                      none = {0};
+    static const tml_load_desc spacing = {.spacing = {7, 8, 9}},
+                               cube = {.dims = {2, 2, 2}, .type = TML_U8},
+                               second = {.dims = {2, 2, 2}, .type = TML_U8, .frame = 1},
+                               skip = {.dims = {2, 2, 2}, .type = TML_U8, .skip = 3},
+                               negative = {.spacing = {-1, 0, 0}}, frame = {.frame = 1}, none = {0};
     enum { AS_IS, GZIP, GZIP_TWICE };
     static const struct {
         const char *name, *text;
         int packed;
-        const tml_volume_load_desc *desc;
+        const tml_load_desc *desc;
         const char *word;       /* of the remedy */
         const char *text_after; /* NULL: as before */
         int packed_after;
-        const tml_volume_load_desc *desc_after;
+        const tml_load_desc *desc_after;
     } cases[] = {
         {"a", "NRRD0004\n" CUBE "spacings: 1 0 1\n\n12345678", 0, &none, "give desc.spacing", NULL,
          0, &spacing},
@@ -2904,19 +2917,51 @@ TEST(png_comes_back)
     static uint8_t pixels[HEIGHT * WIDTH * 4], back[sizeof pixels];
     for (size_t i = 0; i < sizeof pixels; i++)
         pixels[i] = (uint8_t)pattern(i * i);
-    CHECK_OK(tml, tml_png_save(tml, in_folder("a.png"), pixels, WIDTH, HEIGHT));
+    CHECK_OK(tml, tml_picture_save(tml, in_folder("a.png"),
+                                   &(tml_picture){.data = pixels,
+                                                  .type = TML_U8,
+                                                  .width = WIDTH,
+                                                  .height = HEIGHT,
+                                                  .channels = 4,
+                                                  .srgb = true}));
     png_image png = {.version = PNG_IMAGE_VERSION};
     CHECK(png_image_begin_read_from_file(&png, in_folder("a.png")));
     CHECK(png.width == WIDTH && png.height == HEIGHT && png.format == PNG_FORMAT_RGBA);
     CHECK(png_image_finish_read(&png, NULL, back, 0, NULL));
     CHECK(memcmp(pixels, back, sizeof back) == 0);
     png_image_free(&png);
-    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), pixels, 0, HEIGHT),
+    CHECK_STATUS(tml_picture_save(tml, in_folder("b.png"),
+                                  &(tml_picture){.data = pixels,
+                                                 .type = TML_U8,
+                                                 .width = 0,
+                                                 .height = HEIGHT,
+                                                 .channels = 4,
+                                                 .srgb = true}),
                  TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), NULL, 1, 1), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_png_save(tml, in_folder("b.png"), pixels, 1u << 31, 1),
+    CHECK_STATUS(tml_picture_save(tml, in_folder("b.png"),
+                                  &(tml_picture){.data = NULL,
+                                                 .type = TML_U8,
+                                                 .width = 1,
+                                                 .height = 1,
+                                                 .channels = 4,
+                                                 .srgb = true}),
                  TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_png_save(tml, in_folder("no/b.png"), pixels, 1, 1), TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("b.png"),
+                                  &(tml_picture){.data = pixels,
+                                                 .type = TML_U8,
+                                                 .width = 1u << 31,
+                                                 .height = 1,
+                                                 .channels = 4,
+                                                 .srgb = true}),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_picture_save(tml, in_folder("no/b.png"),
+                                  &(tml_picture){.data = pixels,
+                                                 .type = TML_U8,
+                                                 .width = 1,
+                                                 .height = 1,
+                                                 .channels = 4,
+                                                 .srgb = true}),
+                 TML_ERROR_FILE_ACCESS);
     CHECK_EQ_U64(file_count(), 1);
     remove_files();
     tml_close(tml);

@@ -89,7 +89,7 @@ static void check_ten(tml_context *tml, const char *path)
 {
     for (int array = 0; array < 10; array++) {
         tml_volume volume;
-        tml_volume_load_desc desc = {.frame = (uint32_t)array};
+        tml_load_desc desc = {.frame = (uint32_t)array};
         static const tml_type types[] = {TML_I8,  TML_U8,  TML_I16, TML_U16, TML_I32,
                                          TML_U32, TML_I64, TML_U64, TML_F32, TML_F64};
         if (!CHECK_OK(tml, tml_volume_load(tml, path, &desc, &volume)))
@@ -107,9 +107,8 @@ TEST(each_array_of_a_file_is_a_frame)
     tml_context *tml = open_plain();
     check_ten(tml, test_data(TEN));
     tml_volume volume;
-    CHECK_STATUS(
-        tml_volume_load(tml, test_data(TEN), &(tml_volume_load_desc){.frame = 10}, &volume),
-        TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_volume_load(tml, test_data(TEN), &(tml_load_desc){.frame = 10}, &volume),
+                 TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "i1, u1, i2, u2, i4, u4, i8, u8, f4, f8") != NULL);
     tml_close(tml);
 }
@@ -123,7 +122,7 @@ static void expect_bytes(tml_context *tml, const char *file, uint32_t frame, con
                          size_t count)
 {
     tml_volume volume;
-    tml_volume_load_desc desc = {.frame = frame};
+    tml_load_desc desc = {.frame = frame};
     if (CHECK_OK(tml, load_exact(tml, "a.vtk", file, strlen(file), &desc, &volume)))
         CHECK(volume.size == count && memcmp(volume.data, values, count) == 0);
     else
@@ -148,7 +147,7 @@ TEST(legacy_arrays_of_points_and_cells)
     expect_bytes(tml, file, 2, second, 12);
     expect_bytes(tml, file, 4, cells, 2);
     tml_volume volume;
-    tml_volume_load_desc desc = {.frame = 4};
+    tml_load_desc desc = {.frame = 4};
     if (CHECK_OK(tml, load_exact(tml, "a.vtk", file, sizeof file - 1, &desc, &volume))) {
         const tml_grid *grid = &volume.grid; /* the cells' centres */
         CHECK(grid->dims[0] == 2 && grid->dims[1] == 1 && grid->dims[2] == 1);
@@ -421,7 +420,7 @@ TEST(xml_arrays_beyond_what_is_held_are_left_out)
         CHECK_EQ_U64(volume.frame_count, 64);
     tml_volume_free(tml, &volume);
     CHECK_WARNED("arrays beyond its first 64 are left out: 6");
-    const tml_volume_load_desc strict = {.strict = true};
+    const tml_load_desc strict = {.strict = true};
     CHECK_STATUS(load_exact(tml, "a.vti", text, size, &strict, &volume), TML_ERROR_FILE_FORMAT);
     tml_close(tml);
 }

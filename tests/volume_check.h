@@ -22,7 +22,7 @@ void check_volume(tml_context *tml, const char *path, const volume_check *expect
 
 /* Loads from an exact block, so that a sanitizer sees the first byte read past it. */
 tml_status load_exact(tml_context *tml, const char *name, const void *data, size_t size,
-                      const tml_volume_load_desc *desc, tml_volume *out);
+                      const tml_load_desc *desc, tml_volume *out);
 void expect_refusal(tml_context *tml, const char *name, const void *data, size_t size,
                     tml_status expected, const char *word);
 

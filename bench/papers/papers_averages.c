@@ -107,7 +107,7 @@ static tml_status open_picture(tml_context *tml, const char *path, metered *out)
 {
     tml_picture picture;
     *out = (metered){0};
-    tml_status status = tml_picture_load(tml, path, 0, &picture);
+    tml_status status = tml_picture_load(tml, path, NULL, &picture);
     if (status)
         return status;
     size_t scalars = (size_t)picture.width * picture.height * picture.channels;

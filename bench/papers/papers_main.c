@@ -332,7 +332,13 @@ static tml_status paint(tml_context *tml, const papers_args *args, uint32_t *rec
     if (!status)
         status = papers_picture(tml, &desc);
     if (!status)
-        status = tml_png_save(tml, args->file, rgba, width, height);
+        status = tml_picture_save(tml, args->file,
+                                  &(tml_picture){.data = rgba,
+                                                 .type = TML_U8,
+                                                 .width = width,
+                                                 .height = height,
+                                                 .channels = 4,
+                                                 .srgb = true});
     free(rgba);
     return status;
 }

@@ -49,7 +49,7 @@ static tml_status chain_make(tml_context *tml, uint32_t width, uint32_t height, 
 static tml_status load(tml_context *tml, const char *path, chain *out)
 {
     tml_picture picture;
-    tml_status status = tml_picture_load(tml, path, 0, &picture);
+    tml_status status = tml_picture_load(tml, path, NULL, &picture);
     if (status)
         return status;
     if (picture.type != TML_F32 || picture.channels != CHANNELS)

@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     std::printf("  %-25s %9s %9s %9s %7s %7s %11s %11s\n", "peer", "trommel", "kept", "peer",
                 "ratio", "kept", "triangles", "peer's");
     if (o.input) {
-        tml_volume_load_desc desc{};
+        tml_load_desc desc{};
         tml_volume volume;
         if (tml_volume_load(tml, o.input, &desc, &volume))
             fail(tml, o.input);

@@ -195,17 +195,15 @@ static int load_b(collision *r, const char *path)
     const bool is_moved = r->args->pose || collide_is_posed(r->args);
     const double *origin = is_moved ? NULL : r->a.file.mesh.origin;
     if (r->args->find != FIND_INSIDE ||
-        input_kind_of(r->tml, path, &(input_options){0}) != INPUT_POINTS)
+        input_kind_of(r->tml, path, &(input_options){0}) != TML_FILE_POINTS)
         return is_moved ? mesh_input_load(r->tml, path, TML_WELD_AUTO, &r->args->common, &r->times,
                                           &r->b)
                         : mesh_input_load_at(r->tml, path, TML_WELD_AUTO, &r->args->common,
                                              &r->times, origin, &r->b);
     double start = cli_now();
-    const tml_points_load_desc desc = {.strict = cli_is_strict(), .origin = origin};
+    const tml_load_desc desc = {.strict = cli_is_strict(), .origin = origin, .recenter = is_moved};
     tml_status status = tml_points_load(r->tml, path, &desc, &r->points);
     r->b.path = path;
-    if (status == TML_OK && is_moved)
-        tml_positions_recenter(r->points.positions, r->points.count, r->points.origin);
     memcpy(r->b.file.mesh.origin, r->points.origin, sizeof r->points.origin);
     report_add_stage(&r->times, "load", cli_now() - start);
     return cli_fail(r->tml, status);

@@ -71,7 +71,7 @@ static int read_npy_poses(collision *r)
 {
     const char *path = r->args->pose;
     tml_array array;
-    tml_status status = tml_array_load(r->tml, path, &array);
+    tml_status status = tml_array_load(r->tml, path, 0, UINT64_MAX, &array);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     tml_type scalar = tml_type_scalar(array.type);

@@ -83,16 +83,17 @@ static const struct {
     uint32_t options;
     const char *remedy;
 } kinds[] = {
-    [INPUT_VOLUME] = {"volume", "a volume", ".nrrd .mha .npy .raw", OPT_VOLUME,
-                      "a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh "
-                      "of it"},
-    [INPUT_POINTS] = {"points", "points", ".ply", OPT_POINTS,
-                      "points are written as .ply; 'trommel surface' makes a mesh of them"},
-    [INPUT_MESH] = {"mesh", "a mesh", ".ply .stl .obj .glb .vtp", OPT_MESH,
-                    "a mesh is written as .ply .stl .obj .glb .vtp"},
-    [INPUT_PICTURE] = {"picture", "a picture", ".png .exr .hdr .pfm", OPT_PICTURE,
-                       "a picture is written as .png .exr .hdr .pfm"},
-    [INPUT_INDEX] = {"index", "an index", "", OPT_INDEX, "'trommel index' makes it of a volume"},
+    [TML_FILE_VOLUME] =
+        {"volume", "a volume", ".nrrd .mha .npy .raw", OPT_VOLUME,
+         "a volume is written as .nrrd .mha .npy .raw; 'trommel surface' makes a mesh "
+         "of it"},
+    [TML_FILE_POINTS] = {"points", "points", ".ply", OPT_POINTS,
+                         "points are written as .ply; 'trommel surface' makes a mesh of them"},
+    [TML_FILE_MESH] = {"mesh", "a mesh", ".ply .stl .obj .glb .vtp", OPT_MESH,
+                       "a mesh is written as .ply .stl .obj .glb .vtp"},
+    [TML_FILE_PICTURE] = {"picture", "a picture", ".png .exr .hdr .pfm", OPT_PICTURE,
+                          "a picture is written as .png .exr .hdr .pfm"},
+    [TML_FILE_INDEX] = {"index", "an index", "", OPT_INDEX, "'trommel index' makes it of a volume"},
 };
 
 static void describe(run *r, const char *format, const char *text)
@@ -109,7 +110,7 @@ static int convert_volume(run *r)
     tml_volume volume;
     char text[TEXT_SIZE];
     double start = cli_now();
-    tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    tml_load_desc desc = input_volume_desc(&a->input, &a->common);
     tml_status status = tml_volume_load(r->tml, r->path, &desc, &volume);
     report_add_stage(&r->times, "load", cli_now() - start);
     if (status != TML_OK)
@@ -122,7 +123,7 @@ static int convert_volume(run *r)
     const uint64_t *dims = volume.grid.dims;
     snprintf(text, sizeof text, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " of %s, %s", dims[0],
              dims[1], dims[2], tml_type_name(volume.type), volume.format);
-    describe(r, tml_volume_format(r->tml, r->path), text);
+    describe(r, tml_file_format(r->tml, r->path, TML_FILE_VOLUME, NULL), text);
     start = cli_now();
     status = tml_volume_save(r->tml, a->output, &volume);
     report_add_stage(&r->times, "save", cli_now() - start);
@@ -136,16 +137,16 @@ static int convert_points(run *r)
     char text[TEXT_SIZE], count[TEXT_SIZE];
     double start = cli_now();
     static const char *const all[] = {"*"};
-    const tml_points_load_desc desc = {.names = all,
-                                       .name_count = 1,
-                                       .memory_limit = r->args->common.memory,
-                                       .strict = r->args->common.strict};
+    const tml_load_desc desc = {.names = all,
+                                .name_count = 1,
+                                .memory_limit = r->args->common.memory,
+                                .strict = r->args->common.strict};
     tml_status status = tml_points_load(r->tml, r->path, &desc, &points);
     report_add_stage(&r->times, "load", cli_now() - start);
     if (status != TML_OK)
         return cli_fail(r->tml, status);
     snprintf(text, sizeof text, "%.40s points, %s", text_count(count, points.count), points.format);
-    describe(r, tml_points_format(r->tml, r->path), text);
+    describe(r, tml_file_format(r->tml, r->path, TML_FILE_POINTS, NULL), text);
     if (transform_is_asked(&r->args->transform))
         transform_points(&r->args->transform, &points);
     start = cli_now();
@@ -232,7 +233,7 @@ static int convert_mesh(run *r)
         snprintf(text, sizeof text, "%.40s vertices, %.40s triangles, %s",
                  text_count(vertices, mesh.vertex_count),
                  text_count(triangles, mesh.triangle_count), in.file.format);
-        describe(r, tml_mesh_format(r->tml, r->path), text);
+        describe(r, tml_file_format(r->tml, r->path, TML_FILE_MESH, NULL), text);
         if (mesh.uvs && !path_ends_with(a->output, ".obj"))
             cli_warn("%s holds no texture coordinates of corners; use .obj to keep them",
                      a->output);
@@ -312,7 +313,8 @@ static int convert_picture(run *r)
     if (code != CLI_OK)
         return code;
     const tml_picture *p = &in.picture;
-    describe(r, tml_picture_format(r->tml, r->path), picture_describe(p, text));
+    describe(r, tml_file_format(r->tml, r->path, TML_FILE_PICTURE, NULL),
+             picture_describe(p, text));
     code = picture_check_options(r->path, p);
     if (code == CLI_OK && to_png && (p->type == TML_F16 || p->type == TML_F32))
         code = cli_error("%s: has pixels of floats, which a .png cuts off at 1; expose and "
@@ -339,22 +341,23 @@ static int convert(run *r)
     const char *refused = transform_refuse(&a->transform);
     if (refused)
         return cli_usage("%s", refused);
-    input_kind kind = input_kind_of(r->tml, r->path, &a->input);
-    if (kind == INPUT_NONE)
+    tml_file_kind kind = input_kind_of(r->tml, r->path, &a->input);
+    if (kind == TML_FILE_NONE)
         return input_refuse(r->tml, r->path, true);
     r->kind = kinds[kind].name;
     if (!path_ends_with(a->output, kinds[kind].endings))
         return cli_usage("--output: %s is not a format for %s, which %s is; %s", a->output,
                          kinds[kind].is, r->path, kinds[kind].remedy);
-    int code = kind == INPUT_PICTURE  ? CLI_OK
-               : kind == INPUT_VOLUME ? input_check_options(r->tml, r->path, &a->input, NULL)
-                                      : opt_check_input(OPT_CONTENTS, kinds[kind].options, r->path);
+    int code = kind == TML_FILE_PICTURE ? CLI_OK
+               : kind == TML_FILE_VOLUME
+                   ? input_check_options(r->tml, r->path, &a->input, NULL)
+                   : opt_check_input(OPT_CONTENTS, kinds[kind].options, r->path);
     if (code != CLI_OK)
         return code;
-    return kind == INPUT_VOLUME   ? convert_volume(r)
-           : kind == INPUT_POINTS ? convert_points(r)
-           : kind == INPUT_MESH   ? convert_mesh(r)
-                                  : convert_picture(r);
+    return kind == TML_FILE_VOLUME   ? convert_volume(r)
+           : kind == TML_FILE_POINTS ? convert_points(r)
+           : kind == TML_FILE_MESH   ? convert_mesh(r)
+                                     : convert_picture(r);
 }
 
 static void tell(const run *r)

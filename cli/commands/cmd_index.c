@@ -138,12 +138,12 @@ static int index_run(tml_context *tml, const void *args, char **operands)
     if (!output_name(a, operands, 0, output, sizeof output))
         return cli_usage("the output's name is too long");
     run r = {.args = a, .tml = tml};
-    const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    const tml_load_desc desc = input_volume_desc(&a->input, &a->common);
     input_name(operands[0], &r.in);
     r.in.frame = a->input.frame;
     int code = advice_fail(
         r.tml, tml_volume_stream_open(r.tml, operands[0], &desc, &r.in.volume, &r.stream),
-        operands[0], INPUT_VOLUME);
+        operands[0], TML_FILE_VOLUME);
     CLI_THEN(code, input_check_options(r.tml, operands[0], &a->input, NULL));
     CLI_THEN(code, make_bricks(&r));
     if (code == CLI_OK) {

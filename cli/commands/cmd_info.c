@@ -457,10 +457,9 @@ static int describe_index(tml_context *tml, const char *path)
 /* An NPY file without elements is no volume, but what compact and scan may well write. */
 static bool is_empty_array(tml_context *tml, const char *path, tml_array *out)
 {
-    uint64_t count = 1;
-    const char *format = tml_volume_format(tml, path);
-    return format && strcmp(format, "NPY") == 0 &&
-           tml_array_load_part(tml, path, 0, 0, out, &count) == TML_OK && count == 0;
+    const char *format = tml_file_format(tml, path, TML_FILE_VOLUME, NULL);
+    return format && strcmp(format, "NPY") == 0 && tml_array_load(tml, path, 0, 0, out) == TML_OK &&
+           out->total == 0;
 }
 
 static int info_run(tml_context *tml, const void *args, char **operands)
@@ -470,28 +469,28 @@ static int info_run(tml_context *tml, const void *args, char **operands)
     input in = {0};
     tml_array array;
     int code = CLI_OK;
-    static const uint32_t contents[] = {[INPUT_PICTURE] = OPT_INTEGERS,
-                                        [INPUT_INDEX] = OPT_INDEX,
-                                        [INPUT_MESH] = OPT_MESH,
-                                        [INPUT_POINTS] = OPT_POINTS};
-    input_kind kind = input_kind_of(tml, path, &a->input);
-    if (kind == INPUT_VOLUME)
+    static const uint32_t contents[] = {[TML_FILE_PICTURE] = OPT_INTEGERS,
+                                        [TML_FILE_INDEX] = OPT_INDEX,
+                                        [TML_FILE_MESH] = OPT_MESH,
+                                        [TML_FILE_POINTS] = OPT_POINTS};
+    tml_file_kind kind = input_kind_of(tml, path, &a->input);
+    if (kind == TML_FILE_VOLUME)
         code = input_check_options(tml, path, &a->input, NULL);
-    else if (kind != INPUT_NONE)
+    else if (kind != TML_FILE_NONE)
         code = opt_check_input(OPT_CONTENTS, contents[kind], path);
     if (code != CLI_OK)
         return code;
     switch (kind) {
-    case INPUT_PICTURE:
+    case TML_FILE_PICTURE:
         return describe_picture(tml, path, a);
-    case INPUT_INDEX:
+    case TML_FILE_INDEX:
         return describe_index(tml, path);
-    case INPUT_MESH:
+    case TML_FILE_MESH:
         return describe_mesh(tml, path, a);
-    case INPUT_NONE:
+    case TML_FILE_NONE:
         return input_refuse(tml, path, true);
-    case INPUT_VOLUME:
-    case INPUT_POINTS:
+    case TML_FILE_VOLUME:
+    case TML_FILE_POINTS:
         break;
     }
     if (is_empty_array(tml, path, &array)) {

@@ -34,7 +34,7 @@ enum { MOST_LEVELS = 64 };
  * long. */
 static bool level_name(const char *name, uint32_t level, char *out, size_t size)
 {
-    if (tml_path_is_numbered(name))
+    if (path_is_numbered(name))
         return tml_path_number(name, level, false, out, size);
     const char *dot = strrchr(name, '.'), *end = dot ? dot : name + strlen(name);
     int length = snprintf(out, size, "%.*s_%" PRIu32 "%s", (int)(end - name), name, level, end);

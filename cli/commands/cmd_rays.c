@@ -96,17 +96,17 @@ static int make_room(run *r)
 static int load_rays(run *r)
 {
     const char *names[] = {r->args->direction};
-    const tml_points_load_desc desc = {.names = names,
-                                       .name_count = 1,
-                                       .strict = cli_is_strict(),
-                                       .origin = r->mesh.file.mesh.origin};
+    const tml_load_desc desc = {.names = names,
+                                .name_count = 1,
+                                .strict = cli_is_strict(),
+                                .origin = r->mesh.file.mesh.origin};
     tml_points points;
     tml_status status = tml_points_load(r->tml, r->args->rays, &desc, &points);
     if (status == TML_ERROR_INVALID_ARGUMENT)
         return cli_error("%s; a ray needs a direction: columns nx, ny and nz, or three that "
                          "--direction names",
                          cli_last_error(r->tml));
-    int code = advice_fail(r->tml, status, r->args->rays, INPUT_POINTS);
+    int code = advice_fail(r->tml, status, r->args->rays, TML_FILE_POINTS);
     if (code != CLI_OK)
         return code;
     const tml_point_attribute *way = points.attributes;

@@ -276,7 +276,7 @@ static int load(run *r, const char *path)
 {
     const subdivide_args *a = r->args;
     tml_weld weld = (tml_weld)a->weld;
-    const char *format = tml_mesh_format(r->tml, path);
+    const char *format = tml_file_format(r->tml, path, TML_FILE_MESH, NULL);
     if (weld == TML_WELD_AUTO && format && strcmp(format, "glTF") == 0)
         weld = TML_WELD_ALWAYS; /* it splits vertices at the seams of normals and textures */
     int code = mesh_input_load(r->tml, path, weld, &a->common, &r->times, &r->in);

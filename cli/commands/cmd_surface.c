@@ -358,7 +358,7 @@ static int number_files(surface_args *a, uint32_t number, bool is_sequence,
                                        &a->png,    &a->cells, &a->debug_cells};
     const bool is_by_label = a->separate && !is_sequence;
     for (int i = is_by_label; i < FRAME_FILES; i++) {
-        if (!*files[i] || !tml_path_is_numbered(*files[i]))
+        if (!*files[i] || !path_is_numbered(*files[i]))
             continue;
         if (!tml_path_number(*files[i], number, false, paths[i], FRAME_PATH))
             return cli_error("%s: is longer than %d bytes", *files[i], FRAME_PATH - 1);

@@ -7,6 +7,7 @@
 #include "commands/cmd_surface.h"
 #include "draw/cells.h"
 #include "draw/picture_options.h"
+#include "paths.h"
 
 void surface_count_cells(surface_run *r)
 {
@@ -143,7 +144,7 @@ int surface_end_whole(surface_run *r)
     add_later_stages(r);
     r->summary.is_quads = a->quads;
     r->summary.has_components = surface_counts_components(a);
-    if (a->output && a->separate && tml_path_is_numbered(a->output)) {
+    if (a->output && a->separate && path_is_numbered(a->output)) {
         r->summary.labels = made->labels.parts;
         r->summary.label_files = a->output;
     } else if (a->output) {

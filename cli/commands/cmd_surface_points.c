@@ -82,10 +82,10 @@ int surface_run_points(surface_run *r)
     const surface_args *a = r->args;
     char words[INPUT_WORDS];
     const char *names[INPUT_MAX_ATTRIBUTES];
-    const tml_points_load_desc load = {.names = names,
-                                       .name_count = input_attributes(a->attribute, words, names),
-                                       .memory_limit = a->common.memory,
-                                       .strict = a->common.strict};
+    const tml_load_desc load = {.names = names,
+                                .name_count = input_attributes(a->attribute, words, names),
+                                .memory_limit = a->common.memory,
+                                .strict = a->common.strict};
     const slabs_options options = surface_describe_slabs(r);
     const tml_surface_save_desc in_slabs = slabs_describe(r->tml, &r->slabs, &r->desc, &options);
     tml_points_mesh_desc desc = {.kind = (tml_points_field)a->points_kind,

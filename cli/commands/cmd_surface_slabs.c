@@ -59,7 +59,7 @@ int surface_choose_slabs(surface_run *r, const char *path)
     const char *obstacle = surface_what_needs_all(r);
     bool is_asked = a->slab_layers || a->index || ranks_count() > 1;
     uint64_t limit = a->common.memory ? a->common.memory : system_free_memory() / 2;
-    const tml_volume_load_desc desc = input_volume_desc(&a->input, &a->common);
+    const tml_load_desc desc = input_volume_desc(&a->input, &a->common);
     const bool needs_iso =
         !a->iso.count && !a->labels.count && !a->labels.all && !input_is_named_like_points(path);
     if (is_asked && (obstacle || needs_iso))

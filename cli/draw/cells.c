@@ -1,10 +1,9 @@
 /* Slices of cells as tiles of one picture; see the header. */
 #include "draw/cells.h"
 #include "cli.h"
+#include "draw/png.h"
 
 #include <string.h>
-#include <trommel/pictures.h>
-
 enum { MOST_PIXELS = 16384, GAP = 1, BESIDE = 8, PIXEL = 4 };
 
 /* By the number of triangles, as the web page has them (web/lib/cell_colors.js); then, what lies
@@ -130,7 +129,7 @@ tml_status cells_save(tml_context *tml, const char *path, const tml_surface_desc
     TML_THEN(status, tml_surface_cells(tml, desc, cells));
     if (status == TML_OK) {
         uint64_t width = paint(cells, &s, rgba, counts);
-        status = tml_png_save(tml, path, rgba, (uint32_t)width, (uint32_t)s.height);
+        status = png_save(tml, path, rgba, (uint32_t)width, (uint32_t)s.height);
     }
     tml_free(tml, cells, count);
     tml_free(tml, rgba, size);

@@ -16,9 +16,10 @@ int picture_buffer_load(tml_context *tml, const char *path, const cli_common *co
     memset(out, 0, sizeof *out);
     tml_picture *p = &out->picture;
     uint32_t warnings = cli_warnings();
-    tml_status status = tml_picture_load(tml, path, common->memory, p);
+    tml_status status =
+        tml_picture_load(tml, path, &(tml_load_desc){.memory_limit = common->memory}, p);
     if (status != TML_OK)
-        return advice_fail(tml, status, path, INPUT_PICTURE);
+        return advice_fail(tml, status, path, TML_FILE_PICTURE);
     if (cli_is_strict() && cli_warnings() > warnings) {
         tml_picture_free(tml, p);
         return cli_error("%s: --strict refuses what the warning says", path);

@@ -4,10 +4,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include <trommel/pictures.h>
-
 #include "draw/picture_frame.h"
 #include "draw/picture_options.h"
+#include "draw/png.h"
 
 const char *picture_parse_size(const char *text, void *member)
 {
@@ -87,7 +86,7 @@ tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *des
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "picture: no memory for %u x %u pixels",
                          desc->width, desc->height);
     tml_status status = render_mesh(tml, mesh, desc, rgba);
-    TML_THEN(status, tml_png_save(tml, path, rgba, desc->width, desc->height));
+    TML_THEN(status, png_save(tml, path, rgba, desc->width, desc->height));
     tml_free(tml, rgba, size);
     return status;
 }

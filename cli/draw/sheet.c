@@ -1,7 +1,6 @@
 /* See the header. */
-#include <trommel/pictures.h>
-
 #include "draw/sheet.h"
+#include "draw/png.h"
 
 #include <string.h>
 
@@ -54,7 +53,7 @@ tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tile
         paint(tile, (uint32_t)(across < down ? across : down), rgba + PIXEL * (y * width + x),
               width);
     }
-    tml_status status = tml_png_save(tml, path, rgba, (uint32_t)width, (uint32_t)height);
+    tml_status status = png_save(tml, path, rgba, (uint32_t)width, (uint32_t)height);
     tml_free(tml, rgba, size);
     return status;
 }

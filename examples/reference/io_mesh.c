@@ -15,7 +15,7 @@ static void save_and_load(tml_context *tml)
     const char *path = "reference_mesh.ply";
     tml_mesh_file file;
     MUST(tml_mesh_save(tml, path, &square));
-    CHECK(!strcmp(tml_mesh_format(tml, path), "PLY"));
+    CHECK(!strcmp(tml_file_format(tml, path, TML_FILE_MESH, NULL), "PLY"));
     MUST(tml_mesh_load(tml, path, NULL, &file));
     CHECK(file.mesh.vertex_count == 4 && ((const uint32_t *)file.mesh.indices)[5] == 3);
     tml_mesh_file_free(tml, &file);
@@ -26,7 +26,7 @@ static void save_and_load(tml_context *tml)
 static void weld(tml_context *tml)
 {
     const char *path = "reference_mesh.stl";
-    const tml_mesh_load_desc desc = {.weld = TML_WELD_NEVER};
+    const tml_load_desc desc = {.weld = TML_WELD_NEVER};
     tml_mesh_file file;
     MUST(tml_mesh_save(tml, path, &square));
     MUST(tml_mesh_load(tml, path, &desc, &file));
@@ -44,16 +44,17 @@ static void share_an_origin(tml_context *tml)
 {
     const char *path = "reference_far.ply";
     float far[] = {4000000, 0, 0, 4000001, 0, 0, 4000001, 1, 0, 4000000, 1, 0};
-    double origin[3] = {0, 0, 0};
-    const tml_mesh_load_desc desc = {.origin = origin};
     const tml_mesh mesh = {
         .positions = far, .indices = indices, .vertex_count = 4, .triangle_count = 2};
-    tml_mesh_file file;
+    tml_mesh_file first, second;
     MUST(tml_mesh_save(tml, path, &mesh));
-    CHECK(tml_positions_recenter(far, 4, origin)); /* exact: far + origin stays the same */
-    MUST(tml_mesh_load(tml, path, &desc, &file));
-    CHECK(file.mesh.origin[0] == origin[0] && file.mesh.positions[3] == far[3]);
-    tml_mesh_file_free(tml, &file);
+    MUST(tml_mesh_load(tml, path, &(tml_load_desc){.recenter = true}, &first));
+    MUST(tml_mesh_load(tml, path, &(tml_load_desc){.origin = first.mesh.origin}, &second));
+    const float *a = first.mesh.positions, *b = second.mesh.positions;
+    CHECK(second.mesh.origin[0] == first.mesh.origin[0] && b[3] == a[3]);
+    CHECK((double)a[3] + first.mesh.origin[0] == 4000001); /* exact */
+    tml_mesh_file_free(tml, &first);
+    tml_mesh_file_free(tml, &second);
     remove(path);
 }
 
@@ -68,7 +69,7 @@ static void attributes(tml_context *tml)
     mesh.attributes = &color; /* up to TML_MESH_MAX_ATTRIBUTES */
     mesh.attribute_count = 1;
     MUST(tml_mesh_save(tml, path, &mesh));
-    CHECK(!strcmp(tml_mesh_format(tml, path), "glTF"));
+    CHECK(!strcmp(tml_file_format(tml, path, TML_FILE_MESH, NULL), "glTF"));
     remove(path);
 }
 

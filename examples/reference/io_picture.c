@@ -15,8 +15,8 @@ static void save_and_load(tml_context *tml)
                                  .channels = 3};
     tml_picture loaded;
     MUST(tml_picture_save(tml, path, &picture));
-    CHECK(!strcmp(tml_picture_format(tml, path), "PFM"));
-    MUST(tml_picture_load(tml, path, 1 << 20, &loaded));
+    CHECK(!strcmp(tml_file_format(tml, path, TML_FILE_PICTURE, NULL), "PFM"));
+    MUST(tml_picture_load(tml, path, &(tml_load_desc){.memory_limit = 1 << 20}, &loaded));
     CHECK(loaded.width == 2 && loaded.channels == 3 && ((const float *)loaded.data)[5] == 16);
     tml_picture_free(tml, &loaded);
     remove(path);
@@ -26,10 +26,13 @@ static void save_and_load(tml_context *tml)
 static void save_png(tml_context *tml)
 {
     const char *path = "reference_picture.png";
-    const uint8_t rgba[] = {255, 0, 0, 255, 0, 0, 255, 255};
+    uint8_t rgba[] = {255, 0, 0, 255, 0, 0, 255, 255};
     tml_picture loaded;
-    MUST(tml_png_save(tml, path, rgba, 2, 1));
-    MUST(tml_picture_load(tml, path, 0, &loaded));
+    MUST(tml_picture_save(
+        tml, path,
+        &(tml_picture){
+            .data = rgba, .type = TML_U8, .width = 2, .height = 1, .channels = 4, .srgb = true}));
+    MUST(tml_picture_load(tml, path, NULL, &loaded));
     CHECK(loaded.type == TML_U8 && loaded.srgb && ((const uint8_t *)loaded.data)[0] == 255);
     tml_picture_free(tml, &loaded);
     remove(path);

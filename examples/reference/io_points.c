@@ -10,7 +10,7 @@ static void save_and_load(tml_context *tml)
     const tml_points points = {.positions = positions, .count = 2, .origin = {5000000, 0, 0}};
     tml_points loaded;
     MUST(tml_points_save(tml, path, &points));
-    CHECK(!strcmp(tml_points_format(tml, path), "PLY"));
+    CHECK(!strcmp(tml_file_format(tml, path, TML_FILE_POINTS, NULL), "PLY"));
     MUST(tml_points_load(tml, path, NULL, &loaded));
     CHECK(loaded.count == 2 && loaded.origin[0] + loaded.positions[3] == 5000001);
     tml_points_free(tml, &loaded);
@@ -24,8 +24,7 @@ static void attributes(tml_context *tml)
     tml_points points;
     FILE *file = fopen(path, "w");
     CHECK(file && fputs("x,y,z,vx,vy,vz\n0,0,0,1,2,3\n1,0,0,4,5,6\n", file) >= 0 && !fclose(file));
-    MUST(tml_points_load(tml, path, &(tml_points_load_desc){.names = names, .name_count = 1},
-                         &points));
+    MUST(tml_points_load(tml, path, &(tml_load_desc){.names = names, .name_count = 1}, &points));
     const tml_point_attribute *velocity = &points.attributes[0];
     CHECK(!strcmp(velocity->name, "velocity") && velocity->components == 3);
     CHECK(velocity->values[3] == 4);

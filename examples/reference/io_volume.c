@@ -22,7 +22,7 @@ static void load(tml_context *tml)
     const char *path = "reference_load.nrrd";
     tml_volume volume;
     save_volume(tml, path);
-    CHECK(!strcmp(tml_volume_format(tml, path), "NRRD"));
+    CHECK(!strcmp(tml_file_format(tml, path, TML_FILE_VOLUME, NULL), "NRRD"));
     MUST(tml_volume_load(tml, path, NULL, &volume));
     CHECK(volume.type == TML_U8 && volume.grid.dims[0] == 4 && volume.grid.spacing[2] == 2.5);
     CHECK(((const uint8_t *)volume.data)[23] == 23);
@@ -34,7 +34,7 @@ static void load(tml_context *tml)
 static void load_raw(tml_context *tml)
 {
     const char *path = "reference_load.raw";
-    const tml_volume_load_desc desc = {
+    const tml_load_desc desc = {
         .dims = {4, 3, 2}, .type = TML_U8, .spacing = {1, 1, 2.5}, .memory_limit = 1 << 20};
     tml_volume volume;
     save_volume(tml, path);
@@ -246,7 +246,7 @@ static void files_of_labels(tml_context *tml)
         .labels = &(tml_surface_labels_desc){.separate = true, .manifold = true}};
     tml_volume_mesh_result result;
     MUST(tml_volume_save(tml, path, &volume));
-    CHECK(tml_path_is_numbered(pattern));
+    CHECK(tml_path_number(pattern, 0, false, NULL, 0));
     MUST(tml_volume_to_mesh(tml, path, pattern, &desc, &result));
     for (uint32_t p = 0; p < result.saved.surface.part_count; p++) {
         char name[64];

@@ -50,32 +50,6 @@ TML_API TML_MUST_CHECK tml_status tml_lines_save(tml_context *tml, const char *p
                                                  const float *segments, uint64_t count,
                                                  const double origin[3]);
 
-/* When are vertices of exactly equal coordinates one vertex? */
-typedef enum tml_weld {
-    TML_WELD_AUTO,  /* where the format has no shared vertices: STL */
-    TML_WELD_NEVER, /* vertices are as in the file */
-    TML_WELD_ALWAYS /* glTF, too, which splits vertices where normals or texture coordinates do */
-} tml_weld;
-
-/* Zeroed: take what the file says. */
-typedef struct tml_mesh_load_desc {
-    tml_weld weld;
-    uint64_t memory_limit; /* refuse what needs more bytes than this; 0: no limit beyond malloc */
-    bool strict;           /* as of tml_volume_load_desc */
-    /* 3 numbers: positions are to be relative to it, so that two meshes far from 0 can be compared
-     * in floats; NULL: the file's own coordinates choose it */
-    const double *origin;
-} tml_mesh_load_desc;
-
-/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin.
- * A coordinate is only moved where that is exact, so positions + origin stays the same. Readers
- * leave positions as they are where floats hold them, which is good enough until they are computed
- * with, or compared with another file's.
- * positions  count x 3, changed in place; those that are not finite stay
- * origin     3 numbers, changed
- * Returns: true where something moved. */
-TML_API bool tml_positions_recenter(float *positions, uint64_t count, double origin[3]);
-
 /* What a mesh file holds, as triangles, in host memory. */
 typedef struct tml_mesh_file {
     /* Always indexed, by uint32_t. The arrays belong to this struct, and so does value_name.
@@ -147,13 +121,8 @@ typedef struct tml_mesh_file {
  * faces name vertices that are not there than others; the message has line, row or byte),
  * UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
-                                                const tml_mesh_load_desc *desc, tml_mesh_file *out);
+                                                const tml_load_desc *desc, tml_mesh_file *out);
 TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
-/* The name of the mesh format that a file has, or NULL where it has none or cannot be read. PLY
- * that has vertices and no faces is points. Text with lines that begin with v is taken for OBJ,
- * whatever its name. */
-TML_API const char *tml_mesh_format(tml_context *tml, const char *path);
-
 /* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that
  * tml_mesh_save makes of the whole. Until the end, pieces lie in nameless files beside the target:
  * formats want counts first, or arrays one after another. So the disk needs room for the mesh

@@ -2,7 +2,7 @@
 #ifndef TROMMEL_PICTURES_H
 #define TROMMEL_PICTURES_H
 
-#include <trommel/core.h>
+#include <trommel/files.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,12 +52,9 @@ typedef struct tml_picture {
  * tml_picture_free. Errors: FILE_ACCESS, FILE_FORMAT (also where a file ends early: no part of a
  * picture is returned), UNSUPPORTED, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_picture_load(tml_context *tml, const char *path,
-                                                   uint64_t memory_limit, tml_picture *out);
+                                                   const tml_load_desc *desc,
+                                                   tml_picture *out);
 TML_API void tml_picture_free(tml_context *tml, tml_picture *picture);
-/* The name of the picture format that a file begins as, "PNG", or NULL for others and for files
- * that cannot be read. */
-TML_API const char *tml_picture_format(tml_context *tml, const char *path);
-
 /* Writes PNG (u8 and u16), PFM (f16 and f32 of 1 or 3 channels), Radiance .hdr (the same; grey
  * becomes three equal colours; to nearest, negative and NaN become 0), or OpenEXR (f16 and f32, as
  * they are, scan lines in ZIP; where the build found its library) by the name's ending. Of the
@@ -66,11 +63,6 @@ TML_API const char *tml_picture_format(tml_context *tml, const char *path);
  * cannot hold), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_picture_save(tml_context *tml, const char *path,
                                                    const tml_picture *picture);
-
-/* Writes a PNG: width x height, RGBA, 8 bits, sRGB, top row first. */
-TML_API TML_MUST_CHECK tml_status tml_png_save(tml_context *tml, const char *path,
-                                               const uint8_t *rgba, uint32_t width,
-                                               uint32_t height);
 
 #ifdef __cplusplus
 }

@@ -33,19 +33,6 @@ typedef struct tml_points {
     uint32_t attribute_count;
 } tml_points;
 
-/* Zeroed: positions, radii and one value of every point. */
-typedef struct tml_points_load_desc {
-    /* Attributes whose values are read, by their names in any case; at most 32 numbers a point. The
-     * name "*" stands for all that there is room for; those that are left out are warned of. */
-    const char *const *names;
-    uint32_t name_count;
-    uint64_t memory_limit; /* refuse points that take more bytes than this; 0: no limit */
-    bool strict;           /* as of tml_volume_load_desc */
-    /* 3 numbers: positions are to be relative to it, as to that of a mesh which the points are
-     * compared with; NULL: the file's own coordinates choose it */
-    const double *origin;
-} tml_points_load_desc;
-
 /* Reads points, by content: PLY (ascii, binary, both endians), XYZ/TXT/CSV, PCD 0.7 (ascii, binary,
  * binary_compressed), LAS 1.0-1.4 (LAZ: UNSUPPORTED, with how to convert), legacy VTK points
  * (ascii, binary), VTK XML (one piece; ascii, base64, appended, zlib; UNSUPPORTED in a build
@@ -67,7 +54,7 @@ typedef struct tml_points_load_desc {
  * Release the result with tml_points_free. Errors: as tml_volume_load, and INVALID_ARGUMENT (the
  * points have no such attribute; the message lists those they have). */
 TML_API TML_MUST_CHECK tml_status tml_points_load(tml_context *tml, const char *path,
-                                                  const tml_points_load_desc *desc,
+                                                  const tml_load_desc *desc,
                                                   tml_points *out);
 TML_API void tml_points_free(tml_context *tml, tml_points *points);
 /* Writes PLY (.ply, binary little-endian): positions with origin added, as doubles where it is not
@@ -77,10 +64,6 @@ TML_API void tml_points_free(tml_context *tml, tml_points *points);
  * something else), INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_points_save(tml_context *tml, const char *path,
                                                   const tml_points *points);
-/* The name of the point format that a file has, or NULL where it has none or cannot be read. Any
- * PLY may be read as points, and text of any kind passes for XYZ. */
-TML_API const char *tml_points_format(tml_context *tml, const char *path);
-
 /* What points seem to be. */
 typedef enum tml_points_look {
     TML_POINTS_LOOK_PARTICLES, /* they fill space, move, have radii, or are fewer than 200 */
@@ -156,7 +139,7 @@ typedef struct tml_points_mesh_desc {
     tml_surface_desc surface;
     double collapse;
     uint32_t smooth;
-    const tml_points_load_desc *load;
+    const tml_load_desc *load;
     bool components, keeps_empty;
     const char *comment;
     tml_up up;

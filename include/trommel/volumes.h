@@ -29,24 +29,6 @@ typedef struct tml_volume {
     char comment[96];     /* what else a person would like to know; may be empty */
 } tml_volume;
 
-/* For headerless files, and for choosing within files. Zeroed: take what the file says. */
-typedef struct tml_volume_load_desc {
-    uint64_t dims[3];  /* raw: required, unless the name says dims and type as in
-                        * engine_256x256x128_uint8.raw. Otherwise must be 0 */
-    tml_type type;     /* raw: required as dims are */
-    bool big_endian;   /* raw */
-    uint64_t skip;     /* raw: bytes before the first sample (after unzipping) */
-    double spacing[3]; /* overrides the file's when not 0 */
-    /* which volume of a 4-D file, or which component of a vector file; of a file of several arrays
-     * (comment lists them), components of the active or first scalars first, on cells last */
-    uint32_t frame;
-    /* refuse volumes larger than this many bytes; 0: no limit beyond malloc */
-    uint64_t memory_limit;
-    /* Refuse a file of which something would be left out or assumed. By default the log gets a
-     * warning of each kind, and the file is read. */
-    bool strict;
-} tml_volume_load_desc;
-
 /* Reads NRRD (.nrrd .nhdr; bzip2 where the build found libbz2, TML_BZIP2), NIfTI-1/2 (.nii .nii.gz
  * .hdr/.img), MetaImage (.mha .mhd), MRC/CCP4 (.mrc .map .rec .ccp4), NPY, VTK (.vtk of
  * STRUCTURED_POINTS; where the build found expat, TML_XML, .vti of one piece, not LZ4 or LZMA),
@@ -73,7 +55,7 @@ typedef struct tml_volume_load_desc {
  * Release the result with tml_volume_free. Errors: FILE_ACCESS, FILE_FORMAT, UNSUPPORTED,
  * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *path,
-                                                  const tml_volume_load_desc *desc,
+                                                  const tml_load_desc *desc,
                                                   tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
 /* Replaces a loaded volume's samples by the physical values that they stand for; slope is 1 then
@@ -82,11 +64,6 @@ TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
  *         or had at most 16 bits, else f64, each value rounded once
  * Memory: both at once. Errors: OUT_OF_MEMORY; volume is as it was then. */
 TML_API TML_MUST_CHECK tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume);
-
-/* The name of the volume format that a file has, as tml_volume.format has it without version;
- * "gzip" where it is compressed and too damaged to tell (tml_volume_load says how). NULL where it
- * has none or cannot be read. */
-TML_API const char *tml_volume_format(tml_context *tml, const char *path);
 
 /* How often which values are among samples. */
 typedef struct tml_value_histogram {
@@ -169,7 +146,7 @@ TML_API TML_MUST_CHECK tml_status tml_volume_save(tml_context *tml, const char *
  * are loaded whole. Errors: as tml_volume_load. desc.memory_limit is not looked at. */
 typedef struct tml_volume_stream tml_volume_stream;
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const char *path,
-                                                         const tml_volume_load_desc *desc,
+                                                         const tml_load_desc *desc,
                                                          tml_volume *info, tml_volume_stream **out);
 /* Reads layers [first, first + count) to out, in the machine's byte order. Layers are read in
  * ascending order; those between are skipped. After the last one compressed data's checksum is
@@ -248,7 +225,7 @@ typedef struct tml_volume_mesh_desc {
     uint32_t isovalue_count;
     const tml_surface_labels_desc *labels;
     tml_surface_desc surface;
-    const tml_volume_load_desc *load;
+    const tml_load_desc *load;
     const char *mask, *attribute;
     uint64_t memory, slab_layers;
     bool components, no_map;

@@ -82,6 +82,7 @@ TML_SUBDIVIDE_SHORT_LEVELS = 4
 (TML_NORMALS_NONE, TML_NORMALS_FORWARD, TML_NORMALS_CENTRAL, TML_NORMALS_SOBEL) = range(0, 4)
 (TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
 (TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
+(TML_FILE_NONE, TML_FILE_VOLUME, TML_FILE_POINTS, TML_FILE_MESH, TML_FILE_PICTURE, TML_FILE_INDEX) = range(0, 6)
 (TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
 (TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_BRICKS, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
 TML_LABELS_LISTED = 6
@@ -498,6 +499,13 @@ class tml_surface_slabs_desc(Structure):
                 ('before', POINTER(tml_mesh_part)), ('components', c_bool)]
 
 
+class tml_load_desc(Structure):
+    _fields_ = [('memory_limit', c_uint64), ('strict', c_bool), ('frame', c_uint32), ('spacing', c_double * 3),
+                ('dims', c_uint64 * 3), ('type', c_uint32), ('big_endian', c_bool), ('skip', c_uint64),
+                ('names', POINTER(c_char_p)), ('name_count', c_uint32), ('weld', c_int),
+                ('origin', POINTER(c_double)), ('recenter', c_bool)]
+
+
 class tml_team(Structure):
     _fields_ = [('rank', c_uint32), ('count', c_uint32),
                 ('scan', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_uint64))),
@@ -507,10 +515,6 @@ class tml_team(Structure):
                 ('open', CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)),
                 ('write', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64)),
                 ('close', CFUNCTYPE(c_int, c_void_p, c_void_p)), ('user', c_void_p)]
-
-
-class tml_mesh_load_desc(Structure):
-    _fields_ = [('weld', c_int), ('memory_limit', c_uint64), ('strict', c_bool), ('origin', POINTER(c_double))]
 
 
 class tml_mesh_file(Structure):
@@ -552,11 +556,6 @@ class tml_volume(Structure):
                 ('space', c_char * 32), ('comment', c_char * 96)]
 
 
-class tml_volume_load_desc(Structure):
-    _fields_ = [('dims', c_uint64 * 3), ('type', c_uint32), ('big_endian', c_bool), ('skip', c_uint64),
-                ('spacing', c_double * 3), ('frame', c_uint32), ('memory_limit', c_uint64), ('strict', c_bool)]
-
-
 class tml_value_histogram(Structure):
     _fields_ = [('lower', c_double), ('upper', c_double), ('mean', c_double), ('first', c_double), ('step', c_double),
                 ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
@@ -570,11 +569,6 @@ class tml_points(Structure):
     _fields_ = [('positions', POINTER(c_float)), ('radii', POINTER(c_float)), ('values', POINTER(c_float)),
                 ('count', c_uint64), ('origin', c_double * 3), ('format', c_char * 16), ('value_name', c_char * 32),
                 ('dropped', c_uint64), ('attributes', POINTER(tml_point_attribute)), ('attribute_count', c_uint32)]
-
-
-class tml_points_load_desc(Structure):
-    _fields_ = [('names', POINTER(c_char_p)), ('name_count', c_uint32), ('memory_limit', c_uint64),
-                ('strict', c_bool), ('origin', POINTER(c_double))]
 
 
 class tml_picture(Structure):
@@ -618,8 +612,7 @@ FUNCTIONS = {
     'tml_mesh_clean': (c_int, [c_void_p, POINTER(tml_mesh), c_bool, c_bool, POINTER(c_uint64)]),
     'tml_mesh_examine': (c_int, [c_void_p, POINTER(tml_mesh_buffers), c_bool, POINTER(tml_mesh_stats)]),
     'tml_mesh_file_free': (None, [c_void_p, POINTER(tml_mesh_file)]),
-    'tml_mesh_format': (c_char_p, [c_void_p, c_char_p]),
-    'tml_mesh_load': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh_load_desc), POINTER(tml_mesh_file)]),
+    'tml_mesh_load': (c_int, [c_void_p, c_char_p, POINTER(tml_load_desc), POINTER(tml_mesh_file)]),
     'tml_mesh_mend': (c_int, [c_void_p, POINTER(tml_mesh)]),
     'tml_mesh_save': (c_int, [c_void_p, c_char_p, POINTER(tml_mesh)]),
     'tml_mesh_smooth': (c_int, [c_void_p, POINTER(tml_mesh_smooth_desc)]),
@@ -629,10 +622,10 @@ FUNCTIONS = {
     'tml_open': (c_int, [POINTER(tml_open_desc), POINTER(c_void_p)]),
     'tml_partition': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_picture_free': (None, [c_void_p, POINTER(tml_picture)]),
-    'tml_picture_load': (c_int, [c_void_p, c_char_p, c_uint64, POINTER(tml_picture)]),
+    'tml_picture_load': (c_int, [c_void_p, c_char_p, POINTER(tml_load_desc), POINTER(tml_picture)]),
     'tml_picture_save': (c_int, [c_void_p, c_char_p, POINTER(tml_picture)]),
     'tml_points_free': (None, [c_void_p, POINTER(tml_points)]),
-    'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_points_load_desc), POINTER(tml_points)]),
+    'tml_points_load': (c_int, [c_void_p, c_char_p, POINTER(tml_load_desc), POINTER(tml_points)]),
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
@@ -667,6 +660,6 @@ FUNCTIONS = {
     'tml_value_histogram_otsu': (c_double, [POINTER(tml_value_histogram)]),
     'tml_volume_free': (None, [c_void_p, POINTER(tml_volume)]),
     'tml_volume_labels': (c_int, [c_void_p, POINTER(tml_volume), POINTER(tml_volume)]),
-    'tml_volume_load': (c_int, [c_void_p, c_char_p, POINTER(tml_volume_load_desc), POINTER(tml_volume)]),
+    'tml_volume_load': (c_int, [c_void_p, c_char_p, POINTER(tml_load_desc), POINTER(tml_volume)]),
     'tml_volume_save': (c_int, [c_void_p, c_char_p, POINTER(tml_volume)]),
 }

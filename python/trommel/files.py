@@ -48,7 +48,7 @@ def load_volume(path: Path, frame: int | None = None, context: Context | None = 
     ((2, 3, 4), (1.0, 1.0, 2.5))
     """
     context, struct = context_of(context), c.tml_volume()
-    desc = c.tml_volume_load_desc(frame=frame or 0, strict=strict, skip=skip)
+    desc = c.tml_load_desc(frame=frame or 0, strict=strict, skip=skip)
     if spacing is not None:
         desc.spacing = numbers(spacing, 3, "spacing", scalar=True)
     if shape is not None:
@@ -116,7 +116,7 @@ def load_mesh(path: Path, weld: bool | None = None, context: Context | None = No
     context, struct = context_of(context), c.tml_mesh_file()
     kinds = {None: c.TML_WELD_AUTO, True: c.TML_WELD_ALWAYS, False: c.TML_WELD_NEVER}
     owner = _owned(context, "tml_mesh_file_free", struct)
-    context.call("mesh_load", path_of(path), c.tml_mesh_load_desc(weld=kinds[weld], strict=strict), struct)
+    context.call("mesh_load", path_of(path), c.tml_load_desc(weld=kinds[weld], strict=strict), struct)
     mesh, vertex_count, face_count = struct.mesh, struct.mesh.vertex_count, struct.mesh.triangle_count
 
     def rows(pointer, count, columns, dtype=np.float32):
@@ -150,7 +150,7 @@ def load_points(path: Path, context: Context | None = None, *, strict: bool = Fa
     ([1.0, 2.0, 3.0], [5.0, 7.0])
     """
     context, struct = context_of(context), c.tml_points()
-    desc = c.tml_points_load_desc(names=(ctypes.c_char_p * 1)(b"*"), name_count=1, strict=strict)
+    desc = c.tml_load_desc(names=(ctypes.c_char_p * 1)(b"*"), name_count=1, strict=strict)
     owner = _owned(context, "tml_points_free", struct)
     context.call("points_load", path_of(path), desc, struct)
 
@@ -203,7 +203,7 @@ def load_picture(path: Path, context: Context | None = None) -> Array:
     array([[  0, 255]], dtype=uint8)
     """
     context, struct = context_of(context), c.tml_picture()
-    context.call("picture_load", path_of(path), 0, struct)
+    context.call("picture_load", path_of(path), None, struct)
     owner = _owned(context, "tml_picture_free", struct)
     shape = (struct.height, struct.width) + ((struct.channels,) if struct.channels > 1 else ())
     return wrap(_address(struct.data), shape, _DTYPES[struct.type], owner)

@@ -374,4 +374,19 @@ bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t
  * failure. Every created writer needs exactly one finish. */
 TML_MUST_CHECK tml_status tml_io_finish(io_writer *writer, tml_status status);
 
+/* The name of the format that a file has as one of a kind; NULL where it has none or cannot be
+ * read: what tml_file_format asks. */
+const char *tml_volume_format_of(tml_context *tml, const char *path);
+const char *tml_points_format_of(tml_context *tml, const char *path);
+const char *tml_mesh_format_of_file(tml_context *tml, const char *path);
+const char *tml_picture_format_of(tml_context *tml, const char *path);
+const char *tml_volume_index_format_of(tml_context *tml, const char *path);
+
+/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin.
+ * A coordinate is only moved where that is exact, so positions + origin stays the same.
+ * positions  count x 3, changed in place; those that are not finite stay
+ * origin     3 numbers, changed
+ * Returns: true where something moved. */
+bool tml_positions_recenter(float *positions, uint64_t count, double origin[3]);
+
 #endif

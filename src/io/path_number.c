@@ -11,21 +11,18 @@ static size_t conversion_length(const char *at)
     return is_padded && at[1 + digits] == 'd' ? digits + 2 : 0;
 }
 
-bool tml_path_is_numbered(const char *pattern)
-{
-    const char *at = strchr(pattern, '%');
-    return at && conversion_length(at) && !strchr(at + 1, '%');
-}
-
 bool tml_path_number(const char *pattern, uint64_t number, bool is_signed, char *out, size_t size)
 {
     const char *at = strchr(pattern, '%');
     const size_t conversion = at ? conversion_length(at) : 0;
+    const bool is_numbered = conversion && !strchr(at + 1, '%');
     const int width = conversion == 4 ? at[2] - '0' : 0, before = at ? (int)(at - pattern) : 0;
     int length;
+    if (!out)
+        return is_numbered;
     if (!at)
         length = snprintf(out, size, "%s", pattern);
-    else if (!tml_path_is_numbered(pattern))
+    else if (!is_numbered)
         return false;
     else if (is_signed)
         length = snprintf(out, size, "%.*s%0*" PRId64 "%s", before, pattern, width, (int64_t)number,

@@ -14,7 +14,7 @@ static tml_volume loaded_volume;
 EMSCRIPTEN_KEEPALIVE int web_volume_load(tml_context *tml)
 {
     const web_request *r = &request;
-    tml_volume_load_desc desc = {
+    tml_load_desc desc = {
         .dims = {(uint64_t)r->dims0, (uint64_t)r->dims1, (uint64_t)r->dims2},
         .type = type_of(r->type),
         .big_endian = r->big_endian != 0.0,

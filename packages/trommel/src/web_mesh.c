@@ -32,7 +32,7 @@ static tml_mesh_file loaded_mesh;
 EMSCRIPTEN_KEEPALIVE int web_mesh_load(tml_context *tml)
 {
     const web_request *r = &request;
-    tml_mesh_load_desc desc = {.weld = TML_WELD_AUTO, .memory_limit = (uint64_t)r->memory_limit};
+    tml_load_desc desc = {.weld = TML_WELD_AUTO, .memory_limit = (uint64_t)r->memory_limit};
     io_file file;
     tml_io_open_memory(tml, "tml_mesh_load", text(r->name), pointer(r->data), (size_t)r->size,
                        &file);

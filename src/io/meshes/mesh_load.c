@@ -147,7 +147,7 @@ static tml_status read_all(mesh_sink *sink, const mesh_format_info *format)
     return status;
 }
 
-tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tml_mesh_file *out)
+tml_status tml_mesh_read(const io_file *file, const tml_load_desc *desc, tml_mesh_file *out)
 {
     *out = (tml_mesh_file){0};
     mesh_sink sink = {.file = file};
@@ -177,7 +177,7 @@ tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc, tm
     return status;
 }
 
-tml_status tml_mesh_load(tml_context *tml, const char *path, const tml_mesh_load_desc *desc,
+tml_status tml_mesh_load(tml_context *tml, const char *path, const tml_load_desc *desc,
                          tml_mesh_file *out)
 {
     io_file file;
@@ -191,15 +191,17 @@ tml_status tml_mesh_load(tml_context *tml, const char *path, const tml_mesh_load
         return status;
     file.strict = desc && desc->strict;
     status = tml_mesh_read(&file, desc, out);
+    if (status == TML_OK && desc && desc->recenter)
+        tml_positions_recenter(out->mesh.positions, out->mesh.vertex_count, out->mesh.origin);
     tml_io_close(&file);
     return status;
 }
 
-const char *tml_mesh_format(tml_context *tml, const char *path)
+const char *tml_mesh_format_of_file(tml_context *tml, const char *path)
 {
     io_file file;
     io_block head = {0};
-    if (tml_io_open(tml, "tml_mesh_format", path, &file) != TML_OK)
+    if (tml_io_open(tml, "tml_file_format", path, &file) != TML_OK)
         return NULL;
     const mesh_format_info *format = NULL;
     if (tml_io_read_head(&file, PLY_HEAD_SIZE, &head) == TML_OK && head.size > 0) {

@@ -179,7 +179,7 @@ tml_status tml_mesh_read_vtk(mesh_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_vtp_read(mesh_sink *sink, bool *is_done);
 
 /* tml_mesh_load for an open file, which may be a block of memory. */
-TML_MUST_CHECK tml_status tml_mesh_read(const io_file *file, const tml_mesh_load_desc *desc,
+TML_MUST_CHECK tml_status tml_mesh_read(const io_file *file, const tml_load_desc *desc,
                                         tml_mesh_file *out);
 
 #endif

@@ -52,7 +52,7 @@ static tml_status picture_load(const io_file *file, uint64_t memory_limit, tml_p
 
 static const char load_call[] = "tml_picture_load";
 
-tml_status tml_picture_load(tml_context *tml, const char *path, uint64_t memory_limit,
+tml_status tml_picture_load(tml_context *tml, const char *path, const tml_load_desc *desc,
                             tml_picture *out)
 {
     memset(out, 0, sizeof *out);
@@ -60,7 +60,8 @@ tml_status tml_picture_load(tml_context *tml, const char *path, uint64_t memory_
     tml_status status = tml_io_open(tml, load_call, path, &file);
     if (status != TML_OK)
         return status;
-    status = picture_load(&file, memory_limit, out);
+    file.strict = desc && desc->strict;
+    status = picture_load(&file, desc ? desc->memory_limit : 0, out);
     tml_io_close(&file);
     return status;
 }
@@ -82,11 +83,11 @@ void tml_picture_free(tml_context *tml, tml_picture *picture)
     memset(picture, 0, sizeof *picture);
 }
 
-const char *tml_picture_format(tml_context *tml, const char *path)
+const char *tml_picture_format_of(tml_context *tml, const char *path)
 {
     io_file file;
     uint8_t head[PICTURE_HEAD_SIZE];
-    if (tml_io_open(tml, "tml_picture_format", path, &file) != TML_OK)
+    if (tml_io_open(tml, "tml_file_format", path, &file) != TML_OK)
         return NULL;
     size_t size = file.size < sizeof head ? (size_t)file.size : sizeof head;
     const picture_format *format = NULL;
@@ -99,19 +100,19 @@ const char *tml_picture_format(tml_context *tml, const char *path)
 /* ---- saving ---------------------------------------------------------------------------------- */
 
 static const struct picture_writer {
-    const char *ending;
+    const char *ending, *format;
     bool is_float, has_alpha;
     tml_status (*write)(io_writer *writer, const tml_picture *picture);
-} writers[] = {{".png", false, true, tml_picture_write_png},
-               {".pfm", true, false, tml_picture_write_pfm},
-               {".hdr", true, false, tml_picture_write_radiance},
-               {".exr", true, true, tml_picture_write_exr}};
+} writers[] = {{".png", "PNG", false, true, tml_picture_write_png},
+               {".pfm", "PFM", true, false, tml_picture_write_pfm},
+               {".hdr", "Radiance", true, false, tml_picture_write_radiance},
+               {".exr", "OpenEXR", true, true, tml_picture_write_exr}};
 
-static const struct picture_writer *writer_of(const char *path)
+static const struct picture_writer *writer_of(const char *path, const char *format)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
-    for (size_t i = 0; dot && i < sizeof writers / sizeof writers[0]; i++)
-        if (strcasecmp(dot, writers[i].ending) == 0)
+    for (size_t i = 0; path && i < sizeof writers / sizeof writers[0]; i++)
+        if (dot ? strcasecmp(dot, writers[i].ending) == 0 : strcmp(format, writers[i].format) == 0)
             return &writers[i];
     return NULL;
 }
@@ -127,8 +128,8 @@ tml_status tml_picture_save(tml_context *tml, const char *path, const tml_pictur
     bool fits = picture->width && picture->height && picture->width < largest &&
                 picture->height < largest &&
                 !__builtin_mul_overflow(size * picture->width, picture->height, &size);
-    if (!fits || size > picture->size || !picture->data || !(is_integer || is_float) ||
-        picture->channels < 1 || picture->channels > 4)
+    if (!fits || (picture->size && size > picture->size) || !picture->data ||
+        !(is_integer || is_float) || picture->channels < 1 || picture->channels > 4)
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
             "%s: the picture has %" PRIu32 " x %" PRIu32 " pixels of %" PRIu32
@@ -136,7 +137,7 @@ tml_status tml_picture_save(tml_context *tml, const char *path, const tml_pictur
             " pixels each way, of 1 to 4 x u8, u16, f16 or f32, and the bytes for them",
             call, picture->width, picture->height, picture->channels, tml_type_name(type),
             picture->size, largest - 1);
-    const struct picture_writer *format = writer_of(path);
+    const struct picture_writer *format = writer_of(path, picture->format);
     if (!format)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s: the name's ending is not one that can be written (expected .png, "

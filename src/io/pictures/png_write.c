@@ -404,27 +404,3 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
 }
 
 #endif
-
-tml_status tml_png_save(tml_context *tml, const char *path, const uint8_t *rgba, uint32_t width,
-                        uint32_t height)
-{
-    static const char call[] = "tml_png_save";
-    const uint32_t largest = 1u << 30; /* rows of four bytes a pixel stay below 4 GiB */
-    if (!rgba || width == 0 || height == 0 || width >= largest || height >= largest)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: the picture is %" PRIu32 " x %" PRIu32 "%s, needs 1 to %" PRIu32
-                         " pixels each way",
-                         call, width, height, rgba ? "" : " without pixels", largest - 1);
-    const tml_picture picture = {.data = (void *)(uintptr_t)rgba, /* only read */
-                                 .type = TML_U8,
-                                 .width = width,
-                                 .height = height,
-                                 .channels = 4,
-                                 .srgb = true};
-    io_writer writer;
-    tml_status status = tml_io_create(tml, call, path, 0, &writer);
-    if (status != TML_OK)
-        return status;
-    status = tml_picture_write_png(&writer, &picture);
-    return tml_io_finish(&writer, status);
-}

@@ -116,8 +116,7 @@ static tml_status read_contents(const io_file *file, io_block *out)
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
-static tml_status read_points(const io_file *file, const tml_points_load_desc *desc,
-                              tml_points *out)
+static tml_status read_points(const io_file *file, const tml_load_desc *desc, tml_points *out)
 {
     *out = (tml_points){0};
     point_sink sink = {.file = file,
@@ -148,7 +147,7 @@ static tml_status read_points(const io_file *file, const tml_points_load_desc *d
 tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
                                       uint32_t name_count, tml_points *out)
 {
-    const tml_points_load_desc desc = {.names = names, .name_count = name_count};
+    const tml_load_desc desc = {.names = names, .name_count = name_count};
     return read_points(file, &desc, out);
 }
 
@@ -168,10 +167,10 @@ static tml_status check_limit(const io_file *file, uint64_t limit, const tml_poi
 }
 #endif
 
-tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_load_desc *desc,
+tml_status tml_points_load(tml_context *tml, const char *path, const tml_load_desc *desc,
                            tml_points *out)
 {
-    static const tml_points_load_desc defaults;
+    static const tml_load_desc defaults;
     desc = desc ? desc : &defaults;
     io_file file;
     *out = (tml_points){0};
@@ -182,16 +181,18 @@ tml_status tml_points_load(tml_context *tml, const char *path, const tml_points_
     status = read_points(&file, desc, out);
     if (status == TML_OK && (status = check_limit(&file, desc->memory_limit, out)) != TML_OK)
         tml_points_free(tml, out);
+    if (status == TML_OK && desc->recenter)
+        tml_positions_recenter(out->positions, out->count, out->origin);
     tml_io_close(&file);
     return status;
 }
 
-const char *tml_points_format(tml_context *tml, const char *path)
+const char *tml_points_format_of(tml_context *tml, const char *path)
 {
     enum { HEAD_SIZE = 1024 };
     io_file file;
     uint8_t head[HEAD_SIZE];
-    if (tml_io_open(tml, "tml_points_format", path, &file) != TML_OK)
+    if (tml_io_open(tml, "tml_file_format", path, &file) != TML_OK)
         return NULL;
     const point_sink sink = {.file = &file};
     const points_format *format = NULL;

@@ -36,9 +36,9 @@ static tml_status points_load(points_conversion *c, const char *path)
 {
     tml_points *p = &c->out->points;
     const double start = tml_io_seconds();
-    tml_status status = tml_points_load(c->tml, path, c->desc->load, p);
-    if (status == TML_OK)
-        tml_positions_recenter(p->positions, p->count, p->origin);
+    tml_load_desc load = c->desc->load ? *c->desc->load : (tml_load_desc){0};
+    load.recenter = true;
+    tml_status status = tml_points_load(c->tml, path, &load, p);
     points_add_stage(c, "load", start);
     return status;
 }

@@ -267,7 +267,7 @@ static tml_status save_labels(whole_saving *w)
 static tml_status save_mesh(whole_saving *w)
 {
     const bool is_by_label = w->path && w->desc->boundaries && w->desc->boundaries->separate &&
-                             tml_path_is_numbered(w->path);
+                             tml_path_number(w->path, 0, false, NULL, 0);
     const double start = tml_io_seconds();
     tml_status status = save_fails(&w->out->failed, TML_SIDE_SURFACE, map_mesh(w));
     if (status == TML_OK && w->desc->edit)

@@ -69,18 +69,18 @@ static tml_status refuse(const conversion *c, int source, const char *what)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static tml_volume_load_desc load_desc(const conversion *c, int source)
+static tml_load_desc load_desc(const conversion *c, int source)
 {
-    static const tml_volume_load_desc defaults;
-    const tml_volume_load_desc *load = c->desc->load ? c->desc->load : &defaults;
-    return source == TML_SURFACE_VOLUME ? *load : (tml_volume_load_desc){.strict = load->strict};
+    static const tml_load_desc defaults;
+    const tml_load_desc *load = c->desc->load ? c->desc->load : &defaults;
+    return source == TML_SURFACE_VOLUME ? *load : (tml_load_desc){.strict = load->strict};
 }
 
 /* Replaces a stream by the whole volume. */
 static tml_status load_source(conversion *c, int source)
 {
     mesh_source *s = &c->sources[source];
-    const tml_volume_load_desc desc = load_desc(c, source);
+    const tml_load_desc desc = load_desc(c, source);
     tml_volume_stream_close(s->stream);
     s->stream = NULL;
     c->out->saved.failed = TML_SIDE_SOURCE;
@@ -94,7 +94,7 @@ static tml_status load_source(conversion *c, int source)
 static tml_status open_source(conversion *c, int source)
 {
     mesh_source *s = &c->sources[source];
-    const tml_volume_load_desc desc = load_desc(c, source);
+    const tml_load_desc desc = load_desc(c, source);
     tml_status status = tml_volume_stream_open(c->reader, s->path, &desc, &s->volume, &s->stream);
     if (status == TML_ERROR_UNSUPPORTED) { /* loading says so too, of what no reader takes */
         c->is_in_memory = true;

@@ -28,6 +28,19 @@ uint64_t tml_bricks_count(const uint64_t dims[3])
     return count;
 }
 
+const char *tml_volume_index_format_of(tml_context *tml, const char *path)
+{
+    uint8_t head[sizeof magic];
+    io_file file;
+    if (tml_io_open(tml, "tml_file_format", path, &file) != TML_OK)
+        return NULL;
+    const bool is = file.size >= sizeof head &&
+                    tml_io_read(&file, 0, head, sizeof head) == TML_OK &&
+                    memcmp(head, magic, sizeof magic - 1) == 0;
+    tml_io_close(&file);
+    return is ? "index" : NULL;
+}
+
 tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks *bricks)
 {
     if (bricks->count == 0 || bricks->count != tml_bricks_count(bricks->dims) || !bricks->ranges)

@@ -97,9 +97,8 @@ TML_MUST_CHECK tml_status tml_dicom_open(tml_context *tml, const char *call, con
 /* dicom_series.c: the slices of the file's series become the volume's layers. *is_ordered: they
  * have no positions, and what was done about it has been told. */
 TML_MUST_CHECK tml_status tml_dicom_read_series(const io_file *file, const dicom_image *image,
-                                                const tml_volume_load_desc *desc,
-                                                dicom_stack *stack, bool *is_ordered,
-                                                volume_header *out);
+                                                const tml_load_desc *desc, dicom_stack *stack,
+                                                bool *is_ordered, volume_header *out);
 /* The distance of slices whose positions are not stated. *source: where it comes from. */
 double tml_dicom_stated_distance(const dicom_image *image, const char **source);
 /* Along the normal of the rows and columns; without orientation, along z. */

@@ -264,7 +264,7 @@ static tml_status check_numbers(const dicom_series *series)
 
 /* Tells how slices were ordered that have no positions. */
 static tml_status tell_order(const dicom_series *series, const dicom_stack *stack,
-                             const tml_volume_load_desc *desc)
+                             const tml_load_desc *desc)
 {
     const char *source;
     double between = tml_dicom_stated_distance(series->image, &source);
@@ -376,8 +376,8 @@ static tml_status take_slices(const dicom_series *series, volume_header *out)
 }
 
 tml_status tml_dicom_read_series(const io_file *file, const dicom_image *image,
-                                 const tml_volume_load_desc *desc, dicom_stack *stack,
-                                 bool *is_ordered, volume_header *out)
+                                 const tml_load_desc *desc, dicom_stack *stack, bool *is_ordered,
+                                 volume_header *out)
 {
     dicom_series series = {.file = file, .image = image};
     tml_status status = find_slices(&series);

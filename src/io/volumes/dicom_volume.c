@@ -14,7 +14,7 @@ static bool is_dicom(io_span head, const char *path)
 
 #ifndef TML_DICOM
 
-static tml_status dicom_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status dicom_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                               volume_header *out)
 {
     (void)head, (void)desc, (void)out;
@@ -114,7 +114,7 @@ static tml_status arrange_frames(const io_file *file, const dicom_image *image,
 
 /* Tells what was assumed of the spacing of pixels, where the caller does not give it. */
 static tml_status tell_spacing(const io_file *file, const dicom_image *image,
-                               const tml_volume_load_desc *desc, bool has_several)
+                               const tml_load_desc *desc, bool has_several)
 {
     const double *s = image->spacing;
     if (desc->spacing[0] != 0 && desc->spacing[1] != 0)
@@ -162,7 +162,7 @@ static tml_status tell_notes(const io_file *file, const dicom_image *image)
 /* The axes: along rows, down columns, from slice to slice. is_ordered: what is assumed of places
  * has been told. */
 static tml_status place(const io_file *file, const dicom_image *image, const dicom_stack *stack,
-                        bool is_ordered, const tml_volume_load_desc *desc, volume_header *out)
+                        bool is_ordered, const tml_load_desc *desc, volume_header *out)
 {
     tml_volume *volume = &out->volume;
     const double *o = image->orientation;
@@ -215,7 +215,7 @@ static tml_status place(const io_file *file, const dicom_image *image, const dic
 }
 
 static tml_status check_spacing(const io_file *file, const dicom_image *image,
-                                const tml_volume_load_desc *desc)
+                                const tml_load_desc *desc)
 {
     bool is_given = desc->spacing[0] != 0 && desc->spacing[1] != 0;
     if (is_given || !(image->notes & DICOM_SPACING_WRONG))
@@ -227,7 +227,7 @@ static tml_status check_spacing(const io_file *file, const dicom_image *image,
 
 /* What a file of several frames, or of one, says of them. */
 static tml_status parse_image(const io_file *file, const dicom_image *image, dicom_frames *frames,
-                              const tml_volume_load_desc *desc, volume_header *out)
+                              const tml_load_desc *desc, volume_header *out)
 {
     dicom_stack stack;
     bool is_apart, is_ordered = false;
@@ -250,7 +250,7 @@ static tml_status parse_image(const io_file *file, const dicom_image *image, dic
     return status == TML_OK ? place(file, image, &stack, is_ordered, desc, out) : status;
 }
 
-static tml_status dicom_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status dicom_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                               volume_header *out)
 {
     dicom_image image;

@@ -192,7 +192,7 @@ static tml_status parse_data_file(const io_file *file, io_text *text, const meta
 }
 
 static tml_status metaimage_parse_grid(const io_file *file, const meta_header *meta,
-                                       const tml_volume_load_desc *desc, volume_header *out)
+                                       const tml_load_desc *desc, volume_header *out)
 {
     double columns[9], scale[3] = {1, 1, 1};
     uint64_t axes = meta->axes < 3 ? meta->axes : 3;
@@ -280,8 +280,8 @@ static tml_status parse_fields(const io_file *file, io_text *text, meta_header *
                   : TML_OK;
 }
 
-static tml_status metaimage_parse(const io_file *file, io_span head,
-                                  const tml_volume_load_desc *desc, volume_header *out)
+static tml_status metaimage_parse(const io_file *file, io_span head, const tml_load_desc *desc,
+                                  volume_header *out)
 {
     meta_header meta = {.channels = 1};
     io_text text = io_text_of(head);

@@ -139,7 +139,7 @@ static bool cell_directions(const double angles[3], double columns[9])
 }
 
 static tml_status mrc_parse_grid(const io_file *file, io_span head, const int32_t start[3],
-                                 const tml_volume_load_desc *desc, volume_header *out)
+                                 const tml_load_desc *desc, volume_header *out)
 {
     bool big = out->big_endian;
     tml_grid *grid = &out->volume.grid;
@@ -190,7 +190,7 @@ static tml_status mrc_parse_grid(const io_file *file, io_span head, const int32_
     return status;
 }
 
-static tml_status mrc_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status mrc_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                             volume_header *out)
 {
     tml_volume *volume = &out->volume;

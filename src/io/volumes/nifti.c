@@ -148,8 +148,7 @@ static bool is_qform_usable(const nifti_header *nifti)
 /* The spacings by pixdim. What is no length is taken as 1 and told; along an axis of one sample
  * it does not matter. */
 static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
-                              const tml_volume_load_desc *desc, const uint64_t dims[3],
-                              double scale[3])
+                              const tml_load_desc *desc, const uint64_t dims[3], double scale[3])
 {
     tml_status status = TML_OK;
     for (int i = 0; i < 3 && status == TML_OK; i++) {
@@ -168,7 +167,7 @@ static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
 /* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there and
  * has axes. */
 static tml_status nifti_parse_grid(const io_file *file, const nifti_header *nifti,
-                                   const tml_volume_load_desc *desc, volume_header *out)
+                                   const tml_load_desc *desc, volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
     tml_status status = TML_OK;
@@ -316,7 +315,7 @@ static tml_status take_sizes(const io_file *file, nifti_header *nifti, uint64_t 
                                "dim[4] to dim[7] multiply to more than 2^64");
 }
 
-static tml_status nifti_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status nifti_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                               volume_header *out)
 {
     bool single = false;

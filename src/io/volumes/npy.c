@@ -167,7 +167,7 @@ static tml_status parse_npy(const io_file *file, io_span head, npy_header *out)
     return TML_OK;
 }
 
-static tml_status parse_volume(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status parse_volume(const io_file *file, io_span head, const tml_load_desc *desc,
                                volume_header *out)
 {
     npy_header npy;
@@ -285,26 +285,14 @@ static tml_status load_array(const io_file *file, tml_array *out)
     *out = (tml_array){.data = data,
                        .size = (size_t)size,
                        .type = vectors ? TML_VEC(npy.type, last) : npy.type,
-                       .count = vectors ? npy.count / last : npy.count};
+                       .count = vectors ? npy.count / last : npy.count,
+                       .total = npy.count};
     return TML_OK;
 }
 
 static const char load_call[] = "tml_array_load";
 
-tml_status tml_array_load(tml_context *tml, const char *path, tml_array *out)
-{
-    memset(out, 0, sizeof *out);
-    io_file file;
-    tml_status status = tml_io_open(tml, load_call, path, &file);
-    if (status != TML_OK)
-        return status;
-    status = load_array(&file, out);
-    tml_io_close(&file);
-    return status;
-}
-
-static tml_status load_part(const io_file *file, uint64_t first, uint64_t count, tml_array *out,
-                            uint64_t *total)
+static tml_status load_part(const io_file *file, uint64_t first, uint64_t count, tml_array *out)
 {
     npy_header npy;
     bool wrapped;
@@ -322,8 +310,7 @@ static tml_status load_part(const io_file *file, uint64_t first, uint64_t count,
                             "has %" PRIu64 " bytes, %" PRIu64
                             " elements need more; it is truncated",
                             file->size, npy.count);
-    *total = npy.count;
-    *out = (tml_array){.type = npy.type};
+    *out = (tml_array){.type = npy.type, .total = npy.count};
     if (first > npy.count || count > npy.count - first)
         return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT, "has %" PRIu64 " elements",
                             npy.count);
@@ -342,16 +329,16 @@ static tml_status load_part(const io_file *file, uint64_t first, uint64_t count,
     return status;
 }
 
-tml_status tml_array_load_part(tml_context *tml, const char *path, uint64_t first, uint64_t count,
-                               tml_array *out, uint64_t *total)
+tml_status tml_array_load(tml_context *tml, const char *path, uint64_t first, uint64_t count,
+                          tml_array *out)
 {
     memset(out, 0, sizeof *out);
-    *total = 0;
     io_file file;
-    tml_status status = tml_io_open(tml, "tml_array_load_part", path, &file);
+    tml_status status = tml_io_open(tml, load_call, path, &file);
     if (status != TML_OK)
         return status;
-    status = load_part(&file, first, count, out, total);
+    status = first == 0 && count == UINT64_MAX ? load_array(&file, out)
+                                               : load_part(&file, first, count, out);
     tml_io_close(&file);
     return status;
 }
@@ -363,14 +350,6 @@ tml_status tml_array_load_memory(tml_context *tml, const char *name, const void 
     io_file file;
     tml_io_open_memory(tml, load_call, name, data, size, &file);
     return load_array(&file, out);
-}
-
-void tml_array_free(tml_context *tml, tml_array *array)
-{
-    if (!array)
-        return;
-    tml_free(tml, array->data, array->size);
-    memset(array, 0, sizeof *array);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -557,8 +557,8 @@ static void take_bounds(const nrrd_header *nrrd, size_t axis, double *spacing, d
 }
 
 static tml_status nrrd_parse_grid(const io_file *file, const nrrd_header *nrrd,
-                                  const size_t order[3], size_t spatial,
-                                  const tml_volume_load_desc *desc, volume_header *out)
+                                  const size_t order[3], size_t spatial, const tml_load_desc *desc,
+                                  volume_header *out)
 {
     double axis[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, scale[3] = {1, 1, 1}, columns[9];
     double origin[3], ratio[3];
@@ -627,7 +627,7 @@ static bool is_nrrd(io_span head, const char *path)
     return tml_io_starts_with(head, "NRRD00");
 }
 
-static tml_status nrrd_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status nrrd_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                              volume_header *out)
 {
     io_text text = io_text_of(head), again;

@@ -4,7 +4,7 @@
 
 #include "io/volumes/volume_internal.h"
 
-bool tml_volume_raw_from_name(const char *path, tml_volume_load_desc *out)
+bool tml_volume_raw_from_name(const char *path, tml_load_desc *out)
 {
     static const struct {
         const char *name;
@@ -16,7 +16,7 @@ bool tml_volume_raw_from_name(const char *path, tml_volume_load_desc *out)
     if (!tml_volume_name_ends(path, ".raw"))
         return false;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    tml_volume_load_desc found = *out;
+    tml_load_desc found = *out;
     uint32_t parts = 0;
     /* The parts between '_' and '.': one is 256x256x128, one a type's name. */
     while (*name) {
@@ -47,8 +47,8 @@ bool tml_volume_raw_from_name(const char *path, tml_volume_load_desc *out)
     return parts == 3;
 }
 
-tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
-                                const tml_volume_load_desc *desc, volume_header *out)
+tml_status tml_volume_raw_parse(const io_file *file, bool compressed, const tml_load_desc *desc,
+                                volume_header *out)
 {
     uint64_t sample_size = tml_type_size(desc->type);
     if (tml_type_components(desc->type) != 1)

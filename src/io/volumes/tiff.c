@@ -17,7 +17,7 @@ static bool is_tiff(io_span head, const char *path)
 
 #ifndef TML_TIFF
 
-static tml_status tiff_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status tiff_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                              volume_header *out)
 {
     (void)head, (void)desc, (void)out;
@@ -230,8 +230,7 @@ static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
 
 /* Layers in the order of pages, or of the files of a folder. */
 static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
-                                const tml_volume_load_desc *desc, tiff_text *text,
-                                volume_header *out)
+                                const tml_load_desc *desc, tiff_text *text, volume_header *out)
 {
     const io_file *file = reader->file;
     uint64_t images = text->images, needed;
@@ -260,7 +259,7 @@ static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
                              desc->frame, out);
 }
 
-static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc *desc,
+static tml_status describe_page(tiff_reader *reader, const tml_load_desc *desc,
                                 const tiff_page *page, tiff_text *text, volume_header *out)
 {
     const io_file *file = reader->file;
@@ -295,8 +294,7 @@ static tml_status describe_page(tiff_reader *reader, const tml_volume_load_desc 
     return status == TML_OK ? tml_tiff_spacing(file, desc, is_alone, text, out) : status;
 }
 
-static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc *desc,
-                                 volume_header *out)
+static tml_status describe_stack(tiff_reader *reader, const tml_load_desc *desc, volume_header *out)
 {
     const io_file *file = reader->file;
     tiff_page page = {0};
@@ -327,7 +325,7 @@ static tml_status describe_stack(tiff_reader *reader, const tml_volume_load_desc
     return status;
 }
 
-static tml_status tiff_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status tiff_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                              volume_header *out)
 {
     tiff_reader reader;

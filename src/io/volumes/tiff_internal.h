@@ -100,7 +100,7 @@ bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size);
 bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_header *out);
 /* Sets spacing, origin and unit. What is not said is assumed, which is told where something else
  * is said. */
-TML_MUST_CHECK tml_status tml_tiff_spacing(const io_file *file, const tml_volume_load_desc *desc,
+TML_MUST_CHECK tml_status tml_tiff_spacing(const io_file *file, const tml_load_desc *desc,
                                            bool is_alone, const tiff_text *text,
                                            volume_header *out);
 
@@ -111,7 +111,7 @@ TML_MUST_CHECK tml_status tml_tiff_spacing(const io_file *file, const tml_volume
  * name (empty: this one). out->volume has type and grid.dims[0] and [1]. Errors: FILE_FORMAT,
  * UNSUPPORTED, FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first,
-                                          tiff_text *text, const tml_volume_load_desc *desc,
+                                          tiff_text *text, const tml_load_desc *desc,
                                           volume_header *out);
 
 #endif

@@ -219,7 +219,7 @@ static tml_status tiff_planes_lay_out(const io_file *file, const tiff_text *text
 }
 
 tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first, tiff_text *text,
-                           const tml_volume_load_desc *desc, volume_header *out)
+                           const tml_load_desc *desc, volume_header *out)
 {
     const io_file *file = reader->file;
     tiff_offsets offsets;

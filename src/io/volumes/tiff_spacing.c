@@ -53,7 +53,7 @@ bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_head
     return text->kind == TIFF_PLAIN;
 }
 
-tml_status tml_tiff_spacing(const io_file *file, const tml_volume_load_desc *desc, bool is_alone,
+tml_status tml_tiff_spacing(const io_file *file, const tml_load_desc *desc, bool is_alone,
                             const tiff_text *text, volume_header *out)
 {
     const double said[3] = {text->spacing[0] * text->ratio[0], text->spacing[1] * text->ratio[1],

@@ -50,11 +50,11 @@ static const char *other_kind(io_span head, bool wrapped)
 /* The header in a file's first bytes, or what desc or the file's name says of samples that have
  * none. */
 static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
-                               const tml_volume_load_desc *desc, volume_header *header)
+                               const tml_load_desc *desc, volume_header *header)
 {
     const volume_format *format = find_format(head, file->path);
     const char *other;
-    tml_volume_load_desc named = *desc;
+    tml_load_desc named = *desc;
     if (format && (desc->dims[0] || desc->type))
         return tml_io_error(file, TML_ERROR_INVALID_ARGUMENT,
                             "desc.dims and desc.type are for raw files, but this is %s, which "
@@ -84,7 +84,7 @@ static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
 /* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
  * file is gzip. On failure there is nothing to free. */
 static tml_status volume_describe(const io_file *file, const io_folder *slices,
-                                  const tml_volume_load_desc *desc, bool *wrapped, io_block *block,
+                                  const tml_load_desc *desc, bool *wrapped, io_block *block,
                                   volume_header *header)
 {
     for (int i = 0; i < 3; i++)
@@ -124,7 +124,7 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
 
 /* Loads an open file. */
 static tml_status volume_load(const io_file *file, const io_folder *slices,
-                              const tml_volume_load_desc *desc, tml_volume *out)
+                              const tml_load_desc *desc, tml_volume *out)
 {
     bool wrapped = false;
     io_block block;
@@ -233,15 +233,15 @@ static tml_status open_volume(tml_context *tml, const char *call, const char *pa
 }
 
 /* Of a gzip file, the format is that of what it holds. */
-const char *tml_volume_format(tml_context *tml, const char *path)
+const char *tml_volume_format_of(tml_context *tml, const char *path)
 {
     io_file file;
     io_folder slices;
     io_block head = {0};
     uint8_t magic[3];
     const char *name = NULL;
-    tml_volume_load_desc named = {.type = TML_TYPE_NONE};
-    if (open_volume(tml, "tml_volume_format", path, &slices, &file) != TML_OK)
+    tml_load_desc named = {.type = TML_TYPE_NONE};
+    if (open_volume(tml, "tml_file_format", path, &slices, &file) != TML_OK)
         return NULL;
     tml_folder_free(tml, &slices);
     if (tml_io_read_head(&file, VOLUME_HEAD_SIZE, &head) == TML_OK) {
@@ -259,10 +259,10 @@ const char *tml_volume_format(tml_context *tml, const char *path)
 
 static const char load_call[] = "tml_volume_load";
 
-tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_load_desc *desc,
+tml_status tml_volume_load(tml_context *tml, const char *path, const tml_load_desc *desc,
                            tml_volume *out)
 {
-    static const tml_volume_load_desc defaults;
+    static const tml_load_desc defaults;
     memset(out, 0, sizeof *out);
     io_file file;
     io_folder slices;
@@ -276,11 +276,10 @@ tml_status tml_volume_load(tml_context *tml, const char *path, const tml_volume_
     return status;
 }
 
-tml_status tml_volume_stream_open(tml_context *tml, const char *path,
-                                  const tml_volume_load_desc *desc, tml_volume *info,
-                                  tml_volume_stream **out)
+tml_status tml_volume_stream_open(tml_context *tml, const char *path, const tml_load_desc *desc,
+                                  tml_volume *info, tml_volume_stream **out)
 {
-    static const tml_volume_load_desc defaults;
+    static const tml_load_desc defaults;
     memset(info, 0, sizeof *info);
     *out = NULL;
     io_file file;
@@ -310,9 +309,9 @@ tml_status tml_volume_stream_open(tml_context *tml, const char *path,
 }
 
 tml_status tml_volume_load_memory(tml_context *tml, const char *name, const void *data, size_t size,
-                                  const tml_volume_load_desc *desc, tml_volume *out)
+                                  const tml_load_desc *desc, tml_volume *out)
 {
-    static const tml_volume_load_desc defaults;
+    static const tml_load_desc defaults;
     memset(out, 0, sizeof *out);
     io_file file;
     tml_io_open_memory(tml, load_call, name, data, size, &file);

@@ -515,7 +515,7 @@ static tml_status reader_open(const io_file *file, bool wrapped, const volume_he
     return status;
 }
 
-tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_volume_load_desc *desc,
+tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_load_desc *desc,
                            volume_header *header)
 {
     tml_volume *volume = &header->volume;

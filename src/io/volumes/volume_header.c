@@ -52,8 +52,7 @@ static double column_length(const double columns[9], int axis)
 
 /* Gives axes that have no direction one, where the caller gives their spacing, which is what the
  * message below asks for: the normal of the two others, or x, y and z if more than one has none. */
-static tml_status mend_columns(const io_file *file, const tml_volume_load_desc *desc,
-                               double columns[9])
+static tml_status mend_columns(const io_file *file, const tml_load_desc *desc, double columns[9])
 {
     int lost = -1, count = 0;
     for (int axis = 0; axis < 3; axis++) {
@@ -80,7 +79,7 @@ static tml_status mend_columns(const io_file *file, const tml_volume_load_desc *
 }
 
 tml_status tml_volume_axes(const io_file *file, const double columns[9], const double scale[3],
-                           const tml_volume_load_desc *desc, volume_header *out)
+                           const tml_load_desc *desc, volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
     double *d = grid->direction, mended[9];
@@ -149,8 +148,8 @@ static void move_to_cells(tml_grid *grid)
             grid->origin[row] += grid->direction[3 * row + axis] * half[axis];
 }
 
-tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
-                             const tml_volume_load_desc *desc, volume_header *out)
+tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays, const tml_load_desc *desc,
+                             volume_header *out)
 {
     char names[512];
     uint64_t frame = desc->frame, total = 0;

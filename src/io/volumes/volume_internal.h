@@ -70,7 +70,7 @@ typedef struct volume_header {
 typedef struct volume_format {
     const char *name;
     bool (*detect)(io_span head, const char *path);
-    tml_status (*parse)(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+    tml_status (*parse)(const io_file *file, io_span head, const tml_load_desc *desc,
                         volume_header *out);
 } volume_format;
 
@@ -78,11 +78,10 @@ extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaima
     tml_volume_npy, tml_volume_vtk, tml_volume_vti, tml_volume_tiff, tml_volume_dicom;
 /* Headerless: everything is in desc. */
 TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
-                                               const tml_volume_load_desc *desc,
-                                               volume_header *out);
+                                               const tml_load_desc *desc, volume_header *out);
 /* Takes dims and type from a name such as engine_256x256x128_uint8.raw.gz; false if they are not
  * there. */
-bool tml_volume_raw_from_name(const char *path, tml_volume_load_desc *out);
+bool tml_volume_raw_from_name(const char *path, tml_load_desc *out);
 
 /* Name of the header to a NIfTI pair's .img, if that lies beside it. */
 bool tml_nifti_header_beside(const io_file *image, char out[VOLUME_NAME_SIZE]);
@@ -104,13 +103,13 @@ TML_MUST_CHECK tml_status tml_volume_layout(const io_file *file, uint64_t inner,
  * FILE_FORMAT when a column is zero or not finite and no spacing is given for it, or when the
  * three lie in a plane. */
 TML_MUST_CHECK tml_status tml_volume_axes(const io_file *file, const double columns[9],
-                                          const double scale[3], const tml_volume_load_desc *desc,
+                                          const double scale[3], const tml_load_desc *desc,
                                           volume_header *out);
 
 extern const double tml_volume_identity[9];
 /* The identity's axes with these spacings. */
 static inline tml_status volume_spacings(const io_file *file, const double spacing[3],
-                                         const tml_volume_load_desc *desc, volume_header *out)
+                                         const tml_load_desc *desc, volume_header *out)
 {
     return tml_volume_axes(file, tml_volume_identity, spacing, desc, out);
 }
@@ -140,7 +139,7 @@ typedef struct volume_arrays {
  * is on cells, their grid; volume.grid is that of the points before. Errors: UNSUPPORTED (there is
  * none), as tml_volume_layout. */
 TML_MUST_CHECK tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
-                                            const tml_volume_load_desc *desc, volume_header *out);
+                                            const tml_load_desc *desc, volume_header *out);
 
 /* Reads exactly count numbers between blanks; false when there are more, fewer or others. */
 bool tml_volume_parse_reals(io_span text, double *out, size_t count);
@@ -181,7 +180,7 @@ tml_status tml_dicom_decode(const io_file *file, const volume_header *header, ui
  * axis order. wrapped: the whole file is gzip. Everything is checked against the files' sizes
  * before memory is allocated. */
 TML_MUST_CHECK tml_status tml_volume_read(const io_file *file, bool wrapped,
-                                          const tml_volume_load_desc *desc, volume_header *header);
+                                          const tml_load_desc *desc, volume_header *header);
 
 /* Opens a stream over a file and its head. On success the stream owns both. */
 TML_MUST_CHECK tml_status tml_volume_stream_begin(const io_file *file, bool wrapped,
@@ -209,7 +208,7 @@ typedef struct npy_header {
 /* As the public calls, over a block of memory. */
 TML_MUST_CHECK tml_status tml_volume_load_memory(tml_context *tml, const char *name,
                                                  const void *data, size_t size,
-                                                 const tml_volume_load_desc *desc, tml_volume *out);
+                                                 const tml_load_desc *desc, tml_volume *out);
 TML_MUST_CHECK tml_status tml_array_load_memory(tml_context *tml, const char *name,
                                                 const void *data, size_t size, tml_array *out);
 

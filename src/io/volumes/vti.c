@@ -16,8 +16,8 @@ static bool is_vti(io_span head, const char *path)
                NULL;
 }
 
-static tml_status vti_parse_grid(const io_file *file, const vtk_xml *xml,
-                                 const tml_volume_load_desc *desc, volume_header *out)
+static tml_status vti_parse_grid(const io_file *file, const vtk_xml *xml, const tml_load_desc *desc,
+                                 volume_header *out)
 {
     tml_grid *grid = &out->volume.grid;
     for (int axis = 0; axis < 3; axis++) {
@@ -63,7 +63,7 @@ static void take_arrays(const vtk_xml *xml, volume_arrays *arrays)
     }
 }
 
-static tml_status vti_parse(const io_file *file, io_span head, const tml_volume_load_desc *desc,
+static tml_status vti_parse(const io_file *file, io_span head, const tml_load_desc *desc,
                             volume_header *out)
 {
     (void)head;

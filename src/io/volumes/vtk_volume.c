@@ -39,8 +39,8 @@ static bool is_vtk_volume(io_span head, const char *path)
            tml_io_word(&text, &word) && tml_io_is_any_case(word, "STRUCTURED_POINTS");
 }
 
-static tml_status vtk_volume_parse(const io_file *file, io_span head,
-                                   const tml_volume_load_desc *desc, volume_header *out)
+static tml_status vtk_volume_parse(const io_file *file, io_span head, const tml_load_desc *desc,
+                                   volume_header *out)
 {
     vtk_legacy vtk;
     volume_arrays arrays = {.count = 0};
