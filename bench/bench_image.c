@@ -219,7 +219,7 @@ static tml_status enqueue(bench_image *image, uint32_t set)
                                                                 .stats = image->stats});
     if (image->desc.kind == BENCH_IMAGE_READ)
         return tml_reduce(
-            tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = image->sets[set].in, .out = out});
+            tml, &(tml_reduce_desc){.in = image->sets[set].in, .folds = {{TML_FOLD_SUM, out}}});
     bool is_kaiser = image->desc.kind == BENCH_IMAGE_KAISER;
     tml_mip_filter filter = is_kaiser ? TML_MIP_KAISER : TML_MIP_AREA;
     if (makes_mips(image->desc.kind))

@@ -151,8 +151,8 @@ static bool derive_segment_keys(bench_op *op)
 
 static tml_status enqueue_copy(bench_op *op, const bench_set *set)
 {
-    return tml_map(op->tml,
-                   &(tml_map_desc){.kernel = TML_USE(same_bits), .in = {set->in}, .out = set->out});
+    return tml_map(
+        op->tml, &(tml_map_desc){.kernel = TML_USE(same_bits), .in = {set->in}, .out = {set->out}});
 }
 
 static tml_status enqueue_compact(bench_op *op, const bench_set *set)
@@ -172,10 +172,10 @@ static tml_status enqueue_flags(bench_op *op, const bench_set *set)
 
 static tml_status enqueue_partition(bench_op *op, const bench_set *set)
 {
-    return tml_partition(op->tml,
-                         &(tml_partition_desc){.keep.flags = set->aux,
-                                               .payloads = {{.in = set->in, .out = set->out}},
-                                               .count = op->total});
+    return tml_compact(op->tml, &(tml_compact_desc){.keep.flags = set->aux,
+                                                    .payloads = {{.in = set->in, .out = set->out}},
+                                                    .partition = true,
+                                                    .count = op->total});
 }
 
 static tml_status enqueue_unique(bench_op *op, const bench_set *set)
@@ -191,14 +191,14 @@ static tml_status enqueue_scan(bench_op *op, const bench_set *set)
 
 static tml_status enqueue_segments(bench_op *op, const bench_set *set)
 {
-    return tml_scan_segments(
-        op->tml, &(tml_scan_segments_desc){.in = set->in, .offsets = set->aux, .out = set->out});
+    return tml_scan(op->tml,
+                    &(tml_scan_desc){.in = set->in, .segments.offsets = set->aux, .out = set->out});
 }
 
 static tml_status enqueue_reduce(bench_op *op, const bench_set *set)
 {
     return tml_reduce(op->tml,
-                      &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = set->in, .out = set->out});
+                      &(tml_reduce_desc){.in = set->in, .folds = {{TML_FOLD_SUM, set->out}}});
 }
 
 static tml_status enqueue_histogram(bench_op *op, const bench_set *set)
@@ -215,8 +215,9 @@ static tml_status enqueue_sort(bench_op *op, const bench_set *set)
 
 static tml_status enqueue_segment_sort(bench_op *op, const bench_set *set)
 {
-    return tml_sort(op->tml,
-                    &(tml_sort_desc){.keys = set->in, .offsets = set->aux, .sorted = set->out});
+    return tml_sort(
+        op->tml,
+        &(tml_sort_desc){.keys = set->in, .segments.offsets = set->aux, .sorted = set->out});
 }
 
 static tml_status enqueue_segment_keys(bench_op *op, const bench_set *set)

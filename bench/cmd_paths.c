@@ -68,7 +68,7 @@ static bool run_map(void *user)
     const path_job *job = user;
     return tml_map(job->tml, &(tml_map_desc){.kernel = TML_USE(paths_double),
                                              .in = {job->in},
-                                             .out = job->out}) == TML_OK &&
+                                             .out = {job->out}}) == TML_OK &&
            tml_sync(job->tml) == TML_OK;
 }
 

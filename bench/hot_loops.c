@@ -68,8 +68,8 @@ static void scan(int n, tml_type in, tml_type sums)
 
 static void fold(int n, tml_type type, tml_fold how, tml_type result)
 {
-    const tml_reduce_desc desc = {
-        .in = buffer(type, COUNT, bytes), .fold = how, .out = buffer(result, 1, NULL)};
+    const tml_reduce_desc desc = {.in = buffer(type, COUNT, bytes),
+                                  .folds = {{how, buffer(result, 1, NULL)}}};
     while (n--)
         need(tml_reduce(tml, &desc));
 }

@@ -53,7 +53,7 @@ tml_status array_widen(tml_context *tml, array_input *in)
     tml_status status = cli_make_buffer(tml, type, in->array.count, NULL, "widened input", &wide);
     if (status != TML_OK)
         return status;
-    status = tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in->buffer}, .out = wide});
+    status = tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in->buffer}, .out = {wide}});
     if (status != TML_OK) {
         tml_buffer_destroy(tml, wide);
         return status;

@@ -32,7 +32,7 @@ static tml_status mark(volume_run *r, double lower, double upper, tml_buffer *fl
                ? status
                : tml_map(r->tml,
                          &(tml_map_desc){
-                             .kernel = kernel, .params = params, .in = {r->data}, .out = *flags});
+                             .kernel = kernel, .params = params, .in = {r->data}, .out = {*flags}});
 }
 
 /* Marks samples that are inside, and those that are numbers. */
@@ -50,7 +50,7 @@ static tml_status mark_sides(volume_run *r, bool *none)
     if (!status && !*none)
         status = tml_map(
             r->tml,
-            &(tml_map_desc){.kernel = stream_marks(), .in = {inside, valid}, .out = r->marks});
+            &(tml_map_desc){.kernel = stream_marks(), .in = {inside, valid}, .out = {r->marks}});
     tml_buffer_destroy(r->tml, inside);
     tml_buffer_destroy(r->tml, valid);
     return status;
@@ -86,7 +86,7 @@ static tml_status place(volume_run *r, uint64_t kept)
                                                  .params.u = {(uint32_t)dims[0], (uint32_t)dims[1]},
                                                  .in = {r->at},
                                                  .length.count = kept,
-                                                 .out = r->places});
+                                                 .out = {r->places}});
 }
 
 static tml_status find(volume_run *r, uint64_t *kept)

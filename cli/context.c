@@ -158,7 +158,7 @@ tml_status cli_map(tml_context *tml, const tml_kernel *kernel, tml_type type, ui
                           "piece of the input", &in);
         TML_THEN(status, cli_make_buffer(tml, out_type, piece, NULL, NULL, &result));
         TML_THEN(status,
-                 tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = result}));
+                 tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {in}, .out = {result}}));
         TML_THEN(status,
                  tml_buffer_read(tml, result, (char *)out + first * tml_type_size(out_type)));
         tml_buffer_destroy(tml, in);

@@ -88,7 +88,7 @@ static tml_status find(tml_context *tml, tml_uvec3 *places, uint64_t *count)
                                               .params = params,
                                               .in = {cells},
                                               .length = {.count = SAMPLES, .device = found},
-                                              .out = place});
+                                              .out = {place}});
     /* Only now, to show them, does the host wait. */
     if (!status)
         status = tml_buffer_read_count(tml, found, count);

@@ -195,7 +195,7 @@ static void subdivide(tml_context *tml, const renderer *r, const flight *f, view
                                       .params = {.f = {seen.angle, (float)r->size.width,
                                                        (float)r->size.height}},
                                       .length = {.count = TML_SUBDIVIDE_CAMERA_FLOATS},
-                                      .out = f->frame.camera}));
+                                      .out = {f->frame.camera}}));
     MUST(tml_subdivide_adaptive_enqueue(f->torus, &f->frame));
 }
 

@@ -81,7 +81,7 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
     const float turn = map->params.f[0];
     const uint32_t n = map->params.u[0];
     const double step = 2.0 / (n - 1);
-    tml_surface_desc surface = {.volume = map->out,
+    tml_surface_desc surface = {.volume = map->out[0],
                                 .grid = {.dims = {n, n, n},
                                          .spacing = {step, step, step},
                                          .origin = {-1, -1, -1},
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &r.vulkan}, &tml));
     MUST(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = samples}, &volume));
     tml_map_desc map = {
-        .kernel = TML_USE(field), .params.u = {n}, .out = volume, .length.count = samples};
+        .kernel = TML_USE(field), .params.u = {n}, .out = {volume}, .length.count = samples};
     const mesh m = make_mesh(&r, tml, room);
 
     for (uint32_t frame = 0; frame < frames; frame++) {

@@ -192,14 +192,12 @@ static void flow(tml_context *tml, water *w)
                                       .params = w->params,
                                       .in = {w->position, w->velocity},
                                       .length = flying,
-                                      .out = w->position,
-                                      .also = {w->velocity}}));
+                                      .out = {w->position, w->velocity}}));
     MUST(tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(births),
                                             .emit_kernel = TML_USE(born),
                                             .params = w->params,
                                             .length = {.count = NOZZLES},
-                                            .out = w->position,
-                                            .also = {w->velocity},
+                                            .out = {w->position, w->velocity},
                                             .out_first = w->count,
                                             .total = w->count}));
     MUST(tml_compact(tml, &(tml_compact_desc){

@@ -124,7 +124,7 @@ int main(void)
     for (int i = 0; i < FRAMES; i++) {
         MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(spiral),
                                           .params.f = {0.1f * (float)i, PARTICLES},
-                                          .out = particles,
+                                          .out = {particles},
                                           .length.count = PARTICLES}));
         MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_in_ring),
                                                   .payloads = {{particles, kept}},

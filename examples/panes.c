@@ -89,21 +89,20 @@ int main(void)
                                                       .params = {.f = {each}},
                                                       .in = {triangles, directions[at]},
                                                       .length = length,
-                                                      .out = light}));
-        TML_THEN(status, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM,
-                                                            .in = light,
-                                                            .length = length,
-                                                            .out = sums[round]}));
+                                                      .out = {light}}));
+        TML_THEN(status,
+                 tml_reduce(tml, &(tml_reduce_desc){.in = light,
+                                                    .length = length,
+                                                    .folds = {{TML_FOLD_SUM, sums[round]}}}));
         TML_THEN(status, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(rays_of),
                                                       .in = {triangles},
                                                       .length = length,
-                                                      .out = counts}));
+                                                      .out = {counts}}));
         TML_THEN(status, tml_expand(tml, &(tml_expand_desc){.counts = counts,
                                                             .emit_kernel = TML_USE(go_on),
                                                             .in = {origins[at], directions[at], t},
                                                             .length = length,
-                                                            .out = origins[!at],
-                                                            .also = {directions[!at]},
+                                                            .out = {origins[!at], directions[!at]},
                                                             .total = totals[!at]}));
     }
     double through = 0;

@@ -70,13 +70,13 @@ static tml_status emit(tml_context *tml, tml_params params, tml_buffer position,
                             .emit_kernel = TML_USE(birth_place),
                             .params = params,
                             .length = {.count = EMITTERS},
-                            .out = position,
+                            .out = {position},
                             .out_first = count};
     tml_status status = tml_expand(tml, &desc);
-    desc.emit_kernel = TML_USE(birth_velocity), desc.out = velocity;
+    desc.emit_kernel = TML_USE(birth_velocity), desc.out[0] = velocity;
     if (!status)
         status = tml_expand(tml, &desc);
-    desc.emit_kernel = TML_USE(birth_id), desc.out = id, desc.total = count;
+    desc.emit_kernel = TML_USE(birth_id), desc.out[0] = id, desc.total = count;
     return status ? status : tml_expand(tml, &desc);
 }
 
@@ -102,8 +102,7 @@ static tml_status simulate(tml_context *tml, result *out)
                                                    .params = params,
                                                    .in = {position, velocity},
                                                    .length = alive,
-                                                   .out = position,
-                                                   .also = {velocity}})) ||
+                                                   .out = {position, velocity}})) ||
             (status = tml_compact(
                  tml, &(tml_compact_desc){
                           .keep = {.kernel = TML_USE(is_alive), .params = params},

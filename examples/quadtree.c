@@ -130,12 +130,12 @@ static void add_level(tml_program *program, const search *s, stream from, stream
     tml_program_map(program, &(tml_map_desc){.kernel = TML_USE(child_count),
                                              .in = {from.pairs, s->discs, s->boxes, s->nodes},
                                              .length = length,
-                                             .out = counts});
+                                             .out = {counts}});
     tml_program_expand(program, &(tml_expand_desc){.counts = counts,
                                                    .emit_kernel = TML_USE(child),
                                                    .in = {from.pairs, s->nodes},
                                                    .length = length,
-                                                   .out = to.pairs,
+                                                   .out = {to.pairs},
                                                    .total = to.count});
 }
 
@@ -143,7 +143,7 @@ static tml_status record(tml_context *tml, const search *s, tml_program **out)
 {
     static const uint32_t none = 0, discs = DISCS;
     tml_program *p;
-    tml_status status = tml_program_begin(tml, &p);
+    tml_status status = tml_program_create(tml, &p);
     if (status)
         return status;
     stream streams[2], leaves, found;
@@ -155,10 +155,10 @@ static tml_status record(tml_context *tml, const search *s, tml_program **out)
     const tml_buffer counts = tml_program_array(p, TML_U32, PAIRS);
     tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(root),
                                        .length = tml_length_of(DISCS),
-                                       .out = streams[0].pairs});
+                                       .out = {streams[0].pairs}});
     tml_program_write(p, streams[0].count, &discs, sizeof discs);
     tml_program_write(p, leaves.count, &none, sizeof none);
-    tml_program_until_empty(p, LEVELS / 2, streams[0].count);
+    tml_program_loop_begin(p, LEVELS / 2, streams[0].count);
     add_level(p, s, streams[0], streams[1], leaves, counts);
     add_level(p, s, streams[1], streams[0], leaves, counts);
     tml_program_loop_end(p);
@@ -166,7 +166,7 @@ static tml_status record(tml_context *tml, const search *s, tml_program **out)
                                              .emit_kernel = TML_USE(point_of_leaf),
                                              .in = {leaves.pairs, s->nodes},
                                              .length = {.count = PAIRS, .device = leaves.count},
-                                             .out = found.pairs,
+                                             .out = {found.pairs},
                                              .total = found.count});
     tml_program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_inside),
                                                         .in = {found.pairs, s->discs, s->points}},

@@ -282,7 +282,7 @@ static void order_splats(tml_context *tml, const frame *f, const view *seen)
                                       .params = params,
                                       .in = {f->seen, f->places},
                                       .length = length,
-                                      .out = f->depths}));
+                                      .out = {f->depths}}));
     MUST(tml_sort(tml, &(tml_sort_desc){.keys = f->depths,
                                         .length = length,
                                         .descending = true,

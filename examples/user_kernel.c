@@ -41,7 +41,7 @@ int main(void)
                                            .emit_kernel = TML_USE(row_point),
                                            .params.f = {6.2831853f},
                                            .in = {in},
-                                           .out = points,
+                                           .out = {points},
                                            .total = total}) ||
         /* The length of this stream is known to the device alone: nothing is read back between. */
         tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_right),

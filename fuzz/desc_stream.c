@@ -81,18 +81,19 @@ void desc_reduce(void)
     tml_type type = take_element(), scalar = tml_type_scalar(type);
     const tml_type vector = scalar ? type - scalar : 0; /* of another scalar, as many components */
     uint64_t count = below(200);
-    tml_reduce_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
+    tml_reduce_desc desc = {.folds[0].fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
                             .in = make(type, count, CONTENTS_ANY, 0)};
     desc.length = take_length(count);
-    desc.out = make_out(take_bool() ? type : vector + take_scalar(), 1);
+    desc.folds[0].out = make_out(take_bool() ? type : vector + take_scalar(), 1);
     for (uint32_t i = 0, end = (uint32_t)below(4); i < end; i++)
-        desc.also[seldom() ? below(TML_MAX_FOLDS - 1) : i] =
+        desc.folds[1 + (seldom() ? below(TML_MAX_FOLDS - 1) : i)] =
             (tml_reduce_result){(tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
                                 make_out(take_bool() ? type : vector + take_scalar(), 1)};
     desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
     if (RUN(tml_reduce, &desc) && !vector &&
-        (desc.fold == TML_FOLD_ARGMIN || desc.fold == TML_FOLD_ARGMAX))
-        DEMAND(number_of(desc.out, 0) < count_of(desc.in) || number_of(desc.out, 0) >= UINT32_MAX);
+        (desc.folds[0].fold == TML_FOLD_ARGMIN || desc.folds[0].fold == TML_FOLD_ARGMAX))
+        DEMAND(number_of(desc.folds[0].out, 0) < count_of(desc.in) ||
+               number_of(desc.folds[0].out, 0) >= UINT32_MAX);
 }
 
 void desc_histogram(void)
@@ -142,17 +143,17 @@ void desc_sort(void)
     }
     desc.indices = make_out(take_count_type(), count);
     if (seldom())
-        desc.offsets = make(take_count_type(), below(40), CONTENTS_BELOW, count + 2);
+        desc.segments.offsets = make(take_count_type(), below(40), CONTENTS_BELOW, count + 2);
     if (seldom()) {
-        desc.starts = make(take_count_type(), below(40), CONTENTS_BELOW, count + 2);
-        desc.count = take_length(count_of(desc.starts));
+        desc.segments.starts = make(take_count_type(), below(40), CONTENTS_BELOW, count + 2);
+        desc.segments.count = take_length(count_of(desc.segments.starts));
     }
     desc.method = take_method();
     desc.scratch = make_scratch(tml_sort_scratch_size(tml, &desc));
     if (!RUN(tml_sort, &desc) || tml_buffer_is_none(desc.indices) ||
         !tml_buffer_is_none(desc.length.device))
         return;
-    if (!tml_buffer_is_none(desc.offsets) || !tml_buffer_is_none(desc.starts))
+    if (!tml_buffer_is_none(desc.segments.offsets) || !tml_buffer_is_none(desc.segments.starts))
         return; /* they may fall */
     /* a permutation */
     uint64_t n = desc.length.count || desc.length.exact ? desc.length.count : count_of(desc.keys);
@@ -172,7 +173,7 @@ void desc_top_k(void)
     desc.length = take_length(count);
     desc.k = take_length(room);
     desc.smallest = take_bool();
-    desc.unsorted = take_bool();
+    desc.in_source_order = take_bool();
     desc.values = maybe_out(type, room);
     for (uint32_t p = 0, end = (uint32_t)below(3); p < end; p++) {
         tml_payload *payload = &desc.payloads[seldom() ? below(TML_MAX_PAYLOADS) : p];
@@ -262,8 +263,8 @@ static void demand_ascending(tml_buffer numbers, uint64_t count, uint64_t bound)
 void desc_compact(void)
 {
     uint64_t count = below(200);
-    bool is_partition = take_bool();
-    tml_compact_desc desc = {.method = take_method()};
+    tml_compact_desc desc = {.partition = take_bool()};
+    desc.method = take_method();
     switch (take() % 8) {
     case 0:
         desc.keep.mask = make(TML_U32, (count + 31) / 32, CONTENTS_ANY, 0);
@@ -290,9 +291,8 @@ void desc_compact(void)
     if (seldom())
         desc.out_first =
             take_bool() ? desc.count : make(take_count_type(), 1, CONTENTS_BELOW, count + 3);
-    desc.scratch = make_scratch(is_partition ? tml_partition_scratch_size(tml, &desc)
-                                             : tml_compact_scratch_size(tml, &desc));
-    if (is_partition ? !RUN(tml_partition, &desc) : !RUN(tml_compact, &desc))
+    desc.scratch = make_scratch(tml_compact_scratch_size(tml, &desc));
+    if (!RUN(tml_compact, &desc))
         return;
     if (tml_buffer_is_none(desc.count) || !tml_buffer_is_none(desc.out_first))
         return;
@@ -318,9 +318,9 @@ void desc_expand(void)
     desc.source = maybe_out(take_count_type(), room);
     desc.rank = maybe_out(TML_U32, room);
     if (desc.emit_kernel)
-        desc.out = make_out(TML_U32, room);
+        desc.out[0] = make_out(TML_U32, room);
     if (desc.emit_kernel && (desc.emit_kernel->out_count > 0 || seldom()))
-        desc.also[0] = make_out(TML_VEC(TML_F32, 3), below(200));
+        desc.out[1] = make_out(TML_VEC(TML_F32, 3), below(200));
     desc.total = make_out(take_count_type(), 1);
     if (seldom())
         desc.out_first =
@@ -333,10 +333,10 @@ void desc_expand(void)
     uint64_t sources = count_of(desc.count_kernel ? desc.in[0] : desc.counts);
     if (!tml_buffer_is_none(desc.rank) && count_of(desc.rank) < written)
         written = count_of(desc.rank);
-    if (!tml_buffer_is_none(desc.out) && count_of(desc.out) < written)
-        written = count_of(desc.out);
-    if (!tml_buffer_is_none(desc.also[0]) && count_of(desc.also[0]) < written)
-        written = count_of(desc.also[0]);
+    if (!tml_buffer_is_none(desc.out[0]) && count_of(desc.out[0]) < written)
+        written = count_of(desc.out[0]);
+    if (!tml_buffer_is_none(desc.out[1]) && count_of(desc.out[1]) < written)
+        written = count_of(desc.out[1]);
     for (uint64_t i = 1; i < end && i < written; i++)
         DEMAND(number_of(desc.source, i - 1) <= number_of(desc.source, i) &&
                number_of(desc.source, i) < sources);
@@ -383,17 +383,17 @@ void desc_segments(void)
     }
     tml_type out_type = take_bool() ? type : take_scalar();
     if (take_bool()) {
-        tml_scan_segments_desc desc = {.in = in, .offsets = offsets, .inclusive = take_bool()};
+        tml_scan_desc desc = {.in = in, .segments.offsets = offsets, .inclusive = take_bool()};
         desc.out = take() >= 192 ? as_out(in) : make_out(out_type, count);
-        desc.scratch = make_scratch(tml_scan_segments_scratch_size(tml, &desc));
-        (void)RUN(tml_scan_segments, &desc);
+        desc.scratch = make_scratch(tml_scan_scratch_size(tml, &desc));
+        (void)RUN(tml_scan, &desc);
     } else {
-        tml_reduce_segments_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
-                                         .in = in,
-                                         .offsets = offsets,
-                                         .out = make_out(out_type, segments)};
-        desc.scratch = make_scratch(tml_reduce_segments_scratch_size(tml, &desc));
-        (void)RUN(tml_reduce_segments, &desc);
+        tml_reduce_desc desc = {
+            .in = in,
+            .segments.offsets = offsets,
+            .folds = {{(tml_fold)mostly(below(TML_FOLD_MEAN + 1)), make_out(out_type, segments)}}};
+        desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
+        (void)RUN(tml_reduce, &desc);
     }
 }
 
@@ -407,10 +407,10 @@ void desc_map(void)
     if (seldom())
         desc.in[1] = make(TML_U32, count, CONTENTS_ANY, 0);
     desc.length = take_length(count);
-    desc.out = take() >= 192 ? as_out(desc.in[0])
-                             : make_out(which == 0   ? TML_F32
-                                        : which == 1 ? TML_U32
-                                                     : TML_U8,
-                                        count);
+    desc.out[0] = take() >= 192 ? as_out(desc.in[0])
+                                : make_out(which == 0   ? TML_F32
+                                           : which == 1 ? TML_U32
+                                                        : TML_U8,
+                                           count);
     (void)CALL(tml_map, tml, &desc);
 }

@@ -11,7 +11,7 @@ static tml_buffer buffer_at(const operands *o, int place)
 tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *size)
 {
     tml_length length = {c->count, buffer_at(o, AT_LENGTH), o->at[AT_LENGTH] ? c->index : 0,
-                         c->options & OPTION_EXACT, 0};
+                         c->options & OPTION_EXACT};
     tml_buffer in[3], out[3], by = buffer_at(o, AT_BY), count = buffer_at(o, AT_COUNT),
                               scratch = buffer_at(o, o->program ? AT_PLACES : AT_SCRATCH),
                               first = c->options & OPTION_APPEND ? count : (tml_buffer){0, 0};
@@ -28,7 +28,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                 .params = params,
                                 .in = {in[0], in[1]},
                                 .length = length,
-                                .out = out[0]};
+                                .out = {out[0]}};
         if (!size)
             return RUN(map);
         *size = tml_map_scratch_size(tml, &d);
@@ -36,12 +36,12 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
     }
     case CALL_REDUCE: {
         const tml_reduce_desc d = {
-            .fold = (tml_fold)c->fold,
             .in = in[0],
             .length = length,
-            .out = out[0],
+            .folds = {{(tml_fold)c->fold, out[0]},
+                      {also_fold(c, 1), out[1]},
+                      {also_fold(c, 2), out[2]}},
             .scratch = scratch,
-            .also = {{also_fold(c, 1), out[1]}, {also_fold(c, 2), out[2]}},
         };
         if (!size)
             return RUN(reduce);
@@ -81,6 +81,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
     case CALL_COMPACT:
     case CALL_PARTITION: {
         tml_compact_desc d = {.length = length,
+                              .partition = c->kind == CALL_PARTITION,
                               .method = (tml_method)c->method,
                               .indices = buffer_at(o, AT_INDICES),
                               .count = count,
@@ -98,18 +99,16 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                 .in = {by}};
         for (int i = 0; i < 3; i++)
             d.payloads[i] = (tml_payload){in[i], out[i]};
-        bool is_partition = c->kind == CALL_PARTITION;
         if (!size)
-            return is_partition ? RUN(partition) : RUN(compact);
-        *size =
-            is_partition ? tml_partition_scratch_size(tml, &d) : tml_compact_scratch_size(tml, &d);
+            return RUN(compact);
+        *size = tml_compact_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_SORT: {
         const tml_sort_desc d = {.keys = by,
                                  .length = length,
                                  .descending = c->options & OPTION_INCLUSIVE,
-                                 .offsets = in[0],
+                                 .segments.offsets = in[0],
                                  .sorted = out[0],
                                  .payloads = {{in[1], out[1]}, {in[2], out[2]}},
                                  .indices = buffer_at(o, AT_INDICES),
@@ -122,9 +121,9 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
     case CALL_TOP_K: {
         const tml_top_k_desc d = {.keys = by,
                                   .length = length,
-                                  .k = {c->dims[0], in[0], 0, true, 0},
+                                  .k = {c->dims[0], in[0], 0, true},
                                   .smallest = c->options & OPTION_INCLUSIVE,
-                                  .unsorted = c->options & OPTION_FLIP,
+                                  .in_source_order = c->options & OPTION_FLIP,
                                   .values = out[0],
                                   .indices = buffer_at(o, AT_INDICES),
                                   .payloads = {{in[1], out[1]}, {in[2], out[2]}},
@@ -184,7 +183,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                    .method = (tml_method)c->method,
                                    .source = out[0],
                                    .rank = out[1],
-                                   .out = out[2],
+                                   .out = {out[2]},
                                    .total = count,
                                    .scratch = scratch,
                                    .out_first = first};
@@ -194,29 +193,37 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
         return TML_OK;
     }
     case CALL_UNIQUE: {
-        const tml_unique_desc d = {in[0], length, out[0], out[1], out[2], count, scratch};
+        const tml_unique_desc d = {.in = in[0],
+                                   .length = length,
+                                   .values = out[0],
+                                   .starts = out[1],
+                                   .lengths = out[2],
+                                   .count = count,
+                                   .scratch = scratch};
         if (!size)
             return RUN(unique);
         *size = tml_unique_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_REDUCE_SEGMENTS: {
-        const tml_reduce_segments_desc d = {.fold = (tml_fold)c->fold,
-                                            .in = in[0],
-                                            .offsets = by,
-                                            .out = out[0],
-                                            .scratch = scratch};
+        const tml_reduce_desc d = {.in = in[0],
+                                   .segments.offsets = by,
+                                   .folds = {{(tml_fold)c->fold, out[0]}},
+                                   .scratch = scratch};
         if (!size)
-            return RUN(reduce_segments);
-        *size = tml_reduce_segments_scratch_size(tml, &d);
+            return RUN(reduce);
+        *size = tml_reduce_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_SCAN_SEGMENTS: {
-        const tml_scan_segments_desc d = {in[0], by, c->options & OPTION_INCLUSIVE, out[0],
-                                          scratch};
+        const tml_scan_desc d = {.in = in[0],
+                                 .segments.offsets = by,
+                                 .inclusive = c->options & OPTION_INCLUSIVE,
+                                 .out = out[0],
+                                 .scratch = scratch};
         if (!size)
-            return RUN(scan_segments);
-        *size = tml_scan_segments_scratch_size(tml, &d);
+            return RUN(scan);
+        *size = tml_scan_scratch_size(tml, &d);
         return TML_OK;
     }
     case CALL_SURFACE_ENQUEUE: {

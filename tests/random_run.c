@@ -376,7 +376,7 @@ static void record(random_run *r, const call *c)
     tml_program_destroy(k->program);
     k->program = NULL;
     if (s->engine != TML_ENGINE_VULKAN || c->recording % 2 == 0) {
-        EXPECT_OK(r, s, tml_program_begin(s->tml, &k->program));
+        EXPECT_OK(r, s, tml_program_create(s->tml, &k->program));
         return;
     }
     size_t most = 0;

@@ -301,7 +301,7 @@ TEST(lent_memory_is_used_in_place_and_left_alone)
     CHECK(mapped == memory + 1);
     tml_buffer_unmap(tml, buffer);
     CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
-                                   .kernel = TML_USE(twice), .in = {buffer}, .out = buffer}));
+                                   .kernel = TML_USE(twice), .in = {buffer}, .out = {buffer}}));
     tml_buffer_destroy(tml, buffer);
     CHECK(memory[0] == 0.0f && memory[1] == 2.0f && memory[99] == 198.0f);
     tml_close(tml);
@@ -614,7 +614,7 @@ TEST(a_cancelled_context_refuses_work_until_cleared)
 {
     tml_context *tml = open_plain();
     tml_buffer in = buffer_of(tml, TML_F32, 10, NULL), out = buffer_of(tml, TML_F32, 10, NULL);
-    tml_map_desc desc = {.kernel = TML_USE(twice), .in = {in}, .out = out};
+    tml_map_desc desc = {.kernel = TML_USE(twice), .in = {in}, .out = {out}};
     CHECK(!tml_is_cancelled(tml));
     tml_cancel(tml);
     CHECK(tml_is_cancelled(tml));
@@ -644,11 +644,12 @@ TEST(another_thread_can_cancel)
     tml_buffer_unmap(tml, in);
     pthread_t thread;
     pthread_create(&thread, NULL, cancel_soon, tml);
-    CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(slow), .in = {in}, .out = out}),
+    CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(slow), .in = {in}, .out = {out}}),
                  TML_ERROR_CANCELLED);
     pthread_join(thread, NULL);
     tml_cancel_clear(tml);
-    tml_map_desc brief = {.kernel = TML_USE(twice), .in = {in}, .out = out, .length = {.count = 9}};
+    tml_map_desc brief = {
+        .kernel = TML_USE(twice), .in = {in}, .out = {out}, .length = {.count = 9}};
     CHECK_OK(tml, tml_map(tml, &brief)); /* the context and its buffers are well */
     tml_close(tml);
 }
@@ -684,35 +685,35 @@ TEST(refusals_name_call_field_values_and_remedy)
     tml_buffer d10 = buffer_of(tml, TML_F64, 10, NULL), one64 = buffer_of(tml, TML_U64, 1, NULL);
     tml_buffer one32 = buffer_of(tml, TML_U32, 1, NULL), h10 = buffer_of(tml, TML_F16, 10, NULL);
 
-    tml_map_desc map = {.in = {f10}, .out = f10};
+    tml_map_desc map = {.in = {f10}, .out = {f10}};
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "tml_map|kernel|NULL"));
     map.kernel = TML_USE(twice);
-    map.out = f5;
+    map.out[0] = f5;
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "out|5 elements|needs 10"));
-    map.out = u10;
+    map.out[0] = u10;
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "out|u32|needs f32"));
-    map = (tml_map_desc){.kernel = TML_USE(twice), .in = {u10}, .out = f10};
+    map = (tml_map_desc){.kernel = TML_USE(twice), .in = {u10}, .out = {f10}};
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "in[0]|u32|twice|f32"));
     map.in[0] = f10;
     map.in[1] = f5;
-    map.out = d10;
+    map.out[0] = d10;
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "in[1]|takes only 1"));
-    map = (tml_map_desc){.kernel = TML_USE(twice), .in = {f10}, .out = f10, .length.count = 11};
+    map = (tml_map_desc){.kernel = TML_USE(twice), .in = {f10}, .out = {f10}, .length.count = 11};
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "in[0]|10|11"));
     map.length = (tml_length){.device = f5};
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "length.device|f32|u32, u64"));
     map.length = (tml_length){.device = one64, .device_index = 1};
     CHECK(FAILS(tml, tml_map(tml, &map), TML_ERROR_INVALID_ARGUMENT, "length.device|1|2"));
 
-    tml_reduce_desc reduce = {.in = u10, .out = f10};
+    tml_reduce_desc reduce = {.in = u10, .folds = {{TML_FOLD_SUM, f10}}};
     CHECK(
         FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "tml_reduce|out|f32|u64"));
-    reduce = (tml_reduce_desc){.fold = (tml_fold)77, .in = u10, .out = one64};
+    reduce = (tml_reduce_desc){.in = u10, .folds = {{(tml_fold)77, one64}}};
     CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "fold|77"));
     tml_buffer points = buffer_of(tml, TML_VEC(TML_F32, 3), 10, NULL);
-    reduce = (tml_reduce_desc){.fold = TML_FOLD_MIN, .in = points, .out = f10};
+    reduce = (tml_reduce_desc){.in = points, .folds = {{TML_FOLD_MIN, f10}}};
     CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "out|f32|needs f32x3"));
-    reduce = (tml_reduce_desc){.fold = TML_FOLD_MEAN, .in = points, .out = d10};
+    reduce = (tml_reduce_desc){.in = points, .folds = {{TML_FOLD_MEAN, d10}}};
     CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT, "f64x3, f32x3"));
     reduce.in = buffer_of(tml, TML_VEC(TML_U16, 2), 10, NULL);
     CHECK(FAILS(tml, tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT,
@@ -749,9 +750,10 @@ TEST(refusals_name_call_field_values_and_remedy)
     CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "keep|exactly one"));
     compact.keep = (tml_keep){.kernel = TML_USE(twice)};
     CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "keep.kernel|bool"));
-    compact = (tml_compact_desc){.payloads = {{f10, f10}}, .keep.flags = b10};
-    CHECK(FAILS(tml, tml_partition(tml, &compact), TML_ERROR_INVALID_ARGUMENT,
-                "tml_partition|overlaps"));
+    compact = (tml_compact_desc){.payloads = {{f10, f10}}, .keep.flags = b10, .partition = true};
+    CHECK(
+        FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "tml_compact|overlaps"));
+    compact.partition = false;
     compact.method = TML_METHOD_HISTOPYRAMID;
     CHECK(FAILS(tml, tml_compact(tml, &compact), TML_ERROR_INVALID_ARGUMENT, "overlaps"));
     compact = (tml_compact_desc){
@@ -765,7 +767,7 @@ TEST(refusals_name_call_field_values_and_remedy)
     expand = (tml_expand_desc){.counts = f10};
     CHECK(FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT,
                 "counts|f32|u8, u16, u32"));
-    expand = (tml_expand_desc){.counts = u10, .out = f10};
+    expand = (tml_expand_desc){.counts = u10, .out = {f10}};
     CHECK(FAILS(tml, tml_expand(tml, &expand), TML_ERROR_INVALID_ARGUMENT, "out|emit_kernel"));
     expand = (tml_expand_desc){.counts = u10, .source = u10};
     CHECK(
@@ -780,16 +782,15 @@ TEST(refusals_name_call_field_values_and_remedy)
     CHECK(FAILS(tml, tml_unique(tml, &unique), TML_ERROR_INVALID_ARGUMENT,
                 "lengths|overlaps|starts"));
 
-    tml_reduce_segments_desc folds = {.in = f10, .offsets = f10, .out = d10};
-    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_ERROR_INVALID_ARGUMENT,
-                "tml_reduce_segments|offsets|f32|u32, u64"));
-    folds.offsets = buffer_of(tml, TML_U32, 12, NULL);
-    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_ERROR_INVALID_ARGUMENT, "out|10|11"));
-    folds.offsets = buffer_of(tml, TML_U32, 0, NULL);
-    CHECK(FAILS(tml, tml_reduce_segments(tml, &folds), TML_ERROR_INVALID_ARGUMENT, "offsets|0|1"));
-    tml_scan_segments_desc scans = {.in = f10, .offsets = u10, .out = d10};
-    CHECK(FAILS(tml, tml_scan_segments(tml, &scans), TML_ERROR_INVALID_ARGUMENT,
-                "tml_scan_segments|out|f64|f32"));
+    tml_reduce_desc folds = {.in = f10, .segments.offsets = f10, .folds = {{TML_FOLD_SUM, d10}}};
+    CHECK(FAILS(tml, tml_reduce(tml, &folds), TML_ERROR_INVALID_ARGUMENT,
+                "tml_reduce|segments.offsets|f32|u32, u64"));
+    folds.segments.offsets = buffer_of(tml, TML_U32, 12, NULL);
+    CHECK(FAILS(tml, tml_reduce(tml, &folds), TML_ERROR_INVALID_ARGUMENT, "out|10|11"));
+    folds.segments.offsets = buffer_of(tml, TML_U32, 0, NULL);
+    CHECK(FAILS(tml, tml_reduce(tml, &folds), TML_ERROR_INVALID_ARGUMENT, "offsets|0|1"));
+    tml_scan_desc scans = {.in = f10, .segments.offsets = u10, .out = d10};
+    CHECK(FAILS(tml, tml_scan(tml, &scans), TML_ERROR_INVALID_ARGUMENT, "tml_scan|out|f64|f32"));
     tml_close(tml);
 }
 
@@ -815,8 +816,8 @@ typedef struct scratch_calls {
     tml_compact_desc compact, partition;
     tml_expand_desc expand;
     tml_unique_desc unique;
-    tml_reduce_segments_desc reduce_segments;
-    tml_scan_segments_desc scan_segments;
+    tml_reduce_desc reduce_segments;
+    tml_scan_desc scan_segments;
 } scratch_calls;
 
 enum { SCRATCH_OPS = 8, SCRATCH_COUNT = 5000 };
@@ -834,14 +835,14 @@ static void fill_calls(tml_context *tml, scratch_calls *calls)
     tml_buffer out = buffer_of(tml, TML_U64, SCRATCH_COUNT, NULL);
     tml_buffer same = buffer_of(tml, TML_U32, SCRATCH_COUNT, NULL);
     *calls = (scratch_calls){
-        .reduce = {.in = in, .out = out},
+        .reduce = {.in = in, .folds = {{TML_FOLD_SUM, out}}},
         .scan = {.in = in, .out = out},
         .compact = {.keep.flags = keep, .payloads = {{in, same}}},
-        .partition = {.keep.flags = keep, .payloads = {{in, same}}},
+        .partition = {.keep.flags = keep, .payloads = {{in, same}}, .partition = true},
         .expand = {.counts = keep, .source = out},
         .unique = {.in = in, .values = same, .lengths = out},
-        .reduce_segments = {.in = in, .offsets = in, .out = out},
-        .scan_segments = {.in = in, .offsets = in, .out = out},
+        .reduce_segments = {.in = in, .segments.offsets = in, .folds = {{TML_FOLD_SUM, out}}},
+        .scan_segments = {.in = in, .segments.offsets = in, .out = out},
     };
 }
 
@@ -855,15 +856,15 @@ static size_t scratch_size_of(tml_context *tml, const scratch_calls *calls, int 
     case 2:
         return tml_compact_scratch_size(tml, &calls->compact);
     case 3:
-        return tml_partition_scratch_size(tml, &calls->partition);
+        return tml_compact_scratch_size(tml, &calls->partition);
     case 4:
         return tml_expand_scratch_size(tml, &calls->expand);
     case 5:
         return tml_unique_scratch_size(tml, &calls->unique);
     case 6:
-        return tml_reduce_segments_scratch_size(tml, &calls->reduce_segments);
+        return tml_reduce_scratch_size(tml, &calls->reduce_segments);
     default:
-        return tml_scan_segments_scratch_size(tml, &calls->scan_segments);
+        return tml_scan_scratch_size(tml, &calls->scan_segments);
     }
 }
 
@@ -881,7 +882,7 @@ static tml_status run_call(tml_context *tml, scratch_calls *calls, int op, tml_b
         return tml_compact(tml, &calls->compact);
     case 3:
         calls->partition.scratch = scratch;
-        return tml_partition(tml, &calls->partition);
+        return tml_compact(tml, &calls->partition);
     case 4:
         calls->expand.scratch = scratch;
         return tml_expand(tml, &calls->expand);
@@ -890,10 +891,10 @@ static tml_status run_call(tml_context *tml, scratch_calls *calls, int op, tml_b
         return tml_unique(tml, &calls->unique);
     case 6:
         calls->reduce_segments.scratch = scratch;
-        return tml_reduce_segments(tml, &calls->reduce_segments);
+        return tml_reduce(tml, &calls->reduce_segments);
     default:
         calls->scan_segments.scratch = scratch;
-        return tml_scan_segments(tml, &calls->scan_segments);
+        return tml_scan(tml, &calls->scan_segments);
     }
 }
 

@@ -95,8 +95,6 @@ typedef union any_desc {
     tml_reduce_by_key_desc reduce_by_key;
     tml_expand_desc expand;
     tml_unique_desc unique;
-    tml_reduce_segments_desc reduce_segments;
-    tml_scan_segments_desc scan_segments;
 } any_desc;
 
 typedef struct operation {
@@ -116,7 +114,6 @@ RUN(reduce, reduce)
 RUN(histogram, histogram)
 RUN(scan, scan)
 RUN(compact, compact)
-RUN(partition, compact)
 RUN(expand, expand)
 RUN(sort, sort)
 RUN(gather, gather)
@@ -125,8 +122,6 @@ RUN(top_k, top_k)
 RUN(search, search)
 RUN(reduce_by_key, reduce_by_key)
 RUN(unique, unique)
-RUN(reduce_segments, reduce_segments)
-RUN(scan_segments, scan_segments)
 
 #define IN(member, text, type, n, shared)                                                          \
     {                                                                                              \
@@ -141,15 +136,18 @@ static operation operations[] = {
     {"map",
      run_map,
      {{0}},
-     {IN(map.in[0], "in", U32, ELEMENTS, "out"),
-      IN(map.length.device, "length.device", U32, 1, NULL), OUT(map.out, "out", U32, ELEMENTS)}},
+     {IN(map.in[0], "in", U32, ELEMENTS, "out[0]"),
+      IN(map.length.device, "length.device", U32, 1, NULL),
+      OUT(map.out[0], "out[0]", U32, ELEMENTS)}},
     {"reduce",
      run_reduce,
      {{0}},
      {IN(reduce.in, "in", U8, ELEMENTS, NULL),
-      IN(reduce.length.device, "length.device", U64, 1, NULL), OUT(reduce.out, "out", U64, 1),
-      OUT(reduce.also[0].out, "also[0].out", U64, 1),
-      OUT(reduce.also[2].out, "also[2].out", U64, 1), OUT(reduce.scratch, "scratch", U8, SCRATCH)}},
+      IN(reduce.length.device, "length.device", U64, 1, NULL),
+      OUT(reduce.folds[0].out, "folds[0].out", U64, 1),
+      OUT(reduce.folds[1].out, "folds[1].out", U64, 1),
+      OUT(reduce.folds[3].out, "folds[3].out", U64, 1),
+      OUT(reduce.scratch, "scratch", U8, SCRATCH)}},
     {"scan",
      run_scan,
      {{0}},
@@ -182,8 +180,8 @@ static operation operations[] = {
       OUT(compact.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
       OUT(compact.count, "count", U32, 1), OUT(compact.scratch, "scratch", U8, SCRATCH)}},
     {"partition",
-     run_partition,
-     {{0}},
+     run_compact,
+     {.compact.partition = true},
      {IN(compact.payloads[0].in, "payload's in", U8, ELEMENTS, NULL),
       IN(compact.keep.flags, "keep.flags", U8, ELEMENTS, NULL),
       IN(compact.length.device, "length.device", U32, 1, "count"),
@@ -197,7 +195,7 @@ static operation operations[] = {
       IN(expand.in[0], "in[0]", U32, ELEMENTS, NULL),
       IN(expand.length.device, "length.device", U32, 1, NULL),
       OUT(expand.source, "source", U32, ELEMENTS), OUT(expand.rank, "rank", U32, ELEMENTS),
-      OUT(expand.out, "out", U32, ELEMENTS), OUT(expand.also[0], "also[0]", U32, ELEMENTS),
+      OUT(expand.out[0], "out[0]", U32, ELEMENTS), OUT(expand.out[1], "out[1]", U32, ELEMENTS),
       OUT(expand.total, "total", U32, 1), OUT(expand.scratch, "scratch", U8, SCRATCH)}},
     {"expand by a kernel",
      run_expand,
@@ -213,12 +211,12 @@ static operation operations[] = {
       OUT(unique.lengths, "lengths", U32, ELEMENTS), OUT(unique.count, "count", U32, 1),
       OUT(unique.scratch, "scratch", U8, SCRATCH)}},
     {"reduce_segments",
-     run_reduce_segments,
-     {.reduce_segments.fold = TML_FOLD_MAX},
-     {IN(reduce_segments.in, "in", U32, ELEMENTS, NULL),
-      IN(reduce_segments.offsets, "offsets", U32, ELEMENTS, NULL),
-      OUT(reduce_segments.out, "out", U32, ELEMENTS),
-      OUT(reduce_segments.scratch, "scratch", U8, SCRATCH)}},
+     run_reduce,
+     {.reduce.folds = {{.fold = TML_FOLD_MAX}}},
+     {IN(reduce.in, "in", U32, ELEMENTS, NULL),
+      IN(reduce.segments.offsets, "offsets", U32, ELEMENTS, NULL),
+      OUT(reduce.folds[0].out, "folds[0].out", U32, ELEMENTS),
+      OUT(reduce.scratch, "scratch", U8, SCRATCH)}},
     {"histogram",
      run_histogram,
      {{0}},
@@ -251,7 +249,7 @@ static operation operations[] = {
      run_sort,
      {{0}},
      {IN(sort.keys, "keys", U32, ELEMENTS, "sorted"),
-      IN(sort.offsets, "offsets", U32, ELEMENTS, NULL),
+      IN(sort.segments.offsets, "offsets", U32, ELEMENTS, NULL),
       IN(sort.length.device, "length.device", U32, 1, NULL),
       IN(sort.payloads[0].in, "a payload's in", U32, ELEMENTS, "payloads[0].out"),
       OUT(sort.payloads[0].out, "payloads[0].out", U32, ELEMENTS),
@@ -261,8 +259,8 @@ static operation operations[] = {
      run_sort,
      {{0}},
      {IN(sort.keys, "keys", U32, ELEMENTS, "sorted"),
-      IN(sort.starts, "starts", U32, ELEMENTS, NULL),
-      IN(sort.count.device, "count.device", U32, 1, NULL),
+      IN(sort.segments.starts, "starts", U32, ELEMENTS, NULL),
+      IN(sort.segments.count.device, "count.device", U32, 1, NULL),
       IN(sort.length.device, "length.device", U32, 1, NULL),
       OUT(sort.sorted, "sorted", U32, ELEMENTS), OUT(sort.scratch, "scratch", U8, SCRATCH)}},
     {"gather",
@@ -300,14 +298,14 @@ static operation operations[] = {
       IN(search.length.device, "length.device", U32, 1, NULL),
       OUT(search.out, "out", U32, ELEMENTS), OUT(search.scratch, "scratch", U8, SCRATCH)}},
     {"reduce_segments by starts",
-     run_reduce_segments,
-     {.reduce_segments.fold = TML_FOLD_MAX},
-     {IN(reduce_segments.in, "in", U32, ELEMENTS, NULL),
-      IN(reduce_segments.starts, "starts", U32, ELEMENTS, NULL),
-      IN(reduce_segments.count.device, "count.device", U32, 1, NULL),
-      IN(reduce_segments.length.device, "length.device", U32, 1, NULL),
-      OUT(reduce_segments.out, "out", U32, ELEMENTS),
-      OUT(reduce_segments.scratch, "scratch", U8, SCRATCH)}},
+     run_reduce,
+     {.reduce.folds = {{.fold = TML_FOLD_MAX}}},
+     {IN(reduce.in, "in", U32, ELEMENTS, NULL),
+      IN(reduce.segments.starts, "starts", U32, ELEMENTS, NULL),
+      IN(reduce.segments.count.device, "count.device", U32, 1, NULL),
+      IN(reduce.length.device, "length.device", U32, 1, NULL),
+      OUT(reduce.folds[0].out, "folds[0].out", U32, ELEMENTS),
+      OUT(reduce.scratch, "scratch", U8, SCRATCH)}},
     {"reduce_by_key",
      run_reduce_by_key,
      {.reduce_by_key.fold = TML_FOLD_MIN},
@@ -319,12 +317,11 @@ static operation operations[] = {
       OUT(reduce_by_key.out, "out", U32, ELEMENTS), OUT(reduce_by_key.count, "count", U32, 1),
       OUT(reduce_by_key.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
-     run_scan_segments,
+     run_scan,
      {{0}},
-     {IN(scan_segments.in, "in", U32, ELEMENTS, "out"),
-      IN(scan_segments.offsets, "offsets", U32, ELEMENTS, NULL),
-      OUT(scan_segments.out, "out", U32, ELEMENTS),
-      OUT(scan_segments.scratch, "scratch", U8, SCRATCH)}},
+     {IN(scan.in, "in", U32, ELEMENTS, "out"),
+      IN(scan.segments.offsets, "offsets", U32, ELEMENTS, NULL),
+      OUT(scan.out, "out", U32, ELEMENTS), OUT(scan.scratch, "scratch", U8, SCRATCH)}},
 };
 
 static tml_buffer *buffer_in(any_desc *desc, const field *f)
@@ -444,8 +441,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_scan, (tml, NULL), "desc")                                                               \
     X(tml_compact, (NULL, &compact), "tml")                                                        \
     X(tml_compact, (tml, NULL), "desc")                                                            \
-    X(tml_partition, (NULL, &compact), "tml")                                                      \
-    X(tml_partition, (tml, NULL), "desc")                                                          \
     X(tml_expand, (NULL, &expand), "tml")                                                          \
     X(tml_expand, (tml, NULL), "desc")                                                             \
     X(tml_sort, (NULL, &sort), "tml")                                                              \
@@ -462,10 +457,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_reduce_by_key, (tml, NULL), "desc")                                                      \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
-    X(tml_reduce_segments, (NULL, &reduce_segments), "tml")                                        \
-    X(tml_reduce_segments, (tml, NULL), "desc")                                                    \
-    X(tml_scan_segments, (NULL, &scan_segments), "tml")                                            \
-    X(tml_scan_segments, (tml, NULL), "desc")                                                      \
     X(tml_field_resolve, (NULL, &points, &field_resolved, NULL), "tml")                            \
     X(tml_field_resolve, (tml, NULL, &field_resolved, NULL), "desc")                               \
     X(tml_field_resolve, (tml, &points, NULL, NULL), "resolved")                                   \
@@ -627,7 +618,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_histogram_scratch_size, &histogram)                                                      \
     X(tml_scan_scratch_size, &scan)                                                                \
     X(tml_compact_scratch_size, &compact)                                                          \
-    X(tml_partition_scratch_size, &compact)                                                        \
     X(tml_expand_scratch_size, &expand)                                                            \
     X(tml_sort_scratch_size, &sort)                                                                \
     X(tml_top_k_scratch_size, &top_k)                                                              \
@@ -636,8 +626,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_search_scratch_size, &search)                                                            \
     X(tml_reduce_by_key_scratch_size, &reduce_by_key)                                              \
     X(tml_unique_scratch_size, &unique)                                                            \
-    X(tml_reduce_segments_scratch_size, &reduce_segments)                                          \
-    X(tml_scan_segments_scratch_size, &scan_segments)                                              \
     X(tml_field_scratch_size, &points)                                                             \
     X(tml_field_mean_scratch_size, &field_mean)                                                    \
     X(tml_surface_enqueue_scratch_size, &surface)                                                  \
@@ -679,8 +667,6 @@ TEST(null_is_refused_by_every_call)
     const tml_search_desc search = {0};
     const tml_reduce_by_key_desc reduce_by_key = {0};
     const tml_unique_desc unique = {0};
-    const tml_reduce_segments_desc reduce_segments = {0};
-    const tml_scan_segments_desc scan_segments = {0};
     const tml_field_desc points = {.radius = 1};
     const tml_field_mean_desc field_mean = {.field = &points};
     const tml_field_shapes_desc field_shapes = {.field = &points};
@@ -942,7 +928,7 @@ TEST(a_second_thread_is_told_whom_it_meets)
     pthread_create(&thread, NULL, scan_slowly, &c);
     while (sem_wait(&g.arrived) != 0)
         ;
-    CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = c.in, .out = c.out}),
+    CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = c.in, .folds = {{TML_FOLD_SUM, c.out}}}),
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "tml_reduce: another thread is in tml_scan"));
     CHECK_STATUS(tml_buffer_read(tml, kept, sums), TML_ERROR_INVALID_ARGUMENT);
@@ -1184,14 +1170,16 @@ static void check_cancelling(tml_context *ignored, const tml_device_info *info)
         CHECK(tml_last_error(tml)[0] != '\0');
         CHECK(!tml_is_cancelled(tml));
         w.refuse_at = 0;
-        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = volume, .out = sum}));
+        CHECK_OK(tml,
+                 tml_reduce(tml, &(tml_reduce_desc){.in = volume, .folds = {{TML_FOLD_SUM, sum}}}));
     }
     CHECK_OK(tml, extract(tml, volume));
 
     tml_cancel(tml); /* from outside: until it is cleared */
     for (int i = 0; i < 2; i++) {
-        CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = volume, .out = sum}),
-                     TML_ERROR_CANCELLED);
+        CHECK_STATUS(
+            tml_reduce(tml, &(tml_reduce_desc){.in = volume, .folds = {{TML_FOLD_SUM, sum}}}),
+            TML_ERROR_CANCELLED);
         CHECK(strstr(tml_last_error(tml), "tml_cancel_clear") && tml_is_cancelled(tml));
     }
     tml_cancel_clear(tml);

@@ -126,7 +126,7 @@ static void run_map(fault_run *r)
         uint64_t n = length_of(r, i);
         tml_buffer in = numbers_of(r, n, 5), out = fault_output_of(r, TML_U32, n);
         FAULT_STREAM(r, tml_map(r->tml, &(tml_map_desc){
-                                            .kernel = TML_USE(changed), .in = {in}, .out = out}));
+                                            .kernel = TML_USE(changed), .in = {in}, .out = {out}}));
         fault_take(r, out, n);
     }
 }
@@ -137,21 +137,22 @@ static void run_reduce(fault_run *r)
         uint64_t n = length_of(r, i);
         tml_buffer in = numbers_of(r, n, 5), floats = floats_of(r, n),
                    sum = fault_output_of(r, TML_U64, 1);
-        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = in, .out = sum}));
+        FAULT_STREAM(
+            r, tml_reduce(r->tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_SUM, sum}}}));
         tml_buffer place = fault_output_of(r, TML_U32, 1);
         FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
-                                               .fold = TML_FOLD_ARGMAX, .in = in, .out = place}));
+                                               .in = in, .folds = {{TML_FOLD_ARGMAX, place}}}));
         tml_buffer mean = fault_output_of(r, TML_F32, 1);
-        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
-                                               .fold = TML_FOLD_MEAN, .in = floats, .out = mean}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = floats,
+                                                              .folds = {{TML_FOLD_MEAN, mean}}}));
         tml_buffer least = fault_output_of(r, TML_F32, 1), most = fault_output_of(r, TML_F32, 1);
-        const tml_reduce_desc both = {
-            .fold = TML_FOLD_MIN, .in = floats, .out = least, .also = {{TML_FOLD_MAX, most}}};
+        const tml_reduce_desc both = {.in = floats,
+                                      .folds = {{TML_FOLD_MIN, least}, {TML_FOLD_MAX, most}}};
         FAULT_STREAM(r, tml_reduce(r->tml, &both));
         tml_buffer points = fault_output_of(r, TML_VEC(TML_F32, 3), n),
                    corner = fault_output_of(r, TML_VEC(TML_F32, 3), 1);
-        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
-                                               .fold = TML_FOLD_MAX, .in = points, .out = corner}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = points,
+                                                              .folds = {{TML_FOLD_MAX, corner}}}));
         fault_take(r, least, 1);
         fault_take(r, most, 1);
         fault_take(r, sum, 1);
@@ -207,7 +208,7 @@ static void run_sort_segments(fault_run *r)
         tml_buffer offsets = fault_buffer(r, TML_U32, 3, (uint32_t[]){3, 9, (uint32_t)n});
         tml_buffer places = fault_output_of(r, TML_U32, n);
         FAULT_STREAM(r, tml_sort(r->tml, &(tml_sort_desc){.keys = keys,
-                                                          .offsets = offsets,
+                                                          .segments.offsets = offsets,
                                                           .sorted = keys,
                                                           .payloads = {{values, values}},
                                                           .indices = places}));
@@ -228,8 +229,8 @@ static void run_gather(fault_run *r)
                                                .indices = indices,
                                                .payloads = {{values, out}, {narrow, bytes}}}));
         tml_buffer one = numbers_of(r, 1, 14), there = fault_output_of(r, TML_F32, 5000);
-        FAULT_STREAM(r, tml_scatter(r->tml, &(tml_scatter_desc){.indices = one,
-                                                                .payloads = {{values, there}}}));
+        FAULT_STREAM(r, tml_scatter(r->tml, &(tml_gather_desc){.indices = one,
+                                                               .payloads = {{values, there}}}));
         fault_take(r, out, n);
         fault_take(r, bytes, n);
         fault_take(r, there, 5000);
@@ -335,13 +336,14 @@ static void compact_by(fault_run *r, tml_method method, bool partition)
                    count = fault_output_of(r, TML_U32, 1);
         tml_compact_desc desc = {.payloads[0] = {in, kept},
                                  .method = partition ? method : method_of(r, method),
+                                 .partition = partition,
                                  .indices = indices,
                                  .count = count};
         if (i == 0)
             desc.keep.flags = flags;
         else
             desc.keep = (tml_keep){.kernel = TML_USE(is_picked), .in = {in}};
-        FAULT_STREAM(r, partition ? tml_partition(r->tml, &desc) : tml_compact(r->tml, &desc));
+        FAULT_STREAM(r, tml_compact(r->tml, &desc));
         fault_take(r, kept, n);
         fault_take(r, indices, n);
         fault_take(r, count, 1);
@@ -387,8 +389,8 @@ static void expand_by(fault_run *r, tml_method method)
         } else {
             desc.count_kernel = TML_USE(how_many);
             desc.emit_kernel = TML_USE(made_of);
-            out = desc.out = fault_output_of(r, TML_U32, n);
-            desc.also[0] = fault_output_of(r, TML_F32, n);
+            out = desc.out[0] = fault_output_of(r, TML_U32, n);
+            desc.out[1] = fault_output_of(r, TML_F32, n);
         }
         FAULT_STREAM(r, tml_expand(r->tml, &desc));
         fault_take(r, out, n);
@@ -446,18 +448,17 @@ static void run_segments(fault_run *r)
         uint64_t n = length_of(r, i), segments = n / 5;
         tml_buffer in = numbers_of(r, n, 20), offsets = segments_of(r, n, segments),
                    sums = fault_output_of(r, TML_U64, segments);
-        FAULT_STREAM(
-            r, tml_reduce_segments(
-                   r->tml, &(tml_reduce_segments_desc){.in = in, .offsets = offsets, .out = sums}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = in,
+                                                              .segments.offsets = offsets,
+                                                              .folds = {{TML_FOLD_SUM, sums}}}));
         tml_buffer places = fault_output_of(r, TML_U32, segments);
-        FAULT_STREAM(
-            r, tml_reduce_segments(r->tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_ARGMIN,
-                                                                       .in = in,
-                                                                       .offsets = offsets,
-                                                                       .out = places}));
+        FAULT_STREAM(r,
+                     tml_reduce(r->tml, &(tml_reduce_desc){.in = in,
+                                                           .segments.offsets = offsets,
+                                                           .folds = {{TML_FOLD_ARGMIN, places}}}));
         tml_buffer out = fault_output_of(r, TML_U32, n);
-        FAULT_STREAM(r, tml_scan_segments(r->tml, &(tml_scan_segments_desc){
-                                                      .in = in, .offsets = offsets, .out = out}));
+        FAULT_STREAM(r, tml_scan(r->tml, &(tml_scan_desc){
+                                             .in = in, .segments.offsets = offsets, .out = out}));
         fault_take(r, sums, segments);
         fault_take(r, places, segments);
         fault_take(r, out, n);
@@ -470,11 +471,11 @@ static void run_float_streams(fault_run *r)
     for (int i = 0; i < 2; i++) {
         uint64_t n = length_of(r, i);
         tml_buffer in = floats_of(r, n), out = fault_output_of(r, TML_F32, n);
-        FAULT_STREAM(
-            r, tml_map(r->tml, &(tml_map_desc){.kernel = TML_USE(halved), .in = {in}, .out = out}));
+        FAULT_STREAM(r, tml_map(r->tml, &(tml_map_desc){
+                                            .kernel = TML_USE(halved), .in = {in}, .out = {out}}));
         tml_buffer largest = fault_output_of(r, TML_F32, 1);
-        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){
-                                               .fold = TML_FOLD_MAX, .in = in, .out = largest}));
+        FAULT_STREAM(r, tml_reduce(r->tml, &(tml_reduce_desc){.in = in,
+                                                              .folds = {{TML_FOLD_MAX, largest}}}));
         tml_buffer kept = fault_output_of(r, TML_F32, n), count = fault_output_of(r, TML_U32, 1);
         FAULT_STREAM(r, tml_compact(r->tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_high),
                                                                 .payloads[0] = {in, kept},
@@ -483,7 +484,7 @@ static void run_float_streams(fault_run *r)
         FAULT_STREAM(r, tml_expand(r->tml, &(tml_expand_desc){.count_kernel = TML_USE(few),
                                                               .emit_kernel = TML_USE(spread),
                                                               .in = {in},
-                                                              .out = made,
+                                                              .out = {made},
                                                               .total = total}));
         fault_take(r, out, n);
         fault_take(r, largest, 1);

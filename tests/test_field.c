@@ -2107,7 +2107,6 @@ TEST(bad_descs_are_refused)
     check_refused(tml, (desc = good, desc.resolution = 7, &desc), "resolution");
     check_refused(tml, (desc = good, desc.resolution = UINT32_MAX, &desc), "2^40");
     check_refused(tml, (desc = good, desc.grid.dims[0] = 8, &desc), "dims");
-    check_refused(tml, (desc = good, desc.length.reserved = 1, &desc), "length.reserved");
     check_refused(tml, (desc = good, desc.length.count = 3, &desc), "points");
     check_refused(tml, (desc = good, desc.length.device = good.points, &desc), "length.device");
     check_refused(tml, (desc = good, desc.length = tml_length_of(0), &desc), "0 points");

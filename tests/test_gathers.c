@@ -150,13 +150,13 @@ static void read_words(tml_context *tml)
     tml_buffer square = buffer_of(tml, TML_F32, EDGES, NULL);
     tml_buffer six = buffer_of(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
     CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
-                                   .kernel = TML_USE(edge_square), .in = {e, p}, .out = square}));
+                                   .kernel = TML_USE(edge_square), .in = {e, p}, .out = {square}}));
     const tml_params params = {.u = {0, 0, 0, 5}};
     /* The length is v's, since the points are no stream; the edges are read as words. */
     CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(all_six),
                                                .params = params,
                                                .in = {p, v, t, e},
-                                               .out = six}));
+                                               .out = {six}}));
     CHECK_OK(tml, tml_buffer_read_range(tml, square, 0, EDGES, squares));
     CHECK_OK(tml, tml_buffer_read_range(tml, six, 0, EDGES, got));
     for (uint32_t i = 0; i < EDGES; i++) {
@@ -192,8 +192,9 @@ static void read_vectors_and_draw(tml_context *tml)
     tml_buffer sum = buffer_of(tml, TML_VEC(TML_F32, 4), EDGES, NULL);
     tml_buffer draw = buffer_of(tml, TML_VEC(TML_U32, 4), EDGES, NULL);
     CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
-                                   .kernel = TML_USE(mixed_vectors), .in = {s, p}, .out = sum}));
-    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(drawn), .in = {s}, .out = draw}));
+                                   .kernel = TML_USE(mixed_vectors), .in = {s, p}, .out = {sum}}));
+    CHECK_OK(tml,
+             tml_map(tml, &(tml_map_desc){.kernel = TML_USE(drawn), .in = {s}, .out = {draw}}));
     CHECK_OK(tml, tml_buffer_read(tml, sum, sums));
     CHECK_OK(tml, tml_buffer_read(tml, draw, draws));
     for (uint32_t i = 0; i < EDGES; i++) {
@@ -225,8 +226,7 @@ static void fill_in_place(tml_context *tml, uint32_t count, uint32_t n)
                                .params = params,
                                .in = {position, velocity},
                                .length = length_on_device(tml, n),
-                               .out = position,
-                               .also = {velocity}};
+                               .out = {position, velocity}};
     CHECK_OK(tml, tml_map(tml, &desc));
     for (uint32_t i = 0; i < n; i++) {
         fall_out all = fall(x[i], v[i], params);
@@ -266,8 +266,7 @@ static void fill_four(tml_context *tml, uint32_t count)
     CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(four_ways),
                                                .params = params,
                                                .in = {values, v, p},
-                                               .out = whole,
-                                               .also = {at, values, draw}}));
+                                               .out = {whole, at, values, draw}}));
     CHECK_OK(tml, tml_buffer_read(tml, whole, wholes));
     CHECK_OK(tml, tml_buffer_read(tml, at, ats));
     CHECK_OK(tml, tml_buffer_read(tml, values, parts));
@@ -279,8 +278,9 @@ static void fill_four(tml_context *tml, uint32_t count)
         CHECK(!memcmp(&ats[i], &all.point, sizeof all.point));
         CHECK(!memcmp(&draws[i], &all.drawn, sizeof all.drawn));
     }
-    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
-                                   .kernel = TML_USE(one_of_them), .in = {values}, .out = values}));
+    CHECK_OK(tml,
+             tml_map(tml, &(tml_map_desc){
+                              .kernel = TML_USE(one_of_them), .in = {values}, .out = {values}}));
     CHECK_OK(tml, tml_buffer_read(tml, values, x));
     for (uint32_t i = 0; i < count; i++)
         CHECK(x[i] == -parts[i]);
@@ -308,11 +308,10 @@ static void refuse_several(tml_context *tml)
         tml_map_desc desc;
         const char *text;
     } cases[] = {
-        {{.in = {x, y}, .out = x}, "desc.also[0] is no buffer"},
-        {{.in = {x, y}, .out = x, .also = {w}}, "desc.also[0] has elements of f32x4, needs f32x3"},
-        {{.in = {x, y}, .out = z, .also = {z}}, "desc.also[0] overlaps desc.out"},
-        {{.in = {x, y}, .out = x, .also = {y, z}},
-         "desc.also[1] is given, but fall makes only 2 outputs"},
+        {{.in = {x, y}, .out = {x}}, "desc.out[1] is no buffer"},
+        {{.in = {x, y}, .out = {x, w}}, "desc.out[1] has elements of f32x4, needs f32x3"},
+        {{.in = {x, y}, .out = {z, z}}, "desc.out[1] overlaps desc.out[0]"},
+        {{.in = {x, y}, .out = {x, y, z}}, "desc.out[2] is given, but fall makes only 2 outputs"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tml_map_desc desc = cases[i].desc;
@@ -326,14 +325,14 @@ static void refuse_several(tml_context *tml)
         tml_expand_desc desc;
         const char *text;
     } emits[] = {
-        {{.emit_kernel = TML_USE(fall), .out = z}, "desc.also[0] is no buffer"},
-        {{.emit_kernel = TML_USE(fall), .out = z, .also = {w}},
-         "desc.also[0] has elements of f32x4, needs f32x3"},
-        {{.emit_kernel = TML_USE(fall), .out = z, .also = {z}}, "desc.also[0] overlaps desc.out"},
-        {{.emit_kernel = TML_USE(fall), .out = z, .also = {x}}, "desc.also[0] overlaps desc.in[0]"},
-        {{.emit_kernel = TML_USE(fall), .out = z, .also = {y, w}},
-         "desc.also[1] is given, but fall makes only 2 outputs"},
-        {{.also = {w}}, "desc.also[0] is given, but no kernel makes only 0 outputs"},
+        {{.emit_kernel = TML_USE(fall), .out = {z}}, "desc.out[1] is no buffer"},
+        {{.emit_kernel = TML_USE(fall), .out = {z, w}},
+         "desc.out[1] has elements of f32x4, needs f32x3"},
+        {{.emit_kernel = TML_USE(fall), .out = {z, z}}, "desc.out[1] overlaps desc.out[0]"},
+        {{.emit_kernel = TML_USE(fall), .out = {z, x}}, "desc.out[1] overlaps desc.in[0]"},
+        {{.emit_kernel = TML_USE(fall), .out = {z, y, w}},
+         "desc.out[2] is given, but fall makes only 2 outputs"},
+        {{.out = {{0, 0}, w}}, "desc.out[1] is given, but no kernel makes only 0 outputs"},
     };
     tml_buffer counts = buffer_of(tml, TML_U32, 8, NULL);
     for (size_t i = 0; i < sizeof emits / sizeof *emits; i++) {
@@ -400,12 +399,12 @@ static void walk_and_look(tml_context *tml)
         CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
                                                    .in = {from, words},
                                                    .length = n,
-                                                   .out = hash}));
+                                                   .out = {hash}}));
         CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(children_of),
                                                          .emit_kernel = TML_USE(child_of),
                                                          .in = {from, words},
                                                          .length = n,
-                                                         .out = to,
+                                                         .out = {to},
                                                          .total = length[~l & 1]}));
         uint64_t leaf_total = 0, next_size = 0, children = 0, leaves_here = 0;
         CHECK_OK(tml, tml_buffer_read_count(tml, leaf_count, &leaf_total));
@@ -459,14 +458,15 @@ static void walk_blindly(tml_context *tml)
             CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(hash_of),
                                                        .in = {from, words},
                                                        .length = n,
-                                                       .out = hash}));
-            CHECK_OK(tml,
-                     tml_reduce(tml, &(tml_reduce_desc){.in = hash, .length = n, .out = sum[l]}));
+                                                       .out = {hash}}));
+            CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = hash,
+                                                             .length = n,
+                                                             .folds = {{TML_FOLD_SUM, sum[l]}}}));
             CHECK_OK(tml, tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(children_of),
                                                              .emit_kernel = TML_USE(child_of),
                                                              .in = {from, words},
                                                              .length = n,
-                                                             .out = to,
+                                                             .out = {to},
                                                              .total = length[~l & 1]}));
         }
         if (time > 0)
@@ -490,13 +490,13 @@ static void refuse(tml_context *tml)
     tml_buffer ends = buffer_of(tml, TML_VEC(TML_U32, 2), 8, NULL);
     tml_buffer halves = buffer_of(tml, TML_VEC(TML_F16, 3), 8, NULL);
     tml_buffer out = buffer_of(tml, TML_F32, 8, NULL);
-    tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = out};
+    tml_map_desc desc = {.kernel = TML_USE(edge_square), .in = {ends, halves}, .out = {out}};
     CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml), "tml_map: desc.in[1] is f16x3, needs what parameter 1 of "
                                    "edge_square takes: elements of a multiple of 4 bytes");
     /* In place is for elements alone. */
     tml_buffer numbers = buffer_of(tml, TML_U32, 8, NULL);
-    desc = (tml_map_desc){.kernel = TML_USE(hash_of), .in = {numbers, numbers}, .out = numbers};
+    desc = (tml_map_desc){.kernel = TML_USE(hash_of), .in = {numbers, numbers}, .out = {numbers}};
     CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_leaf),
                                                                .in = {numbers, numbers}},
@@ -542,7 +542,7 @@ TEST(words_at_odd_addresses_are_refused)
     CHECK_OK(tml, tml_buffer_create(tml, &records, &odd));
     tml_map_desc desc = {.kernel = TML_USE(edge_square),
                          .in = {buffer_of(tml, TML_VEC(TML_U32, 2), 8, NULL), odd},
-                         .out = buffer_of(tml, TML_F32, 8, NULL)};
+                         .out = {buffer_of(tml, TML_F32, 8, NULL)}};
     CHECK_STATUS(tml_map(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml),
               "tml_map: desc.in[1] begins at an address that is no multiple of 4, needs one for "

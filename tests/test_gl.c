@@ -58,10 +58,9 @@ static tml_status work_run(tml_context *tml, const work *w)
                                                              .indices = w->source,
                                                              .count = w->count});
     if (status == TML_OK)
-        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM,
-                                                    .in = w->kept,
+        status = tml_reduce(tml, &(tml_reduce_desc){.in = w->kept,
                                                     .length = {.device = w->count},
-                                                    .out = w->total});
+                                                    .folds = {{TML_FOLD_SUM, w->total}}});
     if (status == TML_OK)
         status = tml_sort(tml, &(tml_sort_desc){.keys = w->kept,
                                                 .length = {.device = w->count, .count = COUNT},
@@ -345,7 +344,7 @@ TEST(lent_textures_have_rows_of_any_width)
                           &wrong),
         TML_ERROR_INVALID_ARGUMENT);
     CHECK_OK(tml,
-             tml_map(tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = out}));
+             tml_map(tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = {out}}));
     uint32_t results[N];
     CHECK_OK(tml, tml_buffer_read(tml, out, results));
     for (uint32_t i = 0; i < N; i++)
@@ -473,7 +472,7 @@ TEST(the_first_call_after_preparing_does_not_wait)
         for (passes = 0; status == TML_OK && passes < 10000; passes++) {
             CHECK_OK(tml, tml_gl_prepare_begin(tml));
             status = tml_map(
-                tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {floats}, .out = floats});
+                tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {floats}, .out = {floats}});
             CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
         }
         CHECK_EQ_I64(status, TML_ERROR_UNSUPPORTED);
@@ -873,8 +872,9 @@ TEST(points_on_the_host_are_not_read_back)
         tml_surface_result mesh;
         CHECK_STATUS(tml_surface(tml, &surface, &mesh), TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(tml), "desc.volume lies on the host") != NULL);
-        CHECK_STATUS(tml_reduce(tml, &(tml_reduce_desc){.in = field.points, .out = out}),
-                     TML_ERROR_UNSUPPORTED);
+        CHECK_STATUS(
+            tml_reduce(tml, &(tml_reduce_desc){.in = field.points, .folds = {{TML_FOLD_SUM, out}}}),
+            TML_ERROR_UNSUPPORTED);
         float changed = -1;
         CHECK_OK(tml, tml_buffer_write(tml, field.points, 3, 1, &changed));
         CHECK(samples[0][3] == -1);
@@ -964,8 +964,9 @@ TEST(kernels_that_are_no_glsl_say_so)
     CHECK_OK(tml, tml_buffer_create(
                       tml, &(tml_buffer_desc){.type = TML_F32, .count = 3, .data = numbers}, &in));
     CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 3}, &out));
-    CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {in}, .out = out}),
-                 TML_ERROR_UNSUPPORTED);
+    CHECK_STATUS(
+        tml_map(tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {in}, .out = {out}}),
+        TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "no_glsl") != NULL);
     tml_close(tml);
 }

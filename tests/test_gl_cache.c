@@ -151,8 +151,8 @@ TEST(a_second_context_compiles_nothing)
         work(tml);
         tml_buffer in;
         CHECK_OK(tml, tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 5}, &in));
-        CHECK_OK(tml,
-                 tml_map(tml, &(tml_map_desc){.kernel = TML_USE(plus_one), .in = {in}, .out = in}));
+        CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
+                                       .kernel = TML_USE(plus_one), .in = {in}, .out = {in}}));
         uint8_t *more = take_cache(tml, &again);
         CHECK(again > size && memcmp(more, data, size) == 0);
         CHECK_EQ_U64(program_count(more, again),
@@ -311,7 +311,7 @@ TEST(the_float_tier_has_programs_of_its_own)
                  tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 1}, &sum));
         gl_driver.compiled = 0;
         CHECK_OK(tml,
-                 tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = sum}));
+                 tml_reduce(tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_SUM, sum}}}));
         CHECK_OK(tml, tml_buffer_read(tml, sum, &total));
         CHECK_NEAR(total, 15, 0);
         CHECK((gl_driver.compiled == 0) == (run == 1));
@@ -343,7 +343,7 @@ TEST(a_kernel_is_known_by_its_text_and_not_its_place)
     for (int k = 0; k < 3; k++) {
         snprintf(text, sizeof text, "%s", kernels[k]->glsl);
         snprintf(name, sizeof name, "%s", kernels[k]->name);
-        CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = &kernel, .in = {in}, .out = out}));
+        CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = &kernel, .in = {in}, .out = {out}}));
         CHECK_OK(tml, tml_buffer_read(tml, out, results));
         for (int i = 0; i < 3; i++)
             CHECK_EQ_U64(results[i], k == 1 ? numbers[i] & 3 : numbers[i] + 1);

@@ -188,11 +188,11 @@ static void check_map(const pair *p)
             desc.length.count = maps[m].count;
             desc.in[0] = maps[m].in[0].gl;
             desc.in[1] = maps[m].in[1].gl;
-            desc.out = maps[m].out.gl;
+            desc.out[0] = maps[m].out.gl;
             CHECK_OK(p->gl, tml_map(p->gl, &desc));
             desc.in[0] = maps[m].in[0].cpu;
             desc.in[1] = maps[m].in[1].cpu;
-            desc.out = maps[m].out.cpu;
+            desc.out[0] = maps[m].out.cpu;
             CHECK_OK(p->cpu, tml_map(p->cpu, &desc));
             check_equal(p, maps[m].kernel->name, maps[m].out);
         }
@@ -221,11 +221,11 @@ static void check_reduce(const pair *p)
             twins in = make(p, folds[f].in, sizes[s], data);
             twins out = make_output(p, folds[f].out, 3);
             CHECK_OK(p->gl,
-                     tml_reduce(p->gl, &(tml_reduce_desc){
-                                           .fold = folds[f].fold, .in = in.gl, .out = out.gl}));
+                     tml_reduce(p->gl, &(tml_reduce_desc){.in = in.gl,
+                                                          .folds = {{folds[f].fold, out.gl}}}));
             CHECK_OK(p->cpu,
-                     tml_reduce(p->cpu, &(tml_reduce_desc){
-                                            .fold = folds[f].fold, .in = in.cpu, .out = out.cpu}));
+                     tml_reduce(p->cpu, &(tml_reduce_desc){.in = in.cpu,
+                                                           .folds = {{folds[f].fold, out.cpu}}}));
             check_equal(p, tml_type_name(folds[f].in), out);
             destroy(p, in);
             destroy(p, out);
@@ -242,8 +242,8 @@ static void check_mean(const pair *p)
         image[spots[s]] = 201;
         twins in = make(p, TML_U8, PIXELS, image), out = make_output(p, TML_F32, 1);
         float mean = 0;
-        CHECK_OK(p->gl, tml_reduce(p->gl, &(tml_reduce_desc){
-                                              .fold = TML_FOLD_MEAN, .in = in.gl, .out = out.gl}));
+        CHECK_OK(p->gl, tml_reduce(p->gl, &(tml_reduce_desc){.in = in.gl,
+                                                             .folds = {{TML_FOLD_MEAN, out.gl}}}));
         CHECK_OK(p->gl, tml_buffer_read(p->gl, out.gl, &mean));
         CHECK_NEAR(mean, 201.0 / PIXELS, 201.0 / PIXELS * 0x1p-21);
         destroy(p, in);
@@ -363,7 +363,7 @@ static void run_expand(const pair *p, twins counts, const tml_kernel *count_kern
         desc.in[0] = e ? x.cpu : x.gl;
         desc.source = e ? source.cpu : source.gl;
         desc.rank = e ? rank.cpu : rank.gl;
-        desc.out = e ? out.cpu : out.gl;
+        desc.out[0] = e ? out.cpu : out.gl;
         desc.total = e ? total.cpu : total.gl;
         tml_context *tml = e ? p->cpu : p->gl;
         CHECK_OK(tml, tml_expand(tml, &desc));
@@ -557,7 +557,8 @@ static void check_lacks(const pair *p)
                                 .method = TML_METHOD_LOOK_BACK};
     check_refusal(p, tml_compact(p->gl, &compact), "tml_compact", "this method");
     compact.method = TML_METHOD_AUTO;
-    check_refusal(p, tml_partition(p->gl, &compact), "tml_partition", "no partitions");
+    compact.partition = true;
+    check_refusal(p, tml_compact(p->gl, &compact), "tml_compact", "no partitions");
     check_equal(p, "out", out);
     check_equal(p, "count", count);
     twins all[] = {in, out, count, points};
@@ -584,7 +585,7 @@ static void check_refusals(const pair *p)
 
     twins u32 = make(p, TML_U32, 3, many), u16 = make(p, TML_U16, 3, many);
     twins out = make_output(p, TML_U32, 3);
-    tml_map_desc map = {.kernel = TML_USE(needs_bits), .in = {u16.gl}, .out = out.gl};
+    tml_map_desc map = {.kernel = TML_USE(needs_bits), .in = {u16.gl}, .out = {out.gl}};
     if (p->path == TML_GL_PATH_PACKED) { /* GLSL ES 1.00, which has no bits */
         CHECK_STATUS(tml_map(p->gl, &map), TML_ERROR_UNSUPPORTED);
         CHECK(strstr(tml_last_error(p->gl), "needs_bits") != NULL);
@@ -597,16 +598,16 @@ static void check_refusals(const pair *p)
     twins floats = make_output(p, TML_F32, 3);
     CHECK_STATUS(tml_map(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
                                                 .in = {u16.gl, floats.gl},
-                                                .out = floats.gl}),
+                                                .out = {floats.gl}}),
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK_STATUS(tml_map(p->gl, &(tml_map_desc){.kernel = TML_USE(looked_up),
                                                 .in = {u16.gl, u32.gl},
-                                                .out = floats.gl}),
+                                                .out = {floats.gl}}),
                  TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(p->gl), "a tml_words parameter") != NULL);
     CHECK_STATUS(
         tml_map(p->gl,
-                &(tml_map_desc){.kernel = TML_USE(of_pair), .in = {pairs}, .out = floats.gl}),
+                &(tml_map_desc){.kernel = TML_USE(of_pair), .in = {pairs}, .out = {floats.gl}}),
         TML_ERROR_UNSUPPORTED);
     tml_buffer_destroy(p->gl, pairs);
     map.in[0] = u32.gl;

@@ -131,7 +131,7 @@ static void check_context(tml_context *tml, bool by_kernel)
             CHECK_OK(tml, tml_buffer_write(tml, in, 0, CHUNK, bits));
             if (by_kernel)
                 CHECK_OK(tml, tml_map(tml, &(tml_map_desc){
-                                               .kernel = TML_USE(same), .in = {in}, .out = out}));
+                                               .kernel = TML_USE(same), .in = {in}, .out = {out}}));
             CHECK_OK(tml, tml_buffer_read(tml, by_kernel ? out : in, is));
             for (uint32_t i = 0; i < CHUNK; i++)
                 if (!is_right(bits[i], is[i]))
@@ -168,7 +168,7 @@ static void check_kinds(tml_context *tml)
         return;
     desc.data = NULL;
     CHECK_OK(tml, tml_buffer_create(tml, &desc, &out));
-    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(kind), .in = {in}, .out = out}));
+    CHECK_OK(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(kind), .in = {in}, .out = {out}}));
     CHECK_OK(tml, tml_buffer_read(tml, out, is));
     for (int i = 0; i < COUNT; i++) {
         uint32_t size = bits[i] & 0x7fffffffu;

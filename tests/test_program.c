@@ -57,13 +57,13 @@ static program doublings(tml_context *tml, uint32_t rounds, uint64_t count, tml_
 {
     program p = program_begin(tml, "doublings");
     tml_buffer from = program_array(&p, TML_U32, count);
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = from});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {from}});
     for (uint32_t r = 1; r < rounds; r++) {
         tml_buffer to = program_array(&p, TML_U32, count);
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {from}, .out = to});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {from}, .out = {to}});
         from = to;
     }
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {from}, .out = out});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {from}, .out = {out}});
     return p;
 }
 
@@ -108,21 +108,21 @@ static void gaps_are_filled(tml_context *tml)
         for (int i = 0; i < 5; i++)
             a[i] = program_array(&p, TML_U32, i == 3 ? COUNT / 2 : COUNT);
         for (int i = 0; i < 3; i++)
-            program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = a[i]});
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add), .in = {a[0], a[1]}, .out = a[0]});
+            program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {a[i]}});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add), .in = {a[0], a[1]}, .out = {a[0]}});
         program_map(&p, &(tml_map_desc){.kernel = TML_USE(number),
                                         .length = tml_length_of(COUNT / 2),
-                                        .out = a[3]}); /* in place of a[1] */
+                                        .out = {a[3]}}); /* in place of a[1] */
         program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice),
                                         .in = {a[3]},
                                         .length = tml_length_of(COUNT / 2),
-                                        .out = a[3]});
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[2]}, .out = a[4]});
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add), .in = {a[0], a[4]}, .out = out});
+                                        .out = {a[3]}});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[2]}, .out = {a[4]}});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(add), .in = {a[0], a[4]}, .out = {out}});
         program_map(&p, &(tml_map_desc){.kernel = TML_USE(add),
                                         .in = {out, a[2]},
                                         .length = tml_length_of(COUNT / 2),
-                                        .out = out});
+                                        .out = {out}});
         if (is_run)
             CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
         else if (tml->engine->lay)
@@ -156,15 +156,15 @@ static void neighbours_stay(tml_context *tml)
         tml_buffer a[4];
         for (int i = 0; i < 4; i++) {
             a[i] = program_array(&p, TML_U32, i == 2 ? HOLE : MANY);
-            program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = a[i]});
+            program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {a[i]}});
         }
         /* a[2] lives until a[3] has its place */
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[2]}, .out = a[2]});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[2]}, .out = {a[2]}});
         program_compact(&p, &(tml_compact_desc){.keep = {.kernel = TML_USE(is_even), .in = {a[0]}},
                                                 .payloads = {{a[1], out}},
                                                 .method = methods[m],
                                                 .count = counts});
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[3]}, .out = last});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a[3]}, .out = {last}});
         const tml_status status = program_run(p, (tml_buffer){0, 0});
         if (status == TML_ERROR_UNSUPPORTED && m > 0)
             continue;
@@ -205,7 +205,7 @@ static void scratch_of_the_caller(tml_context *tml)
     check_doublings(tml, 3, out);
     p = program_begin(tml, "read");
     tml_buffer array = program_array(&p, TML_U32, COUNT);
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = array});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {array}});
     program_read(&p, array, read);
     CHECK_OK(tml, program_run(p, scratch));
     CHECK_EQ_U64(read[COUNT - 1], COUNT - 1);
@@ -243,7 +243,7 @@ static void first_failure_stays(tml_context *tml)
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, zeros), none = {0, 0};
     program p = program_begin(tml, "failing");
     tml_buffer array = program_array(&p, TML_U32, COUNT);
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = out});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = {out}});
     program_scan(&p, &(tml_scan_desc){.in = array, .out = none});
     CHECK_EQ_U64(p.status, TML_ERROR_INVALID_HANDLE);
     program_map(&p, &(tml_map_desc){0});
@@ -257,7 +257,7 @@ static void first_failure_stays(tml_context *tml)
                  TML_ERROR_INVALID_HANDLE);
     p = program_begin(tml, "other");
     CHECK(program_array(&p, TML_U32, COUNT).generation != array.generation);
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = {out}});
     CHECK_EQ_U64(program_run(p, none), TML_ERROR_INVALID_HANDLE);
     CHECK_EQ_U64(tml->array_count, 0);
 }
@@ -283,7 +283,7 @@ static void steps_on_the_host_fail(tml_context *tml)
     tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL);
     program p = doublings(tml, 2, COUNT, out);
     program_host(&p, &(program_host_desc){.run = fails});
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = out});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {out}});
     CHECK_EQ_U64(program_run(p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
     check_doublings(tml, 2, out);
     if (!tml->engine->lay)
@@ -319,11 +319,11 @@ static program with_a_host(tml_context *tml, halt *h, tml_buffer out)
     const uint32_t words[3] = {30, 40, 50};
     program p = program_begin(tml, "with a host");
     h->array = program_array(&p, TML_U32, COUNT);
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = h->array});
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {h->array}, .out = h->array});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {h->array}});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {h->array}, .out = {h->array}});
     program_put(&p, h->array, words, sizeof words);
     program_host(&p, &(program_host_desc){.run = look, .user = h, .uses = {h->array}});
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {h->array}, .out = out});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {h->array}, .out = {out}});
     return p;
 }
 
@@ -363,11 +363,11 @@ static void parts(tml_context *tml)
     tml_buffer keys = program_array(&p, TML_U32, COUNT);
     tml_buffer other = program_array(&p, TML_U32, COUNT);
     tml_buffer moved = program_array(&p, TML_U32, 10);
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = keys});
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {keys}, .out = other});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {keys}});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {keys}, .out = {other}});
     program_top_k(&p, &(tml_top_k_desc){.keys = keys, .payloads = {{other, moved}}});
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {moved}, .out = best});
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {keys}, .out = keys});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {moved}, .out = {best}});
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {keys}, .out = {keys}});
     tml_buffer starts = program_array(&p, TML_U32, COUNT);
     tml_buffer sums = program_array(&p, TML_U64, COUNT);
     program_reduce_by_key(
@@ -398,12 +398,12 @@ static void repeats(tml_context *tml)
         program p = program_begin(tml, "repeats");
         tml_buffer a = program_array(&p, TML_U32, COUNT), b = program_array(&p, TML_U32, COUNT);
         tml_buffer last = program_array(&p, TML_U32, COUNT);
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = a});
-        program_repeat(&p, times, NULL);
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a}, .out = b});
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {b}, .out = a});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(number), .out = {a}});
+        program_loop_begin(&p, times, (tml_buffer){0, 0}, NULL);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {a}, .out = {b}});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {b}, .out = {a}});
         program_loop_end(&p);
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {a}, .out = last});
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {a}, .out = {last}});
         program_read(&p, last, got);
         CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
         for (uint32_t i = 0; i < COUNT; i += 499)
@@ -428,14 +428,14 @@ static void until_empty(tml_context *tml)
         const tml_length length = {.count = 6, .device = count};
         program p = program_begin(tml, "until empty");
         tml_buffer stream = program_array(&p, TML_U32, 6), kept = program_array(&p, TML_U32, 6);
-        program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {from}, .out = stream});
-        program_map(&p,
-                    &(tml_map_desc){.kernel = TML_USE(add), .in = {stream, stream}, .out = stream});
-        program_until_empty(&p, mosts[m], count);
+        program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {from}, .out = {stream}});
+        program_map(
+            &p, &(tml_map_desc){.kernel = TML_USE(add), .in = {stream, stream}, .out = {stream}});
+        program_loop_begin(&p, mosts[m], count, NULL);
         program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more),
                                         .in = {round},
                                         .length = {.count = 1, .device = count},
-                                        .out = round});
+                                        .out = {round}});
         program_compact(&p,
                         &(tml_compact_desc){.keep = {.kernel = TML_USE(is_even), .in = {stream}},
                                             .payloads = {{stream, kept}},
@@ -443,7 +443,7 @@ static void until_empty(tml_context *tml)
                                             .count = count});
         program_map(&p,
                     &(tml_map_desc){
-                        .kernel = TML_USE(half), .in = {kept}, .length = length, .out = stream});
+                        .kernel = TML_USE(half), .in = {kept}, .length = length, .out = {stream}});
         program_loop_end(&p);
         CHECK_OK(tml, program_enqueue(p, (tml_buffer){0, 0}));
         CHECK_OK(tml, tml_buffer_read(tml, count, &left));
@@ -478,8 +478,8 @@ TEST(loops_report_and_are_cancelled)
         return;
     tml_buffer out = buffer_of(tml, TML_U32, 1, &got);
     program p = program_begin(tml, "cancelled");
-    program_repeat(&p, 10, "turns");
-    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = out});
+    program_loop_begin(&p, 10, (tml_buffer){0, 0}, "turns");
+    program_map(&p, &(tml_map_desc){.kernel = TML_USE(one_more), .in = {out}, .out = {out}});
     program_loop_end(&p);
     CHECK_EQ_U64(program_run(p, (tml_buffer){0, 0}), TML_ERROR_CANCELLED);
     CHECK_OK(tml, tml_buffer_read(tml, out, &got));
@@ -496,9 +496,10 @@ int main(int argc, char **argv)
 /* ---- programs of users (trommel/program.h) --------------------------------------------------- */
 
 /* Either records an operation or runs it at once. */
-#define RUN(name, ...)                                                                             \
-    (p ? (tml_program_##name(p, &(tml_##name##_desc){__VA_ARGS__}), TML_OK)                        \
-       : tml_##name(tml, &(tml_##name##_desc){__VA_ARGS__}))
+#define RUN(name, ...) RUN_OF(name, tml_##name##_desc, __VA_ARGS__)
+#define RUN_OF(name, type, ...)                                                                    \
+    (p ? (tml_program_##name(p, &(type){__VA_ARGS__}), TML_OK)                                     \
+       : tml_##name(tml, &(type){__VA_ARGS__}))
 
 enum { OPERATIONS = 16, FEW = 100 };
 
@@ -508,23 +509,24 @@ static void run_all(tml_context *tml, tml_program *p, tml_buffer in, tml_buffer 
 {
     const tml_length length = tml_length_of(COUNT);
     const tml_status status[OPERATIONS] = {
-        RUN(map, .kernel = TML_USE(twice), .in = {in}, .out = out[0]),
-        RUN(reduce, .in = in, .out = counts),
+        RUN(map, .kernel = TML_USE(twice), .in = {in}, .out = {out[0]}),
+        RUN(reduce, .in = in, .folds = {{TML_FOLD_SUM, counts}}),
         RUN(histogram, .in = {in}, .bins = FEW, .out = out[2]),
         RUN(scan, .in = in, .out = out[3]),
         RUN(compact, .keep.kernel = TML_USE(is_even), .payloads = {{in, out[4]}}),
-        RUN(partition, .keep.kernel = TML_USE(is_even), .payloads = {{in, out[5]}}),
+        RUN(compact, .keep.kernel = TML_USE(is_even), .payloads = {{in, out[5]}},
+            .partition = true),
         RUN(sort, .keys = in, .sorted = out[6], .indices = indices),
         RUN(top_k, .keys = in, .k = tml_length_of(FEW), .values = out[7]),
         RUN(gather, .indices = indices, .payloads = {{in, out[8]}}),
-        RUN(scatter, .indices = indices, .payloads = {{in, out[9]}}),
+        RUN_OF(scatter, tml_gather_desc, .indices = indices, .payloads = {{in, out[9]}}),
         RUN(search, .sorted = out[6], .queries = in, .out = out[10]),
         RUN(expand, .counts = offsets, .length = tml_length_of(FEW / 10), .source = out[11]),
         RUN(unique, .in = out[6], .values = out[12]),
-        RUN(reduce_segments, .in = in, .offsets = offsets, .fold = TML_FOLD_MAX, .out = out[13]),
+        RUN(reduce, .in = in, .segments.offsets = offsets, .folds = {{TML_FOLD_MAX, out[13]}}),
         RUN(reduce_by_key, .keys = out[6], .values = in, .fold = TML_FOLD_MIN, .length = length,
             .starts = out[14], .out = out[1], .count = counts),
-        RUN(scan_segments, .in = in, .offsets = offsets, .out = out[15]),
+        RUN(scan, .in = in, .segments.offsets = offsets, .out = out[15]),
     };
     for (int i = 0; i < OPERATIONS; i++)
         CHECK_OK(tml, status[i]);
@@ -552,7 +554,7 @@ static void every_operation_is_a_step(tml_context *tml)
             out[side][i] = buffer_of(tml, TML_U32, count_of(i), NULL);
     }
     tml_program *p;
-    if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+    if (!CHECK_OK(tml, tml_program_create(tml, &p)))
         return;
     run_all(tml, p, in, offsets, out[0], counts[0], indices);
     CHECK_OK(tml, tml_program_end(p));
@@ -608,7 +610,7 @@ static void every_buffer_is_named(tml_context *tml)
         buffers[i] = some_buffer(tml, i);
     for (int i = 0; i < BUFFERS; i++) {
         tml_program *p;
-        if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+        if (!CHECK_OK(tml, tml_program_create(tml, &p)))
             return;
         tml_buffer *rest = &buffers[OPERATIONS];
         run_all(tml, p, rest[1], rest[2], buffers, rest[0], rest[3]);
@@ -631,14 +633,14 @@ static tml_program *public_doublings(tml_context *tml, uint32_t rounds, tml_buff
                                      tml_buffer out)
 {
     tml_program *p;
-    if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+    if (!CHECK_OK(tml, tml_program_create(tml, &p)))
         return NULL;
     tml_buffer array = tml_program_array(p, TML_U32, COUNT);
-    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {in}, .out = array});
-    tml_program_repeat(p, rounds - 2);
-    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = array});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {in}, .out = {array}});
+    tml_program_loop_begin(p, rounds - 2, (tml_buffer){0, 0});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = {array}});
     tml_program_loop_end(p);
-    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = {out}});
     CHECK_OK(tml, tml_program_end(p));
     return p;
 }
@@ -656,7 +658,7 @@ static void programs_in_turns(tml_context *tml)
     /* one whose step has arrays of its own */
     tml_buffer best = buffer_of(tml, TML_U32, FEW, NULL);
     tml_program *top, *p[PROGRAMS];
-    CHECK_OK(tml, tml_program_begin(tml, &top));
+    CHECK_OK(tml, tml_program_create(tml, &top));
     tml_program_top_k(top, &(tml_top_k_desc){.keys = in, .values = best});
     CHECK_OK(tml, tml_program_end(top));
     for (uint32_t i = 0; i < PROGRAMS; i++)
@@ -731,36 +733,36 @@ static void public_until_empty(tml_context *tml)
     uint32_t got[2] = {0, 0};
     tml_buffer rounds = buffer_of(tml, TML_U32, 1, NULL), none = {0, 0};
     tml_program *p;
-    if (!CHECK_OK(tml, tml_program_begin(tml, &p)))
+    if (!CHECK_OK(tml, tml_program_create(tml, &p)))
         return;
     tml_buffer values = tml_program_array(p, TML_U32, FIRST), next[2] = {none, none},
                count = tml_program_array(p, TML_U32, 1);
     next[0] = tml_program_array(p, TML_U32, FIRST);
-    tml_program_map(
-        p,
-        &(tml_map_desc){.kernel = TML_USE(number), .length = tml_length_of(FIRST), .out = values});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(number),
+                                       .length = tml_length_of(FIRST),
+                                       .out = {values}});
     tml_program_write(p, count, &first, sizeof first);
     tml_program_write(p, rounds, &(uint32_t){0}, sizeof(uint32_t));
-    tml_program_until_empty(p, MOST, count);
+    tml_program_loop_begin(p, MOST, count);
     const tml_length length = {.count = FIRST, .device = count};
     tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(one_more),
                                        .in = {rounds},
                                        .length = {.count = 1, .device = count},
-                                       .out = rounds});
+                                       .out = {rounds}});
     tml_program_compact(p, &(tml_compact_desc){.keep.kernel = TML_USE(is_even),
                                                .payloads = {{values, next[0]}},
                                                .length = length,
                                                .count = count});
     tml_program_map(
-        p,
-        &(tml_map_desc){.kernel = TML_USE(half), .in = {next[0]}, .length = length, .out = values});
+        p, &(tml_map_desc){
+               .kernel = TML_USE(half), .in = {next[0]}, .length = length, .out = {values}});
     tml_program_compact(p, &(tml_compact_desc){.keep.kernel = TML_USE(is_some),
                                                .payloads = {{values, next[0]}},
                                                .length = length,
                                                .count = count});
     tml_program_map(
-        p,
-        &(tml_map_desc){.kernel = TML_USE(same), .in = {next[0]}, .length = length, .out = values});
+        p, &(tml_map_desc){
+               .kernel = TML_USE(same), .in = {next[0]}, .length = length, .out = {values}});
     tml_program_loop_end(p);
     CHECK_OK(tml, tml_program_end(p));
     uint32_t model[FIRST], left = FIRST, wanted = 0;
@@ -803,14 +805,16 @@ static void ends_with(tml_context *tml, tml_program *p, tml_status status, const
 static tml_program *begun(tml_context *tml)
 {
     tml_program *p = NULL;
-    CHECK_OK(tml, tml_program_begin(tml, &p));
+    CHECK_OK(tml, tml_program_create(tml, &p));
     return p;
 }
 
 static void public_failures(tml_context *tml)
 {
-    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0};
-    const tml_map_desc good = {.kernel = TML_USE(number), .out = out};
+    tml_buffer out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0},
+               gone = buffer_of(tml, TML_U32, 1, NULL);
+    tml_buffer_destroy(tml, gone);
+    const tml_map_desc good = {.kernel = TML_USE(number), .out = {out}};
     tml_program *p = begun(tml), *second;
     /* The first failure stays. */
     tml_program_map(p, &good);
@@ -820,7 +824,7 @@ static void public_failures(tml_context *tml)
     ends_with(tml, p, TML_ERROR_INVALID_HANDLE, "tml_scan: desc.out");
     /* What is missing or out of order. */
     p = begun(tml);
-    CHECK_EQ_U64(tml_program_begin(tml, &second), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(tml_program_create(tml, &second), TML_ERROR_INVALID_ARGUMENT);
     CHECK(second == NULL);
     CHECK_EQ_U64(tml_program_enqueue(p, none), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "still being recorded") != NULL);
@@ -830,11 +834,11 @@ static void public_failures(tml_context *tml)
     tml_program_step(p, (tml_operation)99, &good);
     ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "operation is 99");
     p = begun(tml);
-    tml_program_repeat(p, 2);
-    tml_program_until_empty(p, 2, out);
+    tml_program_loop_begin(p, 2, none);
+    tml_program_loop_begin(p, 2, out);
     ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "do not nest");
     p = begun(tml);
-    tml_program_repeat(p, 2);
+    tml_program_loop_begin(p, 2, none);
     ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "a loop is open");
     p = begun(tml);
     tml_program_loop_end(p);
@@ -849,7 +853,7 @@ static void public_failures(tml_context *tml)
     tml_program_write(p, out, &(uint32_t[2]){1, 2}, 6);
     ends_with(tml, p, TML_ERROR_INVALID_ARGUMENT, "a multiple of 4");
     p = begun(tml);
-    tml_program_until_empty(p, 2, none);
+    tml_program_loop_begin(p, 2, gone);
     ends_with(tml, p, TML_ERROR_INVALID_HANDLE, "count");
     /* A step after the end. */
     p = begun(tml);
@@ -874,8 +878,8 @@ static void handles_of_programs(tml_context *tml)
                out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0};
     tml_program *p = begun(tml);
     tml_buffer array = tml_program_array(p, TML_U32, COUNT);
-    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(number), .out = array});
-    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(add), .in = {array, in}, .out = out});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(number), .out = {array}});
+    tml_program_map(p, &(tml_map_desc){.kernel = TML_USE(add), .in = {array, in}, .out = {out}});
     for (int is_ended = 0; is_ended < 2; is_ended++) {
         CHECK_EQ_U64(tml_buffer_read(tml, array, got), TML_ERROR_INVALID_HANDLE);
         CHECK_EQ_U64(tml_scan(tml, &(tml_scan_desc){.in = array, .out = out}),
@@ -886,7 +890,7 @@ static void handles_of_programs(tml_context *tml)
     }
     CHECK_OK(tml, tml_program_enqueue(p, none));
     tml_program *other = begun(tml);
-    tml_program_map(other, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = out});
+    tml_program_map(other, &(tml_map_desc){.kernel = TML_USE(twice), .in = {array}, .out = {out}});
     ends_with(tml, other, TML_ERROR_INVALID_HANDLE, "tml_map: desc.in[0]");
     tml_buffer_destroy(tml, in);
     CHECK_EQ_U64(tml_program_enqueue(p, none), TML_ERROR_INVALID_HANDLE);

@@ -1,6 +1,8 @@
 /* What the header promises of segments and test_stream's bounds do not show, on every device: a
  * float result is to the bit the one of the segment as a stream of its own, and offsets that fall
- * do no harm. */
+ * do no harm. Segments end with the length, and what a scan of them cannot do is refused. */
+#include <string.h>
+
 #include "core/testing.h"
 #include <trommel/gl.h>
 #include <trommel/trommel.h>
@@ -66,8 +68,9 @@ static void check_sums(tml_context *tml, tml_type type, const void *data)
     tml_buffer begins = buffer_of(tml, TML_U32, SEGMENTS + 1, offsets);
     tml_buffer out = buffer_of(tml, TML_F32, SEGMENTS, NULL),
                one = buffer_of(tml, TML_F32, 1, NULL);
-    CHECK_OK(tml, tml_reduce_segments(
-                      tml, &(tml_reduce_segments_desc){.in = in, .offsets = begins, .out = out}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = in,
+                                                     .segments.offsets = begins,
+                                                     .folds = {{TML_FOLD_SUM, out}}}));
     uint32_t got[SEGMENTS], expected;
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
     for (int s = 0; s < SEGMENTS; s++) {
@@ -77,7 +80,8 @@ static void check_sums(tml_context *tml, tml_type type, const void *data)
             continue;
         }
         tml_buffer alone = buffer_of(tml, type, count, (const char *)data + offsets[s] * size);
-        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = alone, .out = one}));
+        CHECK_OK(tml,
+                 tml_reduce(tml, &(tml_reduce_desc){.in = alone, .folds = {{TML_FOLD_SUM, one}}}));
         CHECK_OK(tml, tml_buffer_read(tml, one, &expected));
         CHECK_EQ_U64(got[s], expected);
         tml_buffer_destroy(tml, alone);
@@ -118,12 +122,11 @@ static void long_sum_on(tml_context *tml)
                where = buffer_of(tml, TML_U32, 4, NULL), one = buffer_of(tml, TML_F32, 1, NULL),
                alone = buffer_of(tml, TML_F32, LONG, data + FIRST);
     uint32_t got[4], places[4], expected;
-    CHECK_OK(tml, tml_reduce_segments(
-                      tml, &(tml_reduce_segments_desc){.in = in, .offsets = at, .out = out}));
-    CHECK_OK(tml, tml_reduce_segments(
-                      tml, &(tml_reduce_segments_desc){
-                               .fold = TML_FOLD_ARGMAX, .in = in, .offsets = at, .out = where}));
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = alone, .out = one}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){
+                                      .in = in,
+                                      .segments.offsets = at,
+                                      .folds = {{TML_FOLD_SUM, out}, {TML_FOLD_ARGMAX, where}}}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = alone, .folds = {{TML_FOLD_SUM, one}}}));
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
     CHECK_OK(tml, tml_buffer_read(tml, where, places));
     CHECK_OK(tml, tml_buffer_read(tml, one, &expected));
@@ -146,9 +149,10 @@ static void check_scans(tml_context *tml, bool inclusive)
     tml_buffer in = buffer_of(tml, TML_F32, ELEMENTS, values);
     tml_buffer begins = buffer_of(tml, TML_U32, SEGMENTS + 1, offsets);
     tml_buffer out = buffer_of(tml, TML_F32, ELEMENTS, NULL);
-    CHECK_OK(tml, tml_scan_segments(
-                      tml, &(tml_scan_segments_desc){
-                               .in = in, .offsets = begins, .inclusive = inclusive, .out = out}));
+    CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in,
+                                                 .segments.offsets = begins,
+                                                 .inclusive = inclusive,
+                                                 .out = out}));
     CHECK_OK(tml, tml_buffer_read(tml, out, got));
     for (int s = 0; s < SEGMENTS; s++) {
         uint32_t count = offsets[s + 1] - offsets[s], wrong = 0;
@@ -239,27 +243,25 @@ static void falls_on(tml_context *tml)
             tml_buffer scans = buffer_of(tml, type, MANY + GUARD, before);
             tml_buffer sums = buffer_of(tml, type, FALLS + GUARD, before);
             tml_buffer places = buffer_of(tml, TML_U32, MANY + GUARD, before);
+            CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = in,
+                                                             .segments.offsets = offsets_in,
+                                                             .folds = {{TML_FOLD_MAX, sums}}}));
             CHECK_OK(tml,
-                     tml_reduce_segments(tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_MAX,
-                                                                          .in = in,
-                                                                          .offsets = offsets_in,
-                                                                          .out = sums}));
-            CHECK_OK(tml,
-                     tml_scan_segments(tml, &(tml_scan_segments_desc){
-                                                .in = in, .offsets = offsets_in, .out = scans}));
+                     tml_scan(tml, &(tml_scan_desc){
+                                       .in = in, .segments.offsets = offsets_in, .out = scans}));
             CHECK_EQ_U64(changed(tml, sums, FALLS, GUARD, before + FALLS), 0);
             CHECK_EQ_U64(changed(tml, scans, MANY, GUARD, before + MANY), 0);
             if (!is_float)
                 CHECK_OK(tml, tml_sort(tml, &(tml_sort_desc){.keys = in,
                                                              .length = tml_length_of(MANY),
-                                                             .offsets = offsets_in,
+                                                             .segments.offsets = offsets_in,
                                                              .sorted = scans,
                                                              .indices = places}));
             CHECK_EQ_U64(changed(tml, scans, MANY, GUARD, before + MANY), 0);
             CHECK_EQ_U64(changed(tml, places, MANY, GUARD, before + MANY), 0);
             CHECK_EQ_U64(changed(tml, in, 0, MANY, before), 0);
-            CHECK_OK(tml, tml_scan_segments(tml, &(tml_scan_segments_desc){
-                                                     .in = in, .offsets = offsets_in, .out = in}));
+            CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){
+                                            .in = in, .segments.offsets = offsets_in, .out = in}));
             CHECK_OK(tml, tml_sync(tml));
             tml_buffer_destroy(tml, offsets_in);
             tml_buffer_destroy(tml, in);
@@ -272,6 +274,82 @@ static void falls_on(tml_context *tml)
 TEST(offsets_that_fall)
 {
     everywhere(falls_on);
+}
+
+/* ---- lengths and refusals -------------------------------------------------------------------- */
+
+/* A segment that ends past the length is empty, and a scan leaves its elements as they were. */
+static void short_length_on(tml_context *tml)
+{
+    const uint32_t numbers[] = {1, 2, 3, 4, 5, 6, 7}, begins[] = {0, 2, 4, 7};
+    uint32_t scans[7];
+    uint64_t sums[3], least[3];
+    tml_buffer in = buffer_of(tml, TML_U32, 7, numbers), at = buffer_of(tml, TML_U32, 4, begins),
+               out = buffer_of(tml, TML_U32, 7, numbers), sum = buffer_of(tml, TML_U64, 3, NULL),
+               where = buffer_of(tml, TML_U64, 3, NULL);
+    const tml_length five = tml_length_of(5);
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){
+                                      .in = in,
+                                      .folds = {{TML_FOLD_SUM, sum}, {TML_FOLD_ARGMIN, where}},
+                                      .length = five,
+                                      .segments.offsets = at}));
+    CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in,
+                                                 .out = out,
+                                                 .inclusive = true,
+                                                 .length = five,
+                                                 .segments.offsets = at}));
+    CHECK_OK(tml, tml_buffer_read(tml, sum, sums));
+    CHECK_OK(tml, tml_buffer_read(tml, where, least));
+    CHECK_OK(tml, tml_buffer_read(tml, out, scans));
+    CHECK(sums[0] == 3 && sums[1] == 7 && sums[2] == 0);
+    CHECK(least[0] == 0 && least[1] == 2 && least[2] == UINT64_MAX);
+    CHECK(scans[1] == 3 && scans[2] == 3 && scans[3] == 7 && scans[4] == 5 && scans[6] == 7);
+}
+
+TEST(segments_end_with_the_length)
+{
+    everywhere(short_length_on);
+}
+
+TEST(segments_that_are_refused)
+{
+    tml_context *tml;
+    if (!CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_CPU}, &tml)))
+        return;
+    tml_buffer in = buffer_of(tml, TML_U32, 4, NULL), out = buffer_of(tml, TML_U32, 4, NULL),
+               at = buffer_of(tml, TML_U32, 3, NULL), one = buffer_of(tml, TML_U32, 1, NULL),
+               sum = buffer_of(tml, TML_U64, 2, NULL);
+    const tml_segments by = {.offsets = at};
+    const struct {
+        tml_scan_desc desc;
+        const char *text;
+    } scans[] = {
+        {{.segments.starts = at}, "starts is given, needs offsets"},
+        {{.segments = {.offsets = at, .starts = at}}, "both given"},
+        {{.segments = {.offsets = at, .count = tml_length_of(2)}}, "without starts"},
+        {{.segments.count = tml_length_of(2)}, "without starts"},
+        {{.segments = by, .fold = TML_FOLD_MAX}, "TML_FOLD_SUM"},
+        {{.segments = by, .method = TML_METHOD_LOOK_BACK}, "TML_METHOD_AUTO"},
+        {{.segments = by, .start = one}, "tml_map"},
+        {{.segments = by, .total = one}, "tml_reduce"},
+        {{.segments = by, .length.device = one}, "the last offset"},
+    };
+    for (size_t i = 0; i < sizeof scans / sizeof *scans; i++) {
+        tml_scan_desc desc = scans[i].desc;
+        desc.in = in;
+        desc.out = out;
+        CHECK_EQ_U64(tml_scan(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+        if (!CHECK(strstr(tml_last_error(tml), scans[i].text) != NULL))
+            printf("    %s\n", tml_last_error(tml));
+    }
+    tml_reduce_desc reduce = {
+        .in = in, .folds = {{TML_FOLD_SUM, sum}}, .segments = by, .length.device = one};
+    CHECK_EQ_U64(tml_reduce(tml, &reduce), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "the last offset") != NULL);
+    reduce = (tml_reduce_desc){.in = in};
+    CHECK_EQ_U64(tml_reduce(tml, &reduce), TML_ERROR_INVALID_HANDLE);
+    CHECK(strstr(tml_last_error(tml), "folds[0].out") != NULL);
+    tml_close(tml);
 }
 
 int main(int argc, char **argv)

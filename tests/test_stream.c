@@ -650,11 +650,11 @@ static void map_test(case_run *c)
     size_t size = tml_type_size(type);
     bool in_place = case_is(c, "in_place", "yes");
     case_array *out = in_place ? in[0] : case_output(c, type, bound);
-    desc.out = handle(out);
+    desc.out[0] = handle(out);
     if (in_place && row->in[0] != type) { /* the same memory under two types */
         tml_buffer_desc alias = {.type = type, .count = bound, .host = out->data};
         case_call(c, c->engine == TML_ENGINE_CPU
-                         ? tml_buffer_create(c->tml, &alias, &desc.out)
+                         ? tml_buffer_create(c->tml, &alias, &desc.out[0])
                          : tml_error(c->tml, TML_ERROR_UNSUPPORTED, "no memory under two types"));
     }
     if (!row->in[0] && !desc.length.exact)
@@ -678,7 +678,7 @@ static void map_test(case_run *c)
         free(expected);
     }
     if (in_place && row->in[0] != type)
-        tml_buffer_destroy(c->tml, desc.out);
+        tml_buffer_destroy(c->tml, desc.out[0]);
     for (int i = 0; i < 4; i++)
         free((void *)(uintptr_t)saved[i]);
 }
@@ -873,16 +873,16 @@ static void reduce_test(case_run *c)
     tml_fold folds[TML_MAX_FOLDS];
     uint32_t count = choose_folds(c, folds);
     uint64_t bound = choose_count(c);
-    tml_reduce_desc desc = {.fold = folds[0]};
+    tml_reduce_desc desc = {.folds[0].fold = folds[0]};
     uint64_t n = choose_length(c, bound, &desc.length);
     case_array *in = case_array_new(c, type, bound), *out[TML_MAX_FOLDS] = {NULL};
     fill_by_type(c, type, in->data, bound);
     desc.in = case_input(c, in, type, bound);
     for (uint32_t f = 0; f < count; f++)
         out[f] = case_output(c, vector + fold_type(folds[f], scalar, is_narrow), 1);
-    desc.out = handle(out[0]);
-    for (uint32_t f = 1; f < count; f++) /* also[0] stays unused */
-        desc.also[f] = (tml_reduce_result){folds[f], handle(out[f])};
+    desc.folds[0].out = handle(out[0]);
+    for (uint32_t f = 1; f < count; f++) /* folds[1] stays unused */
+        desc.folds[f + 1] = (tml_reduce_result){folds[f], handle(out[f])};
     c->bytes = n * tml_type_size(type);
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
@@ -1596,7 +1596,7 @@ typedef struct payload_case {
 static void compact_or_partition(case_run *c, bool partition)
 {
     uint64_t bound = choose_count(c);
-    tml_compact_desc desc = {.method = method_of(c)};
+    tml_compact_desc desc = {.partition = partition, .method = method_of(c)};
     uint64_t n = choose_length(c, bound, &desc.length);
     uint8_t *flags = choose_flags(c, bound);
     uint64_t kept = sum_flags(flags, n);
@@ -1660,7 +1660,7 @@ static void compact_or_partition(case_run *c, bool partition)
 
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
-        status = partition ? tml_partition(c->tml, &desc) : tml_compact(c->tml, &desc);
+        status = tml_compact(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status)) {
         check_numbers(c, "count", count, "counter", &end, 1);
         check_numbers(c, "indices", indices, "indices", sources, written);
@@ -1798,7 +1798,7 @@ static void choose_more(case_run *c, tml_expand_desc *desc, uint64_t room, more_
         tml_type type = desc->emit_kernel->outs[k];
         more[k - 1].size = tml_type_size(type);
         more[k - 1].array = case_output(c, type, room + k);
-        desc->also[k - 1] = handle(more[k - 1].array);
+        desc->out[k] = handle(more[k - 1].array);
     }
 }
 
@@ -1888,7 +1888,7 @@ static void expand_test(case_run *c)
     case_array *total_out = number_output(c, "total", 1);
     desc.source = handle(source);
     desc.rank = handle(rank);
-    desc.out = handle(out);
+    desc.out[0] = handle(out);
     choose_more(c, &desc, room, more);
     desc.total = handle(total_out);
     desc.out_first = choose_first(c, first, total_out);
@@ -2177,17 +2177,17 @@ static void reduce_segments_test(case_run *c)
     tml_fold fold = fold_of(c);
     tml_type out_type = fold_type(fold, type, case_is(c, "out", "narrow"));
     uint64_t n = choose_count(c), *offsets, segments = choose_offsets(c, n, &offsets);
-    tml_reduce_segments_desc desc = {.fold = fold};
+    tml_reduce_desc desc = {.folds[0].fold = fold};
     case_array *in = case_array_new(c, type, n);
     fill_numbers(c, type, in->data, n);
     desc.in = case_input(c, in, type, n);
-    desc.offsets = offsets_input(c, offsets, segments);
+    desc.segments.offsets = offsets_input(c, offsets, segments);
     case_array *out = case_output(c, out_type, segments + 3);
-    desc.out = handle(out);
+    desc.folds[0].out = handle(out);
     c->bytes = n * tml_type_size(type) + segments * (tml_type_size(out_type) + 4);
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
-        status = tml_reduce_segments(c->tml, &desc);
+        status = tml_reduce(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out)) {
         for (uint64_t s = 0; s < segments && !case_is(c, "shape", "falling"); s++) {
             uint64_t first, end;
@@ -2229,7 +2229,7 @@ static void scan_segments_test(case_run *c)
     size_t out_size = tml_type_size(out_type);
     bool in_place = case_is(c, "in_place", "yes");
     uint64_t n = choose_count(c), *offsets, segments = choose_offsets(c, n, &offsets);
-    tml_scan_segments_desc desc = {.inclusive = case_is(c, "kind", "inclusive")};
+    tml_scan_desc desc = {.inclusive = case_is(c, "kind", "inclusive")};
     case_array *in = case_array_new(c, type, n);
     fill_numbers(c, type, in->data, n);
     uint8_t *saved = malloc(in->size + 1), *touched = calloc(n + 1, 1);
@@ -2237,7 +2237,7 @@ static void scan_segments_test(case_run *c)
         abort();
     memcpy(saved, in->data, in->size);
     desc.in = case_input(c, in, type, n);
-    desc.offsets = offsets_input(c, offsets, segments);
+    desc.segments.offsets = offsets_input(c, offsets, segments);
     case_array *out = in_place ? in : case_output(c, out_type, n);
     desc.out = handle(out);
     uint8_t *before = malloc(out->size + 1);
@@ -2248,7 +2248,7 @@ static void scan_segments_test(case_run *c)
 
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
-        status = tml_scan_segments(c->tml, &desc);
+        status = tml_scan(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out) && !c->is_timed &&
         !case_is(c, "shape", "falling")) {
         for (uint64_t s = 0; s < segments; s++) {
@@ -2414,20 +2414,20 @@ static void segments_make(case_run *c, const uint64_t *offsets, uint64_t segment
 {
     bool is_wide = case_is(c, "offsets", "starts64"), has_device = !case_is(c, "length", "host");
     if (!has_starts(c)) {
-        desc->offsets = offsets_input(c, offsets, segments);
+        desc->segments.offsets = offsets_input(c, offsets, segments);
         return;
     }
     uint64_t count = segments + (has_device ? 3 : 0);
     case_array *starts = case_array_new(c, is_wide ? TML_U64 : TML_U32, count);
     for (uint64_t s = 0; s < segments; s++)
         put_low(starts->data + s * (is_wide ? 8 : 4), offsets[s], is_wide ? 8 : 4);
-    desc->starts = case_input(c, starts, is_wide ? TML_U64 : TML_U32, count);
-    desc->count = tml_length_of(count);
+    desc->segments.starts = case_input(c, starts, is_wide ? TML_U64 : TML_U32, count);
+    desc->segments.count = tml_length_of(count);
     if (has_device) {
         case_array *device = case_array_new(c, TML_U64, 2);
         memcpy(device->data, (uint64_t[]){7, segments}, 2 * sizeof(uint64_t));
-        desc->count.device = case_input(c, device, TML_U64, 2);
-        desc->count.device_index = 1;
+        desc->segments.count.device = case_input(c, device, TML_U64, 2);
+        desc->segments.count.device_index = 1;
     }
 }
 
@@ -2840,7 +2840,7 @@ static int order_sources(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The order of the header's "unsorted". */
+/* The order of the header's in_source_order. */
 static void unsort(const case_run *c, tml_type type, const uint8_t *keys, uint64_t *sources,
                    uint64_t k)
 {
@@ -2859,7 +2859,7 @@ static void top_k_test(case_run *c)
     uint32_t count = (uint32_t)case_number(c, "payloads");
     uint64_t most = choose_count(c), bound;
     tml_top_k_desc desc = {.smallest = case_is(c, "order", "ascending"),
-                           .unsorted = case_is(c, "results", "unsorted")};
+                           .in_source_order = case_is(c, "results", "unsorted")};
     uint64_t n = choose_length(c, most, &desc.length);
     uint64_t *sources = malloc(most * sizeof *sources + 1), *room = malloc(most * sizeof *room + 1);
     sorted_array arrays[TML_MAX_PAYLOADS + 1] = {0};
@@ -2873,7 +2873,7 @@ static void top_k_test(case_run *c)
         mislead(c, type, arrays[0].in->data, n);
     merge_sources(c, type, arrays[0].in->data, sources, room, n);
     uint64_t k = choose_k(c, most, n, &desc.k, &bound);
-    if (desc.unsorted)
+    if (desc.in_source_order)
         unsort(c, type, arrays[0].in->data, sources, k);
     desc.keys = case_input(c, arrays[0].in, type, most);
     sorted_make(c, &arrays[0], type, bound, k, sources, case_text(c, "values"));
@@ -2976,13 +2976,11 @@ static void check_starts(case_run *c, const tml_reduce_by_key_desc *by, uint64_t
                          tml_type type, const case_array *in, const uint64_t *begins)
 {
     case_array *out = case_output(c, type, runs + 2);
-    if (!case_call(c, tml_reduce_segments(
-                          c->tml, &(tml_reduce_segments_desc){.fold = TML_FOLD_MAX,
-                                                              .in = by->values,
-                                                              .out = out->buffer,
-                                                              .starts = by->starts,
-                                                              .count = tml_length_of(runs),
-                                                              .length = tml_length_of(n)})) ||
+    if (!case_call(c, tml_reduce(c->tml, &(tml_reduce_desc){.in = by->values,
+                                                            .folds = {{TML_FOLD_MAX, out->buffer}},
+                                                            .segments.starts = by->starts,
+                                                            .segments.count = tml_length_of(runs),
+                                                            .length = tml_length_of(n)})) ||
         !case_fetch(c, out))
         return;
     for (uint64_t r = 0; r < runs; r++)
@@ -3131,22 +3129,25 @@ static tml_status golden_results(tml_context *tml, const float *f32, const doubl
         status = tml_buffer_read(tml, out, memory);                                                \
     hashes[number] = hash_of(memory, sizeof(memory), sizeof *(memory))
     double one[1] = {fold};
-    GOLDEN_STEP(0, tml_reduce(tml, &(tml_reduce_desc){.in = in32, .out = fold_out}), fold_out, one);
-    GOLDEN_STEP(1, tml_reduce(tml, &(tml_reduce_desc){TML_FOLD_MEAN, in64, .out = fold_out}),
-                fold_out, one);
+    GOLDEN_STEP(
+        0, tml_reduce(tml, &(tml_reduce_desc){.in = in32, .folds = {{TML_FOLD_SUM, fold_out}}}),
+        fold_out, one);
+    GOLDEN_STEP(
+        1, tml_reduce(tml, &(tml_reduce_desc){.in = in64, .folds = {{TML_FOLD_MEAN, fold_out}}}),
+        fold_out, one);
     GOLDEN_STEP(2, tml_scan(tml, &(tml_scan_desc){.in = in32, .inclusive = true, .out = out32}),
                 out32, f32_out);
     GOLDEN_STEP(3, tml_scan(tml, &(tml_scan_desc){.in = in64, .out = out64}), out64, f64_out);
-    GOLDEN_STEP(
-        4,
-        tml_reduce_segments(
-            tml, &(tml_reduce_segments_desc){.in = in32, .offsets = offsets_in, .out = folds_out}),
-        folds_out, folds);
+    GOLDEN_STEP(4,
+                tml_reduce(tml, &(tml_reduce_desc){.in = in32,
+                                                   .segments.offsets = offsets_in,
+                                                   .folds = {{TML_FOLD_SUM, folds_out}}}),
+                folds_out, folds);
     GOLDEN_STEP(5,
-                tml_scan_segments(tml, &(tml_scan_segments_desc){.in = in32,
-                                                                 .offsets = offsets_in,
-                                                                 .inclusive = true,
-                                                                 .out = out32}),
+                tml_scan(tml, &(tml_scan_desc){.in = in32,
+                                               .segments.offsets = offsets_in,
+                                               .inclusive = true,
+                                               .out = out32}),
                 out32, f32_out);
 #undef GOLDEN_STEP
     return status;

@@ -150,9 +150,10 @@ static void test_moves(tml_context *tml, bool partition)
                 tml_compact_desc desc = {.keep = keep_by(&s, by),
                                          .payloads = {{s.in, out}},
                                          .method = methods[m],
+                                         .partition = partition,
                                          .indices = indices,
                                          .count = count};
-                CHECK_OK(tml, partition ? tml_partition(tml, &desc) : tml_compact(tml, &desc));
+                CHECK_OK(tml, tml_compact(tml, &desc));
                 check_moved(&s, partition, values, places, count_in(tml, count));
                 m = !m;
             }
@@ -200,7 +201,8 @@ static void every_size(tml_context *tml)
                 (tml_payload){in, buffer_of(tml, TML_RECORD(first + p), s.count, NULL)};
         }
         for (int partition = 0; partition < 2; partition++) {
-            CHECK_OK(tml, partition ? tml_partition(tml, &desc) : tml_compact(tml, &desc));
+            desc.partition = partition;
+            CHECK_OK(tml, tml_compact(tml, &desc));
             for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
                 size_t size = first + p;
                 const uint8_t *in = memory_of(tml, desc.payloads[p].in);
@@ -325,9 +327,9 @@ static void device_lengths(tml_context *tml)
                                                            .length = bound,
                                                            .count = count}));
         CHECK_EQ_U64(count_in(tml, count), kept);
-        CHECK_OK(tml, tml_reduce(
-                          tml, &(tml_reduce_desc){
-                                   .fold = TML_FOLD_SUM, .in = s.in, .length = bound, .out = sum}));
+        CHECK_OK(tml,
+                 tml_reduce(tml, &(tml_reduce_desc){
+                                     .in = s.in, .length = bound, .folds = {{TML_FOLD_SUM, sum}}}));
         CHECK_EQ_U64(count_in(tml, sum), total);
         CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){
                                         .in = s.in, .length = bound, .out = out, .total = last}));
@@ -459,16 +461,14 @@ static void reduce_type(tml_context *tml, tml_type type, uint64_t n)
     tml_buffer where = buffer_of(tml, TML_U32, 1, NULL);
     double value;
     double bound = (double)magnitude * (double)n * 0x1p-53;
-    CHECK_OK(tml,
-             tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = total}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_SUM, total}}}));
     if (real) {
         CHECK_OK(tml, tml_buffer_read(tml, total, &value));
         CHECK_NEAR(value, (double)real_sum, bound);
     } else {
         CHECK_EQ_U64(count_in(tml, total), sum);
     }
-    CHECK_OK(tml,
-             tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MEAN, .in = in, .out = mean}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_MEAN, mean}}}));
     CHECK_OK(tml, tml_buffer_read(tml, mean, &value));
     if (n)
         CHECK_NEAR(value, (double)(real_sum / n), bound / (double)n + fabs(value) * 0x1p-52);
@@ -477,16 +477,17 @@ static void reduce_type(tml_context *tml, tml_type type, uint64_t n)
 
     for (int largest_one = 0; largest_one < 2; largest_one++) {
         uint64_t expected = largest_one ? largest : least;
-        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = largest_one ? TML_FOLD_ARGMAX
-                                                                             : TML_FOLD_ARGMIN,
-                                                         .in = in,
-                                                         .out = where}));
+        CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = in,
+                                                         .folds = {{largest_one ? TML_FOLD_ARGMAX
+                                                                                : TML_FOLD_ARGMIN,
+                                                                    where}}}));
         CHECK_EQ_U64(count_in(tml, where), n ? expected : UINT32_MAX);
         uint8_t found[8];
-        CHECK_OK(tml, tml_reduce(
-                          tml, &(tml_reduce_desc){.fold = largest_one ? TML_FOLD_MAX : TML_FOLD_MIN,
-                                                  .in = in,
-                                                  .out = extreme}));
+        CHECK_OK(
+            tml,
+            tml_reduce(tml, &(tml_reduce_desc){
+                                .in = in,
+                                .folds = {{largest_one ? TML_FOLD_MAX : TML_FOLD_MIN, extreme}}}));
         CHECK_OK(tml, tml_buffer_read(tml, extreme, found));
         size_t size = tml_type_size(type);
         if (n)
@@ -517,8 +518,8 @@ TEST(extremes_skip_nan)
     tml_buffer in = buffer_of(tml, TML_F32, COUNT, NULL), out = buffer_of(tml, TML_F32, 1, NULL);
     tml_buffer at = buffer_of(tml, TML_U64, 1, NULL);
     float *x = memory_of(tml, in), *result = memory_of(tml, out);
-    tml_reduce_desc least = {.fold = TML_FOLD_MIN, .in = in, .out = out};
-    tml_reduce_desc where = {.fold = TML_FOLD_ARGMIN, .in = in, .out = at};
+    tml_reduce_desc least = {.in = in, .folds = {{TML_FOLD_MIN, out}}};
+    tml_reduce_desc where = {.in = in, .folds = {{TML_FOLD_ARGMIN, at}}};
     for (size_t i = 0; i < COUNT; i++)
         x[i] = NAN;
     CHECK_OK(tml, tml_reduce(tml, &least));
@@ -538,12 +539,11 @@ TEST(extremes_skip_nan)
     CHECK_OK(tml, tml_reduce(tml, &where));
     CHECK_EQ_U64(count_in(tml, at), 70001); /* the first of equals */
 
-    tml_reduce_desc sum = {.fold = TML_FOLD_SUM, .in = in, .out = out};
+    tml_reduce_desc sum = {.in = in, .folds = {{TML_FOLD_SUM, out}}};
     CHECK_OK(tml, tml_reduce(tml, &sum));
     CHECK(isnan(*result));
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MAX,
-                                                     .in = buffer_of(tml, TML_F32, 0, NULL),
-                                                     .out = out}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = buffer_of(tml, TML_F32, 0, NULL),
+                                                     .folds = {{TML_FOLD_MAX, out}}}));
     CHECK(isinf(*result) && *result < 0);
     tml_close(tml);
 }
@@ -557,7 +557,7 @@ TEST(many_ones_are_not_16777216)
     float *x = memory_of(tml, in), *y = memory_of(tml, sums), sum;
     for (uint64_t i = 0; i < count; i++)
         x[i] = 1;
-    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = out}));
+    CHECK_OK(tml, tml_reduce(tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_SUM, out}}}));
     CHECK_OK(tml, tml_buffer_read(tml, out, &sum));
     CHECK_EQ_U64((uint64_t)sum, count);
     CHECK_OK(tml, tml_scan(tml, &(tml_scan_desc){.in = in, .inclusive = true, .out = sums}));
@@ -651,9 +651,9 @@ static void same_floats(tml_context *tml)
     double *results[] = {&got->sum_f16, &got->sum_f32, &got->mean_f64};
     for (int i = 0; i < 3; i++) {
         CHECK_OK(tml,
-                 tml_reduce(tml, &(tml_reduce_desc){.fold = i == 2 ? TML_FOLD_MEAN : TML_FOLD_SUM,
-                                                    .in = inputs[i],
-                                                    .out = real}));
+                 tml_reduce(tml, &(tml_reduce_desc){
+                                     .in = inputs[i],
+                                     .folds = {{i == 2 ? TML_FOLD_MEAN : TML_FOLD_SUM, real}}}));
         CHECK_OK(tml, tml_buffer_read(tml, real, results[i]));
     }
     for (size_t m = 0; m < TML_ARRAY_SIZE(methods); m++) {
@@ -747,7 +747,6 @@ TEST(bad_descs_are_refused)
         {{.keep = keep, .payloads = {{s.in, out}}, .length = {.device = count, .device_index = 1}},
          "length.device"},
         {{.keep = keep, .payloads = {{s.in, out}}, .length = {.count = 1001}}, "keep.in[0]"},
-        {{.keep = keep, .payloads = {{s.in, out}}, .length = {.reserved = 1}}, "length.reserved"},
         {{.keep = keep, .payloads = {{s.in, out}}, .method = (tml_method)77}, "method"},
         {{.keep = keep, .payloads = {{s.in, out}}, .out_first = bytes}, "out_first"},
         {{.keep = keep, .payloads = {{s.in, out}}, .out_first = out}, "out_first"},
@@ -761,16 +760,15 @@ TEST(bad_descs_are_refused)
     CHECK(tml_compact(tml, &(tml_compact_desc){.keep = keep,
                                                .payloads = {{s.in, out}},
                                                .scratch = bytes}) == TML_ERROR_SCRATCH_TOO_SMALL);
-    CHECK(tml_partition(tml, &(tml_compact_desc){.keep = keep, .payloads = {{s.in, s.in}}}) ==
-          TML_ERROR_INVALID_ARGUMENT);
-    CHECK(tml_partition(
-              tml,
-              &(tml_compact_desc){.keep = keep, .payloads = {{s.in, out}}, .out_first = count}) ==
-          TML_ERROR_INVALID_ARGUMENT);
+    tml_compact_desc both = {.keep = keep, .payloads = {{s.in, s.in}}, .partition = true};
+    CHECK(tml_compact(tml, &both) == TML_ERROR_INVALID_ARGUMENT);
+    both.payloads[0].out = out;
+    both.out_first = count;
+    CHECK(tml_compact(tml, &both) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.out_first is given"));
     CHECK(tml_scan(tml, &(tml_scan_desc){.in = s.flags, .out = s.flags}) ==
           TML_ERROR_INVALID_ARGUMENT);
-    CHECK(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MIN, .in = s.in, .out = s.flags}) ==
+    CHECK(tml_reduce(tml, &(tml_reduce_desc){.in = s.in, .folds = {{TML_FOLD_MIN, s.flags}}}) ==
           TML_ERROR_INVALID_ARGUMENT);
     tml_cancel(tml);
     CHECK(tml_compact(tml, &(tml_compact_desc){.keep = keep, .payloads = {{s.in, out}}}) ==
@@ -786,7 +784,7 @@ TEST(five_arrays_are_too_many)
     CHECK_STATUS(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(of_five),
                                               .in = {in, in, in, in},
                                               .length = {.count = 4},
-                                              .out = out}),
+                                              .out = {out}}),
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml), "tml_map: desc.kernel (of_five) takes more arrays than 4; "
                                    "join some in one");
@@ -799,7 +797,7 @@ TEST(scratch_that_is_not_needed_may_be_of_any_size)
     static _Alignas(64) uint8_t memory[64];
     tml_reduce_desc desc = {.in = buffer_of(tml, TML_U32, 4, NULL),
                             .length = tml_length_of(0),
-                            .out = buffer_of(tml, TML_U64, 1, NULL)};
+                            .folds = {{TML_FOLD_SUM, buffer_of(tml, TML_U64, 1, NULL)}}};
     const tml_buffer_desc byte = {.type = TML_U8, .count = 1, .host = memory + 1};
     CHECK_OK(tml, tml_buffer_create(tml, &byte, &desc.scratch));
     CHECK_EQ_U64(tml_reduce_scratch_size(tml, &desc), 0);
@@ -819,10 +817,10 @@ TEST(scratch_may_be_the_callers)
             tml_compact_desc desc = {.keep = keep_by(&s, BY_MASK),
                                      .payloads = {{s.in, out}},
                                      .method = methods[m],
+                                     .partition = partition,
                                      .indices = indices,
                                      .count = count};
-            size_t size = partition ? tml_partition_scratch_size(tml, &desc)
-                                    : tml_compact_scratch_size(tml, &desc);
+            size_t size = tml_compact_scratch_size(tml, &desc);
             uint8_t *memory = malloc(size + 1);
             CHECK_OK(tml,
                      tml_buffer_create(
@@ -830,7 +828,7 @@ TEST(scratch_may_be_the_callers)
                          &desc.scratch));
             memset(memory_of(tml, out), 0xab, s.count * sizeof(uint32_t));
             memset(memory_of(tml, indices), 0xab, s.count * sizeof(uint64_t));
-            CHECK_OK(tml, partition ? tml_partition(tml, &desc) : tml_compact(tml, &desc));
+            CHECK_OK(tml, tml_compact(tml, &desc));
             check_moved(&s, partition, memory_of(tml, out), memory_of(tml, indices),
                         count_in(tml, count));
             tml_buffer_destroy(tml, desc.scratch);

@@ -225,13 +225,13 @@ static void check_normals(tml_context *tml, tml_subdivider *subdivider, uint32_t
                                                .params = params,
                                                .in = {level->halves, level->vertices, positions,
                                                       subdivider->turns},
-                                               .out = kept}));
+                                               .out = {kept}}));
     params.u[2] = topology->flags;
     CHECK_OK(tml,
              tml_map(tml, &(tml_map_desc){.kernel = subdivide_child_normal,
                                           .params = params,
                                           .in = {kept, level->halves, level->firsts, positions},
-                                          .out = normals}));
+                                          .out = {normals}}));
     CHECK_OK(tml, tml_subdivide_uniform(
                       subdivider, &(tml_subdivide_uniform_desc){.levels = levels, .normals = true},
                       &result));
@@ -270,7 +270,7 @@ TEST(short_cuts_change_no_bit)
                                       .params = {.u = {(uint32_t)level->vertex_count, 0,
                                                        topology->flags}},
                                       .in = {level->halves, level->vertices, level->firsts, values},
-                                      .out = next}));
+                                      .out = {next}}));
             if (l > 0)
                 tml_buffer_destroy(tml, values);
             values = next;
@@ -287,7 +287,7 @@ TEST(short_cuts_change_no_bit)
                              .kernel = subdivide_limit_kernels[2],
                              .params = {.u = {(uint32_t)level->vertex_count, 0, topology->flags}},
                              .in = {level->halves, level->vertices, level->firsts, values},
-                             .out = limits}));
+                             .out = {limits}}));
         float *plain_limit = fetch(tml, limits, count);
         if (memcmp(quick_limit, plain_limit, 3 * count * sizeof *quick_limit) != 0)
             test_fail(__FILE__, __LINE__, "%s: limit off by %g", mesh.name,

@@ -64,7 +64,7 @@ static tml_status work(tml_context *tml, bool *right)
     if (status == TML_OK)
         status = tml_scan(tml, &(tml_scan_desc){.in = a, .out = b});
     if (status == TML_OK)
-        status = tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = a, .out = sum});
+        status = tml_reduce(tml, &(tml_reduce_desc){.in = a, .folds = {{TML_FOLD_SUM, sum}}});
     if (status == TML_OK)
         status = tml_vulkan_time_end(tml, &seconds);
     if (status == TML_OK)
@@ -753,12 +753,13 @@ TEST(compact_is_right_or_says_no)
         tml_buffer in = buffer_of(tml, TML_U32, COUNT, numbers),
                    flags = buffer_of(tml, TML_U8, COUNT, third),
                    out = buffer_of(tml, TML_U32, COUNT, NULL);
-        const tml_compact_desc compact = {
+        tml_compact_desc compact = {
             .keep.flags = flags, .payloads[0] = {in, out}, .method = TML_METHOD_LOOK_BACK};
         for (int run = 0; run < 12; run++) {
             bool both = run % 2;
             CHECK(tml_buffer_write(tml, out, 0, COUNT, numbers) == TML_OK);
-            CHECK((both ? tml_partition(tml, &compact) : tml_compact(tml, &compact)) == TML_OK);
+            compact.partition = both;
+            CHECK(tml_compact(tml, &compact) == TML_OK);
             tml_status status = tml_buffer_read(tml, out, back);
             CHECK(status == TML_OK || (moving && !both && status == TML_ERROR_STALLED));
             stalls += status == TML_ERROR_STALLED;
@@ -890,9 +891,9 @@ static tml_status segments_are_right(tml_context *tml, tml_type type, int shape,
     tml_buffer in = buffer_of(tml, type, COUNT, numbers),
                out = in_place ? in : buffer_of(tml, type, COUNT, numbers),
                offsets = buffer_of(tml, type, n, is_wide ? (void *)offsets64 : offsets32);
-    const tml_scan_segments_desc scan = {
-        .in = in, .offsets = offsets, .inclusive = inclusive, .out = out};
-    CHECK(tml_scan_segments(tml, &scan) == TML_OK);
+    const tml_scan_desc scan = {
+        .in = in, .segments.offsets = offsets, .inclusive = inclusive, .out = out};
+    CHECK(tml_scan(tml, &scan) == TML_OK);
     tml_status status = tml_buffer_read(tml, out, is_wide ? (void *)back64 : back32);
     for (uint32_t s = 0; s + 1 < n && offsets64[s + 1] <= COUNT; s++) {
         uint64_t sum = 0;
@@ -1040,18 +1041,18 @@ static bool streams_open(tml_context *tml, streams *s)
 
 /* X(name of the call, its desc) */
 #define RECORDED(X)                                                                                \
-    X(reduce, .fold = TML_FOLD_SUM, .in = s->in, .out = s->totals)                                 \
+    X(reduce, .in = s->in, .folds = {{TML_FOLD_SUM, s->totals}})                                   \
     X(scan, .in = s->in, .out = s->out[0])                                                         \
     X(scan, .in = s->in, .out = s->out[1], .method = TML_METHOD_LOOK_BACK)                         \
     X(compact, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[2]})                          \
     X(compact, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[3]},                          \
       .method = TML_METHOD_LOOK_BACK)                                                              \
-    X(partition, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[4]})                        \
+    X(compact, .keep.flags = s->flags, .payloads[0] = {s->in, s->out[4]}, .partition = true)       \
     X(expand, .counts = s->counts, .source = s->out[5])                                            \
     X(expand, .counts = s->counts, .source = s->out[6], .method = TML_METHOD_LOOK_BACK)            \
     X(unique, .in = s->in, .values = s->out[7])                                                    \
-    X(reduce_segments, .fold = TML_FOLD_MAX, .in = s->in, .offsets = s->offsets, .out = s->out[8]) \
-    X(scan_segments, .in = s->in, .offsets = s->offsets, .out = s->out[9])                         \
+    X(reduce, .in = s->in, .segments.offsets = s->offsets, .folds = {{TML_FOLD_MAX, s->out[8]}})   \
+    X(scan, .in = s->in, .segments.offsets = s->offsets, .out = s->out[9])                         \
     X(sort, .keys = s->in, .sorted = s->out[10])                                                   \
     X(sort, .keys = s->in, .indices = s->out[11], .method = TML_METHOD_LOOK_BACK)
 
@@ -1244,7 +1245,7 @@ TEST(kept_scratch_is_bounded)
     CHECK(host_open(&h));
     tml_context *tml = guest_of(&h);
     tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL), out = buffer_of(tml, TML_U64, 1, NULL);
-    const tml_reduce_desc reduce = {.fold = TML_FOLD_SUM, .in = in, .out = out};
+    const tml_reduce_desc reduce = {.in = in, .folds = {{TML_FOLD_SUM, out}}};
     CHECK_OK(tml, tml_reduce(tml, &reduce));
     CHECK_OK(tml, tml_sync(tml));
     int most = 0, before = vulkan_driver.live;

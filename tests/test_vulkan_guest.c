@@ -610,10 +610,9 @@ TEST(two_contexts_take_turns)
     CHECK_OK(maker, tml_compact(maker, &j.compact));
     CHECK_OK(maker, tml_vulkan_signal(maker, made, 0));
     CHECK_OK(keeper, tml_vulkan_after(keeper, made, 0));
-    CHECK_OK(keeper, tml_reduce(keeper, &(tml_reduce_desc){.fold = TML_FOLD_SUM,
-                                                           .in = kept,
+    CHECK_OK(keeper, tml_reduce(keeper, &(tml_reduce_desc){.in = kept,
                                                            .length = {.count = COUNT / 3},
-                                                           .out = sums}));
+                                                           .folds = {{TML_FOLD_SUM, sums}}}));
     uint64_t sum = 0;
     CHECK_OK(keeper, tml_buffer_read(keeper, sums, &sum));
     CHECK_EQ_U64(sum, 3 * ((uint64_t)(COUNT / 3) * (COUNT / 3 - 1) / 2));

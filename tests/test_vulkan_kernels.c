@@ -161,9 +161,9 @@ static tml_status run_map(tml_context *tml, const map_case *c, uint64_t count, b
     memset(data, 0xa5, sizeof data);
     tml_buffer_desc out_desc = {.type = c->kernel->result, .count = MOST + GUARD, .data = data};
     if (c->in_place)
-        desc.out = desc.in[0];
+        desc.out[0] = desc.in[0];
     else if (status == TML_OK)
-        status = tml_buffer_create(tml, &out_desc, &desc.out);
+        status = tml_buffer_create(tml, &out_desc, &desc.out[0]);
     uint64_t length[3] = {1, 2, count};
     if (on_device && status == TML_OK) {
         desc.length = (tml_length){.count = MOST, .device_index = 2};
@@ -174,10 +174,10 @@ static tml_status run_map(tml_context *tml, const map_case *c, uint64_t count, b
     if (status == TML_OK)
         status = tml_map(tml, &desc);
     if (status == TML_OK)
-        status = tml_buffer_read(tml, desc.out, out);
+        status = tml_buffer_read(tml, desc.out[0], out);
     for (int i = 0; i < INPUTS; i++)
         tml_buffer_destroy(tml, desc.in[i]);
-    tml_buffer_destroy(tml, desc.out);
+    tml_buffer_destroy(tml, desc.out[0]);
     tml_buffer_destroy(tml, desc.length.device);
     return status;
 }

@@ -95,7 +95,7 @@ tml_status papers_box_level(tml_context *tml, tml_buffer in, uint32_t width, uin
                                         .params.u = {width, height, channels, new_width},
                                         .in = {in},
                                         .length.count = (uint64_t)new_width * new_height * channels,
-                                        .out = out});
+                                        .out = {out}});
 }
 
 /* ---- block means ----------------------------------------------------------------------------- */
@@ -114,9 +114,9 @@ tml_status papers_block_means(tml_context *tml, const papers_blocks_desc *desc)
                                        .u = {width, height, channels, columns}},
                             .in = {from},
                             .length.count = (uint64_t)columns * rows,
-                            .out = desc->space[level % 2]};
+                            .out = {desc->space[level % 2]}};
         status = tml_map(tml, &map);
-        from = map.out;
+        from = map.out[0];
         channels = 0;
         width = columns;
         height = rows;
@@ -127,5 +127,5 @@ tml_status papers_block_means(tml_context *tml, const papers_blocks_desc *desc)
                                                  .params.f = {(float)padding},
                                                  .in = {from},
                                                  .length.count = 1,
-                                                 .out = desc->out});
+                                                 .out = {desc->out}});
 }

@@ -49,7 +49,7 @@ static tml_status sort(tml_context *tml, uint64_t wires, tml_buffer *keys, tml_b
                                                   .params.u = {(uint32_t)run, (uint32_t)stride},
                                                   .in = {*keys, *keys},
                                                   .length.count = wires,
-                                                  .out = *other});
+                                                  .out = {*other}});
             tml_buffer read = *keys;
             *keys = *other;
             *other = read;
@@ -68,7 +68,7 @@ tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *des
                                               .params.u = {(uint32_t)space->count},
                                               .in = {space->words[0]},
                                               .length.count = wires,
-                                              .out = keys});
+                                              .out = {keys}});
     if (!status)
         status = sort(tml, wires, &keys, &other);
     if (!status)
@@ -76,11 +76,11 @@ tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *des
                                               .params.u = {(uint32_t)wires},
                                               .in = {keys},
                                               .length.count = 1,
-                                              .out = desc->count});
+                                              .out = {desc->count}});
     return status
                ? status
                : tml_map(tml, &(tml_map_desc){.kernel = TML_USE(batcher_fetch),
                                               .in = {keys, desc->in},
                                               .length = papers_outputs(tml, desc->out, desc->count),
-                                              .out = desc->out});
+                                              .out = {desc->out}});
 }

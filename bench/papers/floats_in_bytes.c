@@ -84,7 +84,7 @@ static tml_status count_true(tml_context *tml, const tml_kernel *kernel, uint32_
     const tml_buffer_desc flags = {.type = TML_U8, .count = TML_MIN_OF(count, (uint64_t)CHUNK)};
     tml_map_desc map = {.kernel = kernel};
     tml_buffer sum = {0, 0};
-    tml_status status = tml_buffer_create(tml, &flags, &map.out);
+    tml_status status = tml_buffer_create(tml, &flags, &map.out[0]);
     if (!status)
         status = tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U64, .count = 1}, &sum);
     *out = 0;
@@ -94,13 +94,14 @@ static tml_status count_true(tml_context *tml, const tml_kernel *kernel, uint32_
         map.params = (tml_params){.u = {first + (uint32_t)at * step, step}};
         status = tml_map(tml, &map);
         if (!status)
-            status = tml_reduce(
-                tml, &(tml_reduce_desc){.in = map.out, .length = map.length, .out = sum});
+            status = tml_reduce(tml, &(tml_reduce_desc){.in = map.out[0],
+                                                        .length = map.length,
+                                                        .folds = {{TML_FOLD_SUM, sum}}});
         if (!status)
             status = tml_buffer_read(tml, sum, &here);
         *out += here;
     }
-    tml_buffer_destroy(tml, map.out);
+    tml_buffer_destroy(tml, map.out[0]);
     tml_buffer_destroy(tml, sum);
     return status;
 }

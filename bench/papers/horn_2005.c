@@ -83,7 +83,7 @@ static tml_status add_up(tml_context *tml, tml_buffer from, const papers_space *
                                               .params.u = {(uint32_t)stride},
                                               .in = {from, from},
                                               .length.count = space->count,
-                                              .out = space->words[turn]});
+                                              .out = {space->words[turn]}});
         from = space->words[turn];
     }
     *running = from;
@@ -97,7 +97,7 @@ static tml_status store_total(tml_context *tml, tml_buffer running, uint64_t cou
                                         .params.u = {(uint32_t)count},
                                         .in = {running},
                                         .length.count = 1,
-                                        .out = total});
+                                        .out = {total}});
 }
 
 tml_status papers_scan(tml_context *tml, tml_buffer in, tml_buffer out, const papers_space *space)
@@ -109,7 +109,7 @@ tml_status papers_scan(tml_context *tml, tml_buffer in, tml_buffer out, const pa
                   : tml_map(tml, &(tml_map_desc){.kernel = papers_copy_kernel(),
                                                  .in = {running},
                                                  .length.count = space->count,
-                                                 .out = out});
+                                                 .out = {out}});
 }
 
 tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc *desc)
@@ -127,7 +127,7 @@ tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc 
                                               .params.u = {(uint32_t)space->count},
                                               .in = {running, desc->in},
                                               .length = papers_outputs(tml, desc->out, desc->count),
-                                              .out = desc->out});
+                                              .out = {desc->out}});
 }
 
 tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_desc *desc)
@@ -141,7 +141,7 @@ tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_des
     if (!status)
         status = store_total(tml, running, space->count, desc->count);
     tml_buffer guesses = space->words[status || papers_same(running, space->words[0])];
-    tml_map_desc map = {.kernel = TML_USE(horn_zero), .length = outputs, .out = guesses};
+    tml_map_desc map = {.kernel = TML_USE(horn_zero), .length = outputs, .out = {guesses}};
     if (!status)
         status = tml_map(tml, &map);
     map.kernel = TML_USE(horn_step);
@@ -153,7 +153,7 @@ tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_des
     }
     map.kernel = TML_USE(horn_gather);
     map.in[1] = desc->in;
-    map.out = desc->out;
+    map.out[0] = desc->out;
     return status ? status : tml_map(tml, &map);
 }
 
@@ -171,10 +171,10 @@ tml_status papers_expand(tml_context *tml, const papers_expand_desc *desc)
                                               .params.u = {(uint32_t)space->count},
                                               .in = {running},
                                               .length = outputs,
-                                              .out = desc->source});
+                                              .out = {desc->source}});
     return status ? status
                   : tml_map(tml, &(tml_map_desc){.kernel = TML_USE(horn_rank),
                                                  .in = {desc->source, running},
                                                  .length = outputs,
-                                                 .out = desc->rank});
+                                                 .out = {desc->rank}});
 }

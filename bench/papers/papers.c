@@ -80,12 +80,12 @@ tml_status papers_count(tml_context *tml, const papers_filter_desc *desc)
                                                      .params = desc->params,
                                                      .in = {desc->in},
                                                      .length.count = space->count,
-                                                     .out = space->flags});
+                                                     .out = {space->flags}});
     return status ? status
                   : tml_map(tml, &(tml_map_desc){.kernel = TML_USE(papers_one_if),
                                                  .in = {space->flags},
                                                  .length.count = space->count,
-                                                 .out = space->words[0]});
+                                                 .out = {space->words[0]}});
 }
 
 tml_length papers_outputs(tml_context *tml, tml_buffer out, tml_buffer count)

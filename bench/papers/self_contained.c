@@ -76,7 +76,7 @@ tml_status papers_self_split(tml_context *tml, uint64_t triangle_count, tml_buff
     return tml_map(tml, &(tml_map_desc){.kernel = TML_USE(selves_child),
                                         .in = {in},
                                         .length.count = 48 * triangle_count,
-                                        .out = out});
+                                        .out = {out}});
 }
 
 /* The point of a lattice of triangles, wound into a torus, that is x A + y B + z C for corners (i,

@@ -81,7 +81,7 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, array_n
     tml_status status = cli_make_buffer(tml, out_type, 1, NULL, "result", &out);
     if (status != TML_OK)
         return status;
-    status = tml_reduce(tml, &(tml_reduce_desc){.fold = fold, .in = in, .out = out});
+    status = tml_reduce(tml, &(tml_reduce_desc){.in = in, .folds = {{fold, out}}});
     TML_THEN(status, tml_buffer_read(tml, out, &element));
     *out_value = array_number_of(out_type, &element);
     tml_buffer_destroy(tml, out);

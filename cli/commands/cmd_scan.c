@@ -166,8 +166,8 @@ static tml_status add_piece(tml_context *tml, const scan_args *args, const array
     running added = {.whole = 0};
     tml_status status =
         cli_make_buffer(tml, tml_type_is_float(type) ? TML_F64 : type, 1, NULL, "sum", &total);
-    TML_THEN(status, tml_reduce(tml, &(tml_reduce_desc){
-                                         .fold = TML_FOLD_SUM, .in = in->buffer, .out = total}));
+    TML_THEN(status, tml_reduce(tml, &(tml_reduce_desc){.in = in->buffer,
+                                                        .folds = {{TML_FOLD_SUM, total}}}));
     TML_THEN(status, tml_buffer_read(tml, total, &added));
     running_add(args, type, sum, added);
     tml_buffer_destroy(tml, total);

@@ -155,7 +155,7 @@ const word words_table[] = {
 };
 /* What the program always gives, and gives rightly; of these, their members, too. */
 const char words_never[] =
-    "bricks.count desc.a desc.bricks desc.slabs desc.allocator desc.also desc.attribute_type "
+    "bricks.count desc.a desc.bricks desc.slabs desc.allocator desc.attribute_type "
     "desc.b desc.before desc.bit_count desc.adaptive desc.bins desc.buffer desc.buffers "
     "desc.camera.nearest desc.capacity desc.cast desc.centres desc.count desc.count_kernel "
     "desc.counts desc.barycentrics desc.directions desc.criterion desc.data desc.draw desc.edges "
@@ -164,9 +164,10 @@ const char words_never[] =
     "desc.gl desc.histogram_low desc.hits desc.limit desc.limits desc.host desc.iso_index "
     "desc.needed desc.points_a desc.points_b desc.distances desc.features desc.is_signed "
     "desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths "
-    "desc.level_triangles desc.lone desc.offsets desc.origins desc.out_first desc.pairs desc.parts "
+    "desc.level_triangles desc.lone desc.folds desc.origins desc.out_first desc.pairs desc.parts "
     "desc.payloads desc.pose_of desc.rank desc.ratio desc.rays desc.scale desc.scratch "
-    "desc.segments_out desc.sides desc.slices desc.smoothing desc.sorted desc.source desc.start "
+    "desc.segments.count desc.segments.offsets desc.segments.starts desc.segments_out desc.sides "
+    "desc.slices desc.smoothing desc.sorted desc.source desc.start "
     "desc.starts desc.state desc.stats desc.t desc.t_max desc.surface desc.tolerance desc.total "
     "desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values "
     "desc.vertex_count desc.indices16 desc.octahedral_normals desc.vertex_stride "

@@ -270,7 +270,7 @@ static void parallel_for(tml_context *tml)
 static void cancel(tml_context *tml)
 {
     const tml_buffer in = buffer_of(tml, TML_F32, 8, NULL), sum = buffer_of(tml, TML_F64, 1, NULL);
-    const tml_reduce_desc desc = {.in = in, .out = sum};
+    const tml_reduce_desc desc = {.in = in, .folds = {{TML_FOLD_SUM, sum}}};
     tml_cancel(tml);
     CHECK(tml_is_cancelled(tml) && tml_reduce(tml, &desc) == TML_ERROR_CANCELLED);
     tml_cancel_clear(tml);

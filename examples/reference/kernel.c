@@ -114,7 +114,7 @@ static void kernel(tml_context *tml)
     float length;
     const tml_buffer in = buffer_of(tml, TML_VEC(TML_F32, 2), 1, &(tml_vec2){3, 4});
     const tml_buffer out = buffer_of(tml, TML_F32, 1, NULL);
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(length_of), .in = {in}, .out = out}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(length_of), .in = {in}, .out = {out}}));
     MUST(tml_buffer_read(tml, out, &length));
     CHECK(length == 5);
 }
@@ -127,7 +127,7 @@ static void parameters(tml_context *tml)
     const tml_buffer y = buffer_of(tml, TML_F32, 2, (float[]){0.5f, 0});
     const tml_params params = {.f = {3}, .u = {100}};
     MUST(tml_map(
-        tml, &(tml_map_desc){.kernel = TML_USE(line), .params = params, .in = {x, y}, .out = y}));
+        tml, &(tml_map_desc){.kernel = TML_USE(line), .params = params, .in = {x, y}, .out = {y}}));
     MUST(tml_buffer_read(tml, y, out));
     CHECK(out[0] == 103.5f && out[1] == 106);
 }
@@ -141,9 +141,9 @@ static void matrix(tml_context *tml)
     const tml_buffer x = buffer_of(tml, TML_VEC(TML_F32, 3), 1, &(tml_vec3){2, 4, 6});
     const tml_buffer z = buffer_of(tml, TML_F32, 1, NULL);
     MUST(tml_map(
-        tml, &(tml_map_desc){.kernel = TML_USE(depth_of), .params = half, .in = {x}, .out = z}));
-    MUST(tml_map(tml,
-                 &(tml_map_desc){.kernel = TML_USE(placed), .params = half, .in = {x}, .out = x}));
+        tml, &(tml_map_desc){.kernel = TML_USE(depth_of), .params = half, .in = {x}, .out = {z}}));
+    MUST(tml_map(
+        tml, &(tml_map_desc){.kernel = TML_USE(placed), .params = half, .in = {x}, .out = {x}}));
     MUST(tml_buffer_read(tml, z, depth));
     MUST(tml_buffer_read(tml, x, at));
     CHECK(depth[0] == 8 && at[0].x == 1 && at[0].y == 2 && at[0].z == depth[0]);
@@ -156,13 +156,12 @@ static void several_outputs(tml_context *tml)
     float wholes[2], rests[2];
     const tml_buffer x = buffer_of(tml, TML_F32, 2, (float[]){1.25f, 3.5f});
     const tml_buffer part = buffer_of(tml, TML_F32, 2, NULL);
-    MUST(tml_map(tml,
-                 &(tml_map_desc){.kernel = TML_USE(split), .in = {x}, .out = x, .also = {part}}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(split), .in = {x}, .out = {x, part}}));
     MUST(tml_buffer_read(tml, x, wholes));
     MUST(tml_buffer_read(tml, part, rests));
     CHECK(wholes[1] == 3 && rests[1] == 0.5f);
-    MUST(tml_map(tml, &(tml_map_desc){
-                          .kernel = TML_USE(both_warm), .in = {part}, .out = x, .also = {part}}));
+    MUST(tml_map(tml,
+                 &(tml_map_desc){.kernel = TML_USE(both_warm), .in = {part}, .out = {x, part}}));
     MUST(tml_buffer_read(tml, part, rests));
     CHECK(rests[1] == heat_twice(0.5f));
 }
@@ -172,7 +171,7 @@ static void positions(tml_context *tml)
 {
     uint32_t places[3];
     const tml_buffer out = buffer_of(tml, TML_U32, 3, NULL);
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(place), .length.count = 3, .out = out}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(place), .length.count = 3, .out = {out}}));
     MUST(tml_buffer_read(tml, out, places));
     CHECK(places[1] == 10 && places[2] == 20);
 }
@@ -186,7 +185,7 @@ static void gather(tml_context *tml)
     const tml_buffer edges = buffer_of(tml, TML_VEC(TML_U32, 2), 1, &(tml_uvec2){0, 2});
     const tml_buffer out = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
     MUST(tml_map(tml,
-                 &(tml_map_desc){.kernel = TML_USE(halfway), .in = {edges, points}, .out = out}));
+                 &(tml_map_desc){.kernel = TML_USE(halfway), .in = {edges, points}, .out = {out}}));
     MUST(tml_buffer_read(tml, out, &middle));
     CHECK(middle.x == 1 && middle.y == 2 && middle.z == 3);
 }
@@ -197,9 +196,9 @@ static void views_of_an_array(tml_context *tml)
     tml_vec4 v;
     const tml_buffer words = buffer_of(tml, TML_F32, 8, (float[]){0, 1, 2, 3, 4, 5, 6, 7});
     const tml_buffer out = buffer_of(tml, TML_VEC(TML_F32, 4), 1, NULL);
-    MUST(tml_map(
-        tml,
-        &(tml_map_desc){.kernel = TML_USE(second), .in = {words}, .length.count = 1, .out = out}));
+    MUST(tml_map(tml,
+                 &(tml_map_desc){
+                     .kernel = TML_USE(second), .in = {words}, .length.count = 1, .out = {out}}));
     MUST(tml_buffer_read(tml, out, &v));
     CHECK(v.x == 1 && v.y == 2 && v.z == 4 && v.w == 7);
 }
@@ -211,9 +210,9 @@ static void random_numbers(tml_context *tml)
     tml_uvec2 drawn;
     const tml_buffer out = buffer_of(tml, TML_F32, 1000, NULL);
     const tml_buffer result = buffer_of(tml, TML_F64, 1, NULL);
-    MUST(
-        tml_map(tml, &(tml_map_desc){.kernel = TML_USE(chance), .length.count = 1000, .out = out}));
-    MUST(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MEAN, .in = out, .out = result}));
+    MUST(tml_map(tml,
+                 &(tml_map_desc){.kernel = TML_USE(chance), .length.count = 1000, .out = {out}}));
+    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = out, .folds = {{TML_FOLD_MEAN, result}}}));
     MUST(tml_buffer_read(tml, result, &mean));
     call_kernel(tml, TML_USE(draws), &(uint32_t){7}, &drawn);
     CHECK(mean > 0.45 && mean < 0.55 && drawn.x == drawn.y);
@@ -227,7 +226,7 @@ static void library(tml_context *tml)
 {
     float x;
     const tml_buffer one = buffer_of(tml, TML_F32, 1, &(float){0.5f});
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(warmer), .in = {one}, .out = one}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(warmer), .in = {one}, .out = {one}}));
     MUST(tml_buffer_read(tml, one, &x));
     CHECK(x == 0.5f && heat_of(1) == 1);
 }
@@ -338,9 +337,10 @@ static void wide_numbers(tml_context *tml)
     const tml_buffer i64 = buffer_of(tml, TML_I64, 1, NULL);
     const tml_length one = {.count = 1};
     MUST(tml_map(tml, &(tml_map_desc){
-                          .kernel = TML_USE(doubled), .in = {words}, .length = one, .out = f64}));
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(joined), .in = {low, high}, .out = u64}));
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(negated), .in = {low, high}, .out = i64}));
+                          .kernel = TML_USE(doubled), .in = {words}, .length = one, .out = {f64}}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(joined), .in = {low, high}, .out = {u64}}));
+    MUST(
+        tml_map(tml, &(tml_map_desc){.kernel = TML_USE(negated), .in = {low, high}, .out = {i64}}));
     MUST(tml_buffer_read(tml, f64, &twice));
     MUST(tml_buffer_read(tml, u64, &number));
     MUST(tml_buffer_read(tml, i64, &less));
@@ -368,7 +368,7 @@ static void kernel_by_hand(tml_context *tml)
                                  .params = {TML_F32},
                                  .run = run_negative};
     const tml_buffer in = buffer_of(tml, TML_F32, 2, (float[]){1, -2});
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = &negative, .in = {in}, .out = in}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = &negative, .in = {in}, .out = {in}}));
     MUST(tml_buffer_read(tml, in, out));
     CHECK(out[0] == -1 && out[1] == 2);
 }

@@ -50,7 +50,7 @@ static inline void call_kernel(tml_context *tml, const tml_kernel *kernel, const
 {
     const tml_buffer element = buffer_of(tml, kernel->params[0], 1, in);
     const tml_buffer result = buffer_of(tml, kernel->result, 1, NULL);
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {element}, .out = result}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = kernel, .in = {element}, .out = {result}}));
     MUST(tml_buffer_read(tml, result, out));
 }
 

@@ -16,7 +16,7 @@ static void map(tml_context *tml)
     float squares[3];
     const tml_buffer in = buffer_of(tml, TML_F32, 3, (float[]){1, 2, 3});
     const tml_buffer out = buffer_of(tml, TML_F32, 3, NULL);
-    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(squared), .in = {in}, .out = out}));
+    MUST(tml_map(tml, &(tml_map_desc){.kernel = TML_USE(squared), .in = {in}, .out = {out}}));
     MUST(tml_buffer_read(tml, out, squares));
     CHECK(squares[0] == 1 && squares[1] == 4 && squares[2] == 9);
 }
@@ -30,8 +30,7 @@ static void reduce(tml_context *tml)
     const tml_buffer total = buffer_of(tml, TML_F64, 1, NULL);
     const tml_buffer largest = buffer_of(tml, TML_U32, 1, NULL);
     const tml_reduce_result argmax = {TML_FOLD_ARGMAX, largest}; /* of at most TML_MAX_FOLDS */
-    MUST(tml_reduce(
-        tml, &(tml_reduce_desc){.fold = TML_FOLD_SUM, .in = in, .out = total, .also = {argmax}}));
+    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_SUM, total}, argmax}}));
     MUST(tml_buffer_read(tml, total, &sum));
     MUST(tml_buffer_read_count(tml, largest, &where));
     CHECK(sum == 15 && where == 1);
@@ -41,10 +40,9 @@ static void reduce(tml_context *tml)
         buffer_of(tml, TML_VEC(TML_F32, 3), 2, (float[]){1, 2, 3, /* and */ -1, 5, 3});
     const tml_buffer least = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
     const tml_buffer most = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
-    MUST(tml_reduce(tml, &(tml_reduce_desc){.fold = TML_FOLD_MIN,
-                                            .in = points,
-                                            .out = least,
-                                            .also = {{TML_FOLD_MAX, most}}}));
+    MUST(tml_reduce(
+        tml,
+        &(tml_reduce_desc){.in = points, .folds = {{TML_FOLD_MIN, least}, {TML_FOLD_MAX, most}}}));
     MUST(tml_buffer_read(tml, least, low));
     MUST(tml_buffer_read(tml, most, high));
     CHECK(low[0] == -1 && low[1] == 2 && low[2] == 3 && high[0] == 1 && high[1] == 5);
@@ -127,8 +125,9 @@ static void partition(tml_context *tml)
     float parts[4];
     const tml_buffer in = buffer_of(tml, TML_F32, 4, (float[]){3, -1, 4, -2});
     const tml_buffer out = buffer_of(tml, TML_F32, 4, NULL);
-    const tml_partition_desc desc = {.keep.kernel = TML_USE(is_positive), .payloads = {{in, out}}};
-    MUST(tml_partition(tml, &desc));
+    const tml_compact_desc desc = {
+        .keep.kernel = TML_USE(is_positive), .payloads = {{in, out}}, .partition = true};
+    MUST(tml_compact(tml, &desc));
     MUST(tml_buffer_read(tml, out, parts));
     CHECK(parts[0] == 3 && parts[1] == 4 && parts[2] == -1 && parts[3] == -2);
 }
@@ -153,7 +152,7 @@ static void sort_segments(tml_context *tml)
     float keys[5];
     const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){2, -5, 1, 0, -1});
     const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 2, 5});
-    MUST(tml_sort(tml, &(tml_sort_desc){.keys = in, .offsets = offsets, .sorted = in}));
+    MUST(tml_sort(tml, &(tml_sort_desc){.keys = in, .segments.offsets = offsets, .sorted = in}));
     MUST(tml_buffer_read(tml, in, keys));
     CHECK(keys[0] == -5 && keys[1] == 2 && keys[2] == -1 && keys[3] == 0 && keys[4] == 1);
 }
@@ -195,7 +194,7 @@ static void scatter(tml_context *tml)
     const tml_buffer letters = buffer_of(tml, TML_U8, 2, "ow");
     const tml_buffer indices = buffer_of(tml, TML_U32, 2, (uint32_t[]){1, 2});
     const tml_buffer out = buffer_of(tml, TML_U8, 4, "f__l");
-    MUST(tml_scatter(tml, &(tml_scatter_desc){.indices = indices, .payloads = {{letters, out}}}));
+    MUST(tml_scatter(tml, &(tml_gather_desc){.indices = indices, .payloads = {{letters, out}}}));
     MUST(tml_buffer_read(tml, out, spelt));
     CHECK(!strcmp(spelt, "fowl"));
 }
@@ -223,7 +222,7 @@ static void expand(tml_context *tml)
     MUST(tml_expand(tml, &(tml_expand_desc){.count_kernel = TML_USE(copies),
                                             .emit_kernel = TML_USE(numbered),
                                             .in = {in},
-                                            .out = out}));
+                                            .out = {out}}));
     MUST(tml_buffer_read(tml, out, numbers));
     CHECK(numbers[0] == 20 && numbers[1] == 21 && numbers[2] == 30 && numbers[4] == 32);
 }
@@ -275,9 +274,9 @@ static void reduce_segments(tml_context *tml)
     const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){1, 7, 3, 2, 9});
     const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 3, 5});
     const tml_buffer out = buffer_of(tml, TML_F32, 2, NULL);
-    MUST(tml_reduce_segments(tml,
-                             &(tml_reduce_segments_desc){
-                                 .fold = TML_FOLD_MAX, .in = in, .offsets = offsets, .out = out}));
+    MUST(tml_reduce(
+        tml,
+        &(tml_reduce_desc){.in = in, .segments.offsets = offsets, .folds = {{TML_FOLD_MAX, out}}}));
     MUST(tml_buffer_read(tml, out, largest));
     CHECK(largest[0] == 7 && largest[1] == 9);
 }
@@ -288,8 +287,8 @@ static void scan_segments(tml_context *tml)
     uint32_t sums[5];
     const tml_buffer in = buffer_of(tml, TML_U32, 5, (uint32_t[]){1, 7, 3, 2, 9});
     const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 3, 5});
-    MUST(tml_scan_segments(tml, &(tml_scan_segments_desc){
-                                    .in = in, .offsets = offsets, .inclusive = true, .out = in}));
+    MUST(tml_scan(tml, &(tml_scan_desc){
+                           .in = in, .segments.offsets = offsets, .inclusive = true, .out = in}));
     MUST(tml_buffer_read(tml, in, sums));
     CHECK(sums[1] == 8 && sums[2] == 11 && sums[3] == 2 && sums[4] == 11);
 }
@@ -304,7 +303,8 @@ static void length_on_the_device(tml_context *tml)
     MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
                                               .payloads = {{in, in}},
                                               .count = kept}));
-    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = in, .length.device = kept, .out = total}));
+    MUST(tml_reduce(tml, &(tml_reduce_desc){
+                             .in = in, .length.device = kept, .folds = {{TML_FOLD_SUM, total}}}));
     MUST(tml_buffer_read(tml, total, &sum));
     CHECK(sum == 7);
 }
@@ -351,11 +351,12 @@ static void reserve(tml_context *tml)
         tml_map_scratch_size(tml, &(tml_map_desc){.kernel = TML_USE(squared),
                                                   .in = {data},
                                                   .length = length,
-                                                  .out = data}),
+                                                  .out = {data}}),
         tml_compact_scratch_size(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
                                                           .payloads = {{data, data}},
                                                           .count = count}),
-        tml_reduce_scratch_size(tml, &(tml_reduce_desc){.in = data, .length = length, .out = sum}),
+        tml_reduce_scratch_size(
+            tml, &(tml_reduce_desc){.in = data, .length = length, .folds = {{TML_FOLD_SUM, sum}}}),
         tml_histogram_scratch_size(
             tml, &(tml_histogram_desc){.kernel = TML_USE(octave), .in = {data}, .out = bins}),
         tml_sort_scratch_size(tml, &(tml_sort_desc){.keys = data, .sorted = data}),
@@ -377,16 +378,17 @@ static void reserve_more(tml_context *tml)
     const tml_buffer sum = buffer_of(tml, TML_U64, 4999, NULL);
     const tml_buffer flags = buffer_of(tml, TML_U8, 5000, NULL);
     const size_t size =
-        tml_partition_scratch_size(
-            tml, &(tml_partition_desc){.keep.flags = flags, .payloads = {{in, out}}}) +
+        tml_compact_scratch_size(
+            tml,
+            &(tml_compact_desc){.keep.flags = flags, .payloads = {{in, out}}, .partition = true}) +
         tml_expand_scratch_size(tml, &(tml_expand_desc){.counts = in, .source = out}) +
         tml_unique_scratch_size(tml, &(tml_unique_desc){.in = in, .values = out}) +
         tml_gather_scratch_size(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}}) +
-        tml_scatter_scratch_size(tml, &(tml_scatter_desc){.indices = in, .payloads = {{in, out}}}) +
-        tml_reduce_segments_scratch_size(
-            tml, &(tml_reduce_segments_desc){.in = flags, .offsets = in, .out = sum}) +
-        tml_scan_segments_scratch_size(
-            tml, &(tml_scan_segments_desc){.in = in, .offsets = in, .out = out});
+        tml_scatter_scratch_size(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}}) +
+        tml_reduce_scratch_size(tml, &(tml_reduce_desc){.in = flags,
+                                                        .segments.offsets = in,
+                                                        .folds = {{TML_FOLD_SUM, sum}}}) +
+        tml_scan_scratch_size(tml, &(tml_scan_desc){.in = in, .segments.offsets = in, .out = out});
     tml_device_info info;
     MUST(tml_reserve(tml, size)); /* the largest alone would do */
     tml_context_describe(tml, &info);

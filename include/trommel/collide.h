@@ -102,7 +102,7 @@ TML_API TML_MUST_CHECK tml_status tml_tree_refit(tml_context *tml, tml_tree *tre
  * On failure the tree is as it was, or where the device failed on the way, refused until a build
  * succeeds.
  * Engines: CPU (done on return), Vulkan, OpenGL ES 3 / WebGL 2, as far as tml_sort, tml_scatter and
- * tml_partition go.
+ * tml_compact go.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, UNSUPPORTED (more
  * than 2^32 / 3 vertices or 2^32 / 9 triangles; OpenGL ES 2 and WebGL 1). After: Wald, Havran: On
  * Building Fast kd-Trees for Ray Tracing, and on Doing that in O(N log N). 2006; Blelloch: Vector

@@ -817,10 +817,10 @@ export class Trommel {
         offsets?: TrommelBuffer;
     }): void;
     /** The k largest keys, or the k smallest, in sort's order, of equal keys the earlier: their values, source indices
-     * and payloads, sorted unless `unsorted`. k: as many as the first output holds where it is not given; on the
+     * and payloads, sorted unless `inSourceOrder`. k: as many as the first output holds where it is not given; on the
      * device, and then its count is the bound. `count` gets how many there are. WebGL 1 has none. */
     topK(options: {
-        keys: TrommelBuffer; length?: Length; k?: Length; smallest?: boolean; unsorted?: boolean;
+        keys: TrommelBuffer; length?: Length; k?: Length; smallest?: boolean; inSourceOrder?: boolean;
         values?: TrommelBuffer; indices?: TrommelBuffer; payloads?: { in: TrommelBuffer; out: TrommelBuffer }[];
         count?: TrommelBuffer;
     }): void;

@@ -65,7 +65,7 @@ def test_top_k(n, dtype):
     for k in (0, 1, n // 2, n, n + 3):
         values, places = trommel.top_k(a, k)
         assert np.array_equal(places, order[:k]) and np.array_equal(values, a[order[:k]])
-        _, places = trommel.top_k(a, k, smallest=True, unsorted=True)
+        _, places = trommel.top_k(a, k, smallest=True, in_source_order=True)
         assert sorted(places) == sorted(np.argsort(a, kind="stable")[:k])
 
 

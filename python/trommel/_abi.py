@@ -16,10 +16,10 @@ TML_MAX_PARAMS = 6
 TML_MAX_INPUTS = 4
 TML_MAX_OUTS = 4
 (TML_PARAM_INDEX, TML_PARAM_RANK, TML_PARAM_PARAMS, TML_PARAM_WORDS) = range(1048576, 1048580)
+TML_MAX_FOLDS = 8
 TML_MAX_PAYLOADS = 8
 (TML_METHOD_AUTO, TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_HISTOPYRAMID) = range(0, 4)
 (TML_FOLD_SUM, TML_FOLD_MIN, TML_FOLD_MAX, TML_FOLD_ARGMIN, TML_FOLD_ARGMAX, TML_FOLD_MEAN) = range(0, 6)
-TML_MAX_FOLDS = 8
 (TML_COLLIDE_CLASS_NONE, TML_COLLIDE_CLASS_CROSSING, TML_COLLIDE_CLASS_TOUCHING, TML_COLLIDE_CLASS_COPLANAR,
  TML_COLLIDE_CLASS_DEGENERATE, TML_COLLIDE_CLASS_COUNT) = range(0, 6)
 (TML_COLLIDE_WANT_ALL, TML_COLLIDE_WANT_COUNT, TML_COLLIDE_WANT_FIRST) = range(0, 3)
@@ -66,9 +66,8 @@ TML_EXPOSURE_WORDS = 8
 TML_MESH_MAX_ATTRIBUTES = 8
 (TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
 (TML_OPERATION_MAP, TML_OPERATION_REDUCE, TML_OPERATION_HISTOGRAM, TML_OPERATION_SCAN, TML_OPERATION_COMPACT,
- TML_OPERATION_PARTITION, TML_OPERATION_SORT, TML_OPERATION_TOP_K, TML_OPERATION_GATHER, TML_OPERATION_SCATTER,
- TML_OPERATION_SEARCH, TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE, TML_OPERATION_REDUCE_SEGMENTS,
- TML_OPERATION_REDUCE_BY_KEY, TML_OPERATION_SCAN_SEGMENTS) = range(0, 16)
+ TML_OPERATION_SORT, TML_OPERATION_TOP_K, TML_OPERATION_GATHER, TML_OPERATION_SCATTER, TML_OPERATION_SEARCH,
+ TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE, TML_OPERATION_REDUCE_BY_KEY) = range(0, 13)
 TML_SUBDIVIDE_MAX_ATTRIBUTES = 8
 TML_SUBDIVIDE_MAX_CHANNELS = 4
 TML_SUBDIVIDE_MAX_LEVELS = 12
@@ -146,13 +145,16 @@ class tml_kernel(Structure):
 
 
 class tml_length(Structure):
-    _fields_ = [('count', c_uint64), ('device', tml_buffer), ('device_index', c_uint64), ('exact', c_bool),
-                ('reserved', c_uint64)]
+    _fields_ = [('count', c_uint64), ('device', tml_buffer), ('device_index', c_uint64), ('exact', c_bool)]
+
+
+class tml_segments(Structure):
+    _fields_ = [('offsets', tml_buffer), ('starts', tml_buffer), ('count', tml_length)]
 
 
 class tml_map_desc(Structure):
     _fields_ = [('kernel', POINTER(tml_kernel)), ('params', tml_params), ('in', tml_buffer * 4),
-                ('length', tml_length), ('out', tml_buffer), ('also', tml_buffer * 3)]
+                ('out', tml_buffer * 4), ('length', tml_length)]
 
 
 class tml_reduce_result(Structure):
@@ -160,20 +162,20 @@ class tml_reduce_result(Structure):
 
 
 class tml_reduce_desc(Structure):
-    _fields_ = [('fold', c_int), ('in', tml_buffer), ('length', tml_length), ('out', tml_buffer),
-                ('scratch', tml_buffer), ('also', tml_reduce_result * 7)]
+    _fields_ = [('in', tml_buffer), ('folds', tml_reduce_result * 8), ('length', tml_length),
+                ('segments', tml_segments), ('scratch', tml_buffer)]
 
 
 class tml_histogram_desc(Structure):
-    _fields_ = [('kernel', POINTER(tml_kernel)), ('params', tml_params), ('in', tml_buffer * 4),
-                ('length', tml_length), ('bins', c_uint32), ('out', tml_buffer), ('scratch', tml_buffer),
-                ('edges', tml_buffer), ('lower', c_float), ('upper', c_float), ('weights', tml_buffer)]
+    _fields_ = [('in', tml_buffer * 4), ('kernel', POINTER(tml_kernel)), ('params', tml_params),
+                ('edges', tml_buffer), ('lower', c_float), ('upper', c_float), ('weights', tml_buffer),
+                ('out', tml_buffer), ('bins', c_uint32), ('length', tml_length), ('scratch', tml_buffer)]
 
 
 class tml_scan_desc(Structure):
-    _fields_ = [('in', tml_buffer), ('length', tml_length), ('inclusive', c_bool), ('method', c_int),
-                ('out', tml_buffer), ('total', tml_buffer), ('scratch', tml_buffer), ('fold', c_int),
-                ('start', tml_buffer)]
+    _fields_ = [('in', tml_buffer), ('out', tml_buffer), ('inclusive', c_bool), ('fold', c_int),
+                ('start', tml_buffer), ('total', tml_buffer), ('length', tml_length), ('segments', tml_segments),
+                ('method', c_int), ('scratch', tml_buffer)]
 
 
 class tml_keep(Structure):
@@ -186,47 +188,36 @@ class tml_payload(Structure):
 
 
 class tml_compact_desc(Structure):
-    _fields_ = [('keep', tml_keep), ('payloads', tml_payload * 8), ('length', tml_length), ('method', c_int),
-                ('indices', tml_buffer), ('count', tml_buffer), ('scratch', tml_buffer), ('out_first', tml_buffer)]
+    _fields_ = [('keep', tml_keep), ('payloads', tml_payload * 8), ('partition', c_bool), ('indices', tml_buffer),
+                ('count', tml_buffer), ('out_first', tml_buffer), ('length', tml_length), ('method', c_int),
+                ('scratch', tml_buffer)]
 
 
 class tml_sort_desc(Structure):
-    _fields_ = [('keys', tml_buffer), ('length', tml_length), ('descending', c_bool), ('first_bit', c_uint32),
-                ('bit_count', c_uint32), ('sorted', tml_buffer), ('payloads', tml_payload * 8),
-                ('indices', tml_buffer), ('method', c_int), ('scratch', tml_buffer), ('offsets', tml_buffer),
-                ('starts', tml_buffer), ('count', tml_length)]
+    _fields_ = [('keys', tml_buffer), ('descending', c_bool), ('first_bit', c_uint32), ('bit_count', c_uint32),
+                ('sorted', tml_buffer), ('payloads', tml_payload * 8), ('indices', tml_buffer),
+                ('length', tml_length), ('segments', tml_segments), ('method', c_int), ('scratch', tml_buffer)]
 
 
 class tml_top_k_desc(Structure):
-    _fields_ = [('keys', tml_buffer), ('length', tml_length), ('k', tml_length), ('smallest', c_bool),
-                ('unsorted', c_bool), ('values', tml_buffer), ('indices', tml_buffer), ('payloads', tml_payload * 8),
-                ('count', tml_buffer), ('scratch', tml_buffer)]
+    _fields_ = [('keys', tml_buffer), ('k', tml_length), ('smallest', c_bool), ('in_source_order', c_bool),
+                ('values', tml_buffer), ('indices', tml_buffer), ('payloads', tml_payload * 8), ('count', tml_buffer),
+                ('length', tml_length), ('scratch', tml_buffer)]
 
 
 class tml_search_desc(Structure):
-    _fields_ = [('sorted', tml_buffer), ('sorted_length', tml_length), ('queries', tml_buffer),
-                ('length', tml_length), ('descending', c_bool), ('upper', c_bool), ('out', tml_buffer),
-                ('scratch', tml_buffer)]
+    _fields_ = [('sorted', tml_buffer), ('queries', tml_buffer), ('descending', c_bool), ('upper', c_bool),
+                ('out', tml_buffer), ('length', tml_length), ('sorted_length', tml_length), ('scratch', tml_buffer)]
 
 
 class tml_unique_desc(Structure):
-    _fields_ = [('in', tml_buffer), ('length', tml_length), ('values', tml_buffer), ('starts', tml_buffer),
-                ('lengths', tml_buffer), ('count', tml_buffer), ('scratch', tml_buffer)]
-
-
-class tml_reduce_segments_desc(Structure):
-    _fields_ = [('fold', c_int), ('in', tml_buffer), ('offsets', tml_buffer), ('out', tml_buffer),
-                ('scratch', tml_buffer), ('starts', tml_buffer), ('count', tml_length), ('length', tml_length)]
+    _fields_ = [('in', tml_buffer), ('values', tml_buffer), ('starts', tml_buffer), ('lengths', tml_buffer),
+                ('count', tml_buffer), ('length', tml_length), ('scratch', tml_buffer)]
 
 
 class tml_reduce_by_key_desc(Structure):
-    _fields_ = [('fold', c_int), ('keys', tml_buffer), ('values', tml_buffer), ('length', tml_length),
-                ('out_keys', tml_buffer), ('starts', tml_buffer), ('out', tml_buffer), ('count', tml_buffer),
-                ('scratch', tml_buffer)]
-
-
-class tml_scan_segments_desc(Structure):
-    _fields_ = [('in', tml_buffer), ('offsets', tml_buffer), ('inclusive', c_bool), ('out', tml_buffer),
+    _fields_ = [('keys', tml_buffer), ('values', tml_buffer), ('fold', c_int), ('out', tml_buffer),
+                ('out_keys', tml_buffer), ('starts', tml_buffer), ('count', tml_buffer), ('length', tml_length),
                 ('scratch', tml_buffer)]
 
 
@@ -620,7 +611,6 @@ FUNCTIONS = {
     'tml_mip_level': (None, [c_uint32, c_uint32, c_uint32, POINTER(c_uint32), POINTER(c_uint32), POINTER(c_uint64)]),
     'tml_mip_levels': (c_uint32, [c_uint32, c_uint32]),
     'tml_open': (c_int, [POINTER(tml_open_desc), POINTER(c_void_p)]),
-    'tml_partition': (c_int, [c_void_p, POINTER(tml_compact_desc)]),
     'tml_picture_free': (None, [c_void_p, POINTER(tml_picture)]),
     'tml_picture_load': (c_int, [c_void_p, c_char_p, POINTER(tml_load_desc), POINTER(tml_picture)]),
     'tml_picture_save': (c_int, [c_void_p, c_char_p, POINTER(tml_picture)]),
@@ -629,9 +619,7 @@ FUNCTIONS = {
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
     'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
-    'tml_reduce_segments': (c_int, [c_void_p, POINTER(tml_reduce_segments_desc)]),
     'tml_scan': (c_int, [c_void_p, POINTER(tml_scan_desc)]),
-    'tml_scan_segments': (c_int, [c_void_p, POINTER(tml_scan_segments_desc)]),
     'tml_search': (c_int, [c_void_p, POINTER(tml_search_desc)]),
     'tml_sort': (c_int, [c_void_p, POINTER(tml_sort_desc)]),
     'tml_subdivide_adaptive': (c_int, [c_void_p, POINTER(tml_subdivide_adaptive_desc), POINTER(tml_subdivide_result)]),

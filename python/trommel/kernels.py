@@ -175,8 +175,8 @@ def map(kernel: Kernel, *arrays: ArrayLike, f: Sequence[float] = (),  # pylint: 
     context = context_of(context)
     with Buffers(context) as buffers:
         desc = c.tml_map_desc(kernel=kernel.pointer(context), params=kernel_params(f, u, m),
-                              length=c.tml_length(count=count, exact=True),
-                              out=buffers.output(out.view(np.uint8) if out.dtype == bool else out))
+                              length=c.tml_length(count=count, exact=True))
+        desc.out[0] = buffers.output(out.view(np.uint8) if out.dtype == bool else out)
         for k, array in enumerate(arrays):
             getattr(desc, "in")[k] = buffers.input(array)
         context.call("map", desc)

@@ -55,10 +55,10 @@ def reduce(values: ArrayLike, fold: str | Sequence[str] = "sum", context: Contex
     outs = [np.empty((1, *columns), _fold_dtype(name, values.dtype)) for name in folds]
     context = context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_reduce_desc(fold=kinds[0], out=buffers.output(outs[0]), length=_all(values))
+        desc = c.tml_reduce_desc(length=_all(values))
         setattr(desc, "in", buffers.input(values))
-        for k in range(1, len(folds)):
-            desc.also[k - 1] = c.tml_reduce_result(kinds[k], buffers.output(outs[k]))
+        for k, (kind, out) in enumerate(zip(kinds, outs)):
+            desc.folds[k] = c.tml_reduce_result(kind, buffers.output(out))
         context.call("reduce", desc)
     results = [out[0] if columns else out[0].item() for out in outs]
     return results[0] if isinstance(fold, str) else results
@@ -94,12 +94,10 @@ def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = N
         kind = np.uint32 if values.itemsize < 4 else values.dtype
     out, context = np.zeros(len(values), kind), context_of(context)
     with Buffers(context) as buffers:
+        desc = c.tml_scan_desc(inclusive=inclusive, out=buffers.output(out, filled=offsets is not None),
+                               length=_all(values), fold=_FOLDS[fold])
         if offsets is not None:
-            desc = c.tml_scan_segments_desc(buffers.input(values), buffers.input(_offsets(offsets)), inclusive,
-                                            buffers.output(out, filled=True))
-            context.call("scan_segments", desc)
-            return out
-        desc = c.tml_scan_desc(inclusive=inclusive, out=buffers.output(out), length=_all(values), fold=_FOLDS[fold])
+            desc.segments.offsets = buffers.input(_offsets(offsets))
         if start is not None:
             desc.start = buffers.input(np.array([start], kind))
         setattr(desc, "in", buffers.input(values))
@@ -107,7 +105,7 @@ def scan(values: ArrayLike, inclusive: bool = False, context: Context | None = N
     return out
 
 
-def _select(call, arrays, keep, context, indices, inputs, params):
+def _select(is_partition, arrays, keep, context, indices, inputs, params):
     single = not isinstance(arrays, (tuple, list)) or not arrays or np.ndim(arrays[0]) == 0
     arrays = [as_array(a, "array") for a in ([arrays] if single else arrays)]
     if len(arrays) > c.TML_MAX_PAYLOADS:
@@ -115,7 +113,7 @@ def _select(call, arrays, keep, context, indices, inputs, params):
                               f"{c.TML_MAX_PAYLOADS}")
     context = context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_compact_desc()
+        desc = c.tml_compact_desc(partition=is_partition)
         if isinstance(keep, Kernel):
             given = kernel_inputs(keep, arrays[:len(keep.arrays)] if inputs is None else inputs)
             desc.keep.kernel, desc.keep.params = keep.pointer(context), kernel_params(*params)
@@ -138,7 +136,7 @@ def _select(call, arrays, keep, context, indices, inputs, params):
             places = np.empty(length, np.uint64)
             desc.indices = buffers.output(places)
         desc.count, desc.length.count, desc.length.exact = buffers.count(), length, True
-        context.call(call, desc)
+        context.call("compact", desc)
     outs = outs + [places] if indices else outs
     return buffers.counted, outs, single and not indices
 
@@ -155,7 +153,7 @@ def compact(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *, inp
     >>> trommel.compact([[5.0, 6.0, 7.0], [1, 2, 3]], [True, False, True])
     [array([5., 7.]), array([1, 3])]
     """
-    count, outs, single = _select("compact", arrays, keep, context, indices, inputs, (f, u, m))
+    count, outs, single = _select(False, arrays, keep, context, indices, inputs, (f, u, m))
     outs = [out[:count] for out in outs]
     return outs[0] if single else outs
 
@@ -169,7 +167,7 @@ def partition(arrays: Any, keep: ArrayLike | Kernel, indices: bool = False, *,
     >>> trommel.partition([5, 6, 7], [True, False, True])
     (array([5, 7, 6]), 2)
     """
-    count, outs, single = _select("partition", arrays, keep, context, indices, inputs, (f, u, m))
+    count, outs, single = _select(True, arrays, keep, context, indices, inputs, (f, u, m))
     return (outs[0] if single else outs), count
 
 
@@ -213,16 +211,16 @@ def sort(keys: ArrayLike, payloads: Sequence[ArrayLike] = (), descending: bool =
         if indices:
             desc.indices = buffers.output(places)
         if segments is not None:
-            desc.offsets = buffers.input(segments)
+            desc.segments.offsets = buffers.input(segments)
         context.call("sort", desc)
     outs = outs + [places] if indices else outs
     return outs[0] if len(outs) == 1 else outs
 
 
-def top_k(keys: ArrayLike, k: int, smallest: bool = False, unsorted: bool = False,
+def top_k(keys: ArrayLike, k: int, smallest: bool = False, in_source_order: bool = False,
           context: Context | None = None) -> tuple[Array, Array]:
     """The k largest keys, or the smallest, and their indices; of equal keys the earlier come first. As many as there
-    are keys at most. In sort's order, or unsorted: those that equal the last one come last, all else as in keys.
+    are keys at most. In sort's order, or in_source_order: those that equal the last one come last, all else as in keys.
 
     >>> import trommel
     >>> [a.tolist() for a in trommel.top_k([2, 9, 5, 9], 3)]
@@ -235,8 +233,8 @@ def top_k(keys: ArrayLike, k: int, smallest: bool = False, unsorted: bool = Fals
     values, places = np.empty(k, keys.dtype), np.empty(k, np.uint64)
     with Buffers(context) as buffers:
         context.call("top_k", c.tml_top_k_desc(
-            keys=buffers.input(keys), length=_all(keys), k=_all(values), smallest=smallest, unsorted=unsorted,
-            values=buffers.output(values), indices=buffers.output(places)))
+            keys=buffers.input(keys), length=_all(keys), k=_all(values), smallest=smallest,
+            in_source_order=in_source_order, values=buffers.output(values), indices=buffers.output(places)))
     return values, places
 
 
@@ -343,10 +341,11 @@ def reduce_segments(values: ArrayLike, offsets: ArrayLike, fold: str = "sum",
     out = np.empty(max(len(offsets), 1) - 1, _fold_dtype(fold, values.dtype))
     context = context_of(context)
     with Buffers(context) as buffers:
-        desc = c.tml_reduce_segments_desc(fold=choose(_FOLDS, "fold", fold), offsets=buffers.input(offsets),
-                                          out=buffers.output(out))
+        desc = c.tml_reduce_desc(length=_all(values))
         setattr(desc, "in", buffers.input(values))
-        context.call("reduce_segments", desc)
+        desc.segments.offsets = buffers.input(offsets)
+        desc.folds[0] = c.tml_reduce_result(choose(_FOLDS, "fold", fold), buffers.output(out))
+        context.call("reduce", desc)
     return out
 
 

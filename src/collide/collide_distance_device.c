@@ -112,8 +112,7 @@ static void add_bounds(broad_run *run, distance_stream *near)
         p, &(tml_map_desc){.kernel = TML_USE(collide_near_pair),
                            .in = {near->pairs, near->triangles[0], near->triangles[1], near->view},
                            .length = near->length,
-                           .out = below,
-                           .also = {above, pose}});
+                           .out = {below, above, pose}});
     const tml_buffer best = distance_add_best(near, TML_FOLD_MIN, above, pose, TML_F32);
     program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_near),
                                                     .in = {below, near->pairs, best, near->view}},
@@ -122,7 +121,7 @@ static void add_bounds(broad_run *run, distance_stream *near)
                                            .count = count});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_told),
                                    .in = {near->largest, count},
-                                   .out = run->told});
+                                   .out = {run->told}});
 }
 
 static void try_poses(broad_run *run)

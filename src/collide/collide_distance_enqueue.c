@@ -126,7 +126,7 @@ static tml_buffer add_won(distance_stream *run, const tml_buffer ids[2], tml_len
                 &(tml_map_desc){.kernel = TML_USE(collide_apart_pair),
                                 .in = {run->pairs, run->triangles[0], run->triangles[1], run->view},
                                 .length = run->length,
-                                .out = distances});
+                                .out = {distances}});
     const tml_buffer least = distance_add_best(run, TML_FOLD_MIN, distances, run->pose, TML_F64);
     program_compact(p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_apart_is_nearest),
                                                     .in = {distances, run->pairs, least}},
@@ -137,13 +137,12 @@ static tml_buffer add_won(distance_stream *run, const tml_buffer ids[2], tml_len
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_apart_key),
                                    .in = {near, ids[0], ids[1]},
                                    .length = run->length,
-                                   .out = keys,
-                                   .also = {pose}});
+                                   .out = {keys, pose}});
     const tml_buffer which = distance_add_best(run, TML_FOLD_ARGMIN, keys, pose, TML_U32);
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_apart_won),
                                    .in = {which, near, ids[0], ids[1]},
                                    .length = length,
-                                   .out = won});
+                                   .out = {won}});
     return won;
 }
 
@@ -185,16 +184,16 @@ static tml_status distance_on_device_enqueue(const apart_call *call_of)
         p.status = tree_build_ids_make(p.tml, call, trees[i], &ids[i]);
     const tml_buffer won = add_won(&run, ids, call_of->length);
     tml_map_desc tell = tell_of(&run, call_of, won);
-    tell.out = desc->distances;
-    tell.also[0] = output(&run, desc->points_a, TML_VEC(TML_F32, 3));
-    tell.also[1] = output(&run, desc->points_b, TML_VEC(TML_F32, 3));
-    tell.also[2] = output(&run, desc->triangles, TML_VEC(TML_U32, 2));
+    tell.out[0] = desc->distances;
+    tell.out[1] = output(&run, desc->points_a, TML_VEC(TML_F32, 3));
+    tell.out[2] = output(&run, desc->points_b, TML_VEC(TML_F32, 3));
+    tell.out[3] = output(&run, desc->triangles, TML_VEC(TML_U32, 2));
     program_map(&p, &tell);
     if (!tml_buffer_is_none(desc->needed))
         program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_apart_needed),
                                         .in = {run.largest},
                                         .length = tml_length_of(1),
-                                        .out = desc->needed});
+                                        .out = {desc->needed}});
     return program_enqueue(p, (tml_buffer){0, 0});
 }
 

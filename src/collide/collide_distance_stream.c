@@ -254,7 +254,7 @@ tml_buffer distance_add_best(const distance_stream *run, tml_fold fold, tml_buff
     const tml_buffer out = program_array(p, type, run->count);
     if (run->count == 1) {
         program_reduce(
-            p, &(tml_reduce_desc){.fold = fold, .in = values, .length = run->length, .out = out});
+            p, &(tml_reduce_desc){.in = values, .length = run->length, .folds = {{fold, out}}});
         return out;
     }
     const tml_buffer offsets = program_array(p, TML_U32, (uint64_t)run->count + 1);
@@ -262,8 +262,8 @@ tml_buffer distance_add_best(const distance_stream *run, tml_fold fold, tml_buff
                                          .sorted_length = run->length,
                                          .queries = run->numbers,
                                          .out = offsets});
-    program_reduce_segments(
-        p, &(tml_reduce_segments_desc){.fold = fold, .in = values, .offsets = offsets, .out = out});
+    program_reduce(
+        p, &(tml_reduce_desc){.in = values, .segments.offsets = offsets, .folds = {{fold, out}}});
     return out;
 }
 
@@ -304,15 +304,15 @@ static void add_view(distance_stream *run, tml_buffer poses, const tml_length *l
                .kernel = TML_USE(collide_near_shapes),
                .params = {.u = {run->count, words, words * (uint32_t)length->device_index}},
                .in = {run->shapes[0], run->shapes[1], has_count ? length->device : run->shapes[0]},
-               .out = shapes});
+               .out = {shapes}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_view),
                                    .params = {.f = {most}},
                                    .in = {shapes, poses, run->boxes[0], run->boxes[1]},
-                                   .out = run->view});
+                                   .out = {run->view}});
     if (run->count == 1)
         return;
     run->numbers = program_array(p, TML_U32, (uint64_t)run->count + 1);
-    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_number), .out = run->numbers});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_number), .out = {run->numbers}});
 }
 
 /* What a step does: which levels and sides, the logarithm of how many children a pair has; and the
@@ -346,14 +346,13 @@ static void add_descents(distance_stream *run, const tml_map_desc *descend)
                      above = distance_array(run, TML_F32);
     const tml_buffer pose = distance_array(run, TML_U32);
     map.length = run->length;
-    map.out = leaves;
+    map.out[0] = leaves;
     program_map(run->p, &map);
     program_map(run->p,
                 &(tml_map_desc){.kernel = TML_USE(collide_near_seen),
                                 .in = {leaves, run->triangles[0], run->triangles[1], run->view},
                                 .length = run->length,
-                                .out = above,
-                                .also = {pose}});
+                                .out = {above, pose}});
     run->best = distance_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
 }
 
@@ -376,9 +375,8 @@ static void add_pairs(distance_stream *run, const tml_keep *keep, const tml_map_
     map.in[1] = count;
     map.params.u[2] = (uint32_t)run->room;
     map.length = tml_length_of(run->room);
-    map.out = run->pairs;
-    memcpy(map.also, (const tml_buffer[]){run->pose, run->children, run->largest},
-           3 * sizeof *map.also);
+    memcpy(map.out, (const tml_buffer[]){run->pairs, run->pose, run->children, run->largest},
+           sizeof map.out);
     program_map(run->p, &map);
 }
 
@@ -415,7 +413,7 @@ static void add_lower(distance_stream *run, uint32_t number)
     program_map(run->p, &(tml_map_desc){.kernel = TML_USE(collide_near_lower),
                                         .in = {pairs, run->best, pairs, run->view},
                                         .length = run->length,
-                                        .out = run->pairs});
+                                        .out = {run->pairs}});
 }
 
 static void add_step(distance_stream *run, distance_step step)

@@ -250,7 +250,7 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
     tml_map_desc map = {
         .in = {stream->pairs[from], a->device_boxes, b->device_boxes, stream->poses},
         .length = length,
-        .out = stream->met};
+        .out = {stream->met}};
     uint32_t *u = map.params.u;
     if (step->a_level == 1 && step->b_level == 1) {
         map.kernel = TML_USE(collide_split_leaf);
@@ -287,7 +287,7 @@ static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
                                                   .params = {.u = {word}},
                                                   .in = {stream->made, stream->totals[which]},
                                                   .length = {.count = MADE_WORDS},
-                                                  .out = stream->made});
+                                                  .out = {stream->made}});
 }
 
 /* Enqueues how many pairs of triangles the last step has tested: the length of an expansion that
@@ -311,7 +311,7 @@ static tml_status crossings_enqueue(const breadth_run *run, tml_length length, i
         tml_map(run->job->tml, &(tml_map_desc){.kernel = TML_USE(collide_sure_count),
                                                .in = {stream->met},
                                                .length = length,
-                                               .out = stream->met});
+                                               .out = {stream->met}});
     if (status != TML_OK)
         return status;
     return tml_histogram(run->job->tml, &(tml_histogram_desc){.kernel = TML_USE(collide_pose_bin),
@@ -344,7 +344,7 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_leng
                               .params = {.u = {run->steps[number].splits_b, mask}},
                               .in = {stream->met, stream->pairs[from]},
                               .length = length,
-                              .out = stream->pairs[!from],
+                              .out = {stream->pairs[!from]},
                               .total = stream->totals[!from]};
     tml_status status = met_enqueue(run, number, length, from);
     TML_THEN(status, tml_expand(job->tml, &expand));

@@ -160,7 +160,7 @@ static inline uint64_t tml_expand_capacity(const tml_context *tml, const tml_exp
 {
     uint64_t capacity = UINT64_MAX;
     for (uint32_t o = 0; o < TML_MAX_OUTS + 2; o++) {
-        tml_buffer buffer = o < TML_MAX_OUTS    ? tml_expand_out(desc, o)
+        tml_buffer buffer = o < TML_MAX_OUTS    ? desc->out[o]
                             : o == TML_MAX_OUTS ? desc->source
                                                 : desc->rank;
         const tml_slot *slot = tml_slot_of(tml, buffer);

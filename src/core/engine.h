@@ -22,7 +22,7 @@ typedef struct tml_sort_resolved {
     tml_sort_desc desc;
     uint64_t flip;
     uint64_t real_flip; /* of keys whose highest bit is set */
-    /* The most segments. SORT_SEGMENTS has desc.offsets or desc.starts, with a resolved count. */
+    /* The most segments. desc.segments has a resolved count. */
     uint64_t segments;
 } tml_sort_resolved;
 
@@ -32,9 +32,9 @@ typedef struct tml_scan_resolved {
     uint64_t flip, real_flip, least;
 } tml_scan_resolved;
 
-/* A part writes values, indices and count, in the order of desc.unsorted; desc's other results are
- * steps of src/stream. k.count is at most length.count. Whatever desc.smallest says, the elements
- * with the smallest codes (kernels/sort.k.h) are selected. */
+/* A part writes values, indices and count, in source order if desc.in_source_order says so; desc's
+ * other results are steps of src/stream. k.count is at most length.count. Whatever desc.smallest
+ * says, the elements with the smallest codes (kernels/sort.k.h) are selected. */
 typedef struct tml_top_k_resolved {
     tml_top_k_desc desc;
     uint64_t flip, real_flip;
@@ -66,26 +66,11 @@ static inline tml_type tml_kernel_out_type(const tml_kernel *kernel, uint32_t k)
 {
     return kernel->out_count ? kernel->outs[k] : kernel->result;
 }
-/* Output k of a tml_map_desc or of a tml_expand_desc's emit kernel. */
-static inline tml_buffer tml_map_out(const tml_map_desc *desc, uint32_t k)
-{
-    return k ? desc->also[k - 1] : desc->out;
-}
-static inline tml_buffer tml_expand_out(const tml_expand_desc *desc, uint32_t k)
-{
-    return k ? desc->also[k - 1] : desc->out;
-}
-
-/* Result k of a resolved tml_reduce_desc: result 0 is its fold and out, result k > 0 is also[k -
- * 1]. Used entries come first. */
-static inline tml_reduce_result tml_reduce_result_at(const tml_reduce_desc *desc, uint32_t k)
-{
-    return k ? desc->also[k - 1] : (tml_reduce_result){desc->fold, desc->out};
-}
+/* Results of a resolved tml_reduce_desc. Used entries come first. */
 static inline uint32_t tml_reduce_results(const tml_reduce_desc *desc)
 {
-    uint32_t count = 1;
-    while (count < TML_MAX_FOLDS && !tml_buffer_is_none(desc->also[count - 1].out))
+    uint32_t count = 0;
+    while (count < TML_MAX_FOLDS && !tml_buffer_is_none(desc->folds[count].out))
         count++;
     return count;
 }

@@ -51,7 +51,7 @@ typedef struct compact_job {
     cpu_keep keep;
     compact_column columns[MAX_COLUMNS];
     uint32_t column_count;
-    bool partition;
+    bool partition; /* desc.partition */
     uint64_t length;
     uint64_t out_first; /* the element that outputs begin with */
     uint64_t tile_items;
@@ -79,10 +79,9 @@ static void add_column(compact_job *job, const tml_slot *in, const tml_slot *out
 }
 
 /* first: the element that outputs begin with */
-static void plan(tml_context *tml, const tml_compact_desc *desc, bool partition, uint64_t first,
-                 compact_job *job)
+static void plan(tml_context *tml, const tml_compact_desc *desc, uint64_t first, compact_job *job)
 {
-    *job = (compact_job){.tml = tml, .partition = partition, .out_first = first};
+    *job = (compact_job){.tml = tml, .partition = desc->partition, .out_first = first};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, tml_slot_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
@@ -328,25 +327,24 @@ static void cpu_compact_reduce_then_scan(compact_job *job)
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-static size_t cpu_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc,
-                                       bool partition)
+size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
     if (desc->method == TML_METHOD_HISTOPYRAMID)
         return cpu_locate_compact_scratch_size(tml, desc);
     compact_job job;
     cpu_arena arena = {0};
-    plan(tml, desc, partition, 0, &job); /* contents are not there yet */
+    plan(tml, desc, 0, &job); /* contents are not there yet */
     cpu_compact_lay_out(&job, desc, &arena);
     return arena.size;
 }
 
 /* Returns the end of the outputs: out_first plus the number of kept items. */
-static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partition,
-                     const cpu_keep *keep, void *scratch)
+uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
+                        void *scratch)
 {
     compact_job job;
     cpu_arena arena = {.memory = scratch};
-    plan(tml, desc, partition, cpu_first(tml, desc->out_first), &job);
+    plan(tml, desc, cpu_first(tml, desc->out_first), &job);
     cpu_compact_lay_out(&job, desc, &arena);
     job.keep = *keep;
     job.length = cpu_length(tml, &desc->length);
@@ -357,55 +355,24 @@ static uint64_t move(tml_context *tml, const tml_compact_desc *desc, bool partit
     return job.out_first + job.kept_count;
 }
 
-static tml_status cpu_compact_run(tml_context *tml, const tml_compact_desc *desc, bool partition,
-                                  void *scratch)
-{
-    cpu_keep keep;
-    cpu_keep_bind(tml, &desc->keep, &keep);
-    uint64_t kept = move(tml, desc, partition, &keep, scratch);
-    tml_status status = cpu_finish(tml, partition ? "tml_partition" : "tml_compact");
-    if (status == TML_OK)
-        cpu_store_count(tml, desc->count, kept);
-    return status;
-}
-
-size_t cpu_compact_by_scratch_size(tml_context *tml, const tml_compact_desc *desc)
-{
-    return cpu_compact_scratch_size(tml, desc, false);
-}
-
-uint64_t cpu_compact_by(tml_context *tml, const tml_compact_desc *desc, const cpu_keep *keep,
-                        void *scratch)
-{
-    return move(tml, desc, false, keep, scratch);
-}
-
 static size_t compact_scratch_size(tml_context *tml, const void *desc)
 {
-    return cpu_compact_scratch_size(tml, desc, false);
+    return cpu_compact_by_scratch_size(tml, desc);
 }
 
 static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
+    const tml_compact_desc *d = desc;
     (void)size;
-    if (((const tml_compact_desc *)desc)->method == TML_METHOD_HISTOPYRAMID)
-        return cpu_locate_compact(tml, desc, scratch);
-    return cpu_compact_run(tml, desc, false, scratch);
-}
-
-static size_t partition_scratch_size(tml_context *tml, const void *desc)
-{
-    return cpu_compact_scratch_size(tml, desc, true);
-}
-
-static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
-{
-    (void)size;
-    if (((const tml_partition_desc *)desc)->method == TML_METHOD_HISTOPYRAMID)
-        return cpu_locate_partition(tml, desc, scratch);
-    return cpu_compact_run(tml, desc, true, scratch);
+    if (d->method == TML_METHOD_HISTOPYRAMID)
+        return cpu_locate_compact(tml, d, scratch);
+    cpu_keep keep;
+    cpu_keep_bind(tml, &d->keep, &keep);
+    uint64_t kept = cpu_compact_by(tml, d, &keep, scratch);
+    tml_status status = cpu_finish(tml, "tml_compact");
+    if (status == TML_OK)
+        cpu_store_count(tml, d->count, kept);
+    return status;
 }
 
 const tml_engine_op cpu_op_compact = {.scratch_size = compact_scratch_size, .run = compact_run};
-const tml_engine_op cpu_op_partition = {.scratch_size = partition_scratch_size,
-                                        .run = partition_run};

@@ -365,8 +365,8 @@ static tml_status expand_run(tml_context *tml, const void *desc, void *scratch, 
             cpu_call_bind(tml, d->emit_kernel, &d->params, d->in, &job.emit);
             for (uint32_t k = 0; k < tml_kernel_outs(d->emit_kernel); k++) {
                 job.out_sizes[k] = tml_type_size(tml_kernel_out_type(d->emit_kernel, k));
-                job.outs[k] = (unsigned char *)cpu_memory(tml, tml_expand_out(d, k)) +
-                              out_first * job.out_sizes[k];
+                job.outs[k] =
+                    (unsigned char *)cpu_memory(tml, d->out[k]) + out_first * job.out_sizes[k];
             }
         }
         uint64_t steps = job.tile_count * TILE + job.limit;

@@ -195,25 +195,14 @@ tml_status cpu_locate_compact(tml_context *tml, const tml_compact_desc *desc, vo
     bind_compact(tml, desc, scratch, &job);
     uint64_t kept = build(&job), out_first = cpu_first(tml, desc->out_first);
     write_outputs(&job, out_first, kept);
+    if (desc->partition) {
+        job.invert = true;
+        uint64_t rejected = build(&job);
+        write_outputs(&job, kept, rejected);
+    }
     tml_status status = cpu_finish(tml, "tml_compact");
     if (status == TML_OK)
         cpu_store_count(tml, desc->count, out_first + kept);
-    return status;
-}
-
-/* Two compactions: the kept sources, then the rejected ones after them. */
-tml_status cpu_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch)
-{
-    locate_job job;
-    bind_compact(tml, desc, scratch, &job);
-    uint64_t kept = build(&job);
-    write_outputs(&job, 0, kept);
-    job.invert = true;
-    uint64_t rejected = build(&job);
-    write_outputs(&job, kept, rejected);
-    tml_status status = cpu_finish(tml, "tml_partition");
-    if (status == TML_OK)
-        cpu_store_count(tml, desc->count, kept);
     return status;
 }
 
@@ -236,7 +225,7 @@ tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void
     job.numbers = column_of(tml, none, desc->source);
     job.ranks = column_of(tml, none, desc->rank);
     for (uint32_t k = 0; k < TML_MAX_OUTS; k++)
-        job.emitted[k] = column_of(tml, none, tml_expand_out(desc, k));
+        job.emitted[k] = column_of(tml, none, desc->out[k]);
     if (desc->emit_kernel)
         cpu_call_bind(tml, desc->emit_kernel, &desc->params, desc->in, &job.emit);
 

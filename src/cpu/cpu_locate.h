@@ -18,7 +18,6 @@ void cpu_pyramid_locate(const void *scratch, uint64_t output, tml_index *source,
 /* The operations; descs are resolved. */
 size_t cpu_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 tml_status cpu_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch);
-tml_status cpu_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch);
 size_t cpu_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);
 tml_status cpu_locate_expand(tml_context *tml, const tml_expand_desc *desc, void *scratch);
 

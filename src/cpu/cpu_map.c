@@ -49,7 +49,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
     const tml_map_desc *d = desc;
     map_job job = {.tml = tml, .spaces = scratch, .count = cpu_length(tml, &d->length)};
     for (uint32_t k = 0; k < tml_kernel_outs(d->kernel); k++) {
-        job.outs[k] = cpu_memory(tml, tml_map_out(d, k));
+        job.outs[k] = cpu_memory(tml, d->out[k]);
         job.out_sizes[k] = tml_type_size(tml_kernel_out_type(d->kernel, k));
     }
     cpu_call_bind(tml, d->kernel, &d->params, d->in, &job.call);

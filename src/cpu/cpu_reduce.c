@@ -109,7 +109,7 @@ static void store_result(tml_context *tml, const tml_reduce_desc *desc, const re
     for (uint64_t block = 0; block < block_count; block++)
         cpu_fold_join(&job->folds[r], &total, block * CPU_FOLD_BLOCK,
                       job->results[block * job->result_count + r]);
-    const tml_slot *out = tml_slot_of(tml, tml_reduce_result_at(desc, r / job->components).out);
+    const tml_slot *out = tml_slot_of(tml, desc->folds[r / job->components].out);
     tml_type type = tml_type_scalar(out->type);
     unsigned char *memory = out->memory;
     cpu_fold_store(&job->folds[r], &total, 0, job->length,
@@ -127,8 +127,8 @@ static tml_status reduce_run(tml_context *tml, const void *argument, void *scrat
                       .results = scratch};
     (void)size;
     for (uint32_t r = 0; r < job.result_count; r++)
-        cpu_fold_bind(tml, tml_reduce_result_at(desc, r / job.components).fold, desc->in,
-                      r % job.components, &job.folds[r]);
+        cpu_fold_bind(tml, desc->folds[r / job.components].fold, desc->in, r % job.components,
+                      &job.folds[r]);
     if (job.components > 1)
         job.split =
             splits[tml_type_size(tml_type_scalar(in)) == 8][job.components - 2][tml_simd_level()];

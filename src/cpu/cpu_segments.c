@@ -50,13 +50,11 @@ static void choose_group(segments *all)
     all->group = TML_MIN_OF(TML_MAX_OF(group, (uint64_t)1), (uint64_t)MAX_GROUP);
 }
 
-static void bind_segments(tml_context *tml, tml_buffer offsets, tml_buffer in, segments *all)
+static void bind_segments(tml_context *tml, tml_buffer offsets, uint64_t elements, segments *all)
 {
     const tml_slot *slot = tml_slot_of(tml, offsets);
-    *all = (segments){.tml = tml,
-                      .offsets = slot,
-                      .count = slot->count - 1,
-                      .element_count = tml_slot_of(tml, in)->count};
+    *all = (segments){
+        .tml = tml, .offsets = slot, .count = slot->count - 1, .element_count = elements};
     choose_group(all);
     all->long_capacity = all->element_count / LONG;
 }
@@ -273,19 +271,21 @@ static void reduce_long(reduce_job *job, uint64_t s, segment span)
                    job->out_type);
 }
 
-static void reduce_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc, cpu_arena *arena,
+static void reduce_lay_out(tml_context *tml, const tml_reduce_desc *desc, cpu_arena *arena,
                            reduce_job *job)
 {
     *job = (reduce_job){.out = NULL};
-    bind_segments(tml, tml_buffer_is_none(desc->starts) ? desc->offsets : desc->starts, desc->in,
-                  &job->all);
+    bool has_starts = !tml_buffer_is_none(desc->segments.starts);
+    bind_segments(tml, has_starts ? desc->segments.starts : desc->segments.offsets,
+                  desc->length.count, &job->all);
     job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
     job->results = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_FOLD_BLOCK),
                                   sizeof *job->results);
-    if (desc->fold == TML_FOLD_SUM && !tml_type_is_float(tml_slot_of(tml, desc->in)->type)) {
+    if (desc->folds[0].fold == TML_FOLD_SUM &&
+        !tml_type_is_float(tml_slot_of(tml, desc->in)->type)) {
         job->spaces = cpu_arena_take(arena, tml_concurrency(tml), sizeof *job->spaces);
         job->sum_short = job->all.offsets->type == TML_U32 ? sum_short_u32 : sum_short_u64;
-        cpu_scan_bind(tml, desc->in, desc->out, false, &job->scan);
+        cpu_scan_bind(tml, desc->in, desc->folds[0].out, false, &job->scan);
     }
 }
 
@@ -298,9 +298,9 @@ static size_t reduce_segments_scratch_size(tml_context *tml, const void *desc)
 }
 
 /* Leaves the segments that a device counted, and parts the last one. */
-static void bind_starts(tml_context *tml, const tml_reduce_segments_desc *desc, reduce_job *job)
+static void bind_starts(tml_context *tml, const tml_reduce_desc *desc, reduce_job *job)
 {
-    uint64_t count = cpu_length(tml, &desc->count);
+    uint64_t count = cpu_length(tml, &desc->segments.count);
     job->all.element_count = cpu_length(tml, &desc->length);
     job->all.count = count ? count - 1 : 0;
     job->has_last = count > 0;
@@ -314,16 +314,16 @@ static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *
                                       size_t scratch_size)
 {
     (void)scratch_size;
-    const tml_reduce_segments_desc *d = desc;
+    const tml_reduce_desc *d = desc;
     cpu_arena arena = {scratch, 0};
     reduce_job job;
     reduce_lay_out(tml, d, &arena, &job);
-    cpu_fold_bind(tml, d->fold, d->in, 0, &job.fold);
-    const tml_slot *out = tml_slot_of(tml, d->out);
+    cpu_fold_bind(tml, d->folds[0].fold, d->in, 0, &job.fold);
+    const tml_slot *out = tml_slot_of(tml, d->folds[0].out);
     job.out = out->memory;
     job.out_size = out->element_size;
     job.out_type = out->type;
-    if (!tml_buffer_is_none(d->starts))
+    if (!tml_buffer_is_none(d->segments.starts))
         bind_starts(tml, d, &job);
     if (are_in_order(&job.all))
         run_groups(&job.all, reduce_worker, &job);
@@ -331,7 +331,7 @@ static tml_status reduce_segments_run(tml_context *tml, const void *desc, void *
         reduce_long(&job, job.all.long_ones[i], segment_at(&job.all, job.all.long_ones[i]));
     if (job.has_last)
         reduce_long(&job, job.all.count, job.last);
-    return cpu_finish(tml, "tml_reduce_segments");
+    return cpu_finish(tml, "tml_reduce");
 }
 
 const tml_engine_op cpu_op_reduce_segments = {NULL, reduce_segments_scratch_size,
@@ -461,11 +461,11 @@ static const short_fn scan_shorts[2][2][TML_SIMD_LEVELS] = {
     {SIMD_EACH_LEVEL(scan_short_u32_32), SIMD_EACH_LEVEL(scan_short_u32_64)},
     {SIMD_EACH_LEVEL(scan_short_u64_32), SIMD_EACH_LEVEL(scan_short_u64_64)}};
 
-static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, cpu_arena *arena,
+static void scan_lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_arena *arena,
                          scan_job *job)
 {
     *job = (scan_job){.before = NULL};
-    bind_segments(tml, desc->offsets, desc->in, &job->all);
+    bind_segments(tml, desc->segments.offsets, desc->length.count, &job->all);
     job->all.long_ones = cpu_arena_take(arena, job->all.long_capacity, sizeof *job->all.long_ones);
     job->before = cpu_arena_take(arena, blocks_in(job->all.element_count, CPU_SCAN_TILE),
                                  sizeof *job->before);
@@ -487,7 +487,7 @@ static tml_status scan_segments_run(tml_context *tml, const void *desc, void *sc
                                     size_t scratch_size)
 {
     (void)scratch_size;
-    const tml_scan_segments_desc *d = desc;
+    const tml_scan_desc *d = desc;
     cpu_arena arena = {scratch, 0};
     scan_job job;
     scan_lay_out(tml, d, &arena, &job);
@@ -495,7 +495,7 @@ static tml_status scan_segments_run(tml_context *tml, const void *desc, void *sc
         run_groups(&job.all, scan_worker, &job);
     for (uint64_t i = 0; i < job.all.long_count; i++)
         scan_long(&job, job.all.long_ones[i]);
-    return cpu_finish(tml, "tml_scan_segments");
+    return cpu_finish(tml, "tml_scan");
 }
 
 const tml_engine_op cpu_op_scan_segments = {NULL, scan_segments_scratch_size, scan_segments_run};

@@ -135,10 +135,10 @@ static void cpu_sort_segments_lay_out(tml_context *tml, const tml_sort_resolved 
                                       cpu_arena *arena, segments_job *job)
 {
     const tml_sort_desc *desc = &resolved->desc;
-    bool has_starts = !tml_buffer_is_none(desc->starts);
+    bool has_starts = !tml_buffer_is_none(desc->segments.starts);
     *job = (segments_job){
         .has_starts = has_starts,
-        .offsets = tml_slot_of(tml, has_starts ? desc->starts : desc->offsets),
+        .offsets = tml_slot_of(tml, has_starts ? desc->segments.starts : desc->segments.offsets),
     };
     cpu_sort_lay_out(tml, resolved, arena, &job->sort);
     job->wide_ones =
@@ -163,7 +163,8 @@ static tml_status sort_segments_run(tml_context *tml, const void *argument, void
     cpu_sort_segments_lay_out(tml, resolved, &arena, &job);
     sort_job *sort = &job.sort;
     sort->length = cpu_length(tml, &resolved->desc.length);
-    job.count = job.has_starts ? cpu_length(tml, &resolved->desc.count) : resolved->segments;
+    job.count =
+        job.has_starts ? cpu_length(tml, &resolved->desc.segments.count) : resolved->segments;
     uint64_t given = job.has_starts && job.count ? job.count - 1 : job.count;
     if (sort->length == 0 || !cpu_offsets_rise(tml, job.offsets, given))
         return TML_OK;

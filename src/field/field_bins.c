@@ -107,8 +107,7 @@ void field_find_bins(program *p, const tml_field_desc *resolved, tml_buffer word
     program_map(p, &(tml_map_desc){.kernel = TML_USE(field_bin_point),
                                    .in = {resolved->points, words,
                                           has_radii ? resolved->radii : resolved->points},
-                                   .out = bins,
-                                   .also = {records},
+                                   .out = {bins, records},
                                    .length = resolved->length});
 }
 
@@ -132,7 +131,7 @@ void field_find_firsts(program *p, const tml_field_desc *resolved, tml_buffer so
                                    .params.u = {(uint32_t)length.count, words,
                                                 words * (uint32_t)length.device_index, head_count},
                                    .in = {sorted, counter ? length.device : sorted, head},
-                                   .out = out,
+                                   .out = {out},
                                    .length = tml_length_of(head_count + bin_count + 1)});
 }
 

@@ -392,7 +392,7 @@ static void add_rows(program *p, const field_means *means, uint32_t g)
                                             width_of(p->tml, values),
                                             means->head_count + (uint32_t)means->cell_count},
                                .in = {rows, means->arrays[ORDER], values, means->arrays[WORDS]},
-                               .out = rows,
+                               .out = {rows},
                                .length = tml_length_of(length.count * width)});
     }
 }
@@ -407,8 +407,7 @@ static void add_points(program *p, field_means *means)
     field_find_bins(p, field, a[BIN_PLAN], a[BINS], a[RECORDS]);
     program_map(p, &(tml_map_desc){.kernel = TML_USE(field_mean_cells),
                                    .in = {a[BINS], a[RECORDS], a[HEAD]},
-                                   .out = a[BINS],
-                                   .also = {a[READABLE]},
+                                   .out = {a[BINS], a[READABLE]},
                                    .length = field->length});
     field_sort_bins(p, field, a[BINS], means->cell_count,
                     &(tml_sort_desc){.payloads = {{a[READABLE], a[POINTS]}}, .indices = a[ORDER]});
@@ -457,7 +456,7 @@ static void add_parts(program *p, const mean_group *group, const tml_buffer *qua
                                            .params.u = {group->first[i]},
                                            .in = {quads[group->quad[i]]},
                                            .length = length,
-                                           .out = outs[group->number[i]]});
+                                           .out = {outs[group->number[i]]}});
 }
 
 /* The means of a group. Quads of several groups share their arrays. */
@@ -479,8 +478,7 @@ static void add_means(program *p, const field_means *means, uint32_t g, tml_buff
                                                                : several[group->quads - 1],
                                    .in = {positions, a[WORDS], a[POINTS], a[ROWS + g]},
                                    .length = length,
-                                   .out = quads[0],
-                                   .also = {quads[1], quads[2], quads[3]}});
+                                   .out = {quads[0], quads[1], quads[2], quads[3]}});
     add_parts(p, group, quads, length, outs);
 }
 
@@ -611,7 +609,7 @@ static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *de
             &p, &(tml_map_desc){.kernel = field_weights_kernel,
                                 .in = {desc->positions, means.arrays[WORDS], means.arrays[POINTS]},
                                 .length = length,
-                                .out = desc->weights});
+                                .out = {desc->weights}});
     if (size)
         *size = program_scratch_size(p);
     else

@@ -137,8 +137,7 @@ static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *des
                                          (float)desc->lone, (float)reach},
                                    .u = {desc->fewest}},
                         .in = {desc->field->points, {0, 0}, {0, 0}, desc->field->densities},
-                        .out = desc->centres,
-                        .also = {desc->shapes[0], desc->shapes[1], desc->densities},
+                        .out = {desc->centres, desc->shapes[0], desc->shapes[1], desc->densities},
                         .length = length};
     return field_map_near(tml, call, &near, &map);
 }

@@ -46,14 +46,14 @@ static tml_status draw_keep(tml_context *tml, const tml_compact_desc *desc,
     return gl_draw(tml, &info);
 }
 
-static tml_status gl_compact_run(tml_context *tml, const tml_compact_desc *desc, bool is_partition)
+static tml_status compact_run(tml_context *tml, const tml_compact_desc *desc)
 {
     gl_pyramid pyramid;
     gl_located located;
     const gl_locate_info info = {
         .length = &desc->length,
         .outputs = most_outputs(tml, desc),
-        .has_others = is_partition,
+        .has_others = desc->partition,
         .out_first = desc->out_first,
     };
     tml_status status = gl_pyramid_take(tml, true, desc->length.count, &pyramid);
@@ -68,20 +68,4 @@ static tml_status gl_compact_run(tml_context *tml, const tml_compact_desc *desc,
     return status ? status : gl_store_count(tml, desc->count, located.total, located.total_texel);
 }
 
-static tml_status compact_run(tml_context *tml, const tml_compact_desc *desc)
-{
-    return gl_compact_run(tml, desc, false);
-}
-
-static bool partition_supports(tml_context *tml, const tml_partition_desc *desc)
-{
-    return compact_supports(tml, desc);
-}
-
-static tml_status partition_run(tml_context *tml, const tml_partition_desc *desc)
-{
-    return gl_compact_run(tml, desc, true);
-}
-
 GL_OP(compact, tml_compact_desc, compact_supports, compact_run)
-GL_OP(partition, tml_partition_desc, partition_supports, partition_run)

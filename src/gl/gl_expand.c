@@ -83,7 +83,7 @@ static tml_status store_total(tml_context *tml, const tml_expand_desc *desc,
 static tml_status emit(tml_context *tml, const tml_expand_desc *desc, const gl_located *located,
                        uint32_t k)
 {
-    tml_buffer out = tml_expand_out(desc, k);
+    tml_buffer out = desc->out[k];
     uint64_t room = gl_located_room(tml, located, out);
     if (room == 0)
         return TML_OK;

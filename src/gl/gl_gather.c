@@ -49,7 +49,7 @@ static tml_status gather_run(tml_context *tml, const tml_gather_desc *desc)
 }
 
 /* The most elements of an output. */
-static uint64_t most_outputs(const tml_context *tml, const tml_scatter_desc *desc)
+static uint64_t most_outputs(const tml_context *tml, const tml_gather_desc *desc)
 {
     uint64_t most = 0;
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS; p++) {
@@ -59,13 +59,13 @@ static uint64_t most_outputs(const tml_context *tml, const tml_scatter_desc *des
     return most;
 }
 
-static bool scatter_supports(tml_context *tml, const tml_scatter_desc *desc)
+static bool scatter_supports(tml_context *tml, const tml_gather_desc *desc)
 {
     return most_outputs(tml, desc) <= gl_texels_max(tml);
 }
 
 /* For each output the index of its element; 2^32 - 1: none. */
-static tml_status draw_elements(tml_context *tml, const tml_scatter_desc *desc, uint64_t outputs,
+static tml_status draw_elements(tml_context *tml, const tml_gather_desc *desc, uint64_t outputs,
                                 const gl_texture **elements)
 {
     const tml_slot *indices = tml_slot_of(tml, desc->indices);
@@ -93,7 +93,7 @@ static tml_status draw_elements(tml_context *tml, const tml_scatter_desc *desc, 
     return status;
 }
 
-static tml_status scatter_run(tml_context *tml, const tml_scatter_desc *desc)
+static tml_status scatter_run(tml_context *tml, const tml_gather_desc *desc)
 {
     const gl_texture *elements;
     tml_status status = draw_elements(tml, desc, most_outputs(tml, desc), &elements);
@@ -109,4 +109,4 @@ static tml_status scatter_run(tml_context *tml, const tml_scatter_desc *desc)
 }
 
 GL_OP(gather, tml_gather_desc, gather_supports, gather_run)
-GL_OP(scatter, tml_scatter_desc, scatter_supports, scatter_run)
+GL_OP(scatter, tml_gather_desc, scatter_supports, scatter_run)

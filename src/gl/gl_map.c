@@ -16,7 +16,7 @@ static bool is_in_place(const tml_context *tml, const tml_map_desc *desc)
 {
     for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel); k++)
         for (uint32_t i = 0; i < TML_MAX_INPUTS; i++)
-            if (gl_texture_of(tml, tml_map_out(desc, k)) == gl_texture_of(tml, desc->in[i]))
+            if (gl_texture_of(tml, desc->out[k]) == gl_texture_of(tml, desc->in[i]))
                 return true;
     return false;
 }
@@ -50,7 +50,7 @@ static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
     const gl_texture *asides[TML_MAX_OUTS] = {NULL};
     tml_status status = TML_OK;
     for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && status == TML_OK; k++) {
-        const gl_texture *out = gl_texture_of(tml, tml_map_out(desc, k));
+        const gl_texture *out = gl_texture_of(tml, desc->out[k]);
         if (in_place)
             status = gl_temporary(tml, GL_FORMAT_WORDS, words_of(desc, k), &asides[k]);
         if (in_place && status == TML_OK)
@@ -58,8 +58,7 @@ static tml_status draw_outputs(tml_context *tml, const tml_map_desc *desc)
         TML_THEN(status, draw_output(tml, desc, k, in_place ? asides[k] : out));
     }
     for (uint32_t k = 0; k < tml_kernel_outs(desc->kernel) && in_place && status == TML_OK; k++)
-        status = gl_copy(tml, gl_texture_of(tml, tml_map_out(desc, k)), 0, asides[k], 0,
-                         words_of(desc, k));
+        status = gl_copy(tml, gl_texture_of(tml, desc->out[k]), 0, asides[k], 0, words_of(desc, k));
     return status;
 }
 

@@ -156,7 +156,7 @@ tml_status gl_fold_results(tml_context *tml, const gl_fold *fold, const tml_leng
 
 static bool bind_result(tml_context *tml, const tml_reduce_desc *desc, uint32_t k, gl_fold *out)
 {
-    tml_reduce_result result = tml_reduce_result_at(desc, k);
+    tml_reduce_result result = desc->folds[k];
     return gl_fold_bind(tml, result.fold, desc->in, desc->length.count,
                         tml_slot_of(tml, result.out)->type, out);
 }
@@ -181,8 +181,7 @@ static tml_status reduce_run(tml_context *tml, const tml_reduce_desc *desc)
         const gl_texture *result;
         status = gl_fold_results(tml, &folds[k], &desc->length, folds[k].components, &result);
         if (!status)
-            status = gl_store_results(tml, result, folds[k].components, NULL,
-                                      tml_reduce_result_at(desc, k).out);
+            status = gl_store_results(tml, result, folds[k].components, NULL, desc->folds[k].out);
     }
     return status;
 }

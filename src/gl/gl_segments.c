@@ -33,43 +33,42 @@ static const char *offset_defines(const tml_context *tml, tml_buffer offsets, bo
 
 /* ---- reduce ---------------------------------------------------------------------------------- */
 
-static bool has_starts(const tml_reduce_segments_desc *desc)
+static bool has_starts(const tml_reduce_desc *desc)
 {
-    return !tml_buffer_is_none(desc->starts);
+    return !tml_buffer_is_none(desc->segments.starts);
 }
 
-static uint64_t most_segments(const tml_context *tml, const tml_reduce_segments_desc *desc)
+static uint64_t most_segments(const tml_context *tml, const tml_reduce_desc *desc)
 {
-    return has_starts(desc) ? desc->count.count : segments_in(tml, desc->offsets);
+    return has_starts(desc) ? desc->segments.count.count : segments_in(tml, desc->segments.offsets);
 }
 
-static bool fold_bind_segments(tml_context *tml, const tml_reduce_segments_desc *desc,
-                               gl_fold *fold)
+static bool fold_bind_segments(tml_context *tml, const tml_reduce_desc *desc, gl_fold *fold)
 {
-    tml_buffer offsets = has_starts(desc) ? desc->starts : desc->offsets;
-    uint64_t elements = has_starts(desc) ? desc->length.count : tml_slot_of(tml, desc->in)->count;
-    bool is_supported =
-        gl_fold_bind(tml, desc->fold, desc->in, elements, tml_slot_of(tml, desc->out)->type, fold);
+    tml_buffer offsets = has_starts(desc) ? desc->segments.starts : desc->segments.offsets;
+    uint64_t elements = desc->length.count;
+    bool is_supported = gl_fold_bind(tml, desc->folds[0].fold, desc->in, elements,
+                                     tml_slot_of(tml, desc->folds[0].out)->type, fold);
     fold->segmented = offset_defines(tml, offsets, has_starts(desc));
     fold->offsets = (gl_input){"offsets", offsets_of(tml, offsets)};
     fold->segment_count = (gl_uniform)GL_UINT("segment_count", (uint32_t)most_segments(tml, desc));
     fold->segment_elements = (gl_uniform)GL_UINT("segment_elements", (uint32_t)elements);
     if (has_starts(desc)) {
-        fold->counts = (gl_input){"counts", gl_texture_of(tml, desc->count.device)};
+        fold->counts = (gl_input){"counts", gl_texture_of(tml, desc->segments.count.device)};
         fold->ends = (gl_input){"ends", gl_texture_of(tml, desc->length.device)};
-        fold->count_place = gl_length_place(tml, "count_place", &desc->count);
+        fold->count_place = gl_length_place(tml, "count_place", &desc->segments.count);
         fold->end_place = gl_length_place(tml, "end_place", &desc->length);
     }
     return is_supported;
 }
 
-static bool reduce_segments_supports(tml_context *tml, const tml_reduce_segments_desc *desc)
+static bool reduce_segments_supports(tml_context *tml, const tml_reduce_desc *desc)
 {
     gl_fold fold;
     return fold_bind_segments(tml, desc, &fold);
 }
 
-static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segments_desc *desc)
+static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_desc *desc)
 {
     uint64_t segments = most_segments(tml, desc);
     if (segments == 0)
@@ -80,11 +79,12 @@ static tml_status reduce_segments_run(tml_context *tml, const tml_reduce_segment
     tml_status status = gl_fold_blocks(tml, &fold, 1);
     TML_THEN(status, gl_fold_results(tml, &fold, NULL, segments, &results));
     return status == TML_OK ? gl_store_results(tml, results, segments,
-                                               has_starts(desc) ? &desc->count : NULL, desc->out)
+                                               has_starts(desc) ? &desc->segments.count : NULL,
+                                               desc->folds[0].out)
                             : status;
 }
 
-GL_OP(reduce_segments, tml_reduce_segments_desc, reduce_segments_supports, reduce_segments_run)
+GL_OP(reduce_segments, tml_reduce_desc, reduce_segments_supports, reduce_segments_run)
 
 /* ---- first elements of segments -------------------------------------------------------------- */
 
@@ -158,10 +158,10 @@ tml_status gl_segments_begins(tml_context *tml, const gl_segments *segments,
 
 /* ---- scan ------------------------------------------------------------------------------------ */
 
-static bool scan_segments_supports(tml_context *tml, const tml_scan_segments_desc *desc)
+static bool scan_segments_supports(tml_context *tml, const tml_scan_desc *desc)
 {
     gl_scan scan;
-    return gl_scan_bind(tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->out, &scan);
+    return gl_scan_bind(tml, desc->in, desc->length.count, desc->out, &scan);
 }
 
 /* Draws the carries of the segments' blocks; for integers, the inclusive scan of the whole
@@ -182,9 +182,8 @@ static tml_status prepare_scan(tml_context *tml, const gl_segments *view, const 
                                                : status;
 }
 
-static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *desc,
-                             const gl_segments *view, const gl_texture *begins, const gl_scan *scan,
-                             const gl_sums *scanned)
+static tml_status store_scan(tml_context *tml, const tml_scan_desc *desc, const gl_segments *view,
+                             const gl_texture *begins, const gl_scan *scan, const gl_sums *scanned)
 {
     const tml_slot *out = tml_slot_of(tml, desc->out);
     char defines[GL_SCAN_DEFINES + 128];
@@ -208,9 +207,9 @@ static tml_status store_scan(tml_context *tml, const tml_scan_segments_desc *des
              });
 }
 
-static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_desc *desc)
+static tml_status scan_segments_run(tml_context *tml, const tml_scan_desc *desc)
 {
-    gl_segments view = gl_segments_of(tml, desc->offsets, tml_slot_of(tml, desc->in)->count);
+    gl_segments view = gl_segments_of(tml, desc->segments.offsets, desc->length.count);
     if (view.segments == 0 || view.element_count == 0)
         return TML_OK;
     gl_scan scan;
@@ -223,4 +222,4 @@ static tml_status scan_segments_run(tml_context *tml, const tml_scan_segments_de
     return status == TML_OK ? store_scan(tml, desc, &view, begins, &scan, &scanned) : status;
 }
 
-GL_OP(scan_segments, tml_scan_segments_desc, scan_segments_supports, scan_segments_run)
+GL_OP(scan_segments, tml_scan_desc, scan_segments_supports, scan_segments_run)

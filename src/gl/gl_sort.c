@@ -211,10 +211,10 @@ static tml_status sort_segments(sort_job *job)
 {
     tml_context *tml = job->tml;
     const tml_sort_desc *desc = job->keys->segments;
-    gl_segments segments =
-        tml_buffer_is_none(desc->starts)
-            ? gl_segments_of(tml, desc->offsets, desc->length.count)
-            : gl_segments_of_starts(tml, desc->starts, &desc->count, &desc->length);
+    gl_segments segments = tml_buffer_is_none(desc->segments.starts)
+                               ? gl_segments_of(tml, desc->segments.offsets, desc->length.count)
+                               : gl_segments_of_starts(tml, desc->segments.starts,
+                                                       &desc->segments.count, &desc->length);
     const gl_texture *begins;
     segments.length = &desc->length;
     tml_status status = gl_temporary(tml, GL_FORMAT_WORDS, desc->length.count, &begins);
@@ -259,7 +259,8 @@ static tml_status sort_run(tml_context *tml, const tml_sort_resolved *resolved)
 {
     const tml_sort_desc *desc = &resolved->desc;
     const tml_slot *slot = tml_slot_of(tml, desc->keys);
-    bool has_segments = !(tml_buffer_is_none(desc->offsets) && tml_buffer_is_none(desc->starts));
+    bool has_segments =
+        !(tml_buffer_is_none(desc->segments.offsets) && tml_buffer_is_none(desc->segments.starts));
     const gl_sort_keys keys = {.keys = gl_slot_texture(slot),
                                .size = (uint32_t)slot->element_size,
                                .flip = resolved->flip,

@@ -21,6 +21,10 @@ static bool float_compact_supports(tml_context *tml, const tml_compact_desc *des
     const gl_kernel_use use = {desc->keep.kernel, &desc->keep.params, desc->keep.in};
     if (desc->method != TML_METHOD_HISTOPYRAMID || !tml_buffer_is_none(desc->out_first))
         return false;
+    if (desc->partition) {
+        (void)tml_refuse(tml, "tml_compact", "no partitions");
+        return false;
+    }
     return gl_float_count_supported(tml, "tml_compact: length", desc->length.count) &&
            payloads_supported(tml, desc) &&
            (!use.kernel || gl_float_kernel_supported(tml, &gl_shader_float_kernel_base, NULL,

@@ -71,7 +71,7 @@ static tml_status emit(tml_context *tml, const tml_expand_desc *desc,
                        const gl_float_pyramid *pyramid, const gl_texture *sources,
                        const gl_texture *ranks, uint64_t count)
 {
-    const gl_texture *out = gl_texture_of(tml, desc->out);
+    const gl_texture *out = gl_texture_of(tml, desc->out[0]);
     size_t size = tml_type_size(desc->emit_kernel->result);
     return gl_draw(tml, &(gl_draw_info){
                             .shader = &gl_shader_float_map,

@@ -22,15 +22,15 @@ static bool is_extreme(tml_fold fold)
     return fold == TML_FOLD_MIN || fold == TML_FOLD_MAX;
 }
 
-static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
+static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc, tml_reduce_result result)
 {
-    tml_type in = tml_slot_of(tml, desc->in)->type, out = tml_slot_of(tml, desc->out)->type;
-    bool is_largest = desc->fold == TML_FOLD_MAX;
+    tml_type in = tml_slot_of(tml, desc->in)->type, out = tml_slot_of(tml, result.out)->type;
+    bool is_largest = result.fold == TML_FOLD_MAX;
     fold_way way = {
         .step = &gl_shader_float_sum, .format = gl_float_values(gl_device_of(tml)), .each = 1};
     snprintf(way.defines, sizeof way.defines, "#define ELEMENT %u\n%s", (unsigned)in,
              is_largest ? "#define LARGEST\n" : "");
-    if (is_extreme(desc->fold)) {
+    if (is_extreme(result.fold)) {
         way.step = &gl_shader_float_best;
         way.format = GL_FORMAT_BYTES;
         snprintf(way.folded, sizeof way.folded,
@@ -46,7 +46,7 @@ static fold_way way_of(tml_context *tml, const tml_reduce_desc *desc)
     }
     snprintf(way.folded, sizeof way.folded, "%s#define IS_SIGNED %d\n%s%s",
              is_whole ? "#define WHOLE\n" : "", tml_type_is_signed(in),
-             desc->fold == TML_FOLD_MEAN ? "#define MEAN\n" : "",
+             result.fold == TML_FOLD_MEAN ? "#define MEAN\n" : "",
              out == TML_F64 ? "#define TO_DOUBLE\n" : "");
     return way;
 }
@@ -56,7 +56,7 @@ static bool float_reduce_supports(tml_context *tml, const tml_reduce_desc *desc)
     tml_type in = tml_slot_of(tml, desc->in)->type;
     bool is_supported = tml_type_components(in) == 1 && tml_type_size(in) <= 4;
     for (uint32_t k = 0; k < tml_reduce_results(desc); k++) {
-        tml_fold fold = tml_reduce_result_at(desc, k).fold;
+        tml_fold fold = desc->folds[k].fold;
         is_supported &= fold != TML_FOLD_ARGMIN && fold != TML_FOLD_ARGMAX;
     }
     if (!is_supported) {
@@ -102,14 +102,15 @@ static tml_status fold_steps(tml_context *tml, const tml_reduce_desc *desc, cons
     return TML_OK;
 }
 
-static tml_status reduce_one(tml_context *tml, const tml_reduce_desc *desc)
+static tml_status reduce_one(tml_context *tml, const tml_reduce_desc *desc,
+                             tml_reduce_result result)
 {
-    fold_way way = way_of(tml, desc);
+    fold_way way = way_of(tml, desc, result);
     const gl_texture *folded;
     tml_status status = fold_steps(tml, desc, &way, &folded);
     if (status != TML_OK)
         return status;
-    const tml_slot *out = tml_slot_of(tml, desc->out);
+    const tml_slot *out = tml_slot_of(tml, result.out);
     bool in_place = out->element_size < 4;
     return gl_draw(
         tml, &(gl_draw_info){
@@ -126,13 +127,8 @@ static tml_status reduce_one(tml_context *tml, const tml_reduce_desc *desc)
 static tml_status float_reduce_run(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_status status = TML_OK;
-    for (uint32_t k = 0; k < tml_reduce_results(desc) && !status; k++) {
-        tml_reduce_result result = tml_reduce_result_at(desc, k);
-        tml_reduce_desc one = *desc;
-        one.fold = result.fold;
-        one.out = result.out;
-        status = reduce_one(tml, &one);
-    }
+    for (uint32_t k = 0; k < tml_reduce_results(desc) && !status; k++)
+        status = reduce_one(tml, desc, desc->folds[k]);
     return status;
 }
 

@@ -183,13 +183,12 @@ static tml_buffer add_cells(program *p, nets_device *d, tml_buffer edges, tml_bu
     out->ranks = nets_device_keep(p, d, TML_VEC(TML_U32, 4));
     program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_cells),
                                    .in = {edges, d->words},
-                                   .out = out->cells,
-                                   .also = {before, faces, d->in_turn}});
+                                   .out = {out->cells, before, faces, d->in_turn}});
     program_scan(p, &(tml_scan_desc){.in = before, .out = before, .total = sum});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(net_join_rank),
                                    .params = {.u = {chooses}},
                                    .in = {out->cells, before, chooses ? members : out->cells},
-                                   .out = out->ranks});
+                                   .out = {out->ranks}});
     return sum;
 }
 
@@ -208,11 +207,11 @@ static void nets_device_add_counts(program *p, nets_device *d, uint32_t totals[3
         members = program_array(p, TML_U32, d->word_count);
         program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_members),
                                        .in = {volume, d->words},
-                                       .out = members});
+                                       .out = {members}});
     }
     program_map(p, &(tml_map_desc){.kernel = TML_USE(net_find_edges),
                                    .in = {volume, members, d->words},
-                                   .out = d->edges});
+                                   .out = {d->edges}});
     const tml_buffer all = add_cells(p, d, d->edges, members, faces, &d->net);
     tml_buffer kept = all;
     d->written = d->net;
@@ -220,13 +219,13 @@ static void nets_device_add_counts(program *p, nets_device *d, uint32_t totals[3
         const tml_buffer edges = program_array(p, uvec3_type, d->word_count);
         program_map(p, &(tml_map_desc){.kernel = TML_USE(net_keep_edges),
                                        .in = {d->edges, volume, members, d->words},
-                                       .out = edges});
+                                       .out = {edges}});
         kept = add_cells(p, d, edges, members, faces, &d->written);
     }
-    program_reduce(p, &(tml_reduce_desc){.in = faces, .out = face_sum});
+    program_reduce(p, &(tml_reduce_desc){.in = faces, .folds = {{TML_FOLD_SUM, face_sum}}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(net_join_totals),
                                    .in = {kept, all, face_sum},
-                                   .out = joined});
+                                   .out = {joined}});
     program_read(p, joined, totals);
 }
 
@@ -250,16 +249,15 @@ static tml_buffer add_moves(program *p, const nets_device *d, tml_buffer list)
     program_map(p, &(tml_map_desc){.kernel = TML_USE(net_link),
                                    .in = {list, d->net.ranks, d->edges, d->words},
                                    .length = tml_length_of(d->all),
-                                   .out = near,
-                                   .also = {codes, states[0]}});
+                                   .out = {near, codes, states[0]}});
     /* Rounds of NETS_RATES moves, and the rest. */
     _Static_assert(NETS_RATES % 2 == 0, "a round ends where it began");
-    program_repeat(p, plan->moves / NETS_RATES, NULL);
+    program_loop_begin(p, plan->moves / NETS_RATES, (tml_buffer){0, 0}, NULL);
     for (uint32_t t = 0; t < NETS_RATES + plan->moves % NETS_RATES; t++) {
         const float *rates = plan->rates, rate = rates[t % NETS_RATES] / 6.0f;
         tml_map_desc move = {.kernel = TML_USE(net_iterate),
                              .in = {near, codes, states[t % 2]},
-                             .out = states[1 - t % 2]};
+                             .out = {states[1 - t % 2]}};
         for (int i = 0; i < 4; i++)
             move.params.f[i] = rates[t % NETS_RATES] / (float)(i + 2);
         memcpy(&move.params.u[0], &rate, sizeof rate);
@@ -289,7 +287,7 @@ static void add_vertices(program *p, const nets_device *d, tml_buffer vertices)
     tml_map_desc place = {.kernel = TML_USE(net_place),
                           .in = {list, d->words},
                           .length = tml_length_of(d->kept),
-                          .out = vertices};
+                          .out = {vertices}};
     if (plan->moves) {
         place.kernel = TML_USE(net_place_moved);
         place.in[1] = states;
@@ -320,24 +318,23 @@ static void add_faces(program *p, const nets_device *d, tml_buffer vertices, tml
                                                          : TML_USE(net_find_faces_4),
                                    .in = {list, volume, d->written.ranks, d->words},
                                    .length = tml_length_of(d->faces),
-                                   .out = corners,
-                                   .also = {quad_labels}});
+                                   .out = {corners, quad_labels}});
     if (!quads)
         program_map(p, &(tml_map_desc){.kernel = TML_USE(net_cut),
                                        .in = {corners, vertices},
                                        .length = tml_length_of((uint64_t)2 * d->faces),
-                                       .out = indices});
+                                       .out = {indices}});
     if (is_aside && quads)
         program_map(p, &(tml_map_desc){.kernel = TML_USE(net_join_bytes),
                                        .params = {.u = {d->faces}},
                                        .in = {out_labels, quad_labels},
                                        .length = tml_length_of(TML_CEIL_DIV((uint64_t)d->faces, 2)),
-                                       .out = out_labels});
+                                       .out = {out_labels}});
     else if (is_aside)
         program_map(p, &(tml_map_desc){.kernel = TML_USE(net_repeat),
                                        .in = {quad_labels},
                                        .length = tml_length_of((uint64_t)2 * d->faces),
-                                       .out = out_labels});
+                                       .out = {out_labels}});
 }
 
 /* ---- the calls ------------------------------------------------------------------------------- */

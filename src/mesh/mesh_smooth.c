@@ -183,11 +183,9 @@ static void add_rings(program *p, smoothing *s)
                                    .params = {.u = {(uint32_t)s->vertex_count, s->index_words}},
                                    .in = {s->desc->mesh.indices, s->desc->mesh.positions},
                                    .length = length,
-                                   .out = s->keys,
-                                   .also = {s->rings}});
-    program_reduce(p,
-                   &(tml_reduce_desc){
-                       .fold = TML_FOLD_ARGMAX, .in = s->keys, .length = length, .out = s->worst});
+                                   .out = {s->keys, s->rings}});
+    program_reduce(p, &(tml_reduce_desc){
+                          .in = s->keys, .length = length, .folds = {{TML_FOLD_ARGMAX, s->worst}}});
     if (corners > 0)
         program_host(
             p, &(program_host_desc){.run = check_corners, .user = s, .uses = {s->keys, s->worst}});
@@ -196,7 +194,7 @@ static void add_rings(program *p, smoothing *s)
                                      .bit_count = bits,
                                      .sorted = s->keys,
                                      .payloads = {{s->rings, s->rings}}});
-    program_map(p, &(tml_map_desc){.kernel = TML_USE(mesh_number), .out = numbers});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(mesh_number), .out = {numbers}});
     program_search(
         p, &(tml_search_desc){
                .sorted = s->keys, .sorted_length = length, .queries = numbers, .out = s->firsts});
@@ -215,13 +213,13 @@ static void add_shares(program *p, smoothing *s)
         map.kernel = TML_USE(mesh_weighted);
         memcpy(map.in, (const tml_buffer[]){weights, s->firsts, s->rings}, 3 * sizeof weights);
     }
-    map.out = s->shares = program_array(p, TML_F32, s->vertex_count);
+    map.out[0] = s->shares = program_array(p, TML_F32, s->vertex_count);
     program_map(p, &map);
 }
 
 static void add_copy(program *p, tml_buffer from, tml_buffer to)
 {
-    program_map(p, &(tml_map_desc){.kernel = TML_USE(smooth_copy), .in = {from}, .out = to});
+    program_map(p, &(tml_map_desc){.kernel = TML_USE(smooth_copy), .in = {from}, .out = {to}});
 }
 
 static void add_step(program *p, const smoothing *s, uint32_t number, tml_buffer from,
@@ -231,7 +229,7 @@ static void add_step(program *p, const smoothing *s, uint32_t number, tml_buffer
                                    .params = {.f = {(float)s->steps[number % s->step_count]}},
                                    .in = {s->shares, s->firsts, s->rings, from},
                                    .length = {.count = s->vertex_count},
-                                   .out = to});
+                                   .out = {to}});
 }
 
 /* Steps go to and fro between out and the spare, and end in out. */
@@ -254,7 +252,7 @@ static void add_steps(program *p, const smoothing *s)
     } else {
         add_step(p, s, 0, vertices, out);
     }
-    program_repeat(p, (count - 1) / 2, "smooth");
+    program_loop_begin(p, (count - 1) / 2, (tml_buffer){0, 0}, "smooth");
     add_step(p, s, 0, out, spare);
     add_step(p, s, 1, spare, out);
     program_loop_end(p);
@@ -275,7 +273,7 @@ static tml_status mesh_smooth_run(smoothing *s)
                             .kernel = TML_USE(mesh_vertex_normal),
                             .in = {s->firsts, s->rings, moves ? desc->out : desc->mesh.positions},
                             .length = {.count = s->vertex_count},
-                            .out = desc->normals});
+                            .out = {desc->normals}});
     return program_run(p, (tml_buffer){0, 0});
 }
 

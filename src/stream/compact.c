@@ -1,4 +1,4 @@
-/* tml_compact: checks, defaults and dispatch. tml_partition (partition.c) shares the first two. */
+/* tml_compact: checks, defaults and dispatch. */
 #include <stdio.h>
 
 #include "stream/stream_parts.h"
@@ -160,12 +160,11 @@ static tml_status check_overlaps(tml_context *tml, const char *call, const tml_c
 
 /* ---- the calls ------------------------------------------------------------------------------ */
 
-tml_status stream_resolve_compact(tml_context *tml, const char *call, const stream_op *op,
-                                  tml_compact_desc *desc)
+static tml_status compact_resolve(tml_context *tml, const char *call, tml_compact_desc *desc)
 {
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-    bool partition = op != &stream_compact;
+    const bool partition = desc->partition;
     default_kernel_inputs(desc);
     tml_status status = stream_check_length(tml, call, available(tml, desc), &desc->length);
     if (!status)
@@ -190,7 +189,7 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, const stre
         !appends && (desc->method == TML_METHOD_AUTO || desc->method == TML_METHOD_LOOK_BACK);
     /* By LOOK_BACK a host's partition must hold rejected elements until the kept are counted. */
     if (!status)
-        status = stream_choose_method(tml, call, op, desc, &desc->method,
+        status = stream_choose_method(tml, call, &stream_compact, desc, &desc->method,
                                       preference + (partition && tml->engine->is_host));
     if (!status)
         status = check_overlaps(tml, call, desc, !partition && in_place);
@@ -200,7 +199,7 @@ tml_status stream_resolve_compact(tml_context *tml, const char *call, const stre
 static tml_status compact(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
-    tml_status status = stream_resolve_compact(tml, "tml_compact", &stream_compact, &resolved);
+    tml_status status = compact_resolve(tml, "tml_compact", &resolved);
     return status ? status
                   : stream_run(tml, "tml_compact", &stream_compact, &resolved, resolved.scratch);
 }
@@ -214,7 +213,7 @@ tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
 static size_t compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
 {
     tml_compact_desc resolved = *desc;
-    if (stream_resolve_compact(tml, "tml_compact_scratch_size", &stream_compact, &resolved))
+    if (compact_resolve(tml, "tml_compact_scratch_size", &resolved))
         return 0;
     return stream_scratch_size(tml, &stream_compact, &resolved);
 }

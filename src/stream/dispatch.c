@@ -46,8 +46,6 @@ tml_status stream_check_length_of(tml_context *tml, const char *call, const char
     if (length->count == 0 && !length->exact)
         length->count = available;
     length->exact = true;
-    if (length->reserved)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
     if (tml_buffer_is_none(length->device))
         return TML_OK;
     if (length->device_index == UINT64_MAX)

@@ -48,12 +48,12 @@ static tml_status check_sources(tml_context *tml, tml_expand_desc *d)
 static tml_status check_emitted(tml_context *tml, const tml_expand_desc *d,
                                 stream_field fields[TML_MAX_OUTS])
 {
-    static const char *const names[TML_MAX_OUTS] = {"desc.out", "desc.also[0]", "desc.also[1]",
-                                                    "desc.also[2]"};
+    static const char *const names[TML_MAX_OUTS] = {"desc.out[0]", "desc.out[1]", "desc.out[2]",
+                                                    "desc.out[3]"};
     uint32_t count = d->emit_kernel ? tml_kernel_outs(d->emit_kernel) : 1;
     tml_status status = TML_OK;
     for (uint32_t k = 0; k < TML_MAX_OUTS && status == TML_OK; k++) {
-        fields[k] = (stream_field){names[k], tml_expand_out(d, k)};
+        fields[k] = (stream_field){names[k], d->out[k]};
         if (k < count && d->emit_kernel) {
             const tml_type types[] = {tml_kernel_out_type(d->emit_kernel, k), TML_TYPE_NONE};
             status = tml_check_buffer(tml, call, names[k], fields[k].buffer, types, 0);
@@ -70,10 +70,10 @@ static tml_status check_emitted(tml_context *tml, const tml_expand_desc *d,
 static tml_status expand_check_outputs(tml_context *tml, const tml_expand_desc *d)
 {
     static const tml_type rank_types[] = {TML_U32, TML_TYPE_NONE};
-    if (tml_buffer_is_none(d->out) != !d->emit_kernel)
+    if (tml_buffer_is_none(d->out[0]) != !d->emit_kernel)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s, needs both or neither", call,
-                         d->emit_kernel ? "desc.emit_kernel is given and desc.out is not"
-                                        : "desc.out is given and desc.emit_kernel is not");
+                         d->emit_kernel ? "desc.emit_kernel is given and desc.out[0] is not"
+                                        : "desc.out[0] is given and desc.emit_kernel is not");
     uint64_t last = d->length.count ? d->length.count - 1 : 0;
     tml_status status = stream_check_indices(tml, call, "desc.source", d->source, 0, last);
     if (status == TML_OK && !tml_buffer_is_none(d->rank))

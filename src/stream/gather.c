@@ -3,7 +3,7 @@
 #include "stream/stream_parts.h"
 
 STREAM_OP(gather, tml_gather_desc, "no gathers");
-STREAM_OP(scatter, tml_scatter_desc, "no scatters");
+STREAM_OP(scatter, tml_gather_desc, "no scatters");
 
 static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
 {
@@ -63,14 +63,14 @@ size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
                : tml_leave_with(tml, gather_scratch_size(tml, "tml_gather", &stream_gather, desc));
 }
 
-tml_status tml_scatter(tml_context *tml, const tml_scatter_desc *desc)
+tml_status tml_scatter(tml_context *tml, const tml_gather_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status
                   : tml_leave(tml, gather_enter(tml, "tml_scatter", &stream_scatter, desc));
 }
 
-size_t tml_scatter_scratch_size(tml_context *tml, const tml_scatter_desc *desc)
+size_t tml_scatter_scratch_size(tml_context *tml, const tml_gather_desc *desc)
 {
     return TML_ENTER(tml, desc) ? 0
                                 : tml_leave_with(tml, gather_scratch_size(tml, "tml_scatter",

@@ -362,16 +362,11 @@ static void begin_loop(program *p, const program_loop *desc)
     (void)record_step(p, &(program_step){.kind = STEP_LOOP}, desc, sizeof *desc, 0);
 }
 
-void program_repeat(program *p, uint32_t times, const char *stage)
+void program_loop_begin(program *p, uint32_t most, tml_buffer count, const char *stage)
 {
-    begin_loop(p, &(program_loop){.most = times, .stage = stage});
-}
-
-void program_until_empty(program *p, uint32_t most, tml_buffer count)
-{
-    if (!p->status)
+    if (!p->status && !tml_buffer_is_none(count))
         p->status = tml_check_buffer(p->tml, p->call, "count", count, stream_count_types, 1);
-    begin_loop(p, &(program_loop){.most = most, .count = count});
+    begin_loop(p, &(program_loop){.most = most, .count = count, .stage = stage});
 }
 
 void program_loop_end(program *p)

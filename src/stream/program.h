@@ -3,7 +3,7 @@
  *
  *     program p = program_begin(tml, "tml_mesh_smooth");
  *     tml_buffer keys = program_array(&p, TML_U32, count);
- *     program_map(&p, &(tml_map_desc){.kernel = TML_USE(corner), .in = {indices}, .out = keys});
+ *     program_map(&p, &(tml_map_desc){.kernel = TML_USE(corner), .in = {indices}, .out = {keys}});
  *     program_sort(&p, &(tml_sort_desc){.keys = keys, .sorted = keys, .payloads = {{rings,
  *     rings}}}); return program_run(p, desc->scratch);
  *
@@ -58,23 +58,20 @@ tml_buffer program_view(program *p, tml_buffer of, tml_type type);
 /* program_map(p, desc) and so on: each records the public call of its name. desc.scratch stays
  * zeroed. */
 #define PROGRAM_OPERATIONS(X)                                                                      \
-    X(map)                                                                                         \
-    X(reduce)                                                                                      \
-    X(histogram)                                                                                   \
-    X(scan)                                                                                        \
-    X(compact)                                                                                     \
-    X(partition)                                                                                   \
-    X(sort)                                                                                        \
-    X(top_k)                                                                                       \
-    X(gather)                                                                                      \
-    X(scatter)                                                                                     \
-    X(search)                                                                                      \
-    X(expand)                                                                                      \
-    X(unique)                                                                                      \
-    X(reduce_segments)                                                                             \
-    X(reduce_by_key)                                                                               \
-    X(scan_segments)
-#define PROGRAM_DECLARE(name) extern void program_##name(program *p, const tml_##name##_desc *desc);
+    X(map, tml_map_desc)                                                                           \
+    X(reduce, tml_reduce_desc)                                                                     \
+    X(histogram, tml_histogram_desc)                                                               \
+    X(scan, tml_scan_desc)                                                                         \
+    X(compact, tml_compact_desc)                                                                   \
+    X(sort, tml_sort_desc)                                                                         \
+    X(top_k, tml_top_k_desc)                                                                       \
+    X(gather, tml_gather_desc)                                                                     \
+    X(scatter, tml_gather_desc)                                                                    \
+    X(search, tml_search_desc)                                                                     \
+    X(expand, tml_expand_desc)                                                                     \
+    X(unique, tml_unique_desc)                                                                     \
+    X(reduce_by_key, tml_reduce_by_key_desc)
+#define PROGRAM_DECLARE(name, type) extern void program_##name(program *p, const type *desc);
 PROGRAM_OPERATIONS(PROGRAM_DECLARE)
 #undef PROGRAM_DECLARE
 
@@ -108,15 +105,13 @@ void program_read(program *p, tml_buffer from, void *out);
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-/* The steps up to program_loop_end run so many times. stage: reported to the context's progress
- * hook after each round, which may cancel; NULL: not reported. An array that a step of the loop has
- * lives through all rounds. Loops do not nest. */
-void program_repeat(program *p, uint32_t times, const char *stage);
-/* The steps up to program_loop_end run while count, one u32 or u64, is not 0, at most so many
- * times. Only an engine on the host reads count between rounds. On a device all rounds are
- * enqueued, so the steps must be ones that do nothing for an empty stream (their length is count),
- * and what follows must not depend on how many rounds ran. */
-void program_until_empty(program *p, uint32_t most, tml_buffer count);
+/* The steps up to program_loop_end run most times or, with count (one u32 or u64), while count is
+ * not 0, at most so often. Only an engine on the host reads count between rounds. On a device all
+ * rounds are enqueued, so the steps must do nothing for an empty stream (their length is count),
+ * and the steps after the loop must not depend on how many rounds ran. stage: reported to the
+ * context's progress hook after each round, which may cancel; NULL: not reported. An array that a
+ * step of the loop has lives through all rounds. Loops do not nest. */
+void program_loop_begin(program *p, uint32_t most, tml_buffer count, const char *stage);
 void program_loop_end(program *p);
 
 /* ---- the end --------------------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* Each operation as a step of a program: its public call, recorded (program.c). */
 #include "stream/program.h"
 
-#define PROGRAM_DEFINE(name)                                                                       \
-    void program_##name(program *p, const tml_##name##_desc *desc)                                 \
+#define PROGRAM_DEFINE(name, type)                                                                 \
+    void program_##name(program *p, const type *desc)                                              \
     {                                                                                              \
         program *before = p->tml->recorder;                                                        \
         if (p->status)                                                                             \

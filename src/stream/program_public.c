@@ -71,12 +71,12 @@ static tml_status begin_recording(tml_context *tml, tml_program **out)
 {
     if (tml->recordings && !tml->recordings->is_ended)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_program_begin: another program is being recorded; call "
+                         "tml_program_create: another program is being recorded; call "
                          "tml_program_end for it first");
     tml_program *p = tml_alloc(tml, sizeof *p);
     if (!p)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_program_begin: no memory for a program");
+                         "tml_program_create: no memory for a program");
     memset(p, 0, sizeof *p);
     p->tml = tml;
     p->steps = program_begin(tml, "tml_program");
@@ -90,7 +90,7 @@ static tml_status begin_recording(tml_context *tml, tml_program **out)
     return TML_OK;
 }
 
-tml_status tml_program_begin(tml_context *tml, tml_program **out)
+tml_status tml_program_create(tml_context *tml, tml_program **out)
 {
     if (out)
         *out = NULL;
@@ -153,7 +153,6 @@ void tml_program_step(tml_program *p, tml_operation operation, const void *desc)
         STEP(histogram, HISTOGRAM)
         STEP(scan, SCAN)
         STEP(compact, COMPACT)
-        STEP(partition, PARTITION)
         STEP(sort, SORT)
         STEP(top_k, TOP_K)
         STEP(gather, GATHER)
@@ -161,9 +160,7 @@ void tml_program_step(tml_program *p, tml_operation operation, const void *desc)
         STEP(search, SEARCH)
         STEP(expand, EXPAND)
         STEP(unique, UNIQUE)
-        STEP(reduce_segments, REDUCE_SEGMENTS)
         STEP(reduce_by_key, REDUCE_BY_KEY)
-        STEP(scan_segments, SCAN_SEGMENTS)
 #undef STEP
     default:
         if (!p->steps.status)
@@ -187,21 +184,12 @@ static bool may_loop(tml_program *p, const char *call, bool is_end)
     return !p->steps.status;
 }
 
-void tml_program_repeat(tml_program *p, uint32_t times)
+void tml_program_loop_begin(tml_program *p, uint32_t most, tml_buffer count)
 {
     if (!may_add(p, ENTER(p)))
         return;
     if (may_loop(p, __func__, false))
-        program_repeat(&p->steps, times, NULL);
-    leave_added(p);
-}
-
-void tml_program_until_empty(tml_program *p, uint32_t most, tml_buffer count)
-{
-    if (!may_add(p, ENTER(p)))
-        return;
-    if (may_loop(p, __func__, false))
-        program_until_empty(&p->steps, most, count);
+        program_loop_begin(&p->steps, most, count, NULL);
     leave_added(p);
 }
 

@@ -1,7 +1,10 @@
 /* tml_reduce: checks, defaults and dispatch. */
+#include <string.h>
+
 #include "stream/stream_parts.h"
 
 STREAM_OP_FLOAT(reduce, tml_reduce_desc, "no reductions");
+STREAM_OP(reduce_segments, tml_reduce_desc, "no reductions of segments");
 
 /* The result types that a fold of type allows: scalars, or vectors of as many components. */
 static void fold_out_types(tml_fold fold, tml_type type, tml_type out[3])
@@ -37,58 +40,113 @@ tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, 
     return status;
 }
 
-/* Scalars, and vectors whose components have 4 or 8 bytes. */
-static tml_status check_in(tml_context *tml, const char *call, tml_buffer in, uint64_t count)
+/* Scalars or, without segments, vectors whose components have 4 or 8 bytes. */
+static tml_status check_in(tml_context *tml, const char *call, const tml_reduce_desc *desc)
 {
-    const tml_slot *slot = tml_slot_of(tml, in);
+    const tml_slot *slot = tml_slot_of(tml, desc->in);
     tml_type type = slot ? slot->type : TML_TYPE_NONE, scalar = tml_type_scalar(type);
+    if (stream_has_segments(&desc->segments)) {
+        if (tml_buffer_is_none(desc->segments.offsets) || tml_buffer_is_none(desc->length.device))
+            return tml_check_buffer(tml, call, "desc.in", desc->in, stream_scalar_types,
+                                    desc->length.count);
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.length.device is given with desc.segments.offsets, needs none; "
+                         "let the last offset be the length",
+                         call);
+    }
     if (slot && (!scalar || (scalar != type && tml_type_size(scalar) < 4)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: in has elements of %s, needs scalars, or vectors of scalars of 4 or "
-                         "8 bytes",
+                         "%s: desc.in has elements of %s, needs scalars, or vectors of scalars of "
+                         "4 or 8 bytes",
                          call, tml_type_name(type));
-    return tml_check_buffer(tml, call, "in", in, NULL, count);
+    return tml_check_buffer(tml, call, "desc.in", desc->in, NULL, desc->length.count);
 }
 
-/* Checks a copy of the caller's desc, sets its length, and moves the used entries of also to the
- * front. */
+/* Checks the used entries of folds, and moves them to the front. */
+static tml_status check_folds(tml_context *tml, const char *call, tml_reduce_desc *desc,
+                              uint64_t out_count, stream_field outputs[TML_MAX_FOLDS])
+{
+    static const char *const names[] = {
+        "desc.folds[0].out", "desc.folds[1].out", "desc.folds[2].out", "desc.folds[3].out",
+        "desc.folds[4].out", "desc.folds[5].out", "desc.folds[6].out", "desc.folds[7].out"};
+    _Static_assert(TML_ARRAY_SIZE(names) == TML_MAX_FOLDS, "a name for each");
+    size_t count = 0;
+    tml_status status = TML_OK;
+    for (size_t i = 0; i < TML_MAX_FOLDS && !status; i++) {
+        const tml_reduce_result result = desc->folds[i];
+        outputs[i] = (stream_field){names[i], result.out};
+        desc->folds[i] = (tml_reduce_result){0};
+        if (tml_buffer_is_none(result.out))
+            continue;
+        status = stream_check_fold(tml, call, result.fold, desc->in, desc->length.count, names[i],
+                                   result.out, out_count);
+        desc->folds[count++] = result;
+    }
+    if (!status && count == 0)
+        status = tml_check_buffer(tml, call, names[0], desc->folds[0].out, NULL, 0);
+    return status;
+}
+
+/* Checks a copy of the caller's desc, and sets its lengths. */
 static tml_status reduce_resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
 {
-    static const char *const also_names[] = {"also[0].out", "also[1].out", "also[2].out",
-                                             "also[3].out", "also[4].out", "also[5].out",
-                                             "also[6].out"};
-    _Static_assert(TML_ARRAY_SIZE(also_names) == TML_MAX_FOLDS - 1, "a name for each");
-    stream_field outputs[TML_MAX_FOLDS + 1] = {{"out", desc->out}, {"scratch", desc->scratch}};
-    size_t output_count = 2, also_count = 0;
+    const tml_segments *segments = &desc->segments;
+    stream_field outputs[TML_MAX_FOLDS + 1] = {[TML_MAX_FOLDS] = {"desc.scratch", desc->scratch}};
+    const bool is_segmented = stream_has_segments(segments);
+    uint64_t segment_count;
     tml_status status =
         stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
-    if (!status)
-        status = check_in(tml, call, desc->in, desc->length.count);
-    if (!status)
-        status = stream_check_fold(tml, call, desc->fold, desc->in, desc->length.count, "out",
-                                   desc->out, 1);
-    for (size_t i = 0; i < TML_MAX_FOLDS - 1 && !status; i++) {
-        const tml_reduce_result also = desc->also[i];
-        desc->also[i] = (tml_reduce_result){0};
-        if (tml_buffer_is_none(also.out))
-            continue;
-        status = stream_check_fold(tml, call, also.fold, desc->in, desc->length.count,
-                                   also_names[i], also.out, 1);
-        outputs[output_count++] = (stream_field){also_names[i], also.out};
-        desc->also[also_count++] = also;
-    }
-    const stream_input inputs[] = {{"in", desc->in, 0}, {"length.device", desc->length.device, 0}};
+    TML_THEN(status, stream_check_segments(tml, call, &desc->segments, &segment_count));
+    TML_THEN(status, check_in(tml, call, desc));
+    TML_THEN(status, check_folds(tml, call, desc, is_segmented ? segment_count : 1, outputs));
+    const stream_input inputs[] = {
+        {"desc.in", desc->in, 0},
+        {"desc.length.device", desc->length.device, 0},
+        {"desc.segments.offsets", segments->offsets, 0},
+        {"desc.segments.starts", segments->starts, 0},
+        {"desc.segments.count.device", segments->count.device, 0},
+    };
     return status ? status
-                  : stream_check_memory(tml, call, outputs, output_count, inputs,
+                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                         TML_ARRAY_SIZE(inputs));
+}
+
+/* A reduction of segments by fold k alone. */
+static tml_reduce_desc one_fold(const tml_reduce_desc *desc, uint32_t k)
+{
+    tml_reduce_desc one = *desc;
+    memset(one.folds, 0, sizeof one.folds);
+    one.folds[0] = desc->folds[k];
+    return one;
+}
+
+/* The folds one after another. None runs unless the engine supports all. */
+static tml_status reduce_segments(tml_context *tml, const char *call, const tml_reduce_desc *desc)
+{
+    const stream_op *op = &stream_reduce_segments;
+    const uint32_t count = tml_reduce_results(desc);
+    tml_status status = TML_OK;
+    for (uint32_t k = 0; k < count && !status && count > 1; k++) {
+        const tml_reduce_desc one = one_fold(desc, k);
+        status = stream_begin_op(tml, call, op->parts[tml->engine->part], op->without, &one);
+    }
+    for (uint32_t k = 0; k < count && !status; k++) {
+        const tml_reduce_desc one = one_fold(desc, k);
+        status = stream_run(tml, call, op, &one, one.scratch);
+    }
+    return status;
 }
 
 static tml_status reduce(tml_context *tml, const tml_reduce_desc *desc)
 {
+    static const char call[] = "tml_reduce";
     tml_reduce_desc resolved = *desc;
-    tml_status status = reduce_resolve(tml, "tml_reduce", &resolved);
-    return status ? status
-                  : stream_run(tml, "tml_reduce", &stream_reduce, &resolved, resolved.scratch);
+    tml_status status = reduce_resolve(tml, call, &resolved);
+    if (status)
+        return status;
+    return stream_has_segments(&resolved.segments)
+               ? reduce_segments(tml, call, &resolved)
+               : stream_run(tml, call, &stream_reduce, &resolved, resolved.scratch);
 }
 
 tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
@@ -100,9 +158,16 @@ tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
 static size_t reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
 {
     tml_reduce_desc resolved = *desc;
+    size_t most = 0;
     if (reduce_resolve(tml, "tml_reduce_scratch_size", &resolved))
         return 0;
-    return stream_scratch_size(tml, &stream_reduce, &resolved);
+    if (!stream_has_segments(&resolved.segments))
+        return stream_scratch_size(tml, &stream_reduce, &resolved);
+    for (uint32_t k = 0; k < tml_reduce_results(&resolved); k++) {
+        const tml_reduce_desc one = one_fold(&resolved, k);
+        most = TML_MAX_OF(most, stream_scratch_size(tml, &stream_reduce_segments, &one));
+    }
+    return most;
 }
 
 size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)

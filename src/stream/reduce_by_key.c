@@ -1,4 +1,4 @@
-/* tml_reduce_by_key: tml_unique finds the runs, and tml_reduce_segments folds them, as many as
+/* tml_reduce_by_key: tml_unique finds the runs, and tml_reduce folds these segments, as many as
  * unique counted on the device. Checks and these two steps. */
 #include "stream/program.h"
 
@@ -57,12 +57,11 @@ static program by_key_record(tml_context *tml, const tml_reduce_by_key_desc *des
                                           .values = d.out_keys,
                                           .starts = d.starts,
                                           .count = d.count});
-    program_reduce_segments(&p, &(tml_reduce_segments_desc){.fold = d.fold,
-                                                            .in = d.values,
-                                                            .out = d.out,
-                                                            .starts = d.starts,
-                                                            .count = runs,
-                                                            .length = d.length});
+    program_reduce(&p, &(tml_reduce_desc){.in = d.values,
+                                          .folds = {{d.fold, d.out}},
+                                          .segments.starts = d.starts,
+                                          .segments.count = runs,
+                                          .length = d.length});
     return p;
 }
 

@@ -2,6 +2,7 @@
 #include "stream/stream_parts.h"
 
 STREAM_OP(scan, tml_scan_resolved, "no scans");
+STREAM_OP(scan_segments, tml_scan_desc, "no scans of segments");
 
 static const tml_type in_types[] = {TML_U8,  TML_U16, TML_U32, TML_U64,      TML_I32,
                                     TML_I64, TML_F32, TML_F64, TML_TYPE_NONE};
@@ -63,6 +64,34 @@ static tml_status resolve_fold(tml_context *tml, const char *call, tml_scan_reso
     return TML_OK;
 }
 
+/* Refuses what a scan of segments cannot do. */
+static tml_status check_segmented(tml_context *tml, const char *call, const tml_scan_desc *d)
+{
+    const struct {
+        bool is_given;
+        const char *text;
+    } refused[] = {
+        {!tml_buffer_is_none(d->segments.starts),
+         "desc.segments.starts is given, needs offsets: the starts, and then the length"},
+        {d->fold != TML_FOLD_SUM,
+         "desc.fold is not TML_FOLD_SUM, which a scan of segments needs; scan each segment by "
+         "itself"},
+        {d->method != TML_METHOD_AUTO,
+         "desc.method is given with desc.segments, needs TML_METHOD_AUTO"},
+        {!tml_buffer_is_none(d->start),
+         "desc.start is given with desc.segments, each of which begins with 0; add it by tml_map"},
+        {!tml_buffer_is_none(d->total),
+         "desc.total is given with desc.segments; tml_reduce with these segments has their sums"},
+        {!tml_buffer_is_none(d->length.device),
+         "desc.length.device is given with desc.segments, needs none; let the last offset be the "
+         "length"},
+    };
+    for (size_t i = 0; i < TML_ARRAY_SIZE(refused); i++)
+        if (refused[i].is_given)
+            return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s", call, refused[i].text);
+    return TML_OK;
+}
+
 static tml_status scan_resolve(tml_context *tml, const char *call, tml_scan_resolved *r)
 {
     tml_scan_desc *desc = &r->desc;
@@ -73,6 +102,12 @@ static tml_status scan_resolve(tml_context *tml, const char *call, tml_scan_reso
     uint64_t count = desc->length.count;
     if (!status)
         status = stream_check_scan_types(tml, call, desc->in, count, desc->out, count);
+    const bool has_segments = stream_has_segments(&desc->segments);
+    uint64_t segment_count;
+    if (!status)
+        status = stream_check_segments(tml, call, &desc->segments, &segment_count);
+    if (!status && has_segments)
+        status = check_segmented(tml, call, desc);
     if (!status)
         status = check_one(tml, call, desc, "desc.total", desc->total);
     if (!status)
@@ -84,11 +119,12 @@ static tml_status scan_resolve(tml_context *tml, const char *call, tml_scan_reso
     const stream_input inputs[] = {
         {"desc.in", desc->in, stream_scans_in_place(tml, desc->in, desc->out)},
         {"desc.start", desc->start, 0},
+        {"desc.segments.offsets", desc->segments.offsets, 0},
         {"desc.length.device", desc->length.device, 0}};
     if (!status)
         status = stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
                                      TML_ARRAY_SIZE(inputs));
-    if (!status)
+    if (!status && !has_segments)
         status = stream_choose_method(tml, call, &stream_scan, r, &desc->method, preference);
     return status;
 }
@@ -97,7 +133,11 @@ static tml_status scan(tml_context *tml, const tml_scan_desc *desc)
 {
     tml_scan_resolved resolved = {.desc = *desc};
     tml_status status = scan_resolve(tml, "tml_scan", &resolved);
-    return status ? status : stream_run(tml, "tml_scan", &stream_scan, &resolved, desc->scratch);
+    if (status)
+        return status;
+    return stream_has_segments(&desc->segments)
+               ? stream_run(tml, "tml_scan", &stream_scan_segments, &resolved.desc, desc->scratch)
+               : stream_run(tml, "tml_scan", &stream_scan, &resolved, desc->scratch);
 }
 
 tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
@@ -111,7 +151,9 @@ static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
     tml_scan_resolved resolved = {.desc = *desc};
     if (scan_resolve(tml, "tml_scan_scratch_size", &resolved))
         return 0;
-    return stream_scratch_size(tml, &stream_scan, &resolved);
+    return stream_has_segments(&desc->segments)
+               ? stream_scratch_size(tml, &stream_scan_segments, &resolved.desc)
+               : stream_scratch_size(tml, &stream_scan, &resolved);
 }
 
 size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)

@@ -47,31 +47,19 @@ static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
     stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", d->indices},
                                      [SORTED] = {"desc.sorted", d->sorted},
                                      [SCRATCH] = {"desc.scratch", d->scratch}};
-    stream_input inputs[INPUTS] = {[KEYS] = {"desc.keys", d->keys, 1u << SORTED},
-                                   [LENGTH] = {"desc.length.device", d->length.device, 0},
-                                   [OFFSETS] = {"desc.offsets", d->offsets, 0},
-                                   [STARTS] = {"starts", d->starts, 0},
-                                   [COUNT] = {"count.device", d->count.device, 0}};
+    stream_input inputs[INPUTS] = {
+        [KEYS] = {"desc.keys", d->keys, 1u << SORTED},
+        [LENGTH] = {"desc.length.device", d->length.device, 0},
+        [OFFSETS] = {"desc.segments.offsets", d->segments.offsets, 0},
+        [STARTS] = {"desc.segments.starts", d->segments.starts, 0},
+        [COUNT] = {"desc.segments.count.device", d->segments.count.device, 0}};
     stream_payload_fields(d->payloads, true, outputs, inputs);
     return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
 }
 
-static bool has_segments(const tml_sort_desc *d)
-{
-    return !tml_buffer_is_none(d->offsets) || !tml_buffer_is_none(d->starts);
-}
-
 static const stream_op *op_of(const tml_sort_resolved *r)
 {
-    return has_segments(&r->desc) ? &stream_sort_segments : &stream_sort;
-}
-
-static tml_status resolve_segments(tml_context *tml, tml_sort_resolved *r)
-{
-    tml_sort_desc *d = &r->desc;
-    return has_segments(d)
-               ? stream_check_segments(tml, call, d->offsets, d->starts, &d->count, &r->segments)
-               : stream_check_without_starts(tml, call, "count", &d->count);
+    return stream_has_segments(&r->desc.segments) ? &stream_sort_segments : &stream_sort;
 }
 
 /* Completes a checked desc whose bit_count is resolved. */
@@ -103,7 +91,7 @@ static tml_status sort_resolve(tml_context *tml, tml_sort_resolved *r)
         status = stream_check_indices(tml, call, "desc.indices", d->indices, count,
                                       count ? count - 1 : 0);
     if (!status)
-        status = resolve_segments(tml, r);
+        status = stream_check_segments(tml, call, &d->segments, &r->segments);
     if (!status)
         status = check_overlaps(tml, d);
     return status ? status : stream_complete_sort(tml, call, r);

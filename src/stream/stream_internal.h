@@ -23,17 +23,16 @@ extern const stream_op stream_map, /* tml_map_desc */
     stream_histogram,              /* tml_histogram_resolved */
     stream_scan,                   /* tml_scan_resolved */
     stream_compact,                /* tml_compact_desc */
-    stream_partition,              /* tml_partition_desc */
     stream_sort,                   /* tml_sort_resolved */
     stream_sort_segments,          /* tml_sort_resolved */
     stream_top_k,                  /* tml_top_k_resolved */
     stream_gather,                 /* tml_gather_desc */
-    stream_scatter,                /* tml_scatter_desc */
+    stream_scatter,                /* tml_gather_desc */
     stream_search,                 /* tml_search_resolved */
     stream_expand,                 /* tml_expand_desc */
     stream_unique,                 /* tml_unique_desc */
-    stream_reduce_segments,        /* tml_reduce_segments_desc */
-    stream_scan_segments;          /* tml_scan_segments_desc */
+    stream_reduce_segments,        /* tml_reduce_desc of one fold */
+    stream_scan_segments;          /* tml_scan_desc */
 
 /* Lists for tml_check_buffer, ended by TML_TYPE_NONE. */
 extern const tml_type stream_count_types[];  /* u32, u64: counts, lengths, indices, offsets */
@@ -154,20 +153,17 @@ tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_p
 void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_field *outputs,
                            stream_input *inputs);
 
-/* Segments (segments.c): checks offsets, or starts and their count, of which one is given, and
- * gives the most segments. Without starts the count must be zeroed. */
-tml_status stream_check_segments(tml_context *tml, const char *call, tml_buffer offsets,
-                                 tml_buffer starts, tml_length *count, uint64_t *most);
-
-/* Refuses a length that only starts have, where none are given. */
-tml_status stream_check_without_starts(tml_context *tml, const char *call, const char *field,
-                                       const tml_length *length);
+/* Segments (segments.c): are any given? */
+static inline bool stream_has_segments(const tml_segments *segments)
+{
+    return !tml_buffer_is_none(segments->offsets) || !tml_buffer_is_none(segments->starts);
+}
+/* Checks desc.segments, which may be zeroed: at most one of offsets and starts is given, and count
+ * only with starts. Resolves count. *most: the bound of the number of segments. */
+tml_status stream_check_segments(tml_context *tml, const char *call, tml_segments *segments,
+                                 uint64_t *most);
 
 /* What makes codes of keys (kernels/sort.k.h). */
 void stream_sort_flips(const tml_slot *keys, bool descending, uint64_t *flip, uint64_t *real_flip);
-
-/* compact and partition (compact.c): checks desc and replaces its zeros by defaults. */
-tml_status stream_resolve_compact(tml_context *tml, const char *call, const stream_op *op,
-                                  tml_compact_desc *desc);
 
 #endif

@@ -69,7 +69,8 @@ static tml_status top_k_check(tml_context *tml, tml_top_k_desc *d)
 /* Gives what the steps need, and the caller has not given, arrays. */
 static void add_arrays(program *p, tml_top_k_desc *d)
 {
-    bool sorts = !d->unsorted && d->k.count > 1, gathers = !tml_buffer_is_none(d->payloads[0].in);
+    bool sorts = !d->in_source_order && d->k.count > 1,
+         gathers = !tml_buffer_is_none(d->payloads[0].in);
     bool is_counted = !tml_buffer_is_none(d->k.device) || !tml_buffer_is_none(d->length.device);
     if (gathers && tml_buffer_is_none(d->indices))
         d->indices = program_array(p, d->length.count > UINT32_MAX ? TML_U64 : TML_U32, d->k.count);
@@ -95,7 +96,7 @@ static program top_k_record(tml_context *tml, const tml_top_k_desc *desc)
     if (!tml_buffer_is_none(d->k.device) || !tml_buffer_is_none(d->length.device))
         results.device = d->count;
     (void)program_record(&p, &stream_top_k, &find);
-    if (!d->unsorted && d->k.count > 1 && !tml_buffer_is_none(d->values))
+    if (!d->in_source_order && d->k.count > 1 && !tml_buffer_is_none(d->values))
         program_sort(&p, &(tml_sort_desc){.keys = d->values,
                                           .length = results,
                                           .descending = !d->smallest,

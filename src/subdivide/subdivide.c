@@ -255,7 +255,7 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
         return status;
     return tml_map(tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[values->components - 1],
                                         .in = {given, values->sources},
-                                        .out = values->base});
+                                        .out = {values->base}});
 }
 
 /* turns[n]: cosine and sine of 2 pi / n, for n up to twice the largest valence: an open fan of n
@@ -425,7 +425,7 @@ static tml_status subdivider_move(tml_subdivider *subdivider, tml_buffer positio
         return status;
     return tml_map(subdivider->tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[2],
                                                     .in = {positions, values->sources},
-                                                    .out = values->base});
+                                                    .out = {values->base}});
 }
 
 tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)

@@ -52,11 +52,11 @@ tml_buffer adaptive_map(adaptive_run *run, tml_length length, tml_buffer *out,
 {
     tml_map_desc map = *desc;
     map.length = length;
-    map.out = adaptive_room(
+    map.out[0] = adaptive_room(
         run, out, map.kernel->out_count ? map.kernel->outs[0] : map.kernel->result, length.count);
     if (length.count)
         program_map(&run->p, &map);
-    return map.out;
+    return map.out[0];
 }
 
 tml_params adaptive_params(uint64_t count, uint32_t flags)
@@ -70,7 +70,7 @@ void adaptive_fill(adaptive_run *run, uint32_t word, tml_length length, tml_buff
         program_map(&run->p, &(tml_map_desc){.kernel = TML_USE(subdiv_fill),
                                              .params = adaptive_params(word, 0),
                                              .length = length,
-                                             .out = out});
+                                             .out = {out}});
 }
 
 /* ---- counts ---------------------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ void adaptive_read_tally(adaptive_run *run)
         return;
     tml_buffer tally = adaptive_room(run, &run->arrays->tally, TML_U32, TALLY_WORDS);
     for (uint32_t i = 0; i < run->place_count; i += 3) {
-        tml_map_desc desc = {.kernel = TML_USE(subdiv_note), .in = {tally}, .out = tally};
+        tml_map_desc desc = {.kernel = TML_USE(subdiv_note), .in = {tally}, .out = {tally}};
         for (uint32_t k = 0; k < 3; k++) {
             uint32_t place = run->places[TML_MIN_OF(i + k, run->place_count - 1)];
             desc.in[1 + k] = run->arrays->counts[place];
@@ -189,8 +189,8 @@ static void list_marks(adaptive_run *run, tml_buffer marks, tml_length length, t
 
 void adaptive_reduce_max(adaptive_run *run, tml_buffer in, tml_length length, tml_buffer out)
 {
-    program_reduce(
-        &run->p, &(tml_reduce_desc){.fold = TML_FOLD_MAX, .in = in, .length = length, .out = out});
+    program_reduce(&run->p,
+                   &(tml_reduce_desc){.in = in, .length = length, .folds = {{TML_FOLD_MAX, out}}});
 }
 
 tml_buffer adaptive_halves(const adaptive_run *run, uint32_t l, uint32_t t)
@@ -422,7 +422,7 @@ static void make_points(adaptive_run *run, uint32_t l, tml_buffer firsts, tml_bu
         &(tml_map_desc){.kernel = TML_USE(subdiv_new_point),
                         .params = adaptive_params(0, flags_of(run, 0)),
                         .in = {firsts, adaptive_halves(run, l, 0), level_points(run, l, 0), next},
-                        .also = {normals}});
+                        .out = {{0, 0}, normals}});
 }
 
 /* Values number v of level l + 1, and their limits. */
@@ -582,7 +582,7 @@ static void set_nearest(adaptive_run *run, tml_buffer camera)
     adaptive_reduce_max(run, arrays->depths, count, worst);
     program_map(
         &run->p,
-        &(tml_map_desc){.kernel = TML_USE(subdiv_nearest), .in = {camera, worst}, .out = camera});
+        &(tml_map_desc){.kernel = TML_USE(subdiv_nearest), .in = {camera, worst}, .out = {camera}});
 }
 
 void adaptive_set_camera(adaptive_run *run)

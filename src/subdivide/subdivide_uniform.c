@@ -73,15 +73,15 @@ static void add_level(program *p, const subdivide_level *from, uint32_t flags, s
     program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_half),
                                    .params = params,
                                    .in = {from->halves},
-                                   .out = out->halves});
+                                   .out = {out->halves}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_vertex),
                                    .params = params,
                                    .in = {from->vertices, from->halves, from->firsts},
-                                   .out = out->vertices});
+                                   .out = {out->vertices}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(subdiv_child_first),
                                    .params = params,
                                    .in = {from->halves, from->firsts},
-                                   .out = out->firsts});
+                                   .out = {out->firsts}});
 }
 
 /* Makes the half-edges that a call needs in every topology: up to level levels - 1, or where
@@ -138,7 +138,7 @@ static tml_buffer add_refined(program *p, tml_subdivider *subdivider, uint32_t v
                                         .params = params_of(level, topology->flags),
                                         .in = {level->halves, level->vertices, level->firsts, from},
                                         .length = tml_length_of(after.vertex_count),
-                                        .out = to});
+                                        .out = {to}});
     }
     return from;
 }
@@ -160,14 +160,14 @@ static void add_normals(program *p, tml_subdivider *subdivider, uint32_t levels,
                        .params = params_of(level, topology->flags | (levels ? LOOP_REFINED : 0)),
                        .in = {level->halves, level->vertices, positions, subdivider->turns},
                        .length = tml_length_of(level->vertex_count),
-                       .out = kept});
+                       .out = {kept}});
     if (levels)
         program_map(
             p, &(tml_map_desc){.kernel = subdivide_child_normal,
                                .params = params_of(level, topology->flags),
                                .in = {kept, level->halves, level->firsts, positions},
                                .length = tml_length_of(level->vertex_count + level->edge_count),
-                               .out = out});
+                               .out = {out}});
 }
 
 static void add_values(program *p, tml_subdivider *subdivider,
@@ -188,14 +188,14 @@ static void add_values(program *p, tml_subdivider *subdivider,
                                                                    (desc->limit ? 0 : LOOP_LINEAR)),
                                     .in = {level->halves, level->vertices, values->base},
                                     .length = tml_length_of(level->vertex_count),
-                                    .out = out});
+                                    .out = {out}});
     else if (desc->limit && !subdivide_cpu_add(p, &task))
         program_map(
             p, &(tml_map_desc){.kernel = subdivide_limit_kernels[values->components - 1],
                                .params = params_of(level, topology->flags),
                                .in = {level->halves, level->vertices, level->firsts, refined},
                                .length = tml_length_of(level->vertex_count + level->edge_count),
-                               .out = out});
+                               .out = {out}});
     if (v == 0 && desc->normals)
         add_normals(p, subdivider, desc->levels, refined, buffers->normals);
 }
@@ -213,7 +213,7 @@ static void add_triangles(program *p, tml_subdivider *subdivider, uint32_t level
                                .params = params_of(level, 0),
                                .in = {level->halves},
                                .length = tml_length_of((levels ? 4 : 1) * level->triangle_count),
-                               .out = out});
+                               .out = {out}});
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */

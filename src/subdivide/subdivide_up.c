@@ -82,7 +82,7 @@ void adaptive_number_vertices(adaptive_run *run)
                                                             adaptive_halves(run, l, 0),
                                                             arrays->levels[l].reds},
                                                      .length = adaptive_vertices(run, l + 1, t),
-                                                     .out = used});
+                                                     .out = {used}});
         run->vertex_count[t] = adaptive_rank_marks(run, used, length, (tml_buffer){0, 0},
                                                    &arrays->used_numbers[t], TALLY_USED + t);
     }
@@ -106,7 +106,7 @@ static void expand_leaves(adaptive_run *run, const tml_kernel *emit, uint32_t t,
                                 .params = adaptive_params(l, 0),
                                 .in = {levels[l].codes},
                                 .length = length,
-                                .out = out,
+                                .out = {out},
                                 .out_first = is_first ? none : written,
                                 .total = written};
         desc.in[1] = is_origin ? levels[l].origins : adaptive_halves(run, l, t);
@@ -195,7 +195,7 @@ void adaptive_report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_des
                         .in = {arrays->counts[TALLY_USED], triangles,
                                run->depth ? arrays->levels[run->depth].sizes : triangles},
                         .length = tml_length_of(3),
-                        .out = desc->counts};
+                        .out = {desc->counts}};
     const bool has_counts = !tml_buffer_is_none(desc->counts);
     if (has_counts)
         program_map(&run->p, &map);
@@ -213,5 +213,5 @@ void adaptive_report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_des
                                              .params = map.params,
                                              .in = {triangles},
                                              .length = tml_length_of(5),
-                                             .out = desc->draw});
+                                             .out = {desc->draw}});
 }

@@ -323,15 +323,14 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
     uint32_t to = (tree->levels - 1) % 2; /* the last level is fitted into the tree's */
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_triangle_word),
                                    .in = {build->corners, vertices},
-                                   .out = tree->device_triangles});
+                                   .out = {tree->device_triangles}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_fit_leaf),
                                    .in = {tree->device_triangles},
-                                   .out = lows,
-                                   .also = {highs, normals, ranges}});
+                                   .out = {lows, highs, normals, ranges}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_leaf_word),
                                    .params.u = {leaves, COLLIDE_BOX_WORDS * tree->group_count},
                                    .in = {lows, highs, normals, ranges},
-                                   .out = boxes[to]});
+                                   .out = {boxes[to]}});
     for (uint32_t level = 2; level <= tree->levels; level++, to = !to)
         program_map(p,
                     &(tml_map_desc){.kernel = TML_USE(collide_fit_word),
@@ -339,11 +338,11 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
                                                  tree->level_count[level],
                                                  COLLIDE_BOX_WORDS * tree->level_group[level - 1]},
                                     .in = {boxes[to], boxes[to]},
-                                    .out = boxes[!to]});
+                                    .out = {boxes[!to]}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_sample_word),
                                    .params.u = {leaves, COLLIDE_SAMPLES},
                                    .in = {tree->device_boxes},
-                                   .out = build->samples});
+                                   .out = {build->samples}});
 }
 
 /* Adds a step: all ranges, of which there are count, are halved. Returns the orders of the
@@ -357,12 +356,12 @@ static tml_buffer add_halving(program *p, uint32_t n, uint32_t count, tml_buffer
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_halve),
                                    .params.u = {n / count, n % count, n},
                                    .in = {order, middles},
-                                   .out = items,
-                                   .also = {halves}});
-    program_scatter(p, &(tml_scatter_desc){.indices = items, .payloads = {{halves, sides}}});
-    program_partition(
-        p, &(tml_partition_desc){.keep = {.kernel = TML_USE(collide_is_left), .in = {order, sides}},
-                                 .payloads = {{order, halved}}});
+                                   .out = {items, halves}});
+    program_scatter(p, &(tml_gather_desc){.indices = items, .payloads = {{halves, sides}}});
+    program_compact(
+        p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_left), .in = {order, sides}},
+                               .payloads = {{order, halved}},
+                               .partition = true});
     return halved;
 }
 
@@ -379,12 +378,12 @@ static void add_slots(program *p, const tml_tree *tree, tml_buffer vertices)
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_middle),
                                    .params.u = {n},
                                    .in = {build->mesh_corners, vertices},
-                                   .out = middles,
-                                   .also = {order}});
+                                   .out = {middles, order}});
     if (leaves > 1) {
         program_put(p, axes, ends, sizeof ends);
-        program_sort(
-            p, &(tml_sort_desc){.keys = middles, .offsets = axes, .payloads = {{order, sorted}}});
+        program_sort(p, &(tml_sort_desc){.keys = middles,
+                                         .segments.offsets = axes,
+                                         .payloads = {{order, sorted}}});
         order = sorted;
     }
     uint32_t depth = 0;
@@ -394,8 +393,7 @@ static void add_slots(program *p, const tml_tree *tree, tml_buffer vertices)
                                    .params.u = {n / leaves, n % leaves, depth},
                                    .in = {order, build->mesh_ids, build->mesh_corners},
                                    .length = tml_length_of(tree->level_count[0]),
-                                   .out = build->ids,
-                                   .also = {build->corners}});
+                                   .out = {build->ids, build->corners}});
 }
 
 static tml_status check_defined(tml_context *tml, const char *call, const tml_tree *tree)
@@ -495,8 +493,7 @@ static tml_status mesh_list(tml_context *tml, const tml_tree_desc *desc, tml_tre
         &p, &(tml_map_desc){.kernel = TML_USE(collide_mesh_triangle),
                             .params.u = {(uint32_t)tree->vertex_count, index_words},
                             .in = {index_words ? desc->indices : desc->vertices, desc->vertices},
-                            .out = corners,
-                            .also = {usable}});
+                            .out = {corners, usable}});
     program_compact(
         &p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_usable), .in = {usable}},
                                 .payloads = {{corners, build->mesh_corners}},

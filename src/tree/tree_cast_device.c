@@ -434,7 +434,7 @@ tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
                                                            (uint32_t)node_vectors(tree)}},
                                           .in = {in[0], in[1], in[2]},
                                           .length = tml_length_of(tree_vectors(tree)),
-                                          .out = tree->cast->buffers[CAST_TREE]});
+                                          .out = {tree->cast->buffers[CAST_TREE]}});
     tree->cast->is_packed |= status == TML_OK && !tml_is_recording(tml);
     return status;
 }
@@ -510,16 +510,14 @@ static void add_rays(cast_run *run)
                                     .params = {.u = {poses, has_pose_of, 0, 1}},
                                     .in = {d->origins, d->directions, d->poses,
                                            has_pose_of ? d->pose_of : d->poses},
-                                    .out = origins,
-                                    .also = {directions}});
+                                    .out = {origins, directions}});
     }
     add_map(run,
             (tml_map_desc){
                 .kernel = TML_USE(collide_begin_ray),
                 .params = {.f = {d->t_max > 0 ? d->t_max : CAST_T_MAX}, .u = {has_limits, 0, 0, 1}},
                 .in = {origins, directions, has_limits ? d->limits : origins, run->tree},
-                .out = run->from,
-                .also = {run->way, run->slope}});
+                .out = {run->from, run->way, run->slope}});
 }
 
 /* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed:
@@ -543,30 +541,28 @@ static void add_blocks(cast_run *run, tml_buffer list, tml_length listed, tml_bu
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_note_needed),
                                     .in = {list, needed},
                                     .length = listed,
-                                    .out = noted});
+                                    .out = {noted}});
     }
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_count_slots),
                                 .in = {noted, run->from, run->way, run->tree},
                                 .length = listed,
-                                .out = found,
-                                .also = {blocks}});
+                                .out = {found, blocks}});
     add_expand(run, (tml_expand_desc){.counts = blocks,
                                       .emit_kernel = TML_USE(collide_list_slots),
                                       .in = {noted, run->from, run->way, run->tree},
                                       .length = listed,
                                       .source = run->slots_ray,
-                                      .out = run->slots,
-                                      .also = {from, way},
+                                      .out = {run->slots, from, way},
                                       .total = run->slots_count});
     if (!tml_buffer_is_none(needed))
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_take_needed),
                                     .in = {run->slots, run->slots_ray, noted, needed},
                                     .length = slots,
-                                    .out = run->slots});
+                                    .out = {run->slots}});
     add_map(run, (tml_map_desc){.kernel = settle,
                                 .in = {run->slots, from, way, run->tree},
                                 .length = slots,
-                                .out = run->slots_t});
+                                .out = {run->slots_t}});
 }
 
 /* What is given of the outputs that an answer stands for. */
@@ -575,11 +571,12 @@ static void cast_add_counts(cast_run *run, tml_buffer total)
     const tml_tree_cast_desc *d = run->desc;
     tml_buffer answers = run->answers;
     if (!tml_buffer_is_none(d->counts))
-        add_map(run, (tml_map_desc){
-                         .kernel = TML_USE(collide_ray_count), .in = {answers}, .out = d->counts});
+        add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_count),
+                                    .in = {answers},
+                                    .out = {d->counts}});
     if (!tml_buffer_is_none(d->hits))
         add_map(run, (tml_map_desc){
-                         .kernel = TML_USE(collide_is_ray_hit), .in = {answers}, .out = d->hits});
+                         .kernel = TML_USE(collide_is_ray_hit), .in = {answers}, .out = {d->hits}});
     if (!tml_buffer_is_none(total))
         add_expand(run, (tml_expand_desc){.count_kernel = TML_USE(collide_ray_count),
                                           .in = {answers},
@@ -603,13 +600,11 @@ static void add_one(cast_run *run)
     const tml_length listed = {.count = run->count, .device = listed_count, .exact = true};
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_follow_ray),
                                 .in = {from, way, run->slope, run->tree},
-                                .out = answers,
-                                .also = {needed}});
+                                .out = {answers, needed}});
     if (is_nearest)
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_answer_ray),
                                     .in = {answers, from, way, run->tree},
-                                    .out = answers,
-                                    .also = {t}});
+                                    .out = {answers, t}});
     add_unsure(run, answers, list, listed_count);
     if (d->want == TML_CAST_COUNT) /* what is certain has not been kept */
         needed = (tml_buffer){0, 0};
@@ -620,9 +615,8 @@ static void add_one(cast_run *run)
                            .params = {.u = {run->want, (uint32_t)run->blocks, 0, 1}},
                            .in = {listed_answers, run->slots_ray, run->slots_t, run->slots_count},
                            .length = listed,
-                           .out = listed_answers,
-                           .also = {listed_t}});
-    tml_scatter_desc scatter = {
+                           .out = {listed_answers, listed_t}});
+    tml_gather_desc scatter = {
         .indices = list, .length = listed, .payloads = {{listed_answers, answers}}};
     if (is_nearest)
         scatter.payloads[1] = (tml_payload){listed_t, t};
@@ -631,11 +625,11 @@ static void add_one(cast_run *run)
     if (is_nearest && !tml_buffer_is_none(d->triangles))
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_hit_triangle),
                                     .in = {answers, run->tree},
-                                    .out = d->triangles});
+                                    .out = {d->triangles}});
     if (is_nearest && !tml_buffer_is_none(d->barycentrics))
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_ray_weights),
                                     .in = {answers, from, way, run->tree},
-                                    .out = d->barycentrics});
+                                    .out = {d->barycentrics}});
     cast_add_counts(run, d->total);
 }
 
@@ -654,7 +648,7 @@ static void add_all(cast_run *run)
     tml_buffer hit_place = array(run, TML_U32, hits);
     tml_buffer hit_count = array(run, TML_U32, 1);
     const tml_length found = {.count = hits, .device = hit_count, .exact = true};
-    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = list});
+    add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = {list}});
     add_blocks(run, list, d->length, (tml_buffer){0, 0}, run->answers, run->count + hits / 2,
                TML_USE(collide_settle_block));
     add_unsure(run, run->answers, run->unsure, run->unsure_count);
@@ -663,15 +657,14 @@ static void add_all(cast_run *run)
                         .emit_kernel = TML_USE(collide_list_hit),
                         .in = {run->slots_t, run->slots, run->slots_ray, run->tree},
                         .length = {.count = run->blocks, .device = run->slots_count, .exact = true},
-                        .out = hit_ray,
-                        .also = {hit_triangle, hit_t},
+                        .out = {hit_ray, hit_triangle, hit_t},
                         .total = hit_count});
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_place_hit),
                                 .params = {.u = {(uint32_t)hits, (uint32_t)room, 0, 1}},
                                 .in = {hit_ray, hit_t, hit_triangle, hit_count},
                                 .length = found,
-                                .out = hit_place});
-    tml_scatter_desc scatter = {.indices = hit_place, .length = found};
+                                .out = {hit_place}});
+    tml_gather_desc scatter = {.indices = hit_place, .length = found};
     const tml_payload outputs[] = {{hit_ray, d->rays}, {hit_triangle, d->triangles}, {hit_t, d->t}};
     for (int i = 0, given = 0; i < 3; i++)
         if (!tml_buffer_is_none(outputs[i].out))
@@ -690,7 +683,7 @@ static void add_all(cast_run *run)
             (tml_map_desc){.kernel = TML_USE(collide_ray_hits),
                            .params = counting,
                            .in = {run->answers, run->slots_ray, run->slots_t, run->slots_count},
-                           .out = run->answers});
+                           .out = {run->answers}});
     cast_add_counts(run, (tml_buffer){0, 0});
 }
 

@@ -326,8 +326,7 @@ static void lines_count(grid_run *run)
     const tml_buffer unsure = program_array(&p, TML_U32, 1);
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_count_line),
                                     .in = {run->boxes, run->triangles, run->plan},
-                                    .out = run->counts,
-                                    .also = {run->is_unsure, run->first_four}});
+                                    .out = {run->counts, run->is_unsure, run->first_four}});
     program_scan(&p, &(tml_scan_desc){.in = run->counts, .out = run->firsts, .total = crossings});
     program_compact(&p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_unsure_line),
                                                      .in = {run->is_unsure}},
@@ -396,16 +395,16 @@ static void sides_fill(grid_run *run)
         &p, &(tml_expand_desc){.counts = run->counts,
                                .emit_kernel = TML_USE(collide_line_crossing),
                                .in = {run->first_four, run->boxes, run->triangles, run->plan},
-                               .out = crossings});
+                               .out = {crossings}});
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_line_crossings),
                                     .params = {.u = {run->unsure_count}},
                                     .in = {run->firsts, run->counts, run->is_unsure, run->unsure},
-                                    .out = bounds});
+                                    .out = {bounds}});
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_fill_sides),
                                     .params = {.u = {TML_CEIL_DIV(run->dims[0], 16u)}},
                                     .in = {bounds, crossings, told, run->plan},
                                     .length = tml_length_of(run->samples),
-                                    .out = run->desc->out});
+                                    .out = {run->desc->out}});
     finish(run, &p);
 }
 
@@ -415,7 +414,7 @@ static void band_fill(grid_run *run)
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_fill_band),
                                     .params = {.f = {run->band}},
                                     .length = tml_length_of(run->samples),
-                                    .out = run->desc->out});
+                                    .out = {run->desc->out}});
     finish(run, &p);
 }
 
@@ -425,13 +424,13 @@ static uint32_t near_list(grid_run *run, const tml_map_desc *tell, uint64_t bloc
     program p = grid_begin(run);
     tml_map_desc map = *tell;
     uint32_t count = 0;
-    map.out = program_array(&p, TML_U32, blocks);
+    map.out[0] = program_array(&p, TML_U32, blocks);
     const tml_buffer total = program_array(&p, TML_U32, 1);
     program_map(&p, &map);
-    program_compact(
-        &p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_told_near), .in = {map.out}},
-                                .indices = list,
-                                .count = total});
+    program_compact(&p, &(tml_compact_desc){
+                            .keep = {.kernel = TML_USE(collide_is_told_near), .in = {map.out[0]}},
+                            .indices = list,
+                            .count = total});
     program_read(&p, total, &count);
     finish(run, &p);
     return count;
@@ -464,9 +463,9 @@ static void add_distances(program *p, tml_buffer distances, tml_buffer places, t
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_take_sign),
                                    .in = {distances, places, out},
                                    .length = length,
-                                   .out = distances});
-    program_scatter(p, &(tml_scatter_desc){
-                           .indices = places, .length = length, .payloads = {{distances, out}}});
+                                   .out = {distances}});
+    program_scatter(
+        p, &(tml_gather_desc){.indices = places, .length = length, .payloads = {{distances, out}}});
 }
 
 /* The distances of near blocks from first on. */
@@ -489,24 +488,21 @@ static void round_run(grid_run *run, uint32_t first, uint32_t blocks)
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_cut_block),
                                     .params = {.u = {first}},
                                     .in = {run->near, run->near_large, run->boxes, run->plan},
-                                    .out = parts[0],
-                                    .also = {parts[1], parts[2], parts[3]}});
+                                    .out = {parts[0], parts[1], parts[2], parts[3]}});
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_join_cut),
                                     .in = {parts[0], parts[1], parts[2], parts[3]},
-                                    .out = cuts});
+                                    .out = {cuts}});
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_list_nearest),
                                     .in = {cuts, run->boxes, run->triangles, run->plan},
-                                    .out = slots});
+                                    .out = {slots}});
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(collide_look_up),
                                     .in = {slots, cuts, run->triangles, run->plan},
-                                    .out = distances,
-                                    .also = {places, more}});
+                                    .out = {distances, places, more}});
     add_distances(&p, distances, places, tml_length_of(samples), run->desc->out);
     program_expand(&p, &(tml_expand_desc){.counts = more,
                                           .emit_kernel = TML_USE(collide_look_up_more),
                                           .in = {cuts, run->boxes, run->triangles, run->plan},
-                                          .out = more_distances,
-                                          .also = {more_places},
+                                          .out = {more_distances, more_places},
                                           .total = more_count});
     add_distances(&p, more_distances, more_places,
                   (tml_length){.count = samples, .device = more_count, .exact = true},

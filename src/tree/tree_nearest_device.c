@@ -141,16 +141,16 @@ static tml_map_desc add_walk(program *p, nearest_run *run, tml_buffer plan, poin
 {
     tml_map_desc walk = {.kernel = TML_USE(collide_nearest_of),
                          .in = {order.points, {0, 0}, {0, 0}, plan},
-                         .out = program_array(p, TML_F32, run->count),
-                         .also = {program_array(p, TML_VEC(TML_F32, 3), run->count),
-                                  program_array(p, TML_U32, run->count),
-                                  program_array(p, TML_U32, run->count)}};
+                         .out = {program_array(p, TML_F32, run->count),
+                                 program_array(p, TML_VEC(TML_F32, 3), run->count),
+                                 program_array(p, TML_U32, run->count),
+                                 program_array(p, TML_U32, run->count)}};
     run->left_over_count = program_array(p, TML_U32, 1);
     if (!p->status)
         p->status = tree_on_device(p->tml, run->desc->tree, &walk.in[1], &walk.in[2]);
     program_map(p, &walk);
     program_compact(p, &(tml_compact_desc){
-                           .keep = {.kernel = TML_USE(collide_is_left_over), .in = {walk.also[1]}},
+                           .keep = {.kernel = TML_USE(collide_is_left_over), .in = {walk.out[2]}},
                            .count = run->left_over_count});
     program_host(p, &(program_host_desc){
                         .run = stop_if_left_over, .user = run, .uses = {run->left_over_count}});
@@ -165,11 +165,11 @@ static void add_outputs(program *p, nearest_run *run, const tml_map_desc *walk, 
     const bool has_features = !tml_buffer_is_none(desc->features);
     tml_buffer unpacked = program_array(p, TML_U32, 4 * words);
     run->packed = program_array(p, TML_U32, words);
-    const tml_payload payloads[] = {{walk->out, desc->distances},
-                                    {walk->also[0], desc->positions},
-                                    {walk->also[1], desc->triangles},
-                                    {walk->also[2], has_features ? unpacked : (tml_buffer){0, 0}}};
-    tml_scatter_desc scatter = {.indices = order.indices};
+    const tml_payload payloads[] = {{walk->out[0], desc->distances},
+                                    {walk->out[1], desc->positions},
+                                    {walk->out[2], desc->triangles},
+                                    {walk->out[3], has_features ? unpacked : (tml_buffer){0, 0}}};
+    tml_gather_desc scatter = {.indices = order.indices};
     for (uint32_t i = 0, to = 0; i < TML_ARRAY_SIZE(payloads); i++)
         if (!tml_buffer_is_none(payloads[i].out))
             scatter.payloads[to++] = payloads[i];
@@ -178,12 +178,12 @@ static void add_outputs(program *p, nearest_run *run, const tml_map_desc *walk, 
         program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_sign_distance),
                                        .in = {desc->distances, sides},
                                        .length = tml_length_of(run->count),
-                                       .out = desc->distances});
+                                       .out = {desc->distances}});
     if (!has_features)
         return;
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_pack_features),
                                    .in = {unpacked},
-                                   .out = run->packed});
+                                   .out = {run->packed}});
     program_host(p, &(program_host_desc){.run = put_features, .user = run, .uses = {run->packed}});
 }
 

@@ -93,7 +93,7 @@ points_order points_add_order(program *p, tml_buffer points, uint64_t count, tml
                                    .params = {.u = {ORDER_BITS}},
                                    .in = {points, plan},
                                    .length = tml_length_of(count),
-                                   .out = codes});
+                                   .out = {codes}});
     program_sort(p, &(tml_sort_desc){.keys = codes,
                                      .bit_count = 3 * ORDER_BITS,
                                      .payloads = {{points, order.points}},
@@ -182,9 +182,8 @@ void points_add_sides(program *p, points_sides *s, tml_buffer plan, points_order
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_find_side),
                                    .params = {.u = {s->desc->rule == TML_TREE_RULE_WINDING}},
                                    .in = {order.points, boxes, triangles, plan},
-                                   .out = in_order});
-    program_scatter(p,
-                    &(tml_scatter_desc){.indices = order.indices, .payloads = {{in_order, raw}}});
+                                   .out = {in_order}});
+    program_scatter(p, &(tml_gather_desc){.indices = order.indices, .payloads = {{in_order, raw}}});
     program_compact(
         p, &(tml_compact_desc){.keep = {.kernel = TML_USE(collide_is_side_unsure), .in = {raw}},
                                .payloads = {{s->desc->points, s->at}},
@@ -196,7 +195,7 @@ void points_add_sides(program *p, points_sides *s, tml_buffer plan, points_order
                                          .uses = {s->total, s->unsure, s->at, s->settled}});
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_is_inside),
                                    .in = {raw, s->unsure, s->settled, s->total},
-                                   .out = s->out});
+                                   .out = {s->out}});
     program_host(p, &(program_host_desc){.run = put_points_on, .user = s, .uses = {s->out}});
 }
 

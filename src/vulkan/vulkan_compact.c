@@ -236,10 +236,11 @@ static bool is_one_pass(tml_context *tml, const tml_compact_desc *desc, const co
     return vk_one_pass_fits(most, room);
 }
 
-static void vk_compact_lay_out(tml_context *tml, const tml_compact_desc *desc, bool partition,
-                               vk_arena *arena, compact_job *job)
+static void vk_compact_lay_out(tml_context *tml, const tml_compact_desc *desc, vk_arena *arena,
+                               compact_job *job)
 {
-    *job = (compact_job){.is_both = partition, .has_first = !tml_buffer_is_none(desc->out_first)};
+    *job = (compact_job){.is_both = desc->partition,
+                         .has_first = !tml_buffer_is_none(desc->out_first)};
     for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !tml_buffer_is_none(desc->payloads[p].in); p++)
         add_column(job, vk_address_of(tml, desc->payloads[p].in),
                    tml_slot_of(tml, desc->payloads[p].out));
@@ -260,7 +261,7 @@ static void vk_compact_lay_out(tml_context *tml, const tml_compact_desc *desc, b
     if (job->one_pass) {
         job->states = vk_one_pass_states_take(arena, &job->passes);
     } else {
-        uint64_t items = partition ? bound : TML_MIN_OF(bound, job->passes.items);
+        uint64_t items = desc->partition ? bound : TML_MIN_OF(bound, job->passes.items);
         job->bits = vk_keep_take(arena, items);
     }
     if (!job->one_pass || job->in_place || job->has_first || job->passes.count > 1)
@@ -369,12 +370,11 @@ static tml_status vk_compact_reduce_then_scan(tml_context *tml, const tml_compac
     return status;
 }
 
-static tml_status vk_compact_run(tml_context *tml, const tml_compact_desc *desc, bool partition,
-                                 void *scratch)
+static tml_status vk_compact_run(tml_context *tml, const tml_compact_desc *desc, void *scratch)
 {
     compact_job job;
     vk_arena arena = vk_arena_of(scratch);
-    vk_compact_lay_out(tml, desc, partition, &arena, &job);
+    vk_compact_lay_out(tml, desc, &arena, &job);
     tml_status status = tml_buffer_is_none(desc->count) /* which may be in the length's buffer */
                             ? vk_passes_lend(tml, &desc->length, &job.passes)
                             : vk_passes_begin(tml, &desc->length, &job.passes);
@@ -404,40 +404,23 @@ static bool is_supported(tml_context *tml, const void *desc)
                                                 : vk_keep_supported(tml, &d->keep);
 }
 
-static size_t vk_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc,
-                                      bool partition)
+static size_t compact_scratch_size(tml_context *tml, const void *argument)
 {
+    const tml_compact_desc *desc = argument;
     if (desc->method == TML_METHOD_HISTOPYRAMID)
         return vk_locate_compact_scratch_size(tml, desc);
     compact_job job;
     vk_arena arena = {0};
-    vk_compact_lay_out(tml, desc, partition, &arena, &job);
+    vk_compact_lay_out(tml, desc, &arena, &job);
     return arena.size;
 }
 
-static size_t compact_scratch_size(tml_context *tml, const void *desc)
-{
-    return vk_compact_scratch_size(tml, desc, false);
-}
 static tml_status compact_run(tml_context *tml, const void *desc, void *scratch, size_t size)
 {
     (void)size;
     const tml_compact_desc *d = desc;
     return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_compact(tml, d, scratch)
-                                                : vk_compact_run(tml, d, false, scratch);
-}
-
-static size_t partition_scratch_size(tml_context *tml, const void *desc)
-{
-    return vk_compact_scratch_size(tml, desc, true);
-}
-static tml_status partition_run(tml_context *tml, const void *desc, void *scratch, size_t size)
-{
-    (void)size;
-    const tml_partition_desc *d = desc;
-    return d->method == TML_METHOD_HISTOPYRAMID ? vk_locate_partition(tml, d, scratch)
-                                                : vk_compact_run(tml, d, true, scratch);
+                                                : vk_compact_run(tml, d, scratch);
 }
 
 const tml_engine_op vk_op_compact = {is_supported, compact_scratch_size, compact_run};
-const tml_engine_op vk_op_partition = {is_supported, partition_scratch_size, partition_run};

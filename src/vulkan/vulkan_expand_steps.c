@@ -107,7 +107,7 @@ tml_status vk_expand_emit(tml_context *tml, const tml_expand_desc *desc,
         vk_pass pass = vk_pass_at(passes, p);
         vk_address outs[TML_MAX_OUTS] = {0};
         for (uint32_t k = 0; k < tml_kernel_outs(kernel); k++)
-            outs[k] = vk_address_of(tml, tml_expand_out(desc, k)) +
+            outs[k] = vk_address_of(tml, desc->out[k]) +
                       pass.first * tml_type_size(tml_kernel_out_type(kernel, k));
         if (is_stored)
             status = vk_params_store(tml, &desc->params, outs + 1, use.stored);

@@ -121,9 +121,9 @@ tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, v
 tml_status vk_scan_counts_of(tml_context *tml, vk_address values, uint32_t count, vk_address length,
                              vk_address scratch);
 
-/* tml_scan_segments for integers (vulkan_scan_segments.c). */
-size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_segments_desc *desc);
-tml_status vk_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch);
+/* tml_scan of segments of integers (vulkan_scan_segments.c). */
+size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_desc *desc);
+tml_status vk_scan_segments(tml_context *tml, const tml_scan_desc *desc, void *scratch);
 
 /* Stores the index of the first output (desc.out_first, which is given) as a u64, at most 2^63. */
 tml_status vk_first_read(tml_context *tml, tml_buffer out_first, vk_address to);

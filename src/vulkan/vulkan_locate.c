@@ -210,8 +210,8 @@ static tml_status write_part(tml_context *tml, const tml_compact_desc *desc, com
     return status;
 }
 
-static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch,
-                              bool is_partition)
+/* A partition is two compactions: of the kept elements, then of the rejected ones after them. */
+tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch)
 {
     vk_arena arena = vk_arena_of(scratch);
     compact_layout l = vk_locate_lay_out(desc, &arena);
@@ -223,20 +223,9 @@ static tml_status run_compact(tml_context *tml, const tml_compact_desc *desc, vo
     TML_THEN(status, vk_params_store(tml, &desc->keep.params, NULL, l.params));
     TML_THEN(status, vk_keep_record(tml, &desc->keep, l.params, &pass, &l.bits));
     TML_THEN(status, write_part(tml, desc, &l, false));
-    if (status == TML_OK && is_partition)
+    if (status == TML_OK && desc->partition)
         status = write_part(tml, desc, &l, true);
     return status ? status : vk_store_end(tml, desc->count, l.total[0], l.first);
-}
-
-tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch)
-{
-    return run_compact(tml, desc, scratch, false);
-}
-
-/* Two compactions: of the kept elements, then of the rejected ones after them. */
-tml_status vk_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch)
-{
-    return run_compact(tml, desc, scratch, true);
 }
 
 /* ---- expand ---------------------------------------------------------------------------------- */

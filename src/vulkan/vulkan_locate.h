@@ -10,7 +10,6 @@
 bool vk_locate_compact_supports(tml_context *tml, const tml_compact_desc *desc);
 size_t vk_locate_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 tml_status vk_locate_compact(tml_context *tml, const tml_compact_desc *desc, void *scratch);
-tml_status vk_locate_partition(tml_context *tml, const tml_partition_desc *desc, void *scratch);
 bool vk_locate_expand_supports(tml_context *tml, const tml_expand_desc *desc);
 size_t vk_locate_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);
 tml_status vk_locate_expand(tml_context *tml, const tml_expand_desc *desc, void *scratch);

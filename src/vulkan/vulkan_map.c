@@ -71,7 +71,7 @@ static tml_status map_run(tml_context *tml, const void *desc, void *scratch, siz
         vk_pass pass = vk_pass_at(&passes, p);
         vk_address outs[TML_MAX_OUTS] = {0};
         for (uint32_t k = 0; k < tml_kernel_outs(d->kernel); k++) {
-            const tml_slot *out = tml_slot_of(tml, tml_map_out(d, k));
+            const tml_slot *out = tml_slot_of(tml, d->out[k]);
             outs[k] = vk_slot_address(out) + pass.first * out->element_size;
         }
         status = vk_map_pass(tml, &use, &pass, outs, p > 0);

@@ -77,7 +77,7 @@ static bool vk_reduce_lay_out(tml_context *tml, const tml_reduce_desc *desc, vk_
     *l = (reduce_layout){.job_count = tml_reduce_results(desc),
                          .components = tml_type_components(in->type)};
     for (uint32_t j = 0; j < l->job_count; j++) {
-        tml_reduce_result result = tml_reduce_result_at(desc, j);
+        tml_reduce_result result = desc->folds[j];
         is_supported &=
             vk_fold_bind(tml, result.fold, tml_type_scalar(in->type),
                          tml_type_scalar(tml_slot_of(tml, result.out)->type), &l->jobs[j].fold);
@@ -179,7 +179,7 @@ static tml_status vk_reduce_run(tml_context *tml, const void *argument, void *sc
     vk_reduce_lay_out(tml, desc, &arena, &l);
     for (uint32_t j = 0; j < l.job_count; j++) {
         reduce_args *args = &l.jobs[j].args;
-        args->out_at = vk_address_of(tml, tml_reduce_result_at(desc, j).out);
+        args->out_at = vk_address_of(tml, desc->folds[j].out);
         args->whole = l.passes.total;
         args->whole_low = (uint32_t)l.passes.bound;
         args->whole_high = (uint32_t)(l.passes.bound >> 32);

@@ -31,19 +31,20 @@ static uint32_t states_of(const segments_job *job)
     return 3 * job->args.groups;
 }
 
-static bool vk_reduce_segments_lay_out(tml_context *tml, const tml_reduce_segments_desc *desc,
+static bool vk_reduce_segments_lay_out(tml_context *tml, const tml_reduce_desc *desc,
                                        vk_arena *arena, segments_job *job)
 {
     const tml_slot *in = tml_slot_of(tml, desc->in);
-    bool has_starts = !tml_buffer_is_none(desc->starts);
-    const tml_slot *at = tml_slot_of(tml, has_starts ? desc->starts : desc->offsets);
-    uint64_t elements = has_starts ? desc->length.count : in->count;
-    uint64_t segments = has_starts ? desc->count.count : at->count - 1;
+    bool has_starts = !tml_buffer_is_none(desc->segments.starts);
+    const tml_slot *at =
+        tml_slot_of(tml, has_starts ? desc->segments.starts : desc->segments.offsets);
+    uint64_t elements = desc->length.count;
+    uint64_t segments = has_starts ? desc->segments.count.count : at->count - 1;
     *job = (segments_job){0};
-    bool is_supported =
-        vk_fold_bind(tml, desc->fold, in->type, tml_slot_of(tml, desc->out)->type, &job->fold);
+    bool is_supported = vk_fold_bind(tml, desc->folds[0].fold, in->type,
+                                     tml_slot_of(tml, desc->folds[0].out)->type, &job->fold);
     if (has_starts) {
-        job->count = vk_passes_take(tml, &desc->count, arena);
+        job->count = vk_passes_take(tml, &desc->segments.count, arena);
         job->length = vk_passes_take(tml, &desc->length, arena);
     }
     uint32_t each_log2 = TML_MIN_OF(job->fold.tile_log2, (uint32_t)RANGE_LOG2_MOST);
@@ -54,7 +55,7 @@ static bool vk_reduce_segments_lay_out(tml_context *tml, const tml_reduce_segmen
     job->args = (segments_reduce_args){
         .in_at = vk_slot_address(in),
         .offsets = vk_slot_address(at),
-        .out_at = vk_address_of(tml, desc->out),
+        .out_at = vk_address_of(tml, desc->folds[0].out),
         .results = vk_take(arena, elements > tile ? groups : 0, 64),
         .count_at = job->count.total, /* the low words */
         .end_at = job->length.total,
@@ -88,12 +89,12 @@ static tml_status vk_reduce_segments_run(tml_context *tml, const void *argument,
                                          size_t size)
 {
     (void)size;
-    const tml_reduce_segments_desc *desc = argument;
+    const tml_reduce_desc *desc = argument;
     vk_arena arena = vk_arena_of(scratch);
     segments_job job;
     vk_states states;
     vk_reduce_segments_lay_out(tml, desc, &arena, &job);
-    tml_status status = vk_passes_begin(tml, &desc->count, &job.count);
+    tml_status status = vk_passes_begin(tml, &desc->segments.count, &job.count);
     if (!status)
         status = vk_passes_begin(tml, &desc->length, &job.length);
     if (!status)

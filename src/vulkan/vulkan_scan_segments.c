@@ -24,10 +24,10 @@ typedef struct scan_segments_job {
     scan_segments_args args;
 } scan_segments_job;
 
-static scan_segments_job
-vk_scan_segments_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena)
+static scan_segments_job vk_scan_segments_lay_out(tml_context *tml, const tml_scan_desc *desc,
+                                                  vk_arena *arena)
 {
-    const tml_slot *in = tml_slot_of(tml, desc->in), *at = tml_slot_of(tml, desc->offsets);
+    const tml_slot *in = tml_slot_of(tml, desc->in), *at = tml_slot_of(tml, desc->segments.offsets);
     uint32_t sum_size = (uint32_t)tml_slot_of(tml, desc->out)->element_size;
     bool is_wide = sum_size == 8;
     uint32_t tile = is_wide ? SCAN_TILE_OF_8 : SCAN_TILE_OF_4;
@@ -38,13 +38,13 @@ vk_scan_segments_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
                   [SCAN_SPEC_SIGNED] = tml_type_is_signed(in->type),
                   [SCAN_SPEC_INCLUSIVE] = desc->inclusive,
                   [SCAN_SPEC_WIDE] = at->type == TML_U64},
-        .tiles = (uint32_t)TML_CEIL_DIV(in->count, tile),
+        .tiles = (uint32_t)TML_CEIL_DIV(desc->length.count, tile),
         .sum_size = sum_size,
         .args = {.in_at = vk_slot_address(in),
                  .offsets = vk_slot_address(at),
                  .out_at = vk_address_of(tml, desc->out),
                  .segments = (uint32_t)(at->count - 1),
-                 .elements = (uint32_t)in->count}};
+                 .elements = (uint32_t)desc->length.count}};
     job.state_words = STATES_FIRST + (is_wide ? 3 : 2) * job.tiles;
     if (vk_caps_of(tml)->forward_progress) {
         job.scratch = vk_take(arena, job.state_words, sizeof(uint32_t));
@@ -96,14 +96,14 @@ static tml_status vk_scan_segments_reduce_then_scan(scan_segments_job *job)
     return status ? status : step(job, SCAN_ADD, job->tiles);
 }
 
-size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_segments_desc *desc)
+size_t vk_scan_segments_scratch(tml_context *tml, const tml_scan_desc *desc)
 {
     vk_arena arena = {0};
     (void)vk_scan_segments_lay_out(tml, desc, &arena);
     return arena.size;
 }
 
-tml_status vk_scan_segments(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
+tml_status vk_scan_segments(tml_context *tml, const tml_scan_desc *desc, void *scratch)
 {
     vk_arena arena = vk_arena_of(scratch);
     scan_segments_job job = vk_scan_segments_lay_out(tml, desc, &arena);

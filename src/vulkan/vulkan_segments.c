@@ -106,7 +106,7 @@ static tml_status do_middling(const segments_job *job)
 
 enum { QUAD = 4, SHORT_QUADS = 8 };
 
-static void scan_specs(const tml_scan_segments_desc *desc, tml_type in_type, segments_job *job)
+static void scan_specs(const tml_scan_desc *desc, tml_type in_type, segments_job *job)
 {
     job->spec_count = 4;
     job->specs[SCAN_SPEC_IN_LOG2] = (uint32_t)__builtin_ctzll(tml_type_size(in_type));
@@ -115,14 +115,14 @@ static void scan_specs(const tml_scan_segments_desc *desc, tml_type in_type, seg
 }
 
 /* Floats: a segment's sums are those of tml_scan for a stream of its own. */
-static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, vk_arena *arena,
+static void scan_lay_out(tml_context *tml, const tml_scan_desc *desc, vk_arena *arena,
                          segments_job *job, vk_address *scan_scratch)
 {
     tml_type sum_type = tml_slot_of(tml, desc->out)->type;
     uint32_t lanes = vk_caps_of(tml)->subgroup, rows = sum_type == TML_F32 ? 8 : 4;
     vk_segments_lay_out(
-        tml, desc->in, tml_slot_of(tml, desc->in)->count, desc->offsets,
-        tml_slot_of(tml, desc->offsets)->count - 1, desc->out,
+        tml, desc->in, desc->length.count, desc->segments.offsets,
+        tml_slot_of(tml, desc->segments.offsets)->count - 1, desc->out,
         &(segments_shape){.short_most = QUAD * TML_MIN_OF(lanes, (uint32_t)SHORT_QUADS),
                           .middling_most = (uint64_t)QUAD * rows * lanes,
                           .tile = (uint64_t)QUAD * rows * VK_GROUP,
@@ -133,22 +133,21 @@ static void scan_lay_out(tml_context *tml, const tml_scan_segments_desc *desc, v
     scan_specs(desc, tml_slot_of(tml, desc->in)->type, job);
 }
 
-static bool is_of_integers(const tml_context *tml, const tml_scan_segments_desc *desc)
+static bool is_of_integers(const tml_context *tml, const tml_scan_desc *desc)
 {
     return !tml_type_is_float(tml_slot_of(tml, desc->out)->type);
 }
 
 static bool scan_supports(tml_context *tml, const void *argument)
 {
-    const tml_scan_segments_desc *desc = argument;
+    const tml_scan_desc *desc = argument;
     return (tml_slot_of(tml, desc->out)->type != TML_F64 || vk_caps_of(tml)->float64) &&
-           vk_segments_fit(tml_slot_of(tml, desc->in)->count,
-                           tml_slot_of(tml, desc->offsets)->count - 1);
+           vk_segments_fit(desc->length.count, tml_slot_of(tml, desc->segments.offsets)->count - 1);
 }
 
 static size_t scan_scratch_size(tml_context *tml, const void *argument)
 {
-    const tml_scan_segments_desc *desc = argument;
+    const tml_scan_desc *desc = argument;
     if (is_of_integers(tml, desc))
         return vk_scan_segments_scratch(tml, desc);
     vk_arena arena = {0};
@@ -178,7 +177,7 @@ static tml_status scan_long(const segments_job *job, size_t sum_size)
     return status ? status : step_over_list(job, SEGMENTS_ADD, job->most_tiles);
 }
 
-static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc, void *scratch)
+static tml_status scan_each(tml_context *tml, const tml_scan_desc *desc, void *scratch)
 {
     vk_arena arena = vk_arena_of(scratch);
     segments_job job;
@@ -197,7 +196,7 @@ static tml_status scan_each(tml_context *tml, const tml_scan_segments_desc *desc
 static tml_status scan_run(tml_context *tml, const void *argument, void *scratch, size_t size)
 {
     (void)size;
-    const tml_scan_segments_desc *desc = argument;
+    const tml_scan_desc *desc = argument;
     return is_of_integers(tml, desc) ? vk_scan_segments(tml, desc, scratch)
                                      : scan_each(tml, desc, scratch);
 }

@@ -60,8 +60,9 @@ static void vk_sort_segments_lay_out(tml_context *tml, const tml_sort_resolved *
                                      vk_arena *arena, segments_job *job)
 {
     const tml_sort_desc *desc = &resolved->desc;
-    bool has_starts = !tml_buffer_is_none(desc->starts);
-    const tml_slot *offsets = tml_slot_of(tml, has_starts ? desc->starts : desc->offsets);
+    bool has_starts = !tml_buffer_is_none(desc->segments.starts);
+    const tml_slot *offsets =
+        tml_slot_of(tml, has_starts ? desc->segments.starts : desc->segments.offsets);
     *job = (segments_job){.items = vk_caps_of(tml)->subgroup < 32 ? ITEMS_SMALL : ITEMS};
     vk_sort *stream = &job->stream;
     vk_sort_bind(tml, resolved, arena, stream);
@@ -69,7 +70,7 @@ static void vk_sort_segments_lay_out(tml_context *tml, const tml_sort_resolved *
     job->window = SORT_WINDOW(job->items * VK_GROUP);
     job->windows = TML_CEIL_DIV(stream->parts.bound, job->window);
     job->has_longs = stream->parts.bound > job->window;
-    job->count = vk_passes_take(tml, &desc->count, arena);
+    job->count = vk_passes_take(tml, &desc->segments.count, arena);
     job->args = (sort_segments_args){
         .keys = stream->codes.in,
         .values = stream->words.in,
@@ -172,7 +173,7 @@ static tml_status sort_segments_run(tml_context *tml, const void *argument, void
         return TML_OK;
     tml_status status = vk_passes_begin(tml, &resolved->desc.length, &job.stream.parts);
     if (!status)
-        status = vk_passes_begin(tml, &resolved->desc.count, &job.count);
+        status = vk_passes_begin(tml, &resolved->desc.segments.count, &job.count);
     if (!status)
         status = copy_longs(tml, &job);
     if (!status)

@@ -51,7 +51,7 @@ ARGS_END(reduce_args)
 #define SCAN_ADD      4u
 
 /* Specialization constants of the shaders that scan tiles (scan_tile.glsl), including those of
- * tml_scan_segments. */
+ * tml_scan with segments. */
 #define SCAN_SPEC_MODE      0u
 #define SCAN_SPEC_IN_LOG2   1u /* log2 of an input element's bytes */
 #define SCAN_SPEC_SIGNED    2u /* the input's elements are signed */
@@ -149,7 +149,7 @@ ARG_UINT(long_room)
 ARG_UINT(pass_tiles) /* in a pass of tml_scan */
 ARGS_END(segments_args)
 
-/* scan_segments.glsl: tml_scan_segments for integers, in the modes of tml_scan. SCAN_TILES: an
+/* scan_segments.glsl: tml_scan of segments of integers, in the modes of tml_scan. SCAN_TILES: an
  * inclusive segmented scan of the carry-outs. */
 ARGS_BEGIN(scan_segments_args)
 ARG_ADDRESS(in_at)

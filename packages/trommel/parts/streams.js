@@ -245,7 +245,7 @@ extend(Trommel, class {
         const i = this[INTERNAL];
         i.stream('top_k', () => ({
             in0: i.handle('topK', 'keys', o.keys), ...i.length('topK', o.length), ...i.length('topK', o.k, 'k'),
-            smallest: o.smallest, unsorted: o.unsorted, values: i.handle('topK', 'values', o.values),
+            smallest: o.smallest, in_source_order: o.inSourceOrder, values: i.handle('topK', 'values', o.values),
             indices: i.handle('topK', 'indices', o.indices), ...i.payloads('topK', o.payloads), counts: i.handle('topK', 'count', o.count),
         }));
     }
@@ -275,7 +275,7 @@ extend(Trommel, class {
     map: `${STREAM} out`, reduce: 'fold in length out', histogram: `${STREAM} bins edges lower upper weights out`,
     scan: 'in length inclusive method fold out total start', compact: KEEP, partition: KEEP,
     sort: 'keys length descending firstBit bitCount method sorted payloads indices offsets',
-    topK: 'keys length k smallest unsorted values indices payloads count',
+    topK: 'keys length k smallest inSourceOrder values indices payloads count',
     expand: 'counts countKernel emitKernel params in length method source rank out total',
     unique: 'in length values starts lengths count',
 });

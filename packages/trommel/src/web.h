@@ -27,7 +27,7 @@
     X(payload_out0) X(payload_out1) X(payload_out2) X(payload_out3)                                \
     X(payload_out4) X(payload_out5) X(payload_out6) X(payload_out7)                                \
     X(length) X(length_buffer) X(length_index) X(length_exact) X(k) X(k_buffer) X(k_index) X(k_exact)   \
-    X(smallest) X(unsorted) X(method) X(fold) X(inclusive) X(descending)                           \
+    X(smallest) X(in_source_order) X(method) X(fold) X(inclusive) X(descending)                           \
     X(out) X(total) X(start) X(indices) X(counts) X(ranks) X(values) X(starts) X(lengths) X(offsets) \
     X(bins) X(edges) X(lower) X(upper) X(weights)                                                   \
     X(dims0) X(dims1) X(dims2) X(spacing0) X(spacing1) X(spacing2)                                 \

@@ -65,7 +65,7 @@ EMSCRIPTEN_KEEPALIVE int web_map_stream(tml_context *tml)
     tml_map_desc desc = {.kernel = pointer(r->kernel),
                          .params = params_of(r),
                          .length = length_of(r),
-                         .out = buffer_of(r->out)};
+                         .out = {buffer_of(r->out)}};
     inputs_of(r, desc.in);
     return tml_map(tml, &desc);
 }
@@ -73,10 +73,9 @@ EMSCRIPTEN_KEEPALIVE int web_map_stream(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE int web_reduce(tml_context *tml)
 {
     const web_request *r = &request;
-    tml_reduce_desc desc = {.fold = (tml_fold)r->fold,
-                            .in = buffer_of(r->in0),
+    tml_reduce_desc desc = {.in = buffer_of(r->in0),
                             .length = length_of(r),
-                            .out = buffer_of(r->out)};
+                            .folds = {{(tml_fold)r->fold, buffer_of(r->out)}}};
     return tml_reduce(tml, &desc);
 }
 
@@ -141,7 +140,8 @@ EMSCRIPTEN_KEEPALIVE int web_compact(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE int web_partition(tml_context *tml)
 {
     tml_compact_desc desc = compact_desc_of(&request);
-    return tml_partition(tml, &desc);
+    desc.partition = true;
+    return tml_compact(tml, &desc);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_sort(tml_context *tml)
@@ -155,7 +155,7 @@ EMSCRIPTEN_KEEPALIVE int web_sort(tml_context *tml)
                           .method = (tml_method)r->method,
                           .sorted = buffer_of(r->out),
                           .indices = buffer_of(r->indices),
-                          .offsets = buffer_of(r->offsets)};
+                          .segments.offsets = buffer_of(r->offsets)};
     payloads_of(r, desc.payloads);
     return tml_sort(tml, &desc);
 }
@@ -170,7 +170,7 @@ EMSCRIPTEN_KEEPALIVE int web_top_k(tml_context *tml)
                                  .device_index = (uint64_t)r->k_index,
                                  .exact = r->k_exact != 0.0},
                            .smallest = r->smallest != 0.0,
-                           .unsorted = r->unsorted != 0.0,
+                           .in_source_order = r->in_source_order != 0.0,
                            .values = buffer_of(r->values),
                            .indices = buffer_of(r->indices),
                            .count = buffer_of(r->counts)};
@@ -189,7 +189,7 @@ EMSCRIPTEN_KEEPALIVE int web_expand(tml_context *tml)
                             .method = (tml_method)r->method,
                             .source = buffer_of(r->indices),
                             .rank = buffer_of(r->ranks),
-                            .out = buffer_of(r->out),
+                            .out = {buffer_of(r->out)},
                             .total = buffer_of(r->total)};
     inputs_of(r, desc.in);
     return tml_expand(tml, &desc);

@@ -372,7 +372,7 @@ tml_status gl_exact(tml_context *tml, const gl_texture *from, uint64_t texel, ui
 
 tml_status gl_map_draw(tml_context *tml, const tml_map_desc *desc, const gl_shader *shader)
 {
-    const gl_texture *out = gl_texture_of(tml, desc->out);
+    const gl_texture *out = gl_texture_of(tml, desc->out[0]);
     size_t size = tml_type_size(desc->kernel->result);
     /* Bools share words: bytes of the last word past the length keep their values. */
     bool in_place =

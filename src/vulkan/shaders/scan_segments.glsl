@@ -1,4 +1,4 @@
-/* tml_scan_segments for integers, whose sums do not depend on the order: a segmented scan of the
+/* segmented tml_scan for integers, whose sums do not depend on the order: a segmented scan of the
  * whole stream, tile by tile, that restarts at head flags. A head flag is a bit, set where a
  * segment begins or the last segment ends. A workgroup finds the head flags of its tile by
  * searching the offsets while it waits for the tile's elements. So the stream is read and written

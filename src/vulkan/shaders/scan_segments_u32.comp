@@ -1,4 +1,4 @@
-/* tml_scan_segments with sums of type u32. */
+/* segmented tml_scan with sums of type u32. */
 #define SUM_U32
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"

@@ -1,4 +1,4 @@
-/* tml_scan_segments with sums of type u64. */
+/* segmented tml_scan with sums of type u64. */
 #define SUM_U64
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"

@@ -1,4 +1,4 @@
-/* tml_reduce_segments for devices without shaderFloat64, and for folds that need no doubles. */
+/* segmented tml_reduce for devices without shaderFloat64, and for folds that need no doubles. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_stream.k.h"
 #include "common.glsl"

@@ -1,4 +1,4 @@
-/* tml_reduce_segments in one dispatch, in which no workgroup waits. Segments and elements are
+/* tml_reduce of segments in one dispatch, in which no workgroup waits. Segments and elements are
  * merged: segment s has position offset + s, before its first element. Each workgroup processes an
  * equal range of positions, so all do the same amount of work, whatever the segments' lengths
  * (merge path: Merrill, Garland: Merge-based parallel sparse matrix-vector multiplication. 2016). A

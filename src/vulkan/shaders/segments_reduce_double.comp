@@ -1,4 +1,4 @@
-/* tml_reduce_segments of doubles, and means in double precision. */
+/* segmented tml_reduce of doubles, and means in double precision. */
 #define WITH_DOUBLE
 #include "kernel.glsl"
 #include "vulkan/vulkan_stream.k.h"

@@ -1,4 +1,4 @@
-/* The dispatches of tml_scan_segments for one type of floats. Sums have the order of
+/* The dispatches of segmented tml_scan for one type of floats. Sums have the order of
  * scan_tile.glsl, counted from the segment's first element. */
 #define UNROLL
 #include "scan_tile.glsl"

@@ -1,4 +1,4 @@
-/* tml_scan_segments with sums of type f32. */
+/* segmented tml_scan with sums of type f32. */
 #define SUM_F32
 #include "kernel.glsl"
 #include "vulkan/vulkan_stream.k.h"

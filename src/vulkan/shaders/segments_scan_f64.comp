@@ -1,4 +1,4 @@
-/* tml_scan_segments with sums of type f64. */
+/* segmented tml_scan with sums of type f64. */
 #define SUM_F64
 #include "kernel.glsl"
 #include "vulkan/vulkan_stream.k.h"
