@@ -18,7 +18,7 @@ typedef struct collide_case {
     tml_tree_distance_grid_desc volume;
     tml_collide_distance_desc apart; /* or none */
     tml_collide_distance_result *distances;
-    tml_collide_distance_enqueue_desc frame; /* the same in a frame, or none */
+    tml_collide_distance_desc frame; /* the same in a frame, or none */
     uint64_t pairs;
     const bench_pace *pace;
     void (*take)(void *user, const bench_collide_row *row);
@@ -48,12 +48,12 @@ static bool run_case(void *user)
         return true;
     }
     if (job->tree && job->where)
-        return (job->where == BUILT_THERE
-                    ? tml_tree_build_enqueue(job->tml, job->tree, job->mesh.vertices)
-                    : tml_tree_refit_enqueue(job->tml, job->tree, job->mesh.vertices)) == TML_OK &&
+        return tml_tree_update_enqueue(job->tml, job->tree, job->mesh.vertices,
+                                       job->where == BUILT_THERE ? TML_TREE_REBUILD
+                                                                 : TML_TREE_REFIT) == TML_OK &&
                tml_sync(job->tml) == TML_OK;
     if (job->tree)
-        return tml_tree_refit(job->tml, job->tree, job->mesh.vertices) == TML_OK;
+        return tml_tree_update(job->tml, job->tree, job->mesh.vertices, TML_TREE_REFIT) == TML_OK;
     tml_tree *tree;
     if (tml_tree_create(job->tml, &job->mesh, &tree))
         return false;
@@ -146,7 +146,7 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, tml_s
         return;
     if (*status == TML_OK && job->desc.a)
         *status = check_case(job);
-    if (*status == TML_OK && job->rays.tree && job->rays.want == TML_CAST_NEAREST)
+    if (*status == TML_OK && job->rays.tree && job->rays.want == TML_TREE_CAST_NEAREST)
         *status = check_rays(job);
     if (*status == TML_OK && job->apart.a)
         *status = check_distances(job);
@@ -334,7 +334,7 @@ static tml_status time_rays(const collide_case *host, const bench_mesh *mesh, ui
     job.rays.hits = (tml_buffer){0, 0};
     time_case(&job, name, 0, &status);
     snprintf(name, sizeof name, "%llu rays, any hit", (unsigned long long)count);
-    job.rays.want = TML_CAST_ANY;
+    job.rays.want = TML_TREE_CAST_ANY;
     job.rays.triangles = job.rays.t = (tml_buffer){0, 0};
     job.rays.hits = hits;
     time_case(&job, name, 0, &status);
@@ -432,10 +432,10 @@ static void time_frame(const collide_case *host, const float *poses, uint32_t co
     tml_context_describe(job.tml, &device);
     if (*status != TML_OK || device.engine == TML_ENGINE_GL)
         return;
-    job.frame = (tml_collide_distance_enqueue_desc){.a = job.apart.a, .b = job.apart.b};
+    job.frame = (tml_collide_distance_desc){.a = job.apart.a, .b = job.apart.b};
     *status = tml_buffer_create(
         job.tml, &(tml_buffer_desc){.type = TML_F32, .count = (uint64_t)12 * count, .data = poses},
-        &job.frame.poses);
+        &job.frame.pose_buffer);
     TML_THEN(*status,
              tml_buffer_create(job.tml, &(tml_buffer_desc){.type = TML_F64, .count = count},
                                &job.frame.distances));
@@ -460,7 +460,7 @@ static void time_frame(const collide_case *host, const float *poses, uint32_t co
                             told, nearest.distance);
     job.apart.a = NULL;
     time_case(&job, name, count, status);
-    tml_buffer_destroy(job.tml, job.frame.poses);
+    tml_buffer_destroy(job.tml, job.frame.pose_buffer);
     tml_buffer_destroy(job.tml, job.frame.distances);
     tml_buffer_destroy(job.tml, job.frame.needed);
 }

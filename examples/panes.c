@@ -84,7 +84,7 @@ int main(void)
                                          .length = length,
                                          .triangles = triangles,
                                          .t = t};
-        status = tml_tree_cast_enqueue(tml, &(tml_tree_cast_enqueue_desc){.cast = &rays});
+        status = tml_tree_cast_enqueue(tml, &rays);
         TML_THEN(status, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(light_of),
                                                       .params = {.f = {each}},
                                                       .in = {triangles, directions[at]},

@@ -109,7 +109,7 @@ static void cast(tml_context *tml, tml_tree *tree, float *origins, float *direct
     tml_tree_cast_desc desc = {.tree = tree,
                                .origins = buffer_of(tml, vec3, count, origins, NULL),
                                .directions = buffer_of(tml, vec3, count, directions, NULL),
-                               .want = TML_CAST_NEAREST,
+                               .want = TML_TREE_CAST_NEAREST,
                                .triangles = buffer_of(tml, TML_U32, count, NULL, triangles),
                                .t = buffer_of(tml, TML_F32, count, NULL, t)};
     check(tml, tml_tree_cast(tml, &desc));

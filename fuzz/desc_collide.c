@@ -93,7 +93,7 @@ static void check_distance_enqueue(const tml_collide_desc *desc)
     const uint32_t count = desc->poses ? desc->pose_count : 1;
     const tml_collide_distance_desc asked = {
         .a = desc->a, .b = desc->b, .poses = desc->poses, .pose_count = desc->pose_count};
-    tml_collide_distance_enqueue_desc frame = {.a = desc->a, .b = desc->b};
+    tml_collide_distance_desc frame = {.a = desc->a, .b = desc->b};
     frame.capacity = take();
     if (!CALL(tml_collide_distance, tml, &asked, distances))
         return;
@@ -103,19 +103,19 @@ static void check_distance_enqueue(const tml_collide_desc *desc)
          CALL(tml_buffer_create, tml,
               &(tml_buffer_desc){
                   .type = TML_F32, .count = (uint64_t)12 * count, .data = desc->poses},
-              &frame.poses)) &&
+              &frame.pose_buffer)) &&
         CALL(tml_collide_distance_enqueue, tml, &frame) &&
         CALL(tml_buffer_read, tml, frame.distances, found))
         for (uint32_t p = 0; p < count; p++)
             DEMAND(isnan(found[p]) || found[p] == distances[p].distance);
     tml_buffer_destroy(tml, frame.distances);
-    tml_buffer_destroy(tml, frame.poses);
+    tml_buffer_destroy(tml, frame.pose_buffer);
 }
 
 static void collide_once(tml_tree *a, tml_tree *b)
 {
     static tml_collide_pair pairs[ROOM];
-    static tml_collide_segment segments[ROOM];
+    static float segments[6 * ROOM];
     float poses[12 * POSES];
     uint8_t how = take(), room = take();
     tml_collide_desc desc = {.a = a, .b = b, .method = (tml_collide_method)mostly(below(3))};
@@ -198,15 +198,15 @@ static void cast_once(tml_tree *tree)
             make(TML_VEC(TML_F32, 3), count, take_bool() ? CONTENTS_FINITE : CONTENTS_ANY, 0),
         .directions = make(TML_VEC(TML_F32, 3), mostly(count), CONTENTS_ANY, 0),
         .t_max = take_bool() ? 1 : 0,
-        .want = (tml_cast_want)mostly(below(4))};
+        .want = (tml_tree_cast_want)mostly(below(4))};
     if (take_bool())
         desc.limits = make(TML_VEC(TML_F32, 2), mostly(count), CONTENTS_ANY, 0);
     if (take_bool())
         desc.poses = make(TML_VEC(TML_F32, 4), mostly(3), CONTENTS_ANY, 0);
     if (take_bool() && (!tml_buffer_is_none(desc.poses) || seldom()))
         desc.pose_of = make(TML_U32, mostly(count), CONTENTS_ANY, 0);
-    bool is_all = desc.want == TML_CAST_ALL, is_nearest = desc.want == TML_CAST_NEAREST;
-    if (is_all || desc.want == TML_CAST_COUNT || seldom())
+    bool is_all = desc.want == TML_TREE_CAST_ALL, is_nearest = desc.want == TML_TREE_CAST_NEAREST;
+    if (is_all || desc.want == TML_TREE_CAST_COUNT || seldom())
         desc.counts = as_out(make(TML_U32, mostly(count), CONTENTS_ANY, 0));
     if (is_all || is_nearest || seldom())
         desc.triangles = as_out(make(TML_U32, is_all ? below(32) : mostly(count), CONTENTS_ANY, 0));
@@ -214,16 +214,15 @@ static void cast_once(tml_tree *tree)
         desc.barycentrics = as_out(make(TML_VEC(TML_F32, 2), mostly(count), CONTENTS_ANY, 0));
     if (take_bool())
         desc.total = as_out(make(TML_U64, 1, CONTENTS_ANY, 0));
-    if (desc.want == TML_CAST_ANY || seldom())
+    if (desc.want == TML_TREE_CAST_ANY || seldom())
         desc.hits = as_out(make(TML_U8, mostly(count), CONTENTS_ANY, 0));
     desc.length.count = seldom() ? wild() : 0;
     if (take_bool()) {
-        tml_tree_cast_enqueue_desc frame = {.cast = &desc};
         if (take_bool())
-            frame.unsure = as_out(make(TML_U32, below(32), CONTENTS_ANY, 0));
+            desc.unsure = as_out(make(TML_U32, below(32), CONTENTS_ANY, 0));
         if (take_bool())
-            frame.unsure_count = as_out(make(TML_U64, 1, CONTENTS_ANY, 0));
-        if (!CALL(tml_tree_cast_enqueue, tml, &frame) || count == 0)
+            desc.unsure_count = as_out(make(TML_U64, 1, CONTENTS_ANY, 0));
+        if (!CALL(tml_tree_cast_enqueue, tml, &desc) || count == 0)
             return;
     } else if (!CALL(tml_tree_cast, tml, &desc) || count == 0) {
         return;
@@ -272,15 +271,19 @@ static void volume_once(tml_tree *tree)
 static void save_and_load(const tml_tree *tree)
 {
     uint8_t bytes[64 * 64], again[sizeof bytes];
-    size_t size = tml_tree_save_size(tree), capacity = mostly(size);
+    size_t size = 0;
+    if (!CALL(tml_tree_save, tml, tree, NULL, &size))
+        return;
+    const size_t capacity = mostly(size);
     if (size > sizeof bytes || capacity > sizeof bytes)
         return;
-    if (!CALL(tml_tree_save, tml, tree, bytes, capacity))
+    size_t written = capacity;
+    if (!CALL(tml_tree_save, tml, tree, bytes, &written))
         return;
     tml_tree *loaded;
-    DEMAND(capacity >= size);
+    DEMAND(capacity >= size && written == size);
     if (CALL(tml_tree_load, tml, bytes, size, &loaded)) {
-        if (CALL(tml_tree_save, tml, loaded, again, size))
+        if (CALL(tml_tree_save, tml, loaded, again, &written))
             DEMAND(memcmp(bytes, again, size) == 0);
         tml_tree_destroy(tml, loaded);
     }
@@ -300,11 +303,11 @@ void desc_collide(void)
                                     take() < 208 ? CONTENTS_FINITE : CONTENTS_ANY, 0);
             uint64_t how = below(3);
             if (how == 0)
-                (void)CALL(tml_tree_refit, tml, a, moved);
+                (void)CALL(tml_tree_update, tml, a, moved, TML_TREE_REFIT);
             else if (how == 1)
-                (void)CALL(tml_tree_refit_enqueue, tml, a, moved);
+                (void)CALL(tml_tree_update_enqueue, tml, a, moved, TML_TREE_REFIT);
             else
-                (void)CALL(tml_tree_build_enqueue, tml, a, moved);
+                (void)CALL(tml_tree_update_enqueue, tml, a, moved, TML_TREE_REBUILD);
         }
         if (seldom())
             save_and_load(a);

@@ -57,12 +57,13 @@ static void mend(uint8_t *bytes, size_t size, bool with_counts)
 
 static void check_same(const tml_tree *tree)
 {
-    size_t size = tml_tree_save_size(tree);
+    size_t size = 0;
+    DEMAND(tml_tree_save(tml, tree, NULL, &size) == TML_OK);
     uint8_t *bytes = malloc(2 * size);
     tml_tree *again;
-    DEMAND(tml_tree_save(tml, tree, bytes, size) == TML_OK);
+    DEMAND(tml_tree_save(tml, tree, bytes, &size) == TML_OK);
     DEMAND(tml_tree_load(tml, bytes, size, &again) == TML_OK);
-    DEMAND(tml_tree_save(tml, again, bytes + size, size) == TML_OK);
+    DEMAND(tml_tree_save(tml, again, bytes + size, &size) == TML_OK);
     DEMAND(memcmp(bytes, bytes + size, size) == 0);
     tml_tree_destroy(tml, again);
     free(bytes);
@@ -101,7 +102,7 @@ static void refit(tml_tree *tree, uint64_t count)
     tml_buffer vertices;
     tml_buffer_desc desc = {.type = TML_VEC(TML_F32, 3), .count = count, .data = at};
     DEMAND(tml_buffer_create(tml, &desc, &vertices) == TML_OK);
-    DEMAND(tml_tree_refit(tml, tree, vertices) == TML_OK);
+    DEMAND(tml_tree_update(tml, tree, vertices, TML_TREE_REFIT) == TML_OK);
     check_collide((tml_collide_desc){.a = tree});
     tml_buffer_destroy(tml, vertices);
     free(at);

@@ -794,7 +794,7 @@ TEST(capacity_classes_and_segments)
     tml_tree *tree_a = tree_of(tml, &a), *tree_b = tree_of(tml, &b);
     pair_list list = every_pair(&a, &b, NULL, 0);
     tml_collide_pair *room = calloc(list.count + 1, sizeof *room);
-    tml_collide_segment *ends = calloc(list.count + 1, sizeof *ends);
+    float *ends = calloc(list.count + 1, 6 * sizeof *ends);
     tml_collide_desc desc = {.a = tree_a,
                              .b = tree_b,
                              .segments = true,
@@ -814,7 +814,7 @@ TEST(capacity_classes_and_segments)
             corners_of(&a, list.pairs[i].a, NULL, p);
             corners_of(&b, list.pairs[i].b, NULL, q);
             collide_exact(p, q, expected);
-            CHECK(memcmp(expected, ends[i].ends, sizeof expected) == 0);
+            CHECK(memcmp(expected, ends + 6 * i, sizeof expected) == 0);
         }
         tml_collide_free(tml, &result);
     }
@@ -853,12 +853,15 @@ TEST(refitted_saved_and_loaded_trees_answer_alike)
                                                        .count = a.vertex_count,
                                                        .data = a.vertices},
                                     &moved));
-    CHECK_OK(tml, tml_tree_refit(tml, tree_a, moved));
+    CHECK_OK(tml, tml_tree_update(tml, tree_a, moved, TML_TREE_REFIT));
     tml_buffer_destroy(tml, moved);
-    size_t size = tml_tree_save_size(tree_a);
+    size_t size = 0;
+    CHECK_OK(tml, tml_tree_save(tml, tree_a, NULL, &size));
     unsigned char *bytes = malloc(size);
-    CHECK_STATUS(tml_tree_save(tml, tree_a, bytes, size - 1), TML_ERROR_CAPACITY);
-    CHECK_OK(tml, tml_tree_save(tml, tree_a, bytes, size));
+    size_t room = size - 1;
+    CHECK_STATUS(tml_tree_save(tml, tree_a, bytes, &room), TML_ERROR_CAPACITY);
+    CHECK_EQ_U64(room, size);
+    CHECK_OK(tml, tml_tree_save(tml, tree_a, bytes, &room));
     tml_tree *loaded = NULL;
     CHECK_OK(tml, tml_tree_load(tml, bytes, size, &loaded));
     pair_list list = every_pair(&a, &b, NULL, 0);
@@ -915,9 +918,9 @@ TEST(trees_do_not_depend_on_threads)
                                                                .data = m.vertices},
                                             &desc.vertices));
             if (CHECK_OK(tml, tml_tree_create(tml, &desc, &tree))) {
-                size = tml_tree_save_size(tree);
+                CHECK_OK(tml, tml_tree_save(tml, tree, NULL, &size));
                 bytes[k] = malloc(size);
-                CHECK_OK(tml, tml_tree_save(tml, tree, bytes[k], size));
+                CHECK_OK(tml, tml_tree_save(tml, tree, bytes[k], &size));
                 CHECK(memcmp(bytes[0], bytes[k], size) == 0);
                 tml_tree_destroy(tml, tree);
             }
@@ -1019,9 +1022,10 @@ static tml_status use_all(tml_context *tml, tml_buffer vertices, tml_collide_met
     unsigned char *bytes = NULL;
     tml_status status = tml_tree_create(tml, &(tml_tree_desc){.vertices = vertices}, &tree);
     if (status == TML_OK) {
-        size_t size = tml_tree_save_size(tree);
+        size_t size = 0;
+        status = tml_tree_save(tml, tree, NULL, &size);
         bytes = malloc(size);
-        status = tml_tree_save(tml, tree, bytes, size);
+        TML_THEN(status, tml_tree_save(tml, tree, bytes, &size));
         if (status == TML_OK)
             status = tml_tree_load(tml, bytes, size, &loaded);
     }

@@ -208,6 +208,21 @@ static tml_context *open_engine(tml_engine_kind engine)
     return tml_open(&(tml_open_desc){.engine = engine}, &tml) == TML_OK ? tml : NULL;
 }
 
+static void check_same_bytes(tml_context *tml, const tml_tree *a, const tml_tree *b)
+{
+    const tml_tree *const trees[2] = {a, b};
+    void *bytes[2];
+    size_t sizes[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(tml, tml_tree_save(tml, trees[i], NULL, &sizes[i]));
+        bytes[i] = malloc(sizes[i]);
+        CHECK_OK(tml, tml_tree_save(tml, trees[i], bytes[i], &sizes[i]));
+    }
+    CHECK(sizes[0] == sizes[1] && memcmp(bytes[0], bytes[1], sizes[0]) == 0);
+    free(bytes[0]);
+    free(bytes[1]);
+}
+
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* Built, refitted where it moved, built again where it moved further. */
@@ -220,18 +235,25 @@ static void check_life(tml_context *tml, soup s)
     for (int i = 0; i < 4; i++) {
         soup_move(&s, 0.1f);
         tml_buffer vertices = vertices_of(tml, &s);
-        CHECK_OK(tml, i % 2 ? tml_tree_build_enqueue(tml, tree, vertices)
-                            : tml_tree_refit_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
+                                              i % 2 ? TML_TREE_REBUILD : TML_TREE_REFIT));
         check_answers(tml, tree, &s, i >= 2);
         tml_buffer_destroy(tml, vertices);
     }
     tml_buffer vertices = vertices_of(tml, &s); /* back on the host, and on the device again */
-    CHECK_OK(tml, tml_tree_build_enqueue(tml, tree, vertices));
-    CHECK_OK(tml, tml_tree_refit(tml, tree, vertices));
+    CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices, TML_TREE_REBUILD));
+    CHECK_OK(tml, tml_tree_update(tml, tree, vertices, TML_TREE_REFIT));
     check_answers(tml, tree, &s, false);
-    CHECK_OK(tml, tml_tree_refit_enqueue(tml, tree, vertices));
+    CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices, TML_TREE_REFIT));
     check_answers(tml, tree, &s, false);
+    tml_tree *anew = tree_of(tml, &s, false); /* what a waiting rebuild makes, too */
+    CHECK_OK(tml, tml_tree_update(tml, tree, vertices, TML_TREE_REBUILD));
+    check_same_bytes(tml, tree, anew);
+    check_answers(tml, tree, &s, false);
+    CHECK_STATUS(tml_tree_update(tml, tree, vertices, (tml_tree_method)2),
+                 TML_ERROR_INVALID_ARGUMENT);
     tml_buffer_destroy(tml, vertices);
+    tml_tree_destroy(tml, anew);
     tml_tree_destroy(tml, tree);
     free(s.at);
 }
@@ -259,18 +281,19 @@ static void check_taken_over(tml_engine_kind engine)
         tml_tree *tree = tree_of(tml, &s, false);
         soup_move(&s, 0.2f);
         tml_buffer vertices = vertices_of(tml, &s);
-        CHECK_OK(tml, i ? tml_tree_build_enqueue(tml, tree, vertices)
-                        : tml_tree_refit_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
+                                              i ? TML_TREE_REBUILD : TML_TREE_REFIT));
         check_answers(tml, tree, &s, false);
-        CHECK_OK(tml, tml_tree_build_enqueue(tml, tree, vertices));
-        size_t size = tml_tree_save_size(tree);
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices, TML_TREE_REBUILD));
+        size_t size = 0;
+        CHECK_OK(tml, tml_tree_save(tml, tree, NULL, &size));
         void *bytes = malloc(size);
         tml_tree *loaded = NULL;
-        CHECK_OK(tml, tml_tree_save(tml, tree, bytes, size));
+        CHECK_OK(tml, tml_tree_save(tml, tree, bytes, &size));
         if (CHECK_OK(tml, tml_tree_load(tml, bytes, size, &loaded)))
             check_answers(tml, loaded, &s, false);
         tml_collide_distance_result distance = {.distance = -1};
-        CHECK_OK(tml, tml_tree_build_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices, TML_TREE_REBUILD));
         CHECK_OK(tml, tml_collide_distance(
                           tml, &(tml_collide_distance_desc){.a = tree, .b = loaded}, &distance));
         CHECK(distance.distance == 0);
@@ -353,8 +376,8 @@ static void check_gone_bad(tml_engine_kind engine)
         float was = s.at[9 * 77 + 4];
         s.at[9 * 77 + 4] = bad[i / 2];
         tml_buffer vertices = vertices_of(tml, &s);
-        CHECK_OK(tml, i % 2 ? tml_tree_build_enqueue(tml, tree, vertices)
-                            : tml_tree_refit_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
+                                              i % 2 ? TML_TREE_REBUILD : TML_TREE_REFIT));
         tml_buffer_destroy(tml, vertices);
         tml_collide_result result;
         for (int method = 0; method <= TML_COLLIDE_METHOD_BREADTH_FIRST; method++) {
@@ -367,8 +390,8 @@ static void check_gone_bad(tml_engine_kind engine)
         }
         s.at[9 * 77 + 4] = was;
         vertices = vertices_of(tml, &s);
-        CHECK_OK(tml, i % 2 ? tml_tree_refit_enqueue(tml, tree, vertices)
-                            : tml_tree_build_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
+                                              i % 2 ? TML_TREE_REFIT : TML_TREE_REBUILD));
         check_answers(tml, tree, &s, false);
         tml_buffer_destroy(tml, vertices);
     }
@@ -441,20 +464,20 @@ TEST(recorded)
     for (int is_build = 0; is_build < 2; is_build++) {
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands));
-        CHECK_STATUS(is_build ? tml_tree_build_enqueue(tml, tree, vertices)
-                              : tml_tree_refit_enqueue(tml, tree, vertices),
+        CHECK_STATUS(tml_tree_update_enqueue(tml, tree, vertices,
+                                             is_build ? TML_TREE_REBUILD : TML_TREE_REFIT),
                      TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), "before tml_vulkan_record") != NULL);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
-        CHECK_OK(tml, is_build ? tml_tree_build_enqueue(tml, tree, vertices)
-                               : tml_tree_refit_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
+                                              is_build ? TML_TREE_REBUILD : TML_TREE_REFIT));
         CHECK_OK(tml, tml_sync(tml));
         uint64_t before = allocations;
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands));
-        CHECK_OK(tml, is_build ? tml_tree_build_enqueue(tml, tree, vertices)
-                               : tml_tree_refit_enqueue(tml, tree, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
+                                              is_build ? TML_TREE_REBUILD : TML_TREE_REFIT));
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
         CHECK_EQ_U64(allocations, before);

@@ -515,15 +515,13 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_tree_create, (NULL, &tree_desc, &tree_out), "tml")                                       \
     X(tml_tree_create, (tml, NULL, &tree_out), "desc")                                             \
     X(tml_tree_create, (tml, &tree_desc, NULL), "out")                                             \
-    X(tml_tree_refit, (NULL, tree, positions), "tml")                                              \
-    X(tml_tree_refit, (tml, NULL, positions), "tree")                                              \
-    X(tml_tree_build_enqueue, (NULL, tree, positions), "tml")                                      \
-    X(tml_tree_build_enqueue, (tml, NULL, positions), "tree")                                      \
-    X(tml_tree_refit_enqueue, (NULL, tree, positions), "tml")                                      \
-    X(tml_tree_refit_enqueue, (tml, NULL, positions), "tree")                                      \
-    X(tml_tree_save, (NULL, tree, cells, 8), "tml")                                                \
-    X(tml_tree_save, (tml, NULL, cells, 8), "tree")                                                \
-    X(tml_tree_save, (tml, tree, NULL, 8), "out")                                                  \
+    X(tml_tree_update, (NULL, tree, positions, TML_TREE_REFIT), "tml")                             \
+    X(tml_tree_update, (tml, NULL, positions, TML_TREE_REFIT), "tree")                             \
+    X(tml_tree_update_enqueue, (NULL, tree, positions, TML_TREE_REFIT), "tml")                     \
+    X(tml_tree_update_enqueue, (tml, NULL, positions, TML_TREE_REFIT), "tree")                     \
+    X(tml_tree_save, (NULL, tree, cells, &saved), "tml")                                           \
+    X(tml_tree_save, (tml, NULL, cells, &saved), "tree")                                           \
+    X(tml_tree_save, (tml, tree, cells, NULL), "size")                                             \
     X(tml_tree_load, (NULL, cells, 8, &tree_out), "tml")                                           \
     X(tml_tree_load, (tml, NULL, 8, &tree_out), "data")                                            \
     X(tml_tree_load, (tml, cells, 8, NULL), "out")                                                 \
@@ -531,7 +529,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_tree_nearest, (tml, NULL), "desc")                                                       \
     X(tml_tree_cast, (NULL, &tree_cast), "tml")                                                    \
     X(tml_tree_cast, (tml, NULL), "desc")                                                          \
-    X(tml_tree_cast_enqueue, (NULL, &cast_enqueued), "tml")                                        \
+    X(tml_tree_cast_enqueue, (NULL, &tree_cast), "tml")                                            \
     X(tml_tree_cast_enqueue, (tml, NULL), "desc")                                                  \
     X(tml_tree_distance_grid, (NULL, &tree_volume), "tml")                                         \
     X(tml_tree_distance_grid, (tml, NULL), "desc")                                                 \
@@ -541,7 +539,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_collide_distance, (NULL, &apart, &nearest), "tml")                                       \
     X(tml_collide_distance, (tml, NULL, &nearest), "desc")                                         \
     X(tml_collide_distance, (tml, &apart, NULL), "out")                                            \
-    X(tml_collide_distance_enqueue, (NULL, &apart_enqueue), "tml")                                 \
+    X(tml_collide_distance_enqueue, (NULL, &apart), "tml")                                         \
     X(tml_collide_distance_enqueue, (tml, NULL), "desc")                                           \
     X(tml_subdivider_create, (NULL, &subdivider_desc, &subdivider_out), "tml")                     \
     X(tml_subdivider_create, (tml, NULL, &subdivider_out), "desc")                                 \
@@ -629,7 +627,7 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_field_scratch_size, &points)                                                             \
     X(tml_field_mean_scratch_size, &field_mean)                                                    \
     X(tml_surface_enqueue_scratch_size, &surface)                                                  \
-    X(tml_tree_cast_enqueue_scratch_size, &cast_enqueued)                                          \
+    X(tml_tree_cast_enqueue_scratch_size, &tree_cast)                                              \
     X(tml_image_measure_scratch_size, &measure)                                                    \
     X(tml_image_mips_scratch_size, &mips)
 
@@ -699,12 +697,11 @@ TEST(null_is_refused_by_every_call)
     const tml_collide_desc collide = {.a = tree};
     const tml_tree_nearest_desc tree_nearest = {.tree = tree};
     const tml_tree_cast_desc tree_cast = {.tree = tree};
-    const tml_tree_cast_enqueue_desc cast_enqueued = {.cast = &tree_cast};
+    size_t saved = 8;
     const tml_tree_distance_grid_desc tree_volume = {.tree = tree};
     tml_collide_result pairs;
     const tml_collide_distance_desc apart = {.a = tree, .b = tree};
     tml_collide_distance_result nearest;
-    const tml_collide_distance_enqueue_desc apart_enqueue = {.a = tree, .b = tree};
     const tml_subdivider_desc subdivider_desc = {.positions = positions, .indices = triangle};
     tml_subdivider *subdivider = NULL, *subdivider_out;
     CHECK_OK(tml, tml_subdivider_create(tml, &subdivider_desc, &subdivider));
@@ -795,7 +792,6 @@ TEST(null_is_refused_by_every_call)
     tml_tree_destroy(NULL, tree);
     tml_tree_describe(NULL, &(tml_tree_info){0});
     tml_tree_describe(tree, NULL);
-    CHECK_EQ_U64(tml_tree_save_size(NULL), 0);
     tml_subdivider_destroy(tml, NULL);
     tml_subdivider_describe(NULL, &(tml_subdivider_info){0});
     tml_subdivider_describe(subdivider, NULL);
@@ -825,7 +821,7 @@ static void check_header(const char *header)
         "tml_collide_free", "tml_field_prepared_free", "tml_grid_position_origin",
         "tml_box_position_origin", "tml_subdivide_free",
         "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
-        "tml_tree_save_size", "tml_subdivider_destroy", "tml_subdivider_describe",
+        "tml_subdivider_destroy", "tml_subdivider_describe",
         "tml_meter_weights", "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl",
         "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
@@ -860,6 +856,7 @@ TEST(no_function_is_left_out)
     check_header(TML_SOURCE_ROOT "/include/trommel/image.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/mesh.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/surface.h");
+    check_header(TML_SOURCE_ROOT "/include/trommel/tree.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/collide.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/subdivide.h");
 #ifdef TML_GL

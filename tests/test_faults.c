@@ -1052,7 +1052,7 @@ static void collide_by(fault_run *r, tml_tree *a, tml_tree *b, const tml_collide
     if (result.pairs && r->status == TML_OK)
         fault_hash(r, result.pairs, result.count * sizeof *result.pairs);
     if (result.segments && r->status == TML_OK)
-        fault_hash(r, result.segments, result.count * sizeof *result.segments);
+        fault_hash(r, result.segments, result.count * 6 * sizeof *result.segments);
     tml_collide_free(r->tml, &result);
 }
 
@@ -1124,7 +1124,7 @@ static void run_nearest(fault_run *r)
     FAULT_DO(r, tml_tree_cast(r->tml, &(tml_tree_cast_desc){.tree = tree,
                                                             .origins = desc.vertices,
                                                             .directions = desc.vertices,
-                                                            .want = TML_CAST_ALL,
+                                                            .want = TML_TREE_CAST_ALL,
                                                             .counts = counted}));
     FAULT_DO(r, tml_buffer_read(r->tml, counted, counts));
     fault_hash(r, counts, sizeof counts);
@@ -1133,12 +1133,12 @@ static void run_nearest(fault_run *r)
     const tml_tree_cast_desc all = {.tree = tree,
                                     .origins = desc.vertices,
                                     .directions = desc.vertices,
-                                    .want = TML_CAST_ALL,
+                                    .want = TML_TREE_CAST_ALL,
                                     .counts = counted,
-                                    .rays = all_rays};
+                                    .rays = all_rays,
+                                    .unsure_count = unsure};
     if (r->tml->device.engine != TML_ENGINE_GL) {
-        FAULT_DO(r, tml_tree_cast_enqueue(r->tml, &(tml_tree_cast_enqueue_desc){
-                                                      .cast = &all, .unsure_count = unsure}));
+        FAULT_DO(r, tml_tree_cast_enqueue(r->tml, &all));
         FAULT_DO(r, tml_buffer_read(r->tml, counted, counts));
         fault_hash(r, counts, sizeof counts);
     }
@@ -1215,11 +1215,10 @@ static void run_distance(fault_run *r)
     tml_device_info device;
     tml_context_describe(r->tml, &device);
     if (device.engine != TML_ENGINE_GL) {
-        const tml_collide_distance_enqueue_desc frame = {
-            .a = a,
-            .b = b,
-            .poses = fault_buffer(r, TML_F32, 12, apart),
-            .distances = fault_buffer(r, TML_F64, 1, NULL)};
+        const tml_collide_distance_desc frame = {.a = a,
+                                                 .b = b,
+                                                 .pose_buffer = fault_buffer(r, TML_F32, 12, apart),
+                                                 .distances = fault_buffer(r, TML_F64, 1, NULL)};
         FAULT_DO(r, tml_collide_distance_enqueue(r->tml, &frame));
         FAULT_DO(r, tml_buffer_read(r->tml, frame.distances, &out.distance));
         fault_hash(r, &out.distance, sizeof out.distance);
@@ -1233,8 +1232,8 @@ static void run_trees(fault_run *r)
 {
     tml_tree *a = tree_of(r, false), *b = NULL;
     static unsigned char bytes[1 << 17];
-    size_t size = a ? tml_tree_save_size(a) : 0;
-    FAULT_DO(r, tml_tree_save(r->tml, a, bytes, sizeof bytes));
+    size_t size = sizeof bytes;
+    FAULT_DO(r, tml_tree_save(r->tml, a, bytes, &size));
     fault_hash(r, bytes, size);
     FAULT_DO(r, tml_tree_load(r->tml, bytes, size, &b));
     static sheet s;
@@ -1243,15 +1242,15 @@ static void run_trees(fault_run *r)
         s.vertices[i][2] *= 2;
     tml_buffer vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
     bool failed_before = r->status != TML_OK;
-    FAULT_DO(r, tml_tree_refit(r->tml, b, vertices));
+    FAULT_DO(r, tml_tree_update(r->tml, b, vertices, TML_TREE_REFIT));
     if (r->status != TML_OK && b && !failed_before) { /* the tree is as it was */
         static unsigned char after[sizeof bytes];
         faults.is_armed = false;
         tml_cancel_clear(r->tml);
-        if (CHECK_OK(r->tml, tml_tree_save(r->tml, b, after, sizeof after)))
+        if (CHECK_OK(r->tml, tml_tree_save(r->tml, b, after, &(size_t){sizeof after})))
             FAULT_CHECK(memcmp(bytes, after, size) == 0);
     }
-    FAULT_DO(r, tml_tree_save(r->tml, b, bytes, sizeof bytes));
+    FAULT_DO(r, tml_tree_save(r->tml, b, bytes, &(size_t){sizeof bytes}));
     fault_hash(r, bytes, size);
     tml_tree_destroy(r->tml, a);
     tml_tree_destroy(r->tml, b);
@@ -1270,9 +1269,9 @@ static void run_trees_there(fault_run *r)
                                 .on_device = true};
     FAULT_DO(r, tml_tree_create(r->tml, &desc, &a));
     collide_by(r, a, b, &(tml_collide_desc){.method = TML_COLLIDE_METHOD_DEPTH_FIRST});
-    FAULT_DO(r, tml_tree_refit_enqueue(r->tml, a, vertices));
-    FAULT_DO(r, tml_tree_build_enqueue(r->tml, a, vertices));
-    FAULT_DO(r, tml_tree_build_enqueue(r->tml, b, vertices));
+    FAULT_DO(r, tml_tree_update_enqueue(r->tml, a, vertices, TML_TREE_REFIT));
+    FAULT_DO(r, tml_tree_update_enqueue(r->tml, a, vertices, TML_TREE_REBUILD));
+    FAULT_DO(r, tml_tree_update_enqueue(r->tml, b, vertices, TML_TREE_REBUILD));
     collide_by(r, a, NULL, &(tml_collide_desc){.method = TML_COLLIDE_METHOD_DEPTH_FIRST});
     tml_tree_destroy(r->tml, a);
     tml_tree_destroy(r->tml, b);

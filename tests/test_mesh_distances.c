@@ -183,17 +183,16 @@ static void outputs_free(tml_context *tml, outputs o)
     tml_buffer_destroy(tml, o.needed);
 }
 
-static tml_collide_distance_enqueue_desc frame_of(tml_tree *a, tml_tree *b, tml_buffer poses,
-                                                  outputs o)
+static tml_collide_distance_desc frame_of(tml_tree *a, tml_tree *b, tml_buffer poses, outputs o)
 {
-    return (tml_collide_distance_enqueue_desc){.a = a,
-                                               .b = b,
-                                               .poses = poses,
-                                               .distances = o.distances,
-                                               .points_a = o.points_a,
-                                               .points_b = o.points_b,
-                                               .triangles = o.triangles,
-                                               .needed = o.needed};
+    return (tml_collide_distance_desc){.a = a,
+                                       .b = b,
+                                       .pose_buffer = poses,
+                                       .distances = o.distances,
+                                       .points_a = o.points_a,
+                                       .points_b = o.points_b,
+                                       .triangles = o.triangles,
+                                       .needed = o.needed};
 }
 
 /* The outputs, beside what the waiting call has found. Counts what is not told though it is
@@ -246,7 +245,7 @@ static void check_frame(setting *s, tml_tree *a, tml_tree *b, const float *poses
     uint32_t needed = 1;
     if (poses)
         given = buffer_of(tml, TML_F32, (uint64_t)12 * count, poses);
-    tml_collide_distance_enqueue_desc desc = frame_of(a, b, given, o);
+    tml_collide_distance_desc desc = frame_of(a, b, given, o);
     tml_tree_info info[2];
     tml_tree_describe(a, &info[0]);
     tml_tree_describe(b, &info[1]);
@@ -513,7 +512,7 @@ static void frames(setting *s)
     poses[12 * 5 + 3] = 0x1p101f;
     tml_buffer given = buffer_of(tml, TML_F32, 12 * COUNT, poses);
     tml_buffer length = buffer_of(tml, TML_U64, 2, lengths);
-    tml_collide_distance_enqueue_desc desc = frame_of(tree_a, tree_b, given, o);
+    tml_collide_distance_desc desc = frame_of(tree_a, tree_b, given, o);
     for (int i = 0; i < COUNT; i++)
         marks[i] = -7;
     for (int i = 0; i < 4 && s->engine != TML_ENGINE_GL; i++) {
@@ -538,11 +537,11 @@ static void frames(setting *s)
         }
     }
     desc.length = (tml_length){.count = 0};
-    const tml_collide_distance_enqueue_desc good = desc;
-    for (int i = 0; i < 7; i++) {
-        static const char *const fields[] = {"desc.a",        "desc.b",      "desc.limit",
-                                             "desc.poses",    "desc.length", "desc.distances",
-                                             "desc.triangles"};
+    const tml_collide_distance_desc good = desc;
+    for (int i = 0; i < 9; i++) {
+        static const char *const fields[] = {"desc.a",           "desc.b",      "desc.limit",
+                                             "desc.pose_buffer", "desc.length", "desc.distances",
+                                             "desc.triangles",   "desc.poses",  "desc.method"};
         desc = good;
         if (i == 0)
             desc.a = NULL;
@@ -551,14 +550,33 @@ static void frames(setting *s)
         if (i == 2)
             desc.limit = -1;
         if (i == 3)
-            desc.poses = o.distances;
+            desc.pose_buffer = o.distances;
         if (i == 4)
-            desc.poses = (tml_buffer){0, 0}, desc.length.count = 2;
+            desc.pose_buffer = (tml_buffer){0, 0}, desc.length.count = 2;
         if (i == 5)
             desc.distances = o.needed;
         if (i == 6)
             desc.triangles = o.distances;
+        if (i == 7)
+            desc.poses = poses, desc.pose_count = 1;
+        if (i == 8)
+            desc.method = TML_COLLIDE_METHOD_DEPTH_FIRST;
         CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), fields[i]) != NULL);
+    }
+    for (int i = 0; i < 4; i++) { /* fields of the call that is enqueued */
+        static const char *const fields[] = {"desc.pose_buffer", "desc.needed", "desc.length",
+                                             "desc.capacity"};
+        desc = waiting;
+        if (i == 0)
+            desc.pose_buffer = given;
+        if (i == 1)
+            desc.needed = o.needed;
+        if (i == 2)
+            desc.length = tml_length_of(1);
+        if (i == 3)
+            desc.capacity = 1;
+        CHECK_STATUS(tml_collide_distance(tml, &desc, all), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), fields[i]) != NULL);
     }
     tml_buffer_destroy(tml, given);
@@ -580,7 +598,7 @@ static void trees_built_there(setting *s)
         tml_tree *tree_a = tree_of(s->tml, &a), *tree_b = tree_of(s->tml, &b);
         tml_buffer vertices = buffer_of(s->tml, TML_VEC(TML_F32, 3), (uint64_t)3 * b.count, b.at);
         if (i & 1)
-            CHECK_OK(s->tml, tml_tree_build_enqueue(s->tml, tree_b, vertices));
+            CHECK_OK(s->tml, tml_tree_update_enqueue(s->tml, tree_b, vertices, TML_TREE_REBUILD));
         const tml_collide_distance_desc desc = {.a = tree_a,
                                                 .b = tree_b,
                                                 .method = i & 2 ? TML_COLLIDE_METHOD_BREADTH_FIRST
@@ -591,7 +609,7 @@ static void trees_built_there(setting *s)
             b.at[4] = NAN;
             tml_buffer_destroy(s->tml, vertices);
             vertices = buffer_of(s->tml, TML_VEC(TML_F32, 3), (uint64_t)3 * b.count, b.at);
-            CHECK_OK(s->tml, tml_tree_refit_enqueue(s->tml, tree_b, vertices));
+            CHECK_OK(s->tml, tml_tree_update_enqueue(s->tml, tree_b, vertices, TML_TREE_REFIT));
             CHECK(tml_collide_distance(s->tml, &desc, &found[3]) == TML_ERROR_INVALID_ARGUMENT);
             b.at[4] = b.at[1];
         }
@@ -665,7 +683,7 @@ TEST(recorded)
         tml_buffer given = buffer_of(tml, TML_F32, (uint64_t)12 * count, poses);
         outputs o = outputs_of(tml, count);
         tml_collide_distance_result *found = malloc(count * sizeof *found);
-        const tml_collide_distance_enqueue_desc desc = frame_of(tree_a, tree_b, given, o);
+        const tml_collide_distance_desc desc = frame_of(tree_a, tree_b, given, o);
         VkCommandBuffer commands = host_commands();
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands));
@@ -673,14 +691,14 @@ TEST(recorded)
         CHECK(strstr(tml_last_error(tml), "before tml_vulkan_record") != NULL);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
-        CHECK_OK(tml, tml_tree_build_enqueue(tml, tree_a, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree_a, vertices, TML_TREE_REBUILD));
         CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
         CHECK_OK(tml, tml_sync(tml));
         uint64_t before = allocations;
         CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands));
-        CHECK_OK(tml, tml_tree_build_enqueue(tml, tree_a, vertices));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, tree_a, vertices, TML_TREE_REBUILD));
         CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);

@@ -444,7 +444,7 @@ TEST(open_meshes_are_refused)
     desc.rule = TML_TREE_RULE_WINDING;
     CHECK_STATUS(tml_tree_nearest(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "EVEN_ODD") != NULL);
-    CHECK_OK(tml, tml_tree_refit(tml, tree, vertices));
+    CHECK_OK(tml, tml_tree_update(tml, tree, vertices, TML_TREE_REFIT));
     CHECK_OK(tml, tml_tree_nearest(tml, &desc));
     tml_tree_destroy(tml, tree);
     m.count--;
@@ -1400,7 +1400,7 @@ TEST(solid_angles_of_odd_points)
             for (uint32_t i = 0; i < 9 * m.count; i++)
                 moved[i] += 5;
             tml_buffer corners = buffer(tml, vec3_type, 3 * m.count, moved);
-            CHECK_OK(tml, tml_tree_refit(tml, tree, corners));
+            CHECK_OK(tml, tml_tree_update(tml, tree, corners, TML_TREE_REFIT));
             CHECK_OK(tml, tml_tree_nearest(tml, &desc));
             tml_buffer_destroy(tml, corners);
             free(moved);
@@ -1445,7 +1445,7 @@ static void check_engine(tml_engine_kind engine)
     }
     tml_buffer moved = buffer(tml, vec3_type, 3 * m.count, corners);
     tml_tree *fresh = NULL;
-    CHECK_OK(tml, tml_tree_build_enqueue(tml, tree, moved));
+    CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, moved, TML_TREE_REBUILD));
     CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = moved}, &fresh));
     for (int turn = 0; turn < 2; turn++) {
         answers b = ask(tml, fresh, at, COUNT, true);

@@ -30,13 +30,12 @@ static void wave(float *at, float phase)
 
 typedef struct frame {
     tml_tree_cast_desc cast;
-    tml_tree_cast_enqueue_desc desc;
     tml_buffer vertices;
 } frame;
 
 static float corners[3 * CORNERS];
 
-static void frame_open(tml_context *tml, tml_cast_want want, frame *f)
+static void frame_open(tml_context *tml, tml_tree_cast_want want, frame *f)
 {
     static float from[3 * RAYS], way[3 * RAYS];
     uint32_t state = 9, count = RAYS - 7;
@@ -59,19 +58,18 @@ static void frame_open(tml_context *tml, tml_cast_want want, frame *f)
     d->want = want;
     d->hits = buffer_of(tml, TML_U8, RAYS, NULL);
     d->total = buffer_of(tml, TML_U32, 1, NULL);
-    if (want == TML_CAST_COUNT || want == TML_CAST_ALL)
+    if (want == TML_TREE_CAST_COUNT || want == TML_TREE_CAST_ALL)
         d->counts = buffer_of(tml, TML_U32, RAYS, NULL);
-    if (want == TML_CAST_NEAREST)
+    if (want == TML_TREE_CAST_NEAREST)
         d->barycentrics = buffer_of(tml, vec2_type, RAYS, NULL);
-    if (want == TML_CAST_ALL)
+    if (want == TML_TREE_CAST_ALL)
         d->rays = buffer_of(tml, TML_U32, ROOM, NULL);
-    if (want == TML_CAST_NEAREST || want == TML_CAST_ALL) {
-        d->triangles = buffer_of(tml, TML_U32, want == TML_CAST_ALL ? ROOM : RAYS, NULL);
-        d->t = buffer_of(tml, TML_F32, want == TML_CAST_ALL ? ROOM : RAYS, NULL);
+    if (want == TML_TREE_CAST_NEAREST || want == TML_TREE_CAST_ALL) {
+        d->triangles = buffer_of(tml, TML_U32, want == TML_TREE_CAST_ALL ? ROOM : RAYS, NULL);
+        d->t = buffer_of(tml, TML_F32, want == TML_TREE_CAST_ALL ? ROOM : RAYS, NULL);
     }
-    f->desc.cast = d;
-    f->desc.unsure = buffer_of(tml, TML_U32, 4, NULL);
-    f->desc.unsure_count = buffer_of(tml, TML_U32, 1, NULL);
+    d->unsure = buffer_of(tml, TML_U32, 4, NULL);
+    d->unsure_count = buffer_of(tml, TML_U32, 1, NULL);
 }
 
 enum { OUTPUTS = 7 };
@@ -92,8 +90,8 @@ static void frame_close(tml_context *tml, frame *f)
     tml_buffer_destroy(tml, f->cast.origins);
     tml_buffer_destroy(tml, f->cast.directions);
     tml_buffer_destroy(tml, f->cast.length.device);
-    tml_buffer_destroy(tml, f->desc.unsure);
-    tml_buffer_destroy(tml, f->desc.unsure_count);
+    tml_buffer_destroy(tml, f->cast.unsure);
+    tml_buffer_destroy(tml, f->cast.unsure_count);
     tml_buffer_destroy(tml, f->vertices);
     tml_tree_destroy(tml, f->cast.tree);
 }
@@ -141,7 +139,7 @@ static void check_against(tml_context *tml, const frame *f)
     frame_open(other, f->cast.want, &on_host);
     float *moved = fetch(tml, f->vertices, CORNERS);
     CHECK_OK(other, tml_buffer_write(other, on_host.vertices, 0, CORNERS, moved));
-    CHECK_OK(other, tml_tree_refit(other, on_host.cast.tree, on_host.vertices));
+    CHECK_OK(other, tml_tree_update(other, on_host.cast.tree, on_host.vertices, TML_TREE_REFIT));
     soil(other, &on_host);
     CHECK_OK(other, tml_tree_cast(other, &on_host.cast));
     uint8_t *expected = bytes_of(other, &on_host, false, &expected_size);
@@ -151,7 +149,7 @@ static void check_against(tml_context *tml, const frame *f)
     CHECK_OK(other, tml_buffer_read(other, on_host.cast.total, &expected_hits));
     CHECK_EQ_U64(hits, expected_hits);
     CHECK(hits > RAYS / 4);
-    CHECK_OK(tml, tml_buffer_read(tml, f->desc.unsure_count, &unsure));
+    CHECK_OK(tml, tml_buffer_read(tml, f->cast.unsure_count, &unsure));
     CHECK_EQ_U64(unsure, 0);
     frame_close(other, &on_host);
     tml_close(other);
@@ -178,11 +176,11 @@ static void check_steady(tml_engine_kind engine)
     tml_context *tml = open_counted(engine);
     if (!tml)
         SKIP("no such device here");
-    for (int want = TML_CAST_NEAREST; want <= TML_CAST_ALL; want++) {
+    for (int want = TML_TREE_CAST_NEAREST; want <= TML_TREE_CAST_ALL; want++) {
         frame f;
-        frame_open(tml, (tml_cast_want)want, &f);
-        CHECK_OK(tml, tml_tree_refit_enqueue(tml, f.cast.tree, f.vertices));
-        size_t size = tml_tree_cast_enqueue_scratch_size(tml, &f.desc);
+        frame_open(tml, (tml_tree_cast_want)want, &f);
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
+        size_t size = tml_tree_cast_enqueue_scratch_size(tml, &f.cast);
         CHECK(size > 0 || engine == TML_ENGINE_CPU);
         CHECK_OK(tml, tml_reserve(tml, size > test_reserved(tml) ? size : test_reserved(tml)));
         size = test_reserved(tml);
@@ -191,9 +189,9 @@ static void check_steady(tml_engine_kind engine)
             CHECK_OK(tml, tml_buffer_write(tml, f.vertices, 0, CORNERS, corners));
             soil(tml, &f);
             uint64_t before = allocations;
-            CHECK_OK(tml, tml_tree_refit_enqueue(tml, f.cast.tree, f.vertices));
-            CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc));
-            CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc));
+            CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
+            CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
+            CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
             if (turn > 0) /* the first one makes pipelines */
                 CHECK_EQ_U64(allocations, before);
             CHECK_EQ_U64(test_reserved(tml), size);
@@ -221,26 +219,26 @@ static void check_edges(tml_engine_kind engine)
     tml_context *tml = open_counted(engine);
     if (!tml)
         SKIP("no such device here");
-    for (int want = TML_CAST_NEAREST; want <= TML_CAST_ALL; want++) {
+    for (int want = TML_TREE_CAST_NEAREST; want <= TML_TREE_CAST_ALL; want++) {
         frame f;
         uint32_t total = 7, unsure = 7, listed[4] = {9, 9, 9, 9};
         uint8_t hits[RAYS];
-        frame_open(tml, (tml_cast_want)want, &f);
+        frame_open(tml, (tml_tree_cast_want)want, &f);
         const float far[3] = {0x1p60f, 1, 1};
         for (uint32_t i = 0; i < 5; i++)
             CHECK_OK(tml, tml_buffer_write(tml, f.cast.origins, 10 + 3 * i, 1, far));
-        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc));
-        CHECK_OK(tml, tml_buffer_read(tml, f.desc.unsure_count, &unsure));
-        CHECK_OK(tml, tml_buffer_read(tml, f.desc.unsure, listed));
+        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
+        CHECK_OK(tml, tml_buffer_read(tml, f.cast.unsure_count, &unsure));
+        CHECK_OK(tml, tml_buffer_read(tml, f.cast.unsure, listed));
         CHECK_EQ_U64(unsure, engine == TML_ENGINE_CPU ? 0 : 5);
         for (uint32_t i = 0; i < 4 && unsure; i++)
             CHECK_EQ_U64(listed[i], 10 + 3 * i);
 
         f.cast.length.device = (tml_buffer){0, 0};
         f.cast.length = tml_length_of(0);
-        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
         CHECK_OK(tml, tml_buffer_read(tml, f.cast.total, &total));
-        CHECK_OK(tml, tml_buffer_read(tml, f.desc.unsure_count, &unsure));
+        CHECK_OK(tml, tml_buffer_read(tml, f.cast.unsure_count, &unsure));
         CHECK(total == 0 && unsure == 0);
 
         tml_tree *tree = f.cast.tree, *empty = NULL;
@@ -248,7 +246,7 @@ static void check_edges(tml_engine_kind engine)
         CHECK_OK(tml, tml_tree_create(tml, &(tml_tree_desc){.vertices = none}, &empty));
         f.cast.tree = empty;
         f.cast.length = tml_length_of(5);
-        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
         CHECK_OK(tml, tml_buffer_read(tml, f.cast.total, &total));
         CHECK_OK(tml, tml_buffer_read(tml, f.cast.hits, hits));
         CHECK(total == 0 && hits[0] == 0 && hits[4] == 0);
@@ -274,26 +272,23 @@ TEST(what_is_refused)
 {
     tml_context *tml = open_cpu(1);
     frame f;
-    frame_open(tml, TML_CAST_NEAREST, &f);
+    frame_open(tml, TML_TREE_CAST_NEAREST, &f);
     const frame good = f;
 #define REFUSE(change, word)                                                                       \
     do {                                                                                           \
         f = good;                                                                                  \
-        f.desc.cast = &f.cast;                                                                     \
         change;                                                                                    \
-        CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.desc), TML_ERROR_INVALID_ARGUMENT);             \
+        CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.cast), TML_ERROR_INVALID_ARGUMENT);             \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
         CHECK(strstr(tml_last_error(tml), "tml_tree_cast_enqueue") != NULL);                       \
-        CHECK_EQ_U64(tml_tree_cast_enqueue_scratch_size(tml, &f.desc), 0);                         \
+        CHECK_EQ_U64(tml_tree_cast_enqueue_scratch_size(tml, &f.cast), 0);                         \
     } while (0)
-    REFUSE(f.desc.cast = NULL, "desc.cast");
     REFUSE(f.cast.tree = NULL, "desc.tree");
-    REFUSE(f.desc.unsure = f.cast.t, "desc.unsure");
-    REFUSE(f.desc.unsure = f.cast.triangles, "overlap");
-    REFUSE(f.desc.unsure_count = f.desc.unsure, "overlap");
+    REFUSE(f.cast.unsure = f.cast.t, "desc.unsure");
+    REFUSE(f.cast.unsure = f.cast.triangles, "overlap");
+    REFUSE(f.cast.unsure_count = f.cast.unsure, "overlap");
     REFUSE(f.cast.counts = f.cast.triangles, "desc.counts");
     f = good;
-    f.desc.cast = &f.cast;
     frame_close(tml, &f);
     tml_close(tml);
 }
@@ -306,26 +301,26 @@ TEST(recorded)
     tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});
     if (!tml)
         SKIP("no Vulkan device");
-    for (int want = TML_CAST_NEAREST; want <= TML_CAST_ALL; want += 3) {
+    for (int want = TML_TREE_CAST_NEAREST; want <= TML_TREE_CAST_ALL; want += 3) {
         frame f;
-        frame_open(tml, (tml_cast_want)want, &f);
+        frame_open(tml, (tml_tree_cast_want)want, &f);
         VkCommandBuffer commands = host_commands();
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands));
-        CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.desc), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.cast), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), "tml_tree_cast_enqueue_scratch_size") != NULL);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
-        CHECK_OK(tml, tml_tree_refit_enqueue(tml, f.cast.tree, f.vertices));
-        CHECK_OK(tml, tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &f.desc)));
-        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc)); /* pipelines */
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
+        CHECK_OK(tml, tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &f.cast)));
+        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast)); /* pipelines */
         CHECK_OK(tml, tml_sync(tml));
         uint64_t before = allocations;
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands));
         CHECK_STATUS(tml_tree_cast(tml, &f.cast), TML_ERROR_INVALID_ARGUMENT);
-        CHECK_OK(tml, tml_tree_refit_enqueue(tml, f.cast.tree, f.vertices));
-        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.desc));
+        CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
+        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
         CHECK_EQ_U64(allocations, before);
@@ -351,10 +346,10 @@ TEST(opengl)
     if (!tml)
         SKIP("no such device here");
     frame f;
-    frame_open(tml, TML_CAST_ANY, &f);
-    CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.desc), TML_ERROR_UNSUPPORTED);
+    frame_open(tml, TML_TREE_CAST_ANY, &f);
+    CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.cast), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "tml_tree_cast") != NULL);
-    CHECK_EQ_U64(tml_tree_cast_enqueue_scratch_size(tml, &f.desc), 0);
+    CHECK_EQ_U64(tml_tree_cast_enqueue_scratch_size(tml, &f.cast), 0);
     frame_close(tml, &f);
     tml_close(tml);
 }

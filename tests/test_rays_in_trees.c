@@ -211,9 +211,9 @@ static void cast(tml_context *tml, const tml_tree_cast_desc *desc, uint32_t coun
         return;
     }
     uint64_t listed = 0, last = 0;
-    const tml_tree_cast_enqueue_desc frame = {.cast = desc,
-                                              .unsure = buffer(tml, TML_U32, count, NULL),
-                                              .unsure_count = buffer(tml, TML_U64, 1, NULL)};
+    tml_tree_cast_desc frame = *desc;
+    frame.unsure = buffer(tml, TML_U32, count, NULL);
+    frame.unsure_count = buffer(tml, TML_U64, 1, NULL);
     CHECK_OK(tml, tml_tree_cast_enqueue(tml, &frame));
     CHECK_OK(tml, tml_buffer_read(tml, frame.unsure_count, &listed));
     uint32_t *list = read_and_free(tml, frame.unsure);
@@ -237,7 +237,7 @@ static void check_counts(tml_context *tml, tml_tree_cast_desc desc, uint32_t cou
                          const hits *expected)
 {
     uint64_t wrong = 0, total = 0, sum = 0;
-    desc.want = TML_CAST_COUNT;
+    desc.want = TML_TREE_CAST_COUNT;
     desc.counts = buffer(tml, TML_U32, count, NULL);
     desc.total = buffer(tml, TML_U64, 1, NULL);
     cast(tml, &desc, count);
@@ -252,7 +252,7 @@ static void check_counts(tml_context *tml, tml_tree_cast_desc desc, uint32_t cou
     CHECK_EQ_U64(wrong, 0);
     CHECK_EQ_U64(total, sum);
     desc.counts = (tml_buffer){0, 0};
-    desc.want = TML_CAST_ANY;
+    desc.want = TML_TREE_CAST_ANY;
     desc.hits = buffer(tml, TML_U8, count, NULL);
     cast(tml, &desc, count);
     uint8_t *any = read_and_free(tml, desc.hits);
@@ -268,7 +268,7 @@ static void check_nearest(tml_context *tml, tml_tree_cast_desc desc, uint32_t co
 {
     uint64_t wrong = 0, found = 0;
     uint32_t total = 0;
-    desc.want = TML_CAST_NEAREST;
+    desc.want = TML_TREE_CAST_NEAREST;
     desc.triangles = buffer(tml, TML_U32, count, NULL);
     desc.t = buffer(tml, TML_F32, count, NULL);
     desc.total = buffer(tml, TML_U32, 1, NULL);
@@ -298,7 +298,7 @@ static void check_all(tml_context *tml, tml_tree_cast_desc desc, uint32_t count,
 {
     uint64_t wrong = 0, total = 0, sum = 0, found = expected->first[count], at = 0;
     uint64_t room = found / 2 + (uint64_t)random_below(4) * (found / 2 + 1);
-    desc.want = TML_CAST_ALL;
+    desc.want = TML_TREE_CAST_ALL;
     desc.rays = buffer(tml, TML_U32, room, NULL);
     desc.triangles = buffer(tml, TML_U32, room + 3, NULL);
     desc.t = buffer(tml, TML_F32, room + 1, NULL);
@@ -523,7 +523,7 @@ TEST(lines_leave_closed_meshes)
     tml_context *tml = open_engine(TML_ENGINE_CPU, 2);
     mesh m = {0};
     add_box(&m, 1 << 20, 20, true);
-    tml_tree_cast_desc desc = {.tree = tree_of(tml, &m, -20), .want = TML_CAST_COUNT};
+    tml_tree_cast_desc desc = {.tree = tree_of(tml, &m, -20), .want = TML_TREE_CAST_COUNT};
     float *from = malloc((size_t)6 * COUNT * sizeof *from), *way = from + 3 * COUNT;
     for (uint32_t i = 0; i < COUNT; i++) {
         const point *t = m.corners + 3 * random_below(m.count);
@@ -662,7 +662,7 @@ static void check_lengths(tml_engine_kind engine)
                                                                .origins = origins,
                                                                .directions = directions,
                                                                .length.device = length,
-                                                               .want = (tml_cast_want)(i % 4),
+                                                               .want = (tml_tree_cast_want)(i % 4),
                                                                .hits = out}));
         CHECK_OK(tml, tml_buffer_read(tml, out, is_hit));
         uint64_t wrong = 0, end = lengths[i] < COUNT ? lengths[i] : COUNT;
@@ -834,14 +834,14 @@ TEST(trees_that_change_on_the_device)
     for (uint32_t i = 0; i < 9 * m.count; i++)
         corners[i] *= i % 3 ? 0.875f : 1.25f;
     CHECK_OK(tml, tml_buffer_write(tml, mesh_desc.vertices, 0, 3 * m.count, corners));
-    CHECK_OK(tml, tml_tree_refit_enqueue(tml, desc.tree, mesh_desc.vertices));
+    CHECK_OK(tml, tml_tree_update_enqueue(tml, desc.tree, mesh_desc.vertices, TML_TREE_REFIT));
     check_same(tml, desc, COUNT, corners, m.count, from);
     for (uint32_t i = 0; i < 9 * m.count; i++)
         corners[i] *= 0.75f;
     CHECK_OK(tml, tml_buffer_write(tml, mesh_desc.vertices, 0, 3 * m.count, corners));
-    CHECK_OK(tml, tml_tree_refit(tml, desc.tree, mesh_desc.vertices));
+    CHECK_OK(tml, tml_tree_update(tml, desc.tree, mesh_desc.vertices, TML_TREE_REFIT));
     check_same(tml, desc, COUNT, corners, m.count, from);
-    CHECK_OK(tml, tml_tree_build_enqueue(tml, desc.tree, mesh_desc.vertices));
+    CHECK_OK(tml, tml_tree_update_enqueue(tml, desc.tree, mesh_desc.vertices, TML_TREE_REBUILD));
     check_same(tml, desc, COUNT / 2, corners, m.count, from);
     free_rays(tml, &desc);
     tml_buffer_destroy(tml, mesh_desc.vertices);
@@ -871,14 +871,14 @@ TEST(what_is_refused)
     bad[1].hits = (tml_buffer){0, 0};
     bad[2].hits = few;
     bad[3].counts = words;
-    bad[4].want = (tml_cast_want)4;
+    bad[4].want = (tml_tree_cast_want)4;
     bad[5].t_max = NAN;
     bad[6].t_max = -1;
     bad[7].pose_of = words;
     bad[8].poses = rows;
     bad[9].triangles = bad[9].t = words;
     bad[10].directions = words;
-    bad[11].want = TML_CAST_ANY;
+    bad[11].want = TML_TREE_CAST_ANY;
     bad[11].barycentrics = rays;
     for (int i = 0; i < 12; i++) {
         CHECK_STATUS(tml_tree_cast(tml, &bad[i]), TML_ERROR_INVALID_ARGUMENT);

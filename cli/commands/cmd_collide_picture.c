@@ -145,7 +145,7 @@ int collide_save_picture(collision *r)
         stage_fill(r, pose, &s, &mesh);
         for (uint64_t i = first; i < last && args->find != FIND_DISTANCE; i++)
             light_pair(r, &mesh, r->hits.pairs[i].a, r->hits.pairs[i].b,
-                       r->hits.segments ? r->hits.segments[i].ends : NULL, &s);
+                       r->hits.segments ? r->hits.segments + 6 * i : NULL, &s);
         if (args->find == FIND_DISTANCE && isfinite(r->distances[pose].distance))
             light_pair(r, &mesh, r->distances[pose].a, r->distances[pose].b, NULL, &s);
         render_desc desc = {

@@ -43,7 +43,7 @@ static void csv_pairs(const collision *r, FILE *out)
             fprintf(out, ",%" PRIu32 ",%" PRIu32, face_of(&r->a, p->a), face_of(second(r), p->b));
         for (int k = 0; k < 6 && has_segments; k++)
             fprintf(out, ",%.*g", collide_digits(r),
-                    collide_world(r, r->hits.segments[i].ends + k / 3 * 3, k % 3));
+                    collide_world(r, r->hits.segments + 6 * i + k / 3 * 3, k % 3));
         fputc('\n', out);
     }
 }
@@ -91,8 +91,8 @@ static void json_pairs(json *j, const collision *r)
             json_count(j, "face_b", face_of(second(r), p->b));
         }
         if (r->hits.segments) {
-            json_point(j, r, "from", r->hits.segments[i].ends);
-            json_point(j, r, "to", r->hits.segments[i].ends + 3);
+            json_point(j, r, "from", r->hits.segments + 6 * i);
+            json_point(j, r, "to", r->hits.segments + 6 * i + 3);
         }
         json_close(j, '{');
     }
@@ -184,9 +184,9 @@ int collide_save_table(collision *r)
 }
 
 /* Areas that coplanar triangles share have no ends, and touching points no length. */
-static bool is_line(const tml_collide_segment *s)
+static bool is_line(const float ends[6])
 {
-    return isfinite(s->ends[0]) && memcmp(s->ends, s->ends + 3, 3 * sizeof *s->ends) != 0;
+    return isfinite(ends[0]) && memcmp(ends, ends + 3, 3 * sizeof *ends) != 0;
 }
 
 int collide_save_segments(collision *r)
@@ -195,17 +195,17 @@ int collide_save_segments(collision *r)
         return CLI_OK;
     uint64_t count = 0;
     for (uint64_t i = 0; i < r->hits.count; i++)
-        count += is_line(&r->hits.segments[i]);
-    size_t size = count * sizeof(tml_collide_segment);
-    tml_collide_segment *lines = tml_alloc(r->tml, size);
+        count += is_line(r->hits.segments + 6 * i);
+    const size_t line = 6 * sizeof(float), size = count * line;
+    float *lines = tml_alloc(r->tml, size);
     if (!lines && size > 0)
         return cli_error("no memory for %" PRIu64 " segments", count);
     count = 0;
     for (uint64_t i = 0; i < r->hits.count; i++)
-        if (is_line(&r->hits.segments[i]))
-            lines[count++] = r->hits.segments[i];
-    tml_status status = tml_lines_save(r->tml, r->args->segments, lines ? lines->ends : NULL, count,
-                                       r->a.file.mesh.origin);
+        if (is_line(r->hits.segments + 6 * i))
+            memcpy(lines + 6 * count++, r->hits.segments + 6 * i, line);
+    tml_status status =
+        tml_lines_save(r->tml, r->args->segments, lines, count, r->a.file.mesh.origin);
     tml_free(r->tml, lines, size);
     report_add_output(&r->times, r->args->segments);
     return cli_fail(r->tml, status);

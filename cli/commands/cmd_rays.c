@@ -25,7 +25,7 @@ typedef struct rays_args {
     camera_options camera;
     uint32_t size[2];
     uint32_t up;
-    uint32_t find; /* tml_cast_want */
+    uint32_t find; /* tml_tree_cast_want */
     double limit;
     bool skip_broken;
 } rays_args;
@@ -184,12 +184,12 @@ static tml_status cast_all(run *r)
 static tml_status cast_each(run *r)
 {
     tml_tree_cast_desc *c = &r->cast;
-    bool is_nearest = c->want == TML_CAST_NEAREST;
+    bool is_nearest = c->want == TML_TREE_CAST_NEAREST;
     bool is_weighted = is_nearest && r->args->output && path_ends_with(r->args->output, ".csv");
     tml_buffer *numbers = is_nearest ? &c->triangles : &c->counts;
     tml_status status = TML_OK;
     r->found_count = r->count;
-    if (c->want == TML_CAST_ANY)
+    if (c->want == TML_TREE_CAST_ANY)
         status = cli_make_buffer(r->tml, TML_U8, r->count, NULL, "rays", &c->hits);
     else
         status = cli_make_buffer(r->tml, TML_U32, r->count, NULL, "rays", numbers);
@@ -199,7 +199,7 @@ static tml_status cast_each(run *r)
         status =
             cli_make_buffer(r->tml, TML_VEC(TML_F32, 2), r->count, NULL, "rays", &c->barycentrics);
     TML_THEN(status, tml_tree_cast(r->tml, c));
-    if (c->want == TML_CAST_ANY) {
+    if (c->want == TML_TREE_CAST_ANY) {
         uint8_t *hits = NULL;
         r->triangles = tml_alloc_array(r->tml, r->count, sizeof *r->triangles);
         if (status == TML_OK && !r->triangles && r->count > 0)
@@ -230,12 +230,12 @@ static int find_hits(run *r)
     start = cli_now();
     tml_tree_cast_desc *c = &r->cast;
     *c = (tml_tree_cast_desc){
-        .tree = r->tree, .t_max = (float)a->limit, .want = (tml_cast_want)a->find};
+        .tree = r->tree, .t_max = (float)a->limit, .want = (tml_tree_cast_want)a->find};
     const tml_type vec3_type = TML_VEC(TML_F32, 3);
     TML_THEN(status, cli_make_buffer(r->tml, vec3_type, r->count, r->origins, "rays", &c->origins));
     TML_THEN(status,
              cli_make_buffer(r->tml, vec3_type, r->count, r->directions, "rays", &c->directions));
-    TML_THEN(status, c->want == TML_CAST_ALL ? cast_all(r) : cast_each(r));
+    TML_THEN(status, c->want == TML_TREE_CAST_ALL ? cast_all(r) : cast_each(r));
     const tml_buffer made[] = {c->origins, c->directions, c->hits,  c->counts,      c->triangles,
                                c->t,       c->rays,       c->total, c->barycentrics};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
@@ -256,7 +256,7 @@ static int save_csv(const run *r)
     fputs(heads[r->args->find], file.stream);
     for (uint64_t i = 0; i < r->found_count; i++) {
         uint64_t ray = r->rays ? r->rays[i] : i;
-        if (r->args->find == TML_CAST_NEAREST && r->triangles[i] == UINT32_MAX)
+        if (r->args->find == TML_TREE_CAST_NEAREST && r->triangles[i] == UINT32_MAX)
             continue;
         fprintf(file.stream, "%" PRIu64 ",%u", ray, r->triangles[i]);
         if (r->t)
@@ -335,7 +335,7 @@ static void tell(const run *r)
     mesh_input_tell("input", "mesh", &r->mesh);
     field_count("rays", "rays", "%s", r->count);
     field_count("rays_that_hit", NULL, ", %s hit", r->hit_count);
-    if (r->args->find == TML_CAST_ALL)
+    if (r->args->find == TML_TREE_CAST_ALL)
         field_count("hits", NULL, ", %s hit(s)", r->found_count);
     report_tell(&r->times, 0, 0);
 }
@@ -348,11 +348,11 @@ static int rays_prepare(const void *args, char **operands, uint32_t operand_coun
     (void)operands, (void)operand_count, (void)work;
     if (!a->rays && !a->camera.text)
         return cli_usage("needs --rays or --camera");
-    if (is_picture && (!a->camera.text || a->find != TML_CAST_NEAREST))
+    if (is_picture && (!a->camera.text || a->find != TML_TREE_CAST_NEAREST))
         return cli_usage("--output %s: a picture is of depths, which need --camera and "
                          "--find nearest",
                          a->output);
-    if (a->output && a->find == TML_CAST_ALL && !path_ends_with(a->output, ".csv"))
+    if (a->output && a->find == TML_TREE_CAST_ALL && !path_ends_with(a->output, ".csv"))
         return cli_usage("--output %s: all hits go into .csv", a->output);
     return camera_check(&a->camera);
 }

@@ -32,10 +32,10 @@ static void collide(tml_context *tml)
     tml_collide_result hits;
     MUST(tml_collide(tml, &(tml_collide_desc){.a = a, .b = b, .segments = true}, &hits));
     const tml_collide_pair *pair = &hits.pairs[0];
-    const tml_collide_segment *segment = &hits.segments[0];
+    const float *segment = hits.segments; /* six coordinates per pair */
     CHECK(hits.count == 1 && pair->a == 0 && pair->b == 0);
     CHECK(pair->kind == TML_COLLIDE_CLASS_CROSSING);
-    CHECK(segment->ends[0] == 3 && segment->ends[1] == 1 && segment->ends[4] == 1.5f);
+    CHECK(segment[0] == 3 && segment[1] == 1 && segment[4] == 1.5f);
     tml_collide_free(tml, &hits);
     tml_tree_destroy(tml, a);
     tml_tree_destroy(tml, b);
@@ -104,8 +104,8 @@ static void distance_in_a_frame(tml_context *tml)
     tml_buffer distances;
     double told[2];
     MUST(tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F64, .count = 2}, &distances));
-    tml_collide_distance_enqueue_desc desc = {
-        .a = a, .b = b, .poses = buffer_of(tml, TML_F32, 24, poses), .distances = distances};
+    tml_collide_distance_desc desc = {
+        .a = a, .b = b, .pose_buffer = buffer_of(tml, TML_F32, 24, poses), .distances = distances};
     MUST(tml_collide_distance_enqueue(tml, &desc)); /* or between tml_vulkan_record and its end */
     MUST(tml_buffer_read(tml, distances, told));
     CHECK(told[0] == 8 && told[1] == 4);
@@ -182,7 +182,7 @@ static void cast(tml_context *tml)
                                .t = buffer_of(tml, TML_F32, 3, NULL)};
     uint32_t triangles[3], counts[3];
     float t[3];
-    MUST(tml_tree_cast(tml, &desc)); /* TML_CAST_NEAREST */
+    MUST(tml_tree_cast(tml, &desc)); /* TML_TREE_CAST_NEAREST */
     MUST(tml_buffer_read(tml, desc.triangles, triangles));
     MUST(tml_buffer_read(tml, desc.t, t));
     CHECK(t[0] == 4 && triangles[1] == 0 && triangles[2] == UINT32_MAX);
@@ -190,7 +190,7 @@ static void cast(tml_context *tml)
                                          .origins = desc.origins,
                                          .directions = desc.directions,
                                          .t_max = 4, /* to the square, which they touch */
-                                         .want = TML_CAST_COUNT,
+                                         .want = TML_TREE_CAST_COUNT,
                                          .counts = buffer_of(tml, TML_U32, 3, NULL)};
     MUST(tml_tree_cast(tml, &segments));
     MUST(tml_buffer_read(tml, segments.counts, counts));
@@ -208,19 +208,18 @@ static void cast_in_a_frame(tml_context *tml)
                                     .origins = buffer_of(tml, TML_VEC(TML_F32, 3), 3, origins),
                                     .directions =
                                         buffer_of(tml, TML_VEC(TML_F32, 3), 3, directions),
-                                    .want = TML_CAST_ALL,
+                                    .want = TML_TREE_CAST_ALL,
                                     .rays = buffer_of(tml, TML_U32, 8, NULL),
                                     .t = buffer_of(tml, TML_F32, 8, NULL),
-                                    .total = buffer_of(tml, TML_U32, 1, NULL)};
-    const tml_tree_cast_enqueue_desc frame = {.cast = &all,
-                                              .unsure = buffer_of(tml, TML_U32, 3, NULL),
-                                              .unsure_count = buffer_of(tml, TML_U32, 1, NULL)};
+                                    .total = buffer_of(tml, TML_U32, 1, NULL),
+                                    .unsure = buffer_of(tml, TML_U32, 3, NULL),
+                                    .unsure_count = buffer_of(tml, TML_U32, 1, NULL)};
     uint32_t rays[8], total, unsure;
     float t[8];
-    MUST(tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &frame)));
-    MUST(tml_tree_cast_enqueue(tml, &frame));
+    MUST(tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &all)));
+    MUST(tml_tree_cast_enqueue(tml, &all));
     MUST(tml_buffer_read(tml, all.total, &total));
-    MUST(tml_buffer_read(tml, frame.unsure_count, &unsure));
+    MUST(tml_buffer_read(tml, all.unsure_count, &unsure));
     MUST(tml_buffer_read(tml, all.rays, rays));
     MUST(tml_buffer_read(tml, all.t, t));
     CHECK(total == 2 && unsure == 0 && rays[0] == 0 && rays[1] == 2 && t[0] == 4 && t[1] == 2);
@@ -252,7 +251,8 @@ static void refit(tml_context *tml)
     const tml_vec3 raised[] = {{0, 0, 5}, {4, 0, 5}, {4, 4, 5}, {0, 4, 5}};
     tml_tree *tree = square_tree(tml);
     tml_tree_info info;
-    MUST(tml_tree_refit(tml, tree, buffer_of(tml, TML_VEC(TML_F32, 3), 4, raised)));
+    MUST(
+        tml_tree_update(tml, tree, buffer_of(tml, TML_VEC(TML_F32, 3), 4, raised), TML_TREE_REFIT));
     tml_tree_describe(tree, &info);
     CHECK(info.triangle_count == 2 && info.lower[2] == 5 && info.upper[0] == 4);
     tml_tree_destroy(tml, tree);
@@ -276,8 +276,9 @@ static void frames(tml_context *tml)
     CHECK(hits.count == 1);
     tml_collide_free(tml, &hits);
     MUST(tml_buffer_write(tml, vertices, 0, 4, raised)); /* or kernels, in your command buffer */
-    MUST(tml_tree_refit_enqueue(tml, a, vertices));      /* its shape is much the same */
-    MUST(tml_tree_build_enqueue(tml, a, vertices));      /* or not: sorted anew */
+    MUST(
+        tml_tree_update_enqueue(tml, a, vertices, TML_TREE_REFIT)); /* its shape is much the same */
+    MUST(tml_tree_update_enqueue(tml, a, vertices, TML_TREE_REBUILD)); /* or not */
     MUST(tml_collide(tml, &(tml_collide_desc){.a = a, .b = b}, &hits));
     CHECK(hits.count == 0);
     tml_collide_free(tml, &hits);
@@ -289,12 +290,15 @@ static void frames(tml_context *tml)
 static void save_and_load(tml_context *tml)
 {
     tml_tree *tree = square_tree(tml), *again;
-    const size_t size = tml_tree_save_size(tree);
+    tml_tree_info info;
+    size_t size = 0;
+    MUST(tml_tree_save(tml, tree, NULL, &size)); /* asks how many bytes */
     void *bytes = malloc(size);
     CHECK(bytes);
-    MUST(tml_tree_save(tml, tree, bytes, size));
+    MUST(tml_tree_save(tml, tree, bytes, &size));
     MUST(tml_tree_load(tml, bytes, size, &again));
-    CHECK(tml_tree_save_size(again) == size);
+    tml_tree_describe(again, &info);
+    CHECK(info.triangle_count == 2);
     free(bytes);
     tml_tree_destroy(tml, tree);
     tml_tree_destroy(tml, again);

@@ -10,7 +10,8 @@
  *   mesh.h    a triangle mesh, and what is done to it
  *   surface.h volume (or points) to mesh
  *   subdivide.h triangle mesh to smooth surface, uniformly or adaptively
- *   collide.h which triangles of two meshes meet
+ *   tree.h    what rays hit of a mesh, nearest points, inside, distances on a grid
+ *   collide.h which triangles of two meshes meet, and how far they are apart
  *   extend.h  errors, memory and tasks for authors of libraries built on this one (not included
  *             here; nor are vulkan.h and gl.h, for programs with a device of their own)
  * trommel-io, a second library, has volumes.h, points.h, meshes.h, pictures.h and files.h; they are
@@ -28,5 +29,6 @@
 #include <trommel/stream.h>
 #include <trommel/subdivide.h>
 #include <trommel/surface.h>
+#include <trommel/tree.h>
 
 #endif

@@ -577,8 +577,10 @@ export interface TrommelTree {
     cast(origins: Places, directions: Float32Array, options: { want: 'any'; tMax?: number }): Uint8Array;
     cast(origins: Places, directions: Float32Array, options: { want: 'count'; tMax?: number }): Uint32Array;
     cast(origins: Places, directions: Float32Array, options: { want: 'all'; tMax?: number }): AllHits;
-    /** Gives the mesh new positions, as many as before: of a mesh that moves. In a fifth of a build's time. */
-    refit(positions: Float32Array | { positions: Float32Array; origin?: [number, number, number] }): void;
+    /** Gives the mesh new positions, as many as before: of a mesh that moves. In a fifth of a build's time; rebuild: sorts
+     * the triangles anew, for a mesh whose shape has changed much. */
+    update(positions: Float32Array | { positions: Float32Array; origin?: [number, number, number] },
+        options?: { rebuild?: boolean }): void;
     /** The tree as bytes, without its origin, for loadTree here or the C library's tml_tree_load. */
     save(): Uint8Array;
     destroy(): void;

@@ -101,7 +101,7 @@ def test_distance():
 
 def test_a_tree_moves():
     tree = trommel.Tree(cube())
-    tree.refit(cube().vertices + 10)
+    tree.update(cube().vertices + 10)
     assert trommel.distance(tree, cube())["distance"] == pytest.approx(np.sqrt(3) * 9)
 
 
@@ -257,7 +257,7 @@ def test_trees_are_kept(tmp_path):
     tree.save(tmp_path / "cube.tree")
     for kept in (trommel.load_tree(tmp_path / "cube.tree"), pickle.loads(pickle.dumps(tree))):
         assert repr(kept) == repr(tree) and kept.nearest(points)["distance"].tolist() == [2]
-        kept.refit(cube().vertices + 1)
+        kept.update(cube().vertices + 1)
         assert kept.nearest(points)["distance"].tolist() == pytest.approx([np.sqrt(1.5)])
     (tmp_path / "cube.tree").write_bytes(bytes(tree)[:-1])
     with pytest.raises(trommel.FileError):

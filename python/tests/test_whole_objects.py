@@ -427,9 +427,9 @@ def test_trees_keep_their_place(tmp_path):
     for again in (tree, trommel.load_tree(tmp_path / "a.tree"), pickle.loads(pickle.dumps(tree))):
         assert again.inside([inside, FAR]).tolist() == [True, False]
         assert again.nearest([FAR])["position"].tolist() == [[FAR[0] + 0.25, FAR[1] + 0.25, FAR[2] + 0.25]]
-        again.refit(solid(np.add(FAR, 10), tree=False))
+        again.update(solid(np.add(FAR, 10), tree=False))
         assert again.inside([inside, inside + 10]).tolist() == [False, True]
-        again.refit(solid(FAR, tree=False).vertices)
+        again.update(solid(FAR, tree=False).vertices, rebuild=True)
         assert again.inside([inside, inside + 10]).tolist() == [True, False]
     # Floats that happen to hold places far from 0, as 4000001.0 is one, are places, too.
     floats = trommel.Mesh((solid(tree=False).vertices * 4 + FAR).astype("f4"), solid(tree=False).faces)
@@ -510,7 +510,7 @@ def test_labels_are_whole_numbers_however_they_are_kept():
 
 # ---- nothing is left out ----------------------------------------------------------------------------------------------
 
-ELSEWHERE = {"collide", "distance", "Tree", "Tree.refit", "Tree.save", "load_tree", "load_mesh", "Mesh.save",
+ELSEWHERE = {"collide", "distance", "Tree", "Tree.update", "Tree.save", "load_tree", "load_mesh", "Mesh.save",
              "Mesh.to_trimesh", "Mesh.to_pyvista", "Mesh.to_meshio", "Mesh.plot"}  # in the tests above
 TAKES_NONE = {  # arrays of numbers, pictures, or nothing
     "bincount", "compact", "Context", "Context.call", "Context.call_on", "Context.cancel", "Context.resume", "devices",

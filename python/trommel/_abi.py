@@ -20,17 +20,18 @@ TML_MAX_FOLDS = 8
 TML_MAX_PAYLOADS = 8
 (TML_METHOD_AUTO, TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN, TML_METHOD_HISTOPYRAMID) = range(0, 4)
 (TML_FOLD_SUM, TML_FOLD_MIN, TML_FOLD_MAX, TML_FOLD_ARGMIN, TML_FOLD_ARGMAX, TML_FOLD_MEAN) = range(0, 6)
-(TML_COLLIDE_CLASS_NONE, TML_COLLIDE_CLASS_CROSSING, TML_COLLIDE_CLASS_TOUCHING, TML_COLLIDE_CLASS_COPLANAR,
- TML_COLLIDE_CLASS_DEGENERATE, TML_COLLIDE_CLASS_COUNT) = range(0, 6)
-(TML_COLLIDE_WANT_ALL, TML_COLLIDE_WANT_COUNT, TML_COLLIDE_WANT_FIRST) = range(0, 3)
-(TML_COLLIDE_METHOD_AUTO, TML_COLLIDE_METHOD_DEPTH_FIRST, TML_COLLIDE_METHOD_BREADTH_FIRST) = range(0, 3)
-TML_COLLIDE_MAX_STEPS = 24
+(TML_TREE_REFIT, TML_TREE_REBUILD) = range(0, 2)
+(TML_TREE_CAST_NEAREST, TML_TREE_CAST_ANY, TML_TREE_CAST_COUNT, TML_TREE_CAST_ALL) = range(0, 4)
 (TML_TREE_OUTSIDE, TML_TREE_INSIDE, TML_TREE_ON) = range(0, 3)
 (TML_TREE_RULE_EVEN_ODD, TML_TREE_RULE_WINDING, TML_TREE_RULE_SOLID_ANGLE) = range(0, 3)
 (TML_TREE_FACE, TML_TREE_EDGE_0, TML_TREE_EDGE_1, TML_TREE_EDGE_2, TML_TREE_CORNER_0, TML_TREE_CORNER_1,
  TML_TREE_CORNER_2) = range(0, 7)
 TML_TREE_NEAREST_MAX = 256
-(TML_CAST_NEAREST, TML_CAST_ANY, TML_CAST_COUNT, TML_CAST_ALL) = range(0, 4)
+(TML_COLLIDE_CLASS_NONE, TML_COLLIDE_CLASS_CROSSING, TML_COLLIDE_CLASS_TOUCHING, TML_COLLIDE_CLASS_COPLANAR,
+ TML_COLLIDE_CLASS_DEGENERATE, TML_COLLIDE_CLASS_COUNT) = range(0, 6)
+(TML_COLLIDE_WANT_ALL, TML_COLLIDE_WANT_COUNT, TML_COLLIDE_WANT_FIRST) = range(0, 3)
+(TML_COLLIDE_METHOD_AUTO, TML_COLLIDE_METHOD_DEPTH_FIRST, TML_COLLIDE_METHOD_BREADTH_FIRST) = range(0, 3)
+TML_COLLIDE_MAX_STEPS = 24
 (TML_FIELD_KERNEL_SUM, TML_FIELD_DISTANCE) = range(0, 2)
 (TML_FIELD_WENDLAND_C2, TML_FIELD_POLY6, TML_FIELD_METABALL, TML_FIELD_CUBIC_SPLINE) = range(0, 4)
 TML_FIELD_MAX_ATTRIBUTES = 8
@@ -227,30 +228,39 @@ class tml_tree_desc(Structure):
 
 class tml_tree_info(Structure):
     _fields_ = [('vertex_count', c_uint64), ('triangle_count', c_uint64), ('broken_count', c_uint64),
-                ('depth', c_uint32), ('lower', c_float * 3), ('upper', c_float * 3), ('memory', c_size_t)]
+                ('lower', c_float * 3), ('upper', c_float * 3), ('depth', c_uint32), ('memory', c_size_t)]
+
+
+class tml_tree_cast_desc(Structure):
+    _fields_ = [('tree', c_void_p), ('origins', tml_buffer), ('directions', tml_buffer), ('length', tml_length),
+                ('want', c_int), ('t_max', c_float), ('limits', tml_buffer), ('poses', tml_buffer),
+                ('pose_of', tml_buffer), ('t', tml_buffer), ('triangles', tml_buffer), ('barycentrics', tml_buffer),
+                ('hits', tml_buffer), ('counts', tml_buffer), ('rays', tml_buffer), ('total', tml_buffer),
+                ('unsure', tml_buffer), ('unsure_count', tml_buffer)]
+
+
+class tml_tree_nearest_desc(Structure):
+    _fields_ = [('tree', c_void_p), ('points', tml_buffer), ('length', tml_length), ('k', c_uint32), ('rule', c_int),
+                ('is_signed', c_bool), ('distances', tml_buffer), ('positions', tml_buffer),
+                ('triangles', tml_buffer), ('features', tml_buffer), ('sides', tml_buffer)]
 
 
 class tml_collide_pair(Structure):
     _fields_ = [('a', c_uint32), ('b', c_uint32), ('pose', c_uint32), ('kind', c_uint32)]
 
 
-class tml_collide_segment(Structure):
-    _fields_ = [('ends', c_float * 6)]
-
-
 class tml_collide_desc(Structure):
     _fields_ = [('a', c_void_p), ('b', c_void_p), ('poses', POINTER(c_float)), ('pose_count', c_uint32),
-                ('want', c_int), ('classes', c_uint32), ('segments', c_bool), ('method', c_int),
-                ('pairs', POINTER(tml_collide_pair)), ('segments_out', POINTER(tml_collide_segment)),
-                ('capacity', c_uint64), ('memory_limit', c_size_t)]
+                ('want', c_int), ('classes', c_uint32), ('segments', c_bool), ('pairs', POINTER(tml_collide_pair)),
+                ('segments_out', POINTER(c_float)), ('capacity', c_uint64), ('method', c_int),
+                ('memory_limit', c_size_t)]
 
 
 class tml_collide_result(Structure):
-    _fields_ = [('pairs', POINTER(tml_collide_pair)), ('segments', POINTER(tml_collide_segment)),
-                ('first', POINTER(c_uint64)), ('pose_count', c_uint32), ('count', c_uint64),
-                ('class_counts', c_uint64 * 5), ('node_pairs', c_uint64), ('step_pairs', c_uint64 * 24),
-                ('step_count', c_uint32), ('tested', c_uint64), ('unsure', c_uint64), ('parts', c_uint32),
-                ('owned', c_uint32)]
+    _fields_ = [('pairs', POINTER(tml_collide_pair)), ('first', POINTER(c_uint64)), ('segments', POINTER(c_float)),
+                ('count', c_uint64), ('class_counts', c_uint64 * 5), ('pose_count', c_uint32),
+                ('node_pairs', c_uint64), ('step_pairs', c_uint64 * 24), ('step_count', c_uint32),
+                ('tested', c_uint64), ('unsure', c_uint64), ('parts', c_uint32), ('owned', c_uint32)]
 
 
 class tml_collide_distance_result(Structure):
@@ -259,21 +269,11 @@ class tml_collide_distance_result(Structure):
 
 
 class tml_collide_distance_desc(Structure):
-    _fields_ = [('a', c_void_p), ('b', c_void_p), ('poses', POINTER(c_float)), ('pose_count', c_uint32),
-                ('limit', c_double), ('tolerance', c_double), ('method', c_int), ('memory_limit', c_size_t)]
-
-
-class tml_tree_nearest_desc(Structure):
-    _fields_ = [('tree', c_void_p), ('points', tml_buffer), ('length', tml_length), ('k', c_uint32), ('rule', c_int),
-                ('is_signed', c_bool), ('sides', tml_buffer), ('distances', tml_buffer), ('positions', tml_buffer),
-                ('triangles', tml_buffer), ('features', tml_buffer)]
-
-
-class tml_tree_cast_desc(Structure):
-    _fields_ = [('tree', c_void_p), ('origins', tml_buffer), ('directions', tml_buffer), ('length', tml_length),
-                ('t_max', c_float), ('limits', tml_buffer), ('poses', tml_buffer), ('pose_of', tml_buffer),
-                ('want', c_int), ('hits', tml_buffer), ('counts', tml_buffer), ('triangles', tml_buffer),
-                ('t', tml_buffer), ('barycentrics', tml_buffer), ('rays', tml_buffer), ('total', tml_buffer)]
+    _fields_ = [('a', c_void_p), ('b', c_void_p), ('limit', c_double), ('tolerance', c_double),
+                ('poses', POINTER(c_float)), ('pose_count', c_uint32), ('method', c_int), ('memory_limit', c_size_t),
+                ('pose_buffer', tml_buffer), ('length', tml_length), ('distances', tml_buffer),
+                ('points_a', tml_buffer), ('points_b', tml_buffer), ('triangles', tml_buffer), ('needed', tml_buffer),
+                ('capacity', c_uint64)]
 
 
 class tml_field_desc(Structure):
@@ -638,9 +638,8 @@ FUNCTIONS = {
     'tml_tree_destroy': (None, [c_void_p, c_void_p]),
     'tml_tree_load': (c_int, [c_void_p, c_void_p, c_size_t, POINTER(c_void_p)]),
     'tml_tree_nearest': (c_int, [c_void_p, POINTER(tml_tree_nearest_desc)]),
-    'tml_tree_refit': (c_int, [c_void_p, c_void_p, tml_buffer]),
-    'tml_tree_save': (c_int, [c_void_p, c_void_p, c_void_p, c_size_t]),
-    'tml_tree_save_size': (c_size_t, [c_void_p]),
+    'tml_tree_save': (c_int, [c_void_p, c_void_p, c_void_p, POINTER(c_size_t)]),
+    'tml_tree_update': (c_int, [c_void_p, c_void_p, tml_buffer, c_int]),
     'tml_type_size': (c_size_t, [c_uint32]),
     'tml_unique': (c_int, [c_void_p, POINTER(tml_unique_desc)]),
     'tml_value_histogram_free': (None, [c_void_p, POINTER(tml_value_histogram)]),

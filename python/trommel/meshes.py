@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _RULES = {"even-odd": c.TML_TREE_RULE_EVEN_ODD, "winding": c.TML_TREE_RULE_WINDING,
           "solid-angle": c.TML_TREE_RULE_SOLID_ANGLE}
-_CASTS = {"nearest": c.TML_CAST_NEAREST, "any": c.TML_CAST_ANY, "count": c.TML_CAST_COUNT, "all": c.TML_CAST_ALL}
+_CASTS = {"nearest": c.TML_TREE_CAST_NEAREST, "any": c.TML_TREE_CAST_ANY, "count": c.TML_TREE_CAST_COUNT,
+          "all": c.TML_TREE_CAST_ALL}
 _CLASSES = ("none", "crossing", "touching", "coplanar", "degenerate")
 _ORIGINS = b"trommel origins\n"  # at the end of a tree of Python's, after six float64: its origin, and its mesh's
 PAIR = np.dtype([("a", np.uint32), ("b", np.uint32), ("pose", np.uint32), ("kind", np.uint32)])
@@ -77,9 +78,9 @@ class Tree:
         self._pointer, handle = pointer, self.context._handle
         self._owner = Owner(self.context, lambda: lib.tml_tree_destroy(handle.pointer, pointer))
 
-    def refit(self, vertices: Any) -> None:
-        """Takes new vertices, as many as before: a Mesh's, or an array, which like the first mesh's vertices is relative
-        to that one's origin."""
+    def update(self, vertices: Any, rebuild: bool = False) -> None:
+        """Moves the vertices: as many as before, a Mesh's or an array, which like the first mesh's vertices is relative to
+        that one's origin. rebuild: sorts the triangles anew, for a mesh whose shape has changed much."""
         if hasattr(vertices, "vertices"):
             mesh = _as_mesh(vertices)
             vertices = moved(mesh.vertices, difference(mesh.origin, self.origin))
@@ -87,7 +88,8 @@ class Tree:
             vertices = moved(as_array(vertices, "vertices", np.float64 if self._given != self.origin else np.float32, 2, 3),
                              difference(self._given, self.origin))
         with Buffers(self.context) as buffers:
-            self.context.call("tree_refit", self._pointer, buffers.input(vertices, on_host=True))
+            self.context.call("tree_update", self._pointer, buffers.input(vertices, on_host=True),
+                              c.TML_TREE_REBUILD if rebuild else c.TML_TREE_REFIT)
 
     def nearest(self, points: Any, k: int = 1) -> dict[str, Array]:
         """Of the mesh what is nearest each point (n x 3): a dict of the arrays distance, position (n x 3), triangle
@@ -140,14 +142,14 @@ class Tree:
                 self.context.call("tree_cast", desc)
             return outputs
 
-        if kind == c.TML_CAST_NEAREST:
+        if kind == c.TML_TREE_CAST_NEAREST:
             hit = ask(kind, t=np.empty(n, np.float32), triangles=np.empty(n, np.uint32),
                       barycentrics=np.empty((n, 2), np.float32))
             return {"t": hit["t"], "triangle": hit["triangles"], "barycentric": hit["barycentrics"]}
-        if kind == c.TML_CAST_ANY:
+        if kind == c.TML_TREE_CAST_ANY:
             return ask(kind, hits=np.empty(n, np.uint8))["hits"] != 0
-        counts = ask(c.TML_CAST_COUNT, counts=np.empty(n, np.uint32))["counts"]
-        if kind == c.TML_CAST_COUNT:
+        counts = ask(c.TML_TREE_CAST_COUNT, counts=np.empty(n, np.uint32))["counts"]
+        if kind == c.TML_TREE_CAST_COUNT:
             return counts
         total = int(counts.sum(dtype=np.uint64))
         if total == 0:
@@ -166,8 +168,10 @@ class Tree:
         return outputs
 
     def __bytes__(self) -> bytes:
-        data = ctypes.create_string_buffer(lib.tml_tree_save_size(self._pointer))
-        self.context.call("tree_save", self._pointer, data, len(data))
+        size = ctypes.c_size_t()
+        self.context.call("tree_save", self._pointer, None, size)
+        data = ctypes.create_string_buffer(size.value)
+        self.context.call("tree_save", self._pointer, data, size)
         origins = self.origin + self._given
         return data.raw + (np.array(origins, "<f8").tobytes() + _ORIGINS if any(origins) else b"")
 

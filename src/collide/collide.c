@@ -93,7 +93,7 @@ static tml_status order_pairs(collide_job *job, const uint64_t *first)
 typedef struct segment_job {
     const collide_job *job;
     const uint32_t *a_slots, *b_slots; /* [triangle]: its slot */
-    tml_collide_segment *out;
+    float *out;
 } segment_job;
 
 enum { SEGMENTS_A_TASK = 256 };
@@ -111,7 +111,7 @@ static void segment_task(void *argument, uint32_t task)
         float a[9], b[9];
         tree_triangle(job->a, work->a_slots[pair->a], a);
         collide_posed_triangle(job->b, &job->poses[pair->pose], work->b_slots[pair->b], b);
-        float *ends = work->out[i].ends;
+        float *ends = work->out + 6 * i;
         if (job->is_self)
             (void)collide_exact_neighbours(a, b, ends);
         else
@@ -130,7 +130,7 @@ static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 }
 
 /* Computes the segments of the job's pairs, in their order. */
-static tml_status make_segments(collide_job *job, tml_collide_segment *out)
+static tml_status make_segments(collide_job *job, float *out)
 {
     const uint32_t parts = COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES;
     tml_status status = trees_fetch(job->tml, "tml_collide", job->a, job->b, parts);
@@ -214,9 +214,9 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
     if (status != TML_OK)
         return status;
     if (desc->segments && size) {
-        size_t segments_size = (size_t)out->count * sizeof *out->segments;
-        tml_collide_segment *segments =
-            desc->pairs ? desc->segments_out : tml_alloc_array(tml, out->count, sizeof *segments);
+        size_t segments_size = (size_t)out->count * 6 * sizeof *out->segments;
+        float *segments = desc->pairs ? desc->segments_out
+                                      : tml_alloc_array(tml, out->count, 6 * sizeof *segments);
         if (!segments)
             status = tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
                                "tml_collide: no memory for %zu bytes of segments", segments_size);
@@ -348,7 +348,7 @@ static void result_free(tml_context *tml, tml_collide_result *result)
     if (result->owned & OWNED_PAIRS)
         tml_free(tml, result->pairs, (size_t)result->count * sizeof *result->pairs);
     if (result->owned & OWNED_SEGMENTS)
-        tml_free(tml, result->segments, (size_t)result->count * sizeof *result->segments);
+        tml_free(tml, result->segments, (size_t)result->count * 6 * sizeof *result->segments);
     if (result->first)
         tml_free(tml, result->first, ((size_t)result->pose_count + 1) * sizeof *result->first);
     *result = (tml_collide_result){.count = 0};

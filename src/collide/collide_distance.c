@@ -4,9 +4,33 @@
 #include "collide/collide_distance.h"
 #include "core/call.h"
 
+/* The first field given that is tml_collide_distance_enqueue's alone; NULL: none. */
+static const char *field_of_enqueue(const tml_collide_distance_desc *desc)
+{
+    const struct {
+        const char *name;
+        tml_buffer buffer;
+    } buffers[] = {{"pose_buffer", desc->pose_buffer}, {"distances", desc->distances},
+                   {"points_a", desc->points_a},       {"points_b", desc->points_b},
+                   {"triangles", desc->triangles},     {"needed", desc->needed}};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
+        if (!tml_buffer_is_none(buffers[i].buffer))
+            return buffers[i].name;
+    if (desc->length.count || desc->length.exact || !tml_buffer_is_none(desc->length.device))
+        return "length";
+    return desc->capacity ? "capacity" : NULL;
+}
+
 static tml_status distance_check_desc(tml_context *tml, const tml_collide_distance_desc *desc)
 {
     const char *wrong = NULL;
+    const char *other = field_of_enqueue(desc);
+    if (other)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "tml_collide_distance: desc.%s is given, which is for "
+                         "tml_collide_distance_enqueue; poses come from the host here, and results "
+                         "go to out",
+                         other);
     if (!desc->a || !desc->b)
         wrong = !desc->a ? "desc.a is NULL, needs a tree" : "desc.b is NULL, needs a tree";
     else if (!desc->poses && desc->pose_count > 1)

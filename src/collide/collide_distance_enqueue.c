@@ -105,7 +105,7 @@ static const char call[] = "tml_collide_distance_enqueue";
 /* A desc, checked. */
 typedef struct apart_call {
     tml_context *tml;
-    const tml_collide_distance_enqueue_desc *desc;
+    const tml_collide_distance_desc *desc;
     tml_length length;
     uint32_t count; /* poses, at most */
     double limit;
@@ -165,11 +165,11 @@ static tml_buffer output(distance_stream *run, tml_buffer given, tml_type type)
 static tml_status distance_on_device_enqueue(const apart_call *call_of)
 {
     static const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
-    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    const tml_collide_distance_desc *desc = call_of->desc;
     tml_tree *const trees[2] = {desc->a, desc->b};
     program p = program_begin(call_of->tml, call);
     distance_stream run = {.p = &p, .a = desc->a, .b = desc->b, .count = call_of->count};
-    tml_buffer ids[2] = {{0, 0}, {0, 0}}, poses = desc->poses;
+    tml_buffer ids[2] = {{0, 0}, {0, 0}}, poses = desc->pose_buffer;
     run.room = desc->capacity ? desc->capacity : distance_usual_room(p.tml, run.count);
     run.room = TML_MIN_OF(TML_MAX_OF(run.room, (uint64_t)DISTANCE_ROOM_LEAST),
                           (uint64_t)DISTANCE_ROOM_MOST);
@@ -209,7 +209,7 @@ static void pose_task(void *argument, uint32_t task)
 static tml_status results_write(const apart_call *call_of, const distance_job *job,
                                 const bool *is_usable)
 {
-    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    const tml_collide_distance_desc *desc = call_of->desc;
     const uint32_t none = 0;
     tml_status status = TML_OK;
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++) {
@@ -236,10 +236,10 @@ static tml_status results_write(const apart_call *call_of, const distance_job *j
 static tml_status poses_make(const apart_call *call_of, distance_job *job, float *matrices,
                              collide_pose *poses, bool *is_usable)
 {
-    const bool has_poses = !tml_buffer_is_none(call_of->desc->poses);
+    const bool has_poses = !tml_buffer_is_none(call_of->desc->pose_buffer);
     tml_status status = TML_OK;
     if (has_poses && job->pose_count > 0)
-        status = tml_buffer_read_range(job->tml, call_of->desc->poses, 0,
+        status = tml_buffer_read_range(job->tml, call_of->desc->pose_buffer, 0,
                                        (uint64_t)12 * job->pose_count, matrices);
     for (uint32_t p = 0; p < job->pose_count && status == TML_OK; p++) {
         is_usable[p] = collide_pose_is_usable(job->b, has_poses ? matrices + 12 * (size_t)p : NULL);
@@ -253,7 +253,7 @@ static tml_status poses_make(const apart_call *call_of, distance_job *job, float
 
 static tml_status distance_on_host(const apart_call *call_of)
 {
-    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    const tml_collide_distance_desc *desc = call_of->desc;
     tml_context *tml = call_of->tml;
     distance_job job = {.tml = tml, .a = desc->a, .b = desc->b, .limit = call_of->limit};
     uint64_t count = 0;
@@ -289,7 +289,7 @@ static tml_status apart_check_outputs(apart_call *call_of)
     static const tml_type points[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     static const tml_type pairs[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
     static const tml_type words[] = {TML_U32, TML_TYPE_NONE};
-    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    const tml_collide_distance_desc *desc = call_of->desc;
     tml_context *tml = call_of->tml;
     const struct {
         const char *field;
@@ -313,39 +313,45 @@ static tml_status apart_check_desc(apart_call *call_of)
 {
     enum { POSES_MOST = 1 << 20 };
     static const tml_type floats[] = {TML_F32, TML_TYPE_NONE};
-    const tml_collide_distance_enqueue_desc *desc = call_of->desc;
+    const tml_collide_distance_desc *desc = call_of->desc;
     tml_context *tml = call_of->tml;
     const char *wrong = NULL;
     if (!desc->a || !desc->b)
         wrong = !desc->a ? "desc.a is NULL, needs a tree" : "desc.b is NULL, needs a tree";
     else if (!(desc->limit >= 0))
         wrong = "desc.limit is below 0 or NaN; 0 is none";
+    else if (desc->poses || desc->pose_count)
+        wrong = "desc.poses or desc.pose_count is given, which are for tml_collide_distance; give "
+                "desc.pose_buffer and desc.length";
+    else if (desc->method || desc->memory_limit)
+        wrong = "desc.method or desc.memory_limit is given, which are for tml_collide_distance; "
+                "desc.capacity limits memory here";
     if (wrong)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s", call, wrong);
-    const bool has_poses = !tml_buffer_is_none(desc->poses);
+    const bool has_poses = !tml_buffer_is_none(desc->pose_buffer);
     call_of->limit = desc->limit > 0 ? desc->limit : (double)INFINITY;
     call_of->length = desc->length;
     tml_status status = TML_OK;
     if (has_poses)
-        status = tml_check_buffer(tml, call, "desc.poses", desc->poses, floats, 0);
-    TML_THEN(status,
-             stream_check_length(tml, call, has_poses ? stream_count_of(tml, desc->poses) / 12 : 1,
-                                 &call_of->length));
+        status = tml_check_buffer(tml, call, "desc.pose_buffer", desc->pose_buffer, floats, 0);
+    TML_THEN(status, stream_check_length(
+                         tml, call, has_poses ? stream_count_of(tml, desc->pose_buffer) / 12 : 1,
+                         &call_of->length));
     if (status != TML_OK)
         return status;
     if (call_of->length.count > POSES_MOST || (!has_poses && call_of->length.count > 1))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.length.count is %zu, needs at most %d poses, or 1 without "
-                         "desc.poses",
+                         "desc.pose_buffer",
                          call, (size_t)call_of->length.count, (int)POSES_MOST);
     call_of->count = (uint32_t)call_of->length.count;
     if (has_poses)
-        status = tml_check_buffer(tml, call, "desc.poses", desc->poses, floats,
+        status = tml_check_buffer(tml, call, "desc.pose_buffer", desc->pose_buffer, floats,
                                   (uint64_t)12 * call_of->count);
     return status == TML_OK ? apart_check_outputs(call_of) : status;
 }
 
-static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_enqueue_desc *desc)
+static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_desc *desc)
 {
     apart_call call_of = {.tml = tml, .desc = desc};
     const distance_stream none = {.count = 0};
@@ -367,14 +373,13 @@ static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_
                          desc->a->levels == 0 ? "a" : "b");
     if ((desc->a->stale | desc->b->stale) & COLLIDE_UNDEFINED)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: a tree's last build or refit on the device failed; call "
-                         "tml_tree_build_enqueue again",
+                         "%s: a tree's last update on the device failed; call "
+                         "tml_tree_update_enqueue with TML_TREE_REBUILD",
                          call);
     return distance_on_device_enqueue(&call_of);
 }
 
-tml_status tml_collide_distance_enqueue(tml_context *tml,
-                                        const tml_collide_distance_enqueue_desc *desc)
+tml_status tml_collide_distance_enqueue(tml_context *tml, const tml_collide_distance_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, distance_enqueue(tml, desc));

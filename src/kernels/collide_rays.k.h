@@ -10,7 +10,7 @@
 #define COLLIDE_RAYS_SLOT                                                                          \
     3u /* vectors per slot: one per corner; the first one's fourth word is the triangle's number */
 
-/* What a ray asks for, as in tml_cast_want. */
+/* What a ray asks for, as in tml_tree_cast_want. */
 #define COLLIDE_RAYS_NEAREST 0u
 #define COLLIDE_RAYS_ANY     1u
 #define COLLIDE_RAYS_COUNT   2u

@@ -1,4 +1,4 @@
-/* Trees: build, refit, save, load.
+/* Trees: build, update, save, load.
  *
  * Nodes are split at the median, so the shape depends on the number of triangles alone and needs no
  * links. A file holds the triangles in the order of their slots; boxes are computed again on
@@ -549,12 +549,46 @@ static tml_status broken_leaf(tml_context *tml, const tml_tree *tree, const mesh
     return broken_triangle(tml, mesh, tree->ids[slot], (uint32_t)(i % 3), tree->corners[i]);
 }
 
-static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+/* Builds a tree of the same triangles with the mesh's vertices, and puts it in the place of tree. */
+static tml_status rebuild(tml_context *tml, mesh_view *mesh, tml_tree *tree)
 {
-    const char *call = "tml_tree_refit";
+    tml_tree *made;
+    uint32_t *indices = tml_alloc_array(tml, tree->triangle_count, 3 * sizeof *indices);
+    const size_t size = (size_t)tree->triangle_count * 3 * sizeof *indices;
+    if (!indices)
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of indices",
+                         mesh->call, size);
+    memset(indices, 0xff, size); /* broken triangles stay so */
+    for (uint64_t slot = 0; slot < tree_slots(tree); slot++)
+        if (tree->ids[slot] != COLLIDE_NO_TRIANGLE)
+            memcpy(indices + 3 * (size_t)tree->ids[slot], tree->corners + 3 * slot,
+                   3 * sizeof *indices);
+    mesh->indices = indices;
+    mesh->triangle_count = tree->triangle_count;
+    tml_status status = tree_begin(tml, mesh->call, &made);
+    if (status == TML_OK) {
+        made->vertex_count = tree->vertex_count;
+        made->triangle_count = tree->triangle_count;
+        status = build(tml, mesh, true, made);
+        if (status == TML_OK) {
+            tml_tree old = *tree;
+            *tree = *made;
+            *made = old;
+        }
+        tml_tree_destroy(tml, made);
+    }
+    tml_free(tml, indices, size);
+    return status;
+}
+
+static tml_status tree_update(tml_context *tml, tml_tree *tree, tml_buffer vertices,
+                              tml_tree_method method)
+{
+    const char *call = "tml_tree_update";
     void *memory;
-    tml_status status = tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
-                                                  tree->vertex_count);
+    tml_status status = tree_check_method(tml, call, method);
+    TML_THEN(status, tml_check_buffer_anywhere(tml, call, "vertices", vertices, vertex_types,
+                                               tree->vertex_count));
     TML_THEN(status, tree_fetch(tml, call, tree, COLLIDE_STALE_IDS));
     TML_THEN(status, tml_buffer_map(tml, vertices, &memory));
     if (status != TML_OK)
@@ -567,6 +601,8 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     uint32_t leaf = atomic_load_explicit(&check.broken_leaf, memory_order_relaxed);
     if (leaf < leaves) {
         status = broken_leaf(tml, tree, &mesh, leaf);
+    } else if (leaves && method == TML_TREE_REBUILD) {
+        status = rebuild(tml, &mesh, tree);
     } else if (leaves) {
         tree_device_destroy(tml, tree);
         tree_fit(tml, tree, memory);
@@ -575,10 +611,11 @@ static tml_status tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertic
     return status;
 }
 
-tml_status tml_tree_refit(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+tml_status tml_tree_update(tml_context *tml, tml_tree *tree, tml_buffer vertices,
+                           tml_tree_method method)
 {
     tml_status status = TML_ENTER(tml, tree);
-    return status ? status : tml_leave(tml, tree_refit(tml, tree, vertices));
+    return status ? status : tml_leave(tml, tree_update(tml, tree, vertices, method));
 }
 
 void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
@@ -629,18 +666,18 @@ static uint64_t checksum_of(const unsigned char *bytes, size_t size)
 
 static const size_t summed_from = offsetof(tree_header, vertex_count);
 
-size_t tml_tree_save_size(const tml_tree *tree)
+static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t *room)
 {
-    return tree ? sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record) : 0;
-}
-
-static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t capacity)
-{
-    size_t size = tml_tree_save_size(tree);
-    if (capacity < size)
+    const size_t given = *room;
+    const size_t size = sizeof(tree_header) + (size_t)tree->count * sizeof(tree_record);
+    *room = size;
+    if (!out)
+        return TML_OK;
+    if (given < size)
         return tml_error(tml, TML_ERROR_CAPACITY,
-                         "tml_tree_save: capacity is %zu, needs %zu; use tml_tree_save_size",
-                         capacity, size);
+                         "tml_tree_save: *size is %zu, needs %zu bytes; with data NULL the call "
+                         "returns the size",
+                         given, size);
     tml_status status =
         tree_fetch(tml, "tml_tree_save", tree,
                    COLLIDE_STALE_SIZES | COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
@@ -667,10 +704,10 @@ static tml_status tree_save(tml_context *tml, tml_tree *tree, void *out, size_t 
     return TML_OK;
 }
 
-tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *out, size_t capacity)
+tml_status tml_tree_save(tml_context *tml, const tml_tree *tree, void *data, size_t *size)
 {
-    tml_status status = TML_ENTER(tml, tree, out);
-    return status ? status : tml_leave(tml, tree_save(tml, (tml_tree *)tree, out, capacity));
+    tml_status status = TML_ENTER(tml, tree, size);
+    return status ? status : tml_leave(tml, tree_save(tml, (tml_tree *)tree, data, size));
 }
 
 static tml_status damaged(tml_context *tml, const char *what)

@@ -401,8 +401,8 @@ static tml_status check_defined(tml_context *tml, const char *call, const tml_tr
     if (!(tree->stale & COLLIDE_UNDEFINED))
         return TML_OK;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "%s: the tree's last build or refit on the device failed; call "
-                     "tml_tree_build_enqueue again",
+                     "%s: the tree's last update on the device failed; call "
+                     "tml_tree_update_enqueue with TML_TREE_REBUILD",
                      call);
 }
 
@@ -432,7 +432,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     if (tree->vertex_count > UINT32_MAX / 3 || tree->count > UINT32_MAX / 9)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %" PRIu64 " vertices are more than a device counts the words of; use "
-                         "tml_tree_refit",
+                         "tml_tree_update",
                          call, tree->vertex_count);
     if (!is_build)
         status = check_defined(tml, call, tree);
@@ -459,16 +459,19 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     return TML_OK;
 }
 
-tml_status tml_tree_build_enqueue(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+static tml_status update_enqueue(tml_context *tml, tml_tree *tree, tml_buffer vertices,
+                                 tml_tree_method method)
 {
-    tml_status status = TML_ENTER(tml, tree);
-    return status ? status : tml_leave(tml, enqueue(tml, __func__, tree, vertices, true));
+    const char *call = "tml_tree_update_enqueue";
+    tml_status status = tree_check_method(tml, call, method);
+    return status ? status : enqueue(tml, call, tree, vertices, method == TML_TREE_REBUILD);
 }
 
-tml_status tml_tree_refit_enqueue(tml_context *tml, tml_tree *tree, tml_buffer vertices)
+tml_status tml_tree_update_enqueue(tml_context *tml, tml_tree *tree, tml_buffer vertices,
+                                   tml_tree_method method)
 {
     tml_status status = TML_ENTER(tml, tree);
-    return status ? status : tml_leave(tml, enqueue(tml, __func__, tree, vertices, false));
+    return status ? status : tml_leave(tml, update_enqueue(tml, tree, vertices, method));
 }
 
 /* ---- a new tree ------------------------------------------------------------------------------ */

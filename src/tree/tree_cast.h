@@ -10,7 +10,7 @@
 /* A ray, and what it has hit. */
 typedef struct cast_ray {
     const tml_tree *tree;
-    tml_cast_want want;
+    tml_tree_cast_want want;
     float origin[3], direction[3];
     float t_min, t_max; /* 0 <= t_min <= t_max <= CAST_T_MAX */
     /* Where the ray enters a box along axis k: at the plane in words plane[k] of a group, at t not
@@ -63,11 +63,8 @@ static inline double cast_dot(const double u[3], const double v[3])
     return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
 }
 
-struct stream_field;
-/* Checks a desc. Sets the length's bound, and that it is exact. more: outputs beside the desc's;
- * NULL: none. */
-tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
-                           const struct stream_field *more);
+/* Checks a desc. Sets the length's bound, and that it is exact. */
+tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d);
 /* Bytes that a call takes at most, besides its order. */
 size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc);
 /* Writes a total to a u32 or u64. */
@@ -105,9 +102,8 @@ tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cas
 /* Of the tree's last rays so, how many those were. */
 tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *count);
 /* Enqueues them there, and the list of what it cannot follow; and bytes of scratch for that. */
-tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                        tml_buffer unsure, tml_buffer unsure_count);
-size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                                 tml_buffer unsure, tml_buffer unsure_count);
+tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
+size_t cast_enqueue_scratch_size(tml_context *tml, const char *call,
+                                 const tml_tree_cast_desc *desc);
 
 #endif

@@ -19,8 +19,9 @@
 
 #include "tree_rays_library.h"
 
-_Static_assert(COLLIDE_RAYS_NEAREST == TML_CAST_NEAREST && COLLIDE_RAYS_ANY == TML_CAST_ANY &&
-                   COLLIDE_RAYS_COUNT == TML_CAST_COUNT,
+_Static_assert(COLLIDE_RAYS_NEAREST == TML_TREE_CAST_NEAREST &&
+                   COLLIDE_RAYS_ANY == TML_TREE_CAST_ANY &&
+                   COLLIDE_RAYS_COUNT == TML_TREE_CAST_COUNT,
                "as kernels tell them");
 
 /* A vector of the packed tree. u[0]: levels; u[1]: leaves; u[2]: vectors of the nodes. */
@@ -445,7 +446,7 @@ tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
 typedef struct cast_run {
     program p;
     const tml_tree_cast_desc *desc; /* its length resolved */
-    tml_buffer tree, unsure, unsure_count;
+    tml_buffer tree;
     uint32_t want;
     tml_params params; /* as kernels have them */
     uint64_t count;    /* rays, at most */
@@ -587,7 +588,7 @@ static void cast_add_counts(cast_run *run, tml_buffer total)
 static void add_one(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
-    bool is_nearest = d->want == TML_CAST_NEAREST;
+    bool is_nearest = d->want == TML_TREE_CAST_NEAREST;
     add_rays(run);
     tml_buffer answers = run->answers, from = run->from, way = run->way;
     tml_buffer t =
@@ -606,7 +607,7 @@ static void add_one(cast_run *run)
                                     .in = {answers, from, way, run->tree},
                                     .out = {answers, t}});
     add_unsure(run, answers, list, listed_count);
-    if (d->want == TML_CAST_COUNT) /* what is certain has not been kept */
+    if (d->want == TML_TREE_CAST_COUNT) /* what is certain has not been kept */
         needed = (tml_buffer){0, 0};
     add_blocks(run, list, listed, needed, listed_answers, run->count + RAYS_LEAST,
                TML_USE(collide_settle_best));
@@ -621,7 +622,7 @@ static void add_one(cast_run *run)
     if (is_nearest)
         scatter.payloads[1] = (tml_payload){listed_t, t};
     program_scatter(&run->p, &scatter);
-    add_unsure(run, answers, run->unsure, run->unsure_count);
+    add_unsure(run, answers, run->desc->unsure, run->desc->unsure_count);
     if (is_nearest && !tml_buffer_is_none(d->triangles))
         add_map(run, (tml_map_desc){.kernel = TML_USE(collide_hit_triangle),
                                     .in = {answers, run->tree},
@@ -651,7 +652,7 @@ static void add_all(cast_run *run)
     add_map(run, (tml_map_desc){.kernel = TML_USE(collide_number_ray), .out = {list}});
     add_blocks(run, list, d->length, (tml_buffer){0, 0}, run->answers, run->count + hits / 2,
                TML_USE(collide_settle_block));
-    add_unsure(run, run->answers, run->unsure, run->unsure_count);
+    add_unsure(run, run->answers, run->desc->unsure, run->desc->unsure_count);
     add_expand(run, (tml_expand_desc){
                         .count_kernel = TML_USE(collide_block_hits),
                         .emit_kernel = TML_USE(collide_list_hit),
@@ -693,7 +694,7 @@ static void add_steps(cast_run *run)
     const tml_tree *tree = run->desc->tree;
     uint32_t children = tree->levels ? tree->level_count[TML_MAX_OF(tree->levels, 2u) - 1] : 0;
     run->tree = tree->cast->buffers[CAST_TREE];
-    run->want = run->desc->want == TML_CAST_ALL ? TML_CAST_COUNT : run->desc->want;
+    run->want = run->desc->want == TML_TREE_CAST_ALL ? TML_TREE_CAST_COUNT : run->desc->want;
     run->params = (tml_params){
         .u = {run->want, first_leaf(tree), (1u << children) - 1, (uint32_t)node_vectors(tree)}};
     run->count = run->desc->length.count;
@@ -724,14 +725,10 @@ static tml_status prepare(tml_context *tml, const char *call, const tml_tree_cas
     return cast_pack(tml, call, desc->tree);
 }
 
-static program cast_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                           tml_buffer unsure, tml_buffer unsure_count)
+static program cast_record(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
     tml_status status = prepare(tml, call, desc);
-    cast_run run = {.p = program_begin(tml, call),
-                    .desc = desc,
-                    .unsure = unsure,
-                    .unsure_count = unsure_count};
+    cast_run run = {.p = program_begin(tml, call), .desc = desc};
     if (status != TML_OK)
         run.p.status = status;
     else
@@ -739,16 +736,14 @@ static program cast_record(tml_context *tml, const char *call, const tml_tree_ca
     return run.p;
 }
 
-tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                        tml_buffer unsure, tml_buffer unsure_count)
+tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
-    return program_enqueue(cast_record(tml, call, desc, unsure, unsure_count), (tml_buffer){0, 0});
+    return program_enqueue(cast_record(tml, call, desc), (tml_buffer){0, 0});
 }
 
-size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                                 tml_buffer unsure, tml_buffer unsure_count)
+size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
-    return program_scratch_size(cast_record(tml, call, desc, unsure, unsure_count));
+    return program_scratch_size(cast_record(tml, call, desc));
 }
 
 #include "kernels/kernel_end.h"

@@ -88,11 +88,11 @@ static void cast_add(cast_ray *ray, uint32_t slot, float t)
 {
     uint32_t id = ray->tree->ids[slot];
     uint64_t hit = (uint64_t)tml_float_bits(t) << 32 | id;
-    if (ray->want != TML_CAST_NEAREST) {
+    if (ray->want != TML_TREE_CAST_NEAREST) {
         if (ray->hits)
             keep_hit(ray, hit);
         ray->count++;
-        ray->is_over = ray->want == TML_CAST_ANY;
+        ray->is_over = ray->want == TML_TREE_CAST_ANY;
     } else if (hit < ray->best) {
         ray->best = hit;
         ray->slot = slot;

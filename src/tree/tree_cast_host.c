@@ -128,7 +128,7 @@ static void put_ray(const cast_job *job, uint64_t i, const cast_ray *ray)
     bool is_hit = ray->best != UINT64_MAX;
     if (job->hits)
         job->hits[i] = is_hit || ray->count > 0;
-    if (ray->want != TML_CAST_NEAREST) {
+    if (ray->want != TML_TREE_CAST_NEAREST) {
         if (job->counts)
             job->counts[i] = (uint32_t)TML_MIN_OF(ray->count, (uint64_t)UINT32_MAX);
         return;
@@ -321,9 +321,11 @@ typedef struct field {
     bool is_one_ray; /* one element a ray; else as many as there is room for */
     void *to;        /* of a pointer; NULL: not mapped */
 } field;
-enum { FIELD_COUNT = 12, INPUT_COUNT = 5, OUTPUT_COUNT = FIELD_COUNT - INPUT_COUNT };
+enum { FIELD_COUNT = 14, INPUT_COUNT = 5, OUTPUT_COUNT = FIELD_COUNT - INPUT_COUNT };
+/* The last ones: which rays were not followed. */
+enum { UNSURE_FIELDS = 2 };
 
-#define WANTS(name) (1u << TML_CAST_##name)
+#define WANTS(name) (1u << TML_TREE_CAST_##name)
 #define FIELD(name, type, wants, is)                                                               \
     {                                                                                              \
         "desc." #name, d->name, type, wants, is, &job->name                                        \
@@ -334,7 +336,7 @@ static void list_fields(const tml_tree_cast_desc *d, cast_job *job, field out[FI
     const uint32_t all = WANTS(ALL), nearest = WANTS(NEAREST), counts = all | WANTS(COUNT);
     const uint32_t any = counts | nearest | WANTS(ANY);
     const tml_type vec2_type = TML_VEC(TML_F32, 2), vec3_type = TML_VEC(TML_F32, 3);
-    bool one = d->want != TML_CAST_ALL;
+    bool one = d->want != TML_TREE_CAST_ALL;
     const field fields[FIELD_COUNT] = {
         FIELD(origins, vec3_type, 0, true),
         FIELD(directions, vec3_type, 0, true),
@@ -348,6 +350,8 @@ static void list_fields(const tml_tree_cast_desc *d, cast_job *job, field out[FI
         FIELD(t, TML_F32, all | nearest, one),
         FIELD(barycentrics, vec2_type, nearest, true),
         {"desc.total", d->total, TML_TYPE_NONE, any, false, NULL},
+        {"desc.unsure", d->unsure, TML_U32, any, false, NULL},
+        {"desc.unsure_count", d->unsure_count, TML_TYPE_NONE, any, false, NULL},
     };
     memcpy(out, fields, sizeof fields);
 }
@@ -359,20 +363,18 @@ static tml_status check_field(tml_context *tml, const char *call, const tml_tree
     const tml_type types[] = {f->type, TML_TYPE_NONE};
     if (f->wants && !(f->wants >> d->want & 1))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: %s is given, and desc.want is TML_CAST_%s, which has none", call,
+                         "%s: %s is given, and desc.want is TML_TREE_CAST_%s, which has none", call,
                          f->name, names[d->want]);
     return f->type == TML_TYPE_NONE ? stream_check_count(tml, call, f->name, f->buffer, 0)
                                     : tml_check_buffer(tml, call, f->name, f->buffer, types,
                                                        f->is_one_ray ? d->length.count : 0);
 }
 
-/* more: two outputs that the desc lacks, or NULL. */
-static tml_status check_fields(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
-                               const stream_field *more)
+static tml_status check_fields(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
 {
     cast_job unused;
     field fields[FIELD_COUNT];
-    stream_field outputs[OUTPUT_COUNT + 2] = {{NULL, {0, 0}}};
+    stream_field outputs[OUTPUT_COUNT] = {{NULL, {0, 0}}};
     stream_input inputs[INPUT_COUNT + 1] = {{"desc.length.device", d->length.device, 0}};
     bool has_output = false;
     list_fields(d, &unused, fields);
@@ -382,7 +384,7 @@ static tml_status check_fields(tml_context *tml, const char *call, const tml_tre
         tml_status status = is_given || i < 2 ? check_field(tml, call, d, f) : TML_OK;
         if (status != TML_OK)
             return status;
-        has_output |= is_output && is_given;
+        has_output |= is_output && is_given && i < FIELD_COUNT - UNSURE_FIELDS;
         if (is_output)
             outputs[i - INPUT_COUNT] = (stream_field){f->name, f->buffer};
         else
@@ -391,9 +393,7 @@ static tml_status check_fields(tml_context *tml, const char *call, const tml_tre
     if (!has_output)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: no output is given; needs one of those that desc.want has", call);
-    if (more)
-        memcpy(outputs + OUTPUT_COUNT, more, 2 * sizeof *more);
-    return stream_check_memory(tml, call, outputs, OUTPUT_COUNT + 2, inputs, INPUT_COUNT + 1);
+    return stream_check_memory(tml, call, outputs, OUTPUT_COUNT, inputs, INPUT_COUNT + 1);
 }
 
 static tml_status check_poses(tml_context *tml, const char *call, const tml_tree_cast_desc *d)
@@ -409,23 +409,22 @@ static tml_status check_poses(tml_context *tml, const char *call, const tml_tree
     return TML_OK;
 }
 
-tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d,
-                           const stream_field *more)
+tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_desc *d)
 {
     static const tml_type origin_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     if (!d->tree)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.tree is NULL, needs a tree",
                          call);
-    if ((unsigned)d->want > TML_CAST_ALL)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: desc.want is not a tml_cast_want",
-                         call);
+    if ((unsigned)d->want > TML_TREE_CAST_ALL)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.want is not a tml_tree_cast_want", call);
     if (!(d->t_max >= 0.0f))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.t_max is %g, needs 0, for no limit, or more", call,
                          (double)d->t_max);
     tml_status status = tml_check_buffer(tml, call, "desc.origins", d->origins, origin_types, 0);
     TML_THEN(status, stream_check_length(tml, call, stream_count_of(tml, d->origins), &d->length));
-    TML_THEN(status, check_fields(tml, call, d, more));
+    TML_THEN(status, check_fields(tml, call, d));
     return status == TML_OK ? check_poses(tml, call, d) : status;
 }
 
@@ -445,7 +444,7 @@ static tml_status run_mapped(tml_context *tml, cast_job *job)
             break;
         memcpy(fields[mapped].to, &memory, sizeof memory);
     }
-    if (status == TML_OK && job->desc->want == TML_CAST_ALL)
+    if (status == TML_OK && job->desc->want == TML_TREE_CAST_ALL)
         status = run_all(tml, job);
     else if (status == TML_OK)
         status = run_in_order(tml, job);
@@ -459,7 +458,7 @@ uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     const tml_buffer arrays[] = {desc->rays, desc->triangles, desc->t};
     uint64_t room = UINT64_MAX;
-    for (int i = 0; i < 3 && desc->want == TML_CAST_ALL; i++)
+    for (int i = 0; i < 3 && desc->want == TML_TREE_CAST_ALL; i++)
         if (!tml_buffer_is_none(arrays[i]))
             room = TML_MIN_OF(room, stream_count_of(tml, arrays[i]));
     return room == UINT64_MAX ? 0 : room;
@@ -468,7 +467,7 @@ uint64_t cast_hit_room(const tml_context *tml, const tml_tree_cast_desc *desc)
 size_t cast_scratch_size(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     uint64_t words =
-        desc->want == TML_CAST_ALL ? desc->length.count + 1 + cast_hit_room(tml, desc) : 0;
+        desc->want == TML_TREE_CAST_ALL ? desc->length.count + 1 + cast_hit_room(tml, desc) : 0;
     size_t order = tree_rounds_size(desc->length.count);
     return words < SIZE_MAX / 16 ? order + (size_t)words * sizeof(uint64_t) : SIZE_MAX;
 }

@@ -100,18 +100,20 @@ tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cas
         const tml_buffer *buffers = desc->tree->cast->buffers;
         if (tml_buffer_is_none(here.total))
             here.total = buffers[CAST_TOTAL];
-        status = cast_enqueue(tml, call, &here, buffers[CAST_LEFT], buffers[CAST_LEFT_COUNT]);
+        here.unsure = buffers[CAST_LEFT];
+        here.unsure_count = buffers[CAST_LEFT_COUNT];
+        status = cast_enqueue(tml, call, &here);
     }
     if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY || status == TML_ERROR_OUT_OF_MEMORY) {
         tree_cast_destroy(tml, desc->tree);
         return cast_on_host(tml, call, desc, count, NULL, NULL);
     }
     TML_THEN(status, cast_left_count(tml, desc->tree, &left));
-    if (status == TML_OK && desc->want == TML_CAST_ALL)
+    if (status == TML_OK && desc->want == TML_TREE_CAST_ALL)
         status = tml_buffer_read_range(tml, here.total, 0, 1, &total);
     if (status != TML_OK)
         return status;
-    bool is_short = desc->want == TML_CAST_ALL && (left > 0 || total == UINT32_MAX);
+    bool is_short = desc->want == TML_TREE_CAST_ALL && (left > 0 || total == UINT32_MAX);
     if (is_short || left > left_room(count))
         return cast_on_host(tml, call, desc, count, NULL, NULL);
     return left > 0 ? cast_left(tml, call, desc, left) : TML_OK;

@@ -44,6 +44,16 @@ static inline size_t tree_boxes_size(const tml_tree *tree)
     return (size_t)tree_box_words(tree) * sizeof *tree->boxes;
 }
 
+/* Is the method one? */
+static inline tml_status tree_check_method(tml_context *tml, const char *call,
+                                           tml_tree_method method)
+{
+    return (unsigned)method > TML_TREE_REBUILD
+               ? tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: method is neither TML_TREE_REFIT nor TML_TREE_REBUILD", call)
+               : TML_OK;
+}
+
 /* Computes the levels and their sizes from the number of triangles. */
 void tree_shape(tml_tree *tree);
 /* Allocates what the tree has on the host, unless it is there. */

@@ -34,7 +34,7 @@ class TrommelTree {
     cast(origins, directions, options = {}) {
         return this[INTERNAL].t[INTERNAL].cast(this, origins, directions, options);
     }
-    refit(positions) { this[INTERNAL].t[INTERNAL].refitTree(this, positions); }
+    update(positions, options = {}) { this[INTERNAL].t[INTERNAL].updateTree(this, positions, options); }
     save() { return this[INTERNAL].t[INTERNAL].saveTree(this); }
     destroy() { this[INTERNAL].t[INTERNAL].destroyTree(this); }
 }
@@ -73,8 +73,9 @@ extend(Inside, class {
         return tree;
     }
 
-    refitTree(tree, positions) {
-        this.callWith('refit', 'tree_refit', { tree: this.treeAt('refit', 'the tree', tree) },
+    updateTree(tree, positions, { rebuild = false, ...others }) {
+        refuseOthers('update', others, 'rebuild');
+        this.callWith('update', 'tree_update', { tree: this.treeAt('update', 'the tree', tree), method: rebuild ? 1 : 0 },
             { vertices: [positions?.positions ? this.near(tree, positions) : positions, 'f32x3', 'positions'] });
         Object.assign(tree[INTERNAL], this.treeState());
     }

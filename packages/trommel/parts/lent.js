@@ -5,7 +5,7 @@ extend(Inside, class {
     /* Calls name with buffers of arrays for as long, by the request's fields: inputs are [array, type, what the caller calls
      * it] or nothing, outputs types of count elements; returns what these then hold. */
     callWith(call, name, fields, inputs, outputs = {}, count = 0) {
-        const lent = {}, place = /tree_(create|refit)/.test(name) ? 'host' : undefined; /* others read none there */
+        const lent = {}, place = /tree_(create|update)/.test(name) ? 'host' : undefined; /* others read none there */
         const lend = (field, label, options) => {
             lent[field] = this.create({ ...options, place, label });
         };

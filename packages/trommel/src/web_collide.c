@@ -38,10 +38,11 @@ EMSCRIPTEN_KEEPALIVE void web_tree_destroy(tml_context *tml, tml_tree *tree)
     tml_tree_destroy(tml, tree);
 }
 
-EMSCRIPTEN_KEEPALIVE int web_tree_refit(tml_context *tml)
+EMSCRIPTEN_KEEPALIVE int web_tree_update(tml_context *tml)
 {
     tml_tree *tree = pointer(request.tree);
-    tml_status status = tml_tree_refit(tml, tree, buffer_of(request.vertices));
+    tml_status status =
+        tml_tree_update(tml, tree, buffer_of(request.vertices), (tml_tree_method)request.method);
     if (status == TML_OK)
         tell_tree(tree);
     return status;
@@ -49,15 +50,17 @@ EMSCRIPTEN_KEEPALIVE int web_tree_refit(tml_context *tml)
 
 EMSCRIPTEN_KEEPALIVE int web_tree_size(tml_context *tml)
 {
-    (void)tml;
-    reply.size = (double)tml_tree_save_size(pointer(request.tree));
-    return TML_OK;
+    size_t size = 0;
+    tml_status status = tml_tree_save(tml, pointer(request.tree), NULL, &size);
+    reply.size = (double)size;
+    return status;
 }
 
 EMSCRIPTEN_KEEPALIVE int web_tree_save(tml_context *tml)
 {
     const web_request *r = &request;
-    return tml_tree_save(tml, pointer(r->tree), pointer(r->data), (size_t)r->size);
+    size_t size = (size_t)r->size;
+    return tml_tree_save(tml, pointer(r->tree), pointer(r->data), &size);
 }
 
 EMSCRIPTEN_KEEPALIVE int web_tree_load(tml_context *tml)
@@ -93,7 +96,7 @@ EMSCRIPTEN_KEEPALIVE int web_tree_cast(tml_context *tml)
                                                     .directions = buffer_of(r->directions),
                                                     .length = length_of(r),
                                                     .t_max = (float)r->t_max,
-                                                    .want = (tml_cast_want)r->what,
+                                                    .want = (tml_tree_cast_want)r->what,
                                                     .hits = buffer_of(r->hits),
                                                     .counts = buffer_of(r->counts),
                                                     .triangles = buffer_of(r->triangles),

@@ -53,23 +53,17 @@ tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cas
     return cast_on_host(tml, call, desc, desc->length.count, NULL, NULL);
 }
 
-tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                        tml_buffer unsure, tml_buffer unsure_count)
+tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
     (void)desc;
-    (void)unsure;
-    (void)unsure_count;
     return tml_refuse(tml, call, "no rays in a frame");
 }
 
-size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc,
-                                 tml_buffer unsure, tml_buffer unsure_count)
+size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
     (void)tml;
     (void)call;
     (void)desc;
-    (void)unsure;
-    (void)unsure_count;
     return 0;
 }
 

@@ -185,7 +185,7 @@ function trees(t) {
     const apart = t.distance(a, b);
     const posed = t.distance(a, b, { poses: new Float32Array([...moved(1), ...moved(-2.5)]) });
     const before = collide(a, b).count;
-    b.refit(tetrahedron(0.25));
+    b.update(tetrahedron(0.25));
     const refitted = { meets: collide(a, b).count, lower: b.lower, distance: t.distance(a, b)[0].distance };
     const bytes = b.save(), again = t.loadTree(bytes);
     const loaded = { triangles: again.triangleCount, pairs: Array.from(collide(a, again).pairs), lower: again.lower };
@@ -215,7 +215,7 @@ function trees(t) {
             refused.push(`${failure.status}: ${failure.message}`);
         }
     const errors = [];
-    for (const wrong of [() => t.loadTree(bytes.subarray(0, bytes.length - 1)), () => b.refit(new Float32Array(9)),
+    for (const wrong of [() => t.loadTree(bytes.subarray(0, bytes.length - 1)), () => b.update(new Float32Array(9)),
         () => t.distance(a), () => t.distance(a, b, { poses: new Float32Array(11) })])
         try {
             wrong();
