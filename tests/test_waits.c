@@ -47,12 +47,13 @@ static tml_status run_map(fixture *f)
     return tml_map(f->tml, &(tml_map_desc){.kernel = TML_USE(doubled),
                                            .in = {f->keys},
                                            .length = f->length,
-                                           .out = f->out});
+                                           .out = {f->out}});
 }
 
 static tml_status run_reduce(fixture *f)
 {
-    return tml_reduce(f->tml, &(tml_reduce_desc){.in = f->keys, .out = f->wide_total});
+    return tml_reduce(f->tml,
+                      &(tml_reduce_desc){.in = f->keys, .folds = {{TML_FOLD_SUM, f->wide_total}}});
 }
 
 static tml_status run_histogram(fixture *f)
@@ -94,7 +95,7 @@ static tml_status run_gather(fixture *f)
 static tml_status run_scatter(fixture *f)
 {
     return tml_scatter(f->tml,
-                       &(tml_scatter_desc){.indices = f->places, .payloads = {{f->keys, f->out}}});
+                       &(tml_gather_desc){.indices = f->places, .payloads = {{f->keys, f->out}}});
 }
 
 static tml_status run_search(fixture *f)
@@ -131,12 +132,13 @@ static tml_status run_reduce_by_key(fixture *f)
 static tml_status run_program(fixture *f)
 {
     if (!f->program) {
-        tml_status status = tml_program_begin(f->tml, &f->program);
+        tml_status status = tml_program_create(f->tml, &f->program);
         if (status != TML_OK)
             return status;
         const tml_buffer twice = tml_program_array(f->program, TML_U32, COUNT);
-        tml_program_map(f->program,
-                        &(tml_map_desc){.kernel = TML_USE(doubled), .in = {f->keys}, .out = twice});
+        tml_program_map(
+            f->program,
+            &(tml_map_desc){.kernel = TML_USE(doubled), .in = {f->keys}, .out = {twice}});
         tml_program_scan(f->program, &(tml_scan_desc){.in = twice, .out = f->out});
         status = tml_program_end(f->program);
         if (status != TML_OK)
@@ -233,14 +235,19 @@ static tml_status run_smooth(fixture *f)
 
 /* ---- trees, collisions, subdivision ---------------------------------------------------------- */
 
-static tml_status run_tree_refit_enqueue(fixture *f)
+static tml_status run_tree_update(fixture *f)
 {
-    return tml_tree_refit_enqueue(f->tml, f->tree, f->mesh.positions);
+    return tml_tree_update(f->tml, f->tree, f->mesh.positions, TML_TREE_REFIT);
 }
 
-static tml_status run_tree_build_enqueue(fixture *f)
+static tml_status run_refit_enqueue(fixture *f)
 {
-    return tml_tree_build_enqueue(f->tml, f->tree, f->mesh.positions);
+    return tml_tree_update_enqueue(f->tml, f->tree, f->mesh.positions, TML_TREE_REFIT);
+}
+
+static tml_status run_rebuild_enqueue(fixture *f)
+{
+    return tml_tree_update_enqueue(f->tml, f->tree, f->mesh.positions, TML_TREE_REBUILD);
 }
 
 static tml_tree_cast_desc cast_of(const fixture *f)
@@ -248,7 +255,7 @@ static tml_tree_cast_desc cast_of(const fixture *f)
     return (tml_tree_cast_desc){.tree = f->tree,
                                 .origins = f->queries,
                                 .directions = f->directions,
-                                .want = TML_CAST_ANY,
+                                .want = TML_TREE_CAST_ANY,
                                 .hits = f->hits};
 }
 
@@ -261,7 +268,7 @@ static tml_status run_cast(fixture *f)
 static tml_status run_cast_enqueue(fixture *f)
 {
     const tml_tree_cast_desc desc = cast_of(f);
-    return tml_tree_cast_enqueue(f->tml, &(tml_tree_cast_enqueue_desc){.cast = &desc});
+    return tml_tree_cast_enqueue(f->tml, &desc);
 }
 
 static tml_status run_nearest(fixture *f)
@@ -296,13 +303,12 @@ static tml_status run_collide_distance(fixture *f)
 
 static tml_status run_collide_distance_enqueue(fixture *f)
 {
-    return tml_collide_distance_enqueue(
-        f->tml, &(tml_collide_distance_enqueue_desc){.a = f->tree,
-                                                     .b = f->other,
-                                                     .poses = f->poses,
-                                                     .capacity = ROOM,
-
-                                                     .distances = f->apart});
+    return tml_collide_distance_enqueue(f->tml,
+                                        &(tml_collide_distance_desc){.a = f->tree,
+                                                                     .b = f->other,
+                                                                     .pose_buffer = f->poses,
+                                                                     .capacity = ROOM,
+                                                                     .distances = f->apart});
 }
 
 static tml_status run_subdivider_move(fixture *f)
@@ -410,8 +416,9 @@ static const struct {
     {"tml_field_mean_enqueue", NEVER, run_field_mean_enqueue},
     {"tml_mesh_examine", WAITS, run_examine},
     {"tml_mesh_smooth", WAITS, run_smooth},
-    {"tml_tree_refit_enqueue", NEVER, run_tree_refit_enqueue},
-    {"tml_tree_build_enqueue", NEVER, run_tree_build_enqueue},
+    {"tml_tree_update", WAITS, run_tree_update},
+    {"tml_tree_update_enqueue", NEVER, run_refit_enqueue},
+    {"tml_tree_update_enqueue", NEVER, run_rebuild_enqueue},
     {"tml_tree_cast", WAITS, run_cast},
     {"tml_tree_cast_enqueue", NEVER, run_cast_enqueue},
     {"tml_tree_nearest", WAITS, run_nearest},

@@ -43,8 +43,9 @@ def test_structs_have_the_compilers_layout(tmp_path):
         lines.append(f'printf("{s.__name__} %zu\\n", sizeof({s.__name__}));')
         lines += [f'printf("{s.__name__}.{n} %zu\\n", offsetof({s.__name__}, {n}));' for n, _ in s._fields_]
     source = tmp_path / "layout.c"
-    source.write_text("#include <stdio.h>\n#include <trommel/trommel.h>\n#include <trommel/io.h>\nint main(void)\n{\n" +
-                      "\n".join(lines) + "\n}\n")
+    source.write_text("#include <stdio.h>\n#include <trommel/trommel.h>\n" +
+                      "".join(f"#include <trommel/{name}.h>\n" for name in ["volumes", "points", "meshes", "pictures", "files"]) +
+                      "int main(void)\n{\n" + "\n".join(lines) + "\n}\n")
     if not shutil.which("cc"):
         pytest.skip("no compiler")
     subprocess.run(["cc", "-I", ROOT / "include", source, "-o", tmp_path / "layout"], check=True)
