@@ -2,7 +2,7 @@
 #ifndef TROMMEL_FILES_H
 #define TROMMEL_FILES_H
 
-#include <trommel/core.h>
+#include <trommel/extend.h>
 
 #ifdef __cplusplus
 extern "C" {
