@@ -1,7 +1,7 @@
 /* A job beside a copy. */
 #include "bench_beside.h"
 
-/* What moves as many bytes as an operation: memcpy, or the device's copy. */
+/* A copy of as many bytes as an operation must move: memcpy, or the device's copy. */
 typedef struct copy_job {
     bool is_host;
     bench_copy host;

@@ -1,4 +1,5 @@
-/* A job beside a copy that moves as many bytes: memcpy on as many threads, or the device's own. */
+/* A job measured next to a copy of as many bytes: memcpy on as many threads, or the device's own
+ * copy. */
 #ifndef BENCH_BESIDE_H
 #define BENCH_BESIDE_H
 
@@ -10,12 +11,13 @@ typedef struct bench_beside {
     double peer_s; /* 0: unknown */
 } bench_beside;
 
-/* Runs them in turn. The job is on the host's clock where the copy is; a peer of the same clock, if
- * any, takes its turn too. */
+/* Runs the job and the copy alternately. If the copy is timed by the host's clock, so is the job,
+ * and a peer, if there is one, takes part as well. */
 tml_status bench_beside_copy(const bench_session *session, bench_job job, const bench_job *peer,
                              uint64_t bytes, bench_beside *out);
 
-/* Makes an operation, checks it, and runs it so. Destroy it, also on failure. */
+/* Creates an operation, checks it, and runs it as bench_beside_copy does. The caller destroys it,
+ * also on failure. */
 tml_status bench_op_beside_copy(const bench_session *session, const bench_desc *desc,
                                 const char *name, bench_op *op, bench_beside *out);
 

@@ -185,7 +185,7 @@ static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc
     return status;
 }
 
-/* The mesh on the device: a tree built of it there, built anew and refitted. */
+/* The mesh on the device: a tree is built there from it, rebuilt and refitted. */
 static tml_status time_there(const collide_case *host, const bench_mesh *mesh)
 {
     collide_case job = *host;
@@ -220,8 +220,8 @@ static tml_status points_make(tml_context *tml, const tml_vec3 *points, tml_buff
                              out);
 }
 
-/* Which of points in the box about the mesh, in no order, lie inside it; and what is nearest of
- * points within a hundredth of the box's size of a vertex. */
+/* Two rows: which points of the box around the mesh, in random order, lie inside the mesh; and what
+ * is nearest to points within a hundredth of the box's size of a vertex. */
 static tml_status time_points(const collide_case *host, const bench_mesh *mesh, tml_tree *tree)
 {
     collide_case job = *host;
@@ -275,7 +275,7 @@ static tml_status time_points(const collide_case *host, const bench_mesh *mesh, 
     return status;
 }
 
-/* Signed distances within three samples of the mesh, on a grid about it. */
+/* Signed distances within three samples of the mesh, on a grid around it. */
 static tml_status time_volume(const collide_case *host, tml_tree *tree, uint32_t side)
 {
     collide_case job = *host;
@@ -363,7 +363,8 @@ static tml_status coarse_tree(tml_context *tml, uint32_t across, tml_tree **out)
     return status;
 }
 
-/* Poses of which half touch, in no order, asked for all pairs, their numbers, and one a pose. */
+/* Queries with many poses, in random order, of which half touch: for all pairs, for their number,
+ * and for one pair per pose. */
 static tml_status time_poses(collide_case *job, tml_collide_desc desc, uint32_t count)
 {
     static const char *const wants[] = {"all", "count", "first"};
@@ -420,8 +421,8 @@ static void time_distances(collide_case *job, tml_collide_method method, const c
     free(distances);
 }
 
-/* The same as the first of these distances, in a frame, with a wait at its end; not where a device
- * has no doubles. */
+/* The same as the first of these distances, recorded as a frame, with a wait at its end. Skipped if
+ * the device has no doubles. */
 static void time_frame(const collide_case *host, const float *poses, uint32_t count,
                        const char *name, tml_status *status)
 {
@@ -465,7 +466,7 @@ static void time_frame(const collide_case *host, const float *poses, uint32_t co
     tml_buffer_destroy(job.tml, job.frame.needed);
 }
 
-/* How far balls are apart: two large ones in one pose, and small ones in many, turned, at all
+/* The distances of balls: two large balls in one pose, and small balls in many rotated poses at all
  * distances. */
 static tml_status time_balls(const collide_case *host, const bench_collide_desc *what)
 {

@@ -1,5 +1,5 @@
-/* Collisions, measured: two tori of bench_meshes.h, their trees, and what meets of them; and how
- * far two balls are apart. */
+/* Benchmarks of collision: two tori of bench_meshes.h, their trees, and which of their triangles
+ * meet; and the distance of two balls. */
 #ifndef BENCH_COLLIDE_H
 #define BENCH_COLLIDE_H
 
@@ -31,8 +31,8 @@ typedef struct bench_collide_desc {
     uint64_t balls;           /* triangles of each of two balls, about */
 } bench_collide_desc;
 
-/* Builds, refits and asks, on any engine, after both descents were seen to give the same pairs.
- * take is given each row when it is made. */
+/* Builds, refits and queries trees, on any engine, after checking that both descents give the same
+ * pairs. Calls take with each row when it is measured. */
 tml_status bench_collide(tml_context *tml, const bench_collide_desc *what, const bench_pace *pace,
                          void (*take)(void *user, const bench_collide_row *row), void *user);
 

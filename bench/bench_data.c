@@ -32,7 +32,7 @@ static float hash_unit(uint64_t x)
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* What a field's rows share: values along an axis, and for the Marschner-Lobb field its xy
+/* Values that a field's rows share: those along an axis and, for the Marschner-Lobb field, its xy
  * plane. */
 typedef struct field_work {
     bench_field field;
@@ -82,7 +82,7 @@ static void gyroid_row(const field_work *work, uint64_t y, uint64_t z, float *ro
         row[x] = sines[x] * cosines[y] + sines[y] * cosines[z] + sines[z] * cosines[x];
 }
 
-/* A Gaussian is a product over the axes: one table for each ball and axis. */
+/* A Gaussian is a product over the axes, so there is one table per ball and axis. */
 static void metaballs_table(const field_work *work)
 {
     for (uint32_t ball = 0; ball < BALLS; ball++)
@@ -108,8 +108,8 @@ static void metaballs_row(const field_work *work, uint64_t y, uint64_t z, float 
     }
 }
 
-/* Weights 1-2-1 over the 3x3 rows around one, then along it. Positions wrap nowhere: the hash is
- * defined outside the grid too. */
+/* Weights 1-2-1 over the 3x3 rows around a row, then along it. Positions do not wrap at the border,
+ * since the hash is defined outside the grid too. */
 static void noise_row(const field_work *work, uint64_t y, uint64_t z, float *row)
 {
     memset(row, 0, work->size * sizeof *row);
@@ -221,7 +221,7 @@ static void store_row(const field_work *work, const float *row, void *out)
     }
 }
 
-/* Fills slice z, a row at a time through memory on the stack: rows are at most 8192 samples. */
+/* Fills slice z, a row at a time, in memory on the stack: rows have at most 8192 samples. */
 enum { MAX_SIZE = 8192 };
 
 static void fill_slice(void *argument, uint32_t z)
@@ -317,8 +317,9 @@ static void fill_block(void *argument, uint32_t block)
 
 /* ---- labels ---------------------------------------------------------------------------------- */
 
-/* A block of samples looks at the points of bins around it, ring by ring, for the distance of the
- * nearest to its middle, and then at those that may be nearest to some sample of it. */
+/* For a block of samples: visits the points in the bins around the block, ring by ring, up to the
+ * distance of the point nearest to the block's centre; then also the points that may be the nearest
+ * to some sample of the block. */
 enum { LABEL_BLOCK = 8, NO_POINT = -1 };
 
 typedef struct labels_work {
@@ -334,8 +335,8 @@ static float distance2(const float *a, float x, float y, float z)
     return (a[0] - x) * (a[0] - x) + (a[1] - y) * (a[1] - y) + (a[2] - z) * (a[2] - z);
 }
 
-/* Calls for each point in the bins of a ring around the block's: the nearest and the labels of the
- * block so far. */
+/* Calls a function for each point in the bins of one ring around the block's bin, with the nearest
+ * point and the block's labels so far. */
 static void look_at_ring(const labels_work *w, const int64_t low[3], const int64_t at[3],
                          int64_t ring, float *nearest, float *best)
 {

@@ -1,5 +1,5 @@
-/* Inputs for benchmarks: volumes and streams made from formulas and a fixed seed, so that every run
- * and every program measures the same bytes. */
+/* Inputs for benchmarks: volumes and streams, generated from formulas and a fixed seed, so that
+ * every run and every program measures the same bytes. */
 #ifndef BENCH_DATA_H
 #define BENCH_DATA_H
 
@@ -22,39 +22,41 @@ typedef enum bench_field {
 #define BENCH_FIELD_CHOICES "marschner-lobb|gyroid|metaballs|noise|sphere"
 const char *bench_field_name(bench_field field);
 
-/* The isovalue that the published figures use, in the numbers that the type stores. */
+/* The isovalue of the published figures, as the type stores it. */
 double bench_field_iso(bench_field field, tml_type type);
 
-/* The least and the largest value of a field, in the numbers that the type stores. */
+/* The least and the largest value of a field, as the type stores them. */
 void bench_field_range(bench_field field, tml_type type, double *low, double *high);
 
-/* Fills size^3 samples, x fastest. Integer types (u8 i8 u16 i16) hold the field's range stretched
- * over theirs; floats (f32 f64) hold it as it is. Returns false when memory is short or the type is
- * none of these. */
+/* Fills size^3 samples, x fastest. For integer types (u8 i8 u16 i16), the field's range is scaled
+ * to the type's range; floats (f32 f64) hold the field's values. Returns false if out of memory, or
+ * for any other type. */
 bool bench_field_fill(tml_context *tml, bench_field field, tml_type type, uint64_t size, void *out);
 
-/* Fills size^3 u32, x fastest, with the number, from 1 on, of the nearest of count hashed points:
- * the labels of a segmentation (Voronoi 1908). Returns false when memory is short. */
+/* Fills size^3 u32, x fastest. A sample is the number, from 1 on, of the nearest of count hashed
+ * points, like the labels of a segmentation (Voronoi 1908). Returns false if out of memory. */
 bool bench_labels_fill(tml_context *tml, uint32_t count, uint64_t size, uint32_t *out);
 
-/* Particles of a fluid at rest distances of 1, one in each cell of a lattice that lies in the
- * fluid, jittered. */
+/* Particles of a fluid with rest distance 1: one particle, jittered, per lattice cell within the
+ * fluid. */
 typedef enum bench_fluid {
     BENCH_BASIN, /* full but for waves: four times as wide as deep */
     BENCH_RIVER, /* winds down a slope and throws drops: fills less than a thousandth of its box */
 } bench_fluid;
 #define BENCH_FLUID_CHOICES "basin|river"
 const char *bench_fluid_name(bench_fluid fluid);
-/* About count particles, 3 floats each: returns how many they are. out: room for these; NULL:
- * counts alone. */
+/* Fills about count particles, 3 floats each, and returns their number. out NULL: only returns the
+ * number. */
 uint64_t bench_fluid_fill(bench_fluid fluid, uint64_t count, float *out);
 
 /* Fills count hashed values, uniform over all of u32. */
 void bench_stream_fill(tml_context *tml, uint64_t count, uint32_t *out);
-/* Values below this are percent of such a stream, to a part in a million. */
+/* The threshold below which percent of the values of such a stream lie, to one part in a
+ * million. */
 uint32_t bench_stream_threshold(double percent);
 
-/* An order-free sum of hashes of 32-bit words and their places: equal arrays, equal sums. */
+/* A sum, which does not depend on order, of hashes of 32-bit words and their positions: equal
+ * arrays have equal sums. */
 uint64_t bench_checksum(const void *words, uint64_t count);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
-/* How fast points become a field: a million points in 256^3 and 1024^3, evaluated slab by slab as
- * the surface does, so that 1024^3 needs no 4 GiB volume. Prints; asserts nothing.
- *
- * dense   jittered lattice filling the box: every brick has work
- * fluid   the same points in an eighth of the box: the rest is background
- * updates are samples that lie within a point's reach, the work that no method of gathering or
- * scattering avoids; rows of eight are what the inner loop takes at a time. */
+/* Measures how fast points become a field: a million points in 256^3 and 1024^3, evaluated slab by
+ * slab as tml_surface does, so that 1024^3 does not need a volume of 4 GiB. Prints; asserts
+ * nothing.
+ *   dense    a jittered lattice that fills the box: every brick has work
+ *   fluid    the same points in an eighth of the box: the rest is background
+ *   updates  samples that lie within a point's reach: the work that no method of gathering or
+ *            scattering avoids; the inner loop processes rows of eight at a time */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Benchmarked images and the plain loops that check them. */
+/* Benchmarks of images, and the plain loops that check the results. */
 #include "bench_image.h"
 
 #include "bench_data.h"
@@ -19,7 +19,7 @@
 
 enum { CHANNELS = 4 };
 
-/* Bytes that the sets of a small picture hold together: more than caches do. */
+/* Total bytes of the sets of a small picture: more than caches hold. */
 static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 
 const char *bench_image_name(bench_image_kind kind)
@@ -50,7 +50,7 @@ static bool makes_mips(bench_image_kind kind)
     return kind == BENCH_IMAGE_MIPS || kind == BENCH_IMAGE_KAISER;
 }
 
-/* A lamp of 2^13, or white, off the middle: where averages that do not see all pixels go wrong. */
+/* A lamp of 2^13, or white, off the centre: it exposes averages that do not include all pixels. */
 static void add_lamp(bench_image *image)
 {
     uint32_t width = image->desc.width, height = image->desc.height;
@@ -65,8 +65,8 @@ static void add_lamp(bench_image *image)
             }
 }
 
-/* Hashed bytes, or numbers from 2^-8 to 2^8 whose logarithms are spread evenly; of chains with a
- * lamp. */
+/* Hashed bytes, or numbers from 2^-8 to 2^8 with evenly distributed logarithms. For mip chains,
+ * with a lamp. */
 static tml_status fill(bench_image *image)
 {
     uint64_t count = elements_of(image), words = (count + 1) & ~(uint64_t)1;
@@ -131,7 +131,7 @@ bool bench_image_has_driver(const bench_image *image)
     return image->desc.kind == BENCH_IMAGE_MIPS && !is_cpu(image->tml);
 }
 
-/* The set's picture as the device's own kind of texture, where the image needs one. */
+/* The set's picture as a texture of the device, if the job requires one. */
 static tml_status create_texture(bench_image *image, uint32_t set)
 {
     const bench_image_desc *desc = &image->desc;
@@ -326,7 +326,7 @@ static void exact_mean(const bench_image *image, double mean[CHANNELS])
         mean[i % CHANNELS] += (double)element(image, i) * CHANNELS / (double)count;
 }
 
-/* How far a last level's luminance, at an element of out, is from the mean's. */
+/* The difference between the last level's luminance, at an element of out, and the mean's. */
 static double stops_off(const bench_image *image, const void *out, uint64_t at,
                         const double mean[CHANNELS])
 {
@@ -336,7 +336,8 @@ static double stops_off(const bench_image *image, const void *out, uint64_t at,
     return log2(luminance_of(last) / luminance_of(mean));
 }
 
-/* The last level, at an element of out, is the mean of all, but for the levels' roundings. */
+/* Checks that the last level, at an element of out, is the mean of all pixels, except for the
+ * levels' roundings. */
 static bool mips_are_right(bench_image *image, const void *out, uint64_t last)
 {
     bool is_right = true;
@@ -373,7 +374,7 @@ static tml_status look_at_driver(bench_image *image)
     return status;
 }
 
-/* Some texels of the first level are the weighted means that they should be (u8). */
+/* Checks that some texels of the first level are the correct weighted means (u8). */
 static bool kaiser_is_right(const bench_image *image, const uint8_t *first)
 {
     uint32_t width = image->desc.width, height = image->desc.height, new_width, new_height;

@@ -1,5 +1,5 @@
-/* Images, measured: pictures of random high dynamic range, and what is done to them. Like
- * bench_ops.h: made once, checked against a plain loop, run any number of times. */
+/* Benchmarks of images: pictures of random high dynamic range, and the operations on them. As in
+ * bench_ops.h, a job is created once, checked against a plain loop, and run any number of times. */
 #ifndef BENCH_IMAGE_H
 #define BENCH_IMAGE_H
 
@@ -42,7 +42,8 @@ typedef struct bench_image {
     tml_context *tml;
     bench_image_desc desc;
     uint64_t bytes; /* read once and written once */
-    /* inside: the picture on the host, and sets that runs take in turn, as in bench_ops.h */
+    /* Internal: the picture on the host, and sets that the runs use one after the other, as in
+     * bench_ops.h. */
     void *data;
     size_t size;
     struct {
@@ -53,25 +54,25 @@ typedef struct bench_image {
     uint32_t set_count, runs, driver_runs;
     tml_buffer stats;
     double *sums, plain; /* the plain loop's: BENCH_IMAGE_SHARES, and the mean that it found */
-    /* Chains, once checked: log2 of the last level's luminance over that of the exact mean, the
-     * library's and the driver's; NAN: there is none. */
+    /* For mip chains, after the check: log2 of the last level's luminance over that of the exact
+     * mean, of the library's chain and of the driver's; NAN if there is none. */
     double stops_off, driver_stops_off;
 } bench_image;
 
 tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, bench_image *out);
 bool bench_image_run(void *image);
 tml_status bench_image_check(bench_image *image);
-/* The same mean by a plain loop on the host, on as many threads as the context has, to be timed
- * beside: floats, LOG and MEAN. Its result is checked by bench_image_check. */
+/* The same mean by a plain loop on the host, on as many threads as the context has, for comparison:
+ * floats, LOG and MEAN. bench_image_check checks its result. */
 bool bench_image_has_plain(const bench_image_desc *desc);
 bool bench_image_run_plain(void *image);
-/* The driver's own mip chain of the same picture, to be timed beside: MIPS on GPUs. */
+/* The driver's mip chain of the same picture, for comparison: MIPS on GPUs. */
 bool bench_image_has_driver(const bench_image *image);
 bool bench_image_run_driver(void *image);
 void bench_image_destroy(bench_image *image);
 
-/* The pixels of a buffer, four channels, as an image of the Vulkan context's device with so many
- * levels. On failure *out is what there is to destroy, or NULL. */
+/* Creates an image with so many levels on the Vulkan context's device from the pixels of a buffer,
+ * four channels. After a failure, *out is an object to destroy, or NULL. */
 tml_status bench_texture_create(tml_context *tml, tml_buffer pixels, const bench_image_desc *desc,
                                 uint32_t levels, bench_texture **out);
 const struct tml_vulkan_texture *bench_texture_lent(const bench_texture *t);
@@ -81,7 +82,7 @@ tml_status bench_texture_mips(bench_texture *t);
 tml_status bench_texture_last(bench_texture *t, tml_buffer out);
 void bench_texture_destroy(bench_texture *t);
 
-/* The same on OpenGL ES, of pixels on the host and with all levels: glGenerateMipmap. */
+/* The same on OpenGL ES, from pixels on the host, with all levels: glGenerateMipmap. */
 tml_status bench_drawn_create(tml_context *tml, const void *pixels, const bench_image_desc *desc,
                               bench_drawn **out);
 tml_status bench_drawn_mips(bench_drawn *d);

@@ -1,4 +1,4 @@
-/* A benchmarked picture as a texture of an OpenGL ES context, and the driver's mip chain of it. */
+/* A benchmark's picture as a texture of an OpenGL ES context, and the driver's mip chain of it. */
 #include "bench_image.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* What a C programmer writes first for a picture's averages, and leaves to the compiler: no
- * policies, no extremes, floats added in any order. The build gives this file alone -ffast-math,
- * with which gcc takes log2f from glibc's vector library (libmvec). */
+/* The averages of a picture as a C programmer writes them first, and leaves to the compiler: no
+ * options, no extremes, floats added in any order. Only this file is compiled with -ffast-math,
+ * with which gcc uses log2f of glibc's vector library (libmvec). */
 #include "bench_image.h"
 
 #include <math.h>

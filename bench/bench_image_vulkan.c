@@ -1,5 +1,5 @@
-/* A benchmarked picture as a Vulkan image on the context's device: what measuring a renderer's
- * target costs, and a mip chain by blits. */
+/* A benchmark's picture as a Vulkan image on the context's device: the cost of measuring a
+ * renderer's target, and a mip chain by blits. */
 #include "bench_image.h"
 
 #include <stdlib.h>

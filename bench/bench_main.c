@@ -1,5 +1,5 @@
-/* trommel-bench: how fast this machine runs what the library and the command do. Its commands are
- * in bench/cmd_*.c. */
+/* trommel-bench: measures the speed of the library and the command on this machine. Its commands
+ * are in bench/cmd_*.c. */
 #include "bench_commands.h"
 
 static const cli_command *const commands[] = {

@@ -1,4 +1,4 @@
-/* Benchmarked operations and the plain loops that check them. */
+/* Benchmarks of operations, and the plain loops that check the results. */
 #include "bench_ops.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ const tml_kernel *bench_is_below(void)
     return TML_USE(is_below);
 }
 
-/* Bytes that the sets of a small operation hold together: more than caches do. */
+/* Total bytes of the sets of a small operation: more than caches hold. */
 static const uint64_t uncached_bytes = (uint64_t)256 << 20;
 
 /* The types that the loops know. */
@@ -90,7 +90,7 @@ static uint32_t bin_count(const bench_op *op)
     return op->desc.type == TML_U16 ? 1 << 16 : op->desc.bins ? op->desc.bins : 256;
 }
 
-/* u32: the multiples of the number of bins, of which the highest words are bins. */
+/* The bin of a u32 element is the upper word of the element times the number of bins. */
 static bool derive_bins(bench_op *op)
 {
     const uint64_t count = bin_count(op);
@@ -283,8 +283,8 @@ static bool unique_is_right(bench_op *op, const void *out, const void *out2)
     return is_equal;
 }
 
-/* Integers exactly; floats, against sums in double, to a few roundings of the largest sum so
- * far. */
+/* Integers are compared exactly; floats with sums in double, up to a few roundings of the largest
+ * sum so far. */
 #define DEFINE_SCAN_CHECK(T)                                                                       \
     static bool scan_is_right_##T(const T *in, const T *out, uint64_t count)                       \
     {                                                                                              \
@@ -404,8 +404,8 @@ static bool sort_is_right(bench_op *op, const void *out, const void *out2)
     return is_right && !(fabs(sums[0] - sums[1]) > 1e-9 * fabs(sums[1]));
 }
 
-/* Descending, of equal keys the earlier first, each the key at its index; and as many of the
- * source's keys are above the last one as of these. */
+/* Checks that keys descend, that of equal keys the earlier comes first, that each key is the one at
+ * its index, and that as many of the source's keys are above the last key as of the results. */
 static bool top_k_is_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *at = out2;
@@ -431,7 +431,7 @@ static bool top_k_is_right(bench_op *op, const void *out, const void *out2)
     return is_right && above == before;
 }
 
-/* Each payload is the number of an element with its key, ascending where keys are equal. */
+/* Checks that each payload is the index of an element with its key, ascending among equal keys. */
 static bool pairs_are_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *in = op->desc.data, *keys = out, *numbers = out2;
@@ -683,7 +683,7 @@ static tml_status check_densities(bench_op *op)
     return status;
 }
 
-/* The field of a fluid's particles: reach and cells as films have them. */
+/* The field of a fluid's particles, with the reach and cells that are usual for films. */
 static tml_status create_fluid(bench_op *op)
 {
     op->field.kernel = TML_FIELD_CUBIC_SPLINE;
@@ -727,7 +727,8 @@ static tml_status create_surface(bench_op *op)
     return status;
 }
 
-/* A device's counts are not waited for, but with the topology that tml_surface alone has there. */
+/* Does not wait for a device's counts, except with the topology for which only tml_surface is
+ * available on devices. */
 static bool enqueues_surface(const bench_op *op)
 {
     return !is_cpu(op->tml) && op->desc.topology == TML_TOPOLOGY_SEPARATED && !op->desc.waits;
@@ -759,7 +760,7 @@ static bool run_surface(bench_op *op)
     return true;
 }
 
-/* Every grid edge between an inside and an outside sample carries one vertex. */
+/* Checks that every grid edge between an inside and an outside sample has exactly one vertex. */
 static uint64_t count_crossings(const bench_op *op, const void *samples, double iso)
 {
     const tml_grid *grid = &op->desc.grid;
@@ -788,8 +789,8 @@ static uint64_t count_crossings(const bench_op *op, const void *samples, double 
     return crossings;
 }
 
-/* Has the surface that nobody waits for the same size? It goes into the result's buffers, which
- * have room for just that. */
+/* Does the enqueued surface have the same size? It is written to the result's buffers, which have
+ * room for exactly that. */
 static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
 {
     tml_surface_desc desc = op->surface;
@@ -804,8 +805,8 @@ static tml_status check_enqueued(bench_op *op, const tml_surface_result *result)
     return status;
 }
 
-/* Of a field's surface. A field that would need gigabytes is not stored: then a closed mesh counts
- * as right. */
+/* Checks the surface of a field. A field of gigabytes is not stored; its surface is accepted if the
+ * mesh is closed. */
 static tml_status count_in_field(const bench_op *op, double iso, const tml_surface_result *result,
                                  uint64_t *out)
 {
@@ -955,7 +956,7 @@ static bool run_labels(bench_op *op)
     return true;
 }
 
-/* Two triangles for each edge between unlike samples that four cells surround. */
+/* Counts two triangles for each edge between different samples that four cells surround. */
 static uint64_t count_unlike(const bench_op *op)
 {
     const uint32_t *v = op->desc.data;

@@ -1,6 +1,6 @@
-/* The operations that are measured, as jobs on given inputs. Each is made once, checked against a
- * plain loop, and then run any number of times; the command and the comparisons with peers share
- * them. */
+/* The operations that are measured, as jobs on given inputs. A job is created once, checked against
+ * a plain loop, and then run any number of times. The command and the comparisons with peers share
+ * the jobs. */
 #ifndef BENCH_OPS_H
 #define BENCH_OPS_H
 
@@ -56,22 +56,22 @@ typedef struct bench_desc {
     tml_topology topology;
     bool soup, waits; /* waits: a device's counts, too, are waited for */
     double iso;
-    /* surface: data are count points (f32x3), whose field on the grid has this radius; 0:
-     * samples */
+    /* Surface: data are count points (f32x3), from which a field with this radius is made on the
+     * grid. 0: data are samples. */
     double radius;
-    /* Surface: the points are a fluid's (bench_fluid_fill), whose grid and whose isovalue, of its
-     * density, are found. */
+    /* Surface: the points are a fluid's (bench_fluid_fill). The job determines the grid, and the
+     * isovalue of the fluid's density. */
     bool is_fluid;
-    /* Surface: isovalues that the runs take in turn, with the volume's index; NULL: iso alone, and
-     * no index. */
+    /* Surface: isovalues that successive runs use, with the volume's index. NULL: iso only, without
+     * an index. */
     const double *sweep;
     uint32_t sweep_count;
-    /* labels: iterations; surface: of a run, which smooths the mesh and does not make it */
+    /* Labels: iterations. Surface: iterations of a run, which then only smooths the mesh. */
     uint32_t smooth;
 } bench_desc;
 
-/* Inputs and outputs of one run. On devices whose caches would hold them there are several sets,
- * which runs take in turn, so that each finds its input in memory. */
+/* Inputs and outputs of one run. If caches could hold them, there are several sets, which
+ * successive runs use, so that each run finds its input in memory. */
 typedef struct bench_set {
     tml_buffer in, aux, out, out2;
 } bench_set;
@@ -98,7 +98,7 @@ typedef struct bench_op {
 tml_status bench_op_create(tml_context *tml, const bench_desc *desc, bench_op *out);
 /* A bench_job's run: enqueues the operation once. */
 bool bench_op_run(void *op);
-/* Is the operation's result right? Fills what result_count and bytes say. On failure says why
+/* Checks the operation's result, and sets result_count and bytes. On failure, reports the reason
  * through tml_error. */
 tml_status bench_op_check(bench_op *op);
 void bench_op_destroy(bench_op *op);

@@ -1,4 +1,4 @@
-/* Programs and files of a bench. */
+/* Processes and files of a benchmark. */
 #include "bench_process.h"
 
 #include <dirent.h>
@@ -20,7 +20,7 @@ extern char **environ;
 
 enum { READ_SIZE = 1 << 17 }; /* as cat reads */
 
-/* Waits for the end of a process, or a signal. A wait goes on after a signal, poll does not. */
+/* Waits for the end of a process, or for a signal. wait continues after a signal; poll does not. */
 static void wait_or_cancel(tml_context *tml, pid_t pid)
 {
 #ifdef SYS_pidfd_open

@@ -1,4 +1,4 @@
-/* The program trommel-bench: its name, and the kernels of its jobs. */
+/* The program trommel-bench: its name, and the kernels that its jobs use. */
 #include "../cli/cli.h"
 
 #ifdef TML_VULKAN

@@ -1,4 +1,4 @@
-/* Rows of trommel-bench, printed as they are made. */
+/* Rows of trommel-bench, printed as they are measured. */
 #include "bench_report.h"
 
 #include "../cli/report/progress.h"
@@ -78,7 +78,7 @@ tml_status bench_stopped(const bench_session *session)
 
 /* ---- peers ----------------------------------------------------------------------------------- */
 
-/* Each line of operation, count, percent and milliseconds; others are passed by. */
+/* Reads each line of operation, count, percent and milliseconds; skips other lines. */
 static bool read_peers(bench_session *session)
 {
     FILE *file = fopen(session->args->peers, "r");

@@ -1,5 +1,5 @@
-/* What the commands of trommel-bench share: the options of measuring, a context, and rows that are
- * printed as they are made, as a table or as JSON, until the time is over or somebody
+/* Shared by the commands of trommel-bench: the options of measuring, a context, and rows. Rows are
+ * printed as they are measured, as a table or as JSON, until the time is over or the user
  * interrupts. */
 #ifndef BENCH_REPORT_H
 #define BENCH_REPORT_H
@@ -17,8 +17,8 @@ typedef struct bench_args {
     const char *peers;
 } bench_args;
 
-/* The rows of an option table for them; args: the command's argument struct, whose member bench it
- * is. */
+/* The rows of an option table for these arguments. args: the command's argument struct, whose
+ * member bench they are. */
 #define BENCH_OPTIONS(args)                                                                        \
     {OPT_SECTION, .help = "Measuring"},                                                            \
         {OPT_COUNT,                                                                                \
@@ -84,7 +84,7 @@ typedef struct bench_session {
     tml_context *tml;
     bench_pace pace;
     bool has_peers;
-    int code; /* CLI_FAILED: a row failed, none begins any more; CLI_CANCELLED likewise */
+    int code; /* CLI_FAILED: a row failed, and no other begins; CLI_CANCELLED likewise */
     /* inside */
     double started, drawn_at;
     bool is_titled, is_drawn;
@@ -94,23 +94,23 @@ typedef struct bench_session {
     bench_peer peers[BENCH_MAX_PEERS];
 } bench_session;
 
-/* Opens the context and reads the peers' times; false: the command returns session->code. AUTO is a
- * GPU where there is one. */
+/* Opens the context and reads the peers' times. After false, the command returns session->code.
+ * AUTO selects a GPU if there is one. */
 bool bench_open(bench_session *session, const bench_args *args, const char *op,
                 const bench_column *columns);
-/* Says which rows were not run, and why, and closes; returns the exit code. */
+/* Reports which rows were not run, and why; closes the context. Returns the exit code. */
 int bench_close(bench_session *session);
 
 /* Before the first row: what is measured. */
 void bench_title(bench_session *session, const char *format, ...) TML_FORMAT(2, 3);
-/* Ends a row that bench_begins has begun: prints it where status is TML_OK, its values in the order
- * of the columns, NAN where one is not known. What an engine does not support is left out with a
+/* Ends a row that bench_begins has begun. Prints the row if status is TML_OK: values in the order
+ * of the columns, NAN for an unknown one. A row that the engine does not support is skipped with a
  * message. */
 void bench_row(bench_session *session, const char *name, tml_status status, const double *values);
 
 /* A failure that belongs to no row; nothing where status is TML_OK. */
 void bench_fail(bench_session *session, tml_status status);
-/* Will the next row begin? Asked before an input of several rows is made. */
+/* Will the next row begin? Call it before making an input that several rows share. */
 bool bench_goes_on(bench_session *session);
 /* TML_ERROR_CANCELLED or TML_ERROR_INTERNAL: why bench_run failed. */
 tml_status bench_stopped(const bench_session *session);

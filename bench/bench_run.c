@@ -1,4 +1,4 @@
-/* Measures jobs in turn and reports their fastest and middle run. */
+/* Measures jobs alternately, and reports the fastest and the median run of each. */
 #include "bench_run.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static tml_engine_kind engine_of(tml_context *tml)
     return info.engine;
 }
 
-/* Does the job's device lower its clock rate when it has nothing to do? */
+/* Does the job's device lower its clock rate when idle? */
 static bool rests(const bench_job *job)
 {
     tml_device_info info;
@@ -118,11 +118,11 @@ static bool time_job(bench_job *job, bool by_processor, double *seconds)
     return passed;
 }
 
-/* Runs the job until it is warm, and finds how many runs to time at once. */
+/* Runs the job until the device is warm, and determines how many runs to time at once. */
 static bool warm_up(bench_job *job, const bench_pace *pace)
 {
     double start = bench_now(), seconds = 0;
-    /* Short rows follow each other so closely that the device does not rest between them. */
+    /* Short rows follow each other so closely that the device does not become idle between them. */
     bool is_brief = pace->seconds > 0 && pace->seconds < warm_seconds;
     double least = is_brief ? pace->seconds : warm_seconds;
     bool passed, is_short;
@@ -144,7 +144,7 @@ bool bench_begins(const bench_pace *pace, const char *row)
     return !pace->begins || pace->begins(pace->user, row);
 }
 
-/* Are the rounds enough? fastest: of each job's seconds, all rounds together, the least. */
+/* Are there enough rounds? fastest: the least sum, over all rounds, of a job's seconds. */
 static bool is_enough(const bench_pace *pace, uint32_t runs, double fastest, double start)
 {
     double now = bench_now();

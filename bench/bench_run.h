@@ -1,5 +1,5 @@
-/* Timing for benchmarks: jobs that are compared run in turn, round after round, so that a machine
- * whose clock drifts slows them alike. */
+/* Timing for benchmarks. The jobs of a comparison run alternately, round after round, so that a
+ * machine whose clock rate drifts slows all of them equally. */
 #ifndef BENCH_RUN_H
 #define BENCH_RUN_H
 
@@ -19,21 +19,22 @@ typedef struct bench_job {
     bool (*run)(void *user); /* false: failed, which ends the measurement */
     void *user;
     bool (*before)(void *user); /* NULL, or what each run needs and its time does not count */
-    /* Set: the job only enqueues on this context. It is timed by the device's own clock where there
-     * is one, short ones several runs at a time, so that what starts and ends a command buffer does
-     * not count. NULL: by the host's clock. */
+    /* If set, the job only enqueues on this context. It is timed by the device's clock if there is
+     * one; short jobs are timed several runs at a time, so that starting and ending a command
+     * buffer does not count. NULL: timed by the host's clock. */
     tml_context *device;
     uint32_t batch;  /* inside: runs at a time */
     bench_time time; /* out */
 } bench_job;
 
-/* How long rows may take, and who hears of them. Zeroes: each row as long as it takes. */
+/* How long rows may take, and who is notified of them. Zeroed: each row takes as long as it
+ * needs. */
 typedef struct bench_pace {
-    uint32_t repeats; /* rounds of a row; 0: as many as give every job its seconds, at least five */
+    uint32_t repeats; /* rounds per row; 0: enough to give every job its seconds, at least five */
     double seconds;   /* 0: one */
     double deadline;  /* by bench_now: the row that runs then ends with its round; 0: none */
-    bool by_processor; /* jobs of the host are timed by processor time, of all threads together */
-    /* Optional: is the row to run? Asked by bench_begins, before its input is made. */
+    bool by_processor; /* jobs of the host are timed by processor time, summed over all threads */
+    /* Optional: is the row to be run? bench_begins calls it before the row's input is made. */
     bool (*begins)(void *user, const char *row);
     /* Optional, after each round: is the row to go on? */
     bool (*goes_on)(void *user, const char *row, uint32_t rounds);
@@ -41,13 +42,13 @@ typedef struct bench_pace {
 } bench_pace;
 bool bench_begins(const bench_pace *pace, const char *row);
 
-/* Warms up (a device for long enough to leave its resting clock rate, or for the row's seconds
- * where these are fewer; else one run of each job), then runs the jobs in rounds, at least one; the
- * first one's name is the row's. False when a job failed, the row is not to go on or memory is
- * short. */
+/* Warms up, then runs the jobs in rounds, at least one. The first job's name is the row's. A device
+ * is warmed up until it has left its idle clock rate, but at most for the row's seconds; otherwise
+ * each job runs once. Returns false if a job failed, if the row is not to go on, or if out of
+ * memory. */
 bool bench_run(bench_job *jobs, uint32_t count, const bench_pace *pace);
 
-/* A job: memcpy on as many threads as the context has, reading and writing together as many bytes
+/* A job: memcpy on as many threads as the context has. It reads and writes, in total, as many bytes
  * as some operation must move. */
 typedef struct bench_copy {
     tml_context *tml;

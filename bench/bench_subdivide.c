@@ -1,4 +1,4 @@
-/* Benchmarked subdivision. */
+/* Benchmarks of subdivision. */
 #include "bench_subdivide.h"
 
 #include "bench_meshes.h"
@@ -19,7 +19,7 @@ enum {
 };
 static const float longest_pixels = 8.0f;
 
-/* One job: a subdivider and what is made of it, again and again, in the same buffers. */
+/* One job: a subdivider and its results, computed repeatedly into the same buffers. */
 typedef struct subdivide_case {
     tml_context *tml;
     tml_subdivider_desc mesh;
@@ -118,7 +118,7 @@ static bool run_frame(void *user)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Is the point on the torus, nearly? A surface that is smoothed lies a little inside. */
+/* Is the point approximately on the torus? A smoothed surface lies slightly inside it. */
 static bool is_on_torus(const float p[3])
 {
     double radius = hypot((double)p[0], (double)p[1]) - 1;
@@ -126,7 +126,7 @@ static bool is_on_torus(const float p[3])
     return from_circle < 1.001 * thickness && from_circle > 0.97 * thickness;
 }
 
-/* How often triangles use each vertex: six times where every triangle was cut into four. */
+/* Counts how often triangles use each vertex: six times if every triangle was split into four. */
 static bool is_used(const uint32_t *triangles, uint64_t triangle_count, uint8_t *uses,
                     uint64_t vertex_count, bool is_regular)
 {
@@ -212,7 +212,8 @@ static void time_case(bench_job timed, const char *key, tml_status *status)
         *status = tml_is_cancelled(job->tml) ? TML_ERROR_CANCELLED : TML_ERROR_INTERNAL;
 }
 
-/* The device's clock counts where it has one, and what only enqueues is waited for where not. */
+/* Jobs are timed by the device's clock if it has one. If not, a job that only enqueues waits at its
+ * end. */
 static tml_status time_uniform(subdivide_case job)
 {
     tml_context *tml = job.tml;
@@ -238,7 +239,8 @@ static tml_status time_uniform(subdivide_case job)
     return status;
 }
 
-/* The buffers of a frame: room for a quarter more than the mesh so far, and as many levels. */
+/* The buffers of a frame, with room for a quarter more than the mesh so far, and for as many
+ * levels. */
 static tml_status make_frame(subdivide_case *job)
 {
     tml_context *tml = job->tml;

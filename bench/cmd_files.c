@@ -1,9 +1,10 @@
-/* trommel-bench files: whole commands, from files to files, beside cat and installed programs.
+/* trommel-bench files: whole commands, from files to files, compared with cat and installed
+ * programs.
  *
  * Inputs are made in a scratch folder. Warm: the inputs are in the page cache. Cold: they are not,
- * which is looked at before each run (mincore); the program itself always is in it. Outputs are
- * written to the page cache, by all alike. The disk of a virtual machine may have a cache of its
- * own. */
+ * which is verified before each run (mincore). The program itself is always in the page cache. All
+ * programs write their outputs to the page cache. The disk of a virtual machine may have a cache of
+ * its own. */
 #include "bench_commands.h"
 #include "bench_data.h"
 #include "bench_meshes.h"
@@ -61,7 +62,7 @@ static const bench_column columns[] = {
 
 enum { MAX_WORDS = 32, MAX_PEERS = 2 };
 
-/* Another program that makes the same of the same inputs; to the file peer.*. */
+/* Another program that makes the same result from the same inputs, in the file peer.*. */
 typedef struct files_peer {
     const char *name, *words;
 } files_peer;
@@ -77,7 +78,7 @@ typedef struct files_peer {
     "writer = vtkPLYWriter(); writer.SetInputConnection(edges.GetOutputPort())\n"                  \
     "writer.SetFileName(sys.argv[3]); writer.SetFileTypeToBinary(); writer.Write()\n"
 
-/* Words of a command line; $iso and $iso8 are the isovalues, $vtk the program above. */
+/* Words of a command line. $iso and $iso8 stand for the isovalues, $vtk for the program above. */
 typedef struct files_case {
     const char *name, *words;
     const char *inputs[2];
@@ -268,7 +269,7 @@ static bool run(void *user)
     return bench_process_run(job->tml, job->words) == 0;
 }
 
-/* Splits words at spaces, in text, whose placeholders it fills. Returns how many there are. */
+/* Splits words at spaces, in text, and replaces their placeholders. Returns the number of words. */
 static uint32_t split(char *text, char **words)
 {
     static char iso[32], iso8[32];
@@ -347,7 +348,7 @@ static void make_pair(bench_session *session, const files_case *what, const char
     cold->is_cold = true;
 }
 
-/* What reads the inputs and writes as many bytes as the command: cat, twice. */
+/* Reads the inputs and writes as many bytes as the command: cat, twice. */
 static void make_cat(bench_session *session, const files_case *what, files_pair *pair)
 {
     static char script[256];
@@ -388,8 +389,8 @@ static const char *complaint(void)
     return text;
 }
 
-/* Runs our command once, which makes the output that cat copies, and the peers, to see which are
- * there. */
+/* Runs our command once, which makes the output that cat copies. Runs the peers, to find those that
+ * are installed. */
 static tml_status try_programs(bench_session *session, const files_case *what, files_pair *pairs,
                                uint32_t *count)
 {
@@ -459,7 +460,7 @@ static void measure(bench_session *session, const files_args *args, const char *
             unlink(pairs[i].jobs[0].output);
 }
 
-/* The trommel beside this program, or the one that was named; absolute. */
+/* The absolute path of the trommel next to this program, or of the one that was named. */
 static bool find_command(const files_args *args, char path[PATH_MAX])
 {
     char self[PATH_MAX];

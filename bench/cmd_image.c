@@ -1,4 +1,5 @@
-/* trommel-bench image: measuring, tone-mapping and mip chains of pictures, beside reading them. */
+/* trommel-bench image: measuring, tone-mapping and mip chains of pictures, compared with reading
+ * them. */
 #include "bench_beside.h"
 #include "bench_commands.h"
 #include "bench_image.h"
@@ -88,7 +89,7 @@ static bool is_wanted(const image_args *args, tml_type type)
     return args->type == 0 || types[args->type] == type;
 }
 
-/* Chains of sizes whose sides are powers of two, usual, and odd at every level. */
+/* Mip chains of three sizes: with sides that are powers of two, usual, and odd at every level. */
 static void measure_chains(bench_session *session, const image_args *args)
 {
     static const uint32_t usual[][2] = {{4096, 4096}, {1920, 1080}, {1919, 1079}};

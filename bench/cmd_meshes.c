@@ -1,5 +1,5 @@
-/* trommel-bench collide, subdivide: tori, their trees and what meets of them; a torus made
- * smooth. */
+/* trommel-bench collide, subdivide: tori, their trees and the triangles that meet; a torus
+ * subdivided. */
 #include "bench_collide.h"
 #include "bench_commands.h"
 #include "bench_report.h"

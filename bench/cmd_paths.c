@@ -1,4 +1,4 @@
-/* trommel-bench paths: what each way of carrying values through textures costs on OpenGL ES. */
+/* trommel-bench paths: the cost of each way of storing values in textures on OpenGL ES. */
 #include "bench_commands.h"
 #include "bench_data.h"
 #include "bench_report.h"
@@ -136,7 +136,7 @@ static tml_status check(const path_row *row, path_job *job)
                : tml_error(job->tml, TML_ERROR_INTERNAL, "%s: not what a loop makes", row->name);
 }
 
-/* Times a row on all paths in turn, after that each was seen to be right. */
+/* Times a row on all paths alternately, after checking that the result of each is correct. */
 static void measure(bench_session *session, const path_row *row, path_job *jobs)
 {
     bench_job timed[PATHS];
@@ -186,7 +186,8 @@ static tml_status prepare(const paths_args *args, const float *volume, path_job 
     return status;
 }
 
-/* Opens the paths that the device has: all, or the one that is asked for, which the session has. */
+/* Opens the paths that the device has: all, or only the requested one, which the session has
+ * opened. */
 static tml_status open_paths(const paths_args *args, const bench_session *session,
                              const float *numbers, float *read, const float *volume,
                              path_job jobs[PATHS])

@@ -1,4 +1,4 @@
-/* trommel-bench streams: operations on streams, as shares of a copy's speed. */
+/* trommel-bench streams: operations on streams, as fractions of a copy's speed. */
 #include "bench_beside.h"
 #include "bench_commands.h"
 #include "bench_data.h"
@@ -91,7 +91,8 @@ static uint32_t threshold_of(const uint32_t *data, uint64_t count, double percen
     return UINT32_MAX;
 }
 
-/* A sort's rows: of the array, and of shorter ones, since its speed depends on them. */
+/* A sort's rows: of the array and of shorter arrays, since the speed of a sort depends on the
+ * length. */
 static void measure_lengths(bench_session *session, const bench_desc *desc)
 {
     for (uint64_t count = 64 << 10; count < desc->count; count *= 16) {
@@ -105,7 +106,7 @@ static void measure_lengths(bench_session *session, const bench_desc *desc)
     measure(session, desc, bench_kind_name(desc->kind), 0);
 }
 
-/* A sort of segments' rows, of which the speed depends on their lengths. */
+/* The rows of a sort of segments, whose speed depends on the segments' lengths. */
 static void measure_segments(bench_session *session, const bench_desc *desc)
 {
     static const uint32_t lengths[] = {8, 64, 1024, 65536};
@@ -128,8 +129,9 @@ static void measure_ranks(bench_session *session, bench_desc desc)
     }
 }
 
-/* A histogram's rows: of each number of bins two, elements spread over all and in one. A peer has
- * the number for the percentage, negative for those in one. */
+/* A histogram's rows: two for each number of bins, with elements spread over all bins, and with all
+ * elements in one bin. In a peer's line, the percentage is the number of bins, negative for all in
+ * one. */
 static void measure_bins(bench_session *session, const streams_args *args, const bench_desc *desc)
 {
     for (uint32_t i = 0; i < 2 * args->bins.count; i++) {

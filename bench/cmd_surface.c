@@ -1,4 +1,4 @@
-/* trommel-bench surface: surfaces of fields, in milliseconds and as shares of a copy's speed. */
+/* trommel-bench surface: surfaces of fields, in milliseconds and as fractions of a copy's speed. */
 #include "bench_beside.h"
 #include "bench_commands.h"
 #include "bench_data.h"
@@ -165,7 +165,7 @@ static tml_status measure_field(bench_session *session, const surface_args *args
     return status;
 }
 
-/* On a GPU that is all of a frame but its drawing: bins, field and surface. */
+/* On a GPU, this is everything in a frame except drawing: bins, field and surface. */
 static tml_status measure_points(bench_session *session, const surface_args *args)
 {
     const uint64_t side = args->side, count = args->points;
@@ -188,8 +188,7 @@ static tml_status measure_points(bench_session *session, const surface_args *arg
     return TML_OK;
 }
 
-/* Reach and cells are those of splashsurf's published figures, in units of the particles'
- * distance. */
+/* Reach and cells as in splashsurf's published figures, in units of the particles' distance. */
 static tml_status measure_fluid(bench_session *session, const surface_args *args)
 {
     const bench_fluid fluid = (bench_fluid)(args->fluid - 1);

@@ -1,6 +1,6 @@
 /* A plugin of qemu 7 or newer that prints how many instructions of the emulated processor a program
  * has executed. The declarations are those of qemu's plugin API, version 1
- * (docs/devel/tcg-plugins.rst), whose header Debian has not. */
+ * (docs/devel/tcg-plugins.rst), whose header Debian does not package. */
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>

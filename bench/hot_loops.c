@@ -1,7 +1,7 @@
-/* The CPU engine's hot loops, one a run and a given number of times: scripts/count-instructions
- * counts what a processor executes for them.
+/* The CPU engine's hot loops: runs one of them a given number of times. scripts/count-instructions
+ * counts the instructions that a processor executes for them.
  *
- *   hot_loops           the rows' names
+ *   hot_loops           prints the rows' names
  *   hot_loops ROW N     runs row number ROW N times, on one thread */
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-/* Unordered append: what is kept takes the next number of one atomic counter. "A central running
- * sum register", the chapter says of hardware to come, would make filtering linear, and "destroy
- * any order". It has come: here a subgroup, on the CPU a block of records, asks for as many numbers
- * as it keeps, so outputs are in order within those alone. The row says what the library's order
- * costs. Fragment shaders of OpenGL ES 3.0 have no atomics.
+/* Unordered append: kept elements take the next number of one atomic counter. The chapter says of
+ * future hardware that "a central running sum register" would make filtering linear, and "destroy
+ * any order". Such hardware exists now. Here a subgroup, or on the CPU a block of records, asks for
+ * as many numbers as it keeps, so outputs are in order only within a subgroup or block. The row
+ * shows the cost of the library's order. Fragment shaders of OpenGL ES 3.0 have no atomics.
  *
  * After: Horn: Stream Reduction Operations for GPGPU Applications. GPU Gems 2, chapter 36, section
  * 4. 2005. */

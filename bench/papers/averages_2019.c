@@ -1,12 +1,13 @@
-/* Averages of pictures whose sides are no powers of two, as programs make them that need not be
+/* Averages of pictures whose sides are not powers of two, as programs compute them that need not be
  * exact.
  *
  *   box levels   each texel of a mip level is the mean of 2 x 2 texels of the level above; sizes
  *                are rounded down, and the last row and column of an odd size are in no texel
- *   block means  a level is averages of blocks of 4 x 4; sizes are rounded up, pixels past the
- *                border count as 0, and at the end the average is multiplied by the ratio of padded
- *                to true number of pixels. In floats that is within (2 levels + 4) * 2^-24 * 128
- *                stops of the mean of the logarithms, for levels halvings of the longer side
+ *   block means  a level holds the averages of blocks of 4 x 4; sizes are rounded up, and pixels
+ *                past the border count as 0. At the end the average is multiplied by the ratio of
+ *                the padded to the true number of pixels. In floats, this is within
+ *                (2 levels + 4) * 2^-24 * 128 stops of the mean of the logarithms, where levels is
+ *                the number of halvings of the longer side
  *
  * After: averages of images of any size for mip maps and eye adaptation. 5 June 2019. */
 #include "papers_internal.h"
@@ -29,8 +30,8 @@ TML_LIBRARY(averages,
         return p.f[0] * r + p.f[1] * averages_texel(x, y, 1u, texels, p) +
                p.f[2] * averages_texel(x, y, 2u, texels, p);
     }
-    /* The logarithm and the luminance of a pixel; both 0 if it is not finite, the logarithm 0 if it
-     * has none. */
+    /* The logarithm and the luminance of a pixel. Both are 0 if the pixel is not finite; the
+     * logarithm is 0 if the luminance has none. */
     FUNCTION(vec2) averages_pixel(uint x, uint y, tml_words texels, tml_params p)
     {
         float luminance = averages_luminance(x, y, texels, p);

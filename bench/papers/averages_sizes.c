@@ -1,20 +1,22 @@
-/* What averages by halving weigh each pixel with, and averages of padded blocks by the 2019
- * article's correction. Plain loops on the host: they say what is computed, not how fast.
+/* The weight that each pixel has in averages by halving; and averages of padded blocks with the
+ * 2019 article's correction. These are plain loops on the host: they show what is computed, not how
+ * fast.
  *
- *   blit         levels of half the size, rounded down, by a linear filter: what a chain of blits
- *                or glGenerateMipmap does. From 3 texels to 1 only the middle one counts
- *   even blit    the same, where the last row and column of an odd size are dropped first
- *   blocks of 8  levels of an eighth of the size, rounded down, while there are 8; then one block
- *                of what is left
+ *   blit         levels of half the size, rounded down, by a linear filter, as a chain of blits or
+ *                glGenerateMipmap does. From 3 texels to 1, only the middle one counts
+ *   even blit    the same, but the last row and column of an odd size are dropped first
+ *   blocks of 8  levels of an eighth of the size, rounded down, as long as there are 8; then one
+ *                block of the rest
  *
- * Each weighs columns and rows apart, so a pixel's weight is the product of two. */
+ * Each weighs columns and rows separately, so a pixel's weight is the product of two weights. */
 #include "papers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Adds what texel `to` of a level of half texels gets of each of the size texels above it. */
+/* Adds the contribution of each of the size texels of the level above to texel `to` of a level of
+ * half texels. */
 static void spread(papers_reduction how, uint32_t size, uint32_t half, uint32_t to, double weight,
                    double *above)
 {
@@ -93,7 +95,7 @@ double papers_weighted(const float *values, uint32_t stride, const double *colum
 
 /* ---- padded blocks --------------------------------------------------------------------------- */
 
-/* A number as a 16-bit float holds it, to nearest even. Finite numbers below 65520. */
+/* A number rounded to a 16-bit float, to nearest, ties to even. Finite numbers below 65520. */
 static double as_half(double x)
 {
     int exponent;

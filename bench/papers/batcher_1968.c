@@ -1,8 +1,8 @@
-/* Filtering by sorting. An element's key is its index, with the highest bit set when it is not
- * kept; a bitonic sorting network over the keys leaves the kept in order at the front. About n
- * log2(n)^2 / 4 comparisons where others need n or n log n: the method that the first GPU filters
- * used. Each step of the network is a map, in which every key is compared with the one a stride
- * away.
+/* Filtering by sorting. An element's key is its index, with the highest bit set if the element is
+ * not kept; a bitonic sorting network over the keys moves the kept elements, in order, to the
+ * front. It takes about n log2(n)^2 / 4 comparisons, whereas other methods take n or n log n steps;
+ * the first GPU filters used it. Each step of the network is a map that compares every key with the
+ * key a stride away.
  *
  * After: Batcher: Sorting networks and their applications. 1968; as in Horn: Stream Reduction
  * Operations for GPGPU Applications. GPU Gems 2, chapter 36. 2005, which compares with it. */

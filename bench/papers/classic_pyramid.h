@@ -14,8 +14,8 @@ typedef enum classic_form {
     CLASSIC_COPIED,        /* the same, and each level is drawn apart and copied into one atlas */
 } classic_form;
 
-/* A pyramid: levels of sides side / 2, side / 4 ... 1 above a base of side texels. Levels alternate
- * between the two atlases, or both are the one that levels are copied into. */
+/* A pyramid: levels of sides side / 2, side / 4 ... 1 above a base with side texels. Levels
+ * alternate between the two atlases; or both are the same atlas, into which levels are copied. */
 typedef struct classic_pyramid {
     classic_form form;
     uint32_t side, levels;
@@ -26,7 +26,7 @@ typedef struct classic_pyramid {
 tml_status classic_check(tml_context *tml, const char *call);
 
 /* Allocates the textures for a square of elements with that side, a power of two. The caller draws
- * the base, then calls classic_build. classic_defines: of the shaders that include
+ * the base, then calls classic_build. classic_defines: the defines for shaders that include
  * classic_descent.glsl, or NULL. */
 tml_status classic_take(tml_context *tml, classic_form form, uint32_t side, classic_pyramid *out);
 const char *classic_defines(classic_form form);

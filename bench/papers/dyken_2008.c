@@ -1,7 +1,7 @@
-/* Marching cubes by HistoPyramids: a pyramid over all cells, whose slices are tiles of a square,
- * counts the vertices of each cell's triangles; a descent for each vertex finds its cell and its
- * edge, and may compute its normal. Or, without a pyramid, each cell has places for the most it may
- * have, five triangles: what compaction saves.
+/* Marching cubes by HistoPyramids. A pyramid over all cells, whose slices are tiles of a square,
+ * counts the vertices of each cell's triangles. A descent for each vertex finds its cell and its
+ * edge, and may compute its normal. A variant without a pyramid reserves room for five triangles,
+ * the most possible, per cell, and so shows what compaction saves.
  *
  * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include "classic_pyramid.h"
@@ -22,8 +22,8 @@ typedef struct classic_surface {
     uint32_t tile_log2, tiles_log2; /* a slice's side; slices in a row of tiles */
 } classic_surface;
 
-/* Chooses the tiles' sizes and returns the side of the square: each slice of cells is a tile of
- * it. */
+/* Chooses the tiles' sizes; each slice of cells is a tile of the square. Returns the square's
+ * side. */
 static uint32_t lay_out(classic_surface *s)
 {
     const uint64_t *dims = s->desc->dims;
@@ -91,7 +91,7 @@ static tml_status copy_vectors(tml_context *tml, uint64_t first, uint64_t count,
                                         .count = 3 * count});
 }
 
-/* Makes the vertices, and copies them and their normals to where they are wanted. */
+/* Makes the vertices, and copies them and their normals to the requested outputs. */
 static tml_status make_vertices(tml_context *tml, const classic_surface *s)
 {
     const papers_surface_desc *desc = s->desc;

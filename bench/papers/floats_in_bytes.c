@@ -1,11 +1,12 @@
-/* Floats in four bytes by log2, exp2 and floor, as the article on float textures has it: the
- * exponent is the logarithm, rounded down. Where the rounded logarithm of a number just below a
- * power of two is the power's own, an even one as the float's field has it, or a device's log2 and
- * exp2 are inexact, the bytes are another number's; -0 and subnormals have no such exponent. The
- * library's (kernels/pack.k.h) compares with powers of two instead, and is exact for every float.
+/* Floats in four bytes by log2, exp2 and floor, as in the article on float textures: the exponent
+ * is the logarithm, rounded down. The bytes are those of another number in two cases: the logarithm
+ * of a number just below a power of two is rounded up to that power's logarithm, and the power's
+ * exponent field is even; or a device's log2 and exp2 are inexact. -0 and subnormals have no such
+ * exponent. The library's functions (kernels/pack.k.h) compare with powers of two instead, and are
+ * exact for every float.
  *
- * To the letter the article's unpacking gives 0 for every positive number: its sign is 0 or -1.
- * Here the sign is 1 or -1.
+ * Taken literally, the article's unpacking gives 0 for every positive number, because its sign is 0
+ * or -1. Here the sign is 1 or -1.
  *
  * After: Speed Bumps: Floating Point Textures. */
 #include "papers_internal.h"

@@ -1,17 +1,17 @@
-/* Scan and search: running counts (inclusive prefix sums) of what is kept, then a binary search in
- * them for each output; in one pass (listing 36-2 of the chapter), or a pass for each step of the
- * search, for hardware without loops (listing 36-1).
+/* Scan and search: running counts (inclusive prefix sums) of the kept elements, then a binary
+ * search in them for each output. The search is one pass (listing 36-2 of the chapter), or one pass
+ * per step for hardware without loops (listing 36-1).
  *
- * The running counts are computed by the scan of Hillis and Steele. After the pass of stride 2^p
- * each element holds the sum of the last 2^(p + 1) elements up to itself; after log2(n) passes that
- * is all of them. A work-efficient scan needs log2(n) times fewer additions, but each pass here is
- * a plain gather, which is all that a fragment shader of the time could do. So is the search. Every
- * engine makes the paper's reads: each pass is a map.
+ * The running counts are computed by the scan of Hillis and Steele. After the pass of stride 2^p,
+ * each element holds the sum of the last 2^(p + 1) elements up to itself; after log2(n) passes, the
+ * sum of all. A work-efficient scan needs log2(n) times fewer additions. But each pass here is a
+ * plain gather, which is all that a fragment shader of the time could do, and so is the search.
+ * Every engine performs the paper's reads: each pass is a map.
  *
- * As printed, neither listing finds every record. The running sums of 36-1's scan need a record
- * whose index is the stride to take part (>= where the text has >), and a step that is halved below
- * 1, or from a number that is no power of two, passes over records; whole steps, powers of two, do
- * not.
+ * As printed, neither listing finds every record. In 36-1, the scan's running sums are correct only
+ * if a record whose index equals the stride takes part (>= where the text has >). The search skips
+ * records if its step is halved below 1, or starts from a number that is not a power of two; steps
+ * that are powers of two do not skip any.
  *
  * After: Hillis, Steele: Data Parallel Algorithms. 1986; Horn: Stream Reduction Operations for
  * GPGPU Applications. GPU Gems 2, chapter 36. 2005. */
@@ -58,7 +58,7 @@ TML_KERNEL(uint, horn_rank, (tml_index j, uint source, tml_words running), {
     return U(j) - before;
 })
 
-/* One step of the search: guess is how far right of output j its source lies at least. */
+/* One step of the search. guess: output j's source is at least that far right of j. */
 TML_KERNEL(uint, horn_step, (tml_index j, uint guess, tml_words running, tml_params p), {
     uint source = U(j) + guess + p.u[1] - 1u;
     if (source < p.u[0] && tml_word(running, source) <= U(j))
@@ -71,8 +71,8 @@ TML_KERNEL(uint, horn_zero, (tml_index j), { return U(j) - U(j); })
 
 #include <trommel/kernel_end.h>
 
-/* Computes running counts. Passes alternate between space->words; *running: the buffer with the
- * result. */
+/* Computes running counts. Passes alternate between the buffers space->words; *running receives the
+ * buffer with the result. */
 static tml_status add_up(tml_context *tml, tml_buffer from, const papers_space *space,
                          tml_buffer *running)
 {

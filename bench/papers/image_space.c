@@ -1,17 +1,17 @@
-/* Collision in image space. Triangles that may meet the other mesh are found by pictures from six
- * sides: the other mesh is drawn into a depth buffer, then each triangle is drawn with the test
- * reversed, and an occlusion query says whether a pixel of it lies at or behind what was drawn. Of
- * a triangle of which, from some side, no pixel does, nothing can be behind the other mesh's front,
- * and it is left out. What is kept goes to an exact test. But only the pixels' centres are asked: a
- * triangle that covers none, or dips behind between two of them, is missed. tml_collide's list says
- * how many are.
+/* Collision in image space. Pictures from six sides find the triangles that may meet the other
+ * mesh. The other mesh is drawn into a depth buffer. Then each triangle is drawn with the depth
+ * test reversed, and an occlusion query reports whether any of its pixels lies at or behind the
+ * drawn surface. If, from some side, none does, the triangle lies wholly in front of the other
+ * mesh, and it is excluded. The remaining triangles go to an exact test. But only pixels' centres
+ * are tested: a triangle that covers no centre, or that lies behind the surface only between two
+ * centres, is missed. tml_collide's list shows how many are missed.
  *
- * The raster is a plain one in doubles, with coverage at centres as OpenGL ES has it, but for
- * triangles that share an edge both own a centre on it: which misses less, never more.
+ * The rasteriser is a simple one in doubles, with coverage at centres as in OpenGL ES; except that
+ * if two triangles share an edge, both own a centre on it, so fewer are missed, never more.
  *
  * After: Govindaraju, Redon, Lin, Manocha: CULLIDE: Interactive Collision Detection Between Complex
- * Models in Large Environments Using Graphics Hardware. 2003, from which Horn: Stream Reduction
- * Operations for GPGPU Applications. GPU Gems 2, chapter 36. 2005, sets its own apart. */
+ * Models in Large Environments Using Graphics Hardware. 2003, with which Horn: Stream Reduction
+ * Operations for GPGPU Applications. GPU Gems 2, chapter 36. 2005, contrasts its own method. */
 #include "papers.h"
 
 #include <math.h>
@@ -42,8 +42,8 @@ static void centres(double low, double high, uint32_t side, int64_t range[2])
     range[1] = (int64_t)fmin(floor(high - 0.5), (double)side - 1);
 }
 
-/* Draws a triangle. is_query: changes nothing, and answers whether a pixel of it is at or behind
- * what was drawn. */
+/* Draws a triangle. is_query: changes nothing, and returns whether any of its pixels lies at or
+ * behind the drawn surface. */
 static bool draw(const view *v, const float *const corners[3], bool is_query)
 {
     double p[3][3];

@@ -1,9 +1,9 @@
-/* Which volume bounds the nodes of a tree of triangles best? The library has boxes along the axes,
- * and a slab about each leaf. The chapter of 2005 has oriented boxes, as its predecessor RAPID:
- * here each node's from the principal axes of its vertices. They are asked by the library's own
- * descent (collide_pairs_depth_loops.h), of every pair of nodes whose boxes along the axes meet, by 6
- * axes (the boxes' own) or 15 (and the products of an edge of each). All volumes give the same
- * pairs of triangles.
+/* Which volume bounds the nodes of a tree of triangles best? The library has axis-aligned boxes,
+ * and a slab around each leaf. The chapter of 2005 has oriented boxes, as its predecessor RAPID
+ * has; here a node's box follows the principal axes of its vertices. The library's own descent
+ * (collide_pairs_depth_loops.h) tests the oriented boxes of every pair of nodes whose axis-aligned
+ * boxes meet: by 6 axes (the boxes' own), or by 15 (also the products of an edge of each). All
+ * volumes give the same pairs of triangles.
  *
  * After: Gottschalk, Lin, Manocha: OBBTree: A Hierarchical Structure for Rapid Interference
  * Detection. 1996; Horn: Stream Reduction Operations for GPGPU Applications. GPU Gems 2, chapter
@@ -15,8 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What is added to a box's half sides, and to what it is parted by, for roundings: many of 2^-24 of
- * the coordinates. */
+/* Margin for roundings, relative to the coordinates: many times 2^-24. It is added to a box's half
+ * sides, and to the bounds by which boxes are separated. */
 static const float slack = 0x1p-18f;
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
@@ -26,8 +26,8 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The eigenvectors of a symmetric matrix, as rows, by Jacobi's rotations: orthonormal whatever it
- * is. */
+/* The eigenvectors of a symmetric matrix, as rows, by Jacobi's rotations. They are orthonormal for
+ * any matrix. */
 static void principal_axes(double m[3][3], double axes[3][3])
 {
     memset(axes, 0, 9 * sizeof(double));
@@ -138,8 +138,8 @@ static float dotf(const float *a, const float *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* A box beside another's: in its frame, between its centre and whose axes is to, and turned[i][j]
- * is the product of their axes i and j. */
+/* A box relative to another box, in the other's frame. between: the vector from its centre to the
+ * other's; turned[i][j]: the product of axis i of one and axis j of the other. */
 typedef struct beside {
     float to[3], turned[3][3], size[3][3]; /* size: at least the magnitude of turned */
 } beside;

@@ -1,4 +1,4 @@
-/* Oriented boxes about the nodes of a tree, and a descent that asks them. */
+/* Oriented boxes around the nodes of a tree, and a descent that tests them. */
 #ifndef ORIENTED_BOXES_H
 #define ORIENTED_BOXES_H
 
@@ -24,8 +24,8 @@ typedef struct oriented_run {
     const papers_oriented *a, *b;
 } oriented_run;
 
-/* Do the oriented boxes of the pair's nodes leave room for a meeting? b's is moved by run's pose, a
- * rotation and a translation. */
+/* May the oriented boxes of the pair's nodes meet? run's pose, a rotation and a translation, moves
+ * b's box. */
 bool oriented_meet(const oriented_run *run, const depth_pair *pair, uint32_t step);
 
 extern const depth_loops oriented_loops_plain, oriented_loops_avx2;

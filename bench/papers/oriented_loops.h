@@ -1,4 +1,4 @@
-/* The library's depth-first descent with oriented boxes in it. */
+/* The library's depth-first descent, with a test of oriented boxes. */
 #include "oriented_boxes.h"
 
 #define DEPTH_SET                     oriented_loops

@@ -1,4 +1,4 @@
-/* The descent that asks oriented boxes, for any processor (core/simd.h). */
+/* The descent that tests oriented boxes, for any processor (core/simd.h). */
 #include "core/simd.h"
 #define SIMD_FILE SIMD_FILE_PLAIN
 #include "oriented_loops.h"

@@ -1,4 +1,4 @@
-/* What the papers' programs share. */
+/* Shared by the papers' programs. */
 #include "papers_internal.h"
 
 #include "core/core_internal.h"

@@ -1,22 +1,22 @@
-/* Programs of papers, to compare the library with: the library trommel-papers. One file a paper.
+/* The library trommel-papers: methods of papers, to compare the library with. One file per paper.
  *
+ * These use public operations and kernels. They run wherever kernels may have tml_words parameters:
+ * on the CPU, Vulkan and OpenGL ES 3.
  *   horn_2005.c        running counts, then a binary search for each output
  *   append_counter.c   outputs in any order, numbered by one atomic counter
  *   batcher_1968.c     a sorting network that sorts the rejected to the end
  *   averages_2019.c    mip chains that drop odd rows; averages of padded blocks
  *   floats_in_bytes.c  floats in the bytes of a texture by logarithms
- *   averages_sizes.c   what such averages weigh each pixel with, by size
+ *   averages_sizes.c   the weight of each pixel in such averages, by size
  *   self_contained.c   Loop subdivision of triangles that carry their neighbours
  *   oriented_boxes.c   collision by trees of oriented boxes, on the CPU
  *   image_space.c      collision by depth buffers, on the CPU
- * use public operations and kernels and run wherever kernels may take tml_words: on the CPU, Vulkan
- * and OpenGL ES 3.
+ * These depend on textures and use the OpenGL ES engine's toolkit. On other engines: UNSUPPORTED.
  *   ziegler_2006.c     HistoPyramids of floats, in Z order
- *   dyken_2008.c       marching cubes by them
+ *   dyken_2008.c       marching cubes by such HistoPyramids
  *   pyramid_picture.c  a picture of the library's own HistoPyramid
- * depend on textures and use the OpenGL ES engine's toolkit. On other engines: UNSUPPORTED.
  *
- * Calls enqueue, and return errors, like those of trommel/stream.h. */
+ * Calls enqueue and return errors as those of trommel/stream.h do. */
 #ifndef PAPERS_H
 #define PAPERS_H
 
@@ -49,14 +49,14 @@ typedef struct papers_filter_desc {
 tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc *desc);
 tml_status papers_search_passes_filter(tml_context *tml, const papers_filter_desc *desc);
 tml_status papers_bitonic_filter(tml_context *tml, const papers_filter_desc *desc);
-/* A pyramid with one sum a texel: a descent fetches three children a level. Waits only with exact
- * counts (tml_gl_desc). UNSUPPORTED for more than 2^24 elements, up to which floats count
+/* A pyramid with one sum per texel: a descent fetches three children per level. Waits only with
+ * exact counts (tml_gl_desc). UNSUPPORTED for more than 2^24 elements, up to which floats count
  * exactly. */
 tml_status papers_three_fetches_filter(tml_context *tml, const papers_filter_desc *desc);
-/* The same with the sums of the four children in one texel: one fetch a level. */
+/* The same, with the sums of the four children in one texel: one fetch per level. */
 tml_status papers_one_fetch_filter(tml_context *tml, const papers_filter_desc *desc);
-/* That, with levels that are copied into one texture; that, with a descent in a vertex for each
- * output. */
+/* Variants of papers_one_fetch_filter: with levels that are copied into one texture; and with a
+ * descent in the vertex shader for each output. */
 tml_status papers_copied_levels_filter(tml_context *tml, const papers_filter_desc *desc);
 tml_status papers_vertices_filter(tml_context *tml, const papers_filter_desc *desc);
 
@@ -77,15 +77,15 @@ typedef struct papers_filter {
 enum { PAPERS_FILTERS = 8 };
 extern const papers_filter papers_filters[PAPERS_FILTERS];
 
-/* papers_square_side: the side, a power of two, of the square that holds count elements row after
- * row. papers_square_index: the element at place z of its Z order. */
+/* papers_square_side: the side, a power of two, of the square that holds count elements row by row.
+ * papers_square_index: the element at position z of the square's Z order. */
 uint32_t papers_square_side(uint64_t count);
 uint64_t papers_square_index(uint32_t side, uint64_t z);
 
 /* ---- other streams --------------------------------------------------------------------------- */
 
-/* Inclusive prefix sums of u32 by Hillis and Steele, saturated at 2^32 - 1. space: with in's
- * count. */
+/* Inclusive prefix sums of u32 by Hillis and Steele, saturated at 2^32 - 1. space: created with
+ * in's count. */
 TML_MUST_CHECK tml_status papers_scan(tml_context *tml, tml_buffer in, tml_buffer out,
                                       const papers_space *space);
 
@@ -113,7 +113,7 @@ typedef struct papers_surface_desc {
     uint64_t dims[3];
     float iso;
     bool one_fetch; /* a level, of the sums of four children; else three */
-    /* no pyramid: fifteen places for each sample, zeros where a cell's triangles end */
+    /* Without a pyramid: fifteen vertices per sample, zeros after those of a cell's triangles. */
     bool scattered;
     papers_normals normals; /* made with the positions */
     uint64_t room;          /* most vertices that are made; they stay in a pooled texture */
@@ -122,22 +122,22 @@ typedef struct papers_surface_desc {
     tml_buffer count;       /* optional: u32, the number of vertices; not where scattered */
 } papers_surface_desc;
 
-/* Waits for nothing. UNSUPPORTED for a square of more than 2^24 cells, which floats cannot count.
- * Nor can they count more than 2^24 vertices: count is then wrong. */
+/* Does not wait. UNSUPPORTED for a square of more than 2^24 cells, which floats cannot count.
+ * Floats cannot count more than 2^24 vertices either: count is wrong then. */
 TML_MUST_CHECK tml_status papers_surface(tml_context *tml, const papers_surface_desc *desc);
 
 /* ---- averages -------------------------------------------------------------------------------- */
 
-/* A mip level from the one above: each texel is the mean of 2 x 2. Sizes are rounded down, so that
- * odd rows and columns are dropped. f32, width * height * channels; out: of max(width / 2, 1) x
+/* A mip level from the level above: each texel is the mean of 2 x 2. Sizes are rounded down, so odd
+ * rows and columns are dropped. in: f32, width * height * channels; out: max(width / 2, 1) x
  * max(height / 2, 1). */
 TML_MUST_CHECK tml_status papers_box_level(tml_context *tml, tml_buffer in, uint32_t width,
                                            uint32_t height, uint32_t channels, tml_buffer out);
 
-/* Averages of a picture's Rec. 709 luminances and of their logarithms to base 2: level by level
- * means of blocks of 4 x 4, the last ones padded with zeros, and at the end a correction by the
- * ratio of padded to true number of pixels. NaN and infinite pixels, and logarithms of pixels
- * without one, count as 0. */
+/* Averages of a picture's Rec. 709 luminances, and of their logarithms to base 2. Level by level,
+ * means of blocks of 4 x 4 are computed; blocks at the border are padded with zeros. At the end the
+ * average is corrected by the ratio of the padded to the true number of pixels. NaN and infinite
+ * pixels count as 0, and so do the logarithms of pixels without one. */
 typedef struct papers_blocks_desc {
     tml_buffer in; /* f32, width * height * channels; 1 channel: the luminance */
     uint32_t width, height, channels;
@@ -160,7 +160,7 @@ typedef enum papers_reduction {
     PAPERS_REDUCTIONS
 } papers_reduction;
 
-/* The weights of size columns or rows in the last texel; their sum is 1. OUT_OF_MEMORY. */
+/* The weights of size columns or rows in the last texel; their sum is 1. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status papers_axis_weights(papers_reduction how, uint32_t size, double *out);
 
 typedef struct papers_coverage {
@@ -174,13 +174,16 @@ papers_coverage papers_coverage_of(const double *columns, uint32_t width, const 
 double papers_weighted(const float *values, uint32_t stride, const double *columns, uint32_t width,
                        const double *rows, uint32_t height);
 
-/* The average by blocks of side x side, the last ones padded with zeros: as it comes; times the
- * 2019 article's factor, which takes a power of side for each axis and is too small where they
- * differ in passes; times the pixels of a block for each pass. OUT_OF_MEMORY. */
+/* The average by blocks of side x side; blocks at the border are padded with zeros.
+ *   plain       uncorrected
+ *   by_article  times the 2019 article's factor, which uses a power of side for each axis, and is
+ *               too small if the axes have different numbers of passes
+ *   by_passes   times the number of a block's pixels for each pass
+ * Errors: OUT_OF_MEMORY. */
 typedef struct papers_padding {
     uint32_t side;
-    /* with a side of 2: the picture lies in a target of powers of two, zero elsewhere, and an axis
-     * of one texel is not halved again */
+    /* With a side of 2: the picture is part of a target whose sides are powers of two, zero
+     * elsewhere, and an axis of one texel is not halved again. */
     bool is_target;
     bool in_halves; /* levels are stored in 16-bit floats, else in 32-bit ones */
 } papers_padding;
@@ -193,15 +196,15 @@ TML_MUST_CHECK tml_status papers_padded_average(const float *values, uint32_t st
 
 /* ---- floats in bytes ------------------------------------------------------------------------- */
 
-/* How many of count bit patterns, from first on in steps, the article's formulas pack into bytes
- * other than their own, or unpack to another float. Waits. */
+/* Of count bit patterns, from first on with a step, counts those that the article's formulas pack
+ * into wrong bytes, and those that they unpack to a wrong float. Waits. */
 typedef struct papers_floats {
     uint64_t packed_wrong, unpacked_wrong;
 } papers_floats;
 TML_MUST_CHECK tml_status papers_floats_count(tml_context *tml, uint32_t first, uint32_t step,
                                               uint64_t count, papers_floats *out);
-/* How many of the 1,268 positive normal floats within two of a power of two are packed wrongly.
- * Waits. */
+/* Of the 1,268 positive normal floats within two of a power of two, counts those that are packed
+ * wrongly. Waits. */
 TML_MUST_CHECK tml_status papers_floats_near_powers(tml_context *tml, uint64_t *wrong);
 /* The formulas on the host. */
 uint32_t papers_floats_pack(float x);
@@ -219,15 +222,15 @@ typedef enum papers_volume {
     PAPERS_VOLUMES
 } papers_volume;
 
-/* Oriented boxes about all nodes of a tree, by its triangles as they are now. Host memory. */
+/* Oriented boxes around all nodes of a tree, from its triangles' current positions. Host memory. */
 typedef struct papers_oriented papers_oriented;
 TML_MUST_CHECK tml_status papers_oriented_create(tml_context *tml, const tml_tree *tree,
                                                  papers_oriented **out);
 /* NULL is allowed. */
 void papers_oriented_destroy(tml_context *tml, papers_oriented *oriented);
 
-/* tml_collide's depth-first descent on one thread, counting pairs. Of two trees, or of a tree
- * twice, which is then as two meshes in one place. */
+/* tml_collide's depth-first descent on one thread, which counts pairs: of two trees; or of one tree
+ * given twice, which then counts as two meshes in one place. */
 typedef struct papers_volume_desc {
     tml_tree *a, *b;
     papers_volume volume;
@@ -249,29 +252,30 @@ typedef struct papers_image_mesh {
     const uint32_t *indices; /* three a triangle */
     uint32_t vertex_count, triangle_count;
 } papers_image_mesh;
-/* Sets kept[m][i] for each triangle of two meshes that depth buffers of side x side pixels, from
- * six sides, do not show to be apart from the other mesh. OUT_OF_MEMORY. */
+/* Sets kept[m][i] for each triangle of two meshes that may meet the other mesh: those that depth
+ * buffers of side x side pixels, from six sides, do not exclude. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status papers_image_candidates(const papers_image_mesh meshes[2], uint32_t side,
                                                   uint8_t *kept[2]);
 
 /* ---- subdivision ----------------------------------------------------------------------------- */
 
-/* One level of Loop subdivision of records, f32x4 and 12 a triangle (self_contained.c says which).
- * out: four times as many; the children of triangle i are 4 i to 4 i + 3, as
- * tml_subdivide_uniform's. At most 2^24 triangles. */
+/* One level of Loop subdivision of records, 12 f32x4 per triangle (described in self_contained.c).
+ * out is four times as large; the children of triangle i are 4 i to 4 i + 3, as in
+ * tml_subdivide_uniform. At most 2^24 triangles. */
 TML_MUST_CHECK tml_status papers_self_split(tml_context *tml, uint64_t triangle_count,
                                             tml_buffer in, tml_buffer out);
-/* The records of a torus of around rings of across points, none below 3: two triangles a point,
- * corners (i, k), (i + 1, k), (i + 1, k + 1) and (i, k), (i + 1, k + 1), (i, k + 1). records: 96
- * floats a point. */
+/* The records of a torus of `around` rings with `across` points each, both at least 3. Two
+ * triangles per point: corners (i, k), (i + 1, k), (i + 1, k + 1) and (i, k), (i + 1, k + 1), (i, k
+ * + 1). records: 96 floats per point. */
 void papers_self_torus(const float *points, uint32_t around, uint32_t across, float *records);
 
 /* ---- the picture of a pyramid ---------------------------------------------------------------- */
 
-/* A picture of the HistoPyramid by which the OpenGL ES engine compacts: a band for each level, the
- * apex first, the base last, in several rows where it is wider than the picture. A node's colour
- * shows which share of the elements below it is kept: nearly black for none, light yellow for all.
- * rgba: as many pixels as papers_picture_size says, rows from the top. count may be none. Waits. */
+/* A picture of the HistoPyramid by which the OpenGL ES engine compacts. Each level is a band, the
+ * apex at the top, the base at the bottom; a band has several rows if the level is wider than the
+ * picture. A node's colour shows the fraction of kept elements below it: nearly black for none,
+ * light yellow for all. rgba: as many pixels as papers_picture_size returns, rows from the top.
+ * count may be zeroed. Waits. */
 typedef struct papers_picture_desc {
     tml_keep keep; /* a kernel */
     uint64_t length;

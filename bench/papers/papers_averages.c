@@ -1,4 +1,4 @@
-/* Prints and draws what averages_sizes.c computes, beside the library's exact mean. */
+/* Prints and draws the results of averages_sizes.c, compared with the library's exact mean. */
 #include "papers_averages.h"
 
 #include "papers.h"

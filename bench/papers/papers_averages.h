@@ -7,16 +7,16 @@
 /* What each way weighs pixels with, for usual sizes. OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status averages_print_weights(tml_context *tml);
 
-/* The mean of log2 luminance of the middle of a picture (of linear numbers: .hdr, .pfm, .exr) in
- * several sizes, and by how many stops each way is off. */
+/* Prints the mean of log2 luminance of the centre of a picture (of linear numbers: .hdr, .pfm,
+ * .exr) in several sizes, and the error of each method in stops. */
 TML_MUST_CHECK tml_status averages_print_picture(tml_context *tml, const char *path);
 
-/* Draws the means of the picture's middle by width, first to last columns and every row, as a chart
- * (SVG). */
+/* Draws, as a chart (SVG), the means of the picture's centre by width, from first to last columns,
+ * with all rows. */
 TML_MUST_CHECK tml_status averages_draw_sweep(tml_context *tml, const char *path, uint32_t first,
                                               uint32_t last, const char *svg);
 
-/* Draws the mip levels of a picture with odd sides, by blits above and by area below. */
+/* Draws the mip levels of a picture with odd sides: by blits above, by area below. */
 TML_MUST_CHECK tml_status averages_draw_sheet(tml_context *tml, const char *path, const char *png);
 
 #endif

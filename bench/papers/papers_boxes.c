@@ -143,8 +143,8 @@ static double random_unit(uint32_t *state)
     return (double)(*state >> 8) * 0x1p-24;
 }
 
-/* Any rotation (Shoemake: Uniform Random Rotations. 1992), then a move by 0.4 to 1.2 in any
- * direction. */
+/* A random rotation (Shoemake: Uniform Random Rotations. 1992), then a translation by 0.4 to 1.2 in
+ * a random direction. */
 static void random_poses(float *poses)
 {
     uint32_t state = 35;

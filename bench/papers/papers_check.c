@@ -1,5 +1,5 @@
-/* The papers' programs on every engine that they run on, against plain loops and against the
- * library. A test's name begins with that of its table. */
+/* Checks the papers' programs on every engine on which they run, against plain loops and against
+ * the library. A test's name begins with that of its table. */
 #include "papers_check.h"
 
 #include "papers.h"
@@ -89,8 +89,8 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Outputs in any order become expected where they are the same set or, if there was no room for
- * all, part of it. in: no word twice. */
+/* Replaces outputs in any order by the expected ones, if both are the same set; or if there was not
+ * room for all outputs, a part of that set. in contains no word twice. */
 static void put_in_order(uint32_t *out, uint32_t out_count, uint32_t *expected, uint32_t kept)
 {
     uint32_t filled = kept < out_count ? kept : out_count, at = 0;
@@ -154,8 +154,8 @@ TEST(filter_keeps_what_a_loop_keeps)
         }
 }
 
-/* The example of the article on stream compaction: nine of 4 x 4 are kept, and key 4 leads to texel
- * [2, 1]. */
+/* The example of the article on stream compaction: nine of 4 x 4 elements are kept, and key 4 leads
+ * to texel [2, 1]. */
 TEST(filter_by_squares_finds_what_the_article_finds)
 {
     static const uint32_t order[][2] = {{0, 0}, {1, 0}, {0, 1}, {3, 0}, {2, 1},
@@ -188,8 +188,8 @@ TEST(filter_by_squares_finds_what_the_article_finds)
     tml_close(tml);
 }
 
-/* Listing 36-2 of GPU Gems 2 as printed: nulls[i] counts the rejected up to i. Reads past an end
- * get the last record. Are all outputs right? */
+/* Listing 36-2 of GPU Gems 2 as printed. nulls[i]: the number of rejected records up to i. Reads
+ * past the end return the last record. Are all outputs correct? */
 static bool listing_36_2(const bool *keeps, const double *nulls, int count)
 {
     double rejected = nulls[count - 1], half = ceil(rejected / 2 + 0.5);
@@ -213,8 +213,8 @@ static bool listing_36_2(const bool *keeps, const double *nulls, int count)
     return true;
 }
 
-/* The running sum of the chapter's scan: a record whose index is the stride takes no part (here >
- * stride). */
+/* The running sum of the chapter's scan, in which a record whose index equals the stride takes no
+ * part (here > stride). */
 static bool scan_as_printed(const bool *keeps, const double *nulls, int count)
 {
     double sums[64], before[64];
@@ -422,8 +422,8 @@ TEST(averages_of_blocks_are_within_their_bound)
     }
 }
 
-/* A chain of blits as a device makes them: each texel is fetched at its middle by a linear filter,
- * from level to level. */
+/* A chain of blits as a device computes it, from level to level: each texel is fetched at its
+ * centre by a linear filter. */
 static double blit_chain(const float *in, uint32_t width, uint32_t height, bool even)
 {
     double *from = room((uint64_t)width * height, sizeof *from);
@@ -517,7 +517,8 @@ TEST(averages_by_the_articles_factor_need_as_many_passes_both_ways)
         how.in_halves = true;
         CHECK_EQ_I64(papers_padded_average(values, width, width, height, &how, &of), TML_OK);
         CHECK_NEAR(of.by_passes, sum / pixels, larger > 1 ? 0x1p-9 : 0x1p-11);
-        /* In a target of powers of two an axis has its own passes, and the factor is right. */
+        /* In a target whose sides are powers of two, an axis has its own number of passes, and the
+         * factor is correct. */
         how = (papers_padding){.side = 2, .is_target = true};
         CHECK_EQ_I64(papers_padded_average(values, width, width, height, &how, &of), TML_OK);
         CHECK_NEAR(of.by_passes, sum / pixels, 1e-6);
@@ -528,8 +529,9 @@ TEST(averages_by_the_articles_factor_need_as_many_passes_both_ways)
 
 /* ---- floats in bytes ------------------------------------------------------------------------- */
 
-/* The bytes are a float's own but where its logarithm is rounded up to the next power's, and that
- * one's exponent is even: from an odd one the mantissa borrows what makes up for it. */
+/* The bytes are wrong if a float's logarithm is rounded up to that of the next power of two, and
+ * that power's exponent is even. If it is odd, the mantissa borrows from the exponent, which
+ * compensates. */
 TEST(floats_by_logarithms_fail_below_powers_of_two)
 {
     CHECK_EQ_U64(papers_floats_pack(-3.1415927f), 0xc0490fdbu);
@@ -555,8 +557,8 @@ static int compare_triangles(const void *a, const void *b)
     return memcmp(a, b, 9 * sizeof(float));
 }
 
-/* The normal that the paper's shader makes, in double: gradients at both ends of the vertex's edge,
- * mixed by the place of the vertex on it. */
+/* The normal of the paper's shader, in double: the gradients at both ends of the vertex's edge,
+ * interpolated at the vertex. */
 static void plain_normal(const float *volume, const uint64_t dims[3], papers_normals kind,
                          const float at[3], double out[3])
 {
@@ -610,9 +612,9 @@ static void check_normals(const float *volume, const uint64_t dims[3], papers_no
     CHECK_EQ_U64(wrong, 0);
 }
 
-/* The triangles of all are the same, whatever their order: the soup of tml_surface is positions in
- * samples of the same arithmetic. */
-/* The places that are filled have the soup's triangles; the others are zeros. */
+/* All methods give the same triangles, in some order: the soup of tml_surface has positions in
+ * samples, computed by the same arithmetic. */
+/* The used slots hold the soup's triangles; the others are zeros. */
 static void compare_scattered(tml_context *tml, const papers_surface_desc *classic,
                               const float *soup, uint64_t triangles)
 {
@@ -748,7 +750,7 @@ static tml_tree *torus(tml_context *tml, double thickness)
     return tree;
 }
 
-/* Every volume finds the library's pairs, with less work where it is tighter; slabs are the
+/* Every volume finds the library's pairs, and a tighter volume needs less work; slabs are the
  * library's own. */
 static void compare_volumes(tml_context *tml, tml_tree *a, tml_tree *b, const float *pose,
                             papers_volume_result found[PAPERS_VOLUMES])
@@ -815,7 +817,7 @@ TEST(boxes_of_all_kinds_find_the_same_pairs)
 
 /* ---- image space ----------------------------------------------------------------------------- */
 
-/* How many triangles of two octahedra of radius 1, the second one at x, are kept. */
+/* The number of triangles that are kept, of two octahedra of radius 1, the second one at x. */
 static uint32_t candidates(float x, uint32_t side)
 {
     float points[2][18] = {{0}};
@@ -836,7 +838,8 @@ static uint32_t candidates(float x, uint32_t side)
     return count;
 }
 
-/* What is apart is left out; what crosses is found, once pixels are finer than its depth. */
+/* Triangles that are apart are excluded. Triangles that cross are found once pixels are smaller
+ * than the depth of the crossing. */
 TEST(images_show_what_crosses_by_more_than_a_pixel)
 {
     CHECK_EQ_U64(candidates(2.1f, 64), 0);
@@ -893,8 +896,8 @@ TEST(images_that_are_finer_miss_fewer_pairs)
 
 /* ---- self-contained triangles ---------------------------------------------------------------- */
 
-/* Two levels, so that neighbours count: triangle for triangle the library's corners, but for
- * roundings. */
+/* Two levels, so that neighbours matter. Triangle by triangle, the corners are the library's,
+ * except for roundings. */
 static void compare_selves(tml_context *tml, uint32_t around, uint32_t across)
 {
     static const int order[] = {0, 1, 2, 0, 2, 3};
@@ -968,7 +971,8 @@ static uint32_t pixel_at(const uint8_t *rgba, uint64_t i)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Paints the first kept of count elements as kept. Returns the pixels; NULL: failed. */
+/* Draws the picture with the first `kept` of count elements kept. Returns the pixels, or NULL on
+ * failure. */
 static uint8_t *paint(tml_context *tml, uint32_t count, uint32_t kept, uint32_t *width,
                       uint32_t *height)
 {
@@ -1013,7 +1017,7 @@ TEST(picture_colours_say_how_much_is_kept)
     tml_close(tml);
 }
 
-/* Of two quarters of the stream, light and dark, the base shows light before dark, and the apex is
+/* With two halves of the elements light and dark, the base shows light before dark, and the apex is
  * in between. */
 TEST(picture_runs_from_left_to_right)
 {

@@ -1,4 +1,4 @@
-/* Prints the table of floats_in_bytes.c, beside the library's exact way. */
+/* Prints the table of floats_in_bytes.c, compared with the library's exact way. */
 #include "papers_floats.h"
 #include "papers_table.h"
 
@@ -37,7 +37,7 @@ typedef struct range {
     _Atomic uint64_t packed_wrong, unpacked_wrong;
 } range;
 
-/* How many of fewer than 2^32 patterns the library packs or unpacks wrongly. */
+/* How many of fewer than 2^32 bit patterns the library packs or unpacks wrongly. */
 ALWAYS_INLINE uint32_t packed_wrong(uint32_t bits, uint32_t step, uint32_t count)
 {
     uint32_t wrong = 0;
@@ -93,8 +93,7 @@ static tml_status print_range(tml_context *tml, const char *name, uint32_t first
 enum { CONVERSIONS = 1 << 20 };
 static uint32_t words[CONVERSIONS], converted[CONVERSIONS];
 
-/* The empty statement reads memory, as far as the compiler knows: it may leave no conversion
- * out. */
+/* To the compiler, the empty statement reads memory, so the compiler cannot omit a conversion. */
 #define CONVERSION(name, call)                                                                     \
     static bool name(void *user)                                                                   \
     {                                                                                              \

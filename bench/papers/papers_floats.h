@@ -4,8 +4,9 @@
 
 #include <trommel/trommel.h>
 
-/* Prints how many floats each way packs and unpacks wrongly, every step-th bit pattern taken, on a
- * context's engine; on the CPU also the library's own way, and the time of a conversion. */
+/* On a context's engine, prints how many floats each way packs and unpacks wrongly, for every
+ * step-th bit pattern. On the CPU, also prints the library's own way and the time of a
+ * conversion. */
 TML_MUST_CHECK tml_status floats_print(tml_context *tml, uint32_t step, uint32_t repeats);
 
 #endif

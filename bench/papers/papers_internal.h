@@ -1,4 +1,4 @@
-/* What the papers share. */
+/* Shared by the papers' programs. */
 #ifndef PAPERS_INTERNAL_H
 #define PAPERS_INTERNAL_H
 

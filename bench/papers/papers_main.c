@@ -2,12 +2,13 @@
  *
  *   filter   ways to filter a stream on every engine (Horn: GPU Gems 2, table 36-1), with the
  *            variants of HistoPyramids
- *   surface  marching cubes by HistoPyramids of floats beside the library's surface, on OpenGL ES
- *   averages what averages by halving weigh pixels with; of a picture, how many stops they are off
- *   floats   floats in bytes by logarithms: how many come out wrong
- *   boxes    collision by boxes along the axes, slabs and oriented boxes
+ *   surface  marching cubes by HistoPyramids of floats compared with the library's surface, on
+ *            OpenGL ES
+ *   averages the weights of pixels in averages by halving; for a picture, the error in stops
+ *   floats   floats in bytes by logarithms: how many are wrong
+ *   boxes    collision by axis-aligned boxes, slabs and oriented boxes
  *   images   pairs of triangles that collision by depth buffers misses
- *   selves   subdivision of triangles that carry their neighbours, beside the library's
+ *   selves   subdivision of triangles that carry their neighbours, compared with the library's
  *   picture  a picture of the HistoPyramid of a filtered stream */
 #include "bench_data.h"
 #include "bench_ops.h"
@@ -83,7 +84,8 @@ static tml_status open_engine(tml_engine_kind engine, bool exact, tml_context **
 
 enum { EXIT_SKIPPED = 77 }; /* what the table measures is not on this machine */
 
-/* Prints the context's error if status is one, and closes the context. Returns the exit code. */
+/* If status is an error, prints the context's message. Closes the context. Returns the exit
+ * code. */
 static int finish(tml_context *tml, tml_status status)
 {
     if (status)
@@ -97,8 +99,8 @@ static int finish(tml_context *tml, tml_status status)
 
 /* ---- filter ---------------------------------------------------------------------------------- */
 
-/* How many times as long the sort takes as scan and search, on each engine, beside the chapter's
- * law. */
+/* The time of the sort divided by that of scan and search, on each engine, compared with the
+ * chapter's law. */
 static void print_ratios(const filter_table *filter)
 {
     printf("\nbitonic sort / scan and search: measured, and the chapter's law\n%-40s",
@@ -150,8 +152,8 @@ static void print_filter(const filter_table *filter, double percent)
     print_ratios(filter);
 }
 
-/* Engines that this machine lacks add no rows. OpenGL ES gets a context a mode, the last one with
- * exact counts. */
+/* Engines that this machine lacks add no rows. OpenGL ES has one context per mode; the last mode
+ * has exact counts. */
 static int run_filter(const papers_args *args)
 {
     static const tml_engine_kind engines[] = {TML_ENGINE_GL, TML_ENGINE_VULKAN, TML_ENGINE_CPU};

@@ -26,7 +26,8 @@ static tml_status upload(tml_context *tml, tml_type type, uint64_t count, const 
 
 /* ---- image space ----------------------------------------------------------------------------- */
 
-/* Two tori: both meshes, the second one moved by the pose already, and what meets of them. */
+/* Two tori as meshes, the second one with the pose applied, and the pairs of triangles that
+ * meet. */
 typedef struct image_scene {
     bench_mesh mesh[2];
     papers_image_mesh view[2];
@@ -185,7 +186,7 @@ static bool run_library(void *user)
     return !status && tml_sync(job->tml) == TML_OK;
 }
 
-/* Does a corner have other bits than the same vertex had in an earlier triangle? */
+/* Do a corner's bits differ from those of the same vertex in an earlier triangle? */
 static bool is_apart(const float *corner, float *seen)
 {
     if (isnan(seen[0]))
@@ -193,7 +194,8 @@ static bool is_apart(const float *corner, float *seen)
     return memcmp(corner, seen, 3 * sizeof *seen) != 0;
 }
 
-/* How many corners of the records are apart, and how far any is from the library's vertex. */
+/* The number of corners of the records that have come apart, and the largest distance of a corner
+ * from the library's vertex. */
 static tml_status compare(const self_job *job, uint64_t *apart, double *farthest)
 {
     const uint64_t count = (uint64_t)BASE << 2 * job->levels, words = 3 * job->result.vertex_count;

@@ -4,11 +4,11 @@
 
 #include <trommel/trommel.h>
 
-/* Prints how many pairs of triangles of tori, about so many each, are missed in pictures of growing
- * size. */
+/* Prints how many pairs of triangles of tori, of about so many triangles each, pictures of growing
+ * size miss. */
 TML_MUST_CHECK tml_status images_print(tml_context *tml, uint64_t triangles, uint32_t repeats);
 
-/* Prints memory and time of a torus subdivided as self-contained triangles and by the library. */
+/* Prints memory and time of subdividing a torus, as self-contained triangles and by the library. */
 TML_MUST_CHECK tml_status selves_print(tml_context *tml, uint32_t repeats);
 
 #endif

@@ -44,8 +44,8 @@ static tml_status chain_make(tml_context *tml, uint32_t width, uint32_t height, 
     return TML_OK;
 }
 
-/* Level 0: the picture without its last column where its width is even, and likewise without its
- * last row: so that each level loses some. */
+/* Level 0: the picture without its last column if its width is even, and without its last row if
+ * its height is even, so that each level drops some. */
 static tml_status load(tml_context *tml, const char *path, chain *out)
 {
     tml_picture picture;

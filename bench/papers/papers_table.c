@@ -16,8 +16,8 @@ const char *const table_engines[TABLE_ENGINES] = {
 /* On a software driver lengths end here: they would take minutes. */
 static const uint64_t software_most = 1 << 20;
 
-/* A row ends before the length of which a run would take longer than this many seconds, by the time
- * of the length before: on hardware, and on a software driver. */
+/* A row ends before the first length at which a run would take longer than this many seconds,
+ * estimated from the previous length: on hardware, and on a software driver. */
 static const double run_seconds[] = {5.0, 4.0};
 static const double row_seconds = 0.05;
 
@@ -157,7 +157,7 @@ static void destroy(filter_job *job)
     papers_space_destroy(job->tml, &job->space);
 }
 
-/* Checks and times one way over one stream. *seconds: 0 where it is unsupported. */
+/* Checks and times one method on one stream. *seconds is 0 if the method is unsupported. */
 static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
 {
     bench_job timed = {.name = job->name, .run = run_job, .user = job, .device = job->tml};
@@ -180,7 +180,7 @@ static tml_status measure(filter_job *job, uint32_t repeats, double *seconds)
     return status;
 }
 
-/* Software drivers take so long that a second of each row would be minutes of all. */
+/* Software drivers are so slow that a second per row would take minutes for all rows. */
 static uint32_t repeats_of(bool is_software, double expected)
 {
     if (is_software)

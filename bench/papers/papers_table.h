@@ -1,8 +1,9 @@
-/* Ways to filter a stream, as in table 36-1 of GPU Gems 2: nanoseconds a record for each engine's
- * methods and for the papers', over streams of growing length. On OpenGL ES each way is measured
- * three times: with an expected count (what is kept and a sixteenth more) and with room for all, of
- * which the rest is discarded, which wait for nothing, and with the exact count, which is read
- * first. */
+/* Ways to filter a stream, as in table 36-1 of GPU Gems 2: nanoseconds per record for each engine's
+ * methods and for the papers', over streams of growing length.
+ *
+ * On OpenGL ES, each method is measured three times: with an expected count (the kept elements and
+ * a sixteenth more); with room for all elements, of which the surplus is discarded; and with the
+ * exact count, which is read first. The first two do not wait. */
 #ifndef PAPERS_TABLE_H
 #define PAPERS_TABLE_H
 
@@ -16,7 +17,7 @@ typedef struct table_row {
     const char *engine;
     const char *method;
     const char *mode; /* "expected", "room for all" or "exact"; "" where there is one mode only */
-    /* Nanoseconds a record; 0: not measured, because it takes too long or is unsupported. */
+    /* Nanoseconds per record; 0: not measured, because it takes too long or is unsupported. */
     double ns[TABLE_COUNTS];
 } table_row;
 
@@ -30,18 +31,17 @@ typedef struct filter_table {
 enum { TABLE_ENGINES = 4 };
 extern const char *const table_engines[TABLE_ENGINES];
 
-/* Sets the lengths: 64k records, twice that ... below most, which is at most 2^30, and most
- * itself. */
+/* Sets the lengths: 64k records, twice that, and so on below most; and most itself, at most
+ * 2^30. */
 void filter_table_start(filter_table *filter, uint64_t most);
 
 /* Adds the rows of a context's engine, for u32 records of which percent are kept. EXACT: the
- * context has exact counts (tml_gl_desc); engines other than GL have one mode only, the first.
- * Results are checked before they are timed. repeats: runs of each row; 0: chosen by the time that
- * they take. */
+ * context has exact counts (tml_gl_desc); engines other than GL have only the first mode. Results
+ * are checked before they are timed. repeats: runs of each row; 0: chosen by their duration. */
 tml_status filter_table_add(filter_table *filter, tml_context *tml, table_mode mode, double percent,
                             uint32_t repeats);
-/* A bench_pace.goes_on that tells standard error which row has run once: tables are printed when
- * they are whole. */
+/* A bench_pace.goes_on that reports to standard error which row has run once, since tables are
+ * printed only when they are complete. */
 bool papers_tell_row(void *user, const char *row, uint32_t rounds);
 
 #endif

@@ -1,5 +1,5 @@
-/* The page's own module: all of the package, the papers' programs (bench/papers), which the
- * Compaction panel runs, and the kernels of the Surface panel's flood. web/lib/papers.js calls
+/* The web page's own module: the whole package; the papers' programs (bench/papers), which the
+ * Compaction panel runs; and the kernels of the Surface panel's flood. web/lib/papers.js calls
  * it. */
 #include "web.h"
 
@@ -58,8 +58,8 @@ EMSCRIPTEN_KEEPALIVE int web_papers_surface(tml_context *tml)
     return papers_surface(tml, &desc);
 }
 
-/* Returns the picture's size for request.count elements in reply; draws the picture if request.data
- * is given. */
+/* Returns the size of the picture for request.count elements in reply. Draws the picture if
+ * request.data is given. */
 EMSCRIPTEN_KEEPALIVE int web_papers_picture(tml_context *tml)
 {
     const web_request *r = &request;

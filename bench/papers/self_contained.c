@@ -1,14 +1,14 @@
 /* Triangles that carry their neighbours, for Loop subdivision without a mesh. A record has twelve
- * points of four floats, 192 bytes: corners A, B, C, and the other nine of the triangles about
- * them, in a ring: AB (across edge AB), ABB and BBC (at B), BC, BCC, ACC (at C), AC, AAC, AAB (at
- * A). All valences are six, as in the chapter's listing. Each point of a child is made from the
- * parent's record alone, so a level is one map, and a stream of triangles can be filtered without a
- * thought for who is whose neighbour.
+ * points of four floats, 192 bytes: corners A, B, C, and the other nine points of the surrounding
+ * triangles, in a ring: AB (across edge AB), ABB and BBC (at B), BC, BCC, ACC (at C), AC, AAC, AAB
+ * (at A). All valences are six, as in the chapter's listing. Each point of a child is computed from
+ * the parent's record alone. So a level is one map, and a stream of triangles can be filtered
+ * without regard to neighbours.
  *
- * The price: 192 bytes a triangle, and each point made anew for every triangle about it, which add
- * up in orders of their own: the mesh comes apart by a last bit. (The chapter sorts what it adds,
- * which this does not.) The library's half-edges find neighbours by arithmetic, and make a point
- * once.
+ * The price: 192 bytes per triangle, and each point is computed once for every triangle around it.
+ * These triangles add in different orders, so the mesh comes apart by last bits. (The chapter sorts
+ * the summands, which this program does not.) The library's half-edges find neighbours by
+ * arithmetic, and compute a point once.
  *
  * After: Horn: Stream Reduction Operations for GPGPU Applications. GPU Gems 2, chapter 36, listing
  * 36-5. 2005; Loop: Smooth Subdivision Surfaces Based on Triangles. 1987. */
@@ -16,9 +16,9 @@
 
 #include <trommel/kernel_begin.h>
 
-/* What a child's point is: 0xqpyx, of the parent's points: the point of edge xy, p and q across it;
- * where x is y, that corner's new place. First the child at corner A, then the one in the
- * middle. */
+/* How a child's points are computed from the parent's: 0xqpyx is the edge point of edge xy, with p
+ * and q across it; if x equals y, it is the vertex point of that corner. First the child at corner
+ * A, then the child in the middle. */
 /* clang-format off */
 TML_LIBRARY(selves,
     TABLE_BEGIN(uint, selves_rules, 24)
@@ -32,7 +32,7 @@ TML_LIBRARY(selves,
         uint turned = number < 3u ? (number + turn) % 3u : 3u + (number - 3u + 3u * turn) % 9u;
         return tml_word_vec4(records, 12u * record + turned);
     }
-    /* The new place of corner turn: A, of the neighbours B, C, AC, AAC, AAB and AB. */
+    /* The vertex point of corner `turn`; for A, from the neighbours B, C, AC, AAC, AAB and AB. */
     FUNCTION(vec4) selves_corner(uint turn, uint record, tml_words records)
     {
         vec4 sum = add4(selves_point(1u, turn, record, records), selves_point(2u, turn, record, records));
@@ -79,8 +79,8 @@ tml_status papers_self_split(tml_context *tml, uint64_t triangle_count, tml_buff
                                         .out = {out}});
 }
 
-/* The point of a lattice of triangles, wound into a torus, that is x A + y B + z C for corners (i,
- * k) each, as numbers of rings and of points in one. */
+/* The point x A + y B + z C of a lattice of triangles that is wound into a torus. corners: A, B and
+ * C as (i, k), a ring's number and a point's number within it; weights: x, y, z. */
 static uint32_t lattice_point(const int64_t corners[3][2], const int weights[3], uint32_t around,
                               uint32_t across)
 {

@@ -1,13 +1,14 @@
-/* HistoPyramids as they were first published: sums in floats over a square of texels; a quad of 2 x
- * 2 texels are the children of one texel above. Outputs come in Z order. A texel holds either its
- * own sum, so that a descent fetches three children a level (the fourth has what the others have
- * not), or the sums of its four children, which are one fetch.
+/* HistoPyramids as they were first published: sums in floats over a square of texels, in which
+ * quads of 2 x 2 texels are the children of one texel above. Outputs come in Z order. A texel holds
+ * either its own sum, so that a descent fetches three children per level (the fourth has the keys
+ * that the others do not have); or the sums of its four children, which take one fetch.
  *
- * Levels lie side by side in a texture, one of side s at column s. They alternate between two
- * textures, so that no draw reads what it writes; or, as the article of 2016 has it, each is drawn
- * into its own and copied into one.
+ * Levels lie side by side in a texture; the level of side s begins at column s. They alternate
+ * between two textures, so that no draw reads its own target; or, as in the article of 2016, each
+ * level is drawn into a texture of its own and copied into one.
  *
- * Fragments of the output descend, or vertices, each of which is a point over its output's texel.
+ * The descents run in the output's fragments, or in vertices, each of which is a point over its
+ * output's texel.
  *
  * After: Ziegler, Tevs, Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids.
  * 2006; the sums of four children: Stream Compaction in WebGL. Miaumiau Labs, 2016. */

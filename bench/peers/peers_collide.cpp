@@ -1,7 +1,7 @@
-// Colliding triangles beside FCL (OBBRSS trees, all contacts) and CGAL (AABB tree, every triangle
-// of the second mesh asked for): two tori in the same places, all pairs, on one thread, runs in
-// turn. CGAL is given the second torus in place; its answer is exact, as ours is, so both must
-// count alike. FCL's is not, in double.
+// Colliding triangles, compared with FCL (OBBRSS trees, all contacts) and CGAL (AABB tree, one
+// query per triangle of the second mesh): two tori in the same poses, all pairs, on one thread,
+// runs alternating. CGAL receives the second torus in place. Its answer is exact, as ours is, so
+// both must count the same pairs. FCL's answer, in double, is not exact.
 //
 //     peers_collide [--around N] [--repeats N]
 #include <array>

@@ -1,15 +1,15 @@
-// Streams by CUB, on the same data, counts and shares as "trommel-bench streams", which shows these lines
-// beside its own:
+// Streams by CUB, on the same data, counts and shares as "trommel-bench streams", which shows the
+// lines of this program next to its own:
 //
 //     nvcc -O3 -std=c++17 -arch=sm_90 -o peers_cub peers_cub.cu
 //     ./peers_cub [COUNT]... > cub.txt
 //     trommel-bench streams --backend vulkan --count COUNT --peers cub.txt
 //
-// Lines: operation, count, percent (0: none; of histograms the bins, negative where one of them has all
-// elements), milliseconds. Medians of device time, after a warm-up;
-// results are checked first. Short operations are timed several at a time, behind a kernel that keeps
-// the device busy until all of them are in its queue, so that launching does not count. Their inputs
-// and outputs take turns, so that no cache holds them.
+// Lines: operation, count, percent, milliseconds. percent is 0 if there is none; for histograms it
+// is the number of bins, negative if one bin has all elements. Times are medians of device time,
+// after a warm-up; results are checked first. Short operations are timed several at a time, behind
+// a kernel that keeps the device busy until all of them are enqueued, so that launching does not
+// count. They alternate between several inputs and outputs, so that no cache holds them.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

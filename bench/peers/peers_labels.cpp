@@ -1,14 +1,14 @@
-// Boundaries of labels beside VTK: vtkSurfaceNets3D (of 9.3 and later), smoothed, and
-// vtkDiscreteFlyingEdges3D, which has a surface of its own for each label, as they are. The same
-// volume in memory, one thread, runs in turn, timed by processor time; both allocate their mesh
-// within it and free it again, "kept": ours into the mesh of the call before. "=": as many vertices
-// and triangles.
+// Boundaries of labels, compared with VTK: vtkSurfaceNets3D (of 9.3 and later), smoothed, and
+// vtkDiscreteFlyingEdges3D, which makes a separate surface for each label, unsmoothed. The same
+// volume in memory, one thread, runs alternating, timed by processor time. Both allocate their mesh
+// within the time and free it again; "kept": ours reuses the mesh of the previous call. "=": equal
+// numbers of vertices and triangles.
 //
 //     peers_labels [--side N] [--labels N]... [--input FILE] [--smooth N] [--repeats N]
 //
-// --labels N: the samples nearest to each of N points at random; --input: a segmentation.
-// Background, 0, has to be all around, since VTK has faces of the border, too; of the former it is
-// the outer layer.
+// --labels N: the samples nearest to each of N random points; --input: a segmentation. Background,
+// 0, must surround the labels, since VTK also makes faces at the border; for --labels, the outer
+// layer is background.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,8 @@
-// What VTK 9.3's surface nets call of newer base classes, for an older VTK.
+// Members of newer base classes that VTK 9.3's surface nets call, for an older VTK.
 #include <cmath>
 
-// Is the end in the box about the middle? Else where the segment between them leaves it.
+// Is the end in the box around the middle? If not, moves it to where the segment between them
+// leaves the box.
 inline bool contains_line(const double middle[3], const double size[3], const double end[3],
                           double &t, double leaves[3], int &plane)
 {

@@ -1,19 +1,18 @@
-// Points beside a closed mesh: the nearest point of the mesh, inside or outside, and the signed
-// distances of a grid, beside CGAL (AABB tree; Side_of_triangle_mesh with exact predicates) and FCL
-// (BVH of RSS, a ball of radius 0), trees ready, runs in turn, timed by processor time. The peers
-// are asked a point at a time. Rows:
+// Points and a closed mesh: the nearest point of the mesh, inside or outside, and the signed
+// distances of a grid, compared with CGAL (AABB tree; Side_of_triangle_mesh with exact predicates)
+// and FCL (BVH of RSS, a ball of radius 0). Trees are built before; runs alternate, timed by
+// processor time. The peers are queried one point at a time. Rows:
 //     near      points of the surface moved by up to 1 % of the diagonal of the mesh's box: the
-// nearest point
-//     around    points of the box, 10 % larger: inside or outside, the sorting of the points
-// included
-//     volume    side^3 samples about the mesh: signed distances; the peers are asked every
-// stride-th line. Ours on two
-//               threads: half of the processor time of both.
-// Peers' answers that differ are counted: distances by 1e-6 of the diagonal and more, sides.
+//               nearest point
+//     around    points of the box, 10 % larger: inside or outside, including the sorting of points
+//     volume    side^3 samples around the mesh: signed distances; the peers are queried for every
+//               stride-th line. Ours on two threads: half of the processor time of both.
+// Differing answers of the peers are counted: distances that differ by at least 1e-6 of the
+// diagonal, and sides.
 //
 //     peers_points [--mesh FILE] [--points N] [--side N] [--repeats N] [--stride N] [--judge N]
 //
-// --judge N: no times, but the sides of N points by both, of which half are close to the surface:
+// --judge N: no times, but the sides of N points by both, half of them close to the surface, and
 // how many differ.
 #include <cmath>
 #include <cstdio>
@@ -115,7 +114,7 @@ static void load_mesh(tml_context *tml, const char *path, scene &s)
 
 enum question { NEAREST, SIDES, VOLUME };
 
-// Answers to a question about points, or samples: distances, or 0, 1 (inside), 2 (on).
+// Answers to a query of points, or of samples: distances, or 0, 1 (inside), 2 (on).
 class answerer
 {
   public:
@@ -433,8 +432,8 @@ static void run_row(const options &o, const scene &s, question what)
 // ---- the judge of sides
 
 #ifdef HAS_CGAL
-// Points of every kind: about the mesh, near it, within rounding of it; on rays through corners, at
-// corners and just beside them.
+// Points of every kind: around the mesh; near it; within rounding of it; on rays through corners;
+// at corners and just next to them.
 static void fill_judged(const scene &s, std::vector<float> &at, size_t count)
 {
     at.clear();

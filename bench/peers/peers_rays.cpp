@@ -1,7 +1,7 @@
-// Nearest hits of incoherent rays beside Embree (SIMD over a tree built by surface area; floats)
-// and CGAL (AABB tree, exact predicates), on one thread, runs in turn, trees ready. Rays go from
-// random points of a sphere about the mesh to random points of its box. CGAL is given every 32nd
-// ray. Where answers differ from Embree's, rays pass beside an edge.
+// Nearest hits of incoherent rays, compared with Embree (SIMD over a tree built by surface area;
+// floats) and CGAL (AABB tree, exact predicates), on one thread, runs alternating, trees built
+// before. Rays go from random points of a sphere around the mesh to random points of its box. CGAL
+// receives every 32nd ray. Answers that differ from Embree's are of rays that pass next to an edge.
 //
 //     peers_rays [--mesh FILE] [--rays N] [--repeats N]
 #include <cmath>

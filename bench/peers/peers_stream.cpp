@@ -1,8 +1,8 @@
-// Streams beside the C++ standard library's algorithms, serial and parallel (TBB), numpy, and sorts
-// of vqsort (Highway) and x86-simd-sort where they are installed: the same arrays, the same
-// threads, runs in turn. Outputs are allocated before the time starts, except numpy's masks, which
-// always make a new array. Sorts in place copy their input first; of pairs, those of vqsort and
-// x86-simd-sort are not stable.
+// Streams, compared with the C++ standard library's algorithms, serial and parallel (TBB), with
+// numpy, and with the sorts of vqsort (Highway) and x86-simd-sort if they are installed: the same
+// arrays, the same threads, runs alternating. Outputs are allocated before the time starts, except
+// for numpy's masks, which always allocate a new array. In-place sorts copy their input first.
+// vqsort's and x86-simd-sort's sorts of pairs are not stable.
 //
 //     peers_stream [--count N] [--threads N]... [--repeats N]
 #include <algorithm>
@@ -35,7 +35,7 @@
 static const char *const peer_names[] = {"std", "std par_unseq", "numpy", "vqsort",
                                          "x86-simd-sort"};
 
-// numpy in a process of its own, which answers commands; nothing where python or numpy is missing.
+// numpy, in a process of its own that answers commands; nothing if python or numpy is missing.
 class numpy
 {
   public:
@@ -168,7 +168,7 @@ class row
 
 static volatile double sink; // keeps results that nobody reads
 
-// An array in the library's memory, huge pages where the system gives them: for all alike.
+// An array in the library's memory, with huge pages if the system provides them: the same for all.
 template <typename T> class block
 {
   public:
@@ -254,7 +254,7 @@ static bool compare_sort(tml_context *tml, uint32_t threads, block<uint32_t> &in
     return passed;
 }
 
-// Keys and payloads: records of both for the standard library and vqsort, two arrays for the
+// Keys and payloads: records of both for the standard library and vqsort; two arrays for the
 // others.
 static bool compare_pairs(tml_context *tml, uint32_t threads, block<uint32_t> &in, uint64_t count,
                           numpy &python, uint32_t repeats)

@@ -1,6 +1,7 @@
-// Uniform subdivision beside OpenSubdiv's: the same torus in memory, one thread each, runs in turn.
-// Topology and positions together; then positions alone, of a mesh that moves. OpenSubdiv keeps no
-// full topology of the last level, as here; its positions are single-precision, too.
+// Uniform subdivision, compared with OpenSubdiv's: the same torus in memory, one thread each, runs
+// alternating. First topology and positions together; then only positions, of a mesh that moves.
+// OpenSubdiv keeps no full topology of the last level, and neither does the library here. Its
+// positions have single precision, too.
 //
 //     peers_subdivide [--levels N] [--repeats N]
 #include <cmath>

@@ -1,6 +1,6 @@
-// Surfaces beside VTK's Flying Edges: the same volume in memory, the same threads, runs in turn.
-// Both allocate their mesh within the time and free it again; first with normals from central
-// differences, then without. VTK gets the fastest of its threading backends.
+// Surfaces, compared with VTK's Flying Edges: the same volume in memory, the same threads, runs
+// alternating. Both allocate their mesh within the time and free it again; first with normals from
+// central differences, then without. VTK uses the fastest of its threading backends.
 //
 //     peers_surface [--side N] [--threads N]... [--repeats N] [FIELD]...
 #include <cstdio>

@@ -1,5 +1,5 @@
-/* Draws the base of a classic pyramid: 1 for each element of the square that is kept, else 0; with
- * PARTIAL_SUMS four elements a texel. */
+/* Draws the base of a classic pyramid: 1 for each element of the square that is kept, 0 for others.
+ * With PARTIAL_SUMS, four elements per texel. */
 #include "gl_common.glsl"
 #include "gl_kernel.glsl"
 #include "kernel_glue.glsl"

@@ -1,5 +1,5 @@
 /* Draws the base of a classic pyramid over the cells of a volume: the number of vertices of each
- * cell's triangles, and its marching cubes case; with PARTIAL_SUMS of four cells a texel. */
+ * cell's triangles, and its marching cubes case. With PARTIAL_SUMS, four cells per texel. */
 #include "gl_common.glsl"
 #include "surface/gl/shaders/gl_cases.glsl"
 #include "classic_volume.glsl"

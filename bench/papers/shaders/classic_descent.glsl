@@ -1,12 +1,12 @@
-/* Descends a classic pyramid. Include after gl_common.glsl; PARTIAL_SUMS as in
+/* Descends a classic pyramid. Included after gl_common.glsl. PARTIAL_SUMS as in
  * classic_level.frag. */
 uniform highp sampler2D base;
 uniform highp sampler2D low; /* levels 0, 2, 4 ... */
 uniform highp sampler2D high;
 uniform int levels; /* above the base */
 
-/* A texel, and a key: an output's number among those below the texel. down: the child that has
- * it. */
+/* A texel, and a key: an output's number among the outputs below the texel. down: moves to the
+ * child that contains the output. */
 struct classic_spot {
     ivec2 at;
     float key;
@@ -24,7 +24,8 @@ classic_spot down(vec4 sums, classic_spot spot)
 #ifdef PARTIAL_SUMS
 #    define SUMS(level, left, spot) texelFetch(level, spot.at + ivec2(left, 0), 0)
 #else
-/* The sums of a texel's children but the last, which has every key that those before have not. */
+/* The sums of a texel's children, except the last, which has every key that the others do not
+ * have. */
 vec4 children(highp sampler2D level, ivec2 first)
 {
     return vec4(texelFetch(level, first, 0).x, texelFetch(level, first + ivec2(1, 0), 0).x,
@@ -33,7 +34,7 @@ vec4 children(highp sampler2D level, ivec2 first)
 #    define SUMS(level, left, spot) children(level, 2 * spot.at + ivec2(left, 0))
 #endif
 
-/* The element that output key comes from, and the key among that element's outputs. */
+/* The element from which output key comes, and the key among that element's outputs. */
 classic_spot classic_descend(uint key)
 {
     classic_spot spot;

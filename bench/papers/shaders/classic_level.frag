@@ -1,5 +1,5 @@
-/* Draws a level of a classic pyramid from the one below: the sum of four texels or, with
- * PARTIAL_SUMS, each texel's sum. */
+/* Draws a level of a classic pyramid from the level below: the sum of four texels; with
+ * PARTIAL_SUMS, the sum of each texel's components. */
 #include "gl_common.glsl"
 
 uniform highp sampler2D below;

@@ -1,5 +1,5 @@
-/* Descends a classic pyramid once for each output and fetches its element: in a fragment or,
- * IN_VERTICES, in a vertex. */
+/* Descends a classic pyramid once for each output and fetches its element: in the fragment shader,
+ * or (IN_VERTICES) in the vertex shader. */
 #include "gl_common.glsl"
 #include "classic_descent.glsl"
 

@@ -1,5 +1,5 @@
-/* Descends a classic pyramid over cells once for each vertex of a soup; SCATTERED: fifteen places
- * for each cell instead, most of which stay empty. NORMALS: a papers_normals other than none. */
+/* Descends a classic pyramid over cells once for each vertex of a soup. SCATTERED: fifteen vertices
+ * per cell instead, most of which stay empty. NORMALS: a papers_normals other than none. */
 #include "gl_common.glsl"
 #include "classic_descent.glsl"
 #include "surface/gl/shaders/gl_cases.glsl"

@@ -1,6 +1,6 @@
 /* A band of the picture of a HistoPyramid: the nodes of one level from left to right, in several
- * rows where they are more than the picture is wide. A node's colour shows which share of the items
- * below it is kept: nearly black for none, light yellow for all. BASE: the band is the base. */
+ * rows if there are more nodes than columns. A node's colour shows the fraction of kept items below
+ * it: nearly black for none, light yellow for all. BASE: the band is the base. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D level;

@@ -1,5 +1,5 @@
-/* Arguments of shaders/append.comp: flagged of count elements come to "to", as far as there is
- * room. */
+/* Arguments of shaders/append.comp: the flagged of count elements are appended to "to", as far as
+ * there is room. */
 ARGS_BEGIN(append_args)
 ARG_ADDRESS(flags) /* u32, likewise from and to */
 ARG_ADDRESS(from)

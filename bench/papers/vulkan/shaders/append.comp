@@ -1,4 +1,4 @@
-/* Appends the flagged elements at the counter, in the order in which subgroups come to it. */
+/* Appends the flagged elements at the counter, in the order in which subgroups reach it. */
 #include "kernel.glsl"
 #include "append_args.k.h"
 #include "common.glsl"
