@@ -1,4 +1,4 @@
-/* Cameras that are given: by numbers, or a file. */
+/* Cameras that the user gives: by numbers, or by a file. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "draw/camera.h"
 #include "vectors.h"
 
-/* X,Y,Z,TX,TY,TZ[,FOV]: how many they are; 0: it is the name of a file, or nothing. */
+/* Parses X,Y,Z,TX,TY,TZ[,FOV] and returns how many numbers there are. 0: the text is a file's name,
+ * or empty. */
 static uint32_t numbers_of(const camera_options *options, double out[7])
 {
     return options->text && strchr(options->text, ',')
@@ -56,7 +57,7 @@ static int read_matrix(const char *path, double m[16])
     return CLI_OK;
 }
 
-/* Columns of m are the camera's axes, of any one length, and its place. */
+/* The columns of m are the camera's axes, all of the same arbitrary length, and its position. */
 static int take_matrix(const char *path, const double m[16], const double origin[3],
                        render_camera *out)
 {

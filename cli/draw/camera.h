@@ -1,4 +1,4 @@
-/* Cameras that are given, instead of those that pictures choose. */
+/* Cameras that the user gives, instead of those that pictures choose. */
 #ifndef CLI_CAMERA_H
 #define CLI_CAMERA_H
 
@@ -11,8 +11,8 @@ typedef struct camera_options {
     double fov; /* degrees, where numbers have none */
 } camera_options;
 
-/* The rows of an option table for the member camera of args; more members of --camera's row follow
- * args. */
+/* The rows of an option table for the member camera of args. Further arguments are members of
+ * --camera's row. */
 /* clang-format off */
 #define CAMERA_OPTIONS(args, ...)                                                                  \
     {OPT_INPUT, "camera", .argument = "X,Y,Z,TX,TY,TZ[,FOV]|FILE", __VA_ARGS__,                    \
@@ -29,8 +29,9 @@ typedef struct camera_options {
 /* Refuses numbers that are too few. */
 int camera_check(const camera_options *options);
 
-/* Axes, eye and angle for positions relative to origin. A file is a text of 16 numbers: the matrix
- * from the camera to the world, row by row. Prints what is wrong and returns an exit code. */
+/* Finds axes, eye and angle, for positions relative to origin. A file is a text of 16 numbers: the
+ * matrix from the camera to the world, row by row. On failure prints the reason. Returns an exit
+ * code. */
 int camera_find(const camera_options *options, tml_up up, const double origin[3],
                 render_camera *out);
 

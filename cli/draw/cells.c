@@ -1,4 +1,4 @@
-/* Slices of cells as tiles of one picture; see the header. */
+/* Slices of cells as tiles of one picture (cells.h). */
 #include "draw/cells.h"
 #include "cli.h"
 #include "draw/png.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 enum { MOST_PIXELS = 16384, GAP = 1, BESIDE = 8, PIXEL = 4 };
 
-/* By the number of triangles, as the web page has them (web/lib/cell_colors.js); then, what lies
+/* Colours by the number of triangles, as on the web page (web/lib/cell_colors.js); then the colour
  * between tiles. */
 static const uint8_t colors[][PIXEL] = {
     {0, 0, 0, 255},      {40, 80, 220, 255}, {40, 190, 70, 255}, {250, 220, 50, 255},
@@ -63,7 +63,7 @@ tml_status cells_check(tml_context *tml, const tml_surface_desc *desc, cells_by 
                      MOST_PIXELS);
 }
 
-/* The colour of a cell: by its triangles or, of those with any, by its place. */
+/* The colour of a cell: by its number of triangles; or by its position, if it has triangles. */
 static void color_of(const sheet *s, const uint64_t at[3], uint8_t triangles, uint8_t out[PIXEL])
 {
     memcpy(out, colors[triangles < BETWEEN ? triangles : BETWEEN - 1], PIXEL);
@@ -77,8 +77,8 @@ static const uint8_t *row_of(const uint8_t *cells, const sheet *s, const uint64_
            s->first[0];
 }
 
-/* Paints the slices and, if colours are by place, beside them the cells with triangles, row after
- * row as a compaction leaves them. Returns the width. */
+/* Paints the slices. If colours are by position, also paints next to them the cells with triangles,
+ * row by row, as a compaction leaves them. Returns the width. */
 static uint64_t paint(const uint8_t *cells, const sheet *s, uint8_t *rgba,
                       uint64_t counts[CELL_COUNTS])
 {

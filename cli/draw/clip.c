@@ -1,11 +1,11 @@
-/* Sutherland, Hodgman: Reentrant Polygon Clipping. 1974. */
+/* After: Sutherland, Hodgman: Reentrant Polygon Clipping. 1974. */
 #include <math.h>
 #include <string.h>
 
 #include "draw/clip.h"
 #include "draw/raster.h"
 
-/* A triangle cut by CLIP_PLANES planes has at most that many corners more. */
+/* Each of CLIP_PLANES planes adds at most one corner to a clipped triangle. */
 enum { CORNERS = 3 + CLIP_PLANES, PARTS = CORNERS - 2 };
 
 typedef struct corner {
@@ -53,7 +53,8 @@ static uint32_t cut(const clip_plane plane, const corner *in, uint32_t count, co
     return kept;
 }
 
-/* 1: a triangle lies in all planes; -1: outside of one; 0: it is to be cut, or is not finite. */
+/* 1: the triangle lies inside all planes; -1: outside one; 0: it must be clipped, or is not
+ * finite. */
 static int place_of(const tml_mesh *mesh, const uint64_t v[3], clip_plane planes[CLIP_PLANES])
 {
     int place = 1;

@@ -1,4 +1,4 @@
-/* A mesh cut off where a camera does not look. */
+/* Clips a mesh to the half spaces that a camera sees. */
 #ifndef CLI_CLIP_H
 #define CLI_CLIP_H
 
@@ -7,7 +7,7 @@
 
 typedef struct clip_mesh {
     tml_mesh
-        mesh; /* what is left, or all of the mesh that was given, whose arrays it shares then */
+        mesh; /* the clipped mesh; if nothing was cut, the given mesh, whose arrays it shares */
     void *memory;
     size_t size;
 } clip_mesh;
@@ -17,9 +17,9 @@ typedef double clip_plane[4];
 
 enum { CLIP_PLANES = 5 };
 
-/* Leaves of mesh what lies in all planes; triangles that cross one are cut, and normals and
- * values of their new corners are interpolated. Cut triangles come last, in order. Released by
- * clip_free, also on failure. Errors: OUT_OF_MEMORY. */
+/* Keeps the part of mesh that lies inside all planes. Triangles that cross a plane are clipped;
+ * normals and values at their new corners are interpolated. Clipped triangles come last, in order.
+ * The caller releases *out by clip_free, also on failure. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status clip_make(tml_context *tml, const tml_mesh *mesh,
                                     clip_plane planes[CLIP_PLANES], clip_mesh *out);
 void clip_free(tml_context *tml, clip_mesh *clipped);

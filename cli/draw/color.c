@@ -48,7 +48,7 @@ tml_vec3 color_of_value(float t)
 
 tml_vec3 color_of_part(uint32_t n)
 {
-    /* Steps of the golden angle never come close to an earlier hue; lightness takes turns. */
+    /* Steps of the golden angle never come close to an earlier hue; lightness alternates. */
     const float golden = 0.61803398875f;
     float hue = 0.11f + golden * (float)n;
     return color_from_lch(0.74f - 0.07f * (float)(n % 3), 0.115f, hue - floorf(hue));

@@ -12,8 +12,8 @@ float color_to_srgb(float linear);
  * Ottosson: A perceptual color space for image processing (OKLab). 2020. */
 tml_vec3 color_from_lch(float lightness, float chroma, float hue);
 
-/* Linear RGB of position t in 0 ... 1 on a scale from dark blue over teal to light yellow, whose
- * lightness grows evenly; so it also reads in grey and for the colour-blind. */
+/* Linear RGB of position t in 0 ... 1 on a scale from dark blue over teal to light yellow. Its
+ * lightness increases evenly, so it is also readable in grey and for the colour-blind. */
 tml_vec3 color_of_value(float t);
 /* Linear RGB for the nth of many parts; neighbours differ clearly. */
 tml_vec3 color_of_part(uint32_t n);

@@ -1,5 +1,5 @@
-/* Four floats or integers at a time, by the compilers' vector types: + - * / & | ~ and
- * comparisons are the language's. A comparison gives -1 where it holds and 0 elsewhere. */
+/* Four floats or integers at a time, by the compilers' vector types: + - * / & | ~ and comparisons
+ * are built into the language. A comparison gives -1 for true and 0 for false. */
 #ifndef CLI_LANES_H
 #define CLI_LANES_H
 

@@ -1,4 +1,5 @@
-/* Pictures of exposure, mips and info: from a file into a buffer of the device, and out again. */
+/* Pictures for the commands exposure, mips and info: from a file into a buffer of the device, and
+ * back to the host. */
 #include "draw/picture_buffer.h"
 
 #include <inttypes.h>

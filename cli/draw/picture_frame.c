@@ -1,6 +1,6 @@
-/* The box of most of a mesh's area: along each axis, quantiles of where triangles begin and of
- * where they end, weighted by area, from histograms that are taken again where all fell into a
- * few bins. */
+/* The box that contains most of a mesh's area. Along each axis, its ends are quantiles of where
+ * triangles begin and of where they end, weighted by area. The quantiles come from histograms,
+ * which are computed again over a smaller range if all values fall into a few bins. */
 #include <math.h>
 #include <string.h>
 
@@ -58,7 +58,8 @@ static void add_areas(void *argument, uint32_t task)
     }
 }
 
-/* Narrows lower and upper of an axis to the bins at its quantiles; false where there is no area. */
+/* Narrows lower and upper along an axis to the bins that contain the quantiles. Returns false if
+ * there is no area. */
 static bool narrow(area_job *job, int axis)
 {
     double sums[2][BINS], total = 0;

@@ -1,4 +1,4 @@
-/* Options of the pictures of meshes, and the drawing. */
+/* Options of pictures of meshes, and the drawing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,7 @@ tml_up picture_up(uint32_t up, const char *format)
     return up ? (tml_up)up : is_y_up ? TML_UP_Y : TML_UP_Z;
 }
 
-/* The size and direction that are asked for, and the frame, where desc has neither that nor a
- * camera. */
+/* The requested size and direction; and the frame, if desc has neither a frame nor a camera. */
 static void place(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                   const picture_options *options)
 {

@@ -1,4 +1,4 @@
-/* Options of the pictures that the commands which make meshes draw of them, and the drawing. */
+/* Options of the pictures that commands draw of the meshes they make, and the drawing. */
 #ifndef CLI_PICTURE_OPTIONS_H
 #define CLI_PICTURE_OPTIONS_H
 
@@ -13,8 +13,8 @@ typedef struct picture_options {
 
 #define PICTURE_UPS "auto|z|y|x|-z|-y|-x" /* tml_up */
 
-/* The rows of an option table for the member picture of args. PICTURE_ROWS: what --up needs, and
- * more members of each. */
+/* The rows of an option table for the member picture of args. PICTURE_ROWS also takes the condition
+ * of --up (needs) and further members of each row. */
 /* clang-format off */
 #define PICTURE_OPTIONS(args)                                                                      \
     {OPT_SECTION, .help = "Picture", .needs = "png|pixels"},                                       \
@@ -35,16 +35,18 @@ const char *picture_parse_size(const char *text, void *member);
 /* "#rrggbb", with or without the mark, as three floats. */
 const char *picture_parse_color(const char *text, void *member);
 
-/* What is up in an input of a format: as an option with PICTURE_UPS says, or as is usual there. */
+/* The axis that points up in an input of a format: as an option with PICTURE_UPS says; for auto, as
+ * is usual for the format. */
 tml_up picture_up(uint32_t up, const char *format);
 
-/* The camera that the picture of a mesh will have, with desc's size, direction and frame; false
- * where the mesh has nothing to see. */
+/* The camera that the picture of a mesh will have, with desc's size, direction and frame. Returns
+ * false if the mesh has nothing to show. */
 bool picture_find_camera(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                          const picture_options *options, render_camera *out);
 
-/* Draws mesh as desc and options say (they give desc's size and direction, mesh.up its up), into
- * a PNG at path. Where desc has neither frame nor camera, crumbs are left out (picture_frame.h). */
+/* Draws mesh as desc and options say, into a PNG at path. options give desc's size and direction;
+ * mesh.up gives its up axis. If desc has neither frame nor camera, distant fragments may be outside
+ * the picture (picture_frame.h). */
 TML_MUST_CHECK tml_status picture_save(tml_context *tml, const tml_mesh *mesh, render_desc *desc,
                                        const picture_options *options, const char *path);
 

@@ -1,4 +1,4 @@
-/* A histogram as a drawing in SVG 1.1: text stays text, in the reader's font. */
+/* A histogram as a drawing in SVG 1.1. Text stays text, in the reader's font. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +52,7 @@ static double y_of(const plot *p, double percent)
     return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - p->top) * percent / p->most;
 }
 
-/* 1, 2 or 5 times a power of ten, so that at most that many steps make the range. */
+/* 1, 2 or 5 times a power of ten, such that at most that many steps cover the range. */
 static double nice_step(double range, int steps)
 {
     static const double factors[] = {1, 2, 5, 10};
@@ -188,7 +188,8 @@ static void collect_labels(plot *p, const plot_desc *desc)
     }
 }
 
-/* Each label goes into the first row in which it meets no other. Returns the number of rows. */
+/* Puts each label into the first row in which it does not overlap another one. Returns the number
+ * of rows. */
 static uint32_t place_labels(plot *p)
 {
     const double letter = 8; /* more than fonts of this size take */

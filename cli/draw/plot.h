@@ -16,8 +16,8 @@ typedef struct plot_desc {
     uint32_t mark_count;
 } plot_desc;
 
-/* Writes an SVG file of 1000 x 560 pixels: shares of the total in percent over the bins that are
- * not empty. Returns CLI_OK, or CLI_FAILED after printing why. */
+/* Writes an SVG file of 1000 x 560 pixels: percentages of the total over the range of bins that are
+ * not empty. Returns CLI_OK, or CLI_FAILED after printing the reason. */
 int plot_histogram(const char *path, const tml_value_histogram *h, const plot_desc *desc);
 
 #endif

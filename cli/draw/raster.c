@@ -1,11 +1,11 @@
 /* Rasterising with exact edge functions on fixed-point positions. A sample on an edge that two
- * triangles share belongs to just one of them (top-left rule), so a closed mesh has no pinholes.
+ * triangles share belongs to exactly one of them (top-left rule), so a closed mesh has no pinholes.
  * After: Pineda: A Parallel Algorithm for Polygon Rasterization. 1988.
  *
- * Triangles are sorted into bands of rows; a band has one thread and lies in its cache. Within a
- * band those that face the viewer come first. What is left is compared with the farthest depth
- * of the blocks that it touches: most back faces of a closed mesh end there. After: Greene,
- * Kass, Miller: Hierarchical Z-Buffer Visibility. 1993. */
+ * Triangles are sorted into bands of rows; one thread draws a band, which fits its cache. Within a
+ * band, triangles that face the viewer are drawn first. The others are compared with the farthest
+ * depth of the blocks that they touch, which rejects most back faces of a closed mesh. After:
+ * Greene, Kass, Miller: Hierarchical Z-Buffer Visibility. 1993. */
 #include <math.h>
 #include <string.h>
 
@@ -49,8 +49,8 @@ uint32_t raster_stride(uint32_t width)
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
-/* A triangle on the grid: corners so ordered that its area is positive, and the samples that it
- * may cover. */
+/* A triangle on the grid: its corners, ordered so that its area is positive, and the range of
+ * samples that it may cover. */
 typedef struct setup {
     const raster_vertex *a, *b, *c;
     int32_t x_first, x_last, y_first, y_last;
@@ -72,7 +72,7 @@ static int32_t max3(int32_t a, int32_t b, int32_t c)
     return m > c ? m : c;
 }
 
-/* The sample grid's rows or columns whose centres lie in [lower, upper], cut off at size. */
+/* The rows or columns of the sample grid whose centres lie in [lower, upper], clipped to size. */
 static void sample_range(int32_t lower, int32_t upper, uint32_t size, int32_t *first, int32_t *last)
 {
     const int32_t half = RASTER_SUBPIXEL / 2;
@@ -82,7 +82,8 @@ static void sample_range(int32_t lower, int32_t upper, uint32_t size, int32_t *f
     *last = *last >= (int32_t)size ? (int32_t)size - 1 : *last;
 }
 
-/* False where the triangle covers no sample: most of a fine mesh lie between the samples. */
+/* Returns false if the triangle covers no sample: most triangles of a fine mesh lie between
+ * samples. */
 static bool set_up(const raster_target *target, const tml_mesh *mesh, const raster_vertex *vertices,
                    uint64_t triangle, setup *t)
 {
@@ -115,7 +116,8 @@ static bool set_up(const raster_target *target, const tml_mesh *mesh, const rast
 
 /* ---- coverage -------------------------------------------------------------------------------- */
 
-/* One directed edge: not negative on its inner side, and how it changes by one sample. */
+/* One directed edge: the value is at least 0 on the inner side; and its change from one sample to
+ * the next. */
 typedef struct edge_function {
     int64_t value, step_x, step_y;
 } edge_function;
@@ -124,14 +126,14 @@ static edge_function edge_from(const raster_vertex *a, const raster_vertex *b, i
 {
     int64_t dx = (int64_t)b->x - a->x, dy = (int64_t)b->y - a->y;
     bool is_top_or_left = dy < 0 || (dy == 0 && dx > 0);
-    /* On the line the value is 0: an edge that does not own its samples starts one lower. */
+    /* On the line the value is 0. For an edge that does not own its samples it starts one lower. */
     return (edge_function){.value = dx * (y - a->y) - dy * (x - a->x) - (is_top_or_left ? 0 : 1),
                            .step_x = -dy * RASTER_SUBPIXEL,
                            .step_y = dx * RASTER_SUBPIXEL};
 }
 
-/* What is needed to draw the rows of a triangle: edge functions at its first sample, depth from
- * them. */
+/* State for drawing the rows of a triangle: the edge functions at its first sample, and the depth
+ * as a function of them. */
 typedef struct drawing {
     edge_function to_a, to_b, to_c;
     float depth, slope_b,
@@ -164,8 +166,8 @@ static void draw_wide(const raster_target *target, const setup *t, int32_t first
         for (int32_t column = t->x_first; column <= t->x_last; column++, at++) {
             if ((in_a | in_b | in_c) >= 0) {
                 float depth = d.depth + (float)in_b * d.slope_b + (float)in_c * d.slope_c;
-                /* The slopes of a sliver are steep: rounding must not lift it out of its
-                 * corners. */
+                /* The slopes of a sliver are steep: clamps the depth to those of the corners, since
+                 * rounding may exceed them. */
                 depth = fminf(fmaxf(depth, d.farthest), d.nearest);
                 float old = target->depths[at];
                 if (depth > old || (depth == old && t->triangle < target->triangles[at])) {
@@ -189,7 +191,7 @@ static lanes_int edge_lanes(const edge_function *edge)
     return (lanes_int){value, value + step, value + 2 * step, value + 3 * step};
 }
 
-/* The same, LANES samples at a time. Samples past the box are not covered; memory goes on past
+/* The same, LANES samples at a time. Samples past the box are not covered; rows have memory past
  * the width. */
 static void draw_small(const raster_target *target, const setup *t, int32_t first, int32_t last)
 {
@@ -229,8 +231,9 @@ static void draw_small(const raster_target *target, const setup *t, int32_t firs
 
 /* ---- bands ----------------------------------------------------------------------------------- */
 
-/* Lists of triangle numbers: for each band those that face the viewer, then those that do not;
- * last the tall ones. Each list is made of one run a chunk of the mesh. */
+/* Lists of triangle numbers: for each band, first the triangles that face the viewer, then the
+ * others; the last list is of the tall triangles. Each list consists of one run per chunk of the
+ * mesh. */
 typedef struct bins {
     const raster_target *target;
     const tml_mesh *mesh;

@@ -1,5 +1,5 @@
-/* A z-buffer rasteriser for meshes of many small triangles: it stores, for each sample of a grid,
- * which triangle is nearest and how near. Shading comes later and only for what is seen. */
+/* A z-buffer rasteriser for meshes of many small triangles. For each sample of a grid, it stores
+ * the nearest triangle and its depth. Shading is done later, and only for visible triangles. */
 #ifndef CLI_RASTER_H
 #define CLI_RASTER_H
 
@@ -15,9 +15,9 @@ typedef struct raster_vertex {
                    * are left out */
 } raster_vertex;
 
-/* The nearest triangle of each sample and its depth, 0 where nothing is. Nearest wins, then the
- * lower triangle number: that does not depend on the order of drawing, so the picture does not
- * depend on threads. Triangle numbers are defined where depths are not 0. */
+/* The nearest triangle of each sample, and its depth; 0 if there is none. If depths are equal, the
+ * lower triangle number wins. So the picture depends neither on the order of drawing nor on
+ * threads. Triangle numbers are undefined where the depth is 0. */
 typedef struct raster_target {
     uint32_t width, height, stride; /* stride: raster_stride(width) samples from row to row */
     float *depths;
@@ -29,19 +29,19 @@ uint32_t raster_stride(uint32_t width);
 
 enum { RASTER_MAX_SIDE = 3 * 8192 };
 
-/* Triangle numbers are 32 bits: more triangles than this are not drawn. */
+/* The most triangles that are drawn, since triangle numbers have 32 bits. */
 #define RASTER_MAX_TRIANGLES 0xffffffffu
 
-/* A coordinate in samples as fixed point; far outside positions are moved in, which is never seen
- * because a picture's camera takes in the whole mesh. */
+/* A coordinate in samples as fixed point. Far outside positions are clamped, which is invisible,
+ * since a picture's camera frames the whole mesh. */
 int32_t raster_fixed(double samples);
 
-/* The three vertices of a triangle, indexed or soup; false when one is out of range. */
+/* The three vertices of a triangle, indexed or soup. Returns false if an index is out of range. */
 bool raster_corners(const tml_mesh *mesh, uint64_t triangle, uint64_t corners[3]);
 
-/* Draws all triangles of mesh, both sides, on the context's threads, over what target held
- * before. Sides of target are up to RASTER_MAX_SIDE. Allocates about 4 bytes a triangle that
- * covers a sample. Errors: OUT_OF_MEMORY. */
+/* Draws both sides of all triangles of mesh into target, over its present contents, on the
+ * context's threads. Sides of target are at most RASTER_MAX_SIDE. Allocates about 4 bytes per
+ * triangle that covers a sample. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status raster_draw(tml_context *tml, const raster_target *target,
                                       const tml_mesh *mesh, const raster_vertex *vertices);
 

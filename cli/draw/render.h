@@ -1,6 +1,6 @@
-/* A picture of a mesh: perspective camera that takes in the whole mesh, key light with shadows, sky
- * and ground light with ambient occlusion, smooth normals, anti-aliased. The same mesh and settings
- * give the same picture for any number of threads. */
+/* Renders a picture of a mesh: a perspective camera that frames the whole mesh, a key light with
+ * shadows, sky and ground light with ambient occlusion, smooth normals, anti-aliasing. The same
+ * mesh and settings give the same picture for any number of threads. */
 #ifndef CLI_RENDER_H
 #define CLI_RENDER_H
 
@@ -22,7 +22,7 @@ typedef enum render_background {
     RENDER_CLEAR,  /* none: transparent */
 } render_background;
 
-/* A camera that is given: it looks along -z of its axes, with x to the right and y up. */
+/* A camera that the user gives: it looks along -z of its axes, with x to the right and y up. */
 typedef struct render_camera {
     double axes[3][3]; /* orthonormal */
     double eye[3];     /* in the coordinates of mesh->positions */
@@ -43,12 +43,12 @@ typedef struct render_desc {
     uint64_t lit_count;
     float lit_color[3]; /* sRGB */
     float wire;         /* width of the triangles' edges in pixels; 0: none are drawn */
-    /* The camera takes in this box, in the coordinates of mesh->positions, from as far away as
-     * it would take in the whole mesh; lower = upper: the mesh. */
+    /* The camera frames this box, in the coordinates of mesh->positions, from the distance at which
+     * it would frame the whole mesh. lower = upper: the whole mesh. */
     double frame_lower[3], frame_upper[3];
-    bool crops; /* camera, light and floor are for what is in the frame, as if there were no more */
-    /* Instead of azimuth, elevation and frame. No triangle may reach behind the eye (clip.h).
-     * NULL: none */
+    bool crops; /* camera, light and floor ignore all parts of the mesh outside the frame */
+    /* Replaces azimuth, elevation and frame. No triangle may reach behind the eye (clip.h). NULL:
+     * none */
     const render_camera *camera;
     render_background background;
     float background_color[3]; /* sRGB */
@@ -58,15 +58,15 @@ enum { RENDER_MAX_SIDE = 8192 };
 
 /* The world's direction that is up. */
 void render_upwards(render_up up, double out[3]);
-/* The camera that desc's picture of mesh has; false when the mesh has no vertex. */
+/* The camera of desc's picture of mesh. Returns false if the mesh has no vertex. */
 bool render_find_camera(tml_context *tml, const tml_mesh *mesh, const render_desc *desc,
                         render_camera *out);
 
-/* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first; opaque but with
- * RENDER_CLEAR). Needs 12 bytes a vertex (24 without normals), about 6 bytes a triangle that is
- * not between the samples, and about 120 bytes a pixel (190 with lit triangles). A mesh with
- * nothing to show gives the background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or
- * more), INVALID_ARGUMENT, CANCELLED. */
+/* Draws mesh into rgba (width x height x 4 bytes, sRGB, top row first; opaque except with
+ * RENDER_CLEAR). Allocates 12 bytes per vertex (24 without normals), about 6 bytes per triangle
+ * that covers a sample, and about 120 bytes per pixel (190 with lit triangles). A mesh with nothing
+ * to show gives the background. Errors: OUT_OF_MEMORY, UNSUPPORTED (2^32 triangles or more),
+ * INVALID_ARGUMENT, CANCELLED. */
 TML_MUST_CHECK tml_status render_mesh(tml_context *tml, const tml_mesh *mesh,
                                       const render_desc *desc, uint8_t *rgba);
 

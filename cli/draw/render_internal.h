@@ -1,4 +1,4 @@
-/* What the renderer's files share: camera, per-pixel geometry. */
+/* Shared by the renderer's files: the camera, and the geometry of each pixel. */
 #ifndef CLI_RENDER_INTERNAL_H
 #define CLI_RENDER_INTERNAL_H
 
@@ -8,8 +8,8 @@
 #include "draw/raster.h"
 #include "draw/render.h"
 
-/* Where things are seen from: three orthonormal axes and a projection. Camera coordinates are x to
- * the right, y up, z towards the viewer. */
+/* A viewpoint: three orthonormal axes and a projection. In camera coordinates, x points to the
+ * right, y up, and z towards the viewer. */
 typedef struct view {
     double axes[3][3];
     double offset[3];  /* camera coordinates of the picture's centre, or of the eye */
@@ -19,7 +19,7 @@ typedef struct view {
     uint32_t width, height; /* samples */
 } view;
 
-/* Samples along the side of a pixel, and of the shadow map; tiles along it. */
+/* Samples along the side of a pixel, and of the shadow map; tiles along the shadow map. */
 enum {
     RENDER_SAMPLES = 3,
     RENDER_SHADOW_SIDE = 2048,
@@ -30,8 +30,8 @@ enum {
     BLUR_LINES = 16, /* rows or columns that are blurred side by side */
 };
 
-/* What one pixel shows, for the screen-space passes. depth is the distance along the view axis; 0
- * for background. Normals are in camera coordinates and face the viewer. */
+/* The surface visible in one pixel, for the screen-space passes. depth: the distance along the view
+ * axis; 0 for background. Normals are in camera coordinates and face the viewer. */
 typedef struct pixel {
     float depth;
     tml_vec3 normal;
@@ -81,25 +81,26 @@ typedef struct scene {
     uint8_t *rgba;
 } scene;
 
-/* Camera coordinates relative to the eye of a point at sample position x, y and depth. */
+/* The point at sample position x, y with that depth, in camera coordinates relative to the eye. */
 tml_vec3 render_point(const view *camera, float x, float y, float depth);
 /* One pass over the picture's rows, in bands that run in parallel. */
 typedef void (*render_pass)(scene *s, uint32_t first, uint32_t last);
 
-/* Runs a pass and reports its progress from one fraction of the picture to another; false when
- * cancelled. */
+/* Runs a pass over the rows, and reports its progress from one fraction of the picture to another.
+ * Returns false if cancelled. */
 bool render_rows(scene *s, render_pass pass, const char *stage, double from, double to);
 
-/* Each pixel's nearest sample stands for it in the screen-space passes: fills s->pixels and
- * s->depths. */
+/* Fills s->pixels and s->depths: in the screen-space passes, the nearest sample of a pixel
+ * represents the pixel. */
 void render_pixels(scene *s, uint32_t first, uint32_t last);
 /* The colour of each pixel: fills s->rgba. */
 void render_colors(scene *s, uint32_t first, uint32_t last);
 /* Fills what does not change from pixel to pixel. */
 void render_make_tables(scene *s);
 
-/* Ambient occlusion, key light and floor shadow of each pixel, smoothed: fills s->visible and
- * s->floor_light from s->pixels and s->shadow. Progress and result as render_rows. */
+/* Computes the ambient occlusion, key light and floor shadow of each pixel, smoothed: fills
+ * s->visible and s->floor_light from s->pixels and s->shadow. Progress and result as in
+ * render_rows. */
 bool render_visibility(scene *s, double from, double to);
 
 #endif

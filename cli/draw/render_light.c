@@ -1,12 +1,11 @@
-/* Light that depends on what else is there, worked out a pixel: ambient occlusion from the
- * depths of the neighbourhood, the key light through the shadow map, and the mesh's shadow on a
- * floor.
+/* Light that depends on other parts of the mesh, computed per pixel: ambient occlusion, from the
+ * depths of the neighbourhood; the key light, by the shadow map; and the mesh's shadow on a floor.
  *
  * Occlusion: Jimenez, Wu, Pesce, Jarabo: Practical Realtime Strategies for Accurate Indirect
  * Occlusion. 2016 (horizons in slices of the view, integrated with the cosine). Shadows: Reeves,
- * Salesin, Cook: Rendering Antialiased Shadows with Depth Maps. 1987, on a Vogel spiral, with
- * the receiver's plane as bias. Both turn their samples by Jimenez' interleaved gradient noise
- * and are smoothed across pixels of like depth and normal. */
+ * Salesin, Cook: Rendering Antialiased Shadows with Depth Maps. 1987, on a Vogel spiral, with the
+ * receiver's plane as bias. Both rotate their samples by Jimenez' interleaved gradient noise, and
+ * are smoothed across pixels of similar depth and normal. */
 #include <math.h>
 #include <string.h>
 
@@ -68,8 +67,9 @@ static lanes_float gather_depths(const scene *s, lanes_int column, lanes_int row
     return lanes_select(inside, depth, lanes_of(0));
 }
 
-/* The highest cosine towards the viewer met along (dx, dy) pixels, from the cosine of the
- * tangent plane upwards. What lies beyond reach counts less and less: it may be far in front. */
+/* The largest cosine with the direction to the viewer that occurs along (dx, dy) pixels, at least
+ * that of the tangent plane. The influence of points fades with distance, up to reach: they may lie
+ * far in front. */
 static lanes_float find_horizon(const scene *s, const ambient_lanes *p, lanes_float dx,
                                 lanes_float dy, lanes_float lowest)
 {
@@ -94,8 +94,9 @@ static lanes_float find_horizon(const scene *s, const ambient_lanes *p, lanes_fl
     return horizon;
 }
 
-/* Twice the cosine-weighted part of the arc from the normal to a horizon on the side that turns
- * by side (1 or -1); lean: the normal's angle to the viewer, of which cosine and sine are given. */
+/* Twice the cosine-weighted fraction of the arc from the normal to a horizon. side: 1 or -1, the
+ * side of the horizon. cosine, sine: of the angle between the normal and the direction to the
+ * viewer. */
 static lanes_float find_arc(lanes_float horizon, float side, lanes_float cosine, lanes_float sine)
 {
     lanes_float h = lanes_clamp(horizon, -1, 1);
@@ -104,8 +105,8 @@ static lanes_float find_arc(lanes_float horizon, float side, lanes_float cosine,
            ((2 * h * h - 1) * cosine + 2 * h * away * sine);
 }
 
-/* The cosine-weighted part of the sky that is free above each pixel. turn: of the slices, 0 ...
- * 1. */
+/* The cosine-weighted fraction of the sky that is unoccluded above each pixel. cosines, sines: of
+ * the slices' angles. */
 static lanes_float find_ambient(const scene *s, const ambient_lanes *p, const float *cosines,
                                 const float *sines)
 {
@@ -185,7 +186,7 @@ static void find_row_ambient(const scene *s, uint32_t row, float *ambient)
 
 /* ---- key light ------------------------------------------------------------------------------- */
 
-/* The map from camera coordinates relative to the eye to the shadow map. */
+/* Computes the map from camera coordinates relative to the eye to the shadow map. */
 static void aim_shadow(scene *s)
 {
     const view *camera = &s->camera, *light = &s->light;
@@ -204,7 +205,7 @@ static void aim_shadow(scene *s)
     }
 }
 
-/* Camera coordinates relative to the eye, as a position on the shadow map and its depth. */
+/* Converts camera coordinates relative to the eye to a position on the shadow map and its depth. */
 static tml_vec3 to_light(const scene *s, tml_vec3 p)
 {
     float l[3];
@@ -234,15 +235,15 @@ static light_taps make_taps(int count)
     return taps;
 }
 
-/* The tile of the shadow map that a coordinate lies in; the nearest one to what is outside, 0
- * for NaN. */
+/* The tile of the shadow map that contains a coordinate. Coordinates outside are clamped; 0 for
+ * NaN. */
 static uint32_t tile_of(float texels)
 {
     return (uint32_t)clampf(maxf(texels / SHADOW_TILE, 0), 0, SHADOW_TILES - 1);
 }
 
-/* True where even the nearest texels of all tiles under a disc are no nearer to the light than
- * lowest: most discs lie far from a shadow's edge. */
+/* True if no texel of the tiles under a disc is nearer to the light than lowest. This settles most
+ * discs, which are far from a shadow's edge. */
 static bool is_disc_lit(const scene *s, float x, float y, float radius, float lowest)
 {
     uint32_t left = tile_of(x - radius), right = tile_of(x + radius);
@@ -269,8 +270,8 @@ static void find_tile(void *argument, uint32_t row)
     }
 }
 
-/* How much of a disc of the shadow map, radius in world units, is not nearer to the light than the
- * plane through p. slope: change of depth a sample in x and y on that plane. */
+/* The fraction of a disc of the shadow map that is not nearer to the light than the plane through
+ * p. radius: in world units. slope_x, slope_y: the plane's change of depth per texel. */
 static float find_lit(const scene *s, tml_vec3 p, float slope_x, float slope_y, float bias,
                       float radius, const light_taps *taps, float noise)
 {
@@ -333,7 +334,7 @@ static void find_visibility(scene *s, uint32_t first, uint32_t last)
     }
 }
 
-/* Averages over neighbours of the same surface: the noise goes, the edges stay. */
+/* Averages over neighbours of the same surface, which removes the noise and keeps the edges. */
 static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
 {
     const int32_t width = (int32_t)s->desc->width, height = (int32_t)s->desc->height;
@@ -369,8 +370,8 @@ static void smooth_visibility(scene *s, uint32_t first, uint32_t last)
 
 /* ---- floor ----------------------------------------------------------------------------------- */
 
-/* The floor is the horizontal plane through the mesh's lowest point. It shows only its shadow, also
- * under the mesh's own pixels, so that the blur finds it there. */
+/* The floor is the horizontal plane through the mesh's lowest point. Only its shadow is visible.
+ * The shadow is also computed for pixels that the mesh covers, because the blur reads them. */
 static void find_floor_light(scene *s, uint32_t first, uint32_t last)
 {
     const light_taps taps = make_taps(FLOOR_TAPS);
@@ -391,9 +392,9 @@ static void find_floor_light(scene *s, uint32_t first, uint32_t last)
     }
 }
 
-/* One direction of a blur by a running mean; three runs of each come close to Gauss' bell. lines
- * neighbours run side by side, each of count values that are step apart. copy: room for count *
- * BLUR_LINES values. */
+/* One direction of a blur by a running mean; three runs of each direction approximate a Gaussian.
+ * Blurs `lines` lines that are `across` apart; each has count values that are step apart. copy:
+ * room for count * BLUR_LINES values. */
 static void blur_lines(float *first, uint32_t lines, size_t across, size_t count, size_t step,
                        size_t radius, float *copy)
 {

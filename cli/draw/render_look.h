@@ -1,11 +1,12 @@
-/* What pictures look like: lights and background. */
+/* The look of pictures: lights and background. */
 #ifndef CLI_RENDER_LOOK_H
 #define CLI_RENDER_LOOK_H
 
 #include <trommel/kernel_math.h>
 
-/* Light, in linear units: a warm key light from above left, a cool fill, a rim light from behind,
- * sky and ground. Directions are in camera coordinates, so the light follows the viewer. */
+/* Light, in linear units: a warm key light from above left, a cool fill light, a rim light from
+ * behind, sky and ground. Directions are in camera coordinates, so the lights move with the
+ * viewer. */
 #define KEY_FROM     ((tml_vec3){-0.56f, 0.64f, 0.50f})
 #define FILL_FROM    ((tml_vec3){0.80f, 0.05f, 0.60f})
 #define RIM_FROM     ((tml_vec3){0.45f, 0.45f, -0.77f})

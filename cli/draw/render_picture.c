@@ -1,8 +1,9 @@
 /* From a mesh to a picture: cameras, and the passes. Coverage is in raster.c, screen-space light
  * (occlusion, soft shadows) in render_light.c, the colour of each sample in render_shade.c.
  *
- * The rasteriser finds the nearest triangle at RENDER_SAMPLES^2 samples a pixel; shading then
- * looks up that triangle's corners, so the cost of shading follows the picture, not the mesh. */
+ * The rasteriser finds the nearest triangle at RENDER_SAMPLES^2 samples per pixel. Shading then
+ * looks up that triangle's corners, so the cost of shading depends on the picture's size, not the
+ * mesh's. */
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +72,8 @@ static void find_some_extents(void *argument, uint32_t index)
     }
 }
 
-/* The least and greatest position of the mesh along each direction; false when it has no vertex. */
+/* The smallest and the largest coordinate of the mesh along each direction. Returns false if the
+ * mesh has no vertex. */
 static bool find_extents(const scene *s, const double (*directions)[3], uint32_t count,
                          double *lower, double *upper)
 {
@@ -114,7 +116,8 @@ static void aim_camera(const render_desc *desc, double axes[3][3], double up[3])
     }
 }
 
-/* Axes that look along the key light; camera coordinates turned back into the world's. */
+/* Axes for a view along the key light, in world coordinates; the light's direction is given in
+ * camera coordinates. */
 static void aim_light(const double camera[3][3], double axes[3][3])
 {
     for (int i = 0; i < 3; i++) {
@@ -128,8 +131,8 @@ static void aim_light(const double camera[3][3], double axes[3][3])
     cross(axes[1], axes[2], axes[0]);
 }
 
-/* Narrows the lens and moves the eye sideways until the frame fills the picture. Eye and mesh
- * keep their distance, so that nothing comes to lie behind the eye. */
+/* Narrows the angle of view, and moves the eye sideways, until the frame fills the picture. The
+ * eye's distance from the mesh does not change, so no part of the mesh gets behind the eye. */
 static void zoom_to_frame(scene *s, double tan_x, double tan_y)
 {
     const double most = 64; /* what is outside of the picture stays within raster_fixed's range */
@@ -188,8 +191,8 @@ enum {
     DIRECTIONS
 };
 
-/* A vertex at camera coordinates x, z is in view when |x - eye.x| <= (eye.z - z) tan_x: with the
- * extents of x + z tan_x and of -x + z tan_x that gives eye.x and a least eye.z. */
+/* A vertex at camera coordinates x, z is in view if |x - eye.x| <= (eye.z - z) tan_x. So the
+ * extents of x + z tan_x and of -x + z tan_x determine eye.x and the least eye.z. */
 static void list_directions(const scene *s, const double up[3], double tan_x, double tan_y,
                             double directions[DIRECTIONS][3])
 {
@@ -221,8 +224,8 @@ static void fit_light(scene *s, const double *lower, const double *upper)
     light->depth_unit = s->extent;
 }
 
-/* Lets the camera take in all, or the frame, or puts it where it is given. focal: pixels a unit at
- * distance 1. */
+/* Places the camera: where the user gives it, or else so that it frames the mesh or the frame.
+ * focal: pixels per unit at distance 1. */
 static void fit_camera(scene *s, double focal, double tan_x, double tan_y, const double *lower,
                        const double *upper)
 {
@@ -251,7 +254,7 @@ static void fit_camera(scene *s, double focal, double tan_x, double tan_y, const
     zoom_to_frame(s, tan_x, tan_y);
 }
 
-/* Chooses both views so that they take in every vertex; false when there is none. */
+/* Chooses both views so that they contain every vertex. Returns false if there is no vertex. */
 static bool fit_views(scene *s)
 {
     const render_desc *desc = s->desc;
@@ -299,9 +302,9 @@ bool render_find_camera(tml_context *tml, const tml_mesh *mesh, const render_des
     return true;
 }
 
-/* Position of a point of the world on the view's grid of samples, and its depth: in perspective
- * depth_unit / distance, without 1 ... 2 from the far end to the near one. Both are linear on the
- * screen and grow towards the eye. */
+/* Projects a world position: x, y on the view's grid of samples, and the depth. In perspective, the
+ * depth is depth_unit / distance; otherwise it is 1 ... 2 from the far end to the near end. Both
+ * are linear on the screen and increase towards the eye. */
 static void render_project(const view *v, const double p[3], double *x, double *y, double *depth)
 {
     double c[3];
@@ -354,7 +357,7 @@ static tml_status draw_view(scene *s, const view *v, raster_target *target)
     return raster_draw(s->tml, target, s->mesh, s->vertices);
 }
 
-/* The lit triangles, over the vertices that the camera's view has just projected. */
+/* Draws the lit triangles, with the vertices that were just projected for the camera's view. */
 static tml_status draw_lit(scene *s)
 {
     tml_mesh lit = *s->mesh;
@@ -370,8 +373,8 @@ static tml_status draw_lit(scene *s)
     return raster_draw(s->tml, &s->glow, &lit, s->vertices);
 }
 
-/* Sums each triangle's normal, as long as its area, at its corners. In one thread: the sum's order
- * would otherwise show in its last bits. */
+/* Adds each triangle's normal, as long as its area, to its corners' normals. On one thread, since
+ * the order of the sum affects its last bits. */
 static void sum_normals(const tml_mesh *mesh, float *normals)
 {
     memset(normals, 0, mesh->vertex_count * 3 * sizeof *normals);
@@ -491,7 +494,7 @@ static void end_scene(scene *s, const scene_part parts[SCENE_PARTS])
         tml_free(s->tml, *parts[i].memory, parts[i].size);
 }
 
-/* Allocates and fills what a picture starts from. On failure nothing is kept. */
+/* Allocates and initialises the data of a picture. On failure everything is released. */
 static tml_status begin_scene(scene *s, scene_part parts[SCENE_PARTS])
 {
     const render_desc *desc = s->desc;

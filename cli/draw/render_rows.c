@@ -1,4 +1,4 @@
-/* A pass over the rows of a picture, by all threads, with progress. */
+/* Runs a pass over the rows of a picture, on all threads, with progress. */
 #include "draw/render_internal.h"
 
 typedef struct rows_job {

@@ -1,8 +1,8 @@
-/* What the camera meets at each sample, and its colour: LANES samples at a time, of one pixel or
- * of several.
+/* The visible surface at each sample, and its colour: LANES samples at a time, of one pixel or of
+ * several.
  *
- * A triangle covers many samples. What they have in common, a facet, is worked out once and kept
- * in a small cache; so the cost of shading follows the picture, not the mesh. */
+ * A triangle covers many samples. The data that they share, a facet, is computed once and kept in a
+ * small cache, so the cost of shading depends on the picture's size, not the mesh's. */
 #include <math.h>
 #include <string.h>
 
@@ -48,7 +48,7 @@ typedef struct facet {
     tml_vec3 normals[3];  /* at the corners, camera coordinates; 0 where there is none */
     tml_vec3 face;
     float edge_scale
-        [3];      /* from a weight to the distance of the edge across, in pixels on the screen */
+        [3];      /* from a barycentric weight to the distance of the opposite edge, in pixels */
     float height; /* the triangle's least, in pixels */
 } facet;
 
@@ -123,7 +123,7 @@ static const facet *find_facet(const scene *s, facet_cache *cache, uint64_t tria
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-/* Samples: where they are, and the triangles there. Lanes that are not in use repeat another. */
+/* Samples: their positions, and the triangles there. Unused lanes repeat another lane. */
 typedef struct samples {
     lanes_float x, y, depth;
     uint32_t triangle[LANES];
@@ -196,7 +196,8 @@ static hits find_hits(const scene *s, facet_cache *cache, const samples *at)
     h.normal = lanes_unit(h.normal, face);
     lanes_int away = lanes_dot3(h.normal, face) < 0;
     h.normal = lanes_scale3(h.normal, lanes_select(away, lanes_of(-1), lanes_of(1)));
-    /* At the outline a smooth normal may lean away from the viewer: bring it back to the edge. */
+    /* At the outline, a smooth normal may point away from the viewer; it is rotated back to the
+     * edge. */
     lanes_float lean = lanes_dot3(h.normal, h.to_viewer);
     lanes_vec3 upright = lanes_add3(h.normal, lanes_scale3(h.to_viewer, 0.02f - lean));
     h.normal = lanes_select3(lean < 0.02f, lanes_unit(upright, face), h.normal);
@@ -217,7 +218,7 @@ static lanes_float lit_from(lanes_vec3 normal, tml_vec3 light)
     return lanes_max(lanes_dot3(normal, lanes_vec3_of(light)), lanes_of(0));
 }
 
-/* Blinn's highlight, faded out with the light's cosine so that it ends where the light does. */
+/* Blinn's highlight, faded out with the light's cosine so that it ends where the light ends. */
 static lanes_float highlight(const hits *h, tml_vec3 to_light)
 {
     lanes_vec3 middle = lanes_unit(lanes_add3(lanes_vec3_of(to_light), h->to_viewer), h->normal);
@@ -226,7 +227,7 @@ static lanes_float highlight(const hits *h, tml_vec3 to_light)
     return shine_of(along) * lanes_min(4 * cosine, lanes_of(1));
 }
 
-/* Compresses what is brighter than paper instead of clipping it (Reinhard's curve with a white
+/* Compresses values brighter than paper instead of clipping them (Reinhard's curve with a white
  * point). */
 static lanes_float tone(lanes_float light)
 {
@@ -234,8 +235,8 @@ static lanes_float tone(lanes_float light)
     return light * (1 + light / (white * white)) / (1 + 0.55f * light);
 }
 
-/* How much of the line along the triangle's edges lies here. Where triangles become as small as
- * lines are wide, the lines fade: the surface would be all line. */
+/* The strength of the line along the triangle's edges at these samples. If triangles are almost as
+ * small as lines are wide, the lines fade, since otherwise they would cover the surface. */
 static lanes_float line_at(const scene *s, const hits *h)
 {
     float wire = s->desc->wire;
@@ -389,7 +390,8 @@ static size_t sample_at(const scene *s, uint32_t column, uint32_t row)
     return (size_t)row * s->target.stride + column;
 }
 
-/* The nearest sample of a pixel, 0 ... PIXEL_SAMPLES - 1, and its depth; 0 where nothing is. */
+/* The nearest sample of a pixel, 0 ... PIXEL_SAMPLES - 1, and its depth; 0 if the pixel is
+ * empty. */
 static uint32_t find_nearest(const scene *s, uint32_t column, uint32_t row, float *depth)
 {
     uint32_t best = 0;
@@ -467,8 +469,8 @@ void render_pixels(scene *s, uint32_t first, uint32_t last)
     }
 }
 
-/* The light of the pixel, among this one and its neighbours, whose depth is nearest to the
- * sample's: samples behind an outline belong to another surface than the one that stands for
+/* The light of the pixel whose depth is nearest to the sample's, among this pixel and its
+ * neighbours: samples behind an outline belong to another surface than the one that represents
  * their pixel. */
 static visibility visibility_at(const scene *s, uint32_t column, uint32_t row, float distance)
 {
@@ -489,8 +491,8 @@ static visibility visibility_at(const scene *s, uint32_t column, uint32_t row, f
     return s->visible[best];
 }
 
-/* What glows behind a surface shines through it; on the surface it adds to the light that is
- * there. */
+/* Blends in the colour of lit triangles: strongly if they are behind the surface, so that they show
+ * through it; less if they are the surface. */
 static tml_vec3 add_glow(const scene *s, float depth, float glow, tml_vec3 color)
 {
     if (!(glow > 0))
@@ -527,10 +529,9 @@ static void add_samples(const scene *s, facet_cache *cache, const batch *b, uint
     }
 }
 
-/* Does the pixel's middle sample stand for all? It does where nothing but the normal may change
- * from sample to sample, where their depths lie on a plane as near as one can see, and where the
- * pixels around have nearly the same normal: light is then all but linear, and its mean is that
- * of the middle. */
+/* Can the pixel's middle sample represent all its samples? It can if only the normal varies between
+ * samples, if the samples' depths lie nearly on a plane, and if neighbouring pixels have nearly the
+ * same normal. Light is then almost linear, so its mean is that of the middle sample. */
 static bool is_smooth(const scene *s, uint32_t column, uint32_t row)
 {
     const render_desc *desc = s->desc;
@@ -558,7 +559,7 @@ static bool is_smooth(const scene *s, uint32_t column, uint32_t row)
     return true;
 }
 
-/* Adds a pixel's samples to a batch. Returns how many of it the background shows through. */
+/* Adds a pixel's samples to a batch. Returns the number of samples that show the background. */
 static uint32_t take_samples(const scene *s, uint32_t column, uint32_t row, batch *b)
 {
     uint32_t first = b->count;

@@ -1,4 +1,4 @@
-/* See the header. */
+/* Contact sheets (sheet.h). */
 #include "draw/sheet.h"
 #include "draw/png.h"
 

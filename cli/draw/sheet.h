@@ -10,10 +10,10 @@ typedef struct sheet_tile {
     uint32_t width, height;
 } sheet_tile;
 
-/* Writes a PNG of count tiles in rows of columns, left to right. Each has room as the largest one,
- * or a whole number of times of it so that the room is 128 pixels at least, and is enlarged by as
- * many times as fit there. Errors: UNSUPPORTED (more than 16384 pixels along a side),
- * OUT_OF_MEMORY, and those of tml_picture_save. */
+/* Writes a PNG of count tiles, in rows of `columns` tiles, left to right. All cells have the size
+ * of the largest tile, or a whole multiple of it so that they are at least 128 pixels. Each tile is
+ * enlarged by the largest whole factor that fits its cell. Errors: UNSUPPORTED (more than 16384
+ * pixels along a side), OUT_OF_MEMORY, and those of tml_picture_save. */
 tml_status sheet_save(tml_context *tml, const char *path, const sheet_tile *tiles, uint32_t count,
                       uint32_t columns);
 

@@ -1,4 +1,4 @@
-/* See the header. */
+/* Contact sheets of slices (slices.h). */
 #include "draw/slices.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 
 #include <trommel/volumes.h>
 
-/* The histogram as a line of columns characters, at most 256: block elements, or ASCII ones. The
- * height is the logarithm of the count, so that the few samples of a small part show. out: 4 bytes
- * a column and one. */
+/* Writes the histogram as a line of `columns` characters, at most 256: block elements, or ASCII
+ * characters. The height is the logarithm of the count, so that small counts are visible. out: 4
+ * bytes per column and 1 more. */
 void histogram_sparkline(const tml_value_histogram *h, uint32_t columns, bool ascii, char *out);
 
 #endif
