@@ -1,5 +1,5 @@
 /* Command lines from tables: parsing, and help for a terminal. options_pages.c prints the same
- * tables as man page and completions. The conventions are those of POSIX utility syntax and of
+ * tables as man pages and completions. The conventions are those of POSIX utility syntax and of
  * getopt_long. */
 #include <ctype.h>
 #include <errno.h>
@@ -144,8 +144,8 @@ static bool is_same_word(const char *a, const char *b, size_t length)
     return true;
 }
 
-/* Position of text among "none|forward|central", in any case, or of the only one that begins
- * with it; -1: there is none. *start: the choice (NULL: not wanted). */
+/* Position in "none|forward|central" of the choice that is text, in any case, or that alone begins
+ * with text; -1 if there is none. *start: receives the choice; may be NULL. */
 static int find_choice(const char *choices, const char *text, const char **start)
 {
     const size_t length = strlen(text);
@@ -202,7 +202,7 @@ static bool parse_number(const opt *option, const char *text, double *out)
     return true;
 }
 
-/* Stores text in the option's member. On failure writes what was expected. */
+/* Stores text in the option's member. On failure, prints what was expected. */
 static bool parse_value(const opt *option, const char *text, char *args, char *expected)
 {
     void *member = args + option->offset;
@@ -318,7 +318,7 @@ static const opt_command *find_owner(const char *name)
     return NULL;
 }
 
-/* What the option is called here, or where there is none what to do instead (*note). */
+/* The option's name in this command; or if it has none, what to do instead (*note). */
 static const opt *find_other_name(const opt *const *list, uint32_t count, const char *name,
                                   const char **note)
 {
@@ -350,7 +350,7 @@ static void refuse_unknown(const opt *const *list, uint32_t count, const char *n
         cli_usage("unknown option --%s", name);
 }
 
-/* The option whose long name is, or uniquely begins with, the first length bytes of text. */
+/* The option whose long name equals the first length bytes of text, or alone begins with them. */
 static const opt *find_long(const opt *const *list, uint32_t count, const char *text, size_t length)
 {
     const opt *found = NULL, *second = NULL, *nearest = NULL;
@@ -405,7 +405,8 @@ static const opt *find_letter(const opt *const *list, uint32_t count, char lette
     return NULL;
 }
 
-/* "--png: a.jpg does not end in .png". A long run must not end in an unknown ending. */
+/* Refuses a wrong ending: "--png: a.jpg does not end in .png". A long run must not fail at its end
+ * because of an unknown ending. */
 static opt_outcome refuse_ending(const opt *option, const char *text)
 {
     const char *last = strrchr(option->endings, ' ');
@@ -429,7 +430,8 @@ static opt_outcome take(const opt *option, const char *text, void *args)
     return OPT_REFUSED;
 }
 
-/* The value as the table spells it, where it is one of choices: conditions compare it. */
+/* The value as the table spells it, if it is one of choices, since conditions compare that
+ * spelling. */
 static const char *chosen(const opt *const *list, uint32_t count, const opt *option,
                           const char *value)
 {
@@ -445,7 +447,7 @@ static const char *chosen(const opt *const *list, uint32_t count, const opt *opt
     return value;
 }
 
-/* "-iso 3": a long name behind one dash, which would be letters and their values. */
+/* "-iso 3": a long name behind a single dash, which would mean letters and their values. */
 static bool refuses_one_dash(const opt *const *list, uint32_t count, const char *word)
 {
     char name[64];
@@ -470,8 +472,8 @@ static bool is_known_option(const opt *const *list, uint32_t count, const char *
     return find_name(list, count, name) != NULL;
 }
 
-/* One word "--name", "--name=value" or "-xyz"; value may be the next word, which *index then
- * passes. */
+/* Parses one word "--name", "--name=value" or "-xyz". The value may be the next word; *index then
+ * advances past it. */
 static opt_outcome take_word(const opt_command *command, const opt *const *list, uint32_t count,
                              int argc, char **argv, int *index, void *args)
 {
@@ -516,8 +518,8 @@ static opt_outcome take_word(const opt_command *command, const opt *const *list,
     return OPT_RUN;
 }
 
-/* The option that the output's name was meant for: an operand that ends as its files do and is
- * not there. */
+/* The option for which the user probably meant an output name given as an operand: the operand ends
+ * as that option's files do, and does not exist. */
 static const opt *find_output_for(const opt *const *list, uint32_t count, const char *operand)
 {
     system_file info;
@@ -528,7 +530,7 @@ static const opt *find_output_for(const opt *const *list, uint32_t count, const 
     return NULL;
 }
 
-/* What is said of an operand that cannot be a file's name; false: it may be one. */
+/* The message for an operand that cannot be a file's name. Returns false if it can. */
 static bool refuses_operand(const char *operand)
 {
     double number;
@@ -630,8 +632,8 @@ opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *a
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 84 };
 
-/* Prints text in lines of words that end before HELP_WIDTH, the first of which starts at column
- * used, the others at indent. */
+/* Prints text in lines that end before HELP_WIDTH, broken between words. The first line starts at
+ * column used, the others at indent. */
 static void print_wrapped(FILE *out, const char *text, int used, int indent)
 {
     int column = used;
@@ -657,7 +659,7 @@ static void print_wrapped(FILE *out, const char *text, int used, int indent)
     fputc('\n', out);
 }
 
-/* "  -o, --output FILE"; returns its width. value: what the value is called. */
+/* Prints " -o, --output FILE", and returns its width. value: the name of the value. */
 static int print_name(FILE *out, const opt *option, const char *value)
 {
     int used = option->letter ? fprintf(out, "  -%c, --%s", option->letter, option->name)

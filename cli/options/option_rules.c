@@ -1,5 +1,5 @@
-/* What goes with what: the conditions that an option table states, checked on a command line and
- * described in help. */
+/* Which options may or must be given together: the conditions in an option table, checked for a
+ * command line and described in help. */
 #include <string.h>
 
 #include "cli.h"
@@ -27,13 +27,13 @@ static const struct {
 
 /* ---- terms ----------------------------------------------------------------------------------- */
 
-/* "png" or "by=mean": an option, perhaps with a value, which is a pattern as for a shell. */
+/* "png" or "by=mean": an option, optionally with a value. The value is a pattern, as in a shell. */
 typedef struct term {
     char name[32], value[64];
 } term;
 
-/* Reads a term; returns what separates it from the next: "|" another one that will do, " " another
- * condition. */
+/* Reads a term. Returns the character that separates it from the next term: "|" before an
+ * alternative, " " before another condition. */
 static const char *read_term(const char *text, term *out)
 {
     size_t length = strcspn(text, "| "), name = strcspn(text, "=| ");
@@ -70,8 +70,8 @@ static bool matches(const char *pattern, const char *text)
     return true;
 }
 
-/* Appends "--iso A:B:N" for "iso=*:*": in place of a pattern the form of the option's value that it
- * matches, or what the value is called instead of the star. */
+/* Appends an option with its value: "--iso A:B:N" for "iso=*:*". A pattern is replaced by the form
+ * of the option's value that matches it; a star, by the value's name. */
 static void append_term(const opt *option, const term *t, char *out)
 {
     char form[64] = "";
@@ -93,7 +93,7 @@ static void append_term(const opt *option, const term *t, char *out)
     snprintf(out + used, OPT_TEXT_SIZE - used, "--%s%s%s", option->name, form[0] ? " " : "", form);
 }
 
-/* Is the option given, or with a value: is that its value, its default included? */
+/* Is the option given? With a value: does the option have that value, including by default? */
 static bool holds(const term *t)
 {
     int i = find(line.list, line.count, t->name);
@@ -103,8 +103,8 @@ static bool holds(const term *t)
     return value && matches(t->value, value);
 }
 
-/* Appends "--png, --by mean or --ev" for the terms up to the next condition, without those that the
- * command lacks; returns where the next one begins. any: does one of them hold? */
+/* Appends "--png, --by mean or --ev" for the terms up to the next condition, except options that
+ * the command lacks. Returns where the next condition begins. any: does one of the terms hold? */
 static const char *list_terms(const opt *const *list, uint32_t count, const char *text, char *out,
                               bool *any)
 {
@@ -125,7 +125,7 @@ static const char *list_terms(const opt *const *list, uint32_t count, const char
     return text;
 }
 
-/* An option's section, whose conditions are those of its options that have none. */
+/* An option's section. Its conditions apply to those of its options that have none. */
 static const opt *section_of(const opt *const *list, uint32_t i)
 {
     static const opt none;
@@ -152,8 +152,8 @@ bool opt_is_given(const char *name)
     return i >= 0 && line.given[i];
 }
 
-/* Appends "-o NAME.ply or --png NAME.png" for what must be written; false: the terms are
- * something else. */
+/* Appends "-o NAME.ply or --png NAME.png" for the outputs one of which is required. Returns false
+ * if the terms are of another kind. */
 static bool list_outputs(const char *needs, char *out)
 {
     term t;

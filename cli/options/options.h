@@ -1,9 +1,9 @@
-/* Command lines from tables. One table describes a command's options; from it come the parsing, the
- * defaults, --help, the man page and the shells' completions, so that nothing is described twice.
+/* Command lines from tables. One table describes a command's options. Parsing, defaults, --help,
+ * the man page and the shells' completions all come from that table, so nothing is described twice.
  *
- * Long options may be shortened to a unique beginning and take their value as "--iso 5" or
- * "--iso=5"; short ones as "-o x" or "-ox", and short flags may be clustered. Options and operands
- * mix freely; "--" ends the options. A number must be a whole word: "12abc" is refused. */
+ * Long options may be shortened to a unique prefix, and take their value as "--iso 5" or "--iso=5".
+ * Short options take it as "-o x" or "-ox", and short flags may be clustered. Options and operands
+ * may be mixed; "--" ends the options. A number must be a whole word: "12abc" is refused. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -36,12 +36,12 @@ typedef struct opt_numbers {
     uint32_t count;
 } opt_numbers;
 
-/* Parses text into member. On failure returns what was expected: "three numbers such as 1,1,2.5".
- */
+/* Parses text into member. On failure, returns what was expected: "three numbers such as
+ * 1,1,2.5". */
 typedef const char *(*opt_parse_fn)(const char *text, void *member);
 
-/* Of an output whose value is not its file's name: writes the number-th of its files' names into
- * out; false where there are no more. */
+/* For an output whose value is not its file's name: writes the name of file `number` to out.
+ * Returns false if there are no more files. */
 typedef bool (*opt_names_fn)(const void *args, char **operands, uint32_t number, char *out,
                              size_t size);
 
@@ -57,20 +57,20 @@ typedef struct opt {
     double least, most;   /* numbers and counts: accepted range, when least < most */
     uint32_t count_least, count_most; /* OPT_NUMBERS: how many; 0: 1 to OPT_MAX_NUMBERS */
     opt_parse_fn parse;               /* OPT_CUSTOM */
-    /* ".ply .stl"; NULL: any. OPT_OUTPUT: those it may have; OPT_INPUT: what shells offer, since
-     * its format is found by content. */
+    /* ".ply .stl"; NULL: any. OPT_OUTPUT: the accepted endings; OPT_INPUT: the endings that shells
+     * offer, since an input's format is determined by its content. */
     const char *endings;
     opt_names_fn names; /* OPT_OUTPUT; NULL: the value is the name */
-    /* the line in the short help; "": the help up to its ";"; NULL: not among the few there */
+    /* the line in the short help; "": the help up to its ";"; NULL: not in the short help */
     const char *brief;
 
-    /* An option that is given where it does not apply is a usage error. What a section says
-     * holds for those of its options that do not say it themselves.
+    /* Giving an option where it does not apply is a usage error. A section's conditions apply to
+     * those of its options that have none of their own.
      *
-     * needs: "png", "edge|pixels" (one of them), "output tone=agx" (both); with a value, which
-     * may be a pattern ("output=*.png"), the default counts, too. excludes: the same terms, none
-     * of which may hold; the other option need not say it again. Terms of options that the
-     * command lacks say nothing. */
+     * needs: "png", "edge|pixels" (one of them), "output tone=agx" (both). A term may have a value,
+     * which may be a pattern ("output=*.png"); the option's default then counts, too. excludes: the
+     * same terms, none of which may hold; the other option need not repeat it. Terms about options
+     * that the command lacks are ignored. */
     const char *needs, *excludes;
     uint32_t applies; /* opt_input_kind bits; 0: whatever the input is */
     uint32_t group;   /* opt_group bits, of shared options */
@@ -100,7 +100,7 @@ typedef enum opt_group { OPT_ENGINE = 1, OPT_MEMORY = 2, OPT_QUIET = 4, OPT_JSON
 /* One command: everything that help and parsing need. */
 typedef struct opt_command {
     const char
-        *name; /* "surface"; NULL for the program itself, which takes a command's name, too */
+        *name; /* "surface"; NULL for the program itself, which also accepts a command's name */
     const char *operands; /* "IN", "A [B]", "[FILE...]", or "": how many it takes, by that */
     const char *summary;  /* one line, starts with a capital, no full stop */
     const char *about;    /* paragraphs, separated by an empty line; may be NULL */
@@ -113,25 +113,25 @@ typedef struct opt_command {
 
 typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
 
-/* The program's commands, NULL at the end, which outlive all parsing: a message about an unknown
- * option names the command that has it. */
+/* Registers the program's commands, NULL at the end; the list must outlive all parsing. A message
+ * about an unknown option names the command that has it. */
 void opt_know_commands(const opt_command *const *commands);
 
-/* Fills args, its defaults too, from argv[1 ...], and moves the operands, operand_count of them, to
- * the front of argv[1 ...]. OPT_REFUSED: a message with a remedy went to stderr. */
+/* Fills args from argv[1 ...] and defaults. Moves the operands, operand_count of them, to the front
+ * of argv[1 ...]. OPT_REFUSED: a message with a remedy was printed to stderr. */
 opt_outcome opt_parse(const opt_command *command, int argc, char **argv, void *args,
                       uint32_t *operand_count);
 
-/* Refuses options that are given and not for what the input is, among those that are for some of
- * the kinds among. path: the input's; NULL: it is not about what is in it. Prints what is wrong
- * and returns an exit code. */
+/* Refuses options that were given but do not apply to this input. is: the input's kinds; among:
+ * only options that apply to some of these kinds are checked. path: the input's; NULL: the check
+ * does not concern its content. Prints the reason and returns an exit code. */
 int opt_check_input(uint32_t among, uint32_t is, const char *path);
 
 /* Is the option of that long name given on the latest command line? */
 bool opt_is_given(const char *name);
 
-/* The same table as text for a terminal, in full or as its basic options, a line each; as man
- * pages, that of the program (command NULL) or of one command; and as completions for a shell
+/* Print the table: as text for a terminal, in full, or only its basic options, one line each; as a
+ * man page, of the program (command NULL) or of one command; and as completions for a shell
  * ("bash", "zsh", "fish"). */
 void opt_print_help(const opt_command *command, FILE *out);
 void opt_print_short_help(const opt_command *command, FILE *out);
@@ -140,13 +140,14 @@ void opt_print_man(const opt_command *program, const opt_command *const *command
 void opt_print_completion(const opt_command *program, const opt_command *const *commands,
                           const char *shell, FILE *out);
 
-/* The number that is all of text; false for anything else, nan and infinities included. */
+/* Parses text as a number. Returns false if it is anything else; nan and infinities are refused. */
 bool opt_number(const char *text, double *out);
 bool opt_count(const char *text, uint64_t *out);
-/* The numbers between text's commas (or other separators), at most capacity; 0 when any is bad. */
+/* Splits text at commas (or another separator) into at most capacity numbers. Returns how many
+ * there are; 0 if any is invalid. */
 uint32_t opt_numbers_split(const char *text, char separator, double *out, uint32_t capacity);
-/* "0:64,10:,:": count ranges from the first number up to, not including, the last. An empty first
- * is 0, an empty last UINT64_MAX. */
+/* Parses "0:64,10:,:": count ranges, from the first number up to, but not including, the last. A
+ * missing first is 0, a missing last UINT64_MAX. */
 bool opt_ranges(const char *text, uint32_t count, uint64_t *first, uint64_t *last);
 /* How many single-letter edits turn one word into the other. */
 uint32_t opt_distance(const char *a, const char *b);
@@ -155,21 +156,21 @@ uint32_t opt_distance(const char *a, const char *b);
 
 enum { OPT_MAX_OPTIONS = 96, OPT_TEXT_SIZE = 1024 };
 
-/* The command's own options, then the shared ones, sections included, into list (OPT_MAX_OPTIONS
- * pointers); returns how many. */
+/* Writes the command's own options, then the shared ones, including sections, to list
+ * (OPT_MAX_OPTIONS pointers). Returns how many. */
 uint32_t opt_list(const opt_command *command, const opt **list);
 bool opt_takes_value(const opt *option);
 bool opt_is_file(const opt *option);
 /* What help calls the value: argument, or the choices. */
 const char *opt_value_name(const opt *option);
-/* help, followed by conditions, range and default, into text (OPT_TEXT_SIZE bytes). */
+/* Writes help, followed by conditions, range and default, to text (OPT_TEXT_SIZE bytes). */
 void opt_describe(const opt_command *command, const opt *option, char *text);
-/* Appends the conditions, each behind open, then "; "; returns what the next one is to stand
- * behind. */
+/* Appends the conditions. `open` precedes the first condition, "; " each further one. Returns what
+ * must precede the next text. */
 const char *opt_describe_rules(const opt_command *command, const opt *option, char *text,
                                const char *open);
-/* What a command line gives is noted, then checked. Prints what is wrong and returns an exit
- * code. */
+/* Conditions are checked after the whole command line has been noted: begin, note each option,
+ * check. opt_check_line prints the reason of a refusal, and returns an exit code. */
 void opt_begin_line(const opt_command *command);
 void opt_note(const opt *option, const char *value);
 int opt_check_line(const opt_command *command);

@@ -6,7 +6,8 @@
 
 /* ---- man page -------------------------------------------------------------------------------- */
 
-/* Escapes what roff would interpret; a dash becomes one that can be copied into a shell. */
+/* Escapes characters that roff would interpret. A dash becomes one that can be copied into a
+ * shell. */
 static void print_roff(FILE *out, const char *text)
 {
     bool line_start = true;
@@ -76,8 +77,7 @@ static void print_man_options(FILE *out, const opt_command *command)
     }
 }
 
-/* What differs between the page of the program and that of a command: the heading and the
- * synopsis. */
+/* The parts in which the program's page differs from a command's: the heading and the synopsis. */
 static void print_man_head(FILE *out, const char *upper, const char *name, const char *summary,
                            const char *words)
 {
@@ -152,7 +152,8 @@ void opt_print_man(const opt_command *program, const opt_command *const *command
 
 /* ---- completions ----------------------------------------------------------------------------- */
 
-/* The endings with something between them, between two words; nothing where there are none. */
+/* Prints begin, the endings with `between` between each two, and end; nothing if there are no
+ * endings. */
 static void print_endings(FILE *out, const char *endings, const char *begin, const char *between,
                           const char *end)
 {
@@ -171,7 +172,7 @@ static void print_choices(FILE *out, const char *choices)
         fputc(*choices == '|' ? ' ' : *choices, out);
 }
 
-/* What a shell may offer as the option's value: choices, files, or nothing known. */
+/* The completions that a shell may offer for the option's value: choices, files, or none. */
 static void print_bash_value(FILE *out, const opt_command *command, const opt *option)
 {
     if (!opt_takes_value(option))
@@ -252,7 +253,7 @@ static void print_bash(const opt_command *program, const opt_command *const *com
           out);
 }
 
-/* Text inside single quotes, where special is a set of characters that also want a backslash. */
+/* Writes text inside single quotes. special: characters that also require a backslash. */
 static void print_quoted(FILE *out, const char *text, const char *special)
 {
     for (; *text; text++) {

@@ -1,4 +1,4 @@
-/* The options that all commands share. */
+/* The options that all commands have in common. */
 #include "cli.h"
 
 const opt cli_shared_options[] = {

@@ -1,4 +1,4 @@
-/* Messages of the library in the words of the command line. */
+/* Translates messages of the library into the words of the command line. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,7 +153,7 @@ const word words_table[] = {
     {"desc.threads", "--threads"},
     {0},
 };
-/* What the program always gives, and gives rightly; of these, their members, too. */
+/* Fields that the program always sets correctly; their members count as well. */
 const char words_never[] =
     "bricks.count desc.a desc.bricks desc.slabs desc.allocator desc.attribute_type "
     "desc.b desc.before desc.bit_count desc.adaptive desc.bins desc.buffer desc.buffers "

@@ -1,5 +1,5 @@
-/* The library names the fields of its structs, users know options: one table says which option or
- * thing a field is. */
+/* The library's messages name the fields of its structs, but users know options. One table says to
+ * which option or thing a field corresponds. */
 #ifndef CLI_WORDS_H
 #define CLI_WORDS_H
 
@@ -11,12 +11,11 @@ typedef struct word {
 
 /* Ends with {0}. */
 extern const word words_table[];
-/* Fields that no option and no file of the program's can make the library name, with blanks
- * between. */
+/* Fields, separated by blanks, that no option and no file can cause the library to name. */
 extern const char words_never[];
 
-/* Copies a message of the library, with what its user knows in place of fields, into out;
- * returns it. */
+/* Copies a message of the library to out, with fields replaced by the words that users know.
+ * Returns out. */
 char *words_for_users(const char *message, char *out, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* What a command tells of its run, to people or to programs. The state is the process's: there is
- * one stdout. */
+/* The report of a command's run, for people or for programs. Its state belongs to the process,
+ * since there is one stdout. */
 #include "report/fields.h"
 #include "standard_names.h"
 
@@ -79,8 +79,8 @@ void fields_end(int code, const char *message)
     json_close(j, '{');
 }
 
-/* Begins the line of a figure that is for people, and writes its format, plural or not, into out
- * (TEXT_SIZE bytes); false where it is not. */
+/* Begins the line of a figure if the figure is for people, and writes its format, singular or
+ * plural, to out (TEXT_SIZE bytes). Returns false if it is not for people. */
 static bool begin_text(const char *label, const char *text, bool is_some, bool is_one, char *out)
 {
     if (told.mode != FIELDS_TEXT || !text || (*text == '?' && !is_some))

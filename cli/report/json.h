@@ -13,14 +13,14 @@ typedef struct json {
     bool needs_comma;
 } json;
 
-/* name is NULL for the outermost value and inside arrays. Containers: '{' or '['. */
+/* name is NULL for the outermost value, and inside arrays. Containers: '{' or '['. */
 void json_open(json *j, const char *name, char bracket);
 void json_close(json *j, char bracket);
 void json_text(json *j, const char *name, const char *text); /* NULL: null; bad UTF-8: U+FFFD */
 void json_number(json *j, const char *name, double number);  /* not finite: null */
 void json_count(json *j, const char *name, uint64_t count);
 void json_integer(json *j, const char *name, int64_t number);
-/* A number that is already text; what JSON has no number for (nan, inf) becomes null. */
+/* A number that is already text. Values for which JSON has no number (nan, inf) become null. */
 void json_literal(json *j, const char *name, const char *number);
 void json_flag(json *j, const char *name, bool flag);
 void json_counts(json *j, const char *name, const uint64_t *counts, uint32_t count);

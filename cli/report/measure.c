@@ -1,6 +1,6 @@
-/* Each GPU is measured by a process of its own, as a command would find it: with no driver opened
- * before, and with the drivers' own caches of compiled shaders off or empty. So a driver that
- * crashes or hangs costs its row alone. */
+/* Measures the GPUs for --backend auto. A process of its own measures each GPU, under a command's
+ * usual conditions: no driver was opened before, and the drivers' own caches of compiled shaders
+ * are off or empty. So a driver that crashes or hangs affects only its own row. */
 #include "report/measure.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ static float *cloud(uint32_t count)
     return points;
 }
 
-/* A surface as the command makes it, outputs included: of a volume, or of points by their field. */
+/* A surface as the command makes it, including outputs: of a volume, or of points through their
+ * field. */
 static tml_status make_surface(tml_context *tml, const tml_surface_desc *desc, double *seconds)
 {
     tml_surface_result result;
@@ -56,7 +57,7 @@ static tml_status make_surface(tml_context *tml, const tml_surface_desc *desc, d
     return TML_OK;
 }
 
-/* Of so many times that something is measured, those that half a second has room for. */
+/* Is repetition i to run? The first always is; others only in the first half second. */
 static bool goes_on(int i, int repeats, double start)
 {
     return i == 0 || (i < repeats && cli_now() - start < 0.5);
@@ -79,7 +80,7 @@ static tml_status measure_volume(tml_context *tml, uint32_t side, int repeats, d
     return status;
 }
 
-/* The command's default is a field of 128 samples along its longest side. */
+/* The command's default is a field with 128 samples along its longest side. */
 static tml_status measure_points(tml_context *tml, uint32_t count, int repeats, double *seconds)
 {
     tml_field_desc field = {.resolution = SIDE}, resolved;
@@ -192,7 +193,7 @@ tml_status measure_speeds(bool software, speeds *out, char why[256])
     char folder[1024];
     bool has_folder = system_make_temporary(folder, sizeof folder);
     system_set("__GL_SHADER_DISK_CACHE", "0"); /* NVIDIA's */
-    /* Mesa's has to be there, or OpenGL has no binaries of programs to keep: an empty one. */
+    /* Mesa's cache must exist, though empty; otherwise OpenGL has no program binaries to keep. */
     if (has_folder)
         system_set("MESA_SHADER_CACHE_DIR", folder);
     system_work_apart(list_devices, out, sizeof *out);

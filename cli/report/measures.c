@@ -1,7 +1,8 @@
-/* Area and volume are sums over triangles. A mesh that encloses something uses each edge as
- * often one way as the other, so its directed edges are their own reverses, as a set with
- * repetitions: the sum over them of a hash, less that of the reverses' hashes, is then 0, and
- * else but once in 2^64 it is not. So neither a table of edges nor an order is needed. */
+/* Area and volume are sums over triangles. A mesh that encloses something uses each edge as often
+ * in one direction as in the other, so its directed edges and their reverses are the same multiset.
+ * The sum of hashes of the directed edges, minus that of the reverses, is then 0; for any other
+ * mesh it is 0 with a probability of 2^-64. So neither a table of edges nor an order is
+ * required. */
 #include "report/measures.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@
 
 #include <trommel/extend.h>
 
-/* Triangles at most, of some 20 ns each: what is told of them should not be noticed. */
+/* At most so many triangles, of about 20 ns each, are measured, so that the time is not
+ * noticeable. */
 enum { MOST = 1 << 20 };
 
 struct waiting_triangle {

@@ -1,5 +1,5 @@
-/* Is a mesh closed, how large is it, and what does it enclose: from its triangles in any order,
- * a piece at a time. */
+/* Computes from a mesh's triangles whether the mesh is closed, how large it is, and what volume it
+ * encloses. Triangles may come in any order, a piece at a time. */
 #ifndef CLI_MEASURES_H
 #define CLI_MEASURES_H
 
@@ -18,8 +18,8 @@ typedef struct measures {
     uint64_t vertices; /* of the pieces so far */
 } measures;
 
-/* Adds a piece whose vertices' numbers begin where those before end, and may be those of the
- * next piece. */
+/* Adds a piece whose vertices are numbered from the end of the previous piece's numbers, and may
+ * share numbers with the next piece. */
 void measures_add(tml_context *tml, measures *m, const tml_mesh *piece);
 /* Ends with all pieces there; gives back memory. */
 void measures_end(tml_context *tml, measures *m);

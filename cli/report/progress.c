@@ -1,4 +1,5 @@
-/* A progress bar on stderr, and Ctrl-C. The state is the process's: there is one terminal. */
+/* A progress bar on stderr, and Ctrl-C. The state belongs to the process, since there is one
+ * terminal. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

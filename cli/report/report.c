@@ -1,4 +1,4 @@
-/* What commands report at their end beside their subject. */
+/* The part of a command's final report that does not depend on its subject. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* What commands report at their end beside their subject: how long each stage took, and which
- * files were written. */
+/* The part of a command's final report that does not depend on its subject: how long each stage
+ * took, and which files were written. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -22,8 +22,8 @@ void report_add_stage(report *r, const char *name, double seconds);
 void report_add_output(report *r, const char *path);
 double report_seconds(const report *r); /* of all stages */
 
-/* Tells stages, memory and outputs. bytes: that the operation read in so many seconds; 0: no
- * speed is told. */
+/* Reports stages, memory and outputs. bytes: bytes that the operation read in that many seconds; 0:
+ * no speed is reported. */
 void report_tell(const report *r, double bytes, double seconds);
 
 uint64_t report_peak_memory(void); /* bytes */

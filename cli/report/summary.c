@@ -1,4 +1,4 @@
-/* What "trommel surface" reports at its end. */
+/* The final report of "trommel surface". */
 #include "report/summary.h"
 
 #include <inttypes.h>
@@ -120,8 +120,8 @@ static void tell_row(const summary *s, const frame *f, bool is_first)
     fflush(stdout); /* minutes may pass until the next one */
 }
 
-/* Shares of the crossed cells by their number of triangles, where they were counted, and the
- * colours of these. */
+/* The distribution of the crossed cells by their number of triangles, if it was counted, and the
+ * colours of these numbers. */
 static void tell_cell_counts(const summary *s)
 {
     static const char *const colors[CELL_COUNTS] = {"",        " blue",   " green",

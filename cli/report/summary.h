@@ -1,4 +1,4 @@
-/* What "trommel surface" reports at its end. */
+/* The final report of "trommel surface". */
 #ifndef CLI_SUMMARY_H
 #define CLI_SUMMARY_H
 
@@ -36,9 +36,10 @@ typedef struct summary {
 } summary;
 
 enum { SUMMARY_LABELS = 256 };
-/* "2, 3, 5, 6, 7, 8 ... (20)": labels that the volume has beside the chosen ones. */
+/* "2, 3, 5, 6, 7, 8 ... (20)": labels of the volume that were not chosen. */
 char *summary_other_labels(const summary *s, char out[SUMMARY_LABELS]);
-/* f: the frame that it is, or NULL. For people, a frame is a row, the first under a heading. */
+/* f: the frame that is reported, or NULL. For people, a frame is a row; the first row follows a
+ * heading. */
 void summary_tell(const summary *s, const frame *f, bool is_first);
 
 #endif

@@ -1,4 +1,4 @@
-/* Numbers as people read them. */
+/* Numbers in the forms that people read. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

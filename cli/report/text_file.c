@@ -1,4 +1,4 @@
-/* Text files that commands write: beside the target, and renamed when complete. */
+/* Text files that commands write: next to the target, and renamed when complete. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Text files that commands write: beside the target, and renamed when complete. */
+/* Text files that commands write: next to the target, and renamed when complete. */
 #ifndef CLI_TEXT_FILE_H
 #define CLI_TEXT_FILE_H
 
@@ -16,8 +16,8 @@ typedef struct text_file {
 
 /* False after printing why not. */
 bool text_file_create(const char *path, text_file *out);
-/* Puts the file in its place, or removes it where it is not wanted. False after printing why it
- * failed. */
+/* Moves the file to its place, or removes it if it is unwanted. Returns false, after printing the
+ * reason, on failure. */
 bool text_file_finish(text_file *file, bool is_wanted);
 
 #endif
