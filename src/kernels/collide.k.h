@@ -11,7 +11,7 @@ FUNCTION(float) collide_pose_row(vec4 row, vec3 p)
     PRECISE float xy = rounded_product(row.x, p.x) + rounded_product(row.y, p.y);
     PRECISE float xyz = xy + rounded_product(row.z, p.z);
     PRECISE float moved = xyz + row.w;
-    /* Where there is no PRECISE, no later sum is joined to this one either. */
+    /* Without PRECISE, the product also prevents that a later sum is merged with this one. */
     return rounded_product(moved, 1.0f);
 }
 

@@ -130,7 +130,7 @@ collide_spot a;
 collide_spot b;
 STRUCT_END(collide_apart)
 
-/* p: of the triangle that is a, unless is_swapped. */
+/* p: the point on triangle a, unless is_swapped. */
 FUNCTION(collide_apart)
 collide_apart_offer(collide_apart best, double squared, collide_spot p, collide_spot q,
                     bool is_swapped)
@@ -156,7 +156,7 @@ collide_vertex_to_edge(collide_apart best, collide_spot p, collide_spot from, co
     double length = collide_spot_dot(edge, edge);
     collide_spot q = from;
     if (along >= length &&
-        along > 0.0) /* the far end itself: computed as a sum it may be beside it */
+        along > 0.0) /* the far end itself, since the rounded sum may differ from it */
         q = to;
     else if (along > 0.0) {
         double s = collide_quotient(along, length);
@@ -224,7 +224,7 @@ collide_edge_to_edge(collide_apart best, collide_spot p, collide_spot p_end, col
     double s = collide_spot_dot(collide_spot_cross(r, e), normal);
     double t = collide_spot_dot(collide_spot_cross(r, d), normal);
     if (!(square > 0.0 && s >= 0.0 && s <= square && t >= 0.0 && t <= square))
-        return best; /* nearest at an end, or parallel: then at an end, too */
+        return best; /* nearest at an end; parallel edges are nearest at an end, too */
     double height = collide_spot_dot(r, normal);
     PRECISE double squared = height * collide_quotient(height, square);
     return collide_apart_offer(best, squared, collide_spot_along(p, collide_quotient(s, square), d),

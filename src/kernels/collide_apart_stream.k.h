@@ -2,7 +2,7 @@
  * collide_distance.k.h and collide_apart.k.h. */
 #define COLLIDE_APART_NONE 0xffffffffu
 
-/* In the place of the distance of triangles that are not certainly apart. */
+/* In place of the distance, for triangles that are not certainly apart. */
 FUNCTION(double) collide_apart_code(uint answer)
 {
     return answer == COLLIDE_CROSSING ? -2.0 : -1.0;

@@ -46,7 +46,7 @@ FUNCTION(vec3) collide_leaf_normal(tml_words triangles, uint slot, float scale)
                                  collide_corner_at(triangles, slot, 2u), scale);
 }
 
-/* 1 if a normal points as the leaf's largest, else -1. */
+/* 1 if a normal points to the same side as the leaf's largest normal, else -1. */
 FUNCTION(float) collide_normal_sign(vec3 normal, vec3 largest)
 {
     return dot3(normal, largest) < 0.0f ? -1.0f : 1.0f;

@@ -10,7 +10,7 @@
 #define COLLIDE_CAST_MET    1u /* certainly */
 #define COLLIDE_CAST_UNSURE 2u
 
-/* The farthest that any coordinate is from 0. */
+/* The largest magnitude of the coordinates. */
 FUNCTION(float) collide_farthest(vec3 p)
 {
     return max(max(abs(p.x), abs(p.y)), abs(p.z));

@@ -91,7 +91,7 @@ FUNCTION(uvec4) collide_cut_words(collide_cut cut, uint block, uint first)
     return words;
 }
 
-/* The square of the band, as the host has it. */
+/* The square of the band, computed as on the host. */
 FUNCTION(double) collide_band_limit(tml_words plan, uint grid)
 {
     double band = COLLIDE_DOUBLE(tml_word_float(plan, grid + COLLIDE_GRID_BAND));
@@ -123,7 +123,7 @@ uint place;
 uint cut;
 STRUCT_END(collide_sample)
 
-/* Sample number at of the blocks whose cuts these are. */
+/* Sample number `at` of the blocks to which the cuts belong. */
 FUNCTION(collide_sample) collide_sample_at(tml_words cuts, uint at, tml_words plan)
 {
     uint edge = COLLIDE_GRID_EDGE;

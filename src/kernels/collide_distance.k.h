@@ -81,7 +81,7 @@ collide_near_pose_word(collide_rows rows, collide_box a, collide_box b, float li
     return 0u;
 }
 
-/* tree: 0 or the words of one view, for b. */
+/* tree: 0 for a; COLLIDE_VIEW_WORDS for b. */
 FUNCTION(collide_box)
 collide_near_box(tml_words boxes, tml_words view, uint tree, uint level, uint node)
 {
@@ -141,7 +141,7 @@ FUNCTION(uvec4) collide_near_pair_at(tml_words pairs, uint i)
                  tml_word(pairs, 4u * i + 2u), tml_word(pairs, 4u * i + 3u));
 }
 
-/* A pair's child, of 8 or, where both sides are split, of 64. */
+/* A child of a pair, one of 8; if both sides are split, one of 64. */
 FUNCTION(uvec4) collide_near_child_of(uvec4 pair, uint child, uint splits)
 {
     bool splits_a = (splits & COLLIDE_NEAR_SPLITS_A) != 0u;

@@ -68,7 +68,7 @@ double collide_root(double x)
     return left > above ? up : left <= -below ? down : better;
 }
 #else
-/* By Veltkamp's halves where there is no fast fma. */
+/* By Veltkamp's halves if there is no fast fma. */
 static inline double collide_rounding_of(double product, double a, double b)
 {
 #    ifdef FP_FAST_FMA

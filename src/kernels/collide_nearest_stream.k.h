@@ -141,13 +141,13 @@ collide_find_in(collide_found found, vec3 point, uint node, float node_apart, tm
     return found;
 }
 
-/* The group of boxes that the root is in, as a node. */
+/* The group of boxes that contains the root, as a node. */
 FUNCTION(uint) collide_root_node(tml_words plan)
 {
     return (tml_word(plan, COLLIDE_PLAN_LEVELS) + 1u) << COLLIDE_LEVEL_SHIFT;
 }
 
-/* The nearest triangle that is not farther than found.squared. */
+/* The nearest triangle, if it is no farther than found.squared. */
 FUNCTION(collide_found)
 collide_find(collide_found found, vec3 point, tml_words boxes, tml_words triangles, tml_words plan)
 {

@@ -328,7 +328,7 @@ STRUCT_END(collide_rays_found)
 #define COLLIDE_RAYS_BEYOND  2.535301200456459e30f /* 2^101: no hit's t */
 #define COLLIDE_RAYS_NOWHERE 5.070602400912918e30f /* 2^102 */
 
-/* Keeps another one, from this t on. */
+/* Keeps another triangle that may be hit, at t = low or later. */
 FUNCTION(collide_rays_found) collide_rays_keep(collide_rays_found f, uint slot, float low)
 {
     if (slot == COLLIDE_RAYS_NONE)
@@ -559,7 +559,8 @@ collide_rays_walk(vec4 from, vec4 way, vec2 slope, tml_words tree, uint want, ui
     bool is_beyond = slope.x > 2.0f; /* not for floats */
     bool goes = from.w <= way.w && !is_beyond;
     uvec2 met = UVEC2(0u, 0u);
-    /* Nodes above, the nearest one in the lowest 11 of 128 bits: what is left of met. */
+    /* For each ancestor, what is left of met: 11 bits each, the parent's in the lowest of 128
+     * bits. */
     uvec4 above = UVEC4(0u, 0u, 0u, 0u);
     uint node = 0u;
     if (goes)

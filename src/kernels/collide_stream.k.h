@@ -166,7 +166,7 @@ FUNCTION(uint) collide_leaf_lanes(uint least, uint more, uint leaf)
     return least + (collide_reverse_bits(leaf) < more ? 1u : 0u);
 }
 
-/* Children of a pair: its bits, certain ones and unsure ones. */
+/* The children of a pair that meet: bits of certain ones, and of unsure ones. */
 FUNCTION(uint) collide_children(uint met, uint mask)
 {
     return ((met & mask) | (met & mask) >> 8u) & 0xffu;

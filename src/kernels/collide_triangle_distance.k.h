@@ -23,7 +23,7 @@ vec3 b;
 vec3 c;
 STRUCT_END(triangle_corners)
 
-/* A point of each, as near as any so far. */
+/* A point of each triangle: the nearest pair so far. */
 STRUCT_BEGIN(triangle_near)
 vec3 p;
 vec3 q;
@@ -58,11 +58,11 @@ FUNCTION(triangle_near) triangle_edges(triangle_near best, vec3 p, vec3 d, vec3 
     float er = dot3(e, r);
     float s = triangle_part(de * er - dr * ee, dd * ee - de * de);
     float t = triangle_part(de * s + er, ee);
-    s = triangle_part(de * t - dr, dd); /* where t is at an end, or s was inexact */
+    s = triangle_part(de * t - dr, dd); /* if t is at an end, or s was inexact */
     return triangle_nearer(best, add3(p, scale3(d, s)), add3(q, scale3(e, t)));
 }
 
-/* A vertex and a face, where it lies above that. Its edges are not looked at. */
+/* A vertex and a face, if the vertex projects into the face. The face's edges are not tested. */
 FUNCTION(triangle_near)
 triangle_face(triangle_near best, vec3 p, triangle_corners t, bool is_swapped)
 {
@@ -163,7 +163,7 @@ FUNCTION(vec2) triangle_bounds(vec3 a0, vec3 a1, vec3 a2, vec3 b0, vec3 b1, vec3
     return triangle_bounds_of(best, s, t, largest);
 }
 
-/* The same of a point and a triangle. */
+/* The same for a point and a triangle. */
 FUNCTION(vec2) triangle_point_bounds(vec3 p, vec3 a, vec3 b, vec3 c)
 {
     triangle_corners t = triangle_between(a, b, c, p);

@@ -13,7 +13,7 @@ STRUCT_BEGIN(exact_integer)
 uint word[12];
 STRUCT_END(exact_integer)
 
-/* Of a number in the lower three words, in six. */
+/* Sign-extends a number from its lower three words to six. */
 FUNCTION(exact_integer) exact_integer_of(uvec3 x)
 {
     exact_integer a;
@@ -25,7 +25,7 @@ FUNCTION(exact_integer) exact_integer_of(uvec3 x)
     return a;
 }
 
-/* All words, of a number in the lower six. */
+/* Sign-extends a number from its lower six words to all words. */
 FUNCTION(exact_integer) exact_integer_extended(exact_integer a)
 {
     uint above = 0u - (a.word[5] >> 31u);
@@ -33,7 +33,7 @@ FUNCTION(exact_integer) exact_integer_extended(exact_integer a)
     return a;
 }
 
-/* a + b, or a - b where flip has all bits, else 0. */
+/* a + b if flip is 0; a - b if flip has all bits set. */
 FUNCTION(exact_integer) exact_integer_sum(exact_integer a, exact_integer b, uint flip, uint words)
 {
     uint carry = flip & 1u;

@@ -32,7 +32,7 @@ FUNCTION(uvec2) exact_sum_carry(uint a, uint b, uint carry)
     return UVEC2(total, U(sum < b) | U(total < carry));
 }
 
-/* s + x y z, or s - x y z where flip is NEGATIVE. */
+/* s + x y z; s - x y z if flip is NEGATIVE. */
 FUNCTION(exact_sum) exact_sum_add(exact_sum s, uint x, uint y, uint z, uint flip)
 {
     uint sign = (x ^ y ^ z ^ flip) >> 31u;
@@ -61,7 +61,7 @@ FUNCTION(exact_sum) exact_sum_add(exact_sum s, uint x, uint y, uint z, uint flip
     s.word[i + 2u] = carry.x;
     carry = exact_sum_carry(s.word[i + 3u], v.w ^ flips, carry.y);
     s.word[i + 3u] = carry.x;
-    /* A word of ones and a carry change nothing. */
+    /* Adding a word of all ones and a carry changes nothing. */
     for (i += 4u; i < EXACT_SUM_WORDS && carry.y != sign; i++) {
         carry = exact_sum_carry(s.word[i], flips, carry.y);
         s.word[i] = carry.x;
@@ -110,7 +110,7 @@ FUNCTION(exact_sum) exact_sum_magnitude(exact_sum s)
     return s;
 }
 
-/* The number of the highest bit of what is above 0. */
+/* The index of the highest set bit of a number above 0. */
 FUNCTION(uint) exact_sum_highest(exact_sum s)
 {
     uint last = EXACT_SUM_WORDS - 1u;
@@ -141,7 +141,7 @@ FUNCTION(exact_sum) exact_sum_shift(exact_sum s, uint count)
     return o;
 }
 
-/* 1 where s is above m, 2 below, 0: of what is not below 0. */
+/* Compares two numbers of at least 0. 1: s is above m; 2: s is below m; 0: equal. */
 FUNCTION(uint) exact_sum_order(exact_sum s, exact_sum m)
 {
     uint last = EXACT_SUM_WORDS - 1u;
@@ -169,7 +169,7 @@ FUNCTION(uvec3) exact_sum_quotient(exact_sum n, exact_sum m)
     }
     if (exponent > 126)
         return UVEC3(sign | 0x7f800000u, 1u, sign | 0x7f800000u);
-    /* n / m is from 1 to 2; bits of the float, fewer of a subnormal one */
+    /* n / m is in [1, 2); bits: those of the float, fewer if it is subnormal */
     int bits = 24 + min(exponent + 126, 0);
     if (bits < 0)
         return UVEC3(sign, 1u, sign);
@@ -179,7 +179,7 @@ FUNCTION(uvec3) exact_sum_quotient(exact_sum n, exact_sum m)
         first += 1u;
     uint end = min((exact_sum_highest(m) >> 5u) + 2u, EXACT_SUM_WORDS);
     for (int i = 0; i < bits; i++) {
-        /* n - m if that is not below 0, twice */
+        /* twice n; twice n - m if that is not below 0 */
         exact_sum rest = n;
         uvec2 carry = UVEC2(0u, 1u);
         for (uint k = first; k < end; k++) {
@@ -202,7 +202,7 @@ FUNCTION(uvec3) exact_sum_quotient(exact_sum n, exact_sum m)
 
 /* ---- lines and triangles, by their bits ------------------------------------------------------ */
 
-/* Whether the ray's line passes through the triangle, as tree_cast_hits.c tells it. */
+/* Does the ray's line pass through the triangle? Decided as in tree_cast_hits.c. */
 FUNCTION(uint) exact_line_passes(uvec3 a, uvec3 b, uvec3 c, uvec3 origin, uvec3 way)
 {
     uint signs = 0u; /* bits of exact_sum_sign's */

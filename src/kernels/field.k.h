@@ -57,7 +57,7 @@ FUNCTION(float) field_term(int formula, float q2, float reach, float margin)
     return reach * max(1.0f - q, 0.0f) - margin;
 }
 
-/* What a term is multiplied by, of a point of that density; no length's range: 0. */
+/* The factor of a point's term, from the point's density; 0 if the density is out of range. */
 FUNCTION(float) field_share(float density)
 {
     return density >= 1e-30f && density <= 1e30f ? 1.0f / density : 0.0f;

@@ -5,7 +5,7 @@ ARG_ADDRESS(out_at)
 ARG_ADDRESS(points)    /* field_plan.points */
 ARG_ADDRESS(densities) /* field_plan.densities, or its shapes, or 0 */
 ARG_ADDRESS(starts)    /* field_plan.starts in u32 */
-ARG_ADDRESS(levels)    /* FIELD_LEVEL_WORDS u32 a level, field_internal.h */
+ARG_ADDRESS(levels)    /* FIELD_LEVEL_WORDS u32 per level, field_internal.h */
 ARG_ADDRESS(bricks)    /* the number of bricks with points near; then those bricks' indices */
 ARG_UINT(dims_x)
 ARG_UINT(dims_y)

@@ -99,7 +99,7 @@ FUNCTION(field_mean_point) field_mean_point_of(tml_words plan, uint bin, uvec4 r
     return result;
 }
 
-/* Floats 4 quad ... 4 quad + 3 of a point's, 0 from width on. */
+/* Floats 4 quad ... 4 quad + 3 of a point's values; 0 from width on. */
 FUNCTION(vec4) field_mean_quad(tml_words values, uint point, uint width, uint quad)
 {
     uint at = width * point + 4u * quad, left = width - 4u * quad;

@@ -6,7 +6,7 @@
  * known constant here: in a ball with weights 1 - q^3, the variance along each axis is 0.15 of the
  * squared radius. */
 
-/* Halves of the longest axis, in radii, are within: */
+/* Bounds of half the longest axis, in radii. */
 #define FIELD_SHAPE_LEAST 0.5f
 #define FIELD_SHAPE_MOST  1.5f /* TML_FIELD_SHAPES_REACH */
 
@@ -47,7 +47,7 @@ FUNCTION(field_axes) field_axes_of(vec3 diagonal, vec3 others)
     a.u = VEC3(1.0f, 0.0f, 0.0f);
     a.v = VEC3(0.0f, 1.0f, 0.0f);
     a.w = VEC3(0.0f, 0.0f, 1.0f);
-    for (int turn = 0; turn < 15; turn++) /* five of each pair: then nothing changes any more */
+    for (int turn = 0; turn < 15; turn++) /* five of each pair; more change nothing */
         a = field_axes_turned(a);
     return a;
 }
@@ -59,7 +59,7 @@ vec3 others;
 float volume; /* of the ellipsoid, over that of the ball */
 STRUCT_END(field_shape)
 
-/* Of the moments around a point. The shape is over FIELD_SHAPE_MOST radii. */
+/* The shape from the moments around a point. The moments have a reach of FIELD_SHAPE_MOST radii. */
 FUNCTION(field_shape)
 field_shape_of(field_mean_sum moments, float smoothing, float flattest, float lone, float fewest)
 {

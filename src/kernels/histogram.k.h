@@ -48,7 +48,7 @@ FUNCTION(uint) histogram_float(uvec2 sum, int shift)
     uvec2 rest = sign != 0u ? histogram_negative(sum) : sum;
     if ((rest.x | rest.y) == 0u)
         return 0u;
-    int exponent = 63 + 127 - 150 - shift; /* its bits, of a number whose highest bit is bit 63 */
+    int exponent = 63 + 127 - 150 - shift; /* its bits, for a number whose highest bit is bit 63 */
     for (uint step = 32u; step > 0u; step = step >> 1) {
         bool is_small = step == 32u ? rest.y == 0u : (rest.y >> (32u - step)) == 0u;
         if (is_small) {

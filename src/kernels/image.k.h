@@ -140,7 +140,7 @@ FUNCTION(uint) image_magnitude(float x)
     return floatBitsToUint(x) & 0x7fffffffu;
 }
 
-/* What a picture's values are (tml_image_values). */
+/* The kind of a picture's values (tml_image_values). */
 #define IMAGE_LINEAR 0u
 #define IMAGE_LOG2   1u
 #define IMAGE_LN     2u

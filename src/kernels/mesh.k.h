@@ -1,6 +1,6 @@
 /* Indexed triangles in streams, and the smoothing of their vertices. */
 
-/* Of a coordinate's bits: is it finite and within 2^100? */
+/* Is a coordinate, given by its bits, finite and within 2^100? */
 FUNCTION(bool) mesh_bits_are_usable(uint bits)
 {
     return (bits & 0x7fffffffu) <= 0x71800000u;

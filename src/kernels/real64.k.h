@@ -6,20 +6,20 @@
  * Arithmetic selects between cases, and all operands take the same path: the compilers of software
  * drivers take minutes for branches. */
 #define real64        uvec2
-#define REAL64_BEYOND 0x7ff00000u /* the high word; the low one means nothing */
+#define REAL64_BEYOND 0x7ff00000u /* the high word; the low word is arbitrary */
 
 FUNCTION(uint) real64_exponent(uvec2 a)
 {
     return a.y >> 20u & 0x7ffu;
 }
 
-/* 1 or 0, as all that is named is_ below. */
+/* Returns 1 or 0, as everything named is_ below. */
 FUNCTION(uint) real64_is_other_than_zero(uvec2 a)
 {
     return min(real64_exponent(a), 1u);
 }
 
-/* With the leading one, bit 52; of zero: 0. */
+/* The significand with its leading one, bit 52; 0 for zero. */
 FUNCTION(uvec2) real64_significand(uvec2 a)
 {
     uint is_other = real64_is_other_than_zero(a);
@@ -118,7 +118,7 @@ FUNCTION(uvec2) real64_multiply(uvec2 a, uvec2 b)
     uint w2 = tml_multiply_high(m.x, n.y) + tml_multiply_high(m.y, n.x) + carry; /* below 2^23 */
     w2 += hh;
     uint w3 = tml_multiply_high(m.y, n.y) + U(w2 < hh);
-    /* 105 or 106 bits: of those, the upper 56 or 57, as 57 */
+    /* the upper 56 or 57 of 105 or 106 bits, as 57 bits */
     uint lost = min((m.x * n.x) | (w1 << 15u), 1u);
     uvec2 top = UVEC2((w1 >> 17u) | (w2 << 15u) | lost, (w2 >> 17u) | (w3 << 15u));
     uint is_short = 1u - (top.y >> 24u);
@@ -130,7 +130,7 @@ FUNCTION(uvec2) real64_multiply(uvec2 a, uvec2 b)
     return UVEC2(result.x, result.y | (REAL64_BEYOND * is_beyond));
 }
 
-/* sum + a * b, each rounded; of a sum that is not -0. A factor b of 0 costs nothing. */
+/* sum + a * b, each rounded. sum must not be -0. A factor b of 0 costs nothing. */
 FUNCTION(uvec2) real64_add_product(uvec2 sum, uvec2 a, uvec2 b)
 {
     if (real64_is_other_than_zero(b) == 0u)
@@ -144,7 +144,7 @@ FUNCTION(uvec2) real64_scale(uvec2 a, int power)
     return UVEC2(a.x, a.y + (U(power) << 20u) * real64_is_other_than_zero(a));
 }
 
-/* 1 if a < b, else 0, as the other comparisons. */
+/* 1 if a < b, else 0; the other comparisons likewise. */
 FUNCTION(uint) real64_less(uvec2 a, uvec2 b)
 {
     uint a_below = a.y >> 31u, b_below = b.y >> 31u;
@@ -154,7 +154,7 @@ FUNCTION(uint) real64_less(uvec2 a, uvec2 b)
     return (among_below | (among_above & (1u - a_below))) & is_other;
 }
 
-/* NaN, which is beyond, is not at most anything. */
+/* NaN, which is outside the range, is not at most any number. */
 FUNCTION(uint) real64_at_most(uvec2 a, uvec2 b)
 {
     return (1u - real64_less(b, a)) & U(real64_exponent(a) < 0x7ffu);
@@ -196,7 +196,7 @@ FUNCTION(uvec2) real64_of_float(uint bits)
 FUNCTION(uint) real64_to_float(uvec2 a)
 {
     int exponent = I(real64_exponent(a)) - 896;
-    /* 24 bits, three more, and what is lost */
+    /* 24 bits, three more, and a bit for all that are lost */
     uvec2 m = real64_shift_right(real64_significand(a), U(26 + max(1 - exponent, 0)));
     uint kept = m.x >> 3u;
     kept += ((m.x & 7u) + (kept & 1u) + 3u) >> 3u;

@@ -18,7 +18,7 @@
 #define FIELD_BINS_LARGEST 42u /* the first level's reach, beyond which no point reaches */
 #define FIELD_BINS_LEAST   44u /* of radii */
 #define FIELD_BINS_MOST    46u /* of radii */
-#define FIELD_BINS_NEAR    48u /* of reaches in samples: less meets a sample only by rounding */
+#define FIELD_BINS_NEAR    48u /* in samples; a smaller reach meets a sample only by rounding */
 #define FIELD_BINS_COUNT   50u /* of levels */
 #define FIELD_BINS_NONE    51u /* the bin of points that reach no sample, after all others */
 #define FIELD_BINS_LEVELS                                                                          \

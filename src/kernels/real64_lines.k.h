@@ -135,15 +135,15 @@ real64_line_t(real64_vec3 a, real64_vec3 b, real64_vec3 c, real64_vec3 origin, r
     off = real64_add(off, real64_scale(real64_magnitude(product), -51));
     uvec2 least =
         real64_subtract(real64_magnitude(m), real64_multiply(size, real64_farthest3(way)));
-    /* half the last place; below a power of two that is half as much */
+    /* half the last place; just below a power of two, it is half as much */
     int place = I(exponent) - 151 - ((bits & 0x7fffffu) == 0u ? 1 : 0);
     uint is_sure = real64_less(real64_add(rest, off), real64_scale(least, place));
-    /* from 2^-100 to 2^101: not what a device may take for 0 */
+    /* from 2^-100 to 2^101: not flushed to 0 by any device */
     bool fits = down < 700 && exponent >= 27u && exponent < 228u;
     return is_sure != 0u && fits ? bits : REAL64_FLOAT_NAN;
 }
 
-/* Of b that is not 0. */
+/* a / b, for b other than 0. */
 FUNCTION(uvec2) real64_divide(uvec2 a, uvec2 b)
 {
     uvec2 m = real64_significand(a);

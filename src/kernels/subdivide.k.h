@@ -66,7 +66,7 @@ FUNCTION(float) loop_sharpness(tml_words halves, uint h)
     return tml_word_float(halves, 4u * h + 3u);
 }
 
-/* The lower half-edge of an edge is its first: it alone makes the edge's data. */
+/* The lower half-edge of an edge is the edge's first, which creates the edge's data. */
 FUNCTION(bool) loop_is_first(tml_words halves, uint h)
 {
     return h < loop_twin(halves, h);
@@ -185,7 +185,7 @@ FUNCTION(uvec3) loop_child_triangle(uint i, tml_words halves, uint vertex_count)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Value i of an array of n floats a value, n a constant; components from n on are 0. */
+/* Value i of an array with n floats per value, n constant; components from n on are 0. */
 FUNCTION(vec4) loop_value(tml_words values, uint n, uint i)
 {
     uint at = n * i;
@@ -273,7 +273,7 @@ FUNCTION(loop_ring) loop_ring_add(loop_ring ring, vec4 difference, float sharp)
     return ring;
 }
 
-/* The neighbour of h's origin along h: h's end or, with LOOP_REFINED, the edge point. */
+/* The neighbour of h's origin along h: h's end; with LOOP_REFINED, the edge point. */
 FUNCTION(uint) loop_neighbour(tml_words halves, uint h, uint vertex_count, uint flags)
 {
     if ((flags & LOOP_REFINED) != 0u)
@@ -281,7 +281,7 @@ FUNCTION(uint) loop_neighbour(tml_words halves, uint h, uint vertex_count, uint 
     return loop_origin(halves, loop_next(h));
 }
 
-/* The neighbour of h's end along h: h's origin or, with LOOP_REFINED, the edge point. */
+/* The neighbour of h's end along h: h's origin; with LOOP_REFINED, the edge point. */
 FUNCTION(uint) loop_last_neighbour(tml_words halves, uint h, uint vertex_count, uint flags)
 {
     if ((flags & LOOP_REFINED) != 0u)

@@ -15,7 +15,7 @@
 /* Words of an adaptive level's sizes. */
 #define LEVEL_TRIANGLES 0u
 #define LEVEL_HALVES    1u
-#define LEVEL_SHORT     2u /* not 0: it, or a level before it, is empty for want of room */
+#define LEVEL_SHORT     2u /* not 0: there was no room for this level, or for one before it */
 #define LEVEL_SIZES     3u
 
 #endif

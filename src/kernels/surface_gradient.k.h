@@ -42,7 +42,7 @@ FUNCTION(float) surface_tap(GRADIENT_PARAMS, int axis, int d)
     return GRADIENT_SOBEL ? surface_smooth9(corners, edges, centre) : centre;
 }
 
-/* Per grid step, from the difference of the samples one step before and one after. */
+/* The derivative per grid step, from the differences to the samples one step before and after. */
 FUNCTION(float) surface_central(float difference)
 {
     return difference * 0.5f;

@@ -25,7 +25,7 @@ FUNCTION(uint) net_number(tml_words plan, net_spot at)
     return at.word + tml_word(plan, NETS_WORDS) * (at.y + tml_word(plan, NETS_SIZE + 1u) * at.z);
 }
 
-/* Bits of a word that are columns from low on, below end. */
+/* The bits of a word whose columns are in [low, end). */
 FUNCTION(uint) net_columns(uint word, uint low, uint end)
 {
     uint first = 32u * word;
@@ -110,7 +110,7 @@ FUNCTION(bool) net_is_less(tml_words plan, uvec2 a, uvec2 b)
     return a_high < b_high || (a_high == b_high && a.x < b.x);
 }
 
-/* Is a the side that a face's normal points away from? */
+/* Is label a on the side from which the face's normal points away? */
 FUNCTION(bool) net_is_first(tml_words plan, uvec2 a, uvec2 b)
 {
     if (net_is_background(plan, a) || net_is_background(plan, b))
@@ -231,7 +231,7 @@ FUNCTION(uvec4) net_shifted(uvec4 q, uvec4 next, uint bytes)
                  q.z >> shift | q.w << (32u - shift), q.w >> shift | next.x << (32u - shift));
 }
 
-/* A bit for each sample of a word that is unlike the other word's. */
+/* A bit for each sample of a word that differs from that of the other word. */
 FUNCTION(uint) net_unlike_bytes(uint a, uint b)
 {
     uint d = a ^ b;
@@ -416,7 +416,7 @@ FUNCTION(net_around) net_around_of(tml_words edges, uint i, uint words, uint row
     return a;
 }
 
-/* Bits of both columns of a cell. */
+/* For each cell, the or of the bits of its two columns. */
 FUNCTION(uint) net_both(uint own, uint next)
 {
     return own | own >> 1u | next << 31u;
@@ -471,7 +471,7 @@ FUNCTION(uint) net_first_place(uint border)
     return border == 0u ? U(NETS_HALF) : border == 1u ? U(2 * NETS_HALF) : 0u;
 }
 
-/* Places along x and y, and along z. */
+/* Packs a position: x and y in one word, z in another. */
 FUNCTION(uvec2) net_pack_place(uvec3 place)
 {
     return UVEC2(place.x | place.y << 16u, place.z);

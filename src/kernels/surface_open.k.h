@@ -1,7 +1,7 @@
 /* Cells whose case does not determine their topology (surface/surface_topology.h), called open:
  * words of such cells, and the numbers of the corners of a cell's triangles. */
 
-/* As in surface.k.h, where that is included. */
+/* As in surface.k.h, unless that is included. */
 #ifndef WORD
 #    define WORD uint
 #endif

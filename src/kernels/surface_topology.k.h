@@ -112,7 +112,8 @@ FUNCTION(int) topology_sign(topology_columns c, uint what)
         return exact_integer_sign(mixed, TOPOLOGY_WORDS);
     exact_integer low = topology_low(c);
     exact_integer high = topology_high(c);
-    /* Sums of two or three products: in a loop, so that compilers of shaders have one. */
+    /* Sums of two or three products, in a loop, so that shader compilers inline a single
+     * product. */
     exact_integer total = low;
     for (uint i = 0u; i < 3u; i++) {
         exact_integer a = mixed;

@@ -13,7 +13,7 @@
 #define TYPE_F32 10u
 #define TYPE_F64 11u
 
-/* Two bits a type: log2 of its size in bytes. */
+/* Two bits per type: log2 of its size in bytes. */
 #define TYPE_SIZES_LOG2      0x00e7e940u
 #define TYPE_SIZE_LOG2(type) ((TYPE_SIZES_LOG2 >> (2u * (type))) & 3u)
 /* One bit a type. */
