@@ -254,8 +254,8 @@ ARG_ADDRESS(words)
 ARG_ADDRESS(places)
 ARG_ADDRESS(base)  /* optional: u64 */
 ARG_ADDRESS(total) /* MOVE_BOTH, count: u64, elements kept in all passes */
-ARG_ADDRESS(count) /* optional: the caller's, gets *total */
-ARG_ADDRESS(next)  /* optional, positions only: u64, gets the first position past room */
+ARG_ADDRESS(count) /* optional: the caller's, receives *total */
+ARG_ADDRESS(next)  /* optional, for positions only: u64, receives the first position past room */
 ARG_ADDRESS(length_at)
 ARG_UINT(first_low) /* the pass's first element */
 ARG_UINT(first_high)

@@ -13,9 +13,8 @@ typedef struct vk_keep_bits {
     vk_address
         counts;     /* u32 per tile: its set bits or, with totals, its output offset in the pass */
     uint64_t tiles; /* at least 1, so that an empty stream's count is written */
-    vk_address
-        totals;    /* 0, or two u64: elements kept before the pass; gets those kept with it, too */
-    bool is_first; /* none are kept before the pass: totals[0] is not read */
+    vk_address totals; /* 0, or two u64: elements kept before the pass; and (written) after it */
+    bool is_first;     /* none are kept before the pass: totals[0] is not read */
     vk_address scan_scratch;
 } vk_keep_bits;
 
@@ -43,7 +42,7 @@ tml_status vk_keep_record(tml_context *tml, const tml_keep *keep, vk_address par
 typedef struct vk_column {
     vk_address from; /* the stream's first element; 0: positions, u32 or u64 by size */
     vk_address to;
-    vk_address next; /* positions: 0, or a u64 that gets the first position past room */
+    vk_address next; /* positions: 0, or a u64 that receives the first position past room */
     uint64_t room;   /* capacity of "to", in elements */
     uint32_t size;   /* bytes of an element */
 } vk_column;
@@ -76,14 +75,14 @@ typedef struct vk_one_pass {
     vk_address states; /* vk_one_pass_states_take */
     bool is_chained;   /* totals are running totals, even of one pass */
     bool is_wide;      /* the caller's count is u64 */
-    bool has_first;    /* is_chained: the first running total is there, and not 0 */
+    bool has_first;    /* is_chained: the first running total was stored before, and is not 0 */
     bool is_both;      /* a partition, of one pass, whose tiles are all resident */
 } vk_one_pass;
 
 /* Scratch for the look-back states of the longest pass, used while recording. */
 vk_address vk_one_pass_states_take(vk_arena *arena, const vk_passes *passes);
 
-/* Can the shader, whose capacity has 32 bits, express this one? */
+/* Can the shader, whose capacity has 32 bits, represent this capacity? */
 bool vk_one_pass_fits(uint64_t bound, uint64_t room);
 
 /* Records one pass with that module and its specialization constants 0 ... 3. The caller sets

@@ -40,7 +40,7 @@ static tml_status record_copy(tml_context *tml, const vk_buffer *from, VkDeviceS
         return status;
     VkBuffer handles[2] = {from->handle, to->handle};
     VkBufferCopy region = {from->offset + from_offset, to->offset + to_offset, size};
-    /* An array of a program in the caller's scratch has an address alone. */
+    /* An array of a program in the caller's scratch has only an address. */
     if (!from->handle && vk_find_buffer(tml, from->address, &handles[0], &region.srcOffset))
         region.srcOffset += from_offset;
     if (!to->handle && vk_find_buffer(tml, to->address, &handles[1], &region.dstOffset))
@@ -261,7 +261,7 @@ void vk_unmap(tml_context *tml, tml_slot *slot)
     vk_buffer *buffer = slot->memory;
     if (!buffer->mapping)
         return;
-    /* While recording, too, the copy goes into the context's own command buffer. */
+    /* Even while recording, the copy goes into the context's own command buffer. */
     vk_device *device = vk_device_of(tml);
     const VkCommandBuffer lent_commands = device->lent_commands;
     const bool after_barrier = device->after_barrier, only_compute = device->only_compute;

@@ -289,7 +289,7 @@ static bool keeps_moving(VkDriverId driver)
            driver == VK_DRIVER_ID_AMD_OPEN_SOURCE || driver == VK_DRIVER_ID_MESA_RADV;
 }
 
-/* Two workgroups a core: enough registers for each, on all of these devices. */
+/* Two workgroups per core, with enough registers for each, on all of these devices. */
 static uint32_t resident_groups(const physical *p)
 {
     const VkPhysicalDeviceShaderCorePropertiesAMD *amd = &p->cores_amd;
@@ -345,7 +345,7 @@ static VkResult create_device(vk_device *device, const physical *p)
         .timelineSemaphore = VK_TRUE}; /* every Vulkan 1.2 has it */
     const VkPhysicalDeviceFeatures features = {.shaderFloat64 = p->features.shaderFloat64,
                                                .shaderInt64 = p->features.shaderInt64};
-    /* A device that has it must be made with it; its header is vulkan_beta.h. */
+    /* A device that has it must be created with it; it is declared in vulkan_beta.h. */
     static const char portability[] = "VK_KHR_portability_subset";
     const char *names[2];
     uint32_t name_count = 0;

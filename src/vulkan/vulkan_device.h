@@ -87,8 +87,8 @@ struct vk_device {
 
     vk_memory memory;
     vk_buffer *arena;     /* the memory of tml->scratch */
-    bool arena_recorded;  /* a command buffer of the caller addresses it */
-    vk_buffer *retired;   /* outgrown arenas that a command buffer of the caller addresses */
+    bool arena_recorded;  /* a caller-owned command buffer addresses it */
+    vk_buffer *retired;   /* outgrown arenas that a caller-owned command buffer addresses */
     vk_buffer *discarded; /* to be freed when their last batch has completed */
 
     VkCommandPool pool;
@@ -151,7 +151,7 @@ void vk_close(tml_context *tml);
 /* Status and message of a failed Vulkan call. what: names the call, as "tml_open:
  * vkCreateDevice". */
 tml_status vk_failed(tml_context *tml, VkResult result, const char *what);
-/* Names an object for debuggers, where the instance has VK_EXT_debug_utils. */
+/* Names an object for debuggers, if the instance has VK_EXT_debug_utils. */
 void vk_name(const vk_device *device, VkObjectType type, uint64_t handle, const char *name);
 
 /* ---- vulkan_probe.c -------------------------------------------------------------------------- */

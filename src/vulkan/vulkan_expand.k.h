@@ -18,7 +18,7 @@
 
 /* Specialization constants of all expand shaders. */
 #define EXPAND_SPEC_COUNT_SIZE 0u /* bytes of a count in memory: 1, 2, 4 */
-#define EXPAND_SPEC_ONE_PASS   1u /* expand.comp: places come by look-back, else from "places" */
+#define EXPAND_SPEC_ONE_PASS   1u /* expand.comp: by look-back; otherwise from "places" */
 #define EXPAND_SPECS           2u
 
 /* Arguments of all expand shaders, for one pass of sources. Tile t's outputs begin at places[t] and

@@ -145,7 +145,7 @@ static tml_status count_pass(tml_context *tml, const tml_histogram_desc *desc,
                        });
 }
 
-/* The bins of a pass's elements, where they are not given. */
+/* Computes the bins of a pass's elements, if they are not given. */
 static tml_status make_bins(tml_context *tml, const tml_histogram_resolved *resolved,
                             const histogram_layout *l, const vk_pass *pass)
 {

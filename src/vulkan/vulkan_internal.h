@@ -37,7 +37,7 @@ typedef struct vk_passes {
     uint64_t items;
     vk_address lengths; /* a u32 per pass, then the grids; 0: the length is the bound */
     vk_address total;   /* u64: the stream's length; 0 if lengths is 0 */
-    /* lengths is the caller's u32, clamped by each who reads it; no grids, no total */
+    /* lengths is the caller's u32, which every reader clamps; no grids, no total */
     bool is_lent;
 } vk_passes;
 
@@ -81,7 +81,7 @@ tml_status vk_kernel_module(tml_context *tml, const tml_kernel *kernel, vk_kerne
 enum { VK_KERNEL_SPECS = 4 };
 void vk_kernel_specs(const tml_context *tml, const tml_kernel *kernel,
                      const tml_buffer in[TML_MAX_INPUTS], uint32_t specs[VK_KERNEL_SPECS]);
-/* A kernel with what a desc gives it. */
+/* A kernel with its inputs and parameters from a desc. */
 typedef struct vk_kernel_use {
     const tml_kernel *kernel;
     const tml_params *params;
@@ -117,7 +117,7 @@ tml_status vk_map_pass(tml_context *tml, const vk_kernel_use *use, const vk_pass
 size_t vk_scan_counts_scratch(uint32_t count);
 tml_status vk_scan_counts(tml_context *tml, vk_address values, uint32_t count, vk_address scratch,
                           vk_address base, vk_address total);
-/* The same of at most count values; length: 0, or a u32 that says how many. */
+/* The same for at most count values. length: 0, or a u32 with their number. */
 tml_status vk_scan_counts_of(tml_context *tml, vk_address values, uint32_t count, vk_address length,
                              vk_address scratch);
 

@@ -69,7 +69,7 @@ static void close_shaderc(shaderc_library *s)
     *s = (shaderc_library){0};
 }
 
-/* Opens libshaderc and loads its functions. On failure, why gets the reason. */
+/* Opens libshaderc and loads its functions. On failure, why receives the reason. */
 static bool open_shaderc(shaderc_library *s, char *why, size_t why_size)
 {
     s->library = tml_library_open(TML_LIBRARY_SHADERC, why, why_size);
@@ -228,7 +228,7 @@ void vk_kernels_learn(tml_context *tml, const tml_vulkan_kernel *kernels)
 
 bool vk_kernel_supported(tml_context *tml, const tml_kernel *kernel)
 {
-    /* A known kernel has passed what follows, which reads its whole texts. */
+    /* A kernel that is cached has passed the following checks, which read its whole texts. */
     struct vk_kernel_cache *cache = cache_of(tml);
     for (const kernel_entry *entry = cache ? cache->entries : NULL; entry; entry = entry->next)
         if (is_entry_of(entry, kernel))

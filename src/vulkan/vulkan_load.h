@@ -73,7 +73,7 @@
     X(CmdResetQueryPool)                                                                           \
     X(CmdWriteTimestamp)
 
-/* Of VK_EXT_debug_utils: NULL where the instance is without it. */
+/* From VK_EXT_debug_utils; NULL if the instance lacks it. */
 #define VK_DEBUG_FUNCTIONS(X)                                                                      \
     X(SetDebugUtilsObjectNameEXT)                                                                  \
     X(CmdBeginDebugUtilsLabelEXT)                                                                  \
@@ -99,7 +99,7 @@ const char *vk_load_device(vk_functions *fn, VkDevice device);
 PFN_vkGetInstanceProcAddr vk_library_open(void **library);
 void vk_library_close(void *library);
 
-/* "VK_ERROR_DEVICE_LOST" and the like; never NULL. */
+/* A name such as "VK_ERROR_DEVICE_LOST"; never NULL. */
 const char *vk_result_name(VkResult result);
 
 #endif

@@ -103,7 +103,7 @@ static tml_status count_sources(tml_context *tml, const locate_state *state, con
                                  .groups = TML_CEIL_DIV((uint64_t)state->padded, VK_GROUP)});
 }
 
-/* Builds the pyramid. total, a u64, gets the sum of the counts, at most limit. */
+/* Builds the pyramid. total, a u64, receives the sum of the counts, at most limit. */
 static tml_status build(tml_context *tml, locate_state *state, uint64_t limit, vk_address total)
 {
     tml_status status = build_levels(tml, state);

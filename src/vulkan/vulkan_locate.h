@@ -29,8 +29,8 @@ typedef struct vk_expand_outputs {
     vk_address source, source64, rank;
     vk_passes passes;  /* of the emit kernel, over outputs */
     vk_address first;  /* u64: where outputs begin; 0: at 0 */
-    vk_passes before;  /* the emit kernel's passes again: outputs before the first */
-    vk_address params; /* of the kernels that take them from scratch; 0: none */
+    vk_passes before;  /* for the emit kernel's passes: outputs before the first */
+    vk_address params; /* parameters of kernels that read them from scratch; 0: none */
 } vk_expand_outputs;
 void vk_expand_outputs_take(tml_context *tml, const tml_expand_desc *desc, vk_arena *arena,
                             vk_expand_outputs *out);
@@ -48,7 +48,7 @@ tml_status vk_expand_total(tml_context *tml, const tml_expand_desc *desc, vk_add
                            uint32_t count, vk_address first, vk_address scratch);
 vk_address vk_expand_sum_at(vk_address scratch);
 
-/* Of REDUCE_THEN_SCAN and LOOK_BACK: tiles of EXPAND_SOURCES sources. */
+/* For REDUCE_THEN_SCAN and LOOK_BACK: tiles of EXPAND_SOURCES sources. */
 uint32_t vk_expand_tiles(uint64_t sources);
 struct expand_args;
 tml_status vk_expand_record(tml_context *tml, const vk_module *module,

@@ -21,7 +21,7 @@ typedef struct vk_gap {
 struct vk_block {
     vk_block *next;
     vk_memory_kind kind;
-    VkDeviceMemory memory; /* of the engine's own; else lent has it */
+    VkDeviceMemory memory; /* engine-owned; otherwise, lent holds it */
     VkBuffer handle;
     tml_vulkan_allocation lent; /* of the caller's allocator */
     bool is_counted;            /* in vk_memory.used */
@@ -195,7 +195,7 @@ static VkResult block_allocate(const vk_device *device, vk_block *block,
     return result;
 }
 
-/* The same with memory of the caller's allocator. */
+/* The same with memory from the caller's allocator. */
 static VkResult block_borrow(vk_device *device, vk_block *block, const VkBufferCreateInfo *info,
                              uint32_t type, bool is_mapped)
 {

@@ -172,7 +172,7 @@ static bool specs_equal(const vk_specs *a, const vk_specs *b)
            !memcmp(a->values, b->values, a->count * sizeof *a->values);
 }
 
-/* The entry with these constants, or the empty entry where it belongs. */
+/* The entry with these constants, or else the empty entry for them. */
 static vk_pipeline *vk_pipeline_find(const vk_device *device, const vk_module *module,
                                      const vk_specs *specs)
 {
@@ -203,7 +203,7 @@ static bool table_grow(tml_context *tml)
     return true;
 }
 
-/* Makes a shader module, of packed SPIR-V or SPIR-V. */
+/* Creates a shader module from SPIR-V, packed or not. */
 static tml_status module_create(tml_context *tml, const vk_module *from, VkShaderModule *out)
 {
     vk_device *device = vk_device_of(tml);

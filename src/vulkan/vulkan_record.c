@@ -251,7 +251,7 @@ tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out)
     return TML_OK;
 }
 
-/* Submits the current batch; with "done", also an empty one, which sets it. */
+/* Submits the current batch; with "done", even an empty one, since submission sets it. */
 static tml_status submit(tml_context *tml, const VkSemaphore *done, uint64_t value)
 {
     vk_device *device = vk_device_of(tml);
@@ -485,7 +485,7 @@ bool vk_is_recording(const tml_context *tml)
     return vk_device_of(tml)->lent_commands || vk_device_of(tml)->is_preparing;
 }
 
-/* No barrier takes nothing but "none". */
+/* The state "no barrier" accepts only "none". */
 static tml_status check_barrier(tml_context *tml, const char *call, const char *name,
                                 const tml_vulkan_barrier *barrier)
 {

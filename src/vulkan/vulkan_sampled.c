@@ -23,7 +23,7 @@ struct vk_sets {
 
 /* ---- what is accepted ------------------------------------------------------------------------ */
 
-/* Components of a format that shaders fetch floats of; 0: of another. */
+/* Components of a format from which shaders fetch floats; 0 for any other format. */
 static uint32_t components_of(VkFormat format)
 {
     switch (format) {

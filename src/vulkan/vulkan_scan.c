@@ -18,7 +18,7 @@
 
 #include "kernels/kernel_end.h"
 
-enum { SHORT_TILES = 2 }; /* one workgroup scans so many sooner than three dispatches */
+enum { SHORT_TILES = 2 }; /* most elements for one workgroup in place of three dispatches */
 
 /* A scan bound to its shader. */
 typedef struct scan_kind {

@@ -11,7 +11,7 @@
 
 #include "kernels/kernel_end.h"
 
-enum { SHORT_TILES = 2 }; /* one workgroup scans so many sooner than several dispatches */
+enum { SHORT_TILES = 2 }; /* most elements for one workgroup in place of several dispatches */
 
 typedef struct scan_segments_job {
     tml_context *tml;

@@ -235,7 +235,7 @@ static vk_pass part_at(const vk_sort *job, uint64_t number)
 }
 static vk_address grid_of(const vk_sort *job, const vk_pass *part)
 {
-    uint32_t grid = MAP_ITEMS; /* of the grids' sizes the largest below a tile */
+    uint32_t grid = MAP_ITEMS; /* the largest of the grids' sizes that is less than a tile */
     while (2 * grid <= job->tile)
         grid *= 2;
     return job->spans.bound ? job->spans.head + SORT_HEAD_GRID * sizeof(uint32_t)

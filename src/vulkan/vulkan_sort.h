@@ -10,7 +10,7 @@ typedef struct sort_plane {
     vk_address in;    /* 0: the first move makes it */
     vk_address out;   /* the caller's, or scratch */
     vk_address aside; /* scratch */
-    vk_address first; /* where the first move writes: not where in is */
+    vk_address first; /* where the first move writes; not the array of in */
     uint32_t size;    /* bytes of an element after the first move */
     bool is_stored;   /* by the last move */
 } sort_plane;
@@ -52,7 +52,7 @@ void vk_sort_bind(tml_context *tml, const tml_sort_resolved *resolved, vk_arena 
 void vk_sort_take(tml_context *tml, vk_arena *arena, uint64_t segments, vk_sort *job);
 /* Sorts codes and words. */
 tml_status vk_sort_move(tml_context *tml, const vk_sort *job);
-/* Writes what is made of codes and words: narrow keys, wide indices, payloads. */
+/* Writes the outputs that are derived from codes and words: narrow keys, wide indices, payloads. */
 tml_status vk_sort_complete(tml_context *tml, const vk_sort *job);
 
 #endif

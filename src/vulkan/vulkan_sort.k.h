@@ -9,9 +9,9 @@
 #define SORT_HISTOGRAM 2048u
 
 /* Specialization constants of all sort shaders. */
-#define SORT_KEY_LOG2 0u /* of an element of keys, in bytes: 0 ... 3 */
+#define SORT_KEY_LOG2 0u /* log2 of the bytes of a key: 0 ... 3 */
 #define SORT_ENCODES  1u /* keys are the caller's, else codes */
-#define SORT_DECODES  2u /* keys_out is the caller's, else it gets codes */
+#define SORT_DECODES  2u /* keys_out is the caller's; otherwise it receives codes */
 #define SORT_VALUES   3u /* SORT_VALUES_... */
 #define SORT_LONG     4u /* indices may exceed 31 bits */
 #define SORT_ITEMS    5u /* elements of a tile per invocation: even */
@@ -22,7 +22,7 @@
 
 #define SORT_VALUES_NONE  0u
 #define SORT_VALUES_MOVED 1u /* a word with each key */
-#define SORT_VALUES_INDEX 2u /* its index in the stream, made here */
+#define SORT_VALUES_INDEX 2u /* its index in the stream, generated here */
 
 /* A tile of a long segment, 4 words: the segment's first element; the number of its elements; the
  * number of digits' counts that precede its own in the tables; the tile's number in the segment. */
@@ -41,7 +41,7 @@ ARG_ADDRESS(clear)
 ARG_ADDRESS(length_at)
 ARG_UINT(bound)
 ARG_UINT(clear_count)
-ARG_UINT(tile) /* elements; 0: states are left as they are */
+ARG_UINT(tile) /* elements; 0: states are not changed */
 ARG_UINT(each) /* elements per invocation, a multiple of SORT_HISTOGRAM_ROWS */
 ARG_UINT(is_last)
 ARG_UINT(first_bit)
@@ -94,11 +94,11 @@ ARG_ADDRESS(values)
 ARG_ADDRESS(values_out)
 ARG_ADDRESS(offsets)
 ARG_ADDRESS(windows) /* SORT_WINDOW_WORDS a window */
-/* optional: a word a window: tiles of a long segment; "spans": those before it */
+/* optional: a word per window: tiles of its long segment; "spans": tiles before these */
 ARG_ADDRESS(longs)
-ARG_ADDRESS(spans)  /* SORT_SPAN_WORDS a tile */
+ARG_ADDRESS(spans)  /* SORT_SPAN_WORDS per tile */
 ARG_ADDRESS(tables) /* the digits' counts in each window's long segment, which "spans" zeroes */
-/* SORT_HEAD words for the dispatches of tiles; the first gets the sum of longs */
+/* SORT_HEAD words for the dispatches of tiles; the first receives the sum of longs */
 ARG_ADDRESS(head)
 ARG_ADDRESS(count_at)  /* optional: u32, segments, up to the bound */
 ARG_ADDRESS(length_at) /* optional: u32 */

@@ -21,7 +21,7 @@ enum { ITEMS = 8, ITEMS_SMALL = 4 };
 _Static_assert(SORT_GRID_X == VK_GROUPS_X, "one width of grids");
 
 typedef struct segments_job {
-    vk_sort stream; /* what the caller wants of all elements */
+    vk_sort stream; /* the outputs for all elements */
     vk_sort longs;  /* the moves of long segments */
     bool has_longs;
     vk_passes count;

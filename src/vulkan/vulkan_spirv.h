@@ -31,13 +31,13 @@ enum {
     SPIRV_BASES = 3,
 };
 
-/* What is known of the words at a place of an opcode. */
+/* The recent words at one place of an opcode. */
 typedef struct spirv_context {
     uint32_t last;
     uint16_t costs[SPIRV_BASES]; /* bits that a word took with each base, on a moving average */
 } spirv_context;
 
-/* What packer and unpacker know of the words so far; begins zeroed. */
+/* The state that packer and unpacker derive from the words so far; begins zeroed. */
 typedef struct spirv_model {
     uint32_t result;
     uint32_t lengths[SPIRV_OPCODES]; /* words of each opcode's last instruction */

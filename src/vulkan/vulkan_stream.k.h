@@ -155,7 +155,7 @@ ARGS_BEGIN(scan_segments_args)
 ARG_ADDRESS(in_at)
 ARG_ADDRESS(offsets)
 ARG_ADDRESS(out_at)
-ARG_ADDRESS(states) /* ONE_PASS: as of scan_args; else a carry-out per tile */
+ARG_ADDRESS(states) /* ONE_PASS: as in scan_args; otherwise, a carry-out per tile */
 ARG_ADDRESS(heads)  /* SUMS, TILES: u32 per tile, 1: it has a head flag */
 ARG_ADDRESS(clear)
 ARG_ADDRESS(stalled)

@@ -32,7 +32,7 @@ typedef struct top_k_job {
         room; /* elements of the stream, of results; room for candidates */
     vk_address keys, state, counts;
     vk_passes length;         /* of the stream */
-    vk_passes sifted, source; /* of those of the state */
+    vk_passes sifted, source; /* of the state's words */
     vk_address candidates, candidate_indices, positions;
     vk_address found, kept; /* u64: elements sifted out up to each pass; kept up to each, twice */
     vk_address states;

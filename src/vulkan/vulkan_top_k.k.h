@@ -12,7 +12,7 @@
 #define TOP_K_LENGTH 4u /* u64: elements of the source */
 #define TOP_K_LIMIT                                                                                \
     6u /* u64: the sample's code; candidates are the elements that are not after it */
-#define TOP_K_TIE        8u  /* and of those that equal it the ones up to this index */
+#define TOP_K_TIE        8u  /* and, among the elements that equal it, those up to this index */
 #define TOP_K_CANDIDATES 9u  /* how many candidates are the source; 0: the whole stream is */
 #define TOP_K_PREFIX     10u /* u64: the code of the last result, as far as its digits are found */
 #define TOP_K_REST       12u /* results whose code has this prefix */

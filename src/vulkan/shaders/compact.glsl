@@ -194,7 +194,7 @@ void main()
     if (HAS_OUT && KEEPS_BY_VALUE == 0 && !loads_early)
         LOAD_KEPT_ROWS(args.in0, first, bits, v)
     store_elements(v, first, bits, start);
-    if (IS_BOTH) { /* of the elements before the section, start were kept */
+    if (IS_BOTH) { /* start: the number of kept elements before the section */
         uint rejected = total + (first - lane) - start.x;
         store_elements(v, first, ~bits & rows_before(first, count), uvec2(rejected, 0u));
     }

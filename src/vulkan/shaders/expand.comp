@@ -62,7 +62,7 @@ void grow_grid(uvec2 base, uvec2 first, uvec2 end)
     atomicMax(control.v[EXPAND_GRID + 2u], 1u);
 }
 
-/* The sum of what scan_tile clamps off the counts. */
+/* The sum of the excesses over the clamp of scan_tile. */
 uvec2 sum_excess(uint counts[OWN])
 {
     uint low = 0u, high = 0u, low_total, high_total;

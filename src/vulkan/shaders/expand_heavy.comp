@@ -2,7 +2,7 @@
  * heavy tiles, those of its first and of its last output. */
 #include "expand.glsl"
 
-/* The source with outputs before the part, and the number of those. */
+/* The source that has outputs before the part, and the number of these outputs. */
 shared uint shared_lead, shared_lead_rank;
 
 /* The tile of an output, by a search with SUBGROUP probes per step. Each subgroup searches for
@@ -22,7 +22,7 @@ uint tile_of(uvec2 output_index, uint tiles)
     return low;
 }
 
-/* Writes n outputs of a tile, after the first skip ones. */
+/* Writes n outputs of a tile, after its first skip outputs. */
 void write_part(uint tile, uint length, uvec2 skip, uvec2 first, uint n)
 {
     uint counts[OWN], places[OWN], low = 0u, high = 0u, low_total, high_total;

@@ -1,4 +1,4 @@
-/* The sum of each tile's counts, a subgroup per tile. */
+/* The sum of each tile's counts, one subgroup per tile. */
 #include "expand.glsl"
 
 void main()

@@ -11,7 +11,7 @@ layout(constant_id = 0) const uint SIZE = 4u;
 /* Elements [begin, end) of the output are copied. */
 uint begin, end;
 
-/* Elements of whole words: copies word part of an element. */
+/* For elements of whole words: copies word `part` of an element. */
 void copy_word(uint element, uint part)
 {
     if (element < begin || element >= end)

@@ -12,7 +12,7 @@ layout(constant_id = 0) const uint SIZE = 4u;
 layout(constant_id = 1) const uint WIDE = 0u; /* 1: indices are u64 */
 layout(constant_id = 2) const uint SCATTERS = 0u;
 
-/* The place of the element that index i names, if it names one. */
+/* The position of the element that index i names, if it names one. */
 bool find_place(uint i, out uvec2 place)
 {
     uvec2 index = WIDE == 1u ? load64(address_of(args.indices, i, 8u))
@@ -22,7 +22,7 @@ bool find_place(uint i, out uvec2 place)
            (index.y == args.range_high && index.x < args.range_low);
 }
 
-/* Elements of whole words: moves word part of an element. */
+/* For elements of whole words: moves word `part` of an element. */
 void move_word(uint element, uint part)
 {
     uvec2 place, here = address_of(args.ordered, element, SIZE);

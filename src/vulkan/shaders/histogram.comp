@@ -155,7 +155,7 @@ void count_quad(inout bin_run run, uvec4 quad, uvec2 base, uint q, uint skip, ui
     }
 }
 
-/* Adds what shared memory holds to the histogram. */
+/* Adds the counts in shared memory to the histogram. */
 void store_group()
 {
     uint t = gl_LocalInvocationID.x;

@@ -26,7 +26,7 @@ KERNEL_RESULT result_of(uint i)
     return kernel_at(s, args.first_index + s, k);
 }
 
-/* Elements at the pass's start that are left alone. */
+/* Elements at the pass's start that are not written. */
 uint skipped()
 {
     return !KERNEL_NEAR && !is_none(args.skip) ? LOAD_U32(args.skip, 0u) : 0u;
@@ -107,7 +107,7 @@ void store_result(uvec2 to, uint i, uvec4 value)
     store_word(at, 1u, value.y);
     store_word(at, 0u, value.x);
 }
-/* The address of output k > 0, which in order is in place of another. */
+/* The address of output k > 0; with MAP_IN_ORDER it is stored in place of other arguments. */
 uvec2 out_at(uint k, uvec2 in_order)
 {
     if (KERNEL_STORED)

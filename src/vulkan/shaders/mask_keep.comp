@@ -1,4 +1,4 @@
-/* Keep bits from a mask at in0: its words, with bits past the length cleared. */
+/* Keep bits from a mask at in0: the mask's words, with bits past the length cleared. */
 #include "kernel.glsl"
 #include "vulkan/vulkan_args.k.h"
 #include "common.glsl"

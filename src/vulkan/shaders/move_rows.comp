@@ -44,7 +44,7 @@ void main()
     move_bits(v, bits, start, in_section);
     if (!IS_BOTH)
         return;
-    /* Elements before the section that were not kept were rejected. */
+    /* All elements before the section that were not kept were rejected. */
     uint valid = rows_before(first, count);
     uvec2 elements = add64(uvec2(args.first_low, args.first_high), uvec2(first - lane, 0u));
     move_bits(v, ~bits & valid, add64(load64(args.total), sub64(elements, start)),

@@ -67,7 +67,7 @@ uint load_word(uvec2 address, uint i, uint count)
 uvec4 load_piece(uvec2 address, uint piece, uint count)
 {
     uvec4 words;
-    for (uint c = 0u; c < 4u; c++) /* not unrolled: drivers inline this many times */
+    for (uint c = 0u; c < 4u; c++) /* not unrolled, since drivers inline this function many times */
         words[c] = load_word(address, (piece << 2) + c, count);
     return words;
 }
@@ -77,7 +77,7 @@ uvec4 neutral_piece()
     return uvec4(neutral_word(0u), neutral_word(1u), neutral_word(0u), neutral_word(1u));
 }
 
-/* All invocations get the fold over the subgroup. */
+/* All invocations receive the fold over the subgroup. */
 fold_state fold_subgroup(fold_state f)
 {
     if (FOLD_KIND == FOLD_REAL) {

@@ -7,7 +7,7 @@ layout(constant_id = 7) const uint COMPONENTS = 2u;
 const uint ROW = FOLD_ROW(COMPONENTS);
 const uint EACH = 16u >> SIZE_LOG2; /* elements in a piece: 4 or 2 */
 const uint TILE = PIECES * ROW * EACH / COMPONENTS;
-/* Elements at a distance of COMPONENTS in a piece belong to the same one. */
+/* Elements at a distance of COMPONENTS in a piece belong to the same component. */
 const uint SLOTS = COMPONENTS < EACH ? COMPONENTS : EACH;
 
 fold_state state_of(uvec4 piece, uint e, uint at)

@@ -26,7 +26,7 @@ uint rows_before(uint first, uint count)
     return rows >= ROWS ? 0xffffffffu : (1u << rows) - 1u;
 }
 
-/* Loads those of the lane's elements whose bits are set; the others become 0. */
+/* Loads the lane's elements whose bits are set; the others become 0. */
 #define LOAD_KEPT_ROWS(address, first, bits, v)                                                    \
     {                                                                                              \
         uvec2 rows_from = address_of_word(address, first);                                         \

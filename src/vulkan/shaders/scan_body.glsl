@@ -6,7 +6,7 @@ ARGS_USE(scan_args)
 /* base and total as in vk_scan_counts */
 layout(constant_id = SCAN_SPEC_COUNTS) const bool OF_COUNTS = false;
 
-/* What comes before the first element. */
+/* The number that precedes the first element. */
 sum_t base_sum()
 {
     sum_t base = ZERO;
@@ -49,7 +49,7 @@ void store_total(sum_t total)
 #define LOOK_SUMS
 #include "gpu/look_back.glsl"
 
-/* The aggregate of a tile, by the workgroup. */
+/* The aggregate of a tile. The whole workgroup calls it. */
 sum_t add_up(uint tile, uint count)
 {
     sum_t own = ZERO, total;

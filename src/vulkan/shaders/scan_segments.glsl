@@ -281,7 +281,7 @@ quad scan_marked_quad(quad q, uint heads, sum_t before)
 struct marked_tile {
     marked mine;
     sum_t before;   /* carry-in of the stretch from the tile's stretches before it */
-    bool is_open;   /* none of those has a head flag: the tile's carry-in is added */
+    bool is_open;   /* if none of them has a head flag, the tile's carry-in is added */
     sum_t total;    /* carry-out of the tile, if it has a head flag, or its aggregate */
     bool has_head;
 };

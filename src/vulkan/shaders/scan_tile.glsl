@@ -239,7 +239,7 @@ void load_stretch(uvec2 address, uint first, uint count, bool plain, out stretch
     }
 }
 
-/* Fills before; returns the stretch's sum. */
+/* Sets before. Returns the stretch's sum. */
 sum_t scan_stretch(inout stretch s)
 {
     sum_t sum = ZERO;

@@ -13,7 +13,7 @@ layout(constant_id = 1) const uint LENGTH_WIDE = 0u;
 layout(constant_id = 2) const uint OUT_WIDE = 0u;
 layout(constant_id = 3) const uint UPPER = 0u;
 layout(constant_id = 4) const uint AS_BINS = 0u;    /* of tml_search_resolved */
-layout(constant_id = 5) const uint MINUS_ZERO = 0u; /* 1: a key with the sign bit alone is 0 */
+layout(constant_id = 5) const uint MINUS_ZERO = 0u; /* 1: a key with only the sign bit set is 0 */
 
 bool is_less(uvec2 a, uvec2 b)
 {
@@ -43,7 +43,7 @@ uvec2 sorted_count()
     return is_less(length, count) ? length : count;
 }
 
-/* The place is one of the left + 1 from its present value on. */
+/* The result is one of the left + 1 positions from the present value on. */
 uvec2 place_of(uvec2 code)
 {
     uvec2 place = uvec2(0u), left = sorted_count();

@@ -30,7 +30,7 @@ struct segment {
 };
 
 shared uint range_ends[2];       /* the first segment of this range and of the next one */
-/* Of a round: middling segments from the front, long ones from the back. */
+/* A round's lists: middling segments from the front, long segments from the back. */
 shared uint listed[GROUP], listed_first[GROUP], listed_count[GROUP];
 shared uint middling_count, long_count, fell;
 /* elements: the first of the next short segment, the end of the last */
@@ -38,7 +38,7 @@ shared uint next_short, short_end;
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
-/* set by main, like what follows: of the stream, of elements in segments */
+/* set by main, as the following variables: of the stream, of elements in segments */
 uint segments_now, elements_now;
 bool is_wide, has_starts;
 
@@ -77,7 +77,7 @@ bool less64(uvec2 a, uvec2 b)
 {
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
-/* The difference, at most 0xffffffff, of positions that ascend. */
+/* The difference of two ascending positions, at most 0xffffffff. */
 uint between(uvec2 a, uvec2 b)
 {
     uvec2 n = add64(b, add64(~a, uvec2(1u, 0u)));

@@ -1,7 +1,7 @@
 /* Sorts a stream of one tile by all digits, in one workgroup. */
 #include "sort_tile.glsl"
 
-/* Moves x to the order of the ranks. */
+/* Permutes x into the order of the ranks. */
 #define EXCHANGE(ranks, x)                                                                         \
     [[unroll]] for (uint w = 0u; w < WINDOWS; w++) {                                               \
         barrier();                                                                                 \

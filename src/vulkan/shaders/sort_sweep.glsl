@@ -67,7 +67,7 @@ uint find_before(uvec2 states, uint tile, uint count)
     }
 }
 
-/* Where segments overlap, counts differ from what is moved. */
+/* If segments overlap, the counts differ from the moved elements. */
 bool is_inside(uint to, uint count)
 {
     return SPANS == 0u || to - stream_first < count;
@@ -89,7 +89,7 @@ void main()
     uint ranks[RANK_WORDS];
     load_codes(tile, count, codes);
     uint in_bin = rank_in_sections(codes, FIRST_BIT, ranks);
-    /* What fills up the last tile is in the last bin. */
+    /* The padding of the last tile is in the last bin. */
     uint counted = t == digit_of(LARGEST, FIRST_BIT, END_BIT) ? in_bin - (TILE - here) : in_bin;
     in_bin += delay(tile, LATE, args.stalled);
     if (!IS_PLACED && t < BINS)
@@ -115,7 +115,7 @@ void main()
         }
     }
 
-    uint digits[(ITEMS + 3u) / 4u]; /* of the elements that this invocation stores, a byte each */
+    uint digits[(ITEMS + 3u) / 4u]; /* of the elements that this invocation stores, one byte each */
     [[unroll]] for (uint i = 0u; i < (ITEMS + 3u) / 4u; i++)
         digits[i] = 0u;
     [[unroll]] for (uint w = 0u; w < WINDOWS; w++) {

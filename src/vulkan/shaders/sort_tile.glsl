@@ -191,7 +191,7 @@ void unstage(uint at, out uvec2 code)
 }
 #endif
 
-/* Puts those elements of x into the pool that rank in a window. */
+/* Puts the elements of x whose ranks are in a window into the pool. */
 #define STAGE(window, ranks, x)                                                                    \
     [[unroll]] for (uint r = 0u; r < ITEMS; r++)                                                   \
         if (RANK_AT(ranks, r) - (window) * WINDOW < WINDOW)                                        \

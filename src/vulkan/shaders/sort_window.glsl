@@ -14,7 +14,7 @@ const uint WORDS = TILE / 32u, BLOCK = 8u; /* ITEMS is at most a block */
 const uint ROOM = TILE + TILE / 32u;
 shared uint pool[ROOM * SORT_WORDS];
 const uint SOURCES = VALUES == SORT_VALUES_NONE ? 1u : TILE / 2u;
-shared uint sources[SOURCES];                 /* 16 bits each: where the code was in the tile */
+shared uint sources[SOURCES];                 /* 16 bits each: the code's place in the tile */
 shared uint heads[WORDS];                     /* bits: a short segment begins here */
 shared uint bounds[WORDS];                    /* bits: one begins or ends here */
 shared uint filled[(WORDS + 31u) / 32u];      /* bits: words of bounds that are not 0 */
@@ -212,7 +212,7 @@ void sort_blocks(uint first, code_t mask)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Two runs, of which what is left is merged: [i, i_end) and [j, end). */
+/* The rest of two runs that are merged: [i, i_end) and [j, end). */
 struct runs {
     uint i, i_end, j, end;
 };
@@ -224,7 +224,7 @@ runs pair_at(uint at, uint first, uint past, uint run)
     return runs(begin, middle, middle, min(begin + 2u * run, past));
 }
 
-/* Passes over the first "count" outputs. */
+/* Skips the first "count" outputs. */
 void skip_outputs(inout runs pair, uint count, code_t mask)
 {
     uint in_second = pair.end - pair.j;

@@ -1,4 +1,4 @@
-/* Keys and codes of a top k (kernels/sort.k.h), at 64-bit places. */
+/* Keys and codes of a top k (kernels/sort.k.h), at 64-bit positions. */
 #include "kernels/sort.k.h"
 #include "vulkan/vulkan_top_k.k.h"
 

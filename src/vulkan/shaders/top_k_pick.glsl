@@ -9,7 +9,7 @@ uint digit_of(uvec2 code, uint shift)
 {
     return (shift < 32u ? code.x >> shift : code.y >> (shift - 32u)) & (TOP_K_BINS - 1u);
 }
-/* Are a code's digits above the one at shift those of the prefix? */
+/* Are the digits of a code above the digit at shift those of the prefix? */
 bool has_prefix(uvec2 code, uvec2 prefix, uint shift)
 {
     uint end = shift + TOP_K_DIGIT;
