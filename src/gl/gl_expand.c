@@ -99,7 +99,7 @@ static tml_status emit(tml_context *tml, const tml_expand_desc *desc, const gl_l
                  .inputs = {{"sources", located->sources}, {"ranks", located->ranks}, {"old", to}},
                  .targets = {to},
                  .count = gl_words(room, size),
-                 .in_place = size < 4, /* bytes past the last output keep their values */
+                 .in_place = size < 4, /* bytes behind the last output keep their values */
              });
 }
 

@@ -13,7 +13,7 @@ typedef struct gl_fold {
     const gl_texture *in;
     uint64_t elements; /* most elements */
     char constants[GL_FOLD_DEFINES];
-    uint32_t components; /* folded each, and all in one draw; of segments 1 */
+    uint32_t components; /* each is folded, all in one draw; 1 for segments */
     uint32_t block_log2; /* log2 of the elements in a block of the first level */
     uint32_t level_count;
     const gl_texture *levels[GL_FOLD_LEVELS];

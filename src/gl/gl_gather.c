@@ -64,7 +64,7 @@ static bool scatter_supports(tml_context *tml, const tml_gather_desc *desc)
     return most_outputs(tml, desc) <= gl_texels_max(tml);
 }
 
-/* For each output the index of its element; 2^32 - 1: none. */
+/* For each output, the index of its element; 2^32 - 1 if there is none. */
 static tml_status draw_elements(tml_context *tml, const tml_gather_desc *desc, uint64_t outputs,
                                 const gl_texture **elements)
 {

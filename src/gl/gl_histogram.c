@@ -31,13 +31,13 @@ enum {
     /* The most fragments in a draw. With BLOCKS_MOST blocks each, they load 2^31 elements, which
      * takes less time than a watchdog allows. */
     FRAGMENTS_MOST = 1 << 17,
-    GATHERED_MOST = 1024, /* bins that are counted so, rather than by a sort */
+    GATHERED_MOST = 1024, /* the most bins that are counted like this, rather than by a sort */
     LARGEST_FAN = 64,     /* as in histogram_largest.frag */
 };
 
 typedef gl_histogram histograms; /* one or more; the groups of one are consecutive texels */
 
-/* What gl_histogram_draw does. */
+/* The strategy of gl_histogram_draw. */
 typedef struct gather_job {
     tml_context *tml;
     const gl_histogram_info *info;

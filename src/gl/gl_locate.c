@@ -1,4 +1,4 @@
-/* Descents, and stores of outputs whose sources are known; see the header. */
+/* Descents, and stores of outputs whose sources are known (gl_locate.h). */
 #include "gl/gl_locate.h"
 
 #include <stdio.h>

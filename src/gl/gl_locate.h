@@ -8,10 +8,10 @@
 
 typedef struct gl_locate_info {
     const tml_length *length; /* of the stream of items */
-    uint64_t outputs;         /* most outputs that are wanted; 0: only the total */
-    bool has_ranks;           /* counts: ranks of outputs are wanted, too */
+    uint64_t outputs;         /* the most outputs to find; 0: only the total */
+    bool has_ranks;           /* for counts: also find the outputs' ranks */
     bool has_others;          /* bits: items with a 0 follow those with a 1 */
-    tml_buffer out_first;     /* the element that outputs begin with; none: 0 */
+    tml_buffer out_first;     /* the index of the first output element; zeroed: 0 */
     /* For bits, optional. The items are then the stream's elements twice, the second time
      * plane_items later, and the number of outputs is at most w of this texture's first texel
      * (QUADS). */
@@ -20,10 +20,10 @@ typedef struct gl_locate_info {
 } gl_locate_info;
 
 typedef struct gl_located {
-    uint64_t outputs;          /* capacity for them or, with exact counts, their number */
-    const gl_texture *sources; /* QUADS, four outputs a texel; 2^32 - 1 where there is none */
+    uint64_t outputs;          /* their capacity; with exact counts, their number */
+    const gl_texture *sources; /* QUADS, four outputs per texel; 2^32 - 1 without a source */
     const gl_texture *ranks;   /* the same; NULL: none */
-    const gl_texture *total; /* of the ones alone, and of what is before them, for gl_store_count */
+    const gl_texture *total; /* without has_others' zeros; includes out_first; for gl_store_count */
     uint64_t total_texel;
 } gl_located;
 

@@ -1,4 +1,4 @@
-/* What operations of the OpenGL ES engine share. */
+/* Shared by operations of the OpenGL ES engine. */
 #ifndef TML_GL_OPS_H
 #define TML_GL_OPS_H
 

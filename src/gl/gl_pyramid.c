@@ -1,4 +1,4 @@
-/* Builds HistoPyramids; see the header. */
+/* Builds HistoPyramids (gl_pyramid.h). */
 #include "gl/gl_pyramid.h"
 
 #include "gl_shaders.h"

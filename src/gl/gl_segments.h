@@ -4,13 +4,13 @@
 
 #include "gl/device/gl_internal.h"
 
-/* What the shaders need of the segments. */
+/* The segments, as the shaders require them. */
 typedef struct gl_segments {
     const char *defines;
     gl_input offsets;
     gl_input counts, ends; /* of starts; else zeroed */
     gl_uniform count, elements, count_place, end_place;
-    const tml_length *length; /* segments that end past it are none; NULL: all elements */
+    const tml_length *length; /* segments that end past it are empty; NULL: all elements */
     uint64_t segments, element_count;
 } gl_segments;
 

@@ -229,7 +229,7 @@ static tml_status sort_segments(sort_job *job)
                               });
     uint32_t bits = 0;
     while (desc->length.count >> bits)
-        bits++; /* those past the length have a code above all */
+        bits++; /* elements past the length have a code above all others */
     return status ? status : sort_codes(job, bits);
 }
 
@@ -249,7 +249,7 @@ tml_status gl_sort(tml_context *tml, const gl_sort_keys *keys, const tml_length 
         status = sort_words(&job);
     if (!status && keys->segments)
         status = sort_segments(&job);
-    if (!status && keys->most && !job.blocks) /* counting leaves the codes where they were */
+    if (!status && keys->most && !job.blocks) /* counting does not move the codes */
         status = draw_codes(&job, 0, 0, keys->bit_count, false);
     *out = job.now;
     return status;

@@ -12,7 +12,7 @@ typedef struct gl_sort_keys {
     /* If it is not 0, larger codes are replaced by it. Codes then fit bit_count bits from bit 0,
      * and keys fit a word. */
     uint32_t most;
-    const tml_sort_desc *segments; /* each by itself; NULL: none */
+    const tml_sort_desc *segments; /* each is sorted separately; NULL: none */
 } gl_sort_keys;
 
 /* Four elements per texel. codes: in order, only if `most` is not 0; indices: in the source. Both

@@ -36,7 +36,7 @@ static bool top_k_supports(tml_context *tml, const tml_top_k_resolved *resolved)
                               desc->k.count);
 }
 
-/* What draws of codes have in common. */
+/* The part that draws of codes have in common. */
 static gl_draw_info draw_of_codes(const top_k_job *job, const gl_shader *shader)
 {
     const tml_top_k_resolved *r = job->resolved;

@@ -64,7 +64,7 @@ static tml_status unique_run(tml_context *tml, const tml_unique_desc *desc)
     gl_pyramid pyramid;
     gl_located located;
     uint64_t most = most_outputs(tml, desc);
-    /* The last length that fits needs the start of one run more. */
+    /* The last length that fits requires the start of one more run. */
     bool one_more = !tml_buffer_is_none(desc->lengths) && most > 0 && most < desc->length.count;
     const gl_locate_info info = {
         .length = &desc->length,

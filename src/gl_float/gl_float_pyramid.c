@@ -1,4 +1,4 @@
-/* Builds and descends HistoPyramids; see the header. */
+/* Builds and descends HistoPyramids (gl_float_pyramid.h). */
 #include "gl_float/gl_float_pyramid.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ tml_status gl_float_pyramid_take(tml_context *tml, uint64_t items, gl_float_pyra
     gl_format format = gl_float_values(gl_device_of(tml));
     bool floats = format == GL_FORMAT_FLOATS;
     *out = (gl_float_pyramid){.items = items, .level_count = 1};
-    uint64_t used[2] = {1, 1}; /* even, odd; at least a texel */
+    uint64_t used[2] = {1, 1}; /* even, odd; at least one texel */
     for (uint64_t nodes = 4; nodes < items; nodes *= 4) {
         uint32_t level = out->level_count++;
         uint64_t *texels = &used[level % 2];

@@ -73,7 +73,7 @@ void gl_cache_close(gl_device *d)
 
 /* ---- what was added -------------------------------------------------------------------------- */
 
-/* The program's place in what was added; NULL: it is not there. */
+/* The program's position in the added data; NULL if it is not there. */
 static uint8_t *gl_cache_find(const gl_device *d, const uint64_t key[2], cache_entry *out)
 {
     for (gl_cache *cache = d->caches; cache; cache = cache->next)
@@ -85,7 +85,7 @@ static uint8_t *gl_cache_find(const gl_device *d, const uint64_t key[2], cache_e
     return NULL;
 }
 
-/* What a driver says of a binary that it does not take is nobody's error. */
+/* Discards the errors of a driver that refuses a binary: the caller did nothing wrong. */
 static void forget_errors(const gl_device *d)
 {
     for (int i = 0; i < 8 && d->fn.GetError() != GL_NO_ERROR; i++)
@@ -158,11 +158,11 @@ tml_status tml_gl_cache_add(tml_context *tml, const void *data, size_t size)
 /* ---- what is given --------------------------------------------------------------------------- */
 
 typedef struct writer {
-    uint8_t *out; /* NULL: sizes are wanted */
+    uint8_t *out; /* NULL: only the size is computed */
     size_t room, size;
 } writer;
 
-/* Room for so many bytes, NULL where there is none or none is wanted. */
+/* Room for so many bytes; NULL if there is none, or if only the size is computed. */
 static uint8_t *gl_cache_take(writer *w, size_t size)
 {
     uint8_t *place = w->out && w->room - w->size >= size ? w->out + w->size : NULL;

@@ -71,7 +71,7 @@ typedef struct gl_device {
     EGLDisplay display;
     EGLContext context;
     EGLSurface surface;
-    /* What was current when the call began. */
+    /* The context that was current when the call began. */
     EGLDisplay previous_display;
     EGLContext previous_context;
     EGLSurface previous_draw, previous_read;
@@ -103,7 +103,7 @@ typedef struct gl_device {
     GLuint targets_checked[8];
     uint32_t next_checked;
     GLuint vertex_shader;
-    GLuint sampler; /* nearest texel: a lent texture may have a filter */
+    GLuint sampler; /* nearest texel, since a caller-owned texture may have a filter */
     GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
     bool has_completion;             /* KHR_parallel_shader_compile */

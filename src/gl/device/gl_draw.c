@@ -179,7 +179,7 @@ static void set_uniforms(const gl_device *d, const gl_draw_info *info, gl_progra
 
 /* ---- targets --------------------------------------------------------------------------------- */
 
-/* The caller's texture: the framebuffer lets go of it after the draw. */
+/* Detaches the caller's texture from the framebuffer after the draw. */
 static tml_status bind_colours(tml_context *tml, const gl_texture *target)
 {
     gl_device *d = gl_device_of(tml);

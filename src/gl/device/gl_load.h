@@ -110,11 +110,11 @@ typedef struct gl_functions {
     /* NULL if missing. */
     PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64vEXT;
     PFNGLGETGRAPHICSRESETSTATUSEXTPROC GetGraphicsResetStatus; /* gl_load_reset_status */
-    /* Of OpenGL ES 3.0, but not of WebGL 2. */
+    /* In OpenGL ES 3.0, but not in WebGL 2. */
     __typeof__(&glGetProgramBinary) GetProgramBinary;
     __typeof__(&glProgramBinary) ProgramBinary;
     __typeof__(&glProgramParameteri) ProgramParameteri;
-    /* Of OpenGL ES 3.0; in a page the package reads without a wait itself. */
+    /* In OpenGL ES 3.0; in a page, the package itself implements reads without a wait. */
     __typeof__(&glFenceSync) FenceSync;
     __typeof__(&glClientWaitSync) ClientWaitSync;
     __typeof__(&glDeleteSync) DeleteSync;

@@ -16,7 +16,7 @@
 
 /* ---- description ----------------------------------------------------------------------------- */
 
-/* What strict drivers of the old version call themselves too. */
+/* Strict drivers of the old version use this name as well. */
 static bool is_software_name(const char *renderer)
 {
     return strstr(renderer, "llvmpipe") || strstr(renderer, "softpipe") ||
@@ -199,7 +199,7 @@ uint32_t gl_devices(const tml_open_desc *desc, tml_device_info *out, uint32_t ca
     (void)desc;
     (void)out;
     (void)capacity;
-    return 0; /* in a page the context is always lent */
+    return 0; /* in a page, the context is always caller-owned */
 }
 
 #endif

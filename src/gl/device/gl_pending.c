@@ -8,10 +8,10 @@
 typedef struct gl_pending {
     GLuint pixels;
     GLsync fence;
-    size_t skip; /* bytes of the first word that were not asked for */
+    size_t skip; /* bytes of the first word that were not requested */
     size_t
         step; /* bytes of a word among the pixels: 4, or 16 if the driver returns four components */
-    bool is_prepared; /* begun in tml_gl_prepare_begin ... _end, where what is read is 0 */
+    bool is_prepared; /* begun between tml_gl_prepare_begin and _end, where reads return 0 */
 } gl_pending;
 
 static bool has_functions(const gl_functions *fn)
@@ -91,7 +91,7 @@ tml_status gl_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_
     return status;
 }
 
-/* Copies the bytes that were asked for out of the mapped words. */
+/* Copies the requested bytes out of the mapped words. */
 static void take_words(const gl_pending *pending, const unsigned char *words, size_t size,
                        unsigned char *out)
 {

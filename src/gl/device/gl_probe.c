@@ -15,7 +15,7 @@
 #include "gl/device/gl_float.h"
 #include "gl_device_shaders.h"
 
-/* What a path may need. If several lines have the same id, all must pass. */
+/* Properties that a path may require. If several lines have the same id, all must pass. */
 typedef enum probe_id {
     PROBE_INFO, /* decides nothing */
     PROBE_WORDS,
@@ -48,7 +48,7 @@ typedef struct probe {
     GLuint float_program, words_program;
     GLint settings, texels, size, factor; /* uniforms */
     GLuint framebuffer, patterns;         /* patterns: a texture */
-    bool is_short_of_memory; /* host memory ran out, which says nothing of the device */
+    bool is_short_of_memory; /* out of host memory, which says nothing about the device */
     uint32_t bits[PATTERNS];
     uint32_t read[4 * PATTERNS];
     /* For each id, 1 + the first line that failed; 0 if all passed. An id that was not tested
@@ -443,7 +443,7 @@ static const tml_gl_test *obstacle(const probe *p, tml_gl_path path)
     for (const probe_id *id = needs[path]; *id != PROBE_INFO; id++) {
         if (p->failed[*id])
             return &p->d->tests[p->failed[*id] - 1];
-        if (!p->tested[*id]) /* usually because of a failed test, which says more */
+        if (!p->tested[*id]) /* usually because of a failed test, whose message says more */
             lacks = &untested;
     }
     return lacks;

@@ -191,7 +191,7 @@ static tml_status compile(tml_context *tml, const char *text, bool has_vertices,
     return TML_OK;
 }
 
-/* Makes a program of its binary, or starts compiling it. */
+/* Creates a program from its binary, or starts compiling it. */
 static tml_status start(tml_context *tml, const gl_draw_info *info, gl_program *program)
 {
     gl_device *d = gl_device_of(tml);
@@ -356,7 +356,7 @@ static void forget(gl_device *d, gl_program *program)
     gl_program_release(d, program);
 }
 
-/* Is it this draw's, by its texts? head's hash is given. */
+/* Is the program this draw's? Compares texts; head's hash is given. */
 static bool is_program_of(const gl_program *p, const gl_draw_info *info, const char *head,
                           uint64_t hash)
 {

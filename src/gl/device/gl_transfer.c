@@ -120,7 +120,7 @@ static gl_draw_info draw_of(tml_context *tml, const transfer *t, const char *def
         draw.uniforms[2] = (gl_uniform)GL_UINT("scalar_count", (uint32_t)t->count);
         return draw;
     }
-    const float each = t->type == TML_U8 ? 4.0f : 1.0f; /* in words, of which a texel has one */
+    const float each = t->type == TML_U8 ? 4.0f : 1.0f; /* in words, one per texel */
     draw.uniforms[0] = (gl_uniform)GL_FLOAT4("tiles", (float)tile[0], (float)tile[1],
                                              (float)t->tiles_across, (float)plane);
     draw.uniforms[1] = (gl_uniform)GL_FLOAT1("first_scalar", (float)t->first / each);

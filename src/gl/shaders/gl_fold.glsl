@@ -44,7 +44,7 @@ uvec4 load_state(highp usampler2D states, uint i)
 
 /* ---- rows of eight --------------------------------------------------------------------------- */
 
-/* The fold so far; with floats, rows that wait for the other of their pair. */
+/* The fold so far; for floats, also the rows whose pair is not yet complete. */
 struct fold_run {
     fold_state f;
     vec3 waiting;
@@ -70,7 +70,7 @@ void run_add_real(inout fold_run run, uint row, float sum)
     run.waiting.z = row == 3u ? four : run.waiting.z + four;
 }
 
-/* The fold of all rows, of which there were this many. */
+/* The fold of all rows. rows: their number. */
 fold_state run_end(fold_run run, uint rows)
 {
     fold_state f = run.f;

@@ -90,7 +90,7 @@ uvec4 pyramid_base_texel(uint texel)
     return items;
 }
 
-/* The number of the non-decreasing sums that key reaches. */
+/* The number of the sums, which do not decrease, that are at most key. */
 uint pyramid_part(uvec3 sums, uint key)
 {
     return uint(key >= sums.x) + uint(key >= sums.y) + uint(key >= sums.z);

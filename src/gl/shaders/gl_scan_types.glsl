@@ -54,7 +54,7 @@ uvec2 bits_of_sum(SUM sum)
 #endif
 }
 
-/* What is summed of a number: itself, or its code; and the number of a sum. */
+/* The summand of a number: the number itself, or its code. And the number of a sum. */
 #if defined(SUM_MOST) && SUM_BITS == 32
 SUM sum_of_number(uint key, uint high)
 {
@@ -155,7 +155,7 @@ sums load_sums_from(highp usampler2D low, highp usampler2D high, uint i)
 #endif
 }
 
-/* The sum of one element: the low bits have a small one, or a word. */
+/* The sum of one element. low: its word, or a smaller element in the low bits. */
 SUM sum_of_element(uint bits)
 {
     uint high = IS_SIGNED && (bits & 0x80000000u) != 0u ? 0xffffffffu : 0u;

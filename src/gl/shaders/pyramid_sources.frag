@@ -41,7 +41,7 @@ pyramid_cursor seek(uint j, uint total)
 #else
 #    define TAKE_RANK(part, spot)
 #endif
-/* Takes output k of the four, if it is next and the cursor is not used up. */
+/* Stores output k of the four, if it is the next one and the cursor is not used up. */
 #define TAKE(part, k)                                                                              \
     if (j == first + k && j < end && !pyramid_is_used_up(cursor)) {                                \
         pyramid_spot spot = pyramid_next(cursor);                                                  \

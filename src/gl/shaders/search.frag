@@ -22,7 +22,7 @@ void main()
         return;
 #endif
     uvec2 code = code_at(queries, query);
-    /* The place is one of the left + 1 from value on. */
+    /* The result is one of the left + 1 positions from value on. */
     for (uint left = length_at(sorted_length, sorted_place); left > 0u; left >>= 1) {
         uint next = value + left - (left >> 1);
         uvec2 element = code_at(sorted, next - 1u);

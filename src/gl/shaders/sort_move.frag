@@ -1,4 +1,4 @@
-/* Moves elements to their places in a pass of a sort, four per texel. */
+/* Moves elements to their positions in a pass of a sort, four per texel. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D sources0, sources1, sources2, sources3; /* of sort_sources.frag */

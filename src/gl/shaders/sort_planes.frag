@@ -10,7 +10,7 @@ layout(location = 1) out highp uvec4 planes1;
 layout(location = 2) out highp uvec4 planes2;
 layout(location = 3) out highp uvec4 planes3;
 
-/* The bits of 32 elements, a word each. */
+/* The bits of 32 elements, one word per target. */
 uvec4 words_at(uint texel)
 {
     const uvec4 bit = uvec4(0u, 1u, 2u, 3u);

@@ -1,4 +1,4 @@
-/* Adds the last result's digit to the state. */
+/* Appends a digit of the last result's code to the state. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D counts0, counts1, counts2, counts3, state;

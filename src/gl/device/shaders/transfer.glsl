@@ -1,6 +1,6 @@
 /* The order of a texture's elements: by rows, or tile by tile, each by rows. Without tiles the
  * texture is one. */
-uniform uvec4 tiles; /* width, height, tiles in a row, texels of one */
+uniform uvec4 tiles; /* width, height, tiles per row, texels per tile */
 uniform uint first_scalar, scalar_count;
 
 ivec2 texel_of(uint element)
