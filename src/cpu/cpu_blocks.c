@@ -133,7 +133,7 @@ cpu_number cpu_look_back(cpu_link *links, uint64_t tile, cpu_number sum, unsigne
         links[tile].sum = sum;
         publish(&links[tile], LINK_SUM);
         uint64_t known = tile - 1;
-        while (await(&links[known], LINK_SUM) != LINK_PREFIX) /* tile 0 publishes a prefix alone */
+        while (await(&links[known], LINK_SUM) != LINK_PREFIX) /* tile 0 publishes only a prefix */
             known--;
         before = links[known].prefix;
         while (++known < tile)

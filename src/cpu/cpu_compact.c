@@ -22,7 +22,7 @@
 
 enum {
     MAX_COLUMNS = TML_MAX_PAYLOADS + 1,
-    STAGE_BYTES = 64 << 10, /* of a tile: with its input, fits any second-level cache */
+    STAGE_BYTES = 64 << 10, /* per tile: with its input, fits any second-level cache */
     MAX_TILE = 16 * CPU_BLOCK,
 };
 
@@ -30,7 +30,7 @@ enum {
 typedef struct compact_column {
     const unsigned char *in; /* NULL: the element's index */
     unsigned char *out;
-    unsigned char *aside; /* LOOK_BACK partition: the rejected, until the kept are counted */
+    unsigned char *aside; /* LOOK_BACK partition: rejected elements, kept until the end */
     uint64_t capacity;
     size_t size;
     cpu_compress_fn compress;
@@ -57,7 +57,7 @@ typedef struct compact_job {
     uint64_t tile_items;
     cpu_tickets tickets;
     workspace **workers;
-    cpu_link *links;  /* LOOK_BACK: one a tile */
+    cpu_link *links;  /* LOOK_BACK: one per tile */
     uint64_t *words;  /* REDUCE_THEN_SCAN: mask words of the whole stream */
     uint64_t *places; /* REDUCE_THEN_SCAN: each tile's kept count, then its offset */
     uint64_t kept_count;
@@ -200,7 +200,7 @@ static void cpu_compact_put(const compact_job *job, unsigned char *const stage[]
 static void compact_tile(const compact_job *job, workspace *work, uint64_t tile)
 {
     item_span span = span_of_tile(job, tile);
-    bool skip = tml_is_cancelled(job->tml); /* but publish, as successors wait for it */
+    bool skip = tml_is_cancelled(job->tml); /* but publish, since successors wait for it */
     size_t kept = 0, rejected = 0;
     for (size_t done = 0; done < span.count && !skip; done += CPU_BLOCK) {
         item_span block = span_of_block(span, done);

@@ -26,7 +26,7 @@ static void bits_base(const uint8_t *bytes, size_t count, uint64_t *words)
     }
 }
 
-/* A level's loop over whole words; WORD gives the one of 64 bytes. */
+/* A level's loop over whole words. WORD computes the word of 64 bytes. */
 #define BITS_VECTOR(name, target, WORD)                                                            \
     target static void name(const uint8_t *bytes, size_t count, uint64_t *words)                   \
     {                                                                                              \

@@ -33,9 +33,9 @@ enum {
      * more. */
     TABLE_BINS = 1 << 20,
     PART_LOG2 = 16,    /* bins of a part: counters in a second-level cache */
-    PARTS_MOST = 1024, /* more, and moving would miss the translation buffer at each element */
-    CHUNKS = 4,        /* of the stream a worker, which are moved each in one go */
-    SLICES = 2,        /* a worker, at most that many more than there are parts */
+    PARTS_MOST = 1024, /* with more, moving would miss the TLB at each element */
+    CHUNKS = 4,        /* of the stream per worker; each is moved in one step */
+    SLICES = 2,        /* per worker; at most that many more than there are parts */
     SUM_BINS = 1024,   /* bins of a tile of sums */
 };
 
@@ -54,7 +54,7 @@ typedef struct histogram_job {
     /* Weights; NULL: each counts 1. */
     const unsigned char *weights;
     tml_type weight_type;
-    uint32_t *largest; /* of float weights, one a worker */
+    uint32_t *largest; /* of float weights, one per worker */
     int shift;
     tml_slot *out;
     bool is_wide, is_real; /* counters have 64 bits; out has floats */
@@ -62,7 +62,7 @@ typedef struct histogram_job {
     size_t stride; /* counters of a table: the bins, then one for all other values */
     void *tables;  /* stride counters each */
     size_t copies; /* of them */
-    /* Parts. sums: out's elements or, of floats, counters. */
+    /* For parts. sums: out's elements; for floats, counters. */
     uint32_t part_log2, parts;
     uint64_t chunks;
     /* parts x chunks: where a chunk's elements of a part begin; later, where they end */
@@ -80,7 +80,7 @@ typedef struct histogram_job {
 
 /* ---- elements and weights -------------------------------------------------------------------- */
 
-/* The bins of a block of elements: made, or where they are. */
+/* A pointer to the bins of a block of elements: computed into a block, or in memory already. */
 static const uint32_t *bins_of(const histogram_job *job, uint32_t worker, uint64_t first,
                                size_t count, uint32_t *made)
 {

@@ -283,7 +283,7 @@ typedef struct scan_job {
     uint64_t length;
     cpu_tickets tickets;
     cpu_scan_space *workers;
-    cpu_link *links;    /* LOOK_BACK: one a tile */
+    cpu_link *links;    /* LOOK_BACK: one per tile */
     cpu_number *before; /* REDUCE_THEN_SCAN: a tile's aggregate, then its exclusive prefix */
     cpu_number start;
     cpu_number total;
@@ -346,7 +346,7 @@ static void scan_worker(void *argument, uint32_t index)
     cpu_scan_space *work = &job->workers[index];
     uint64_t tile;
     while (cpu_take_tile(&job->tickets, &tile)) {
-        bool skip = tml_is_cancelled(job->tml); /* but publish, as successors wait for it */
+        bool skip = tml_is_cancelled(job->tml); /* but publish, since successors wait for it */
         cpu_number sum = skip ? (cpu_number){0} : scan_tile(job, work, tile);
         cpu_number before = cpu_look_back(job->links, tile, sum, job->scan.how);
         if (!skip)
@@ -468,7 +468,7 @@ static void cpu_scan_lay_out(tml_context *tml, const tml_scan_desc *desc, cpu_ar
         job->before = cpu_arena_take(arena, tile_count, sizeof(*job->before));
 }
 
-/* Finds how sums are joined, and what comes before the first element. */
+/* Determines how sums are joined, and the number before the first element. */
 static void bind_fold(tml_context *tml, const tml_scan_resolved *r, scan_job *job)
 {
     cpu_scan *scan = &job->scan;

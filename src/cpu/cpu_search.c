@@ -45,7 +45,7 @@ typedef struct search_job {
             for (size_t q = 0; q < count; q++) {                                                   \
                 UINT element =                                                                     \
                     code_##UINT(s->sorted, places[q] + half - 1, minus_zero, flip, real_flip);     \
-                /* a mask: of ?: compilers make a branch */                                        \
+                /* a mask, since ?: becomes a branch */                                            \
                 places[q] += half & ((0 - (uint64_t)(element < code[q])) ^ inverts);               \
             }                                                                                      \
             left -= half;                                                                          \
@@ -82,7 +82,7 @@ static void search_block(const cpu_search *s, uint64_t first, size_t count, uint
 
 void cpu_search_bins(const cpu_search *s, uint64_t first, size_t count, uint32_t *bins)
 {
-    cpu_search end = *s; /* of one element, with no other before a query that is not after it */
+    cpu_search end = *s; /* of the element, if no other one precedes the query */
     end.sorted = (const unsigned char *)s->sorted + s->sorted_length * s->size;
     end.sorted_length = 1;
     end.upper = false;

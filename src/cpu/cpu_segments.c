@@ -213,7 +213,7 @@ typedef struct reduce_job {
     tml_type out_type;
     cpu_scan scan;          /* integer sums of short segments */
     short_fn sum_short;     /* NULL: other folds */
-    cpu_scan_space *spaces; /* one a worker, for scan */
+    cpu_scan_space *spaces; /* one per worker, for scan */
     segment now;            /* the long segment in progress */
     cpu_number *results;    /* of its blocks */
     /* With starts, all segments but the last, whose end is the length, are handled as with
@@ -297,7 +297,7 @@ static size_t reduce_segments_scratch_size(tml_context *tml, const void *desc)
     return arena.size;
 }
 
-/* Leaves the segments that a device counted, and parts the last one. */
+/* Keeps as many segments as a device counted, and separates the last one. */
 static void bind_starts(tml_context *tml, const tml_reduce_desc *desc, reduce_job *job)
 {
     uint64_t count = cpu_length(tml, &desc->segments.count);

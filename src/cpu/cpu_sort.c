@@ -93,7 +93,7 @@ static const void *records_at(const sort_job *job, sort_space *space, uint64_t f
     return space->block;
 }
 
-/* The part of the range that is chunk's. */
+/* The chunk's part of the range. */
 static void chunk_of(const sort_job *job, uint64_t chunk, uint64_t *first, uint64_t *end)
 {
     uint64_t size = TML_ALIGN_UP(TML_CEIL_DIV(job->count, job->chunks), (uint64_t)SORT_BLOCK);
@@ -369,7 +369,7 @@ static void bind_keys(sort_job *job, const tml_sort_resolved *resolved)
     job->sorted = cpu_memory(job->tml, resolved->desc.sorted);
 }
 
-/* Chooses the record, and binds what moves. */
+/* Chooses the kind of record, and binds the arrays that move. */
 static void bind_tags(sort_job *job, const tml_sort_desc *desc, cpu_arena *arena)
 {
     const tml_payload *payloads = desc->payloads;

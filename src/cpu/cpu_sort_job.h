@@ -1,4 +1,4 @@
-/* A sort on the CPU: what cpu_sort.c and cpu_sort_segments.c share. */
+/* A sort on the CPU: declarations that cpu_sort.c and cpu_sort_segments.c share. */
 #ifndef TML_CPU_SORT_JOB_H
 #define TML_CPU_SORT_JOB_H
 
@@ -6,10 +6,10 @@
 
 enum {
     SORT_BLOCK = 1024, /* records loaded or stored at a time: they stay in the first-level cache */
-    SORT_CHUNK = 64 * 1024, /* elements that are worth a worker */
+    SORT_CHUNK = 64 * 1024, /* the least elements per worker */
 };
 
-/* One worker's memory. What a split needs is NULL in a sort without one. */
+/* One worker's memory. Members that only a split uses are NULL in a sort without one. */
 typedef struct sort_space {
     sort_heads *heads;
     uint32_t (*tables)[SORT_BINS]; /* SORT_TABLES; zeroed between counts */
@@ -22,7 +22,7 @@ typedef struct sort_space {
 /* A payload that is gathered by index. */
 typedef struct sort_gather {
     const unsigned char *in;
-    unsigned char *out; /* of a payload in place: room of its own, copied to place at the end */
+    unsigned char *out; /* for a payload in place: separate room, copied to place at the end */
     unsigned char *place;
     size_t size;
 } sort_gather;
@@ -45,8 +45,8 @@ typedef struct sort_job {
     unsigned char *records[2];
     sort_space *spaces;
     uint64_t *counts; /* chunks x SORT_BINS */
-    uint64_t *differ; /* a chunk: the bits in which its codes differ from the first code */
-    /* the step at work: splits or stores records [first, first + count) */
+    uint64_t *differ; /* per chunk: the bits in which its codes differ from the first code */
+    /* the current step: splits or stores records [first, first + count) */
     uint64_t chunks, first, count;
     const unsigned char *from; /* the range's records; NULL: the source */
     unsigned char *to;
@@ -84,7 +84,7 @@ void cpu_sort_store(const sort_job *job, uint64_t first, uint64_t count,
 /* Has the context's owner cancelled the call? */
 bool cpu_sort_is_stopped(sort_job *job);
 
-/* The last step: payloads in place. The call's status. */
+/* The last step: copies payloads that are sorted in place. Returns the call's status. */
 tml_status cpu_sort_end(sort_job *job);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 /* Sorts SORT_GROUP rows in place. */
 typedef void (*sort_group_fn)(uint32_t (*codes)[SORT_ROW], const uint32_t *fills);
 
-/* Writes SORT_ROW records to out, of which those of the row come first. */
+/* Writes SORT_ROW records to out; those of the row come first. */
 typedef void (*sort_write_fn)(const sort_rows *rows, size_t row, void *out);
 /* A bit of each of 64 records. */
 typedef uint64_t (*sort_word_fn)(const void *x, unsigned bit);

@@ -86,7 +86,7 @@ ALWAYS_INLINE void NAME(count_digits)(const RECORD *x, size_t count, const sort_
             counts[p][(size_t)(BITS(x[i]) >> digits[p].shift & digits[p].mask)]++;
 }
 
-/* One pass from x to y, to places from next on. */
+/* One pass, which moves x to y, to the positions in next. */
 ALWAYS_INLINE void NAME(move)(const RECORD *x, RECORD *y, size_t count, sort_digit digit,
                               uint32_t *next)
 {
@@ -146,7 +146,7 @@ ALWAYS_INLINE size_t NAME(fill_rows)(const RECORD *x, size_t count, sort_digit d
     uint32_t *fills = rows->fills;
     RECORD(*to)[SORT_ROW] = BARE ? (void *)rows->codes : (void *)rows->records;
     RECORD *surplus = (RECORD *)(void *)rows->surplus;
-    uint16_t row_of[SORT_LEAF]; /* by vectors: what is left to do alone is much less */
+    uint16_t row_of[SORT_LEAF]; /* by vectors, so that much less is left for the scalar loop */
     size_t more = 0;
     for (size_t i = 0; i < count; i++)
         row_of[i] = (uint16_t)(BITS(x[i]) >> digit.shift & digit.mask);
@@ -174,7 +174,7 @@ ALWAYS_INLINE void NAME(code_rows)(const sort_rows *rows, size_t row, sort_digit
                    (uint32_t)(i % SORT_ROW);
 }
 
-/* Writes SORT_ROW records to out, of which those of the row come first. */
+/* Writes SORT_ROW records to out; those of the row come first. */
 ALWAYS_INLINE void NAME(write_row)(const sort_rows *rows, size_t row, void *out)
 {
     const uint32_t *codes = rows->codes[row];
@@ -323,7 +323,7 @@ ALWAYS_INLINE size_t NAME(halve)(const void *records, size_t count, unsigned bit
     return (size_t)(zeros - (unsigned char *)zero_records) / sizeof *x;
 }
 
-/* network: NULL where the level has none. */
+/* network: NULL if the level has none. */
 ALWAYS_INLINE void NAME(leaf)(void *x_records, void *out_records, size_t count, unsigned low,
                               unsigned high, bool is_whole, sort_group_fn network,
                               sort_write_fn write, sort_rows *rows)

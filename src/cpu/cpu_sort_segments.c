@@ -8,7 +8,7 @@ enum {
     TILE = SORT_CHUNK,
     BATCH = SORT_LEAF, /* elements of short segments, loaded together */
     BATCH_SEGMENTS = 1024,
-    NETWORK_LEAST = 4, /* rows that are worth the network, which sorts SORT_GROUP */
+    NETWORK_LEAST = 4, /* least rows for the network, which sorts SORT_GROUP */
 };
 
 typedef struct segments_job {
@@ -18,7 +18,7 @@ typedef struct segments_job {
     uint64_t count;      /* segments */
     unsigned low, high;  /* sort bits */
     uint64_t wide;       /* longer segments are shared */
-    uint64_t *wide_ones; /* a tile: the segment that it begins and that is shared, or the count */
+    uint64_t *wide_ones; /* per tile: the shared segment that begins in it, or the count */
 } segments_job;
 
 /* Where segment s begins, or the last one ends. */
@@ -43,7 +43,7 @@ static uint64_t segments_before(const segments_job *job, uint64_t element)
     return low;
 }
 
-/* Elements in no segment keep their places. */
+/* Elements in no segment keep their positions. */
 static void cpu_sort_segments_keep(segments_job *job, sort_space *space, uint64_t first,
                                    uint64_t end)
 {

@@ -13,14 +13,14 @@
 enum {
     SORT_DIGIT = 10, /* bits at most */
     SORT_BINS = 1 << SORT_DIGIT,
-    SORT_TABLES = 4, /* of counts: neighbours that are equal do not wait for one another */
+    SORT_TABLES = 4, /* of counts, so that equal neighbours do not wait for one another */
     /* Bytes that are buffered for a bin. With four cache lines per write, the branch is
      * mispredicted a quarter as often. */
     SORT_LINE = 256,
     /* The most elements that fit the second-level cache twice: ranges of that size are halved until
      * they are leaves. */
     SORT_LOCAL = 64 * 1024,
-    SORT_LEAF_MEAN = 2048, /* elements that are sorted by rows at once, and at most */
+    SORT_LEAF_MEAN = 2048, /* elements sorted by rows at once, on average; and at most */
     SORT_LEAF = 3072,
     SORT_ROW = 16,
     /* codes per row on average, at most: a row of evenly spread codes then exceeds 16 once in 250
@@ -105,7 +105,7 @@ typedef struct sort_loops {
     bool has_rows; /* sorts by rows, and halves by vectors */
 } sort_loops;
 
-/* Leaves [low, high) without what no two codes differ in. */
+/* Narrows [low, high) to the bits in which codes differ. */
 static inline void sort_narrow(uint64_t differ, unsigned *low, unsigned *high)
 {
     differ = differ >> *low << *low;

@@ -7,7 +7,7 @@
 
 #if SIMD_X86
 
-/* Batcher's odd-even merge sort of 16: a stage a line. */
+/* Batcher's odd-even merge sort of 16, one stage per line. */
 /* clang-format off */
 #    define NETWORK_16(_)                                                      \
         _(0, 1) _(2, 3) _(4, 5) _(6, 7) _(8, 9) _(10, 11) _(12, 13) _(14, 15)  \
@@ -157,7 +157,7 @@ SIMD_TARGET_AVX512 ALWAYS_INLINE void write_row_8_avx512(const sort_rows *rows, 
     const __m512i *records = (const __m512i *)(const void *)rows->records + row * 2;
     __m512i low = _mm512_load_si512(records), high = _mm512_load_si512(records + 1);
     const __m256i *codes = (const __m256i *)(const void *)rows->codes[row];
-    /* a permutation looks at the places' bits alone */
+    /* a permutation reads only the bits of the position */
     for (int i = 0; i < 2; i++)
         _mm512_storeu_si512((__m512i *)out + i,
                             _mm512_permutex2var_epi64(

@@ -28,7 +28,7 @@ enum {
     TILE_ITEMS = 16 * CPU_BLOCK,
     DIGIT = 8, /* bits */
     BINS = 1 << DIGIT,
-    TABLES = 4, /* of counts: neighbours that are equal do not wait for one another */
+    TABLES = 4, /* of counts, so that equal neighbours do not wait for one another */
 };
 
 /* Elements to select from. */
@@ -55,10 +55,10 @@ typedef struct top_k_space {
 
 typedef struct top_k_job top_k_job;
 typedef struct top_k_loops {
-    /* Bytes that are 1 where a code is below the limit, and where it equals it. */
+    /* Sets bytes to 1 where a code is below the limit, and where it equals the limit. */
     void (*compare)(const top_k_job *job, const void *keys, size_t count, uint8_t *below,
                     uint8_t *equal);
-    /* Counts the digits of those codes whose higher bits are the prefix. */
+    /* Counts the digits of the codes whose higher bits are the prefix. */
     void (*count)(const top_k_job *job, const void *keys, size_t count, uint64_t (*tables)[BINS]);
 } top_k_loops;
 
@@ -82,7 +82,7 @@ struct top_k_job {
     uint64_t limit;          /* a code */
     uint64_t prefix, higher; /* mask: codes are counted if their higher bits are the prefix's */
     unsigned shift;          /* of the digit */
-    uint64_t below, equal, wanted; /* elements; wanted: of those that equal the limit */
+    uint64_t below, equal, wanted; /* counts; wanted: how many that equal the limit */
 };
 
 /* ---- loops ----------------------------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static void place_worker(void *argument, uint32_t worker)
     uint64_t tile, first, words[CPU_BLOCK / 64];
     while (cpu_take_tile(&job->tickets, &tile)) {
         size_t count = tile_at(job, tile, &first), staged = 0, equal = 0;
-        bool skip = tml_is_cancelled(job->tml); /* but publish, as successors wait for it */
+        bool skip = tml_is_cancelled(job->tml); /* but publish, since successors wait for it */
         for (size_t done = 0; done < count && !skip; done += CPU_BLOCK) {
             size_t here = TML_MIN_OF(count - done, (size_t)CPU_BLOCK);
             job->loops->compare(job, job->from.keys + (first + done) * job->size, here,
@@ -310,7 +310,7 @@ static uint64_t find_code(top_k_job *job, top_k_stream from, uint64_t rank)
 
 /* ---- the sample ------------------------------------------------------------------------------ */
 
-/* A code that k elements or somewhat more are not above. */
+/* A code such that k elements, or somewhat more, are not above it. */
 static uint64_t bounding_code(top_k_job *job, const unsigned char *keys, uint64_t k,
                               uint64_t length)
 {
@@ -342,7 +342,7 @@ static void cpu_top_k_lay_out(tml_context *tml, const tml_top_k_resolved *resolv
                                  sizeof *job->spaces);
     job->links = cpu_arena_take(arena, TML_CEIL_DIV(bound, TILE_ITEMS), sizeof *job->links);
     job->equals = cpu_arena_take(arena, TML_CEIL_DIV(bound, TILE_ITEMS), sizeof *job->equals);
-    if (bound >= TOP_K_SAMPLED_LEAST) { /* of shorter streams there are no more candidates */
+    if (bound >= TOP_K_SAMPLED_LEAST) { /* shorter streams have no more candidates */
         samples = TOP_K_SAMPLED(bound);
         room = (uint64_t)top_k_candidates((float)TML_MIN_OF(most, bound / 8), (float)bound,
                                           (float)samples);

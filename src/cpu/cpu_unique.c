@@ -16,7 +16,7 @@ typedef struct unique_job {
     const unsigned char *in;
     size_t size;
     uint64_t count;
-    uint32_t *mask;       /* head flags as a bit mask, TILE / 32 words a tile */
+    uint32_t *mask;       /* head flags as a bit mask, TILE / 32 words per tile */
     uint64_t *runs;       /* of each tile, then their exclusive prefix */
     uint64_t *last_start; /* in each tile, then before it; undefined if there is none */
     uint64_t run_count;
