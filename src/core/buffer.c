@@ -55,7 +55,7 @@ static bool page_add(tml_context *tml)
     return true;
 }
 
-/* Index of a free slot; 0 when memory is short. */
+/* Index of a free slot; 0 if out of memory. */
 static uint32_t slot_take(tml_context *tml)
 {
     for (uint32_t i = TML_MAX_OF(tml->free_slot, 1u); i < tml->slot_count; i++)

@@ -57,7 +57,7 @@ void tml_hook_end(tml_context *tml)
     if (!is_inside(tml))
         return;
     tml->hooks--;
-    tml_refusal_forget(tml); /* a refused call of the hook is no error of the outer call */
+    tml_refusal_forget(tml); /* a refused call of the hook is not an error of the outer call */
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -278,7 +278,7 @@ tml_status tml_open_testing(const tml_open_desc *desc, const tml_testing *testin
     return tml_open_among(tml_engines, desc, testing, out);
 }
 
-/* Frees what programs of streams keep. */
+/* Frees the memory that programs of streams keep. */
 static void programs_free(tml_context *tml)
 {
     for (uint32_t i = 0; i < TML_ARRAY_PAGES; i++)

@@ -34,7 +34,7 @@ enum { TML_ALIGNMENT = 64, TML_SLOT_PAGE = 64 };
  * and the slot number in the first one's handle. */
 enum { TML_ARRAY_PAGE = 64, TML_ARRAY_PAGES = 64 };
 #define TML_ARRAY_FIRST (UINT32_MAX - TML_ARRAY_PAGE * TML_ARRAY_PAGES)
-/* Bytes of an error message, its final 0 included. */
+/* Bytes of an error message, including its final 0. */
 enum { TML_MESSAGE = 768 };
 
 struct tml_slot {
@@ -53,7 +53,7 @@ struct tml_slot {
 enum { TML_RECORD_WORDS = 10 };
 typedef struct tml_array_slot {
     tml_slot slot;                     /* first, so that the engine finds record by the slot */
-    uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps one of each buffer */
+    uint64_t record[TML_RECORD_WORDS]; /* the engine's, if it keeps a record of each buffer */
 } tml_array_slot;
 
 /* An array that grows. */
@@ -78,7 +78,7 @@ struct tml_reading {
     uint64_t mark;       /* the engine's: when the copy has arrived */
 };
 
-/* Memory of buffers that are gone, for the next ones (tml_memory_free). */
+/* Memory of destroyed buffers, for later ones (tml_memory_free). */
 enum { TML_KEPT_BLOCKS = 8, TML_KEPT_SIZE = 256 << 20 };
 typedef struct tml_kept_block {
     void *memory;
@@ -101,7 +101,7 @@ struct tml_context {
     uint32_t device_number; /* index in the engine's device list */
     tml_allocator allocator;
     tml_parallel parallel;
-    struct tml_pool *pool; /* NULL when the caller supplies tml_open_desc.parallel */
+    struct tml_pool *pool; /* NULL if the caller supplies tml_open_desc.parallel */
     tml_log_fn log;
     void *log_user;
     tml_progress_fn progress;
@@ -189,14 +189,14 @@ tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const c
 /* tml_buffer_create with these fields of the desc. data NULL: contents are undefined. */
 tml_status tml_buffer_make(tml_context *tml, tml_type type, uint64_t count, const void *data,
                            const char *label, tml_buffer *out);
-/* A buffer of the engine's with what one that is on_host holds. */
+/* Creates an engine-owned buffer with the contents of one that is on_host. */
 tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *label,
                               tml_buffer *out);
 
-/* Frees what reads without a wait keep, before the engine closes. */
+/* Frees the memory that reads without a wait keep, before the engine closes. */
 void tml_reads_close(tml_context *tml);
 
-/* What a context allocates by, unless tml_open_desc.allocator is given. */
+/* A context's allocator, unless tml_open_desc.allocator is given. */
 extern const tml_allocator tml_default_allocator;
 
 /* Returns room for size more bytes, and keeps all bytes before them. NULL if out of memory. */

@@ -44,14 +44,14 @@ typedef struct tml_top_k_resolved {
 typedef struct tml_search_resolved {
     tml_search_desc desc;
     uint64_t flip, real_flip;
-    uint64_t minus_zero; /* the bits that count as those of 0; 0: none */
+    uint64_t minus_zero; /* the bits that are treated as those of 0; 0: none */
     /* sorted has one more element, the end. The result is a u32: the query's bin in a histogram
      * with these edges (its position less one), or 2^32 - 1 for a query after the end. desc.out is
      * unused. */
     bool as_bins;
 } tml_search_resolved;
 
-/* bins of desc is not 0. Bins of equal width are those of a kernel. */
+/* In desc, bins is not 0. Bins of equal width are computed by a kernel. */
 typedef struct tml_histogram_resolved {
     tml_histogram_desc desc;
     tml_search_resolved search; /* with desc.edges */

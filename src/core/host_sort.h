@@ -20,7 +20,7 @@ enum {
 
 typedef uint64_t (*host_sort_key)(const void *record);
 
-/* to: room for the records, or where they are. */
+/* to: room for the records, or the records themselves. */
 ALWAYS_INLINE void host_sort_few(const void *records, void *to, uint64_t count, size_t size,
                                  host_sort_key key_of)
 {

@@ -32,7 +32,7 @@ static inline uint32_t neon_bits_8(uint32x4_t low, uint32x4_t high)
     return vaddvq_u16(vandq_u16(lanes, own));
 }
 
-/* Sixteen lanes of all zeros or all ones, of four vectors, in one. */
+/* Packs the lanes of four vectors, all zeros or all ones each, into sixteen lanes of one. */
 static inline uint8x16_t neon_narrow(uint32x4_t a, uint32x4_t b, uint32x4_t c, uint32x4_t d)
 {
     uint16x8_t low = vuzp1q_u16(vreinterpretq_u16_u32(a), vreinterpretq_u16_u32(b));

@@ -13,7 +13,7 @@
 
 /* ---- memory, clock, process ------------------------------------------------------------------ */
 
-/* alignment: a power of two. NULL when memory is short. */
+/* alignment: a power of two. Returns NULL if out of memory. */
 void *tml_platform_alloc(size_t size, size_t alignment);
 void tml_platform_free(void *memory);
 /* Allows the system to reclaim the pages of a large block until they are next written to; their
@@ -70,10 +70,10 @@ void tml_condition_wake_all(tml_condition *condition);
 /* ---- libraries that are looked for at run time ----------------------------------------------- */
 
 typedef enum tml_library {
-    TML_LIBRARY_VULKAN, /* the loader, or a driver that stands for it */
+    TML_LIBRARY_VULKAN, /* the loader, or a driver that replaces it */
     TML_LIBRARY_EGL,
     TML_LIBRARY_SHADERC,
-    TML_LIBRARY_NVIDIA, /* NVIDIA's driver, which is never to be unloaded: vulkan_load.c says why */
+    TML_LIBRARY_NVIDIA, /* NVIDIA's driver, which must never be unloaded: vulkan_load.c says why */
 } tml_library;
 
 /* Opens the first of the library's names on this system that can be opened. Returns NULL if there

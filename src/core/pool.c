@@ -13,7 +13,7 @@
 
 #include "core/platform.h"
 
-/* About what it costs to put a thread to sleep and to wake it. */
+/* About the cost of putting a thread to sleep and waking it. */
 #define SPIN_SECONDS 30e-6
 
 /* tml_pool.state: the number of workers in the loop; whether more may join; and, from LOOP on, the
@@ -34,7 +34,7 @@ struct tml_pool {
     void *argument;
     uint32_t count;
     atomic_bool stop;
-    _Alignas(64) atomic_uint next; /* lines of their own: one is written, the other watched */
+    _Alignas(64) atomic_uint next; /* separate cache lines: one is written, the other is polled */
     _Alignas(64) _Atomic uint64_t state;
     uint32_t worker_count;
     size_t size;

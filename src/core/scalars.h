@@ -45,7 +45,7 @@ static inline void tml_scalars_differ(unsigned kind_and_size)
     }
 }
 
-/* type: a scalar, no vector and no record. */
+/* type: a scalar, neither a vector nor a record. */
 static inline tml_scalar_kind tml_scalar_kind_of(tml_type type)
 {
     static const tml_scalar_kind kinds[TML_SCALAR_END] = {

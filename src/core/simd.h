@@ -126,7 +126,7 @@ void tml_simd_force(tml_simd level);
 #define SIMD_SET_1(name)          name##_avx2
 #define SIMD_SET_2(name)          name##_avx512
 
-/* The table for this processor, of those of two files or of all three. */
+/* Chooses the table for this processor among those of two files, or of three. */
 #if SIMD_X86
 #    define SIMD_CHOOSE(name) (tml_simd_level() >= TML_SIMD_AVX2 ? &name##_avx2 : &name##_plain)
 #    define SIMD_CHOOSE_OF_3(name)                                                                 \

@@ -10,11 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* What the triangles have in common. */
+/* The intersection of the triangles. */
 typedef struct meeting {
     tml_collide_class kind;
-    int dimension;     /* 0 a point, 1 a segment, 2 an area; of NONE: none */
-    exact_cut ends[2]; /* of dimension 0: both the same; 2: none */
+    int dimension;     /* 0: a point; 1: a segment; 2: an area; undefined for NONE */
+    exact_cut ends[2]; /* for dimension 0, both equal; for 2, unused */
 } meeting;
 
 static const meeting NO_MEETING = {.kind = TML_COLLIDE_CLASS_NONE, .dimension = -1};
@@ -37,7 +37,7 @@ static meeting meeting_of(tml_collide_class kind, int dimension, exact_cut first
  * and is the whole section. */
 typedef struct section {
     int apex, first, second;  /* vertices, in the triangle's order */
-    int side;                 /* of the apex; if it is 0, the one that the others are not on */
+    int side;                 /* the apex's side; if that is 0, the side opposite to the others' */
     bool is_point, is_proper; /* the part is the apex; there are vertices on both sides */
 } section;
 

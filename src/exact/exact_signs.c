@@ -158,7 +158,7 @@ static wide wide_volume(const exact_points *points, const exact_vector v[3])
 
 /* ---- doubles, and the stages ----------------------------------------------------------------- */
 
-/* A determinant, and what it is off by at most. */
+/* A determinant, and the bound of its error. */
 typedef struct estimate {
     double value, error;
 } estimate;
@@ -306,7 +306,7 @@ static float round_quotient(const wide *numerator, const wide *denominator)
     return place < 0 ? low : high;
 }
 
-/* As a numerator of one degree more than the denominator. */
+/* x as a numerator, whose degree is one more than the denominator's. */
 static wide wide_times_one(const wide *x)
 {
     wide numerator = {{0}};

@@ -36,7 +36,7 @@ layout(constant_id = LOOK_SPEC_LATE) const uint LATE = 0u; /* loads of a late ti
 typedef enum look_operation {
     LOOK_NONE, /* the dispatch does not look back */
     LOOK_COMPACT,
-    LOOK_PARTITION, /* of a short stream: a workgroup waits for all others */
+    LOOK_PARTITION, /* of a short stream, in which a workgroup waits for all others */
     LOOK_SCAN,
     LOOK_SCAN_IN_PLACE,
     LOOK_SCAN_SEGMENTS,
@@ -52,7 +52,7 @@ typedef enum look_operation {
  * Waits for the same tile overlap. LOOKS_LONG polls take tens of milliseconds. */
 enum { LOOKS_MOST = 1 << 20, LOOKS_LONG = 1 << 16 };
 
-/* What is known of a device, and whether a test asks for late tiles. */
+/* A device's properties, and whether a test requests late tiles. */
 typedef struct look_device {
     bool makes_progress, begins_in_order, has_late_tiles;
 } look_device;
@@ -94,7 +94,7 @@ static inline look_policy look_policy_of(look_operation operation, const look_de
         [LOOK_SCAN_SEGMENTS] = {{LOOKS_MOST, GIVE_UP}, {LOOKS_MOST, GIVE_UP}, IF_NO_ORDER,    1000},
         [LOOK_EXPAND]        = {{1024, HELP},          {16, HELP},            ALWAYS,         0},
         [LOOK_SORT]          = {{LOOKS_MOST, GIVE_UP}, {16, HELP},            IF_NO_ORDER,    2000},
-        /* 0 looks: progress is not tested where the driver is not known for it. */
+        /* 0 looks: progress is not tested if the driver is not known to guarantee it. */
         [LOOK_PROBE]         = {{LOOKS_MOST, GIVE_UP}, {0, GIVE_UP},          ALWAYS,         0},
         /* clang-format on */
     };

@@ -82,7 +82,7 @@ float trunc(float x)
 }
 #endif
 
-/* The built-in ones take floats only, and cannot be overloaded. */
+/* The built-in functions only accept floats, and cannot be overloaded. */
 float tml_abs(float x)
 {
     return abs(x);

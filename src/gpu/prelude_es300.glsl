@@ -27,7 +27,7 @@ uint tml_load_word(highp usampler2D address, uint i)
 {
     return texelFetch(address, tml_place(address, i), 0).x;
 }
-/* The halfword or byte is in the low bits, its neighbours above. */
+/* The halfword or byte is in the low bits; its neighbours are above. */
 uint tml_load_half(highp usampler2D address, uint i)
 {
     return tml_load_word(address, i >> 1) >> ((i & 1u) << 4);
