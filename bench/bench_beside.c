@@ -1,4 +1,4 @@
-/* A job beside a copy. */
+/* A job measured next to a copy. */
 #include "bench_beside.h"
 
 /* A copy of as many bytes as an operation must move: memcpy, or the device's copy. */

@@ -11,7 +11,7 @@ typedef struct collide_case {
     tml_context *tml;
     tml_tree_desc mesh;
     tml_tree *tree;
-    tml_collide_desc desc; /* a NULL: build, or refit the tree if there is one */
+    tml_collide_desc desc; /* a is NULL: build; or refit the tree if there is one */
     enum { ON_HOST, BUILT_THERE, REFITTED_THERE } where;
     tml_tree_nearest_desc points; /* or none */
     tml_tree_cast_desc rays;      /* or none */
@@ -61,7 +61,7 @@ static bool run_case(void *user)
     return true;
 }
 
-/* Do both descents find the same? (Of FIRST, which poses have a pair.) */
+/* Do both descents find the same? (For FIRST: which poses have a pair.) */
 static tml_status check_case(const collide_case *job)
 {
     tml_collide_result results[2];
@@ -87,7 +87,7 @@ static tml_status check_case(const collide_case *job)
                : tml_error(job->tml, TML_ERROR_INTERNAL, "the two descents find different pairs");
 }
 
-/* Are the hits those of the host, which alone tells weights? */
+/* Are the hits those of the host? Only the host returns weights. */
 static tml_status check_rays(const collide_case *job)
 {
     tml_tree_cast_desc desc = job->rays;
@@ -117,7 +117,7 @@ static tml_status check_rays(const collide_case *job)
     return status;
 }
 
-/* Do both methods tell the same? */
+/* Do both methods return the same? */
 static tml_status check_distances(const collide_case *job)
 {
     tml_collide_distance_desc desc = job->apart;
@@ -164,7 +164,7 @@ static void time_case(collide_case *job, const char *name, uint32_t poses, tml_s
                                    .time = timed.time});
 }
 
-/* Buffers on the device, or over the mesh where it is. */
+/* Creates buffers: on the device, or over the mesh's own memory. */
 static tml_status upload(tml_context *tml, const bench_mesh *mesh, tml_tree_desc *out)
 {
     const void *vertices = out->on_device ? mesh->vertices : NULL;
@@ -303,7 +303,7 @@ static tml_status time_volume(const collide_case *host, tml_tree *tree, uint32_t
     return status;
 }
 
-/* What rays hit first, and whether they hit anything. */
+/* Measures the nearest hits of rays, and whether rays hit anything. */
 static tml_status time_rays(const collide_case *host, const bench_mesh *mesh, uint64_t count)
 {
     collide_case job = *host;

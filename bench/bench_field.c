@@ -16,7 +16,7 @@
 
 enum { POINTS = 1000000, REPEATS = 3 };
 
-/* Of this process; ru_maxrss would count what started it, too. */
+/* The peak of this process; ru_maxrss would include the process that started it. */
 static long peak_kilobytes(void)
 {
     long kilobytes = 0;

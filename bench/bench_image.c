@@ -351,7 +351,7 @@ static bool mips_are_right(bench_image *image, const void *out, uint64_t last)
     return is_right;
 }
 
-/* What the driver's chain ends with. It is nobody's duty to be right. */
+/* The last level of the driver's chain, which need not be exact. */
 static tml_status look_at_driver(bench_image *image)
 {
     double mean[CHANNELS];

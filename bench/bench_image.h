@@ -18,7 +18,7 @@ typedef enum bench_image_kind {
     BENCH_IMAGE_ALL,       /* all three */
     BENCH_IMAGE_TONEMAP,   /* Reinhard's curve, to u8 coded as sRGB */
     BENCH_IMAGE_AGX,       /* the same by AgX */
-    BENCH_IMAGE_READ,      /* every word added up: what reading costs */
+    BENCH_IMAGE_READ,      /* adds up every word: the cost of reading */
     BENCH_IMAGE_MIPS,      /* AREA, all levels */
     BENCH_IMAGE_KAISER,    /* the same by KAISER */
     BENCH_IMAGE_TEXTURE,   /* LOG of a picture that is a Vulkan image */

@@ -84,7 +84,7 @@ static bool derive_offsets(bench_op *op)
     return offsets;
 }
 
-/* Bins as u32; bytes and words are bins as they are. */
+/* For u32, bins are derived; u8 and u16 elements are bins themselves. */
 static uint32_t bin_count(const bench_op *op)
 {
     return op->desc.type == TML_U16 ? 1 << 16 : op->desc.bins ? op->desc.bins : 256;
@@ -332,7 +332,7 @@ static bool segments_are_right(bench_op *op, const void *out, const void *out2)
     return is_equal;
 }
 
-/* Floats to what the header promises of GPU engines, the looser bound. */
+/* Floats are compared within the bound that the header promises for GPU engines, the looser one. */
 static bool reduce_is_right(bench_op *op, const void *out, const void *out2)
 {
     uint64_t whole = 0;
@@ -380,7 +380,7 @@ static bool histogram_is_right(bench_op *op, const void *out, const void *out2)
     return is_right;
 }
 
-/* Ascending, and of the same sums as the source. */
+/* Checks that the result ascends, and has the same checksums as the source. */
 static bool sort_is_right(bench_op *op, const void *out, const void *out2)
 {
     bool is_right = true;
@@ -445,7 +445,7 @@ static bool pairs_are_right(bench_op *op, const void *out, const void *out2)
     return is_right;
 }
 
-/* Ascending in each segment, and of the same sums as its source. */
+/* Checks that each segment ascends, and has the same checksums as its source. */
 static bool segment_sort_is_right(bench_op *op, const void *out, const void *out2)
 {
     const uint32_t *in = op->desc.data;
@@ -482,7 +482,7 @@ typedef struct kind_entry {
     const char *name;
     bool has_limit;
     bool has_total;
-    bool is_derived; /* the input is what derive makes; else that goes to aux */
+    bool is_derived; /* the input is the derived array; otherwise that is aux */
     bool (*derive)(bench_op *op);
     tml_status (*enqueue)(bench_op *op, const bench_set *set);
     bool (*is_right)(bench_op *op, const void *out, const void *out2);
@@ -526,7 +526,7 @@ bool bench_kind_has_limit(bench_kind kind)
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* What the operation reads and writes at least. */
+/* The bytes that the operation must at least read and write. */
 static uint64_t bytes_of(const bench_op *op)
 {
     uint64_t in = op->desc.count * tml_type_size(op->desc.type);
@@ -562,7 +562,7 @@ static bool is_cpu(const tml_context *tml)
     return device.engine == TML_ENGINE_CPU;
 }
 
-/* An input: the caller's memory where the engine works in it. */
+/* Creates an input, over the caller's memory if the engine works in host memory. */
 static tml_status wrap(const bench_op *op, tml_type type, uint64_t count, const void *data,
                        tml_buffer *out)
 {
@@ -743,7 +743,7 @@ static tml_status smooth_surface(const bench_op *op)
                                          .out = set->aux});
 }
 
-/* The surface goes into buffers that the check has made. */
+/* The surface is written to buffers that the check has created. */
 static bool run_surface(bench_op *op)
 {
     tml_surface_desc desc = op->surface;
@@ -832,7 +832,7 @@ static tml_status count_in_field(const bench_op *op, double iso, const tml_surfa
     return status;
 }
 
-/* A soup has three vertices a triangle. */
+/* A soup has three vertices per triangle. */
 static tml_status count_vertices(const bench_op *op, double iso, const tml_surface_result *result,
                                  uint64_t *out)
 {
@@ -945,7 +945,7 @@ static tml_surface_labels_desc labels_of(const bench_op *op)
                                      .face_labels = set->aux};
 }
 
-/* On the CPU the mesh is made anew in each run, as it is by peers. */
+/* On the CPU, each run makes a new mesh, as peers do. */
 static bool run_labels(bench_op *op)
 {
     const tml_surface_labels_desc desc = labels_of(op);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 typedef enum bench_kind {
-    BENCH_COPY,         /* map by the identity: what moving the bytes costs on the device */
+    BENCH_COPY,         /* map by the identity: the device's cost of moving the bytes */
     BENCH_COMPACT,      /* by a kernel: u32 values below a limit are kept */
     BENCH_FLAGS,        /* by a flag byte, of the same elements */
     BENCH_PARTITION,    /* by a flag byte */
@@ -22,7 +22,7 @@ typedef enum bench_kind {
     BENCH_SEGMENTS,     /* exclusive scan of the segments that begin like the runs */
     BENCH_REDUCE,       /* sum; u8, u16, u32, u64, f32 or f64 */
     BENCH_HISTOGRAM,    /* of u8 or u16; of u32, of as many bins as desc says */
-    BENCH_SORT,         /* the keys alone; u8, u16, u32, u64, f32 or f64 */
+    BENCH_SORT,         /* only the keys; u8, u16, u32, u64, f32 or f64 */
     BENCH_PAIRS,        /* a sort of u32 keys with a payload of u32 */
     BENCH_SEGMENT_SORT, /* u32 keys, sorted in segments of keep_below elements */
     BENCH_SEGMENT_KEYS, /* the same by one sort of u64, with the segment above the key */
@@ -54,7 +54,7 @@ typedef struct bench_desc {
     tml_grid grid;   /* surface */
     tml_normals normals;
     tml_topology topology;
-    bool soup, waits; /* waits: a device's counts, too, are waited for */
+    bool soup, waits; /* waits: also wait for a device's counts */
     double iso;
     /* Surface: data are count points (f32x3), from which a field with this radius is made on the
      * grid. 0: data are samples. */
@@ -81,10 +81,10 @@ typedef struct bench_op {
     tml_context *tml;
     bench_desc desc;
     uint64_t bytes;        /* that must move: read once and written once */
-    uint64_t result_count; /* kept elements, triangles; 0 where the result is no stream */
+    uint64_t result_count; /* kept elements, triangles; 0 if the result is not a stream */
     uint64_t vertex_count; /* surface */
     /* inside */
-    void *derived; /* what the operation needs beside or instead of data */
+    void *derived; /* inputs in addition to data, or in its place */
     size_t derived_size;
     uint64_t derived_count;
     bench_set sets[BENCH_SETS];

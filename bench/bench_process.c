@@ -67,7 +67,7 @@ bool bench_file_warm(const char *path)
     return got == 0;
 }
 
-/* Has the page cache none of a file's pages? */
+/* Are none of a file's pages in the page cache? */
 static bool is_cool(int file, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), count = (size + page - 1) / page, kept = 0;

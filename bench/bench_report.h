@@ -9,7 +9,7 @@
 #include "../cli/cli.h"
 #include "../cli/report/fields.h"
 
-/* Each command's argument struct starts with one of these. */
+/* The first member of each command's argument struct. */
 typedef struct bench_args {
     cli_common common;
     uint64_t repeats;
@@ -49,9 +49,9 @@ typedef struct bench_args {
 /* A number of each row. */
 typedef struct bench_column {
     const char *key;     /* in JSON, where seconds and bytes are the units */
-    const char *heading; /* in the table; NULL: in JSON alone */
+    const char *heading; /* in the table; NULL: only in JSON */
     double scale;        /* from there to the table's number; 0: a count */
-    bool is_of_peer;     /* in the table only where there are peers */
+    bool is_of_peer;     /* in the table only if there are peers */
 } bench_column;
 enum { BENCH_MAX_COLUMNS = 16 };
 
@@ -101,14 +101,14 @@ bool bench_open(bench_session *session, const bench_args *args, const char *op,
 /* Reports which rows were not run, and why; closes the context. Returns the exit code. */
 int bench_close(bench_session *session);
 
-/* Before the first row: what is measured. */
+/* Call before the first row: prints what is measured. */
 void bench_title(bench_session *session, const char *format, ...) TML_FORMAT(2, 3);
 /* Ends a row that bench_begins has begun. Prints the row if status is TML_OK: values in the order
  * of the columns, NAN for an unknown one. A row that the engine does not support is skipped with a
  * message. */
 void bench_row(bench_session *session, const char *name, tml_status status, const double *values);
 
-/* A failure that belongs to no row; nothing where status is TML_OK. */
+/* Reports a failure that belongs to no row; does nothing if status is TML_OK. */
 void bench_fail(bench_session *session, tml_status status);
 /* Will the next row begin? Call it before making an input that several rows share. */
 bool bench_goes_on(bench_session *session);

@@ -62,7 +62,7 @@ static bool rests(const bench_job *job)
     return info.engine != TML_ENGINE_CPU && !info.is_software;
 }
 
-/* Starts the device's clock; false where it has none. */
+/* Starts the device's clock; false if it has none. */
 static bool device_begin(tml_context *tml)
 {
     switch (engine_of(tml)) {

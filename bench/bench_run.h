@@ -18,7 +18,7 @@ typedef struct bench_job {
     const char *name;
     bool (*run)(void *user); /* false: failed, which ends the measurement */
     void *user;
-    bool (*before)(void *user); /* NULL, or what each run needs and its time does not count */
+    bool (*before)(void *user); /* NULL, or untimed preparation of each run */
     /* If set, the job only enqueues on this context. It is timed by the device's clock if there is
      * one; short jobs are timed several runs at a time, so that starting and ending a command
      * buffer does not count. NULL: timed by the host's clock. */
@@ -30,10 +30,10 @@ typedef struct bench_job {
 /* How long rows may take, and who is notified of them. Zeroed: each row takes as long as it
  * needs. */
 typedef struct bench_pace {
-    uint32_t repeats; /* rounds per row; 0: enough to give every job its seconds, at least five */
-    double seconds;   /* 0: one */
-    double deadline;  /* by bench_now: the row that runs then ends with its round; 0: none */
-    bool by_processor; /* jobs of the host are timed by processor time, summed over all threads */
+    uint32_t repeats;  /* rounds per row; 0: enough to give every job its seconds, at least five */
+    double seconds;    /* 0: one */
+    double deadline;   /* by bench_now: the row that runs then ends with its round; 0: none */
+    bool by_processor; /* by processor time of all threads, for jobs of the host */
     /* Optional: is the row to be run? bench_begins calls it before the row's input is made. */
     bool (*begins)(void *user, const char *row);
     /* Optional, after each round: is the row to go on? */

@@ -34,7 +34,7 @@ typedef struct subdivide_case {
     void *take_user;
 } subdivide_case;
 
-/* A subdivider without levels: the mesh alone. */
+/* A subdivider without levels, only the mesh. */
 static bool renew(void *user)
 {
     subdivide_case *job = user;
@@ -91,7 +91,7 @@ static tml_subdivide_camera make_camera(double angle)
     return camera;
 }
 
-/* Each run sees the torus from another side, up and down again. */
+/* Each run sees the torus from another side, alternately from above and below. */
 static void move_camera(subdivide_case *job)
 {
     uint32_t step = job->frames++ % 16;

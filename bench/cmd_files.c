@@ -82,7 +82,7 @@ typedef struct files_peer {
 typedef struct files_case {
     const char *name, *words;
     const char *inputs[2];
-    const char *output; /* NULL: it prints alone */
+    const char *output; /* NULL: it only prints */
     files_peer peers[MAX_PEERS];
 } files_case;
 
@@ -247,7 +247,7 @@ typedef struct files_job {
     char *words[MAX_WORDS + 8];
     const char *output; /* removed before each run; NULL: none */
     bool is_cold;
-    bool is_kept; /* the inputs stay in the page cache whatever is done */
+    bool is_kept; /* the inputs cannot be evicted from the page cache */
 } files_job;
 
 static bool prepare(void *user)
@@ -284,7 +284,7 @@ static uint32_t split(char *text, char **words)
     return count;
 }
 
-/* The options that hold for all commands, behind the others. */
+/* The options that apply to all commands, after the others. */
 static void add_common(const cli_common *common, char **words, uint32_t count)
 {
     static const char *const backends[] = {NULL, "cpu", "vulkan", "gl"};

@@ -98,7 +98,7 @@ static bool run_read(void *user)
     return tml_buffer_read(job->tml, job->out, job->read) == TML_OK;
 }
 
-/* Is out what the row makes of the numbers? */
+/* Is out the row's correct result? */
 static bool is_mapped(const path_job *job)
 {
     for (uint64_t i = 0; i < job->count; i++)
@@ -119,7 +119,7 @@ static bool is_compacted(const path_job *job)
 typedef struct path_row {
     const char *name;
     bool (*run)(void *user);
-    bool (*is_right)(const path_job *job); /* of what is read after a run; NULL: not asked */
+    bool (*is_right)(const path_job *job); /* of the data that are read after a run; NULL: none */
 } path_row;
 static const path_row rows[] = {{"write", run_write, NULL},
                                 {"map", run_map, is_mapped},

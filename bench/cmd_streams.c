@@ -52,7 +52,7 @@ static const bench_column columns[] = {
     {0},
 };
 
-/* Checks an operation, times it beside the copy and adds the row. */
+/* Checks an operation, times it next to the copy and adds the row. */
 static void measure(bench_session *session, const bench_desc *desc, const char *name,
                     double percent)
 {
@@ -242,7 +242,7 @@ static bool is_known(tml_type type)
     return false;
 }
 
-/* The operations that the operands name, all where there are none. */
+/* The operations that the operands name; all if there are no operands. */
 static int find_kinds(const streams_args *args, char **operands, uint32_t count,
                       bool is_wanted[BENCH_KIND_COUNT])
 {

@@ -10,8 +10,8 @@
 
 typedef enum classic_form {
     CLASSIC_THREE_FETCHES, /* one sum a texel */
-    CLASSIC_PARTIAL_SUMS,  /* four sums a texel, of its children */
-    CLASSIC_COPIED,        /* the same, and each level is drawn apart and copied into one atlas */
+    CLASSIC_PARTIAL_SUMS,  /* four sums per texel, those of its children */
+    CLASSIC_COPIED,        /* the same; each level is drawn separately and copied into one atlas */
 } classic_form;
 
 /* A pyramid: levels of sides side / 2, side / 4 ... 1 above a base with side texels. Levels

@@ -44,7 +44,7 @@ TML_LIBRARY(floats,
         float mantissa = (bytes.z - odd * 128.0f) * 65536.0f + bytes.y * 256.0f + bytes.x;
         return (1.0f - 2.0f * sign_bit) * exp2(exponent) * (1.0f + mantissa * exp2(-23.0f));
     }
-    /* A byte, clamped as a texture does it; of NaN 0. */
+    /* A byte, clamped as textures do; 0 for NaN. */
     FUNCTION(uint) floats_byte(float x)
     {
         return x > 0.0f ? U(min(x, 255.0f)) : 0u;
@@ -78,7 +78,7 @@ TML_KERNEL_WITH(floats, bool, floats_near_wrong, (tml_index i), {
 
 enum { CHUNK = 1 << 24, NEAR = 5 * 254 };
 
-/* How many of count elements a kernel is true of. */
+/* For how many of count elements a kernel returns true. */
 static tml_status count_true(tml_context *tml, const tml_kernel *kernel, uint32_t first,
                              uint32_t step, uint64_t count, uint64_t *out)
 {

@@ -82,7 +82,7 @@ static void corners_of(const papers_image_mesh *mesh, uint32_t triangle, const f
         out[c] = mesh->vertices + 3 * (size_t)mesh->indices[3 * (size_t)triangle + (uint32_t)c];
 }
 
-/* Leaves out the triangles of mesh that are wholly before other. */
+/* Excludes the triangles of mesh that are wholly in front of other. */
 static void prune(const view *v, const papers_image_mesh *mesh, const papers_image_mesh *other,
                   uint8_t *kept)
 {

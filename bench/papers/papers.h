@@ -43,7 +43,7 @@ typedef struct papers_filter_desc {
     tml_buffer in;             /* u32, at most 2^30 elements */
     tml_buffer out;            /* u32; elements beyond its size are not written */
     tml_buffer count;          /* u32: elements kept */
-    const papers_space *space; /* with in's count; HistoPyramids need none */
+    const papers_space *space; /* created with in's count; not used by HistoPyramids */
 } papers_filter_desc;
 
 tml_status papers_scan_search_filter(tml_context *tml, const papers_filter_desc *desc);
@@ -112,7 +112,7 @@ typedef struct papers_surface_desc {
     tml_buffer volume; /* f32 */
     uint64_t dims[3];
     float iso;
-    bool one_fetch; /* a level, of the sums of four children; else three */
+    bool one_fetch; /* one fetch per level, of the sums of four children; otherwise three */
     /* Without a pyramid: fifteen vertices per sample, zeros after those of a cell's triangles. */
     bool scattered;
     papers_normals normals; /* made with the positions */
@@ -165,12 +165,12 @@ TML_MUST_CHECK tml_status papers_axis_weights(papers_reduction how, uint32_t siz
 
 typedef struct papers_coverage {
     double unseen;    /* share of the pixels that have no weight */
-    double effective; /* 1 / (pixels * sum of squared weights): 1 where all weigh the same */
+    double effective; /* 1 / (pixels * sum of squared weights); 1 if all weights are equal */
     double largest;   /* weight, times pixels */
 } papers_coverage;
 papers_coverage papers_coverage_of(const double *columns, uint32_t width, const double *rows,
                                    uint32_t height);
-/* The weighted sum of values, of which rows begin stride apart. */
+/* The weighted sum of values, whose rows begin stride apart. */
 double papers_weighted(const float *values, uint32_t stride, const double *columns, uint32_t width,
                        const double *rows, uint32_t height);
 
@@ -212,13 +212,13 @@ float papers_floats_unpack(uint32_t bits);
 
 /* ---- collision ------------------------------------------------------------------------------- */
 
-/* What a pair of nodes must pass beside their boxes along the axes. */
+/* The test that a pair of nodes must pass in addition to that of their axis-aligned boxes. */
 typedef enum papers_volume {
     PAPERS_VOLUME_AXES,            /* nothing */
     PAPERS_VOLUME_SLABS,           /* of leaves: the library's slabs */
     PAPERS_VOLUME_ORIENTED_LEAVES, /* of leaves: oriented boxes, by 15 axes */
     PAPERS_VOLUME_ORIENTED_6,      /* oriented boxes, by their own axes */
-    PAPERS_VOLUME_ORIENTED_15,     /* and by products of these */
+    PAPERS_VOLUME_ORIENTED_15,     /* also by the products of their axes */
     PAPERS_VOLUMES
 } papers_volume;
 

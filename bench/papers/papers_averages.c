@@ -136,7 +136,7 @@ static tml_status open_picture(tml_context *tml, const char *path, metered *out)
     return status;
 }
 
-/* Of the middle of a picture. */
+/* For the centre of a picture. */
 typedef struct means {
     double exact, ways[PAPERS_REDUCTIONS];
 } means;
@@ -256,7 +256,7 @@ static double sweep_y(const sweep *s, double stops)
 
 static void draw_line(io_writer *out, const sweep *s, int way, const char *color, const char *name)
 {
-    /* Wider where it may lie below one of the same course. */
+    /* Wider, since another curve with the same course may cover it. */
     tml_io_print(out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%g\" points=\"", color,
                  way > 0 ? 1.6 * (way + 1) : 1.6);
     for (uint32_t i = 0; i < s->count; i++)

@@ -4,7 +4,7 @@
 
 #include <trommel/trommel.h>
 
-/* What each way weighs pixels with, for usual sizes. OUT_OF_MEMORY. */
+/* Prints the weights of pixels in each method, for usual sizes. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status averages_print_weights(tml_context *tml);
 
 /* Prints the mean of log2 luminance of the centre of a picture (of linear numbers: .hdr, .pfm,

@@ -97,7 +97,7 @@ static tml_status make_torus(tml_context *tml, double thickness, uint64_t triang
     return status;
 }
 
-/* Makes a mesh's tree and boxes, and prints what they take. */
+/* Makes a mesh's tree and boxes, and prints their memory and time. */
 static tml_status make_solid(tml_context *tml, solid_kind kind, uint64_t triangles,
                              const char *folder, solid *out)
 {

@@ -802,7 +802,7 @@ TEST(boxes_of_all_kinds_find_the_same_pairs)
     CHECK(found[0].pairs > 1000);
     compare_volumes(tml, outer, inner, none, found);
     CHECK_EQ_U64(found[0].pairs, 0);
-    /* The boxes are tight: leaves that lie along each other are told apart. */
+    /* The boxes are tight: they separate leaves that lie along each other. */
     CHECK(found[0].tested > 1000 &&
           10 * found[PAPERS_VOLUME_ORIENTED_LEAVES].tested < found[0].tested);
     CHECK(2 * found[PAPERS_VOLUME_ORIENTED_6].node_pairs < found[0].node_pairs);

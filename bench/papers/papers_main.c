@@ -384,7 +384,7 @@ static tml_status print_selves(tml_context *tml, const papers_args *args)
     return selves_print(tml, (uint32_t)args->repeats);
 }
 
-/* A table for each engine that is there. */
+/* One table per available engine. */
 static int run_engines(const papers_args *args,
                        tml_status (*print)(tml_context *tml, const papers_args *args))
 {
@@ -500,7 +500,7 @@ static const struct option {
     const char *name;
     unsigned of; /* commands */
     bool (*parse)(papers_args *args, const char *text);
-    size_t file, number; /* offsets, of which one is not 0 where parse is NULL */
+    size_t file, number; /* offsets; exactly one is not 0 if parse is NULL */
     uint64_t least, most;
     const char *ending;
 } options[] = {
@@ -563,7 +563,7 @@ static bool parse_option(const command *c, papers_args *args, const char *name, 
     return refuse(name, NULL, " is no option");
 }
 
-/* What belongs together, and names that would overwrite each other. */
+/* Checks which options belong together, and names that would overwrite each other. */
 static bool check(const command *c, const papers_args *args)
 {
     const char *out = args->output ? args->output : args->sheet;

@@ -13,7 +13,7 @@
 const char *const table_engines[TABLE_ENGINES] = {
     [TML_ENGINE_CPU] = "cpu", [TML_ENGINE_VULKAN] = "vulkan", [TML_ENGINE_GL] = "gl"};
 
-/* On a software driver lengths end here: they would take minutes. */
+/* On a software driver, lengths end here, since longer ones would take minutes. */
 static const uint64_t software_most = 1 << 20;
 
 /* A row ends before the first length at which a run would take longer than this many seconds,
@@ -39,7 +39,7 @@ typedef struct filter_job {
     const uint32_t *data;
     tml_buffer in, out, total;
     papers_space space;
-    char refusal[256]; /* why the first way that is unsupported is */
+    char refusal[256]; /* why the first unsupported method is unsupported */
 } filter_job;
 
 static void set_way(filter_job *job, size_t way)
@@ -79,7 +79,7 @@ static int compare_words(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists what is kept in the way's order; of one that has none, sorted. */
+/* Lists the kept elements in the method's order; sorted, for a method without order. */
 static void list_kept(const filter_job *job, papers_order order, uint32_t *out)
 {
     uint32_t side = papers_square_side(job->count);

@@ -16,7 +16,7 @@ typedef enum table_mode { TABLE_EXPECTED, TABLE_ROOM_FOR_ALL, TABLE_EXACT, TABLE
 typedef struct table_row {
     const char *engine;
     const char *method;
-    const char *mode; /* "expected", "room for all" or "exact"; "" where there is one mode only */
+    const char *mode; /* "expected", "room for all" or "exact"; "" if there is only one mode */
     /* Nanoseconds per record; 0: not measured, because it takes too long or is unsupported. */
     double ns[TABLE_COUNTS];
 } table_row;

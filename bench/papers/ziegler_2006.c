@@ -61,7 +61,7 @@ static tml_status draw_level(tml_context *tml, const classic_pyramid *p, const g
                         });
 }
 
-/* Copies what was drawn of a level to its columns. */
+/* Copies the drawn part of a level to its columns. */
 static tml_status copy_level(tml_context *tml, const gl_texture *level, uint32_t side,
                              const gl_texture *atlas)
 {

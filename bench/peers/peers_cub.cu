@@ -464,7 +464,7 @@ void measure_sorts(uint64_t count)
     measure_call(clock, "pairs", count, 0, sets, [&](size_t s, void *temp, size_t &size) {
         return cub::DeviceRadixSort::SortPairs(temp, size, in[s].get(), out[s].get(),
                                                payload[s].get(), moved[s].get(), n);
-    }, [&] { // keys and numbers ascend, so none is there twice
+    }, [&] { // keys and numbers ascend, so none occurs twice
         const u32s keys = out[0].read(count), places = moved[0].read(count);
         bool is_right = true;
         for (uint64_t i = 0; i < count; i++) {

@@ -183,7 +183,7 @@ class trommel_answerer : public answerer
     std::vector<tml_buffer> made_;
 };
 
-// Which of the points a peer is asked: every stride-th run of them.
+// The points for which a peer is queried: every stride-th run of them.
 class some_of
 {
   public:
@@ -314,7 +314,7 @@ struct options {
     const char *mesh = nullptr;
 };
 
-// Of those that b was asked.
+// Of the points for which b was queried.
 static size_t differences(question what, double diagonal, const answerer &a, const answerer &b)
 {
     size_t count = 0;

@@ -220,7 +220,7 @@ static bool make(tml_context *tml, bench_kind kind, tml_type type, const void *d
     return bench_op_create(tml, &desc, out) == TML_OK && bench_op_check(out) == TML_OK;
 }
 
-// Keys alone, in copies of the input.
+// Only keys, in copies of the input.
 static bool compare_sort(tml_context *tml, uint32_t threads, block<uint32_t> &in, uint64_t count,
                          numpy &python, uint32_t repeats)
 {

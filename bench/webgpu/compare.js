@@ -1,4 +1,5 @@
-// The prototype's two programs, checked and timed; in a browser beside this library's, in the same process and in turns.
+// Checks and times the prototype's two programs. In a browser, they are compared with this
+// library's, in the same process, runs alternating.
 import { WebGpuStreams } from "./streams.js";
 
 const now = () => performance.now();
@@ -24,7 +25,7 @@ export async function compare(gpu, Trommel, { count = 2 ** 20, side = 128, turns
     let seed = 1;
     const data = Uint32Array.from({ length: count }, () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0));
     const limit = 2 ** 31, wanted = data.filter((x) => x < limit);
-    // Lengths at the seams, and a device that tells sums late.
+    // Lengths at the seams, and a device that publishes sums late.
     for (const constants of [{}, { STALL: 2, LOOKS: 1 }, { STALL: 3 }])
         for (const n of [1, 31, 4095, 4096, 4097, 100_003, count]) {
             const { run, result } = streams.compact(data.subarray(0, n), limit, constants);

@@ -1,5 +1,6 @@
-// run [TURNS]: the prototype in Chromium without a screen, on a software adapter, beside this library there; and in npm's
-// webgpu, where build/web/webgpu has it (npm install --prefix build/web/webgpu webgpu). After "make web" and "make test-web".
+// run [TURNS]: runs the prototype in headless Chromium, on a software adapter, compared with this
+// library there; and in npm's webgpu, if build/web/webgpu has it (npm install --prefix
+// build/web/webgpu webgpu). Run "make web" and "make test-web" before.
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';

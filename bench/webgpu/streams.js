@@ -1,16 +1,18 @@
-// A prototype outside of the product: what docs/webgpu.md measures. Compaction in one pass by look-back that helps, and the
-// sign bits of a volume, in WGSL; for browsers and for npm's webgpu.
+// A prototype that is not part of the product: docs/webgpu.md measures it. Compaction in one pass
+// by look-back with fallback, and the sign bits of a volume, in WGSL; for browsers and for npm's
+// webgpu.
 //
-// A tile of the look-back waits for no other: where the one before has not told its sum after some looks, the whole group
-// counts that tile itself and tells the sum in its place. So nothing is asked of the device's order of work, which WebGPU
-// does not promise. (Smith, Levien, Owens: Decoupled Fallback, 2025.)
+// A tile of the look-back does not depend on another tile's progress. If the preceding tile has not
+// published its sum after some polls, the workgroup counts that tile itself, and publishes the sum
+// in its place. So nothing is assumed about the order in which the device runs workgroups, which
+// WebGPU does not guarantee. (Smith, Levien, Owens: Decoupled Fallback, 2025.)
 
 const GROUP = 64, EACH = 64, TILE = EACH * GROUP, SIGNS_GROUP = 64; // few barriers: software adapters pay for each
 
 const compactText = `
 override LOOKS: u32 = 32;  // before a tile is counted for another
-override STALL: u32 = 0;   // tiles 1, 1 + STALL, ... tell their sums late: what a device may do
-// Flags above counts of 30 bits: what is told grows.
+override STALL: u32 = 0;   // tiles 1, 1 + STALL, ... publish their sums late, as a device may
+// Flags above counts of 30 bits, so that a later state is a larger number.
 const SUM = 0x40000000u;
 const PREFIX = 0x80000000u;
 const COUNT = 0x3fffffffu;
@@ -23,7 +25,7 @@ struct States { ticket: atomic<u32>, helped: atomic<u32>, kept: u32, tiles: arra
 var<workgroup> sums: array<u32, ${GROUP}>;
 var<workgroup> told: u32;
 
-// Of the thread's elements, 64 in a row.
+// The kept ones of the thread's 64 consecutive elements.
 fn kept(at: u32) -> bool { return at < params.x && input[at / 4u][at % 4u] < params.y; }
 fn count_of(tile: u32, local: u32) -> u32 {
     var count = 0u;
@@ -65,7 +67,7 @@ fn main(@builtin(local_invocation_index) local: u32) {
             _ = scan(local, count_of(at - 1u, local));
             state = SUM | workgroupUniformLoad(&sums[${GROUP - 1}]);
             if (local == 0u) {
-                atomicMax(&states.tiles[at - 1u], state); // what has come meanwhile says as much or more
+                atomicMax(&states.tiles[at - 1u], state); // later states are larger
                 atomicAdd(&states.helped, 1u);
             }
         }
@@ -173,7 +175,7 @@ export class WebGpuStreams {
         };
     }
 
-    // Of a volume whose count of samples is a multiple of 32.
+    // For a volume whose number of samples is a multiple of 32.
     signs(volume, iso) {
         const words = volume.length / 32, out = this.buffer(4 * words, 128);
         const program = this.program(signsText, [this.buffer(volume.byteLength, 128, volume), out, this.buffer(16, 64, Float32Array.of(iso, 0, 0, 0))]);

@@ -2,7 +2,7 @@
  * after gl_common.glsl. */
 uniform highp usampler2D volume;
 uniform uvec3 dims; /* samples */
-uniform uint tile_log2, tiles_log2; /* of a tile's side; of the tiles in a row */
+uniform uint tile_log2, tiles_log2; /* per tile's side; tiles per row */
 uniform float iso;
 
 uvec3 cell_at(ivec2 texel)
