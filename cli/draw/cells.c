@@ -25,7 +25,7 @@ typedef struct sheet {
     uint64_t first[3], count[3]; /* of the region */
     uint64_t columns;            /* of tiles: those that make it most nearly square */
     uint64_t width, height;      /* of the tiles */
-    uint64_t room;               /* pixels beside them; 0: none, colours are by triangles */
+    uint64_t room;               /* pixels next to them; 0: none, colours are by triangles */
 } sheet;
 
 static sheet sheet_of(const tml_surface_desc *desc, cells_by by)

@@ -12,7 +12,7 @@
 
 typedef struct picture_buffer {
     tml_picture picture; /* in memory, until picture_buffer_free */
-    tml_image image;     /* the same, lent to the context */
+    tml_image image;     /* the same, as a caller-owned buffer of the context */
 } picture_buffer;
 
 /* Loads path. is_linear: integers are linear, whatever the file says. On failure prints the reason,
@@ -35,7 +35,7 @@ void picture_drop_alpha(tml_picture *picture, bool *has_alpha);
  * statistics: do not free them. */
 tml_value_histogram picture_histogram(const tml_image_stats *stats);
 
-/* Tells of a picture, with what its file says else. */
+/* Reports a picture, with the other properties in its file. */
 void picture_tell(const char *path, const tml_picture *picture);
 
 /* Writes "1024 x 512, 3 x f32, Radiance" to text (TEXT_SIZE bytes), and returns it. */

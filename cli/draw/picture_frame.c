@@ -13,7 +13,7 @@
 enum { BINS = 512, TASKS = 32, ROUNDS = 4, FEW_BINS = BINS / 16 };
 static const double crop_tail = 0.025; /* of the area, at each end of each axis */
 static const double crop_room = 0.15;  /* of the box, added on each side */
-static const double crop_most = 1.5;   /* times its size: the whole is taken in */
+static const double crop_most = 1.5;   /* times its size: the whole mesh is framed */
 
 typedef struct area_job {
     const tml_mesh *mesh;
@@ -21,7 +21,7 @@ typedef struct area_job {
     double (*bins)[3][2][BINS]; /* of each task: where triangles begin, and end */
 } area_job;
 
-/* What lies outside counts to the bins at the ends. */
+/* Values outside the range are counted in the first or last bin. */
 static int bin_of(const area_job *job, int axis, float x)
 {
     double range = job->upper[axis] - job->lower[axis];

@@ -32,7 +32,7 @@ typedef struct picture_options {
 /* clang-format on */
 
 const char *picture_parse_size(const char *text, void *member);
-/* "#rrggbb", with or without the mark, as three floats. */
+/* Parses "#rrggbb", with or without the "#", as three floats. */
 const char *picture_parse_color(const char *text, void *member);
 
 /* The axis that points up in an input of a format: as an option with PICTURE_UPS says; for auto, as

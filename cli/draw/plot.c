@@ -77,7 +77,7 @@ static void choose_range(plot *p)
             p->last = i;
         }
     }
-    /* A margin, and never so few bins that a bar fills the frame. */
+    /* Adds a margin, and enough bins that no bar fills the frame. */
     const uint32_t least = 48 < h->bin_count ? 48 : h->bin_count;
     p->first = p->total > 0 ? p->first : 0;
     uint32_t room = p->last - p->first + 1;

@@ -33,11 +33,11 @@ typedef struct render_desc {
     uint32_t width, height;     /* pixels; up to RENDER_MAX_SIDE each */
     double azimuth, elevation;  /* degrees; 0, 0 looks along +y (up z), +90 elevation down */
     render_up up;               /* the world's axis that points up in the picture */
-    float color[3];             /* of the surface, sRGB 0 ... 1, where nothing else says it */
+    float color[3];             /* of the surface, sRGB 0 ... 1, unless given below */
     const tml_mesh_part *parts; /* two or more: a colour for each */
     uint32_t part_count;
     bool color_by_value;            /* a scale over the range of mesh->values */
-    const uint8_t *triangle_colors; /* three a triangle, sRGB, instead of all these; NULL: none */
+    const uint8_t *triangle_colors; /* three per triangle, sRGB, replace all these; NULL: none */
     /* Triangles, by number, that glow and show through what hides them. */
     const uint32_t *lit;
     uint64_t lit_count;

@@ -44,7 +44,7 @@ typedef struct visibility {
     float key;
 } visibility;
 
-/* The whole of one picture in the making. */
+/* All data of one picture while it is rendered. */
 typedef struct scene {
     tml_context *tml;
     const tml_mesh *mesh;
@@ -63,14 +63,14 @@ typedef struct scene {
     raster_target shadow;
     float shadow_tiles[RENDER_SHADOW_TILES * RENDER_SHADOW_TILES]; /* the nearest depth of each */
     float to_light[3][4]; /* a matrix: from the camera's coordinates to the shadow map's */
-    raster_target glow;   /* the lit triangles alone, as the camera sees them; depths NULL: none */
+    raster_target glow;   /* only the lit triangles, as the camera sees them; depths NULL: none */
     uint64_t *lit_indices;
     pixel *pixels;
-    float *depths; /* of pixels, once more: occlusion reads them alone, far and wide */
+    float *depths; /* of pixels, a copy: occlusion reads only depths, over a wide range */
     visibility *visible;
     visibility *unsmoothed;
     float *blur;        /* scratch: room for a picture whose sides are BLUR_LINES longer */
-    float *floor_light; /* a pixel each: how much light the floor gets; 1 where there is none */
+    float *floor_light; /* per pixel: how much light the floor receives; 1 if there is no floor */
     float value_lower, value_upper;
     tml_vec3 color, background_color; /* linear */
     float level_from[257];            /* the least linear light of each byte */

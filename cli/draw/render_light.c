@@ -51,7 +51,7 @@ typedef struct ambient_lanes {
     lanes_int column, row;
     lanes_float x, y; /* of their centres on the picture, in pixels */
     lanes_vec3 point, normal, to_viewer;
-    lanes_float along[STEPS]; /* how far along its way each step is, 0 ... 1 */
+    lanes_float along[STEPS]; /* the position of each step along the way, 0 ... 1 */
     float unit;               /* of a pixel at distance 1 */
     float reach;
 } ambient_lanes;
@@ -133,7 +133,7 @@ static lanes_float find_ambient(const scene *s, const ambient_lanes *p, const fl
     return lanes_clamp(sum / SLICES, 0, 1);
 }
 
-/* Ambient light of a row; 1 where nothing is. */
+/* Ambient light of a row; 1 for background. */
 static void find_row_ambient(const scene *s, uint32_t row, float *ambient)
 {
     const uint32_t width = s->desc->width;
@@ -242,7 +242,7 @@ static uint32_t tile_of(float texels)
     return (uint32_t)clampf(maxf(texels / SHADOW_TILE, 0), 0, SHADOW_TILES - 1);
 }
 
-/* True if no texel of the tiles under a disc is nearer to the light than lowest. This settles most
+/* True if no texel of the tiles under a disc is nearer to the light than lowest. This decides most
  * discs, which are far from a shadow's edge. */
 static bool is_disc_lit(const scene *s, float x, float y, float radius, float lowest)
 {
@@ -402,7 +402,7 @@ static void blur_lines(float *first, uint32_t lines, size_t across, size_t count
     for (size_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < lines; k++)
             copy[i * BLUR_LINES + k] = first[i * step + k * across];
-    for (size_t i = 0; i <= 2 * radius; i++) { /* beyond the ends the end values go on */
+    for (size_t i = 0; i <= 2 * radius; i++) { /* beyond the ends, the end values repeat */
         size_t at = i < radius ? 0 : i - radius < count ? i - radius : count - 1;
         for (uint32_t k = 0; k < lines; k++)
             sums[k] += copy[at * BLUR_LINES + k];

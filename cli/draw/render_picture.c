@@ -160,7 +160,7 @@ static void zoom_to_frame(scene *s, double tan_x, double tan_y)
     s->detail = s->extent / fmax(zoom, 1);
 }
 
-/* Puts the camera where it is given. middle: of what is to be seen. */
+/* Places the camera as the user gives it. middle: the centre of the visible mesh. */
 static void place_camera(scene *s, const double middle[3])
 {
     const render_camera *given = s->desc->camera;
@@ -175,7 +175,7 @@ static void place_camera(scene *s, const double middle[3])
     s->detail = fmin(s->extent, fmax(2 * apart * slope, 1e-3 * s->extent));
 }
 
-/* What extents are found along, so that views can be fitted. */
+/* The directions along which extents are computed, to fit the views. */
 enum {
     RIGHT,
     LEFT,
@@ -520,7 +520,7 @@ static tml_status begin_scene(scene *s, scene_part parts[SCENE_PARTS])
                          total);
     }
     s->shadow.triangles =
-        s->target.triangles; /* it is drawn first, and only its depths are looked at */
+        s->target.triangles; /* it is drawn first, and then only its depths are used */
     s->blur = s->floor_light + pixels;
     for (size_t i = 0; i < pixels; i++)
         s->floor_light[i] = 1;

@@ -45,7 +45,7 @@ typedef struct facet {
     bool is_set;
     uint64_t corners[3];
     double weights[3][3]; /* of each corner, not yet divided by their sum: a + b x + c y */
-    tml_vec3 normals[3];  /* at the corners, camera coordinates; 0 where there is none */
+    tml_vec3 normals[3];  /* at the corners, in camera coordinates; 0 if there is none */
     tml_vec3 face;
     float edge_scale
         [3];      /* from a barycentric weight to the distance of the opposite edge, in pixels */
@@ -88,7 +88,7 @@ static void find_weights(const scene *s, facet *f)
             double area = fabs(dx * ((double)v[c]->y - a->y) - dy * ((double)v[c]->x - a->x));
             const double unit_size = 1.0 / (RASTER_SUBPIXEL * RENDER_SAMPLES); /* of a pixel */
             f->edge_scale[c] = length > 0 ? (float)(unit_size / (length * (double)v[c]->depth)) : 0;
-            total = area * unit_size; /* each corner tells the same */
+            total = area * unit_size; /* each corner gives the same */
             longest = fmax(longest, length);
         }
     }
@@ -129,7 +129,7 @@ typedef struct samples {
     uint32_t triangle[LANES];
 } samples;
 
-/* What the camera meets at samples. */
+/* The surface that the camera sees at samples. */
 typedef struct hits {
     lanes_vec3 to_viewer;
     lanes_float distance; /* along the view axis */
@@ -249,7 +249,7 @@ static lanes_vec3 shade(const scene *s, const hits *h, lanes_vec3 albedo, lanes_
 {
     if (s->desc->wire > 0)
         albedo = lanes_scale3(albedo, 1 - 0.72f * line_at(s, h));
-    /* The inside is told from the outside by a duller, darker shade. */
+    /* The inside has a duller, darker shade than the outside. */
     lanes_vec3 dull = lanes_mix(albedo, lanes_vec3_of(DULL_COLOR), lanes_of(0.35f));
     albedo = lanes_select3(h->inner, lanes_scale3(dull, lanes_of(0.75f)), albedo);
 
@@ -308,7 +308,7 @@ static tml_vec3 albedo_of(const scene *s, uint32_t triangle, const hits *h, int 
         for (int c = 0; c < 3; c++)
             value += h->weights[c][lane] * s->mesh->values[corners[c]];
         float range = s->value_upper - s->value_lower;
-        /* Values that differ by rounding alone are one value. */
+        /* Values that differ only by rounding are the same value. */
         bool differ = range > 1e-4f * fmaxf(fabsf(s->value_upper), fabsf(s->value_lower));
         return color_of_value(differ && isfinite(value) ? (value - s->value_lower) / range : 0.5f);
     }
@@ -410,7 +410,7 @@ static uint32_t find_nearest(const scene *s, uint32_t column, uint32_t row, floa
     return best;
 }
 
-/* Samples that wait for company: hits are found for LANES of them. */
+/* Samples that are collected, since hits are found for LANES samples at a time. */
 typedef struct batch {
     uint32_t count;
     uint32_t column[BATCH_PIXELS * PIXEL_SAMPLES]; /* of the pixel */

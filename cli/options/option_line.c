@@ -109,7 +109,7 @@ static bool parse_bytes(const char *text, uint64_t *out)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* "least to most", or "least or more", after a beginning. */
+/* Appends "least to most", or "least or more", to a beginning. */
 static int print_range(const opt *option, char *text, size_t size, const char *begin)
 {
     if (isinf(option->most))
@@ -188,7 +188,7 @@ static bool parse_numbers(const opt *option, const char *text, opt_numbers *out)
     return out->count >= 1 && out->count >= option->count_least;
 }
 
-/* A number; "30%" of what is a share, 0 to 1, or goes to 100. */
+/* Parses a number; "30%" if the option is a fraction, 0 to 1, or ends at 100. */
 static bool parse_number(const opt *option, const char *text, double *out)
 {
     char number[64];
@@ -308,7 +308,7 @@ void opt_know_commands(const opt_command *const *commands)
     known_commands = commands;
 }
 
-/* The command, of all, whose own option this is; NULL: none. */
+/* The command, among all, that has this option as its own; NULL if there is none. */
 static const opt_command *find_owner(const char *name)
 {
     for (const opt_command *const *c = known_commands; c && *c; c++)
@@ -357,7 +357,7 @@ static const opt *find_long(const opt *const *list, uint32_t count, const char *
     char name[64];
 
     snprintf(name, sizeof name, "%.*s", (int)length, text);
-    /* Further away is no help, and short names are near to each other. */
+    /* A more distant name does not help, and short names are close to each other. */
     uint32_t nearest_distance = length > 4 ? 3 : 2;
     for (uint32_t i = 0; i < count; i++) {
         if (!is_option(list[i]))
@@ -562,7 +562,7 @@ static bool refuses_operand(const char *operand)
     return false;
 }
 
-/* Refuses too few operands, or too many, and what is none. */
+/* Refuses too few operands, too many, and words that cannot be operands. */
 static opt_outcome check_operands(const opt_command *command, const opt *const *list,
                                   uint32_t option_count, uint32_t count, char **operands)
 {

@@ -280,7 +280,7 @@ static void append(char *text, const char **open, const char *word, const char *
     *open = "; ";
 }
 
-/* Those that it excludes, and those that exclude it. */
+/* Lists the options that this option excludes, and those that exclude it. */
 static void list_excluded(const opt *const *list, uint32_t count, const opt *option, char *out)
 {
     for (uint32_t i = 0; i < count; i++) {

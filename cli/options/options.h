@@ -12,14 +12,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What an option takes, and the type of the member that receives it. */
+/* The kind of an option's value, and the type of the member that receives it. */
 typedef enum opt_kind {
     OPT_END = 0,
-    OPT_SECTION, /* no option: help is the heading of the ones that follow */
+    OPT_SECTION, /* not an option: help is the heading of the options that follow */
     OPT_FLAG,    /* bool */
     OPT_TEXT,    /* const char *; one of choices, if there are any */
     OPT_INPUT,   /* const char *: a file that is read */
-    OPT_OUTPUT,  /* const char *: one that is written, its name ending as endings say */
+    OPT_OUTPUT,  /* const char *: a file that is written; endings lists its name's endings */
     OPT_NUMBER,  /* double */
     OPT_COUNT,   /* uint64_t */
     OPT_BYTES,   /* uint64_t; K, M, G, T are powers of 1024 */
@@ -49,8 +49,8 @@ typedef struct opt {
     opt_kind kind;
     const char *name;     /* long name, without dashes */
     char letter;          /* short name, or 0 */
-    const char *argument; /* what the value is called in help: "V[,V2...]"; NULL for flags */
-    const char *help;     /* starts small, no full stop; the default and range are added to it */
+    const char *argument; /* the value's name in help: "V[,V2...]"; NULL for flags */
+    const char *help;     /* lower case, no full stop; the default and range are added to it */
     size_t offset;        /* of the member in the command's argument struct */
     const char *fallback; /* default, in the command line's own notation; NULL: zero */
     const char *choices;  /* OPT_CHOICE: "none|forward|central" */
@@ -76,7 +76,7 @@ typedef struct opt {
     uint32_t group;   /* opt_group bits, of shared options */
 } opt;
 
-/* What an input may be, for opt_check_input. */
+/* The kinds of inputs, for opt_check_input. */
 typedef enum opt_input_kind {
     OPT_VOLUME = 1 << 0,
     OPT_RAW = 1 << 1, /* of volumes, those without a header */
@@ -108,7 +108,7 @@ typedef struct opt_command {
     const opt *options;   /* ends with {0}; those of cli_shared_options follow */
     const char *needs;    /* as an option's: what must be given */
     uint32_t without;     /* opt_group bits: shared options that it has not */
-    const char *endings;  /* of its operands, as of an OPT_INPUT */
+    const char *endings;  /* of its operands, as for an OPT_INPUT */
 } opt_command;
 
 typedef enum opt_outcome { OPT_RUN, OPT_HELPED, OPT_REFUSED } opt_outcome;
@@ -161,7 +161,7 @@ enum { OPT_MAX_OPTIONS = 96, OPT_TEXT_SIZE = 1024 };
 uint32_t opt_list(const opt_command *command, const opt **list);
 bool opt_takes_value(const opt *option);
 bool opt_is_file(const opt *option);
-/* What help calls the value: argument, or the choices. */
+/* The value's name in help: argument, or the choices. */
 const char *opt_value_name(const opt *option);
 /* Writes help, followed by conditions, range and default, to text (OPT_TEXT_SIZE bytes). */
 void opt_describe(const opt_command *command, const opt *option, char *text);

@@ -180,7 +180,7 @@ static bool is_inside(char c)
            c == '.' || c == '/' || c == '-';
 }
 
-/* What is said for a field's whole name; NULL: nothing else. */
+/* The words for a field's whole name; NULL: the name stays. */
 static const char *find(const char *name, size_t length)
 {
     for (const word *w = words_table; w->field; w++)

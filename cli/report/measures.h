@@ -9,7 +9,7 @@ typedef struct waiting_triangle waiting_triangle;
 
 /* Zeroed: nothing yet. */
 typedef struct measures {
-    bool is_off; /* too many triangles, quads, or memory was short: nothing is told */
+    bool is_off; /* too many triangles, quads, or out of memory: nothing is reported */
     uint64_t triangles;
     double area, six_volumes, base[3];
     uint64_t balance;          /* of its edges; 0: each is used as often one way as the other */

@@ -17,7 +17,7 @@ typedef struct report {
     uint32_t output_count;
 } report;
 
-/* Of stages by the same name, the times are summed. */
+/* The times of stages with the same name are added. */
 void report_add_stage(report *r, const char *name, double seconds);
 void report_add_output(report *r, const char *path);
 double report_seconds(const report *r); /* of all stages */
@@ -27,7 +27,7 @@ double report_seconds(const report *r); /* of all stages */
 void report_tell(const report *r, double bytes, double seconds);
 
 uint64_t report_peak_memory(void); /* bytes */
-/* Of the process that has most, where there are several. */
+/* Of the process that uses most, if there are several. */
 void report_set_peak_memory(uint64_t size);
 
 #endif

@@ -183,7 +183,7 @@ void summary_tell(const summary *s, const frame *f, bool is_first)
     if (measures_are_told(&s->measures))
         tell_measures(s);
     tell_parts(s);
-    /* Of points, the field takes the time, not their bytes. */
+    /* For points, making the field takes the time, so a speed in bytes says nothing. */
     report_tell(&s->report, s->in->is_points ? 0 : (double)s->bytes_in, s->surface_seconds);
     if (s->labels)
         field_line("output", "%s, %" PRIu32 " file%s", s->label_files, s->result->part_count,
