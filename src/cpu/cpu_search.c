@@ -82,7 +82,7 @@ static void search_block(const cpu_search *s, uint64_t first, size_t count, uint
 
 void cpu_search_bins(const cpu_search *s, uint64_t first, size_t count, uint32_t *bins)
 {
-    cpu_search end = *s; /* of the element, if no other one precedes the query */
+    cpu_search end = *s; /* searches the end alone: is it before the query? */
     end.sorted = (const unsigned char *)s->sorted + s->sorted_length * s->size;
     end.sorted_length = 1;
     end.upper = false;

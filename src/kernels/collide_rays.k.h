@@ -311,11 +311,14 @@ collide_rays_met(tml_words tree, uint node, uint is_there, collide_rays_line lin
     return UVEC2(met, flip);
 }
 
-/* The hits of a ray that are known so far. NEAREST: best is the slot of the certain hit whose
- * interval, low to high, ends first. Otherwise best is the number of certain hits. other: the least
- * t at which another triangle may be hit. Up to three such triangles are in slots, with their least
- * t in lows; slots.w is UNSURE if there are more. A walk that lists triangles counts all that may
- * be needed in best; slots holds four of them, from number skip on. */
+/* The hits of a ray that are known so far.
+ *   best   NEAREST: the slot of the certain hit whose interval, low to high, ends first. Otherwise
+ *          the number of certain hits
+ *   other  the least t at which another triangle may be hit
+ *   slots  up to three such triangles, with their least t in lows; slots.w is UNSURE if there are
+ *          more
+ * A walk that lists triangles counts in best all that may be needed; slots then holds four of them,
+ * from number skip on. */
 STRUCT_BEGIN(collide_rays_found)
 uint best;
 float low;

@@ -1,4 +1,5 @@
-/* Completes this engine's kernel templates (see the header). Also compiled into the build tool. */
+/* Completes this engine's kernel templates (vulkan_kernel_glue.h). Also compiled into the build
+ * tool. */
 #include "vulkan/vulkan_kernel_glue.h"
 
 #include <stdio.h>

@@ -69,7 +69,7 @@ typedef struct vk_caps {
     uint32_t subgroup;     /* invocations, the same in every subgroup; 4 ... 128 */
     bool forward_progress; /* workgroups that have started do: a wait for another's store ends */
     bool begins_in_order;  /* workgroups also start in the order of their index */
-    uint32_t resident;     /* workgroups that run at the same time, at the least; 0: not known */
+    uint32_t resident;     /* at least so many workgroups run at the same time; 0: unknown */
     bool float64;
     bool int64;
     bool is_software;    /* runs on the CPU */
@@ -123,12 +123,15 @@ tml_status vk_upload(tml_context *tml, vk_address to, size_t size, const void *i
  * context is closed. Not for recordings. */
 tml_status vk_table(tml_context *tml, void (*fill)(uint32_t *out), uint32_t count, vk_address *out);
 
-/* words: count zeroed words for look-back states. clear: a block of clear_count words that the
- * operation's own workgroups must zero, which saves a dispatch. A caller-owned command buffer may
- * run at any time and any number of times, so it shares no states: words is then "own", count words
- * of the operation's scratch, which a recorded fill zeroes, and clear_count is 0. stalled: a shader
- * whose look-back gives up sets this word to 1; the next call that waits returns
- * TML_ERROR_STALLED. */
+/* Memory for look-back.
+ *   words    count zeroed words for states
+ *   clear    a block of clear_count words that the operation's own workgroups must zero, which
+ *            saves a dispatch
+ *   stalled  a shader whose look-back gives up sets this word to 1; the next call that waits then
+ *            returns TML_ERROR_STALLED
+ * A caller-owned command buffer may run at any time and any number of times, so it shares no
+ * states: words is then "own", count words of the operation's scratch, which a recorded fill
+ * zeroes, and clear_count is 0. */
 typedef struct vk_states {
     vk_address words;
     vk_address clear;

@@ -11,7 +11,7 @@
 typedef struct segments_job {
     vk_fold fold;
     segments_reduce_args args;
-    vk_passes count, length; /* with starts: how many there are, and where the last one ends */
+    vk_passes count, length; /* with starts: the number of segments, and the last one's end */
     vk_address states;       /* while recording */
 } segments_job;
 

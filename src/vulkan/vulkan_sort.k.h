@@ -17,7 +17,7 @@
 #define SORT_ITEMS    5u /* elements of a tile per invocation: even */
 #define SORT_SPANS    6u /* elements of tiles, which are of long segments; 0: of the stream */
 /* sort_sweep */
-#define SORT_PLACED 7u /* places come from "states", which a scan made; else by look-back */
+#define SORT_PLACED 7u /* positions come from "states", after a scan; otherwise from look-back */
 #define SORT_SPECS  8u
 
 #define SORT_VALUES_NONE  0u

@@ -31,7 +31,7 @@ enum {
     SPIRV_BASES = 3,
 };
 
-/* The recent words at one place of an opcode. */
+/* Statistics of the words at one place of an opcode. */
 typedef struct spirv_context {
     uint32_t last;
     uint16_t costs[SPIRV_BASES]; /* bits that a word took with each base, on a moving average */

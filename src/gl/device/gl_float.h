@@ -58,7 +58,7 @@ void gl_float_write_rectangle(const gl_functions *fn, const gl_texture *texture,
  * tml_last_error gives the reason. shader, defines, target: those of the draw. */
 bool gl_float_kernel_supported(tml_context *tml, const gl_shader *shader, const char *defines,
                                gl_format target, const gl_kernel_use *use);
-/* Is count within the tier's numbers? tml_last_error says why not. */
+/* Is count within the range of the tier's numbers? If not, tml_last_error gives the reason. */
 bool gl_float_count_supported(tml_context *tml, const char *what, uint64_t count);
 
 #endif

@@ -271,7 +271,7 @@ fold_state end_pieces(piece_fold fold)
     return fold.f;
 }
 
-/* Folds this invocation's elements of a tile of an array of count. */
+/* Folds this invocation's elements of a tile of an array of count elements. */
 fold_state fold_own(uvec2 address, uint tile, uint count)
 {
     uint first = (tile << (FOLD_TILE_LOG2 - 4u)) + gl_LocalInvocationID.x;

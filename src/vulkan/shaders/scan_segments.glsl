@@ -19,8 +19,9 @@
  *   the two can be wrong;
  * - vk_take_states provides zeroed words for all STATES_FIRST + words per tile;
  * - heads and sums in shared memory are complete at a barrier before they are read or published;
- * - a workgroup that gives up reports it. Tests delay tiles, and make tiles withhold their prefix
- *   (LATE), so that software drivers also add aggregates.
+ * - a workgroup that gives up reports it.
+ * Tests delay tiles, and make tiles withhold their prefix (LATE), so that software drivers also add
+ * aggregates.
  *
  * Without forward progress: reduce, then scan. A tile's carry-out then loads only the elements that
  * count.
