@@ -858,7 +858,7 @@ static tml_status check_surface(bench_op *op)
             return status;
         uint64_t counted = 0;
         status = count_vertices(op, iso, &result, &counted);
-        /* The interpolant's topology has vertices of cells, too. */
+        /* With the interpolant's topology, cells have vertices, too. */
         const bool has_own = op->surface.topology == TML_TOPOLOGY_TRILINEAR;
         if (!status && (has_own ? result.vertex_count < counted : result.vertex_count != counted))
             status = wrong(op, "the number of vertices");

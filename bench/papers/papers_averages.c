@@ -15,7 +15,7 @@ static const double lowest = 0x1p-20; /* luminances below count as it */
 
 /* ---- weights --------------------------------------------------------------------------------- */
 
-/* The axes' weights of a size, for each way; release with free_axes. */
+/* The axes' weights for a size, for each method; release with free_axes. */
 typedef struct axes {
     double *columns[PAPERS_REDUCTIONS], *rows[PAPERS_REDUCTIONS];
 } axes;

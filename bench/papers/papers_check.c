@@ -68,7 +68,7 @@ static uint32_t *hashes(uint32_t count)
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* Kept elements in the filter's order; returns how many. */
+/* Lists the kept elements in the filter's order. Returns how many there are. */
 static uint32_t plain(const papers_filter *filter, const uint32_t *in, uint32_t count,
                       uint32_t limit, uint32_t *out)
 {
