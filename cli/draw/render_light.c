@@ -305,7 +305,8 @@ static float find_key(const scene *s, uint32_t column, uint32_t row, const pixel
     tml_vec3 point = pixel_point(s, column, row, p->depth);
     float texel = 1 / (float)s->light.scale;
 
-    /* The plane z = -(nx x + ny y) / nz in light axes, in the shadow map's units; y points down. */
+    /* The plane z = -(nx x + ny y) / nz in the light's axes, in the shadow map's units; y points
+     * down. */
     tml_vec3 right = {s->to_light[0][0], s->to_light[0][1], s->to_light[0][2]};
     tml_vec3 down = {s->to_light[1][0], s->to_light[1][1], s->to_light[1][2]};
     float unit = texel / (float)s->light.depth_unit;

@@ -68,9 +68,9 @@ typedef struct opt {
      * those of its options that have none of their own.
      *
      * needs: "png", "edge|pixels" (one of them), "output tone=agx" (both). A term may have a value,
-     * which may be a pattern ("output=*.png"); the option's default then counts, too. excludes: the
-     * same terms, none of which may hold; the other option need not repeat it. Terms about options
-     * that the command lacks are ignored. */
+     * which may be a pattern ("output=*.png"); the option's default then counts, too.
+     * excludes: the same terms, none of which may hold; the other option need not repeat it.
+     * Terms about options that the command lacks are ignored. */
     const char *needs, *excludes;
     uint32_t applies; /* opt_input_kind bits; 0: whatever the input is */
     uint32_t group;   /* opt_group bits, of shared options */

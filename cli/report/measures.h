@@ -12,8 +12,8 @@ typedef struct measures {
     bool is_off; /* too many triangles, quads, or out of memory: nothing is reported */
     uint64_t triangles;
     double area, six_volumes, base[3];
-    uint64_t balance;          /* of its edges; 0: each is used as often one way as the other */
-    waiting_triangle *waiting; /* which have vertices of the next piece */
+    uint64_t balance;          /* of edges; 0: each is used as often one way as the other */
+    waiting_triangle *waiting; /* triangles with vertices of the next piece */
     uint64_t waiting_count, waiting_room;
     uint64_t vertices; /* of the pieces so far */
 } measures;
