@@ -123,12 +123,6 @@ uint64_t labels_background(const label_list *chosen)
 
 tml_status labels_make(tml_context *tml, tml_volume *volume, bool *is_made)
 {
-    tml_volume labels;
     *is_made = !tml_volume_has_labels(volume);
-    tml_status status = *is_made ? tml_volume_labels(tml, volume, &labels) : TML_OK;
-    if (!*is_made || status != TML_OK)
-        return status;
-    tml_volume_free(tml, volume);
-    *volume = labels;
-    return TML_OK;
+    return *is_made ? tml_volume_convert(tml, volume, TML_VALUES_LABELS, volume) : TML_OK;
 }

@@ -29,7 +29,8 @@ tml_status labels_make(tml_context *tml, tml_volume *volume, bool *is_made);
 /* What a region of a volume has of the list, and beside it. */
 typedef struct labels_found {
     bool is_there[OPT_MAX_NUMBERS];
-    tml_other_labels others;
+    uint64_t others[TML_LABELS_LISTED];
+    uint64_t other_count; /* of more than TML_LABELS_COUNTED one more than that */
 } labels_found;
 
 /* "-3". size: that of out. */

@@ -105,10 +105,10 @@ static int refuse_index(const slabs_options *options)
 /* An index that is older than its volume, or another's, would make a wrong surface without a word.
  * This looks at times, dims and type, tml_surface_save at samples. */
 static int load_index(tml_context *tml, const slabs *s, const slabs_options *options,
-                      tml_bricks *out)
+                      tml_volume_index *out)
 {
     const tml_volume *info = &s->info[0];
-    tml_status status = tml_bricks_load(tml, options->index, out);
+    tml_status status = tml_volume_index_load(tml, options->index, out);
     if (status != TML_OK)
         return cli_fail(tml, status);
     system_file volume, index;
@@ -155,7 +155,7 @@ int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_stat
 {
     measures_end(tml, &s->measures);
     s->is_empty = is_empty;
-    if (failed == TML_SIDE_BRICKS)
+    if (failed == TML_SIDE_INDEX)
         return refuse_index(options);
     if (failed == TML_SIDE_SOURCE && s->reader && !options->is_asked)
         return cli_fail(s->reader, status); /* as of a volume that is loaded */
@@ -197,16 +197,16 @@ tml_surface_save_desc slabs_describe(tml_context *tml, slabs *s, const tml_surfa
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
               const slabs_options *options, tml_surface_result *result)
 {
-    tml_bricks bricks = {0};
+    tml_volume_index bricks = {0};
     tml_surface_saved saved;
     tml_surface_save_desc desc = slabs_describe(tml, s, surface, options);
     int code = options->index ? load_index(tml, s, options, &bricks) : CLI_OK;
     if (code == CLI_OK) {
-        desc.bricks = options->index ? &bricks : NULL;
+        desc.index = options->index ? &bricks : NULL;
         tml_status status = tml_surface_save(tml, options->output, &desc, &saved);
         *result = saved.surface;
         code = slabs_end(tml, s, options, status, saved.failed, saved.is_empty);
     }
-    tml_bricks_free(tml, &bricks);
+    tml_volume_index_free(tml, &bricks);
     return code;
 }

@@ -1,6 +1,7 @@
 /* What readers and writers do when memory, the disk or the caller's patience ends, at any moment:
  * see faults.h. What was in a file's place stays there until the new one is complete, and nothing
  * is left beside it. */
+#include "io/volumes/volume_internal.h"
 #include "test.h"
 
 #include <errno.h>
@@ -209,7 +210,7 @@ static void run_volume_map(fault_run *r)
     const tml_load_desc desc = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U8};
     FAULT_DO(r, tml_volume_stream_open(r->tml, in_folder("a.raw"), &desc, &info, &stream));
     FAULT_DO(r, tml_volume_stream_map(stream, &mapped));
-    FAULT_DO(r, tml_volume_stream_bring(stream, 0, SIDE));
+    FAULT_DO(r, tml_volume_stream_prefetch(stream, 0, SIDE));
     if (r->status == TML_OK)
         fault_hash(r, mapped, SAMPLES);
     tml_volume_stream_close(stream);
@@ -221,18 +222,19 @@ static void run_bricks(fault_run *r)
     static float ranges[2 * 100];
     for (int i = 0; i < 200; i++)
         ranges[i] = (float)i;
-    tml_bricks bricks = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U16, .ranges = ranges}, loaded;
-    bricks.count = tml_bricks_count(bricks.dims);
+    tml_volume_index bricks = {.dims = {SIDE, SIDE, SIDE}, .type = TML_U16, .ranges = ranges},
+                     loaded;
+    bricks.count = tml_volume_index_count(bricks.dims);
     if (!CHECK(bricks.count == 100))
         return;
     const char *path = place_of("a.bricks");
-    FAULT_DO(r, tml_bricks_save(r->tml, path, &bricks));
+    FAULT_DO(r, tml_volume_index_save(r->tml, path, &bricks));
     bool is_written = r->status == TML_OK;
     memset(&loaded, 0, sizeof loaded);
-    FAULT_DO(r, tml_bricks_load(r->tml, path, &loaded));
+    FAULT_DO(r, tml_volume_index_load(r->tml, path, &loaded));
     FAULT_CHECK((loaded.ranges != NULL) == (r->status == TML_OK));
     fault_hash(r, loaded.ranges, loaded.count * 2 * sizeof(float));
-    tml_bricks_free(r->tml, &loaded);
+    tml_volume_index_free(r->tml, &loaded);
     if (!is_written)
         take_file(r, "a.bricks");
     remove_files();

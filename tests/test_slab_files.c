@@ -9,6 +9,7 @@
 #include <trommel/surface.h>
 #include <trommel/volumes.h>
 
+#include "io/volumes/volume_internal.h"
 #include "test.h"
 
 #include "contexts.h"
@@ -43,11 +44,11 @@ static bool streams_alike(tml_context *tml, const char *path, const tml_load_des
     const void *mapped;
     bool is_mapped = stream && tml_volume_stream_map(stream, &mapped) == TML_OK;
     for (uint64_t z = 0; is_mapped && z <= count; z += count) { /* let go, they are still there */
-        tml_volume_stream_let_go(stream, z);
-        CHECK_OK(tml, tml_volume_stream_bring(stream, count - z, z));
+        tml_volume_stream_release(stream, z);
+        CHECK_OK(tml, tml_volume_stream_prefetch(stream, count - z, z));
     }
     if (stream)
-        CHECK_STATUS(tml_volume_stream_bring(stream, count, 1), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_volume_stream_prefetch(stream, count, 1), TML_ERROR_INVALID_ARGUMENT);
     if (is_mapped)
         good = CHECK(memcmp(mapped, volume.data, volume.size) == 0) && good;
     if (!good)
@@ -238,13 +239,13 @@ TEST(a_mapped_file_that_is_shortened)
     tml_volume_stream *stream;
     const void *mapped;
     if (CHECK_OK(tml, tml_volume_stream_open(tml, in_folder("long.raw"), &raw, &info, &stream))) {
-        CHECK_STATUS(tml_volume_stream_bring(stream, 0, 1), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_volume_stream_prefetch(stream, 0, 1), TML_ERROR_INVALID_ARGUMENT);
         CHECK_OK(tml, tml_volume_stream_map(stream, &mapped));
-        CHECK_OK(tml, tml_volume_stream_bring(stream, 0, SIDE));
+        CHECK_OK(tml, tml_volume_stream_prefetch(stream, 0, SIDE));
         CHECK(truncate(in_folder("long.raw"), LAYER * SIDE) == 0); /* half of it */
-        CHECK_OK(tml, tml_volume_stream_bring(stream, 0, SIDE / 2));
+        CHECK_OK(tml, tml_volume_stream_prefetch(stream, 0, SIDE / 2));
         CHECK(memcmp(mapped, samples, LAYER * SIDE) == 0);
-        tml_status status = tml_volume_stream_bring(stream, SIDE / 2, 1);
+        tml_status status = tml_volume_stream_prefetch(stream, SIDE / 2, 1);
         if (status != TML_OK) /* a system that cannot tell */
             CHECK_STATUS(status, TML_ERROR_FILE_ACCESS);
         tml_volume_stream_close(stream);

@@ -554,27 +554,27 @@ TEST(labels_are_made_of_physical_values)
     tml_volume out;
     float floats[] = {0, 3, -7, 16777216};
     tml_volume v = volume_of_row(TML_F32, 4, floats);
-    if (CHECK_OK(tml, tml_volume_labels(tml, &v, &out))) {
+    if (CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out))) {
         CHECK(out.type == TML_I32 && out.slope == 1 && out.intercept == 0);
         for (int i = 0; i < 4; i++)
             CHECK(((int32_t *)out.data)[i] == (int32_t)floats[i]);
         tml_volume_free(tml, &out);
     }
     floats[2] = NAN;
-    CHECK_EQ_U64(tml_volume_labels(tml, &v, &out), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out), TML_ERROR_INVALID_ARGUMENT);
     CHECK(!out.data && strstr(tml_last_error(tml), "sample 2,0,0 is"));
     floats[2] = INFINITY;
-    CHECK_EQ_U64(tml_volume_labels(tml, &v, &out), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out), TML_ERROR_INVALID_ARGUMENT);
     double doubles[] = {0, 0x1p62, 0x1p63, 5};
     v = volume_of_row(TML_F64, 4, doubles);
-    if (CHECK_OK(tml, tml_volume_labels(tml, &v, &out))) {
+    if (CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out))) {
         CHECK(out.type == TML_U64 && ((uint64_t *)out.data)[2] == UINT64_C(1) << 63);
         tml_volume_free(tml, &out);
     }
     doubles[3] = -5;
-    CHECK_EQ_U64(tml_volume_labels(tml, &v, &out), TML_ERROR_UNSUPPORTED);
+    CHECK_EQ_U64(tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out), TML_ERROR_UNSUPPORTED);
     doubles[2] = 2;
-    if (CHECK_OK(tml, tml_volume_labels(tml, &v, &out))) {
+    if (CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out))) {
         CHECK(out.type == TML_I64 && ((int64_t *)out.data)[3] == -5);
         tml_volume_free(tml, &out);
     }
@@ -582,7 +582,7 @@ TEST(labels_are_made_of_physical_values)
     v = volume_of_row(TML_I16, 4, shorts);
     v.slope = 2;
     v.intercept = -1;
-    if (CHECK_OK(tml, tml_volume_labels(tml, &v, &out))) {
+    if (CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out))) {
         CHECK(out.type == TML_I32 && ((int32_t *)out.data)[0] == -65537 &&
               ((int32_t *)out.data)[3] == 13);
         tml_volume_free(tml, &out);
@@ -590,15 +590,15 @@ TEST(labels_are_made_of_physical_values)
     uint64_t ids[] = {0, UINT64_MAX, 3, UINT64_C(720575940621234567)};
     v = volume_of_row(TML_U64, 4, ids);
     CHECK(tml_volume_has_labels(&v));
-    if (CHECK_OK(tml, tml_volume_labels(tml, &v, &out))) {
+    if (CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out))) {
         CHECK(out.type == TML_U64 && memcmp(out.data, ids, sizeof ids) == 0);
         tml_volume_free(tml, &out);
     }
     v.slope = 3;
     CHECK(!tml_volume_has_labels(&v));
-    CHECK_EQ_U64(tml_volume_labels(tml, &v, &out), TML_ERROR_UNSUPPORTED);
+    CHECK_EQ_U64(tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out), TML_ERROR_UNSUPPORTED);
     v.grid.dims[0] = 5;
-    CHECK_EQ_U64(tml_volume_labels(tml, &v, &out), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_EQ_U64(tml_volume_convert(tml, &v, TML_VALUES_LABELS, &out), TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }
 #endif
@@ -609,25 +609,25 @@ TEST(labels_are_looked_for)
     enum { COUNT = 70000 };
     tml_context *tml = open_cpu(1);
     bool is_there[3];
-    tml_other_labels others;
+    uint64_t others[TML_LABELS_LISTED], count;
     int16_t shorts[9] = {5, 5, -3, -3, -3, 0, 8, 8, -3};
     const uint64_t wanted[3] = {(uint64_t)-3, 8, 9};
     tml_volume v = volume_of_row(TML_I16, 9, shorts);
-    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, NULL, wanted, 3, is_there, &others)))
-        CHECK(is_there[0] && is_there[1] && !is_there[2] && others.count == 1 &&
-              others.first[0] == 5 && !others.has_more);
+    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, NULL, wanted, 3, is_there, others, &count)))
+        CHECK(is_there[0] && is_there[1] && !is_there[2] && count == 1 && others[0] == 5);
     const tml_region region = {.first = {2}, .count = {4}};
-    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, &region, wanted, 3, is_there, &others)))
-        CHECK(is_there[0] && !is_there[1] && !is_there[2] && others.count == 0);
+    if (CHECK_OK(tml,
+                 tml_volume_find_labels(tml, &v, &region, wanted, 3, is_there, others, &count)))
+        CHECK(is_there[0] && !is_there[1] && !is_there[2] && count == 0);
     uint32_t *many = malloc(COUNT * sizeof *many);
     for (uint32_t i = 0; i < COUNT; i++)
         many[i] = COUNT - i;
     v = volume_of_row(TML_U32, COUNT, many);
-    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, NULL, wanted, 0, NULL, &others)))
-        CHECK(others.count == 65536 && others.has_more && others.first[5] == COUNT - 5);
+    if (CHECK_OK(tml, tml_volume_find_labels(tml, &v, NULL, wanted, 0, NULL, others, &count)))
+        CHECK(count == TML_LABELS_COUNTED + 1 && others[5] == COUNT - 5);
     free(many);
     v.slope = 2;
-    CHECK_EQ_U64(tml_volume_find_labels(tml, &v, NULL, wanted, 1, is_there, &others),
+    CHECK_EQ_U64(tml_volume_find_labels(tml, &v, NULL, wanted, 1, is_there, others, &count),
                  TML_ERROR_INVALID_ARGUMENT);
     tml_close(tml);
 }

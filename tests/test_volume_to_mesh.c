@@ -136,7 +136,7 @@ static bool make_whole(tml_context *tml, const char *path, const char *out,
         tml_value_histogram histogram;
         CHECK_OK(tml, tml_value_histogram_make(tml, v.data, v.type, v.size / tml_type_size(v.type),
                                                &histogram));
-        surface.iso = tml_value_histogram_otsu(&histogram);
+        surface.iso = histogram.otsu;
         tml_value_histogram_free(tml, &histogram);
     }
     if (desc->mask && CHECK_OK(tml, tml_volume_load(tml, desc->mask, NULL, &mask))) {
@@ -306,7 +306,7 @@ TEST(labels_are_those_of_the_whole)
                                         .labels = &labels, .slab_layers = SLAB, .components = true},
                                     &result));
         CHECK(result.saved.surface.components > 0 && result.is_mapped == !way);
-        CHECK_OK(tml, tml_volume_labels(tml, &v, &made));
+        CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &made));
         tml_surface_labels_desc whole = labels;
         tml_surface_labels_result net;
         whole.grid = v.grid;
@@ -559,24 +559,25 @@ TEST(what_goes_together)
     const tml_surface_desc surface = {.grid = info.grid};
     const tml_surface_labels_desc labels = {.grid = info.grid};
     float ranges[2 * 8] = {0};
-    const tml_bricks bricks = {.dims = {NX, NY, 5}, .type = TML_F32, .ranges = ranges, .count = 8};
-    tml_bricks same = bricks; /* by its dims, and of other samples */
+    const tml_volume_index bricks = {
+        .dims = {NX, NY, 5}, .type = TML_F32, .ranges = ranges, .count = 8};
+    tml_volume_index same = bricks; /* by its dims, and of other samples */
     same.dims[2] = 4;
-    same.count = tml_bricks_count(same.dims);
+    same.count = tml_volume_index_count(same.dims);
     const tml_surface_save_desc bad[] = {
         {.volume = other},
         {.slabs = {.surface = &surface, .boundaries = &labels}, .volume = other},
         {.slabs = {.surface = &surface}, .volume = own},
         {.slabs = {.surface = &surface}, .mask = other},
-        {.slabs = {.boundaries = &labels}, .volume = other, .bricks = &bricks},
-        {.slabs = {.surface = &surface}, .volume = other, .bricks = &bricks},
-        {.slabs = {.surface = &surface}, .volume = other, .bricks = &same},
-        {.slabs = {.surface = &surface}, .volume = other, .bricks = &same, .no_map = true}};
+        {.slabs = {.boundaries = &labels}, .volume = other, .index = &bricks},
+        {.slabs = {.surface = &surface}, .volume = other, .index = &bricks},
+        {.slabs = {.surface = &surface}, .volume = other, .index = &same},
+        {.slabs = {.surface = &surface}, .volume = other, .index = &same, .no_map = true}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tml_surface_saved saved;
         CHECK_STATUS(tml_surface_save(tml, in_folder("m.ply"), &bad[i], &saved),
                      TML_ERROR_INVALID_ARGUMENT);
-        if (!CHECK(saved.failed == (i < 5 ? TML_SIDE_SURFACE : TML_SIDE_BRICKS)))
+        if (!CHECK(saved.failed == (i < 5 ? TML_SIDE_SURFACE : TML_SIDE_INDEX)))
             printf("  (%zu: %s)\n", i, tml_last_error(tml));
         CHECK_EQ_U64(file_count(), 1);
     }

@@ -2122,7 +2122,7 @@ TEST(bricks_hold_their_volume_and_no_other)
     float ranges[2 * BRICKS];
     for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
         size_t size = tml_type_size(types[t]);
-        tml_bricks bricks = {
+        tml_volume_index bricks = {
             .dims = {X, Y, Z}, .type = types[t], .ranges = ranges, .count = BRICKS};
         for (int b = 0; b < BRICKS; b++) {
             ranges[2 * b] = (float)(10 * b);
@@ -2132,25 +2132,25 @@ TEST(bricks_hold_their_volume_and_no_other)
             int b = i % X / 64 + 2 * (i / X % Y / 4) + 4 * (i / (X * Y) / 4);
             encode(types[t], 10 * b + i % 10, samples + (size_t)i * size);
         }
-        CHECK(tml_bricks_hold(&bricks, samples, 0, Z, 1));
-        CHECK(tml_bricks_hold(&bricks, samples + 3 * X * Y * size, 3, Z - 3, 1));
-        CHECK(!tml_bricks_hold(&bricks, samples, 1, Z - 1, 1)); /* as if a layer higher */
-        CHECK(!tml_bricks_hold(&bricks, samples, 0, Z + 1, 1));
-        CHECK(!tml_bricks_hold(&bricks, samples, 0, Z, 0));
+        CHECK(tml_volume_index_holds(&bricks, samples, 0, Z, 1));
+        CHECK(tml_volume_index_holds(&bricks, samples + 3 * X * Y * size, 3, Z - 3, 1));
+        CHECK(!tml_volume_index_holds(&bricks, samples, 1, Z - 1, 1)); /* as if a layer higher */
+        CHECK(!tml_volume_index_holds(&bricks, samples, 0, Z + 1, 1));
+        CHECK(!tml_volume_index_holds(&bricks, samples, 0, Z, 0));
         for (int i = 0; i < COUNT; i++) {
             uint8_t kept[8];
             memcpy(kept, samples + (size_t)i * size, size);
             encode(types[t], 99, samples + (size_t)i * size);
-            CHECK(!tml_bricks_hold(&bricks, samples, 0, Z, 1));
-            CHECK(tml_bricks_hold(&bricks, samples, 0, Z, 7) == (i / X % 7 != 0));
+            CHECK(!tml_volume_index_holds(&bricks, samples, 0, Z, 1));
+            CHECK(tml_volume_index_holds(&bricks, samples, 0, Z, 7) == (i / X % 7 != 0));
             memcpy(samples + (size_t)i * size, kept, size);
         }
         if (tml_type_is_float(types[t])) { /* NaN belongs into a brick without bounds */
             memset(samples, 0xff, size);
-            CHECK(!tml_bricks_hold(&bricks, samples, 0, Z, 1));
+            CHECK(!tml_volume_index_holds(&bricks, samples, 0, Z, 1));
             ranges[0] = -INFINITY;
             ranges[1] = INFINITY;
-            CHECK(tml_bricks_hold(&bricks, samples, 0, Z, 1));
+            CHECK(tml_volume_index_holds(&bricks, samples, 0, Z, 1));
         }
     }
 }

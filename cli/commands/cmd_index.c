@@ -46,7 +46,7 @@ typedef struct run {
     const index_args *args;
     input in;
     tml_volume_stream *stream;
-    tml_bricks bricks;
+    tml_volume_index bricks;
     void *layers; /* of a slab, layers_size bytes */
     size_t layers_size;
     double lower, upper; /* samples; lower > upper: there are none */
@@ -67,8 +67,8 @@ static tml_status index_slab(run *r, uint64_t first, uint64_t count)
                               "slab", &desc.volume));
     TML_THEN(status, tml_surface_index(r->tml, &desc, &found));
     TML_THEN(status, tml_buffer_read(r->tml, found,
-                                     r->bricks.ranges +
-                                         2 * tml_bricks_count(layer) * (first / BRICK_LAYERS)));
+                                     r->bricks.ranges + 2 * tml_volume_index_count(layer) *
+                                                            (first / BRICK_LAYERS)));
     tml_buffer_destroy(r->tml, desc.volume);
     tml_buffer_destroy(r->tml, found);
     return status;
@@ -82,7 +82,7 @@ static int make_bricks(run *r)
     uint64_t layers = SLAB_SIZE / layer / BRICK_LAYERS * BRICK_LAYERS;
     layers = layers ? layers : BRICK_LAYERS;
     layers = layers < dims[2] ? layers : dims[2];
-    r->bricks = (tml_bricks){.type = v->type, .count = tml_bricks_count(dims)};
+    r->bricks = (tml_volume_index){.type = v->type, .count = tml_volume_index_count(dims)};
     memcpy(r->bricks.dims, dims, sizeof r->bricks.dims);
     r->layers_size = layers * layer;
     r->bricks.ranges = tml_alloc_array(r->tml, r->bricks.count, 2 * sizeof(float));
@@ -148,14 +148,14 @@ static int index_run(tml_context *tml, const void *args, char **operands)
     CLI_THEN(code, make_bricks(&r));
     if (code == CLI_OK) {
         find_range(&r);
-        code = cli_fail(r.tml, tml_bricks_save(r.tml, output, &r.bricks));
+        code = cli_fail(r.tml, tml_volume_index_save(r.tml, output, &r.bricks));
         report_add_output(&r.report, output);
     }
     progress_clear();
     if (code == CLI_OK)
         tell(&r);
     tml_free(r.tml, r.layers, r.layers_size);
-    tml_bricks_free(r.tml, &r.bricks);
+    tml_volume_index_free(r.tml, &r.bricks);
     tml_volume_stream_close(r.stream);
     return code;
 }

@@ -143,7 +143,7 @@ static void tell_values(const tml_volume *v, const tml_value_histogram *h, bool 
     if (is_some)
         tell_histogram(h, ascii, "");
     field_number("suggested_iso", "isovalue", is_some ? "%.6g (suggested by Otsu's method)" : NULL,
-                 to_physical(v, tml_value_histogram_otsu(h)));
+                 to_physical(v, h->otsu));
     field_open("histogram", '{');
     field_number("first", NULL, NULL, to_physical(v, h->first));
     field_number("step", NULL, NULL, v->slope * h->step);
@@ -183,9 +183,7 @@ static int describe_volume(tml_context *tml, const input *in, const info_args *a
     field_text("comment", "comment", "?%s", v->comment);
     tell_values(v, &h, args->ascii);
     if (args->png) {
-        double lower, upper,
-            iso = args->iso.count ? args->iso.values[0]
-                                  : to_physical(v, tml_value_histogram_otsu(&h));
+        double lower, upper, iso = args->iso.count ? args->iso.values[0] : to_physical(v, h.otsu);
         physical_range(v, &h, &lower, &upper);
         status = slices_save(tml, args->png, v, iso, lower, upper);
         if (status == TML_OK)
@@ -441,8 +439,8 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
 
 static int describe_index(tml_context *tml, const char *path)
 {
-    tml_bricks bricks;
-    tml_status status = tml_bricks_load(tml, path, &bricks);
+    tml_volume_index bricks;
+    tml_status status = tml_volume_index_load(tml, path, &bricks);
     if (status != TML_OK)
         return cli_fail(tml, status);
     progress_clear();
@@ -450,7 +448,7 @@ static int describe_index(tml_context *tml, const char *path)
     field_dims("dims", "volume", "%s", bricks.dims);
     field_text("type", NULL, " of %s", tml_type_name(bricks.type));
     field_count("bricks", "bricks", "%s of 64 x 4 x 4 samples", bricks.count);
-    tml_bricks_free(tml, &bricks);
+    tml_volume_index_free(tml, &bricks);
     return CLI_OK;
 }
 

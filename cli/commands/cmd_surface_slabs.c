@@ -107,8 +107,7 @@ void surface_prefer_slabs(surface_run *r)
     bool is_chosen = a->iso.count || a->labels.count;
     r->in_slabs = r->may_be_slabs && !surface_makes_net(a) &&
                   cli_device(r->tml).engine == TML_ENGINE_CPU &&
-                  (slabs_can_map(&r->slabs) ||
-                   (is_chosen && tml_volume_stream_inflates(r->slabs.streams[0])));
+                  (slabs_can_map(&r->slabs) || (is_chosen && r->slabs.info[0].compressed));
     r->may_be_slabs = r->in_slabs;
     if (!r->in_slabs)
         slabs_close(&r->slabs);

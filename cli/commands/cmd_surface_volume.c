@@ -78,7 +78,7 @@ static int choose_isovalues(surface_run *r)
         if (status != TML_OK)
             return cli_fail(r->tml, status);
         bool is_empty = h.lower > h.upper;
-        r->isovalues[0] = tml_value_histogram_otsu(&h);
+        r->isovalues[0] = h.otsu;
         tml_value_histogram_free(r->tml, &h);
         if (is_empty)
             return refuse_no_number(r);
@@ -155,9 +155,9 @@ int surface_find_labels(surface_run *r)
     uint32_t count = 0;
     if (!r->labels.count || r->summary.has_found)
         return CLI_OK;
-    tml_status status =
-        tml_volume_find_labels(r->tml, &r->in.volume, &r->args->region, r->labels.labels,
-                               r->labels.count, found->is_there, &found->others);
+    tml_status status = tml_volume_find_labels(r->tml, &r->in.volume, &r->args->region,
+                                               r->labels.labels, r->labels.count, found->is_there,
+                                               found->others, &found->other_count);
     r->summary.has_found = status == TML_OK;
     for (uint32_t i = 0; i < r->labels.count && status == TML_OK; i++) {
         const size_t used = strlen(missing);
@@ -186,7 +186,7 @@ static int make_inside_high(surface_run *r)
         return CLI_OK;
     v->slope *= sign;
     v->intercept *= sign;
-    int code = cli_fail(r->tml, tml_volume_make_physical(r->tml, v));
+    int code = cli_fail(r->tml, tml_volume_convert(r->tml, v, TML_VALUES_PHYSICAL, v));
     v->slope = sign;
     return code;
 }
@@ -224,7 +224,7 @@ int surface_explain_empty(surface_run *r)
                          strcmp(v->format, "TIFF") == 0 && r->summary.grid.dims[2] == 1
                              ? "; where it is a slice of several, name their folder"
                              : "");
-    if (r->summary.has_found && r->summary.found.others.count) {
+    if (r->summary.has_found && r->summary.found.other_count) {
         char others[SUMMARY_LABELS];
         return cli_error("the surface is empty, nothing was written; choose other labels: the "
                          "volume has %s",

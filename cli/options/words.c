@@ -155,7 +155,7 @@ const word words_table[] = {
 };
 /* Fields that the program always sets correctly; their members count as well. */
 const char words_never[] =
-    "bricks.count desc.a desc.bricks desc.slabs desc.allocator desc.attribute_type "
+    "index.count desc.a desc.index desc.slabs desc.allocator desc.attribute_type "
     "desc.b desc.before desc.bit_count desc.adaptive desc.bins desc.buffer desc.buffers "
     "desc.camera.nearest desc.capacity desc.cast desc.centres desc.count desc.count_kernel "
     "desc.counts desc.barycentrics desc.directions desc.criterion desc.data desc.draw desc.edges "

@@ -29,18 +29,23 @@ static char *part_text(const summary *s, uint32_t part, char out[TEXT_SIZE])
     return out;
 }
 
+static uint64_t counted_others(const summary *s)
+{
+    return s->found.other_count > TML_LABELS_COUNTED ? TML_LABELS_COUNTED : s->found.other_count;
+}
+
 char *summary_other_labels(const summary *s, char out[SUMMARY_LABELS])
 {
-    const tml_other_labels *found = &s->found.others;
+    const uint64_t count = s->found.other_count;
     size_t used = 0;
     char text[TEXT_SIZE];
-    for (uint32_t i = 0; i < TML_LABELS_LISTED && i < found->count; i++)
+    for (uint32_t i = 0; i < TML_LABELS_LISTED && i < count; i++)
         used += (size_t)snprintf(out + used, SUMMARY_LABELS - used, "%s%s", i ? ", " : "",
-                                 labels_text(text, sizeof text, found->first[i],
+                                 labels_text(text, sizeof text, s->found.others[i],
                                              tml_type_is_signed(s->in->volume.type)));
-    if (found->count > TML_LABELS_LISTED)
+    if (count > TML_LABELS_LISTED)
         snprintf(out + used, SUMMARY_LABELS - used, ", ... (%s%" PRIu64 ")",
-                 found->has_more ? "more than " : "", found->count);
+                 count > TML_LABELS_COUNTED ? "more than " : "", counted_others(s));
     return out;
 }
 
@@ -50,9 +55,9 @@ static void tell_others(const summary *s)
     char others[SUMMARY_LABELS];
     if (!s->has_found)
         return;
-    if (s->found.others.count)
+    if (s->found.other_count)
         field_line("others", "%s (background)", summary_other_labels(s, others));
-    field_count("other_labels", NULL, NULL, s->found.others.count);
+    field_count("other_labels", NULL, NULL, counted_others(s));
 }
 
 static void tell_values(const summary *s)

@@ -58,7 +58,7 @@ static void physical(tml_context *tml)
     tml_volume volume;
     MUST(tml_volume_save(tml, path, &stored));
     MUST(tml_volume_load(tml, path, NULL, &volume));
-    MUST(tml_volume_make_physical(tml, &volume));
+    MUST(tml_volume_convert(tml, &volume, TML_VALUES_PHYSICAL, &volume));
     CHECK(volume.type == TML_F32 && volume.slope == 1 && volume.intercept == 0);
     CHECK(((const float *)volume.data)[2] == -1022);
     tml_volume_free(tml, &volume);
@@ -71,7 +71,7 @@ static void histogram(tml_context *tml)
     const uint8_t samples[] = {1, 2, 2, 3, 200, 201, 201, 202};
     tml_value_histogram values;
     MUST(tml_value_histogram_make(tml, samples, TML_U8, 8, &values));
-    const double iso = tml_value_histogram_otsu(&values);
+    const double iso = values.otsu;
     CHECK(values.lower == 1 && values.upper == 202 && values.mean == 101.5);
     CHECK(iso > 3 && iso < 200);
     tml_value_histogram_free(tml, &values);
@@ -88,14 +88,14 @@ static void labels(tml_context *tml)
                              .slope = 0.5};
     tml_volume made;
     CHECK(!tml_volume_has_labels(&half));
-    MUST(tml_volume_labels(tml, &half, &made));
+    MUST(tml_volume_convert(tml, &half, TML_VALUES_LABELS, &made));
     CHECK(made.type == TML_I32 && ((const int32_t *)made.data)[2] == 2);
 
     const uint64_t wanted[2] = {2, 9};
     bool is_there[2];
-    tml_other_labels others;
-    MUST(tml_volume_find_labels(tml, &made, NULL, wanted, 2, is_there, &others));
-    CHECK(is_there[0] && !is_there[1] && others.count <= TML_LABELS_LISTED);
+    uint64_t others[TML_LABELS_LISTED], count;
+    MUST(tml_volume_find_labels(tml, &made, NULL, wanted, 2, is_there, others, &count));
+    CHECK(is_there[0] && !is_there[1] && count <= TML_LABELS_LISTED);
     tml_volume_free(tml, &made);
 }
 
@@ -110,7 +110,7 @@ static void stream(tml_context *tml)
     uint8_t layer[4 * 3];
     save_volume(tml, path);
     MUST(tml_volume_stream_open(tml, path, NULL, &info, &file));
-    CHECK(info.grid.dims[2] == 2 && !tml_volume_stream_inflates(file));
+    CHECK(info.grid.dims[2] == 2 && !info.compressed);
     MUST(tml_volume_stream_read(file, 1, 1, layer)); /* the second layer */
     CHECK(layer[0] == 12);
     tml_volume_stream_close(file);
@@ -127,33 +127,32 @@ static void stream_mapped(tml_context *tml)
     save_volume(tml, path);
     MUST(tml_volume_stream_open(tml, path, NULL, &info, &file));
     MUST(tml_volume_stream_map(file, &samples));
-    MUST(tml_volume_stream_bring(file, 1, 1)); /* reads a layer now, and tells if that fails */
     CHECK(((const uint8_t *)samples)[12] == 12);
-    tml_volume_stream_let_go(file, 2); /* layers below it may leave the memory */
     tml_volume_stream_close(file);
     remove(path);
 }
 
-/* The ranges of a volume's bricks, kept beside it: does a file of them belong to these samples? */
-static void bricks(tml_context *tml)
+/* The ranges of a volume's bricks, kept beside it. */
+static void volume_index(tml_context *tml)
 {
     const char *path = "reference_bricks.index";
     const float samples[24] = {[5] = 7};
     const tml_grid grid = {.dims = {4, 3, 2}};
     tml_buffer index;
-    float ranges[2]; /* of one brick; tml_bricks_count() says how many there are */
+    float ranges[2]; /* of one brick; tml_volume_index_count() says how many there are */
     MUST(tml_surface_index(
         tml, &(tml_surface_desc){.volume = buffer_of(tml, TML_F32, 24, samples), .grid = grid},
         &index));
     MUST(tml_buffer_read(tml, index, ranges));
-    const tml_bricks made = {
-        .dims = {4, 3, 2}, .type = TML_F32, .ranges = ranges, .count = tml_bricks_count(grid.dims)};
-    tml_bricks loaded;
-    MUST(tml_bricks_save(tml, path, &made));
-    MUST(tml_bricks_load(tml, path, &loaded));
+    const tml_volume_index made = {.dims = {4, 3, 2},
+                                   .type = TML_F32,
+                                   .ranges = ranges,
+                                   .count = tml_volume_index_count(grid.dims)};
+    tml_volume_index loaded;
+    MUST(tml_volume_index_save(tml, path, &made));
+    MUST(tml_volume_index_load(tml, path, &loaded));
     CHECK(loaded.count == 1 && loaded.ranges[0] == 0 && loaded.ranges[1] == 7);
-    CHECK(tml_bricks_hold(&loaded, samples, 0, 2, 1));
-    tml_bricks_free(tml, &loaded);
+    tml_volume_index_free(tml, &loaded);
     remove(path);
 }
 
@@ -262,6 +261,6 @@ int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){load, load_raw, physical, histogram, labels, stream,
-                                           stream_mapped, bricks, volume_to_mesh, save_surface,
-                                           save_whole, files_of_labels, NULL});
+                                           stream_mapped, volume_index, volume_to_mesh,
+                                           save_surface, save_whole, files_of_labels, NULL});
 }

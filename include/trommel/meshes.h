@@ -181,13 +181,13 @@ TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream
 /* In volumes.h. */
 typedef struct tml_volume tml_volume;
 typedef struct tml_volume_stream tml_volume_stream;
-typedef struct tml_bricks tml_bricks;
+typedef struct tml_volume_index tml_volume_index;
 
 /* The part of a call that failed. */
 typedef enum tml_side {
     TML_SIDE_NONE,
     TML_SIDE_SOURCE,  /* a volume, mask or attribute could not be read */
-    TML_SIDE_BRICKS,  /* desc.bricks are those of another volume */
+    TML_SIDE_INDEX,  /* desc.index is that of another volume */
     TML_SIDE_SURFACE, /* the surface could not be made */
     TML_SIDE_MESH,    /* the mesh could not be written */
 } tml_side;
@@ -205,7 +205,7 @@ typedef enum tml_side {
  *             be mapped, else read
  * mask        optional, with volume: samples that are 0 are missing. Any scalar type
  * attribute   optional, with volume: its physical values come to the vertices
- * bricks      optional, with volume: bricks that the surface does not cross are not looked at, and
+ * index       optional, with volume: bricks that the surface does not cross are not looked at, and
  *             not read where the volume is mapped and neither mask nor attribute is given. At least
  *             512 rows of the volume are compared with the bricks
  * no_map      reads also where the samples could be mapped: of files that may be shortened
@@ -218,7 +218,7 @@ typedef struct tml_surface_save_desc {
     tml_surface_slabs_desc slabs;
     tml_mesh_stream_desc mesh;
     tml_volume_stream *volume, *mask, *attribute;
-    const tml_bricks *bricks;
+    const tml_volume_index *index;
     bool no_map;
     bool counts_first;
     bool keeps_empty;

@@ -22,6 +22,8 @@ typedef struct tml_volume {
     /* of grid.spacing and grid.origin, UTF-8: "mm", "µm", "nm", "cm", "m", "Å", "in", or as the
      * file spells another; empty where the file states none */
     char unit[16];
+    bool compressed; /* inflated or decoded on the way, slice by slice: reading takes longer than most
+                      * of what is done with a volume */
     uint64_t frame_count; /* volumes or components in the file, of which this is one */
     char format[16];      /* "NRRD", "NIfTI-1", "MetaImage", "MRC", "NPY", "VTK", "VTI", "TIFF",
                       * "DICOM", "raw" */
@@ -58,12 +60,34 @@ TML_API TML_MUST_CHECK tml_status tml_volume_load(tml_context *tml, const char *
                                                   const tml_load_desc *desc,
                                                   tml_volume *out);
 TML_API void tml_volume_free(tml_context *tml, tml_volume *volume);
-/* Replaces a loaded volume's samples by the physical values that they stand for; slope is 1 then
- * and intercept 0.
- * volume  data from the context, as tml_volume_load makes it; f32 afterwards where samples were f32
- *         or had at most 16 bits, else f64, each value rounded once
- * Memory: both at once. Errors: OUT_OF_MEMORY; volume is as it was then. */
-TML_API TML_MUST_CHECK tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume);
+/* What tml_volume_convert makes of a volume's samples. */
+typedef enum tml_volume_values {
+    TML_VALUES_PHYSICAL, /* slope * sample + intercept: f32 where samples were f32 or had at most 16
+                          * bits, else f64, each value rounded once */
+    TML_VALUES_LABELS,   /* integers that are these values, for tml_surface_labels. The type is that
+                          * of samples that are labels as they are; else i32, or where a label needs
+                          * it i64, or u64 */
+} tml_volume_values;
+
+/* Makes a volume of the physical values that a volume's samples stand for.
+ * volume  any scalar type; its samples may be the caller's own
+ * out     memory of its own, slope 1 and intercept 0; released by tml_volume_free. May be volume,
+ *         whose samples, from the context, are then replaced
+ * Floats are labels where all are whole numbers. The log gets a warning where a float is beyond the
+ * numbers that its type has all of (2^24 for f32). With a slope, a value that is as near to a whole
+ * number as rounding the slope to 32 bits leaves it is that number. The same for any number of
+ * threads.
+ * Memory: both volumes at once.
+ * Errors: OUT_OF_MEMORY; of labels INVALID_ARGUMENT (the first sample that is no whole number) and
+ *         UNSUPPORTED (a sample beyond 2^53 with a slope; labels that fit no integer type). *out is
+ *         zeroed then, or stays as it was if it is volume. */
+TML_API TML_MUST_CHECK tml_status tml_volume_convert(tml_context *tml, const tml_volume *volume,
+                                                     tml_volume_values values, tml_volume *out);
+/* Are the samples labels as they are: integers, without slope and intercept? */
+static inline bool tml_volume_has_labels(const tml_volume *volume)
+{
+    return !tml_type_is_float(volume->type) && volume->slope == 1 && volume->intercept == 0;
+}
 
 /* How often which values are among samples. */
 typedef struct tml_value_histogram {
@@ -74,6 +98,7 @@ typedef struct tml_value_histogram {
     uint32_t bin_count;
     uint64_t *bins;            /* from the context; released by tml_value_histogram_free */
     uint64_t nans, infinities; /* samples that are in no bin */
+    double otsu;               /* divides the samples best into two classes; lower if nothing does */
 } tml_value_histogram;
 
 /* Counts count samples at data, in host memory, of a scalar type, a volume's for instance. Types of
@@ -86,51 +111,21 @@ TML_API TML_MUST_CHECK tml_status tml_value_histogram_make(tml_context *tml, con
                                                            tml_value_histogram *out);
 TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *histogram);
 
-/* The value that best divides the samples into a low and a high class, which is a good first
- * isovalue: the greatest variance between the classes; in the middle where several do. lower where
- * there is nothing to divide. After: Otsu: A Threshold Selection Method from Gray-Level Histograms.
- * 1979. */
-TML_API double tml_value_histogram_otsu(const tml_value_histogram *histogram);
-
-/* Are the samples labels as they are: integers, without slope and intercept? */
-TML_API bool tml_volume_has_labels(const tml_volume *volume);
-/* Makes a volume of labels, for tml_surface and tml_surface_labels: integers that are the physical
- * values of volume (slope * sample + intercept).
- * volume  any scalar type; its samples may be the caller's own
- * out     has memory of its own, slope 1 and intercept 0. Its type is that of the samples where
- *         they are labels as they are; else i32, or where a label needs it i64, or u64
- * Floats are labels where all are whole numbers. The log gets a warning where a float is beyond the
- * numbers that its type has all of (2^24 for f32). With a slope, a value that is as near to a whole
- * number as rounding the slope to 32 bits leaves it is that number.
- * Release the result with tml_volume_free. The same for any number of threads.
- * Errors: INVALID_ARGUMENT (the first sample that is no whole number), UNSUPPORTED (a sample beyond
- * 2^53 with a slope; labels that fit no integer type), OUT_OF_MEMORY; *out is zeroed then. */
-TML_API TML_MUST_CHECK tml_status tml_volume_labels(tml_context *tml, const tml_volume *volume,
-                                                    tml_volume *out);
-
-/* Labels of a volume beside those that were looked for.
- * count     values but 0 that occur, at most 2^16
- * has_more  there are more
- * first     the first of them in the order of the samples; of signed types an int64_t's bits */
-enum { TML_LABELS_LISTED = 6 };
-typedef struct tml_other_labels {
-    uint64_t count;
-    bool has_more;
-    uint64_t first[TML_LABELS_LISTED];
-} tml_other_labels;
-
 /* Looks for labels in a region of a volume.
- * volume    labels as they are (tml_volume_has_labels), with samples
- * region    as in tml_surface_desc; NULL: all
- * labels    label_count of them; of signed types an int64_t's bits
- * is_there  label_count of them: has a sample this label?
- * others    what else there is
+ * volume       labels as they are (tml_volume_has_labels), with samples
+ * region       as in tml_surface_desc; NULL: all
+ * labels       label_count of them; of signed types an int64_t's bits
+ * is_there     label_count of them: does a sample have this label?
+ * others       the first labels but 0 that occur and are not among labels, in the order of the
+ *              samples
+ * other_count  labels but 0 that occur and are not among labels, at most TML_LABELS_COUNTED; that
+ *              and 1 if there are more
  * Errors: INVALID_ARGUMENT (volume is not of labels), OUT_OF_MEMORY */
-TML_API TML_MUST_CHECK tml_status tml_volume_find_labels(tml_context *tml, const tml_volume *volume,
-                                                         const tml_region *region,
-                                                         const uint64_t *labels,
-                                                         uint32_t label_count, bool *is_there,
-                                                         tml_other_labels *others);
+enum { TML_LABELS_LISTED = 6, TML_LABELS_COUNTED = 1 << 16 };
+TML_API TML_MUST_CHECK tml_status
+tml_volume_find_labels(tml_context *tml, const tml_volume *volume, const tml_region *region,
+                       const uint64_t *labels, uint32_t label_count, bool *is_there,
+                       uint64_t others[TML_LABELS_LISTED], uint64_t *other_count);
 
 /* Writes NRRD (.nrrd, raw encoding), MetaImage (.mha, raw), NPY (.npy) or headerless .raw
  * (little-endian), by the name's ending. NRRD holds everything; MetaImage the grid, in LPS, and
@@ -154,52 +149,52 @@ TML_API TML_MUST_CHECK tml_status tml_volume_stream_open(tml_context *tml, const
  * OUT_OF_MEMORY, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first,
                                                          uint64_t count, void *out);
-/* Is what the stream reads inflated on the way, from gzip, zlib or bzip2, or decoded, slice by
- * slice? Reading then takes longer than most of what is done with a volume, and had better go on
- * beside it. */
-TML_API bool tml_volume_stream_inflates(const tml_volume_stream *stream);
 /* All samples as memory that the system reads when it is looked at: good until the stream is
  * closed, and only while nobody shortens the file (the process would be ended). For raw samples in
  * one file, in the machine's byte order and type's alignment; others UNSUPPORTED. Errors:
  * FILE_ACCESS, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_volume_stream_map(tml_volume_stream *stream,
                                                         const void **out);
-/* Has the system read mapped layers [first, first + count), and waits for it; may be called
- * from another thread. Errors: INVALID_ARGUMENT (nothing is mapped, or a layer is past),
- * FILE_ACCESS (the file was shortened, or the disk failed: before it is looked at, where the
- * system can tell). */
-TML_API TML_MUST_CHECK tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first,
-                                                          uint64_t count);
-/* Of mapped samples, those of layers below this one need not stay in memory; they may be looked at
- * again. */
-TML_API void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer);
 TML_API void tml_volume_stream_close(tml_volume_stream *stream); /* NULL is allowed */
 
-/* Least and largest sample of each brick of 64 x 4 x 4 samples (what tml_surface_index finds, x
- * fastest), to be kept beside the volume. -inf and inf: of a brick with a NaN. */
-typedef struct tml_bricks {
-    uint64_t dims[3]; /* of the volume */
+/* ---- the index of a volume's bricks ---------------------------------------------------------- */
+
+enum { TML_BRICK_X = 64, TML_BRICK_Y = 4, TML_BRICK_Z = 4 }; /* samples of a brick */
+
+/* Least and largest sample of each brick (tml_surface_index finds them), to be kept beside the
+ * volume.
+ * dims, type  of the volume
+ * ranges      count x 2, x fastest; -inf and inf of a brick with a NaN
+ * count       tml_volume_index_count(dims) */
+typedef struct tml_volume_index {
+    uint64_t dims[3];
     tml_type type;
-    float *ranges;  /* count x 2 */
-    uint64_t count; /* tml_bricks_count(dims) */
-} tml_bricks;
-TML_API uint64_t tml_bricks_count(const uint64_t dims[3]); /* 0 where there are more than 2^64 */
+    float *ranges;
+    uint64_t count;
+} tml_volume_index;
+
+/* Returns the number of bricks; 0 where there are more than 2^64. */
+static inline uint64_t tml_volume_index_count(const uint64_t dims[3])
+{
+    const uint64_t x = dims[0] / TML_BRICK_X + (dims[0] % TML_BRICK_X != 0);
+    const uint64_t y = dims[1] / TML_BRICK_Y + (dims[1] % TML_BRICK_Y != 0);
+    const uint64_t z = dims[2] / TML_BRICK_Z + (dims[2] % TML_BRICK_Z != 0);
+    const bool fits = !y || !z || (x <= UINT64_MAX / y && x * y <= UINT64_MAX / z);
+    return fits ? x * y * z : 0;
+}
 /* Errors: FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
-TML_API TML_MUST_CHECK tml_status tml_bricks_save(tml_context *tml, const char *path,
-                                                  const tml_bricks *bricks);
-/* Release with tml_bricks_free. Errors: FILE_ACCESS, FILE_FORMAT (also a checksum that is not the
- * contents'), OUT_OF_MEMORY, CANCELLED. */
-TML_API TML_MUST_CHECK tml_status tml_bricks_load(tml_context *tml, const char *path,
-                                                  tml_bricks *out);
-TML_API void tml_bricks_free(tml_context *tml, tml_bricks *bricks);
-/* Do the samples of a volume's layers [first, first + count), in host memory, lie within the ranges
- * of their bricks? The file of an index names dims and type of its volume, and no more, so this is
- * what tells it from another's: where all samples lie within their ranges, a surface by this index
- * is right. Every step-th row (of dims[0] samples, counted from layer first on) is looked at; step
- * 1: all of them. A few hundred rows, spread evenly, nearly always tell; a change that none of them
- * meets is not seen. False also where a layer is past the last, or step is 0. */
-TML_API bool tml_bricks_hold(const tml_bricks *bricks, const void *samples, uint64_t first,
-                             uint64_t count, uint64_t step);
+TML_API TML_MUST_CHECK tml_status tml_volume_index_save(tml_context *tml, const char *path,
+                                                        const tml_volume_index *index);
+/* out: released by tml_volume_index_free. Errors: FILE_ACCESS, FILE_FORMAT (also a checksum that is
+ * not the contents'), OUT_OF_MEMORY, CANCELLED. */
+TML_API TML_MUST_CHECK tml_status tml_volume_index_load(tml_context *tml, const char *path,
+                                                        tml_volume_index *out);
+static inline void tml_volume_index_free(tml_context *tml, tml_volume_index *index)
+{
+    tml_free(tml, index->ranges, 2 * sizeof(float) * index->count);
+    index->ranges = NULL;
+    index->count = 0;
+}
 
 /* ---- from a volume file to a mesh file ------------------------------------------------------- */
 

@@ -84,8 +84,13 @@ TML_SUBDIVIDE_SHORT_LEVELS = 4
 (TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
 (TML_FILE_NONE, TML_FILE_VOLUME, TML_FILE_POINTS, TML_FILE_MESH, TML_FILE_PICTURE, TML_FILE_INDEX) = range(0, 6)
 (TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
-(TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_BRICKS, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
+(TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_INDEX, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
+(TML_VALUES_PHYSICAL, TML_VALUES_LABELS) = range(0, 2)
 TML_LABELS_LISTED = 6
+TML_LABELS_COUNTED = 65536
+TML_BRICK_X = 64
+TML_BRICK_Y = 4
+TML_BRICK_Z = 4
 (TML_POINTS_LOOK_PARTICLES, TML_POINTS_LOOK_ORIENTED, TML_POINTS_LOOK_FLAT) = range(0, 3)
 (TML_POINTS_KERNEL_SUM, TML_POINTS_DISTANCE, TML_POINTS_DENSITY, TML_POINTS_ANISOTROPIC) = range(0, 4)
 TML_FIELD_SHAPES_REACH = 1.5
@@ -527,7 +532,7 @@ class tml_mesh_stream_desc(Structure):
 
 class tml_surface_save_desc(Structure):
     _fields_ = [('slabs', tml_surface_slabs_desc), ('mesh', tml_mesh_stream_desc), ('volume', c_void_p),
-                ('mask', c_void_p), ('attribute', c_void_p), ('bricks', c_void_p), ('no_map', c_bool),
+                ('mask', c_void_p), ('attribute', c_void_p), ('index', c_void_p), ('no_map', c_bool),
                 ('counts_first', c_bool), ('keeps_empty', c_bool)]
 
 
@@ -543,13 +548,14 @@ class tml_surface_whole(Structure):
 
 class tml_volume(Structure):
     _fields_ = [('data', c_void_p), ('size', c_size_t), ('type', c_uint32), ('grid', tml_grid), ('slope', c_double),
-                ('intercept', c_double), ('unit', c_char * 16), ('frame_count', c_uint64), ('format', c_char * 16),
-                ('space', c_char * 32), ('comment', c_char * 96)]
+                ('intercept', c_double), ('unit', c_char * 16), ('compressed', c_bool), ('frame_count', c_uint64),
+                ('format', c_char * 16), ('space', c_char * 32), ('comment', c_char * 96)]
 
 
 class tml_value_histogram(Structure):
     _fields_ = [('lower', c_double), ('upper', c_double), ('mean', c_double), ('first', c_double), ('step', c_double),
-                ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64)]
+                ('bin_count', c_uint32), ('bins', POINTER(c_uint64)), ('nans', c_uint64), ('infinities', c_uint64),
+                ('otsu', c_double)]
 
 
 class tml_point_attribute(Structure):
@@ -648,9 +654,8 @@ FUNCTIONS = {
     'tml_unique': (c_int, [c_void_p, POINTER(tml_unique_desc)]),
     'tml_value_histogram_free': (None, [c_void_p, POINTER(tml_value_histogram)]),
     'tml_value_histogram_make': (c_int, [c_void_p, c_void_p, c_uint32, c_uint64, POINTER(tml_value_histogram)]),
-    'tml_value_histogram_otsu': (c_double, [POINTER(tml_value_histogram)]),
+    'tml_volume_convert': (c_int, [c_void_p, POINTER(tml_volume), c_int, POINTER(tml_volume)]),
     'tml_volume_free': (None, [c_void_p, POINTER(tml_volume)]),
-    'tml_volume_labels': (c_int, [c_void_p, POINTER(tml_volume), POINTER(tml_volume)]),
     'tml_volume_load': (c_int, [c_void_p, c_char_p, POINTER(tml_load_desc), POINTER(tml_volume)]),
     'tml_volume_save': (c_int, [c_void_p, c_char_p, POINTER(tml_volume)]),
 }

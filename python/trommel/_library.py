@@ -22,7 +22,7 @@ _ERRORS = {value: name[len("TML_ERROR_"):] for name, value in vars(c).items() if
 _ENGINES = {"auto": c.TML_ENGINE_AUTO, "cpu": c.TML_ENGINE_CPU, "vulkan": c.TML_ENGINE_VULKAN,
             "gl": c.TML_ENGINE_GL}
 _IO = frozenset(name for name in c.FUNCTIONS if name.startswith((
-    "tml_array_", "tml_bricks_", "tml_file_", "tml_lines_", "tml_mesh_file", "tml_mesh_load", "tml_mesh_mend",
+    "tml_array_", "tml_file_", "tml_lines_", "tml_mesh_file", "tml_mesh_load", "tml_mesh_mend",
     "tml_mesh_save", "tml_mesh_stream", "tml_path_", "tml_picture_", "tml_points_",
     "tml_surface_save", "tml_surface_whole", "tml_value_", "tml_volume_")))
 _OWN = {  # of cell_ranges.c and interrupts.c

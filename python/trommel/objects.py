@@ -202,7 +202,7 @@ class Samples:
                               intercept=self.intercept)
         handle = context._handle
         owner = Owner(context, lambda: lib.tml_volume_free(handle.pointer, made))
-        context.call("volume_labels", volume, made)
+        context.call("volume_convert", volume, c.TML_VALUES_LABELS, made)
         dtype = next(name for name, kind in TYPES.items() if kind == made.type)
         return wrap(made.data, values.shape, dtype, owner)
 

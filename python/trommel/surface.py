@@ -301,7 +301,7 @@ def _otsu(samples, context):
     values, histogram = as_array(values if given is None else values[given], "volume"), c.tml_value_histogram()
     context.call("value_histogram_make", values.ctypes.data, scalar_type(values.dtype), values.size, histogram)
     try:
-        value = float(lib.tml_value_histogram_otsu(histogram))
+        value = histogram.otsu
     finally:
         lib.tml_value_histogram_free(context._handle.pointer, histogram)
     if not np.isfinite(value):

@@ -52,9 +52,9 @@ void *tml_io_map(int fd, uint64_t offset, size_t size, bool is_written);
 void tml_io_unmap(void *memory, size_t size);
 /* Hints, of whole pages: read from front to back; not needed for now. */
 void tml_io_map_in_order(void *memory, size_t size);
-void tml_io_map_let_go(void *memory, size_t size);
+void tml_io_map_release(void *memory, size_t size);
 /* Reads the pages now; false: the file was shortened, or the disk failed. */
-bool tml_io_map_bring(void *memory, size_t size);
+bool tml_io_map_prefetch(void *memory, size_t size);
 
 /* Calls visit with the name of each entry of a folder, until it returns false. false: it cannot be
  * listed. */

@@ -203,12 +203,12 @@ void tml_io_map_in_order(void *memory, size_t size)
     (void)madvise(memory, size, MADV_SEQUENTIAL);
 }
 
-void tml_io_map_let_go(void *memory, size_t size)
+void tml_io_map_release(void *memory, size_t size)
 {
     (void)madvise(memory, size, MADV_DONTNEED);
 }
 
-bool tml_io_map_bring(void *memory, size_t size)
+bool tml_io_map_prefetch(void *memory, size_t size)
 {
     (void)madvise(memory, size, MADV_WILLNEED); /* starts many disk reads at once */
 #ifdef MADV_POPULATE_READ

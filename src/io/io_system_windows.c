@@ -255,12 +255,12 @@ void tml_io_map_in_order(void *memory, size_t size)
 }
 
 /* Unlocking pages that are not locked takes them out of the working set. */
-void tml_io_map_let_go(void *memory, size_t size)
+void tml_io_map_release(void *memory, size_t size)
 {
     VirtualUnlock(memory, size);
 }
 
-bool tml_io_map_bring(void *memory, size_t size)
+bool tml_io_map_prefetch(void *memory, size_t size)
 {
     (void)memory; /* the pages come as they are looked at */
     (void)size;

@@ -58,7 +58,7 @@ EMSCRIPTEN_KEEPALIVE int web_suggest_iso(tml_context *tml)
         tml_value_histogram_make(tml, pointer(r->data), type, (uint64_t)r->size / each, &histogram);
     if (status != TML_OK)
         return status;
-    reply.iso = tml_value_histogram_otsu(&histogram);
+    reply.iso = histogram.otsu;
     reply.min = histogram.lower;
     reply.max = histogram.upper;
     tml_value_histogram_free(tml, &histogram);

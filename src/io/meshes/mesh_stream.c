@@ -504,7 +504,7 @@ static void release_spools(void *user)
     tml_mesh_stream *stream = user;
     for (int i = 0; i < ARRAYS; i++)
         if (stream->spools[i].mapped)
-            tml_io_map_let_go(stream->spools[i].mapped, (size_t)stream->spools[i].size);
+            tml_io_map_release(stream->spools[i].mapped, (size_t)stream->spools[i].size);
 }
 
 tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)

@@ -98,7 +98,7 @@ static tml_status break_off(saving *s, tml_surface_source source, tml_side side,
 static tml_status refuse_bricks(const saving *s, tml_context *tml)
 {
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "%s: %s: desc.bricks are those of another volume than desc.volume", call,
+                     "%s: %s: desc.index is that of another volume than desc.volume", call,
                      s->path);
 }
 
@@ -115,9 +115,9 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
     tml_status status = TML_OK;
     if (source != TML_SURFACE_MASK || sample_size == 1) {
         status = tml_volume_stream_read(from->stream, first, count, out);
-        if (status == TML_OK && source == TML_SURFACE_VOLUME && s->desc->bricks &&
-            !tml_bricks_hold(s->desc->bricks, out, first, count, 1))
-            return break_off(s, source, TML_SIDE_BRICKS, refuse_bricks(s, reader));
+        if (status == TML_OK && source == TML_SURFACE_VOLUME && s->desc->index &&
+            !tml_volume_index_holds(s->desc->index, out, first, count, 1))
+            return break_off(s, source, TML_SIDE_INDEX, refuse_bricks(s, reader));
         return break_off(s, source, TML_SIDE_SOURCE, status);
     }
     void *samples = tml_alloc_array(reader, layer, sample_size);
@@ -163,10 +163,10 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     const tml_volume *info = from->info;
     const uint64_t layer = info->grid.dims[0] * info->grid.dims[1];
     const size_t sample_size = tml_type_size(info->type);
-    tml_volume_stream_let_go(from->stream, from->at_work);
+    tml_volume_stream_release(from->stream, from->at_work);
     from->at_work = first;
     *out = (const char *)from->mapped + first * layer * sample_size;
-    tml_status status = tml_volume_stream_bring(from->stream, first, count);
+    tml_status status = tml_volume_stream_prefetch(from->stream, first, count);
     if (status == TML_OK && source == TML_SURFACE_MASK && sample_size > 1)
         status = mark_mapped(s, count * layer, out);
     return break_off(s, source, TML_SIDE_SOURCE, status);
@@ -199,12 +199,12 @@ static uint64_t choose_step(const tml_volume *v)
  * compares all samples. */
 static tml_status use_bricks(saving *s)
 {
-    const tml_bricks *bricks = s->desc->bricks;
+    const tml_volume_index *bricks = s->desc->index;
     const tml_volume *info = s->sources[0].info;
     const void *samples;
     if (memcmp(bricks->dims, info->grid.dims, sizeof bricks->dims) != 0 ||
         bricks->type != info->type)
-        return save_fails(&s->failed, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
+        return save_fails(&s->failed, TML_SIDE_INDEX, refuse_bricks(s, s->tml));
     tml_status status = tml_buffer_create(s->tml,
                                           &(tml_buffer_desc){.type = TML_VEC(TML_F32, 2),
                                                              .count = bricks->count,
@@ -215,8 +215,8 @@ static tml_status use_bricks(saving *s)
     if (status != TML_OK || s->desc->no_map ||
         tml_volume_stream_map(s->sources[0].stream, &samples) != TML_OK)
         return status;
-    if (!tml_bricks_hold(bricks, samples, 0, info->grid.dims[2], choose_step(info)))
-        return save_fails(&s->failed, TML_SIDE_BRICKS, refuse_bricks(s, s->tml));
+    if (!tml_volume_index_holds(bricks, samples, 0, info->grid.dims[2], choose_step(info)))
+        return save_fails(&s->failed, TML_SIDE_INDEX, refuse_bricks(s, s->tml));
     if (s->desc->mask || s->desc->attribute)
         return TML_OK;
     const uint64_t *dims = info->grid.dims;
@@ -261,8 +261,8 @@ static tml_status begin_sources(saving *s)
     tml_volume_stream *const given[SOURCES] = {s->desc->volume, s->desc->mask, s->desc->attribute};
     tml_surface_slabs_desc *slabs = &s->slabs;
     if (!given[0])
-        return given[1] || given[2] || s->desc->bricks
-                   ? refuse(s, "desc.mask, attribute and bricks go with desc.volume")
+        return given[1] || given[2] || s->desc->index
+                   ? refuse(s, "desc.mask, attribute and index go with desc.volume")
                    : TML_OK;
     for (int i = 0; i < SOURCES; i++) {
         if (!given[i])
@@ -279,9 +279,9 @@ static tml_status begin_sources(saving *s)
     if (!tml_buffer_is_none(s->surface.volume) || !tml_buffer_is_none(s->surface.index) ||
         !tml_buffer_is_none(s->boundaries.volume) || s->surface.field)
         return refuse(s, "desc.slabs has a volume, an index or a field beside desc.volume");
-    if (s->desc->bricks && slabs->boundaries)
-        return refuse(s, "desc.bricks are for isosurfaces, not for desc.slabs.boundaries");
-    tml_status status = s->desc->bricks ? use_bricks(s) : TML_OK;
+    if (s->desc->index && slabs->boundaries)
+        return refuse(s, "desc.index is for isosurfaces, not for desc.slabs.boundaries");
+    tml_status status = s->desc->index ? use_bricks(s) : TML_OK;
     if (status != TML_OK || !tml_buffer_is_none(s->surface.volume))
         return save_fails(&s->failed, TML_SIDE_SOURCE, status);
     slabs->type = s->sources[0].info->type;
@@ -376,7 +376,7 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
         return status;
     if (piece->layer_first > 0 && s->sources[0].stream && !s->slabs.boundaries)
         /* the layer below is still looked at */
-        tml_volume_stream_let_go(s->sources[0].stream, piece->layer_first - 1);
+        tml_volume_stream_release(s->sources[0].stream, piece->layer_first - 1);
     if (piece->mesh.values && s->attribute) {
         status = scale_values(s, piece->mesh.values, piece->mesh.vertex_count);
         scaled.mesh.values = s->values;
@@ -480,7 +480,7 @@ static layer_share choose_layers(const saving *s)
     const layer_share all = region_layers(s);
     if (!s->mesh.team || !all.count) /* or let tml_surface_slabs say what is wrong */
         return (layer_share){s->slabs.layer_first, s->slabs.layer_count};
-    return tml_share_layers(all.first, all.count, s->mesh.team, s->desc->bricks, &s->surface);
+    return tml_share_layers(all.first, all.count, s->mesh.team, s->desc->index, &s->surface);
 }
 
 /* Does one slab hold a volume of one part? By what tml_surface_slabs takes: samples twice and

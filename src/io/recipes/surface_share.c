@@ -35,11 +35,11 @@ static bool brick_is_crossed(const float range[2], const tml_surface_desc *surfa
 }
 
 /* The cost of a layer of bricks. */
-static double brick_layer_cost(const tml_bricks *bricks, uint64_t brick_layer,
+static double brick_layer_cost(const tml_volume_index *bricks, uint64_t brick_layer,
                                const tml_surface_desc *surface)
 {
     const uint64_t one[3] = {bricks->dims[0], bricks->dims[1], 1};
-    uint64_t count = tml_bricks_count(one), crossed = 0;
+    uint64_t count = tml_volume_index_count(one), crossed = 0;
     const float *ranges = bricks->ranges + 2 * count * brick_layer;
     for (uint64_t b = 0; b < count; b++)
         crossed += brick_is_crossed(ranges + 2 * b, surface);
@@ -57,7 +57,7 @@ static layer_share share_evenly(uint64_t first, uint64_t count, uint64_t rank, u
 }
 
 layer_share tml_share_layers(uint64_t first, uint64_t count, const tml_team *team,
-                             const tml_bricks *bricks, const tml_surface_desc *surface)
+                             const tml_volume_index *bricks, const tml_surface_desc *surface)
 {
     const uint32_t rank = team->rank, ranks = team->count;
     if (!bricks || count <= ranks)

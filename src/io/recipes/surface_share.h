@@ -13,7 +13,7 @@ typedef struct layer_share {
  * shares have about as many bricks that one of the isovalues crosses, or in which one of the labels
  * lies; without them, as many layers. Every process has a layer if there are enough. */
 layer_share tml_share_layers(uint64_t first, uint64_t count, const tml_team *team,
-                             const tml_bricks *bricks, const tml_surface_desc *surface);
+                             const tml_volume_index *bricks, const tml_surface_desc *surface);
 
 /* Adds up the components of all processes: those that a process holds whole are in its result, and
  * those that go on from one process's layers to the next one's are joined. */

@@ -183,22 +183,10 @@ static tml_status raise_inside(conversion *c)
     const double sign = c->desc->surface.flip ? -1 : 1;
     v->slope *= sign;
     v->intercept *= sign;
-    tml_status status = tml_volume_make_physical(c->tml, v);
+    tml_status status = tml_volume_convert(c->tml, v, TML_VALUES_PHYSICAL, v);
     v->slope = sign;
     c->is_low = false;
     return status;
-}
-
-/* Labels of samples that are none as they are. */
-static tml_status make_labels(conversion *c)
-{
-    tml_volume made, *v = &c->sources[0].volume;
-    tml_status status = tml_volume_labels(c->tml, v, &made);
-    if (status != TML_OK)
-        return status;
-    tml_volume_free(c->tml, v);
-    *v = made;
-    return TML_OK;
 }
 
 /* The isovalue by Otsu's method, in samples. */
@@ -218,7 +206,7 @@ static tml_status choose_isovalue(conversion *c, double *out)
     if (status != TML_OK)
         return status;
     const bool is_empty = histogram.lower > histogram.upper;
-    *out = tml_value_histogram_otsu(&histogram);
+    *out = histogram.otsu;
     tml_value_histogram_free(c->tml, &histogram);
     return is_empty ? refuse(c, 0, "no sample is a finite number, so there is no surface") : TML_OK;
 }
@@ -265,7 +253,7 @@ static tml_status volume_to_mesh_describe(conversion *c)
         status = load_source(c, 0);
     }
     if (status == TML_OK && makes_labels)
-        status = make_labels(c);
+        status = tml_volume_convert(c->tml, &s->volume, TML_VALUES_LABELS, &s->volume);
     if (status == TML_OK && raises)
         status = raise_inside(c);
     if (status == TML_OK && c->desc->labels)

@@ -124,6 +124,35 @@ static void merge_ranges(const histogram_job *job, tml_value_histogram *h)
     h->mean = sum / (double)(job->count - h->nans - h->infinities);
 }
 
+/* Otsu: the greatest variance between two classes. */
+static double divide_best(const tml_value_histogram *h)
+{
+    double total = 0, moment = 0, below = 0, below_moment = 0, best = 0;
+    uint32_t best_first = 0, best_last = 0;
+    for (uint32_t i = 0; i < h->bin_count; i++) {
+        total += (double)h->bins[i];
+        moment += (double)i * (double)h->bins[i];
+    }
+    for (uint32_t i = 0; i + 1 < h->bin_count; i++) {
+        below += (double)h->bins[i];
+        below_moment += (double)i * (double)h->bins[i];
+        double above = total - below;
+        if (below == 0 || above == 0)
+            continue;
+        double apart = below_moment / below - (moment - below_moment) / above;
+        double variance = below * above * apart * apart;
+        if (variance > best) {
+            best = variance;
+            best_first = i;
+        }
+        if (variance == best) /* empty bins keep it: the threshold goes to their middle */
+            best_last = i;
+    }
+    if (best == 0)
+        return h->lower;
+    return h->first + h->step * (((double)best_first + (double)best_last) / 2 + 0.5);
+}
+
 tml_status tml_value_histogram_make(tml_context *tml, const void *data, tml_type type,
                                     uint64_t count, tml_value_histogram *out)
 {
@@ -163,6 +192,7 @@ tml_status tml_value_histogram_make(tml_context *tml, const void *data, tml_type
     for (size_t i = 0; i < (size_t)PARTS * out->bin_count; i++)
         out->bins[i % out->bin_count] += job.bins[i];
     tml_free(tml, job.bins, PARTS * size);
+    out->otsu = divide_best(out);
     return TML_OK;
 }
 
@@ -170,32 +200,4 @@ void tml_value_histogram_free(tml_context *tml, tml_value_histogram *h)
 {
     tml_free(tml, h->bins, (size_t)h->bin_count * sizeof *h->bins);
     memset(h, 0, sizeof *h);
-}
-
-double tml_value_histogram_otsu(const tml_value_histogram *h)
-{
-    double total = 0, moment = 0, below = 0, below_moment = 0, best = 0;
-    uint32_t best_first = 0, best_last = 0;
-    for (uint32_t i = 0; i < h->bin_count; i++) {
-        total += (double)h->bins[i];
-        moment += (double)i * (double)h->bins[i];
-    }
-    for (uint32_t i = 0; i + 1 < h->bin_count; i++) {
-        below += (double)h->bins[i];
-        below_moment += (double)i * (double)h->bins[i];
-        double above = total - below;
-        if (below == 0 || above == 0)
-            continue;
-        double apart = below_moment / below - (moment - below_moment) / above;
-        double variance = below * above * apart * apart;
-        if (variance > best) {
-            best = variance;
-            best_first = i;
-        }
-        if (variance == best) /* empty bins keep it: the threshold goes to their middle */
-            best_last = i;
-    }
-    if (best == 0)
-        return h->lower;
-    return h->first + h->step * (((double)best_first + (double)best_last) / 2 + 0.5);
 }

@@ -117,6 +117,7 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
     if (header->encoding == VOLUME_TEXT || header->encoding == VOLUME_TIFF ||
         header->encoding == VOLUME_DICOM) /* become samples here */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
+    header->volume.compressed = *wrapped || header->encoding != VOLUME_RAW;
     if (status != TML_OK)
         tml_io_block_free(file, block);
     return status;

@@ -661,13 +661,6 @@ tml_status tml_volume_stream_read(tml_volume_stream *stream, uint64_t first, uin
     return status;
 }
 
-bool tml_volume_stream_inflates(const tml_volume_stream *stream)
-{
-    const volume_encoding encoding = stream->header.encoding;
-    return stream->reader.wrapped || encoding == VOLUME_DEFLATE || encoding == VOLUME_BZIP2 ||
-           decoders[encoding];
-}
-
 tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
 {
     const volume_header *header = &stream->header;
@@ -709,7 +702,7 @@ tml_status tml_volume_stream_map(tml_volume_stream *stream, const void **out)
     return status;
 }
 
-tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, uint64_t count)
+tml_status tml_volume_stream_prefetch(tml_volume_stream *stream, uint64_t first, uint64_t count)
 {
     uint64_t layers = stream->header.volume.grid.dims[2];
     if (!stream->mapped || first > layers || count > layers - first)
@@ -723,20 +716,20 @@ tml_status tml_volume_stream_bring(tml_volume_stream *stream, uint64_t first, ui
     uint8_t *memory = (uint8_t *)stream->mapped + from;
     if (size == 0)
         return TML_OK;
-    if (!tml_io_map_bring(memory, (size_t)size))
+    if (!tml_io_map_prefetch(memory, (size_t)size))
         return tml_io_error(&stream->file, TML_ERROR_FILE_ACCESS,
                             "cannot be read: it was shortened meanwhile, or the disk failed");
     return TML_OK;
 }
 
-void tml_volume_stream_let_go(tml_volume_stream *stream, uint64_t layer)
+void tml_volume_stream_release(tml_volume_stream *stream, uint64_t layer)
 {
     uint64_t layers = stream->header.volume.grid.dims[2];
     uint64_t size = layer * stream->layer, page = tml_io_page_size();
     if (!stream->mapped || layer > layers)
         return;
     if (size >= page) /* the map begins at most a page before the samples */
-        tml_io_map_let_go(stream->mapped, (size_t)(size / page * page));
+        tml_io_map_release(stream->mapped, (size_t)(size / page * page));
 }
 
 void tml_volume_stream_close(tml_volume_stream *stream)

@@ -222,4 +222,26 @@ const char *tml_metaimage_unit(const char *unit);
 /* As tml_nrrd_write_header, of MetaImage. */
 bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume);
 
+/* Integers that are the physical values of volume, with memory of their own. *out is zeroed after a
+ * failure. */
+TML_MUST_CHECK tml_status tml_volume_make_labels(tml_context *tml, const tml_volume *volume,
+                                                 tml_volume *out);
+
+/* Reads mapped layers [first, first + count) into memory, and returns when they are there. May be
+ * called from another thread. Errors: INVALID_ARGUMENT (nothing is mapped, or a layer is past the
+ * last), FILE_ACCESS (the file was shortened, or the disk failed). */
+TML_MUST_CHECK tml_status tml_volume_stream_prefetch(tml_volume_stream *stream, uint64_t first,
+                                                     uint64_t count);
+/* Mapped layers below this one need not stay in memory; they may be looked at again. */
+void tml_volume_stream_release(tml_volume_stream *stream, uint64_t layer);
+
+/* Do the samples of a volume's layers [first, first + count), in host memory, lie within the ranges
+ * of their bricks? A file of an index names dims and type of its volume, and no more, so this is
+ * what tells it from another's: where all samples lie within their ranges, a surface by this index
+ * is right. Every step-th row (of dims[0] samples, counted from layer first on) is looked at; step
+ * 1: all of them. A few hundred rows, spread evenly, nearly always tell; a change that none of them
+ * meets is not seen. False also where a layer is past the last, or step is 0. */
+bool tml_volume_index_holds(const tml_volume_index *index, const void *samples, uint64_t first,
+                            uint64_t count, uint64_t step);
+
 #endif

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include <trommel/extend.h>
-#include <trommel/volumes.h>
 
+#include "io/volumes/volume_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
-#define CALL "tml_volume_labels"
+#define CALL "tml_volume_convert"
 
 /* Parts are fixed, so that the first sample at fault is the same for any number of threads. */
 enum { PARTS = 64 };
@@ -221,12 +221,7 @@ static tml_status find_type(tml_context *tml, labels_job *job)
     return TML_OK;
 }
 
-bool tml_volume_has_labels(const tml_volume *volume)
-{
-    return !tml_type_is_float(volume->type) && volume->slope == 1 && volume->intercept == 0;
-}
-
-tml_status tml_volume_labels(tml_context *tml, const tml_volume *volume, tml_volume *out)
+tml_status tml_volume_make_labels(tml_context *tml, const tml_volume *volume, tml_volume *out)
 {
     const uint64_t *dims = volume->grid.dims;
     labels_job job = {.volume = volume, .is_float = tml_type_is_float(volume->type)};
@@ -318,38 +313,39 @@ typedef struct label_search {
     const uint64_t *labels;
     uint32_t label_count;
     bool *is_there;
-    tml_other_labels *others;
+    uint64_t *others;
+    uint64_t other_count; /* at most SET_MOST */
+    bool has_more;
 } label_search;
 
 static void meet_label(label_search *s, uint64_t label)
 {
-    tml_other_labels *others = s->others;
     for (uint32_t i = 0; i < s->label_count; i++)
         if (s->labels[i] == label) {
             s->is_there[i] = true;
             return;
         }
     uint64_t at = label * UINT64_C(0x9e3779b97f4a7c15) >> (64 - SET_LOG2);
-    if (label == 0 || others->has_more)
+    if (label == 0 || s->has_more)
         return;
     while (s->slots[at] && s->slots[at] != label)
         at = (at + 1) % SET_SIZE;
     if (s->slots[at])
         return;
-    if (others->count == SET_MOST) {
-        others->has_more = true;
+    if (s->other_count == SET_MOST) {
+        s->has_more = true;
         return;
     }
     s->slots[at] = label;
-    if (others->count < TML_LABELS_LISTED)
-        others->first[others->count] = label;
-    others->count++;
+    if (s->other_count < TML_LABELS_LISTED)
+        s->others[s->other_count] = label;
+    s->other_count++;
 }
 
 /* Is there nothing more to find? */
 static bool has_met_all(const label_search *s)
 {
-    bool has_all = s->others->has_more;
+    bool has_all = s->has_more;
     for (uint32_t i = 0; i < s->label_count; i++)
         has_all = has_all && s->is_there[i];
     return has_all;
@@ -382,19 +378,21 @@ static void search_labels(label_search *s, const tml_volume *volume, const uint6
 
 tml_status tml_volume_find_labels(tml_context *tml, const tml_volume *volume,
                                   const tml_region *region, const uint64_t *labels,
-                                  uint32_t label_count, bool *is_there, tml_other_labels *others)
+                                  uint32_t label_count, bool *is_there,
+                                  uint64_t others[TML_LABELS_LISTED], uint64_t *other_count)
 {
     static const tml_region all;
     const tml_region *part = region ? region : &all;
     uint64_t first[3], end[3];
-    label_search s = {NULL, labels, label_count, is_there, others};
+    label_search s = {NULL, labels, label_count, is_there, others, 0, false};
     for (uint32_t i = 0; i < label_count; i++)
         is_there[i] = false;
-    *others = (tml_other_labels){.count = 0};
+    *other_count = 0;
+    memset(others, 0, TML_LABELS_LISTED * sizeof *others);
     if (!tml_volume_has_labels(volume))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "tml_volume_find_labels: volume has samples of %s, slope %g and intercept "
-                         "%g, needs labels; make them with tml_volume_labels",
+                         "%g, needs labels; make them with tml_volume_convert",
                          tml_type_name(volume->type), volume->slope, volume->intercept);
     for (int a = 0; a < 3; a++) {
         const uint64_t dim = volume->grid.dims[a];
@@ -409,5 +407,6 @@ tml_status tml_volume_find_labels(tml_context *tml, const tml_volume *volume,
     memset(s.slots, 0, SET_SIZE * sizeof *s.slots);
     search_labels(&s, volume, first, end);
     tml_free(tml, s.slots, SET_SIZE * sizeof *s.slots);
+    *other_count = s.other_count + s.has_more;
     return TML_OK;
 }

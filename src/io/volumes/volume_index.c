@@ -6,27 +6,14 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include <trommel/volumes.h>
-
-#include "io/io_internal.h"
+#include "io/volumes/volume_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
-enum { HEADER_SIZE = 48, BRICK_X = 64, BRICK_Y = 4, BRICK_Z = 4, PIECE = 1 << 13 };
+enum { HEADER_SIZE = 48, PIECE = 1 << 13 };
 
 static const char magic[8] = "TMLINDX1";
-static const char save_call[] = "tml_bricks_save", load_call[] = "tml_bricks_load";
-
-uint64_t tml_bricks_count(const uint64_t dims[3])
-{
-    uint64_t count = dims[0] / BRICK_X + (dims[0] % BRICK_X != 0);
-    const uint64_t more[2] = {dims[1] / BRICK_Y + (dims[1] % BRICK_Y != 0),
-                              dims[2] / BRICK_Z + (dims[2] % BRICK_Z != 0)};
-    for (int i = 0; i < 2; i++)
-        if (__builtin_mul_overflow(count, more[i], &count))
-            return 0;
-    return count;
-}
+static const char save_call[] = "tml_volume_index_save", load_call[] = "tml_volume_index_load";
 
 const char *tml_volume_index_format_of(tml_context *tml, const char *path)
 {
@@ -41,12 +28,13 @@ const char *tml_volume_index_format_of(tml_context *tml, const char *path)
     return is ? "index" : NULL;
 }
 
-tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks *bricks)
+tml_status tml_volume_index_save(tml_context *tml, const char *path, const tml_volume_index *bricks)
 {
-    if (bricks->count == 0 || bricks->count != tml_bricks_count(bricks->dims) || !bricks->ranges)
+    if (bricks->count == 0 || bricks->count != tml_volume_index_count(bricks->dims) ||
+        !bricks->ranges)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: bricks.count is %" PRIu64 ", needs %" PRIu64 " for its dims",
-                         save_call, bricks->count, tml_bricks_count(bricks->dims));
+                         "%s: index.count is %" PRIu64 ", needs %" PRIu64 " for its dims",
+                         save_call, bricks->count, tml_volume_index_count(bricks->dims));
     io_writer writer;
     tml_status status =
         tml_io_create(tml, save_call, path, HEADER_SIZE + 8 * bricks->count + 4, &writer);
@@ -57,9 +45,9 @@ tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks 
     for (int i = 0; i < 3; i++)
         io_store_u64le(header + 8 + 8 * i, bricks->dims[i]);
     io_store_u32le(header + 32, bricks->type);
-    header[36] = BRICK_X;
-    header[37] = BRICK_Y;
-    header[38] = BRICK_Z;
+    header[36] = TML_BRICK_X;
+    header[37] = TML_BRICK_Y;
+    header[38] = TML_BRICK_Z;
     io_store_u64le(header + 40, bricks->count);
     tml_io_write(&writer, header, sizeof header);
     uLong crc = crc32_z(0, header, sizeof header);
@@ -78,7 +66,7 @@ tml_status tml_bricks_save(tml_context *tml, const char *path, const tml_bricks 
     return tml_io_finish(&writer, TML_OK);
 }
 
-static tml_status bricks_parse(const io_file *file, const io_block *block, tml_bricks *out)
+static tml_status bricks_parse(const io_file *file, const io_block *block, tml_volume_index *out)
 {
     const uint8_t *at = block->data;
     if (block->size < HEADER_SIZE + 4 || memcmp(at, magic, sizeof magic) != 0)
@@ -88,14 +76,14 @@ static tml_status bricks_parse(const io_file *file, const io_block *block, tml_b
         out->dims[i] = io_load_u64(at + 8 + 8 * i, false);
     out->type = io_load_u32(at + 32, false);
     out->count = io_load_u64(at + 40, false);
-    bool is_known = at[36] == BRICK_X && at[37] == BRICK_Y && at[38] == BRICK_Z && at[39] == 0 &&
-                    out->type > TML_TYPE_NONE && out->type < TML_SCALAR_END;
-    if (!is_known || out->count == 0 || out->count != tml_bricks_count(out->dims))
+    bool is_known = at[36] == TML_BRICK_X && at[37] == TML_BRICK_Y && at[38] == TML_BRICK_Z &&
+                    at[39] == 0 && out->type > TML_TYPE_NONE && out->type < TML_SCALAR_END;
+    if (!is_known || out->count == 0 || out->count != tml_volume_index_count(out->dims))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its header has %" PRIu64 " x %" PRIu64 " x %" PRIu64
                             " samples in %" PRIu64 " bricks of %d x %d x %d, needs %d x %d x %d",
                             out->dims[0], out->dims[1], out->dims[2], out->count, at[36], at[37],
-                            at[38], BRICK_X, BRICK_Y, BRICK_Z);
+                            at[38], TML_BRICK_X, TML_BRICK_Y, TML_BRICK_Z);
     if ((block->size - HEADER_SIZE - 4) / 8 != out->count || (block->size - HEADER_SIZE) % 8 != 4)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "has %zu bytes, needs %" PRIu64 " for its %" PRIu64
@@ -114,9 +102,9 @@ static tml_status bricks_parse(const io_file *file, const io_block *block, tml_b
     return TML_OK;
 }
 
-tml_status tml_bricks_load(tml_context *tml, const char *path, tml_bricks *out)
+tml_status tml_volume_index_load(tml_context *tml, const char *path, tml_volume_index *out)
 {
-    *out = (tml_bricks){0};
+    *out = (tml_volume_index){0};
     io_file file;
     io_block block;
     tml_status status = tml_io_open(tml, load_call, path, &file);
@@ -129,14 +117,8 @@ tml_status tml_bricks_load(tml_context *tml, const char *path, tml_bricks *out)
     }
     tml_io_close(&file);
     if (status != TML_OK)
-        *out = (tml_bricks){0};
+        *out = (tml_volume_index){0};
     return status;
-}
-
-void tml_bricks_free(tml_context *tml, tml_bricks *bricks)
-{
-    tml_free(tml, bricks->ranges, 8 * bricks->count);
-    *bricks = (tml_bricks){0};
 }
 
 /* ---- against a volume ------------------------------------------------------------------------ */
@@ -151,7 +133,7 @@ static bool is_outside(float x, const float *range)
     do {                                                                                           \
         const type *row = at;                                                                      \
         for (uint64_t x = 0; x < count; x++)                                                       \
-            outside |= is_outside(to_float(row[x]), ranges + x / BRICK_X * 2);                     \
+            outside |= is_outside(to_float(row[x]), ranges + x / TML_BRICK_X * 2);                 \
     } while (0)
 
 static bool row_holds(tml_type type, const void *at, uint64_t count, const float *ranges)
@@ -195,19 +177,20 @@ static bool row_holds(tml_type type, const void *at, uint64_t count, const float
     return !outside;
 }
 
-bool tml_bricks_hold(const tml_bricks *bricks, const void *samples, uint64_t first, uint64_t count,
-                     uint64_t step)
+bool tml_volume_index_holds(const tml_volume_index *bricks, const void *samples, uint64_t first,
+                            uint64_t count, uint64_t step)
 {
     const uint64_t *dims = bricks->dims;
-    const uint64_t width = tml_bricks_count((const uint64_t[]){dims[0], 1, 1});
-    const uint64_t height = tml_bricks_count((const uint64_t[]){1, dims[1], 1});
+    const uint64_t width = tml_volume_index_count((const uint64_t[]){dims[0], 1, 1});
+    const uint64_t height = tml_volume_index_count((const uint64_t[]){1, dims[1], 1});
     const size_t row_size = dims[0] * tml_type_size(bricks->type);
     if (first > dims[2] || count > dims[2] - first || step == 0)
         return false;
     bool holds = true;
     for (uint64_t row = 0; row < count * dims[1] && holds; row += step) {
         uint64_t y = row % dims[1], z = first + row / dims[1];
-        const float *ranges = bricks->ranges + 2 * width * (y / BRICK_Y + height * (z / BRICK_Z));
+        const float *ranges =
+            bricks->ranges + 2 * width * (y / TML_BRICK_Y + height * (z / TML_BRICK_Z));
         holds = row_holds(bricks->type, (const uint8_t *)samples + row * row_size, dims[0], ranges);
     }
     return holds;

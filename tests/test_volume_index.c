@@ -5,6 +5,7 @@
 #include <trommel/surface.h>
 #include <trommel/volumes.h>
 
+#include "io/volumes/volume_internal.h"
 #include "test.h"
 
 #include "contexts.h"
@@ -16,16 +17,16 @@ enum { AT_DIMS = 8, AT_TYPE = 32, AT_SIDES = 36, AT_COUNT = 40, HEADER = 48 };
 enum { SIZE = HEADER + 8 * BRICKS + 4, ROOM = SIZE + 64 };
 
 /* An index with numbers of every kind, in a file. */
-static void save_index(tml_context *tml, tml_bricks *bricks)
+static void save_index(tml_context *tml, tml_volume_index *bricks)
 {
     static float ranges[2 * BRICKS];
     for (int i = 0; i < BRICKS; i++) {
         ranges[2 * i] = i == 3 ? -INFINITY : (float)i - 7.25f;
         ranges[2 * i + 1] = i == 3 ? INFINITY : (float)i * 1e30f;
     }
-    *bricks = (tml_bricks){
+    *bricks = (tml_volume_index){
         .dims = {WIDTH, HEIGHT, DEPTH}, .type = TML_F32, .ranges = ranges, .count = BRICKS};
-    CHECK_OK(tml, tml_bricks_save(tml, in_folder("a.tmx"), bricks));
+    CHECK_OK(tml, tml_volume_index_save(tml, in_folder("a.tmx"), bricks));
 }
 
 /* The file's bytes, with room for more. */
@@ -53,9 +54,9 @@ static void mend_checksum(uint8_t *bytes, size_t size)
 
 static void expect_refused(tml_context *tml, const uint8_t *bytes, size_t size, const char *words)
 {
-    tml_bricks bricks;
+    tml_volume_index bricks;
     write_file("b.tmx", bytes, size);
-    CHECK_STATUS(tml_bricks_load(tml, in_folder("b.tmx"), &bricks), TML_ERROR_FILE_FORMAT);
+    CHECK_STATUS(tml_volume_index_load(tml, in_folder("b.tmx"), &bricks), TML_ERROR_FILE_FORMAT);
     CHECK(!bricks.ranges && bricks.count == 0 && bricks.dims[0] == 0);
     if (!strstr(tml_last_error(tml), words))
         test_fail(__FILE__, __LINE__, "\"%s\" does not tell \"%s\"", tml_last_error(tml), words);
@@ -63,31 +64,32 @@ static void expect_refused(tml_context *tml, const uint8_t *bytes, size_t size, 
 
 TEST(counts_of_bricks)
 {
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){WIDTH, HEIGHT, DEPTH}), BRICKS);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){64, 4, 4}), 1);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){65, 5, 5}), 8);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){1, 1, 1}), 1);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){0, 1, 1}), 0);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){UINT64_MAX, 64, 1}), (uint64_t)1 << 62);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){UINT64_MAX, 256, 1}), 0);
-    CHECK_EQ_U64(tml_bricks_count((uint64_t[]){UINT64_MAX, UINT64_MAX, UINT64_MAX}), 0);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){WIDTH, HEIGHT, DEPTH}), BRICKS);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){64, 4, 4}), 1);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){65, 5, 5}), 8);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){1, 1, 1}), 1);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){0, 1, 1}), 0);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){UINT64_MAX, 64, 1}), (uint64_t)1 << 62);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){UINT64_MAX, 256, 1}), 0);
+    CHECK_EQ_U64(tml_volume_index_count((uint64_t[]){UINT64_MAX, UINT64_MAX, UINT64_MAX}), 0);
 }
 
 TEST(an_index_comes_back)
 {
     tml_context *tml = open_cpu(1);
-    tml_bricks saved, loaded;
+    tml_volume_index saved, loaded;
     save_index(tml, &saved);
-    if (CHECK_OK(tml, tml_bricks_load(tml, in_folder("a.tmx"), &loaded))) {
+    if (CHECK_OK(tml, tml_volume_index_load(tml, in_folder("a.tmx"), &loaded))) {
         CHECK(memcmp(loaded.dims, saved.dims, sizeof loaded.dims) == 0);
         CHECK(loaded.type == TML_F32 && loaded.count == BRICKS);
         CHECK(memcmp(loaded.ranges, saved.ranges, 8 * BRICKS) == 0);
     }
-    tml_bricks_free(tml, &loaded);
+    tml_volume_index_free(tml, &loaded);
     CHECK(!loaded.ranges && loaded.count == 0);
     saved.count--;
-    CHECK_STATUS(tml_bricks_save(tml, in_folder("c.tmx"), &saved), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_bricks_load(tml, in_folder("c.tmx"), &loaded), TML_ERROR_FILE_ACCESS);
+    CHECK_STATUS(tml_volume_index_save(tml, in_folder("c.tmx"), &saved),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(tml_volume_index_load(tml, in_folder("c.tmx"), &loaded), TML_ERROR_FILE_ACCESS);
     tml_close(tml);
 }
 
@@ -103,13 +105,13 @@ TEST(a_loaded_index_is_as_good_as_a_new_one)
     tml_surface_desc desc = {
         .volume = buffer_of(tml, TML_F32, SAMPLES, samples), .grid = grid, .iso = 0.5};
     tml_buffer index;
-    tml_bricks bricks = {.dims = {WIDTH, HEIGHT, DEPTH}, .type = TML_F32, .count = BRICKS};
+    tml_volume_index bricks = {.dims = {WIDTH, HEIGHT, DEPTH}, .type = TML_F32, .count = BRICKS};
     CHECK_OK(tml, tml_surface_index(tml, &(tml_surface_desc){.volume = desc.volume, .grid = grid},
                                     &index));
     bricks.ranges = fetch(tml, index, BRICKS);
-    CHECK_OK(tml, tml_bricks_save(tml, in_folder("a.tmx"), &bricks));
+    CHECK_OK(tml, tml_volume_index_save(tml, in_folder("a.tmx"), &bricks));
     free(bricks.ranges);
-    if (CHECK_OK(tml, tml_bricks_load(tml, in_folder("a.tmx"), &bricks))) {
+    if (CHECK_OK(tml, tml_volume_index_load(tml, in_folder("a.tmx"), &bricks))) {
         tml_surface_result with, without;
         CHECK_OK(tml, tml_surface(tml, &desc, &without));
         desc.index = buffer_of(tml, TML_VEC(TML_F32, 2), bricks.count, bricks.ranges);
@@ -118,7 +120,7 @@ TEST(a_loaded_index_is_as_good_as_a_new_one)
         CHECK_EQ_U64(with.triangle_count, without.triangle_count);
         tml_surface_free(tml, &with);
         tml_surface_free(tml, &without);
-        tml_bricks_free(tml, &bricks);
+        tml_volume_index_free(tml, &bricks);
     }
     tml_close(tml);
 }
@@ -127,15 +129,15 @@ TEST(every_prefix_and_every_changed_byte_is_refused)
 {
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
-    tml_bricks bricks;
+    tml_volume_index bricks;
     uint8_t bytes[ROOM];
     save_index(tml, &bricks);
     size_t size = read_index(bytes);
     for (size_t cut = 0; cut < size; cut++)
-        expect_refused(tml, bytes, cut, "tml_bricks_load: ");
+        expect_refused(tml, bytes, cut, "tml_volume_index_load: ");
     for (size_t at = 0; at < size; at++) {
         bytes[at] ^= 1 << at % 8;
-        expect_refused(tml, bytes, size, at >= HEADER ? "checksum" : "tml_bricks_load: ");
+        expect_refused(tml, bytes, size, at >= HEADER ? "checksum" : "tml_volume_index_load: ");
         bytes[at] ^= 1 << at % 8;
     }
     CHECK(watch.largest <= 1 << 20);
@@ -170,7 +172,7 @@ TEST(lies_are_refused_and_allocate_nothing)
     };
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
-    tml_bricks bricks;
+    tml_volume_index bricks;
     uint8_t bytes[ROOM], changed[ROOM];
     save_index(tml, &bricks);
     size_t size = read_index(bytes);
@@ -191,7 +193,7 @@ TEST(lies_are_refused_and_allocate_nothing)
     memcpy(changed, bytes, size);
     for (int i = 0; i < 3; i++)
         store(changed + AT_DIMS + 8 * i, wrapping[i], 8);
-    store(changed + AT_COUNT, tml_bricks_count(wrapping), 8);
+    store(changed + AT_COUNT, tml_volume_index_count(wrapping), 8);
     mend_checksum(changed, size);
     expect_refused(tml, changed, size, "it was cut short");
     for (size_t more = 1; more <= 64; more++) { /* and more than it has */
@@ -211,31 +213,32 @@ TEST(infinite_ranges_hold_everything_or_nothing)
 {
     static const float samples[4] = {1.0f, NAN, -INFINITY, 3.0f};
     float ranges[2] = {-INFINITY, INFINITY};
-    const tml_bricks bricks = {.dims = {4, 1, 1}, .type = TML_F32, .ranges = ranges, .count = 1};
-    CHECK(tml_bricks_hold(&bricks, samples, 0, 1, 1));
+    const tml_volume_index bricks = {
+        .dims = {4, 1, 1}, .type = TML_F32, .ranges = ranges, .count = 1};
+    CHECK(tml_volume_index_holds(&bricks, samples, 0, 1, 1));
     ranges[0] = INFINITY;
-    CHECK(!tml_bricks_hold(&bricks, samples, 0, 1, 1));
+    CHECK(!tml_volume_index_holds(&bricks, samples, 0, 1, 1));
     ranges[1] = -INFINITY;
-    CHECK(!tml_bricks_hold(&bricks, samples, 0, 1, 1));
+    CHECK(!tml_volume_index_holds(&bricks, samples, 0, 1, 1));
 }
 
 TEST(memory_runs_out)
 {
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
-    tml_bricks bricks;
+    tml_volume_index bricks;
     save_index(tml, &bricks);
     tml_status status = TML_ERROR_OUT_OF_MEMORY;
     for (uint64_t n = 1; status == TML_ERROR_OUT_OF_MEMORY && n < 100; n++) {
         size_t live = watch.live;
         watch.fail_at = watch.count + n;
-        status = tml_bricks_load(tml, in_folder("a.tmx"), &bricks);
+        status = tml_volume_index_load(tml, in_folder("a.tmx"), &bricks);
         CHECK(status == TML_OK || (!bricks.ranges && watch.live == live));
-        CHECK(status == TML_OK || strstr(tml_last_error(tml), "tml_bricks_load: "));
+        CHECK(status == TML_OK || strstr(tml_last_error(tml), "tml_volume_index_load: "));
     }
     CHECK_OK(tml, status);
     CHECK(watch.count >= 2);
-    tml_bricks_free(tml, &bricks);
+    tml_volume_index_free(tml, &bricks);
     tml_close(tml);
     CHECK_EQ_U64(watch.live, 0);
 }

@@ -1,7 +1,6 @@
-/* Volumes of stored samples as volumes of the physical values that they stand for. */
-#include <trommel/volumes.h>
-
-#include "io/io_internal.h"
+/* Volumes of stored samples as volumes of the physical values that they stand for, as they are or as
+ * labels (volume_labels.c). */
+#include "io/volumes/volume_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
@@ -36,7 +35,9 @@ static void physical_block(void *argument, uint32_t block)
     }
 }
 
-tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume)
+static const char call[] = "tml_volume_convert";
+
+static tml_status make_physical(tml_context *tml, const tml_volume *volume, tml_volume *out)
 {
     bool is_narrow = tml_type_size(volume->type) <= 2 || volume->type == TML_F32;
     const uint64_t *dims = volume->grid.dims;
@@ -46,14 +47,27 @@ tml_status tml_volume_make_physical(tml_context *tml, tml_volume *volume)
     size_t size = (size_t)(job.count * tml_type_size(job.type));
     job.out = job.count <= PTRDIFF_MAX / sizeof(double) ? tml_alloc(tml, size) : NULL;
     if (!job.out)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY,
-                         "tml_volume_make_physical: no memory for %zu bytes", size);
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", call, size);
     tml_parallel_for(tml, (uint32_t)((job.count + BLOCK - 1) / BLOCK), physical_block, &job);
-    tml_free(tml, volume->data, volume->size);
-    volume->data = job.out;
-    volume->size = size;
-    volume->type = job.type;
-    volume->slope = 1;
-    volume->intercept = 0;
+    *out = *volume;
+    out->data = job.out;
+    out->size = size;
+    out->type = job.type;
+    out->slope = 1;
+    out->intercept = 0;
     return TML_OK;
+}
+
+tml_status tml_volume_convert(tml_context *tml, const tml_volume *volume, tml_volume_values values,
+                              tml_volume *out)
+{
+    tml_volume made = {0};
+    tml_status status = values == TML_VALUES_LABELS ? tml_volume_make_labels(tml, volume, &made)
+                                                    : make_physical(tml, volume, &made);
+    if (out == volume && status != TML_OK)
+        return status;
+    if (out == volume)
+        tml_volume_free(tml, out);
+    *out = made;
+    return status;
 }

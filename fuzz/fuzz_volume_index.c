@@ -45,18 +45,18 @@ static void mend(uint8_t *bytes, size_t size, bool with_counts)
     store(bytes + size - 4, crc32_z(0, bytes, size - 4), 4);
 }
 
-static void check_same(const tml_bricks *bricks)
+static void check_same(const tml_volume_index *bricks)
 {
     char path[64];
-    snprintf(path, sizeof path, "/tmp/trommel_fuzz_bricks_%d.tmx", (int)getpid());
-    tml_bricks again;
-    DEMAND(tml_bricks_save(tml, path, bricks) == TML_OK);
-    DEMAND(tml_bricks_load(tml, path, &again) == TML_OK);
+    snprintf(path, sizeof path, "/tmp/trommel_fuzz_volume_index_%d.tmx", (int)getpid());
+    tml_volume_index again;
+    DEMAND(tml_volume_index_save(tml, path, bricks) == TML_OK);
+    DEMAND(tml_volume_index_load(tml, path, &again) == TML_OK);
     unlink(path);
     DEMAND(memcmp(bricks->dims, again.dims, sizeof again.dims) == 0 && again.type == bricks->type);
     DEMAND(again.count == bricks->count &&
            memcmp(bricks->ranges, again.ranges, 8 * again.count) == 0);
-    tml_bricks_free(tml, &again);
+    tml_volume_index_free(tml, &again);
 }
 
 static tml_status take_piece(void *user, const tml_surface_piece *piece)
@@ -66,7 +66,7 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
 }
 
 /* Whole and in slabs. By an index that lies the two may miss different cells. */
-static void check_surface(const tml_bricks *bricks, uint64_t samples, uint8_t how)
+static void check_surface(const tml_volume_index *bricks, uint64_t samples, uint8_t how)
 {
     size_t size = samples * tml_type_size(bricks->type);
     uint8_t *volume = malloc(size);
@@ -114,21 +114,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         mend(bytes, size, how & 4);
     DEMAND(ftruncate(file, 0) == 0 && pwrite(file, bytes, size, 0) == (ssize_t)size);
     free(bytes);
-    tml_bricks bricks;
-    tml_status status = tml_bricks_load(tml, path, &bricks);
+    tml_volume_index bricks;
+    tml_status status = tml_volume_index_load(tml, path, &bricks);
     if (status != TML_OK) {
         /* UNSUPPORTED: a pointer of Git LFS, or a web page */
         DEMAND((status == TML_ERROR_FILE_FORMAT || status == TML_ERROR_UNSUPPORTED) &&
                !bricks.ranges && tml_last_error(tml)[0]);
         return 0;
     }
-    DEMAND(bricks.count == tml_bricks_count(bricks.dims) && bricks.count <= size / 8);
+    DEMAND(bricks.count == tml_volume_index_count(bricks.dims) && bricks.count <= size / 8);
     if (how & 2)
         check_same(&bricks);
     const uint64_t *dims = bricks.dims;
     if (dims[0] <= 4096 && dims[1] <= 4096 && dims[2] <= 4096 &&
         dims[0] * dims[1] * dims[2] <= SAMPLES_MAX)
         check_surface(&bricks, dims[0] * dims[1] * dims[2], how);
-    tml_bricks_free(tml, &bricks);
+    tml_volume_index_free(tml, &bricks);
     return 0;
 }
