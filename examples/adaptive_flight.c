@@ -251,7 +251,7 @@ static void draw_frames(tml_context *tml, renderer *r, in_flight *all, const fli
     for (uint32_t i = 0; i < frames; i++) {
         begin_frame(r, all, i);
         MUST(tml_vulkan_check(tml));
-        MUST(tml_vulkan_record(tml, r->commands));
+        MUST(tml_vulkan_record(tml, r->commands, NULL, NULL));
         subdivide(tml, r, f, view_of(r, i));
         MUST(tml_vulkan_record_end(tml));
         draw(r, view_of(r, i), f->at);
@@ -283,7 +283,11 @@ int main(int argc, char **argv)
     MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &r.vulkan}, &tml));
     make_flight(tml, &r, &o, &f);
     /* In advance; so recording makes no pipelines and needs no memory. */
-    MUST(tml_reserve(tml, tml_subdivide_adaptive_enqueue_scratch_size(f.torus, &f.frame)));
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml));
+    MUST(tml_subdivide_adaptive_enqueue(f.torus, &f.frame));
+    MUST(tml_prepare_end(tml, &prepared));
+    MUST(tml_reserve(tml, prepared.scratch_size));
     subdivide(tml, &r, &f, view_of(&r, 0));
     MUST(tml_sync(tml));
 

@@ -105,7 +105,7 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                             .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     MUST(vkBeginCommandBuffer(r->commands, &begin));
-    MUST(tml_vulkan_record(tml, r->commands));
+    MUST(tml_vulkan_record(tml, r->commands, NULL, NULL));
     MUST(tml_map(tml, map));
     MUST(tml_surface_enqueue(tml, &surface));
     MUST(tml_vulkan_record_end(tml));

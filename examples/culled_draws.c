@@ -1,7 +1,7 @@
 /* Ten thousand objects with a draw command each, of which every frame draws those that its camera
  * sees: a multi-draw whose count the host never learns. Shows a compaction of TML_RECORD(20), which
- * are VkDrawIndexedIndirectCommand; tml_vulkan_desc.allocator, tml_vulkan_prepare_begin and
- * tml_vulkan_record_between, with barriers that let other work of the frame go on.
+ * are VkDrawIndexedIndirectCommand; tml_vulkan_desc.allocator, tml_prepare_begin and
+ * tml_vulkan_record, with barriers that let other work of the frame go on.
  *
  * Three frames are in flight. The last one's picture must be that of all draws, to the bit.
  *
@@ -235,7 +235,7 @@ static void frame(tml_context *tml, renderer *r, scene *s, uint32_t number, bool
                              (float)r->size.width / (float)r->size.height);
     const uint32_t stride = sizeof(VkDrawIndexedIndirectCommand);
     if (culls) {
-        MUST(tml_vulkan_record_between(tml, r->commands, &drawing, &drawing));
+        MUST(tml_vulkan_record(tml, r->commands, &drawing, &drawing));
         MUST(tml_compact(tml, &s->cull));
         MUST(tml_vulkan_record_end(tml));
     }
@@ -273,9 +273,11 @@ int main(int argc, char **argv)
     MUST(tml_open(&(tml_open_desc){.engine = TML_ENGINE_VULKAN, .vulkan = &r.vulkan}, &tml));
     make_scene(tml, &r, &s);
     /* While a screen loads: so a frame makes no pipelines and needs no memory. */
-    MUST(tml_vulkan_prepare_begin(tml));
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml));
     MUST(tml_compact(tml, &s.cull));
-    MUST(tml_vulkan_prepare_end(tml));
+    MUST(tml_prepare_end(tml, &prepared));
+    MUST(tml_reserve(tml, prepared.scratch_size));
     MUST(tml_sync(tml)); /* the scene is there */
 
     const size_t bytes = (size_t)r.size.width * r.size.height * 4;

@@ -280,7 +280,7 @@ static void draw_frames(tml_context *tml, renderer *r, in_flight *f, water *w, u
         const view seen = {0.6f + 0.01f * (float)i, (float)r->size.width / (float)r->size.height};
         begin_frame(r, f, i);
         MUST(tml_vulkan_check(tml));
-        MUST(tml_vulkan_record(tml, r->commands));
+        MUST(tml_vulkan_record(tml, r->commands, NULL, NULL));
         flow(tml, w);
         make_surface(tml, w);
         MUST(tml_vulkan_record_end(tml));

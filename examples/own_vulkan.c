@@ -1,5 +1,5 @@
 /* Trommel inside a Vulkan program of your own. Shows tml_vulkan_features, tml_vulkan_desc,
- * tml_buffer_desc.vulkan, tml_vulkan_prepare_begin, tml_vulkan_record, tml_compact and
+ * tml_buffer_desc.vulkan, tml_prepare_begin, tml_vulkan_record, tml_compact and
  * tml_vulkan_indirect.
  *
  * Each frame marks which particles are alive. The recorded commands keep those, in order, and write
@@ -108,14 +108,16 @@ int main(void)
         .kind = TML_VULKAN_INDIRECT_INSTANCES, .count = kept_count, .group = 6, .out = draw};
 
     /* In advance, so that recording makes no pipelines and needs no memory. */
-    MUST(tml_vulkan_prepare_begin(tml));
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml));
     MUST(tml_compact(tml, &compact));
     MUST(tml_vulkan_indirect(tml, &indirect));
-    MUST(tml_vulkan_prepare_end(tml));
+    MUST(tml_prepare_end(tml, &prepared));
+    MUST(tml_reserve(tml, prepared.scratch_size));
 
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     MUST(vkBeginCommandBuffer(commands, &begin));
-    MUST(tml_vulkan_record(tml, commands));
+    MUST(tml_vulkan_record(tml, commands, NULL, NULL));
     MUST(tml_compact(tml, &compact));
     MUST(tml_vulkan_indirect(tml, &indirect));
     MUST(tml_vulkan_record_end(tml));

@@ -291,7 +291,7 @@ static void record(tml_context *tml, const renderer *r, const meter *m)
     run_pass(r, 0);
 
     turn(r, r->target, drawing, reading, COMPUTE, COMPUTE);
-    MUST(tml_vulkan_record(tml, r->commands));
+    MUST(tml_vulkan_record(tml, r->commands, NULL, NULL));
     MUST(tml_image_measure(tml, &m->in_place));
     MUST(tml_image_expose(tml, &m->expose));
     MUST(tml_vulkan_record_end(tml));
@@ -301,7 +301,8 @@ static void record(tml_context *tml, const renderer *r, const meter *m)
     /* The same from a copy, for who wants one. */
     turn(r, r->target, drawing, copying, COMPUTE, COPY);
     vkCmdCopyImageToBuffer(r->commands, r->target, copying, m->copy.buffer, 1, &copy);
-    MUST(tml_vulkan_record(tml, r->commands)); /* begins with a barrier from the copy on */
+    MUST(tml_vulkan_record(tml, r->commands, NULL,
+                           NULL)); /* begins with a barrier from the copy on */
     MUST(tml_image_measure(tml, &m->of_copy));
     MUST(tml_vulkan_record_end(tml));
 
@@ -376,9 +377,12 @@ int main(void)
     MUST(tml_vulkan_buffer(tml, m.expose.state, NULL, &r.state));
     create_set(&r);
     create_pipeline(&r);
-    const size_t a = tml_image_measure_scratch_size(tml, &m.in_place),
-                 b = tml_image_measure_scratch_size(tml, &m.of_copy);
-    MUST(tml_reserve(tml, a > b ? a : b)); /* recording takes no memory */
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml));
+    MUST(tml_image_measure(tml, &m.in_place));
+    MUST(tml_image_measure(tml, &m.of_copy));
+    MUST(tml_prepare_end(tml, &prepared));
+    MUST(tml_reserve(tml, prepared.scratch_size)); /* recording takes no memory */
     record(tml, &r, &m);
     const int is_good = frame(tml, &r, &m, 0.25f) && frame(tml, &r, &m, 64.0f);
     tml_close(tml);

@@ -247,8 +247,11 @@ static tml_status run(tml_context *tml, uint64_t hits[FRAMES])
         (status = make(tml, TML_U32, 1, NULL, &s.hit_count)))
         return status;
     status = record(tml, &s, &program);
-    if (!status)
-        status = tml_reserve(tml, tml_program_scratch_size(program));
+    tml_prepared prepared = {0};
+    TML_THEN(status, tml_prepare_begin(tml));
+    TML_THEN(status, tml_program_enqueue(program, (tml_buffer){0, 0}));
+    TML_THEN(status, tml_prepare_end(tml, &prepared));
+    TML_THEN(status, tml_reserve(tml, prepared.scratch_size));
     for (uint32_t frame = 0; frame < FRAMES && !status; frame++) {
         move(frame, discs);
         status = tml_buffer_write(tml, s.discs, 0, DISCS, discs);

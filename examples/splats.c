@@ -326,7 +326,7 @@ static view draw_frames(tml_context *tml, const renderer *r, const frame *f, uin
         MUST(vkResetFences(device, 1, &done));
         MUST(tml_vulkan_check(tml));
         MUST(vkBeginCommandBuffer(commands, &begin));
-        MUST(tml_vulkan_record(tml, commands));
+        MUST(tml_vulkan_record(tml, commands, NULL, NULL));
         order_splats(tml, f, &seen);
         MUST(tml_vulkan_record_end(tml));
         draw(r, commands, &seen, &arguments);

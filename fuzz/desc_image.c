@@ -107,8 +107,8 @@ void desc_measure(void)
     picture in = take_picture(false);
     tml_image_measure_desc desc = take_measure(&in);
     desc.stats = make_out(TML_U32, TML_IMAGE_STATS_WORDS);
-    desc.scratch = make_scratch(tml_image_measure_scratch_size(tml, &desc));
-    size_t size = tml_image_measure_scratch_size(tml, &desc);
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_image_measure(tml, &desc)));
+    size_t size = SCRATCH_OF(tml, tml_image_measure(tml, &desc));
     tml_status status = tml_image_measure(tml, &desc);
     DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
     tml_image_stats stats;
@@ -181,8 +181,8 @@ void desc_mips(void)
     uint64_t channels = in.image.channels <= 4 ? in.image.channels : 4;
     desc.out =
         seldom() ? as_out(in.image.buffer) : make_out(take_pixel_type(), (first + 1) * channels);
-    desc.scratch = make_scratch(tml_image_mips_scratch_size(tml, &desc));
-    size_t size = tml_image_mips_scratch_size(tml, &desc), reserved = reserved_of(tml);
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_image_mips(tml, &desc)));
+    size_t size = SCRATCH_OF(tml, tml_image_mips(tml, &desc)), reserved = reserved_of(tml);
     tml_status status = tml_image_mips(tml, &desc);
     DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
     DEMAND(status != TML_OK || reserved_of(tml) <= (size > reserved ? size : reserved));

@@ -49,7 +49,7 @@ static tml_length take_length(uint64_t count)
 static size_t needed, reserved;
 
 #define RUN(operation, desc)                                                                       \
-    (needed = operation##_scratch_size(tml, desc), reserved = reserved_of(tml),                    \
+    (needed = SCRATCH_OF(tml, operation(tml, desc)), reserved = reserved_of(tml),                  \
      has_run(#operation, (desc)->scratch, operation(tml, desc)))
 
 static bool has_run(const char *call, tml_buffer scratch, tml_status status)
@@ -72,7 +72,7 @@ void desc_scan(void)
     desc.fold = (tml_fold)mostly(below(TML_FOLD_MAX + 1));
     if (take_bool())
         desc.start = make(out_type, 1, CONTENTS_ANY, 0);
-    desc.scratch = make_scratch(tml_scan_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_scan(tml, &desc)));
     (void)RUN(tml_scan, &desc);
 }
 
@@ -89,7 +89,7 @@ void desc_reduce(void)
         desc.folds[1 + (seldom() ? below(TML_MAX_FOLDS - 1) : i)] =
             (tml_reduce_result){(tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
                                 make_out(take_bool() ? type : vector + take_scalar(), 1)};
-    desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_reduce(tml, &desc)));
     if (RUN(tml_reduce, &desc) && !vector &&
         (desc.folds[0].fold == TML_FOLD_ARGMIN || desc.folds[0].fold == TML_FOLD_ARGMAX))
         DEMAND(number_of(desc.folds[0].out, 0) < count_of(desc.in) ||
@@ -113,7 +113,7 @@ void desc_histogram(void)
     if (take_bool())
         desc.weights = make(take_scalar(), count, CONTENTS_ANY, 0);
     desc.out = make_out(take_bool() ? take_count_type() : TML_F32, bins);
-    desc.scratch = make_scratch(tml_histogram_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_histogram(tml, &desc)));
     if (!RUN(tml_histogram, &desc) || !tml_buffer_is_none(desc.weights))
         return;
     uint64_t sum = 0;
@@ -149,7 +149,7 @@ void desc_sort(void)
         desc.segments.count = take_length(count_of(desc.segments.starts));
     }
     desc.method = take_method();
-    desc.scratch = make_scratch(tml_sort_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_sort(tml, &desc)));
     if (!RUN(tml_sort, &desc) || tml_buffer_is_none(desc.indices) ||
         !tml_buffer_is_none(desc.length.device))
         return;
@@ -183,7 +183,7 @@ void desc_top_k(void)
     }
     desc.indices = maybe_out(take_count_type(), room);
     desc.count = make_out(take_count_type(), 1);
-    desc.scratch = make_scratch(tml_top_k_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_top_k(tml, &desc)));
     if (!RUN(tml_top_k, &desc) || tml_buffer_is_none(desc.count))
         return;
     uint64_t results = number_of(desc.count, 0);
@@ -205,8 +205,8 @@ void desc_gather(void)
         payload->in = make(moved, scatters ? count : range, CONTENTS_ANY, 0);
         payload->out = make_out(moved, scatters ? range : count);
     }
-    desc.scratch = make_scratch(scatters ? tml_scatter_scratch_size(tml, &desc)
-                                         : tml_gather_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(scatters ? SCRATCH_OF(tml, tml_scatter(tml, &desc))
+                                         : SCRATCH_OF(tml, tml_gather(tml, &desc)));
     if (!scatters) {
         (void)RUN(tml_gather, &desc);
     } else {
@@ -226,7 +226,7 @@ void desc_search(void)
     desc.descending = take_bool();
     desc.upper = take_bool();
     desc.out = make_out(take_count_type(), count);
-    desc.scratch = make_scratch(tml_search_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_search(tml, &desc)));
     if (!RUN(tml_search, &desc) || !tml_buffer_is_none(desc.length.device))
         return;
     uint64_t n =
@@ -247,7 +247,7 @@ void desc_by_key(void)
     desc.starts = make_out(take_count_type(), count);
     desc.out = make_out(take_bool() ? type : take_scalar(), count);
     desc.count = make_out(take_count_type(), 1);
-    desc.scratch = make_scratch(tml_reduce_by_key_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_reduce_by_key(tml, &desc)));
     if (RUN(tml_reduce_by_key, &desc))
         DEMAND(number_of(desc.count, 0) <= count_of(desc.keys));
 }
@@ -291,7 +291,7 @@ void desc_compact(void)
     if (seldom())
         desc.out_first =
             take_bool() ? desc.count : make(take_count_type(), 1, CONTENTS_BELOW, count + 3);
-    desc.scratch = make_scratch(tml_compact_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_compact(tml, &desc)));
     if (!RUN(tml_compact, &desc))
         return;
     if (tml_buffer_is_none(desc.count) || !tml_buffer_is_none(desc.out_first))
@@ -325,7 +325,7 @@ void desc_expand(void)
     if (seldom())
         desc.out_first =
             take_bool() ? desc.total : make(take_count_type(), 1, CONTENTS_BELOW, room + 3);
-    desc.scratch = make_scratch(tml_expand_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_expand(tml, &desc)));
     if (!RUN(tml_expand, &desc) || tml_buffer_is_none(desc.source) ||
         tml_buffer_is_none(desc.total) || !tml_buffer_is_none(desc.out_first))
         return;
@@ -352,7 +352,7 @@ void desc_unique(void)
     desc.starts = maybe_out(take_count_type(), count);
     desc.lengths = maybe_out(take_count_type(), count);
     desc.count = make_out(take_count_type(), 1);
-    desc.scratch = make_scratch(tml_unique_scratch_size(tml, &desc));
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_unique(tml, &desc)));
     if (!RUN(tml_unique, &desc) || tml_buffer_is_none(desc.count))
         return;
     uint64_t runs = number_of(desc.count, 0), sum = 0;
@@ -385,14 +385,14 @@ void desc_segments(void)
     if (take_bool()) {
         tml_scan_desc desc = {.in = in, .segments.offsets = offsets, .inclusive = take_bool()};
         desc.out = take() >= 192 ? as_out(in) : make_out(out_type, count);
-        desc.scratch = make_scratch(tml_scan_scratch_size(tml, &desc));
+        desc.scratch = make_scratch(SCRATCH_OF(tml, tml_scan(tml, &desc)));
         (void)RUN(tml_scan, &desc);
     } else {
         tml_reduce_desc desc = {
             .in = in,
             .segments.offsets = offsets,
             .folds = {{(tml_fold)mostly(below(TML_FOLD_MEAN + 1)), make_out(out_type, segments)}}};
-        desc.scratch = make_scratch(tml_reduce_scratch_size(tml, &desc));
+        desc.scratch = make_scratch(SCRATCH_OF(tml, tml_reduce(tml, &desc)));
         (void)RUN(tml_reduce, &desc);
     }
 }

@@ -125,7 +125,7 @@ static void enqueued(tml_subdivider *subdivider, tml_subdivide_adaptive_desc ada
         desc.level_triangles = 0;
     if (!adaptive.max_depth || adaptive.max_depth > 4)
         adaptive.max_depth = 4;
-    (void)tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &desc);
+    (void)SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &desc));
     (void)CALL(tml_subdivide_adaptive_enqueue, subdivider, &desc);
 }
 

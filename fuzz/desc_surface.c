@@ -624,7 +624,7 @@ void desc_surface_enqueue(void)
         surface->triangle_cells = make_out(take_bool() ? TML_U64 : TML_U32, room);
     surface->counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
     surface->draw = maybe_out(TML_U32, 5);
-    size_t size = tml_surface_enqueue_scratch_size(tml, surface), reserved = reserved_of(tml);
+    size_t size = SCRATCH_OF(tml, tml_surface_enqueue(tml, surface)), reserved = reserved_of(tml);
     tml_status status = tml_surface_enqueue(tml, surface);
     DEMAND(status != TML_OK || reserved_of(tml) <= (size > reserved ? size : reserved));
     if (!ended_well("tml_surface_enqueue", status))

@@ -31,7 +31,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                 .out = {out[0]}};
         if (!size)
             return RUN(map);
-        *size = tml_map_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_map(tml, &d));
         return TML_OK;
     }
     case CALL_REDUCE: {
@@ -45,7 +45,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
         };
         if (!size)
             return RUN(reduce);
-        *size = tml_reduce_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_reduce(tml, &d));
         return TML_OK;
     }
     case CALL_HISTOGRAM: {
@@ -60,7 +60,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                       .weights = in[1]};
         if (!size)
             return RUN(histogram);
-        *size = tml_histogram_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_histogram(tml, &d));
         return TML_OK;
     }
     case CALL_SCAN: {
@@ -75,7 +75,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                  .start = by};
         if (!size)
             return RUN(scan);
-        *size = tml_scan_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_scan(tml, &d));
         return TML_OK;
     }
     case CALL_COMPACT:
@@ -101,7 +101,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
             d.payloads[i] = (tml_payload){in[i], out[i]};
         if (!size)
             return RUN(compact);
-        *size = tml_compact_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_compact(tml, &d));
         return TML_OK;
     }
     case CALL_SORT: {
@@ -115,7 +115,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                  .scratch = scratch};
         if (!size)
             return RUN(sort);
-        *size = tml_sort_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_sort(tml, &d));
         return TML_OK;
     }
     case CALL_TOP_K: {
@@ -131,7 +131,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                   .scratch = scratch};
         if (!size)
             return RUN(top_k);
-        *size = tml_top_k_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_top_k(tml, &d));
         return TML_OK;
     }
     case CALL_GATHER:
@@ -143,7 +143,8 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
         bool scatters = c->kind == CALL_SCATTER;
         if (!size)
             return scatters ? RUN(scatter) : RUN(gather);
-        *size = scatters ? tml_scatter_scratch_size(tml, &d) : tml_gather_scratch_size(tml, &d);
+        *size =
+            scatters ? SCRATCH_OF(tml, tml_scatter(tml, &d)) : SCRATCH_OF(tml, tml_gather(tml, &d));
         return TML_OK;
     }
     case CALL_REDUCE_BY_KEY: {
@@ -158,7 +159,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                           .scratch = scratch};
         if (!size)
             return RUN(reduce_by_key);
-        *size = tml_reduce_by_key_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_reduce_by_key(tml, &d));
         return TML_OK;
     }
     case CALL_SEARCH: {
@@ -170,7 +171,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                    .scratch = scratch};
         if (!size)
             return RUN(search);
-        *size = tml_search_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_search(tml, &d));
         return TML_OK;
     }
     case CALL_EXPAND: {
@@ -189,7 +190,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                    .out_first = first};
         if (!size)
             return RUN(expand);
-        *size = tml_expand_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_expand(tml, &d));
         return TML_OK;
     }
     case CALL_UNIQUE: {
@@ -202,7 +203,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                    .scratch = scratch};
         if (!size)
             return RUN(unique);
-        *size = tml_unique_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_unique(tml, &d));
         return TML_OK;
     }
     case CALL_REDUCE_SEGMENTS: {
@@ -212,7 +213,7 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                    .scratch = scratch};
         if (!size)
             return RUN(reduce);
-        *size = tml_reduce_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_reduce(tml, &d));
         return TML_OK;
     }
     case CALL_SCAN_SEGMENTS: {
@@ -223,14 +224,14 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
                                  .scratch = scratch};
         if (!size)
             return RUN(scan);
-        *size = tml_scan_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_scan(tml, &d));
         return TML_OK;
     }
     case CALL_SURFACE_ENQUEUE: {
         const tml_surface_desc d = surface_desc(o, c, buffer_at);
         if (!size)
             return tml_surface_enqueue(tml, &d);
-        *size = tml_surface_enqueue_scratch_size(tml, &d);
+        *size = SCRATCH_OF(tml, tml_surface_enqueue(tml, &d));
         return TML_OK;
     }
 #ifdef TML_VULKAN

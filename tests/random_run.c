@@ -342,7 +342,7 @@ static void commands_begin(random_run *r, side *s, recording *k)
                                             .flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT};
     if (VK(BeginCommandBuffer)(k->commands, &begin) != VK_SUCCESS)
         fail(r, "vkBeginCommandBuffer");
-    EXPECT_OK(r, s, tml_vulkan_record(s->tml, k->commands));
+    EXPECT_OK(r, s, tml_vulkan_record(s->tml, k->commands, NULL, NULL));
 #else
     (void)r;
     (void)s;
@@ -398,7 +398,9 @@ static void program_ends(random_run *r, side *s, recording *k)
 {
     tml_status status = tml_program_end(k->program);
     if (status == TML_OK && s->engine == TML_ENGINE_VULKAN) {
-        EXPECT_OK(r, s, tml_reserve(s->tml, tml_program_scratch_size(k->program)));
+        EXPECT_OK(r, s,
+                  tml_reserve(s->tml, SCRATCH_OF(s->tml, tml_program_enqueue(k->program,
+                                                                             (tml_buffer){0, 0}))));
         commands_begin(r, s, k);
         status = tml_program_enqueue(k->program, (tml_buffer){0, 0});
         commands_end(r, s, k);

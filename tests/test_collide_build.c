@@ -463,7 +463,7 @@ TEST(recorded)
     VkCommandBuffer commands = host_commands();
     for (int is_build = 0; is_build < 2; is_build++) {
         host_begin(commands);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         CHECK_STATUS(tml_tree_update_enqueue(tml, tree, vertices,
                                              is_build ? TML_TREE_REBUILD : TML_TREE_REFIT),
                      TML_ERROR_INVALID_ARGUMENT);
@@ -475,7 +475,7 @@ TEST(recorded)
         CHECK_OK(tml, tml_sync(tml));
         uint64_t before = allocations;
         host_begin(commands);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         CHECK_OK(tml, tml_tree_update_enqueue(tml, tree, vertices,
                                               is_build ? TML_TREE_REBUILD : TML_TREE_REFIT));
         CHECK_OK(tml, tml_vulkan_record_end(tml));

@@ -850,21 +850,21 @@ static size_t scratch_size_of(tml_context *tml, const scratch_calls *calls, int 
 {
     switch (op) {
     case 0:
-        return tml_reduce_scratch_size(tml, &calls->reduce);
+        return SCRATCH_OF(tml, tml_reduce(tml, &calls->reduce));
     case 1:
-        return tml_scan_scratch_size(tml, &calls->scan);
+        return SCRATCH_OF(tml, tml_scan(tml, &calls->scan));
     case 2:
-        return tml_compact_scratch_size(tml, &calls->compact);
+        return SCRATCH_OF(tml, tml_compact(tml, &calls->compact));
     case 3:
-        return tml_compact_scratch_size(tml, &calls->partition);
+        return SCRATCH_OF(tml, tml_compact(tml, &calls->partition));
     case 4:
-        return tml_expand_scratch_size(tml, &calls->expand);
+        return SCRATCH_OF(tml, tml_expand(tml, &calls->expand));
     case 5:
-        return tml_unique_scratch_size(tml, &calls->unique);
+        return SCRATCH_OF(tml, tml_unique(tml, &calls->unique));
     case 6:
-        return tml_reduce_scratch_size(tml, &calls->reduce_segments);
+        return SCRATCH_OF(tml, tml_reduce(tml, &calls->reduce_segments));
     default:
-        return tml_scan_scratch_size(tml, &calls->scan_segments);
+        return SCRATCH_OF(tml, tml_scan(tml, &calls->scan_segments));
     }
 }
 
@@ -931,7 +931,7 @@ TEST(scratch_of_the_callers_is_used_when_it_is_large_enough)
         CHECK_OK(tml, run_call(tml, &calls, op, scratch));
         CHECK_EQ_U64(test_reserved(tml), 0);
         CHECK(FAILS(tml, run_call(tml, &calls, op, small), TML_ERROR_SCRATCH_TOO_SMALL,
-                    "scratch is 1 bytes|scratch_size"));
+                    "scratch is 1 bytes|tml_prepare_end"));
         tml_close(tml);
         free(memory);
     }

@@ -423,6 +423,9 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_buffer_read_count, (tml, buffer, NULL), "out")                                           \
     X(tml_buffer_read_begin, (NULL, buffer, 0, 1, &reading), "tml")                                \
     X(tml_buffer_read_begin, (tml, buffer, 0, 1, NULL), "out")                                     \
+    X(tml_prepare_begin, (NULL), "tml")                                                            \
+    X(tml_prepare_end, (NULL, &ready), "tml")                                                      \
+    X(tml_prepare_end, (tml, NULL), "out")                                                         \
     X(tml_buffer_read_poll, (NULL, reading, words, &is_done), "tml")                               \
     X(tml_buffer_read_poll, (tml, reading, words, NULL), "done")                                   \
     X(tml_buffer_write, (NULL, buffer, 0, 1, words), "tml")                                        \
@@ -566,9 +569,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_gl_export, (tml, NULL), "desc")                                                      \
         X(tml_gl_exact_counts, (NULL, true), "tml")                                                \
         X(tml_gl_begin, (NULL), "tml")                                                             \
-        X(tml_gl_prepare_begin, (NULL), "tml")                                                     \
-        X(tml_gl_prepare_end, (NULL, &left), "tml")                                                \
-        X(tml_gl_prepare_end, (tml, NULL), "left")                                                 \
         X(tml_gl_cache, (NULL, NULL, &room), "tml")                                                \
         X(tml_gl_cache, (tml, NULL, NULL), "size")                                                 \
         X(tml_gl_cache_add, (NULL, &left, sizeof left), "tml")                                     \
@@ -588,13 +588,8 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
         X(tml_vulkan_cache_add, (NULL, &size, sizeof size), "tml")                                 \
         X(tml_vulkan_cache_add, (tml, NULL, 0), "data")                                            \
         X(tml_vulkan_buffer, (NULL, buffer, NULL, NULL), "tml")                                    \
-        X(tml_vulkan_record, (NULL, VK_NULL_HANDLE), "tml")                                        \
-        X(tml_vulkan_record_between, (NULL, VK_NULL_HANDLE, &barrier, &barrier), "tml")            \
-        X(tml_vulkan_record_between, (tml, VK_NULL_HANDLE, NULL, &barrier), "before")              \
-        X(tml_vulkan_record_between, (tml, VK_NULL_HANDLE, &barrier, NULL), "after")               \
+        X(tml_vulkan_record, (NULL, VK_NULL_HANDLE, NULL, NULL), "tml")                            \
         X(tml_vulkan_record_end, (NULL), "tml")                                                    \
-        X(tml_vulkan_prepare_begin, (NULL), "tml")                                                 \
-        X(tml_vulkan_prepare_end, (NULL), "tml")                                                   \
         X(tml_vulkan_after, (NULL, VK_NULL_HANDLE, 0), "tml")                                      \
         X(tml_vulkan_signal, (NULL, VK_NULL_HANDLE, 0), "tml")                                     \
         X(tml_vulkan_forget_recordings, (NULL), "tml")                                             \
@@ -608,28 +603,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
 #else
 #    define REFUSED_VULKAN_CALLS(X)
 #endif
-
-/* Sizes, which are 0. */
-#define REFUSED_SIZES(X)                                                                           \
-    X(tml_map_scratch_size, &map)                                                                  \
-    X(tml_reduce_scratch_size, &reduce)                                                            \
-    X(tml_histogram_scratch_size, &histogram)                                                      \
-    X(tml_scan_scratch_size, &scan)                                                                \
-    X(tml_compact_scratch_size, &compact)                                                          \
-    X(tml_expand_scratch_size, &expand)                                                            \
-    X(tml_sort_scratch_size, &sort)                                                                \
-    X(tml_top_k_scratch_size, &top_k)                                                              \
-    X(tml_gather_scratch_size, &gather)                                                            \
-    X(tml_scatter_scratch_size, &gather)                                                           \
-    X(tml_search_scratch_size, &search)                                                            \
-    X(tml_reduce_by_key_scratch_size, &reduce_by_key)                                              \
-    X(tml_unique_scratch_size, &unique)                                                            \
-    X(tml_field_scratch_size, &points)                                                             \
-    X(tml_field_mean_scratch_size, &field_mean)                                                    \
-    X(tml_surface_enqueue_scratch_size, &surface)                                                  \
-    X(tml_tree_cast_enqueue_scratch_size, &tree_cast)                                              \
-    X(tml_image_measure_scratch_size, &measure)                                                    \
-    X(tml_image_mips_scratch_size, &mips)
 
 static void count_task(void *argument, uint32_t index)
 {
@@ -652,6 +625,7 @@ TEST(null_is_refused_by_every_call)
     uint64_t count;
     void *memory;
     tml_read reading = {0, 0};
+    tml_prepared ready;
     bool is_done;
     const tml_map_desc map = {0};
     const tml_reduce_desc reduce = {0};
@@ -732,18 +706,10 @@ TEST(null_is_refused_by_every_call)
 #ifdef TML_VULKAN
     tml_vulkan_desc handles;
     const tml_vulkan_indirect_desc indirect = {.limit = 1};
-    const tml_vulkan_barrier barrier = {.none = true};
     size_t size;
     REFUSED_VULKAN_CALLS(IS_REFUSED)
     CHECK(!tml_vulkan_features(NULL, VK_NULL_HANDLE, VK_NULL_HANDLE, NULL, NULL, NULL));
 #endif
-
-#define IS_ZERO(function, desc)                                                                    \
-    CHECK_EQ_U64(function(NULL, desc), 0);                                                         \
-    CHECK_STR(tml_last_error(NULL), #function ": tml is NULL");                                    \
-    CHECK_EQ_U64(function(tml, NULL), 0);                                                          \
-    CHECK_STR(tml_last_error(tml), #function ": desc is NULL");
-    REFUSED_SIZES(IS_ZERO)
 
     /* These answer nothing, and do nothing. */
     tml_close(NULL);
@@ -786,8 +752,6 @@ TEST(null_is_refused_by_every_call)
     tml_collide_free(tml, NULL);
     tml_subdivide_free(NULL, &subdivided);
     tml_subdivide_free(tml, NULL);
-    CHECK_EQ_U64(tml_subdivide_adaptive_enqueue_scratch_size(NULL, &frame), 0);
-    CHECK_EQ_U64(tml_subdivide_adaptive_enqueue_scratch_size(subdivider, NULL), 0);
     tml_tree_destroy(tml, NULL);
     tml_tree_destroy(NULL, tree);
     tml_tree_describe(NULL, &(tml_tree_info){0});
@@ -811,7 +775,7 @@ static void check_header(const char *header)
 {
     static const char *const names[] = {
 #define NAME(function, ...) #function,
-        REFUSED_CALLS(NAME) REFUSED_GL_CALLS(NAME) REFUSED_VULKAN_CALLS(NAME) REFUSED_SIZES(NAME)
+        REFUSED_CALLS(NAME) REFUSED_GL_CALLS(NAME) REFUSED_VULKAN_CALLS(NAME)
 #undef NAME
             "tml_close",
         "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
@@ -820,10 +784,10 @@ static void check_header(const char *header)
         "tml_type_from_name", "tml_last_error", "tml_surface_free", "tml_surface_labels_free",
         "tml_collide_free", "tml_field_prepared_free", "tml_grid_position_origin",
         "tml_box_position_origin", "tml_subdivide_free",
-        "tml_subdivide_adaptive_enqueue_scratch_size", "tml_tree_destroy", "tml_tree_describe",
-        "tml_subdivider_destroy", "tml_subdivider_describe",
-        "tml_meter_weights", "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl",
-        "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
+        "tml_tree_destroy", "tml_tree_describe",
+        "tml_subdivider_destroy", "tml_subdivider_describe", "tml_meter_weights",
+        "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl", "tml_gl_lost",
+        "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_gl_path_name", "tml_luminance_name", "tml_meter_name", "tml_image_values_name",
         "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_status_name",

@@ -1500,13 +1500,15 @@ static void run_recording(fault_run *r)
     tml_vulkan_desc lent = {0};
     FAULT_DO(r, tml_vulkan_handles(r->tml, &lent));
     FAULT_DO(r, tml_scan(r->tml, &scan));
-    FAULT_DO(r, tml_vulkan_prepare_begin(r->tml));
+    tml_prepared prepared = {0};
+    FAULT_DO(r, tml_prepare_begin(r->tml));
     if (r->status == TML_OK) {
         FAULT_DO(r, tml_scan(r->tml, &scan));
         FAULT_DO(r, tml_compact(r->tml, &compact));
-        tml_status status = tml_vulkan_prepare_end(r->tml); /* whatever failed in between */
+        tml_status status = tml_prepare_end(r->tml, &prepared); /* whatever failed in between */
         FAULT_DO(r, status);
     }
+    FAULT_DO(r, tml_reserve(r->tml, prepared.scratch_size));
     if (r->status != TML_OK)
         return;
     VkCommandPool pool = VK_NULL_HANDLE;
@@ -1521,7 +1523,7 @@ static void run_recording(fault_run *r)
     CHECK(DRIVER(vkAllocateCommandBuffers)(lent.device, &info, &commands) == VK_SUCCESS);
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     DRIVER(vkBeginCommandBuffer)(commands, &begin);
-    FAULT_DO(r, tml_vulkan_record(r->tml, commands));
+    FAULT_DO(r, tml_vulkan_record(r->tml, commands, NULL, NULL));
     if (r->status == TML_OK) {
         FAULT_DO(r, tml_scan(r->tml, &scan));
         FAULT_DO(r, tml_compact(r->tml, &compact));
@@ -1559,13 +1561,13 @@ static void run_gl(fault_run *r)
     tml_buffer in = numbers_of(r, 20000, 20), out = fault_buffer(r, TML_U32, 20000, NULL),
                total = fault_buffer(r, TML_U32, 1, NULL);
     const tml_scan_desc scan = {.in = in, .out = out, .total = total};
-    uint32_t left = 1;
-    for (int i = 0; i < 40 && left > 0 && r->status == TML_OK; i++) {
-        FAULT_DO(r, tml_gl_prepare_begin(r->tml));
+    tml_prepared prepared = {.programs_left = 1};
+    for (int i = 0; i < 40 && prepared.programs_left > 0 && r->status == TML_OK; i++) {
+        FAULT_DO(r, tml_prepare_begin(r->tml));
         bool has_begun = r->status == TML_OK;
         FAULT_DO(r, tml_scan(r->tml, &scan));
         if (has_begun) { /* whatever failed in between */
-            tml_status status = tml_gl_prepare_end(r->tml, &left);
+            tml_status status = tml_prepare_end(r->tml, &prepared);
             FAULT_DO(r, status);
         }
     }

@@ -696,7 +696,7 @@ static void check_enqueued(tml_context *tml, const field_case *test)
     }
     field.radius = 0;
     CHECK_STATUS(tml_surface_enqueue(tml, &surface), TML_ERROR_UNSUPPORTED);
-    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &surface), 0);
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_surface_enqueue(tml, &surface)), 0);
     const tml_buffer buffers[] = {
         field.points,         field.radii,          field.length.device, surface.mesh.positions,
         surface.mesh.normals, surface.mesh.indices, surface.counts};
@@ -1766,7 +1766,8 @@ static void check_weights(tml_context *tml)
     CHECK(memcmp(weights, again, sizeof weights) == 0);
     tml_field_mean_desc bad = desc;
     bad.weights = (tml_buffer){0, 0};
-    CHECK_EQ_U64(tml_field_mean_scratch_size(tml, &desc), tml_field_mean_scratch_size(tml, &bad));
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_field_mean(tml, &desc)),
+                 SCRATCH_OF(tml, tml_field_mean(tml, &bad)));
     bad.weights = desc.attributes[0].out;
     CHECK_EQ_I64(tml_field_mean(tml, &bad), TML_ERROR_INVALID_ARGUMENT);
     bad.weights = desc.positions;

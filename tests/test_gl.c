@@ -427,12 +427,14 @@ TEST(the_first_call_after_preparing_does_not_wait)
         const uint32_t marks[] = {77, 78};
         CHECK_OK(tml, tml_buffer_write(tml, w.count, 0, 1, &marks[0]));
         CHECK_OK(tml, tml_buffer_write(tml, w.kept, 0, 1, &marks[1]));
-        uint32_t left = 1, passes = 0;
-        for (; left > 0 && passes < 10000; passes++)
-            if (!CHECK_OK(tml, tml_gl_prepare_begin(tml)) || !CHECK_OK(tml, work_run(tml, &w)) ||
-                !CHECK_OK(tml, tml_gl_prepare_end(tml, &left)))
+        tml_prepared prepared = {.programs_left = 1};
+        uint32_t passes = 0;
+        for (; prepared.programs_left > 0 && passes < 10000; passes++)
+            if (!CHECK_OK(tml, tml_prepare_begin(tml)) || !CHECK_OK(tml, work_run(tml, &w)) ||
+                !CHECK_OK(tml, tml_prepare_end(tml, &prepared)))
                 break;
-        CHECK_EQ_U64(left, 0);
+        CHECK_EQ_U64(prepared.programs_left, 0);
+        CHECK_EQ_U64(prepared.scratch_size, 0);
         CHECK(passes > 3); /* one program each */
         uint32_t seen[2] = {0, 0};
         CHECK_OK(tml, tml_buffer_read_range(tml, w.count, 0, 1, &seen[0]));
@@ -460,20 +462,20 @@ TEST(the_first_call_after_preparing_does_not_wait)
         gl_driver.ask = NULL;
         work_is_right(tml, &w);
 
-        CHECK_EQ_I64(tml_gl_prepare_end(tml, &left), TML_ERROR_INVALID_ARGUMENT);
-        CHECK_OK(tml, tml_gl_prepare_begin(tml));
-        CHECK_EQ_I64(tml_gl_prepare_begin(tml), TML_ERROR_INVALID_ARGUMENT);
-        CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
+        CHECK_EQ_I64(tml_prepare_end(tml, &prepared), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_OK(tml, tml_prepare_begin(tml));
+        CHECK_EQ_I64(tml_prepare_begin(tml), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_OK(tml, tml_prepare_end(tml, &prepared));
         /* A kernel that does not compile fails the call when its turn has come. */
         tml_buffer floats;
         CHECK_OK(tml,
                  tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = 4}, &floats));
         tml_status status = TML_OK;
         for (passes = 0; status == TML_OK && passes < 10000; passes++) {
-            CHECK_OK(tml, tml_gl_prepare_begin(tml));
+            CHECK_OK(tml, tml_prepare_begin(tml));
             status = tml_map(
                 tml, &(tml_map_desc){.kernel = TML_USE(no_glsl), .in = {floats}, .out = {floats}});
-            CHECK_OK(tml, tml_gl_prepare_end(tml, &left));
+            CHECK_OK(tml, tml_prepare_end(tml, &prepared));
         }
         CHECK_EQ_I64(status, TML_ERROR_UNSUPPORTED);
         tml_close(tml);

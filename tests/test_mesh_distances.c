@@ -686,7 +686,7 @@ TEST(recorded)
         const tml_collide_distance_desc desc = frame_of(tree_a, tree_b, given, o);
         VkCommandBuffer commands = host_commands();
         host_begin(commands);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         CHECK_STATUS(tml_collide_distance_enqueue(tml, &desc), TML_ERROR_INVALID_ARGUMENT);
         CHECK(strstr(tml_last_error(tml), "before tml_vulkan_record") != NULL);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
@@ -697,7 +697,7 @@ TEST(recorded)
         uint64_t before = allocations;
         CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
         host_begin(commands);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         CHECK_OK(tml, tml_tree_update_enqueue(tml, tree_a, vertices, TML_TREE_REBUILD));
         CHECK_OK(tml, tml_collide_distance_enqueue(tml, &desc));
         CHECK_OK(tml, tml_vulkan_record_end(tml));

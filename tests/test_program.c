@@ -699,7 +699,7 @@ static void public_steady_state(tml_context *tml)
     tml_buffer in = buffer_of(tml, TML_U32, COUNT, NULL),
                out = buffer_of(tml, TML_U32, COUNT, NULL), none = {0, 0};
     tml_program *p = public_doublings(tml, 4, in, out);
-    const size_t size = tml_program_scratch_size(p);
+    const size_t size = SCRATCH_OF(tml, tml_program_enqueue(p, (tml_buffer){0, 0}));
     CHECK(tml->engine->lay ? size >= 4 * COUNT : size == 0);
     CHECK_OK(tml, tml_reserve(tml, size));
     CHECK_OK(tml, tml_program_enqueue(p, none));
@@ -715,7 +715,7 @@ static void public_steady_state(tml_context *tml)
                    small = buffer_of(tml, TML_U8, size / 2, NULL);
         CHECK_OK(tml, tml_program_enqueue(p, scratch));
         CHECK_EQ_U64(tml_program_enqueue(p, small), TML_ERROR_SCRATCH_TOO_SMALL);
-        CHECK(strstr(tml_last_error(tml), "tml_program_scratch_size") != NULL);
+        CHECK(strstr(tml_last_error(tml), "tml_prepare_end") != NULL);
     }
     CHECK_OK(tml, tml_program_enqueue(p, none));
     tml_program_destroy(p);
@@ -723,6 +723,65 @@ static void public_steady_state(tml_context *tml)
 TEST(programs_of_users_allocate_nothing_in_their_steady_state)
 {
     on_every_device(public_steady_state);
+}
+
+/* Between tml_prepare_begin and tml_prepare_end nothing runs, and the scratch that is reported is
+ * what the calls use afterwards. */
+static void prepared_frames(tml_context *tml)
+{
+    uint32_t data[COUNT], got[COUNT], first = 7;
+    for (uint32_t i = 0; i < COUNT; i++)
+        data[i] = COUNT - i;
+    tml_buffer in = buffer_of(tml, TML_U32, COUNT, data),
+               out = buffer_of(tml, TML_U32, COUNT, data),
+               count = buffer_of(tml, TML_U32, 1, &first), small = buffer_of(tml, TML_U8, 1, NULL);
+    tml_program *p = public_doublings(tml, 4, in, out);
+    tml_prepared prepared = {.programs_left = 1}, sorts = prepared;
+    tml_sort_desc sort = {.keys = in, .sorted = in};
+    CHECK_EQ_U64(tml_prepare_end(tml, &sorts), TML_ERROR_INVALID_ARGUMENT);
+    for (int turn = 0; turn < 1000 && prepared.programs_left > 0; turn++) {
+        CHECK_OK(tml, tml_prepare_begin(tml));
+        CHECK_EQ_U64(tml_prepare_begin(tml), TML_ERROR_INVALID_ARGUMENT);
+        sort.scratch = small; /* too small, which is no error here */
+        CHECK_OK(tml, tml_sort(tml, &sort));
+        CHECK_OK(tml, tml_program_enqueue(p, (tml_buffer){0, 0}));
+        CHECK_OK(tml, tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_even),
+                                                           .keep.in = {in},
+                                                           .payloads = {{in, out}},
+                                                           .count = count}));
+        CHECK_EQ_U64(tml_sort(tml, &(tml_sort_desc){.keys = {9999, 1}, .sorted = in}),
+                     TML_ERROR_INVALID_HANDLE);
+        CHECK_EQ_U64(tml_buffer_read(tml, out, got), TML_ERROR_INVALID_ARGUMENT);
+        CHECK(strstr(tml_last_error(tml), "tml_prepare_end") != NULL);
+        CHECK_EQ_U64(tml_buffer_write(tml, out, 0, 1, got), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_EQ_U64(tml_sync(tml), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_OK(tml, tml_prepare_end(tml, &prepared));
+    }
+    CHECK_EQ_U64(prepared.programs_left, 0);
+    CHECK_OK(tml, tml_prepare_begin(tml));
+    CHECK_OK(tml, tml_sort(tml, &sort));
+    CHECK_OK(tml, tml_prepare_end(tml, &sorts));
+    CHECK(sorts.scratch_size <= prepared.scratch_size);
+    CHECK_EQ_U64(test_reserved(tml), 0);
+    CHECK_OK(tml, tml_buffer_read(tml, in, got));
+    CHECK(memcmp(got, data, sizeof data) == 0);
+    CHECK_OK(tml, tml_buffer_read(tml, out, got));
+    CHECK(memcmp(got, data, sizeof data) == 0);
+    CHECK_OK(tml, tml_buffer_read(tml, count, got));
+    CHECK_EQ_U64(got[0], first);
+    CHECK_OK(tml, tml_reserve(tml, prepared.scratch_size));
+    const size_t reserved = test_reserved(tml);
+    sort.scratch = (tml_buffer){0, 0};
+    CHECK_OK(tml, tml_sort(tml, &sort));
+    CHECK_OK(tml, tml_program_enqueue(p, (tml_buffer){0, 0}));
+    CHECK_OK(tml, tml_buffer_read(tml, in, got));
+    CHECK(got[0] == 1 && got[COUNT - 1] == COUNT);
+    CHECK_EQ_U64(test_reserved(tml), reserved);
+    tml_program_destroy(p);
+}
+TEST(what_is_prepared_does_not_run)
+{
+    on_every_device(prepared_frames);
 }
 
 /* A stream that shrinks to nothing, with a counter that a step sets each time. */
@@ -796,7 +855,7 @@ static void ends_with(tml_context *tml, tml_program *p, tml_status status, const
     CHECK_EQ_U64(tml_program_end(p), status);
     if (!CHECK(strstr(tml_last_error(tml), words) != NULL))
         printf("    %s\n", tml_last_error(tml));
-    CHECK_EQ_U64(tml_program_scratch_size(p), 0);
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_program_enqueue(p, (tml_buffer){0, 0})), 0);
     CHECK_EQ_U64(tml_program_enqueue(p, (tml_buffer){0, 0}), status);
     CHECK(strstr(tml_last_error(tml), words) != NULL);
     tml_program_destroy(p);

@@ -180,7 +180,7 @@ static void check_steady(tml_engine_kind engine)
         frame f;
         frame_open(tml, (tml_tree_cast_want)want, &f);
         CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
-        size_t size = tml_tree_cast_enqueue_scratch_size(tml, &f.cast);
+        size_t size = SCRATCH_OF(tml, tml_tree_cast_enqueue(tml, &f.cast));
         CHECK(size > 0 || engine == TML_ENGINE_CPU);
         CHECK_OK(tml, tml_reserve(tml, size > test_reserved(tml) ? size : test_reserved(tml)));
         size = test_reserved(tml);
@@ -281,7 +281,7 @@ TEST(what_is_refused)
         CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.cast), TML_ERROR_INVALID_ARGUMENT);             \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
         CHECK(strstr(tml_last_error(tml), "tml_tree_cast_enqueue") != NULL);                       \
-        CHECK_EQ_U64(tml_tree_cast_enqueue_scratch_size(tml, &f.cast), 0);                         \
+        CHECK_EQ_U64(SCRATCH_OF(tml, tml_tree_cast_enqueue(tml, &f.cast)), 0);                     \
     } while (0)
     REFUSE(f.cast.tree = NULL, "desc.tree");
     REFUSE(f.cast.unsure = f.cast.t, "desc.unsure");
@@ -306,18 +306,18 @@ TEST(recorded)
         frame_open(tml, (tml_tree_cast_want)want, &f);
         VkCommandBuffer commands = host_commands();
         host_begin(commands);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.cast), TML_ERROR_INVALID_ARGUMENT);
-        CHECK(strstr(tml_last_error(tml), "tml_tree_cast_enqueue_scratch_size") != NULL);
+        CHECK(strstr(tml_last_error(tml), "tml_prepare_begin") != NULL);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
         CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
-        CHECK_OK(tml, tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &f.cast)));
+        CHECK_OK(tml, tml_reserve(tml, SCRATCH_OF(tml, tml_tree_cast_enqueue(tml, &f.cast))));
         CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast)); /* pipelines */
         CHECK_OK(tml, tml_sync(tml));
         uint64_t before = allocations;
         host_begin(commands);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         CHECK_STATUS(tml_tree_cast(tml, &f.cast), TML_ERROR_INVALID_ARGUMENT);
         CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
         CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
@@ -349,7 +349,7 @@ TEST(opengl)
     frame_open(tml, TML_TREE_CAST_ANY, &f);
     CHECK_STATUS(tml_tree_cast_enqueue(tml, &f.cast), TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "tml_tree_cast") != NULL);
-    CHECK_EQ_U64(tml_tree_cast_enqueue_scratch_size(tml, &f.cast), 0);
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_tree_cast_enqueue(tml, &f.cast)), 0);
     frame_close(tml, &f);
     tml_close(tml);
 }

@@ -800,7 +800,7 @@ TEST(scratch_that_is_not_needed_may_be_of_any_size)
                             .folds = {{TML_FOLD_SUM, buffer_of(tml, TML_U64, 1, NULL)}}};
     const tml_buffer_desc byte = {.type = TML_U8, .count = 1, .host = memory + 1};
     CHECK_OK(tml, tml_buffer_create(tml, &byte, &desc.scratch));
-    CHECK_EQ_U64(tml_reduce_scratch_size(tml, &desc), 0);
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_reduce(tml, &desc)), 0);
     CHECK_OK(tml, tml_reduce(tml, &desc));
     tml_close(tml);
 }
@@ -820,7 +820,7 @@ TEST(scratch_may_be_the_callers)
                                      .partition = partition,
                                      .indices = indices,
                                      .count = count};
-            size_t size = tml_compact_scratch_size(tml, &desc);
+            size_t size = SCRATCH_OF(tml, tml_compact(tml, &desc));
             uint8_t *memory = malloc(size + 1);
             CHECK_OK(tml,
                      tml_buffer_create(

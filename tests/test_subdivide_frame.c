@@ -267,7 +267,7 @@ static void check_steady(tml_context *tml)
     frame_open(tml, ROOM, ROOM, VALUES_ROOM, &f);
     f.adaptive.criterion = TML_SPLIT_PIXELS;
     f.adaptive.threshold = 6.0f;
-    size_t size = tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &f.desc);
+    size_t size = SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
     CHECK_OK(tml, tml_reserve(tml, size));
     for (uint32_t turn = 0; turn < 5; turn++) {
         frame_look(tml, &f, turn);
@@ -304,7 +304,7 @@ TEST(bad_frames_are_refused)
         change;                                                                                    \
         CHECK_STATUS(tml_subdivide_adaptive_enqueue(subdivider, &f.desc), status);                 \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
-        CHECK_EQ_U64(tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &f.desc), 0);         \
+        CHECK_EQ_U64(SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc)), 0);     \
     } while (0)
     const tml_buffer none = {0, 0};
     REFUSE(f.desc.adaptive = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.adaptive is NULL");
@@ -344,19 +344,19 @@ TEST(a_recorded_frame_follows_its_camera)
     f.adaptive.threshold = 4.0f;
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_STATUS(tml_subdivide_adaptive_enqueue(subdivider, &f.desc), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
-    CHECK_OK(tml,
-             tml_reserve(tml, tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &f.desc)));
+    CHECK_OK(tml, tml_reserve(
+                      tml, SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc))));
     frame_look(tml, &f, 0);
     CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc)); /* pipelines */
     CHECK_OK(tml, tml_sync(tml));
 
     uint64_t before = allocations;
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);

@@ -2120,7 +2120,7 @@ TEST(enqueued_is_the_surface)
                 surface.iso_index = 1;
             }
             CHECK(devices[device_number].engine != TML_ENGINE_VULKAN ||
-                  tml_surface_enqueue_scratch_size(tml, &surface) > 0);
+                  SCRATCH_OF(tml, tml_surface_enqueue(tml, &surface)) > 0);
             CHECK_OK(tml, tml_surface_enqueue(tml, &surface));
             for (int i = 0; i < 6; i++)
                 fetch_guarded(tml, &g[i]);
@@ -3472,7 +3472,7 @@ TEST(sizes_that_wrap_are_refused)
     CHECK(strstr(tml_last_error(tml), "desc.iso_index") != NULL);
     enqueued.iso_index = 4;
     CHECK_STATUS(tml_surface_enqueue(tml, &enqueued), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_EQ_U64(tml_surface_enqueue_scratch_size(tml, &enqueued), 0);
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_surface_enqueue(tml, &enqueued)), 0);
     tml_surface_result unused;
     CHECK_STATUS(tml_surface(tml, &enqueued, &unused), TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "only tml_surface_enqueue uses those") != NULL);

@@ -429,8 +429,8 @@ TEST(a_frame_of_the_callers)
     /* Without scratch it must refuse rather than allocate. */
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
-    CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
-    size_t scratch = tml_scan_scratch_size(tml, &scan);
+    CHECK(tml_vulkan_record(tml, h.commands, NULL, NULL) == TML_OK);
+    size_t scratch = SCRATCH_OF(tml, tml_scan(tml, &scan));
     if (scratch)
         CHECK(tml_scan(tml, &scan) == TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK(tml_sync(tml) == TML_ERROR_INVALID_ARGUMENT);
@@ -442,7 +442,7 @@ TEST(a_frame_of_the_callers)
     CHECK(tml_sync(tml) == TML_OK);
 
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
-    CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
+    CHECK(tml_vulkan_record(tml, h.commands, NULL, NULL) == TML_OK);
     CHECK(tml_scan(tml, &scan) == TML_OK);
     CHECK(tml_compact(tml, &compact) == TML_OK);
     CHECK(tml_vulkan_indirect(tml, &indirect) == TML_OK);
@@ -508,7 +508,7 @@ TEST(frames_append)
 
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
-    CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, h.commands, NULL, NULL));
     CHECK_OK(tml, tml_expand(tml, &expand));
     CHECK_OK(tml, tml_compact(tml, &compact));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
@@ -985,8 +985,8 @@ TEST(a_frame_that_waits_in_vain)
     for (int frame = 0; frame < 2; frame++) {
         INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin);
         if (frame == 1)
-            CHECK(tml_reserve(tml, tml_scan_scratch_size(tml, &in_place)) == TML_OK);
-        CHECK(tml_vulkan_record(tml, h.commands) == TML_OK);
+            CHECK(tml_reserve(tml, SCRATCH_OF(tml, tml_scan(tml, &in_place))) == TML_OK);
+        CHECK(tml_vulkan_record(tml, h.commands, NULL, NULL) == TML_OK);
         CHECK(tml_scan(tml, &in_place) == TML_OK);
         CHECK(tml_vulkan_record_end(tml) == TML_OK);
         INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
@@ -1079,7 +1079,7 @@ static size_t streams_scratch(tml_context *tml, const streams *s, int number)
     int n = 0;
 #define SIZE(call, ...)                                                                            \
     if (n++ == number)                                                                             \
-        return tml_##call##_scratch_size(tml, &(tml_##call##_desc){__VA_ARGS__});
+        return SCRATCH_OF(tml, tml_##call(tml, &(tml_##call##_desc){__VA_ARGS__}));
     RECORDED(SIZE)
 #undef SIZE
     return 0;
@@ -1164,7 +1164,7 @@ TEST(recording_needs_what_scratch_size_says)
         CHECK_OK(tml, tml_reserve(tml, size));
         CHECK_EQ_U64(test_reserved(tml), size);
         INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
-        CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, h.commands, NULL, NULL));
         CHECK_OK(tml, streams_run(tml, &s, op));
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
@@ -1202,7 +1202,7 @@ TEST(recorded_work_stays_valid)
     CHECK_OK(tml, tml_reserve(tml, most));
 
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
-    CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, h.commands, NULL, NULL));
     for (int op = 0; op < RECORDED_COUNT; op++)
         CHECK_OK(tml, streams_run(tml, &s, op));
     CHECK_STATUS(tml_vulkan_forget_recordings(tml), TML_ERROR_INVALID_ARGUMENT);
@@ -1252,7 +1252,7 @@ TEST(kept_scratch_is_bounded)
     for (int step = 1; step <= STEPS; step++) {
         CHECK_OK(tml, tml_reserve(tml, (size_t)step * STEP));
         INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
-        CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, h.commands, NULL, NULL));
         CHECK_OK(tml, tml_reduce(tml, &reduce));
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         INSTANCE_CALL(&h, EndCommandBuffer)(h.commands);
@@ -1288,7 +1288,7 @@ TEST(what_cannot_be_recorded_says_so)
     CHECK_OK(tml,
              tml_tree_create(tml, &(tml_tree_desc){.vertices = points, .indices = corners}, &tree));
     INSTANCE_CALL(&h, BeginCommandBuffer)(h.commands, &begin_info);
-    CHECK_OK(tml, tml_vulkan_record(tml, h.commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, h.commands, NULL, NULL));
 #define REFUSED(call, text)                                                                        \
     CHECK_STATUS(call, TML_ERROR_INVALID_ARGUMENT);                                                \
     CHECK(strstr(tml_last_error(tml), text) != NULL)
@@ -1305,7 +1305,7 @@ TEST(what_cannot_be_recorded_says_so)
         "tml_surface cannot be recorded into a command buffer; record tml_surface_enqueue");
     REFUSED(tml_collide(tml, &(tml_collide_desc){.a = tree}, &pairs),
             "tml_collide cannot be recorded");
-    REFUSED(tml_vulkan_record(tml, h.commands), "tml_vulkan_record cannot be recorded");
+    REFUSED(tml_vulkan_record(tml, h.commands, NULL, NULL), "tml_vulkan_record cannot be recorded");
 #undef REFUSED
     CHECK_STATUS(tml_reserve(tml, 1 << 20), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK(strstr(tml_last_error(tml), "tml_reserve: ") != NULL);

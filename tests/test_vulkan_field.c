@@ -115,7 +115,7 @@ static void short_of_memory(tml_context *tml)
         tml_field_desc desc = {.radius = 2.0, .grid = {.dims = {SIDE, SIDE, SIDE}}};
         desc.points = buffer_of(here, TML_VEC(TML_F32, 3), MANY, points);
         tml_buffer out = buffer_of(here, TML_F32, SIDE * SIDE * SIDE, NULL);
-        CHECK(!turn || tml_field_scratch_size(here, &desc) + sizeof points > LIMIT);
+        CHECK(!turn || SCRATCH_OF(here, tml_field(here, &desc, out)) + sizeof points > LIMIT);
         CHECK_OK(here, tml_field(here, &desc, out));
         CHECK_OK(here, tml_buffer_read(here, out, turn ? samples : expected));
         tml_buffer_destroy(here, desc.points);
@@ -295,7 +295,7 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     frame_open(tml, &f);
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_STATUS(tml_field(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_STATUS(tml_surface_enqueue(tml, &f.surface), TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_STATUS(tml_field_mean(tml, &f.means), TML_ERROR_SCRATCH_TOO_SMALL);
@@ -303,10 +303,11 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
 
-    size_t size = tml_surface_enqueue_scratch_size(tml, &f.surface);
-    CHECK(size > tml_field_scratch_size(tml, &f.field) && tml_field_scratch_size(tml, &f.field));
-    CHECK(tml_field_mean_scratch_size(tml, &f.means) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
-    size = TML_MAX_OF(size, tml_field_mean_scratch_size(tml, &f.means));
+    size_t size = SCRATCH_OF(tml, tml_surface_enqueue(tml, &f.surface));
+    CHECK(size > SCRATCH_OF(tml, tml_field(tml, &f.field)) &&
+          SCRATCH_OF(tml, tml_field(tml, &f.field)));
+    CHECK(SCRATCH_OF(tml, tml_field_mean(tml, &f.means)) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
+    size = TML_MAX_OF(size, SCRATCH_OF(tml, tml_field_mean(tml, &f.means)));
     CHECK_OK(tml, tml_reserve(tml, size));
     frame_move(tml, &f, 0); /* and the pipelines */
     CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
@@ -317,7 +318,7 @@ TEST(a_frame_makes_a_surface_of_moving_points)
 
     uint64_t before = allocations;
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
     CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
     CHECK_OK(tml, tml_field_mean(tml, &f.means));

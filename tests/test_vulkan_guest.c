@@ -643,7 +643,7 @@ TEST(semaphores_that_cannot_be)
     CHECK(works(tml));
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK(tml_vulkan_after(tml, some, 1) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(tml_vulkan_signal(tml, some, 2) == TML_ERROR_INVALID_ARGUMENT);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
@@ -663,7 +663,7 @@ static void record_between(tml_context *tml, const job *j, const tml_vulkan_barr
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
     spy.barrier_count = 0;
-    CHECK_OK(tml, tml_vulkan_record_between(tml, commands, before, after));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, before, after));
     CHECK_OK(tml, tml_compact(tml, &j->compact));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     const uint32_t recorded = spy.barrier_count; /* copies have theirs */
@@ -706,11 +706,11 @@ TEST(recordings_begin_and_end_with_the_callers_barriers)
     CHECK(spy.barrier_count == with_both - 2);
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
-    CHECK(tml_vulkan_record_between(tml, commands, &both, &all) == TML_ERROR_INVALID_ARGUMENT);
+    CHECK(tml_vulkan_record(tml, commands, &both, &all) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "before.none") != NULL);
-    CHECK(tml_vulkan_record_between(tml, commands, &all, &both) == TML_ERROR_INVALID_ARGUMENT);
+    CHECK(tml_vulkan_record(tml, commands, &all, &both) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "after.none") != NULL);
-    CHECK(tml_vulkan_record_between(tml, VK_NULL_HANDLE, &all, &all) == TML_ERROR_INVALID_ARGUMENT);
+    CHECK(tml_vulkan_record(tml, VK_NULL_HANDLE, &all, &all) == TML_ERROR_INVALID_ARGUMENT);
     CHECK(works(tml)); /* none of these began a recording */
     tml_close(tml);
     host_take_back(NULL);
@@ -727,14 +727,17 @@ TEST(what_is_prepared_is_recorded_without_more)
     const job j = job_on(tml);
     uint64_t count;
     CHECK_OK(tml, tml_sync(tml));
-    CHECK(tml_vulkan_prepare_end(tml) == TML_ERROR_INVALID_ARGUMENT);
-    CHECK_OK(tml, tml_vulkan_prepare_begin(tml));
-    CHECK(tml_vulkan_prepare_begin(tml) == TML_ERROR_INVALID_ARGUMENT);
+    tml_prepared prepared;
+    CHECK(tml_prepare_end(tml, &prepared) == TML_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_prepare_begin(tml));
+    CHECK(tml_prepare_begin(tml) == TML_ERROR_INVALID_ARGUMENT);
     spy.dispatches = spy.pipelines = 0;
     CHECK_OK(tml, tml_compact(tml, &j.compact));
     CHECK(tml_buffer_read_count(tml, j.count, &count) == TML_ERROR_INVALID_ARGUMENT);
-    CHECK(strstr(tml_last_error(tml), "tml_vulkan_prepare_end") != NULL);
-    CHECK_OK(tml, tml_vulkan_prepare_end(tml));
+    CHECK(strstr(tml_last_error(tml), "tml_prepare_end") != NULL);
+    CHECK_OK(tml, tml_prepare_end(tml, &prepared));
+    CHECK_EQ_U64(test_reserved(tml), 0);
+    CHECK_OK(tml, tml_reserve(tml, prepared.scratch_size));
     CHECK(spy.pipelines > 0 && spy.dispatches == 0);
     CHECK_OK(tml, tml_buffer_read_count(tml, j.count, &count));
     CHECK_EQ_U64(count, 7); /* as it was */
@@ -742,7 +745,7 @@ TEST(what_is_prepared_is_recorded_without_more)
     VkCommandBuffer commands = host_commands();
     spy.pipelines = spy.allocations = 0;
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_OK(tml, tml_compact(tml, &j.compact));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
@@ -781,7 +784,7 @@ TEST(debuggers_see_names)
     CHECK(spy.named_pipelines == spy.pipelines && spy.named_buffers == spy.buffers);
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_OK(tml, tml_compact(tml, &j.compact));
     CHECK_OK(tml, tml_gather(tml, &gather));
     CHECK_OK(tml, tml_vulkan_record_end(tml));

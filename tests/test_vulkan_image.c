@@ -149,7 +149,7 @@ TEST(a_frame_meters_itself_in_the_callers_commands)
     CHECK_OK(own, tml_sync(own));
     const VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     CHECK(DEVICE_CALL(BeginCommandBuffer)(commands, &begin) == VK_SUCCESS);
-    CHECK_OK(own, tml_vulkan_record(own, commands));
+    CHECK_OK(own, tml_vulkan_record(own, commands, NULL, NULL));
     frame_enqueue(own, &f, false);
     CHECK_OK(own, tml_vulkan_record_end(own));
     CHECK(DEVICE_CALL(EndCommandBuffer)(commands) == VK_SUCCESS);

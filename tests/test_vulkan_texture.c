@@ -333,7 +333,7 @@ TEST(a_recorded_frame_meters_its_target)
     for (int again = 0; again < 40; again++) { /* recording each frame anew takes nothing */
         host_begin(commands);
         host_image_fill(commands, &target, &drawn, READ_ONLY);
-        CHECK_OK(tml, tml_vulkan_record(tml, commands));
+        CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         frame_enqueue(tml, &lent, false);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
@@ -393,7 +393,7 @@ TEST(many_textures_each_keep_their_own)
     for (int submitted = 0; submitted < 2; submitted++) {
         if (submitted) {
             host_begin(commands);
-            CHECK_OK(tml, tml_vulkan_record(tml, commands));
+            CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
         }
         for (uint32_t i = 0; i < MANY; i++)
             CHECK_OK(tml, tml_image_measure(

@@ -216,7 +216,7 @@ static void cast_in_a_frame(tml_context *tml)
                                     .unsure_count = buffer_of(tml, TML_U32, 1, NULL)};
     uint32_t rays[8], total, unsure;
     float t[8];
-    MUST(tml_reserve(tml, tml_tree_cast_enqueue_scratch_size(tml, &all)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_tree_cast_enqueue(tml, &all))));
     MUST(tml_tree_cast_enqueue(tml, &all));
     MUST(tml_buffer_read(tml, all.total, &total));
     MUST(tml_buffer_read(tml, all.unsure_count, &unsure));

@@ -160,6 +160,21 @@ static void reserve(tml_context *tml)
     CHECK(info.scratch_size >= 1 << 16);
 }
 
+/* What a frame needs, before its first time: scratch and, on a GPU, compiled programs. Nothing
+ * runs. */
+static void prepare(tml_context *tml)
+{
+    const tml_buffer keys = buffer_of(tml, TML_U32, 1000, NULL);
+    const tml_buffer sum = buffer_of(tml, TML_U64, 1, NULL);
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml));
+    MUST(tml_sort(tml, &(tml_sort_desc){.keys = keys, .sorted = keys}));
+    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = keys, .out = sum}));
+    MUST(tml_prepare_end(tml, &prepared));
+    CHECK(prepared.programs_left == 0);
+    MUST(tml_reserve(tml, prepared.scratch_size)); /* the most that one of the calls needs */
+}
+
 /* Where the samples of a volume stand: every half a millimetre, in layers 2 mm apart. */
 static void sampled_grid(void)
 {
@@ -332,6 +347,6 @@ int main(void)
     parallel_hook();
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
                         (example *const[]){errors, write_and_read, read_without_waiting, map_buffer,
-                                           host_memory, handles, reserve, parallel_for, cancel,
-                                           library_calls, devices, NULL});
+                                           host_memory, handles, reserve, prepare, parallel_for,
+                                           cancel, library_calls, devices, NULL});
 }

@@ -114,8 +114,8 @@ static void in_a_frame(tml_context *tml)
                                   .grid = {.dims = {2, 2, 2}}};
     const tml_buffer volume = buffer_of(tml, TML_F32, 8, NULL);
     float samples[8];
-    MUST(tml_reserve(tml, tml_field_scratch_size(tml, &field))); /* once */
-    MUST(tml_field(tml, &field, volume));                        /* each frame */
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_field(tml, &field, volume)))); /* once */
+    MUST(tml_field(tml, &field, volume));                                    /* each frame */
     MUST(tml_buffer_read(tml, volume, samples));
     CHECK(samples[0] == 1 && samples[1] == 0);
 
@@ -126,8 +126,8 @@ static void in_a_frame(tml_context *tml)
         .length.device = field.length.device,
         .attributes = {{buffer_of(tml, TML_F32, 4, (float[]){7, 40, 0, 40}),
                         buffer_of(tml, TML_F32, 4, NULL)}}};
-    MUST(tml_reserve(tml, tml_field_mean_scratch_size(tml, &means))); /* once */
-    MUST(tml_field_mean(tml, &means));                                /* each frame */
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_field_mean(tml, &means)))); /* once */
+    MUST(tml_field_mean(tml, &means));                                    /* each frame */
     MUST(tml_buffer_read_range(tml, means.attributes[0].out, 0, 1, &heat));
     CHECK(heat == 7);
 }

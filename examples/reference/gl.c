@@ -47,11 +47,12 @@ static void prepare(tml_context *tml)
     const tml_buffer in = buffer_of(tml, TML_U32, 8, (uint32_t[8]){5});
     const tml_buffer values = buffer_of(tml, TML_U32, 8, NULL);
     const tml_unique_desc desc = {.in = in, .values = values};
-    for (uint32_t left = 1, frame = 0; left > 0 && frame < 1000; frame++) {
-        MUST(tml_gl_prepare_begin(tml));
+    tml_prepared prepared = {.programs_left = 1};
+    for (uint32_t frame = 0; prepared.programs_left > 0 && frame < 1000; frame++) {
+        MUST(tml_prepare_begin(tml));
         MUST(tml_unique(tml, &desc)); /* does nothing here but name what it lacks */
-        MUST(tml_gl_prepare_end(tml, &left));
-        CHECK(left == 0 || frame < 999);
+        MUST(tml_prepare_end(tml, &prepared));
+        CHECK(prepared.programs_left == 0 || frame < 999);
     }
     MUST(tml_unique(tml, &desc));
 }

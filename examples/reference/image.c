@@ -33,7 +33,7 @@ static void percentile(tml_context *tml)
         .image = grey_picture(tml), .what = TML_MEASURE_HISTOGRAM, .stats = stats};
     tml_image_stats read;
     uint64_t weight = 0;
-    MUST(tml_reserve(tml, tml_image_measure_scratch_size(tml, &desc)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_image_measure(tml, &desc))));
     MUST(tml_image_measure(tml, &desc));
     MUST(tml_image_stats_read(tml, stats, &read));
     for (int bin = 0; bin < TML_HISTOGRAM_BINS; bin++)
@@ -132,7 +132,7 @@ static void mips(tml_context *tml)
     const tml_buffer chain = buffer_of(tml, TML_F32, size, NULL);
     const tml_image_mips_desc desc = {
         .in = grey_picture(tml), .filter = TML_MIP_AREA, .out = chain};
-    MUST(tml_reserve(tml, tml_image_mips_scratch_size(tml, &desc)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_image_mips(tml, &desc))));
     MUST(tml_image_mips(tml, &desc));
     MUST(tml_buffer_read_range(tml, chain, first, 1, &mean));
     CHECK(mean == 3.75f);

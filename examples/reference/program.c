@@ -20,7 +20,7 @@ static void each_frame(tml_context *tml)
                     &(tml_map_desc){.kernel = TML_USE(doubled), .in = {in}, .out = {twice}});
     tml_program_scan(program, &(tml_scan_desc){.in = twice, .inclusive = true, .out = out});
     MUST(tml_program_end(program)); /* tells of the first step that failed */
-    MUST(tml_reserve(tml, tml_program_scratch_size(program)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_program_enqueue(program, (tml_buffer){0, 0}))));
 
     for (int frame = 0; frame < 2; frame++) {
         const float first = (float)frame;

@@ -54,6 +54,17 @@ static inline void call_kernel(tml_context *tml, const tml_kernel *kernel, const
     MUST(tml_buffer_read(tml, result, out));
 }
 
+/* Bytes of scratch that a call needs, as core.c shows. */
+static inline size_t scratch_measured(tml_context *tml)
+{
+    tml_prepared prepared;
+    MUST(tml_prepare_end(tml, &prepared));
+    return prepared.scratch_size;
+}
+#define SCRATCH_OF(tml, call)                                                                      \
+    (must(tml, tml_prepare_begin(tml), "tml_prepare_begin"), must(tml, (call), #call),             \
+     scratch_measured(tml))
+
 typedef void example(tml_context *tml);
 
 /* 77, which CTest counts as skipped: there is no such device. */

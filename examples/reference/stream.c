@@ -167,7 +167,7 @@ static void top_k(tml_context *tml)
     const tml_buffer from = buffer_of(tml, TML_U32, 2, NULL);
     const tml_top_k_desc desc = {
         .keys = keys, .k = tml_length_of(2), .values = largest, .indices = from};
-    MUST(tml_reserve(tml, tml_top_k_scratch_size(tml, &desc))); /* nothing is allocated later */
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_top_k(tml, &desc)))); /* nothing is allocated later */
     MUST(tml_top_k(tml, &desc));
     MUST(tml_buffer_read(tml, largest, values));
     MUST(tml_buffer_read(tml, from, sources));
@@ -207,7 +207,8 @@ static void search(tml_context *tml)
     const tml_buffer queries = buffer_of(tml, TML_F32, 3, (float[]){3, 0, 9});
     const tml_buffer out = buffer_of(tml, TML_U32, 3, NULL);
     const tml_search_desc desc = {.sorted = sorted, .queries = queries, .out = out};
-    MUST(tml_reserve(tml, tml_search_scratch_size(tml, &desc))); /* nothing is allocated later */
+    MUST(
+        tml_reserve(tml, SCRATCH_OF(tml, tml_search(tml, &desc)))); /* nothing is allocated later */
     MUST(tml_search(tml, &desc));
     MUST(tml_buffer_read(tml, out, places));
     CHECK(places[0] == 1 && places[1] == 0 && places[2] == 4);
@@ -260,7 +261,7 @@ static void reduce_by_key(tml_context *tml)
                                          .starts = starts,
                                          .out = out,
                                          .count = runs};
-    MUST(tml_reserve(tml, tml_reduce_by_key_scratch_size(tml, &desc)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_reduce_by_key(tml, &desc))));
     MUST(tml_reduce_by_key(tml, &desc));
     MUST(tml_buffer_read_count(tml, runs, &count));
     MUST(tml_buffer_read_range(tml, out, 0, count, sums));
@@ -333,7 +334,7 @@ static void method_and_scratch(tml_context *tml)
     const tml_buffer in = buffer_of(tml, TML_U32, 4, (uint32_t[]){1, 2, 3, 4});
     tml_scan_desc desc = {.in = in, .method = TML_METHOD_REDUCE_THEN_SCAN, .out = in};
     CHECK(!strcmp(tml_method_name(desc.method), "reduce_then_scan"));
-    desc.scratch = buffer_of(tml, TML_U8, tml_scan_scratch_size(tml, &desc), NULL);
+    desc.scratch = buffer_of(tml, TML_U8, SCRATCH_OF(tml, tml_scan(tml, &desc)), NULL);
     MUST(tml_scan(tml, &desc));
     MUST(tml_buffer_read(tml, in, sums));
     CHECK(sums[3] == 6);
@@ -348,18 +349,20 @@ static void reserve(tml_context *tml)
     const tml_buffer sum = buffer_of(tml, TML_F64, 1, NULL);
     const tml_length length = {.device = count};
     const size_t sizes[] = {
-        tml_map_scratch_size(tml, &(tml_map_desc){.kernel = TML_USE(squared),
-                                                  .in = {data},
-                                                  .length = length,
-                                                  .out = {data}}),
-        tml_compact_scratch_size(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
-                                                          .payloads = {{data, data}},
-                                                          .count = count}),
-        tml_reduce_scratch_size(
-            tml, &(tml_reduce_desc){.in = data, .length = length, .folds = {{TML_FOLD_SUM, sum}}}),
-        tml_histogram_scratch_size(
-            tml, &(tml_histogram_desc){.kernel = TML_USE(octave), .in = {data}, .out = bins}),
-        tml_sort_scratch_size(tml, &(tml_sort_desc){.keys = data, .sorted = data}),
+        SCRATCH_OF(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(squared),
+                                                     .in = {data},
+                                                     .length = length,
+                                                     .out = {data}})),
+        SCRATCH_OF(tml, tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
+                                                             .payloads = {{data, data}},
+                                                             .count = count})),
+        SCRATCH_OF(tml, tml_reduce(tml, &(tml_reduce_desc){.in = data,
+                                                           .length = length,
+                                                           .folds = {{TML_FOLD_SUM, sum}}})),
+        SCRATCH_OF(tml, tml_histogram(tml, &(tml_histogram_desc){.kernel = TML_USE(octave),
+                                                                 .in = {data},
+                                                                 .out = bins})),
+        SCRATCH_OF(tml, tml_sort(tml, &(tml_sort_desc){.keys = data, .sorted = data})),
     };
     size_t most = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -378,17 +381,20 @@ static void reserve_more(tml_context *tml)
     const tml_buffer sum = buffer_of(tml, TML_U64, 4999, NULL);
     const tml_buffer flags = buffer_of(tml, TML_U8, 5000, NULL);
     const size_t size =
-        tml_compact_scratch_size(
-            tml,
-            &(tml_compact_desc){.keep.flags = flags, .payloads = {{in, out}}, .partition = true}) +
-        tml_expand_scratch_size(tml, &(tml_expand_desc){.counts = in, .source = out}) +
-        tml_unique_scratch_size(tml, &(tml_unique_desc){.in = in, .values = out}) +
-        tml_gather_scratch_size(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}}) +
-        tml_scatter_scratch_size(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}}) +
-        tml_reduce_scratch_size(tml, &(tml_reduce_desc){.in = flags,
-                                                        .segments.offsets = in,
-                                                        .folds = {{TML_FOLD_SUM, sum}}}) +
-        tml_scan_scratch_size(tml, &(tml_scan_desc){.in = in, .segments.offsets = in, .out = out});
+        SCRATCH_OF(tml, tml_compact(tml, &(tml_compact_desc){.keep.flags = flags,
+                                                             .payloads = {{in, out}},
+                                                             .partition = true})) +
+        SCRATCH_OF(tml, tml_expand(tml, &(tml_expand_desc){.counts = in, .source = out})) +
+        SCRATCH_OF(tml, tml_unique(tml, &(tml_unique_desc){.in = in, .values = out})) +
+        SCRATCH_OF(tml,
+                   tml_gather(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}})) +
+        SCRATCH_OF(tml,
+                   tml_scatter(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}})) +
+        SCRATCH_OF(tml, tml_reduce(tml, &(tml_reduce_desc){.in = flags,
+                                                           .segments.offsets = in,
+                                                           .folds = {{TML_FOLD_SUM, sum}}})) +
+        SCRATCH_OF(tml,
+                   tml_scan(tml, &(tml_scan_desc){.in = in, .segments.offsets = in, .out = out}));
     tml_device_info info;
     MUST(tml_reserve(tml, size)); /* the largest alone would do */
     tml_context_describe(tml, &info);

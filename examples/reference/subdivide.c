@@ -89,9 +89,9 @@ static void in_a_frame(tml_context *tml)
         .camera = buffer_of(tml, TML_F32, TML_SUBDIVIDE_CAMERA_FLOATS, camera),
         .counts = buffer_of(tml, TML_U32, 3, NULL),
         .draw = buffer_of(tml, TML_U32, 5, NULL)};
-    MUST(tml_reserve(tml,
-                     tml_subdivide_adaptive_enqueue_scratch_size(subdivider, &desc))); /* once */
-    MUST(tml_subdivide_adaptive_enqueue(subdivider, &desc)); /* each frame */
+    MUST(tml_reserve(
+        tml, SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &desc)))); /* once */
+    MUST(tml_subdivide_adaptive_enqueue(subdivider, &desc));                       /* each frame */
     uint32_t counts[3], draw[5];
     MUST(tml_buffer_read(tml, desc.counts, counts));
     MUST(tml_buffer_read(tml, desc.draw, draw));

@@ -197,9 +197,9 @@ static void enqueue(tml_context *tml)
                  .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 100, NULL)},
         .draw = buffer_of(tml, TML_U32, 5, NULL)};
     uint32_t arguments[5];
-    MUST(tml_reserve(tml, tml_surface_enqueue_scratch_size(tml, &desc))); /* once */
-    MUST(tml_surface_enqueue(tml, &desc));                                /* each frame */
-    MUST(tml_buffer_read(tml, desc.draw, arguments));                     /* for this check alone */
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_surface_enqueue(tml, &desc)))); /* once */
+    MUST(tml_surface_enqueue(tml, &desc));                                    /* each frame */
+    MUST(tml_buffer_read(tml, desc.draw, arguments)); /* for this check alone */
     CHECK(arguments[0] == 3 * 8 && arguments[1] == 1);
 }
 

@@ -104,9 +104,9 @@ static void record(tml_context *tml)
     const tml_buffer data = buffer_of(tml, TML_U32, 3, (uint32_t[]){1, 1, 1});
     const tml_scan_desc scan = {.in = data, .inclusive = true, .out = data};
     MUST(tml_vulkan_handles(tml, &vk));
-    MUST(tml_reserve(tml, tml_scan_scratch_size(tml, &scan)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_scan(tml, &scan))));
     commands = begin_commands(&vk, &pool);
-    MUST(tml_vulkan_record(tml, commands));
+    MUST(tml_vulkan_record(tml, commands, NULL, NULL));
     MUST(tml_scan(tml, &scan));
     MUST(tml_vulkan_record_end(tml));
     vkEndCommandBuffer(commands);
@@ -134,12 +134,14 @@ static void record_between(tml_context *tml)
     const tml_vulkan_barrier nothing = {.none = true},
                              to_vertices = {.stages = VK_PIPELINE_STAGE_VERTEX_INPUT_BIT,
                                             .access = VK_ACCESS_VERTEX_ATTRIBUTE_READ_BIT};
-    MUST(tml_vulkan_prepare_begin(tml));
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml));
     MUST(tml_scan(tml, &scan)); /* computes nothing */
-    MUST(tml_vulkan_prepare_end(tml));
+    MUST(tml_prepare_end(tml, &prepared));
+    MUST(tml_reserve(tml, prepared.scratch_size));
     MUST(tml_vulkan_handles(tml, &vk));
     commands = begin_commands(&vk, &pool);
-    MUST(tml_vulkan_record_between(tml, commands, &nothing, &to_vertices));
+    MUST(tml_vulkan_record(tml, commands, &nothing, &to_vertices));
     MUST(tml_scan(tml, &scan));
     MUST(tml_vulkan_record_end(tml));
     vkEndCommandBuffer(commands);
@@ -240,7 +242,7 @@ static void texture(tml_context *tml)
     const tml_image_measure_desc measure = {
         .image = {.width = 5, .height = 3, .channels = 3, .vulkan = &picture},
         .stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL)};
-    MUST(tml_reserve(tml, tml_image_measure_scratch_size(tml, &measure)));
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_image_measure(tml, &measure))));
     commands = begin_commands(&vk, &pool);
     const VkImageMemoryBarrier to_general = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
                                              .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
@@ -251,7 +253,7 @@ static void texture(tml_context *tml)
                          VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, NULL, 0, NULL, 1, &to_general);
     vkCmdClearColorImage(commands, image, VK_IMAGE_LAYOUT_GENERAL,
                          &(VkClearColorValue){.float32 = {4, 4, 4, 1}}, 1, &all);
-    MUST(tml_vulkan_record(tml, commands));
+    MUST(tml_vulkan_record(tml, commands, NULL, NULL));
     MUST(tml_image_measure(tml, &measure));
     MUST(tml_vulkan_record_end(tml));
     vkEndCommandBuffer(commands);

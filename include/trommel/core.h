@@ -373,6 +373,35 @@ TML_API TML_MUST_CHECK tml_status tml_sync(tml_context *tml);
 /* Grows the scratch arena to size bytes now, so that later calls do not. */
 TML_API TML_MUST_CHECK tml_status tml_reserve(tml_context *tml, size_t size);
 
+/* ---- preparing -------------------------------------------------------------------------------- */
+
+/* What the calls between tml_prepare_begin and tml_prepare_end need. */
+typedef struct tml_prepared {
+    /* bytes of scratch that the largest of them needs: for tml_reserve, or for desc.scratch */
+    size_t scratch_size;
+    uint32_t programs_left; /* OpenGL ES: programs that are still compiled; else 0 */
+} tml_prepared;
+
+/* Prepares the calls of a frame, so that the frame itself compiles and allocates nothing:
+ *
+ *     tml_prepare_begin(tml);
+ *     tml_sort(tml, &sort);                        the calls of the frame
+ *     tml_surface_enqueue(tml, &surface);
+ *     tml_prepare_end(tml, &prepared);
+ *     tml_reserve(tml, prepared.scratch_size);
+ *
+ * Between the two, operations of stream.h and image.h, calls whose names end in _enqueue, tml_field
+ * and tml_field_mean check their descs, compile what they need and measure their scratch. They run
+ * nothing, and neither use nor grow the scratch arena; desc.scratch may be too small. Calls that
+ * read, write, map, wait or make a buffer with data are refused. On OpenGL ES a driver compiles
+ * beside the program: repeat both, with the same calls between, once a frame, until programs_left
+ * is 0.
+ * Memory: OpenGL ES grows its pool of textures, as the calls themselves would.
+ * Errors: INVALID_ARGUMENT: begin within a begin or a recording, end without a begin. A call
+ * between that fails returns its error itself, and is not measured. */
+TML_API TML_MUST_CHECK tml_status tml_prepare_begin(tml_context *tml);
+TML_API TML_MUST_CHECK tml_status tml_prepare_end(tml_context *tml, tml_prepared *out);
+
 /* ---- what programs make --------------------------------------------------------------------- */
 
 /* Outputs of surface, collide and subdivide, whose size the call finds out. An output that the desc

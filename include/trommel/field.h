@@ -122,9 +122,6 @@ TML_API TML_MUST_CHECK tml_status tml_field_resolve(tml_context *tml, const tml_
 TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_desc *desc,
                                             tml_buffer out);
 
-/* Bytes of scratch that tml_field takes from the arena where it only enqueues; else 0. */
-TML_API size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc);
-
 /* ---- what points carry ----------------------------------------------------------------------- */
 
 /* Values of the points, and room for their means: f32, f32x2, f32x3 or f32x4, both alike. */
@@ -166,9 +163,6 @@ typedef struct tml_field_mean_desc {
  * CPU, Vulkan, OpenGL ES 3 and WebGL 2; the float tier: UNSUPPORTED, as are more than 2^30 points.
  * Errors: as tml_field, and SCRATCH_TOO_SMALL. */
 TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc);
-
-/* Bytes of scratch that tml_field_mean takes from the arena; 0 for a desc that it refuses. */
-TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc);
 
 /* ---- particles ------------------------------------------------------------------------------- */
 

@@ -22,8 +22,7 @@
  * What was lent is never destroyed.
  *
  * Scratch: textures from a pool of the context's, which grows at first use.
- * tml_<op>_scratch_size is therefore 0 and tml_reserve has nothing to do; the same call twice
- * allocates only once.
+ * tml_reserve has nothing to do; the same call twice allocates only once.
  *
  * Without a readback: an output's size is the expected count. What an operation makes beyond it
  * is not written, its count buffer tells how much there would have been, and the call waits for
@@ -41,7 +40,7 @@
  *   outputs of an expected count:
  *                keep their size, and past the count what they held. A draw of all of them that
  *                fetches the count on the device stays right as counts change.
- *   compiled programs (tml_gl_prepare_begin):
+ *   compiled programs (tml_prepare_begin):
  *                kept until tml_close, and from one run to the next by tml_gl_cache, so a call that
  *                is made again compiles nothing. Other
  *                kernels, types and options need others, and so may lent textures whose rows are
@@ -193,19 +192,6 @@ TML_API TML_MUST_CHECK tml_status tml_gl_export(tml_context *tml, const tml_gl_t
  * DEVICE_LOST. */
 TML_API TML_MUST_CHECK tml_status tml_gl_begin(tml_context *tml);
 TML_API void tml_gl_end(tml_context *tml);
-
-/* Compiles ahead, a little at a time, so that the calls that need it later do not wait. In
- * between, calls do nothing but hand the programs that they lack to the driver; of those that
- * the driver has finished meanwhile (GL_KHR_parallel_shader_compile; without it, of all) one is
- * taken in at each end, by a draw of no texel for the drivers that compile at the first. Repeat
- * both, with the same calls in between, until left is 0: once a frame, say.
- * For calls that wait for nothing. What they would read from the device is 0, what they would
- * write is not written.
- * left   programs that were lacked in between and are not ready
- * Not nested. Errors: UNSUPPORTED on other engines and on the float tier; INVALID_ARGUMENT;
- * DEVICE_LOST; that of a program that does not compile comes from the call that needs it. */
-TML_API TML_MUST_CHECK tml_status tml_gl_prepare_begin(tml_context *tml);
-TML_API TML_MUST_CHECK tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left);
 
 /* The programs that the context has compiled, and those that it was given, to give to another
  * context or process; without a wait. Where the driver gives and takes binaries of programs (most

@@ -167,7 +167,6 @@ enum {
  * SCRATCH_TOO_SMALL, UNSUPPORTED, CANCELLED. */
 TML_API TML_MUST_CHECK tml_status tml_image_measure(tml_context *tml,
                                                     const tml_image_measure_desc *desc);
-TML_API size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc);
 
 typedef struct tml_image_stats {
     uint64_t pixels, positive, zero, negative, nan, infinite;
@@ -331,7 +330,6 @@ typedef struct tml_image_mips_desc {
  * pictures of at most 2^31 pixels.
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED. */
 TML_API TML_MUST_CHECK tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc);
-TML_API size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -119,12 +119,9 @@ TML_API void tml_program_loop_end(tml_program *program);
  * Errors:  that of the first step that failed; INVALID_ARGUMENT (a loop has no end). The program
  *          cannot be enqueued then */
 TML_API TML_MUST_CHECK tml_status tml_program_end(tml_program *program);
-/* Returns the bytes of scratch for one run: of the arrays, and of the operations. For tml_reserve,
- * or for a buffer of the caller. 0: none, or the program failed. */
-TML_API size_t tml_program_scratch_size(tml_program *program);
 /* Runs the program once.
- * scratch  TML_U8, at least tml_program_scratch_size bytes, apart from all other buffers of the
- *          program; {0, 0}: the context's arena
+ * scratch  TML_U8, at least as large as tml_prepare_end reports, apart from all other buffers
+ *          of the program; {0, 0}: the context's arena
  * Waits:   never, and reads nothing back. The CPU engine has finished when the call returns
  * Memory:  allocates nothing when the arena is large enough; on OpenGL arrays are textures of the
  *          pool

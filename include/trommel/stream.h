@@ -32,8 +32,8 @@
  *               threads. Floats are equal bit for bit for any number of threads on one engine, and
  *               within the stated bound between engines.
  *   Scratch     The context's arena, which grows at first use only; or desc.scratch: TML_U8, at
- *               least tml_<op>_scratch_size bytes, apart from all other buffers of the call. Its
- *               contents are undefined before and after.
+ *               least as large as tml_prepare_end reports, apart from all other buffers of the
+ *               call. Its contents are undefined before and after.
  *   Waits       Never.
  *   Memory      Allocates nothing once the arena is large enough.
  *   Errors      INVALID_ARGUMENT, INVALID_HANDLE, SCRATCH_TOO_SMALL, UNSUPPORTED (a type, method or
@@ -126,7 +126,6 @@ typedef struct tml_map_desc {
 } tml_map_desc;
 TML_API TML_MUST_CHECK tml_status tml_map(tml_context *tml, const tml_map_desc *desc);
 /* Returns the bytes of the arena that a device length requires; 0 without one. */
-TML_API size_t tml_map_scratch_size(tml_context *tml, const tml_map_desc *desc);
 
 /* ---- reduce --------------------------------------------------------------------------------- */
 
@@ -173,7 +172,6 @@ typedef struct tml_reduce_desc {
     tml_buffer scratch;
 } tml_reduce_desc;
 TML_API TML_MUST_CHECK tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc);
-TML_API size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc);
 
 /* ---- histogram ------------------------------------------------------------------------------- */
 
@@ -214,7 +212,6 @@ typedef struct tml_histogram_desc {
     tml_buffer scratch;
 } tml_histogram_desc;
 TML_API TML_MUST_CHECK tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc);
-TML_API size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc);
 
 /* ---- scan ----------------------------------------------------------------------------------- */
 
@@ -250,7 +247,6 @@ typedef struct tml_scan_desc {
     tml_buffer scratch;
 } tml_scan_desc;
 TML_API TML_MUST_CHECK tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc);
-TML_API size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc);
 
 /* ---- compact and partition ------------------------------------------------------------------ */
 
@@ -295,7 +291,6 @@ typedef struct tml_compact_desc {
     tml_buffer scratch;
 } tml_compact_desc;
 TML_API TML_MUST_CHECK tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc);
-TML_API size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc);
 
 /* ---- sort ----------------------------------------------------------------------------------- */
 
@@ -329,7 +324,6 @@ typedef struct tml_sort_desc {
     tml_buffer scratch;
 } tml_sort_desc;
 TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc);
-TML_API size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc);
 
 /* ---- top k ---------------------------------------------------------------------------------- */
 
@@ -362,7 +356,6 @@ typedef struct tml_top_k_desc {
     tml_buffer scratch;
 } tml_top_k_desc;
 TML_API TML_MUST_CHECK tml_status tml_top_k(tml_context *tml, const tml_top_k_desc *desc);
-TML_API size_t tml_top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc);
 
 /* ---- gather and scatter --------------------------------------------------------------------- */
 
@@ -381,9 +374,7 @@ typedef struct tml_gather_desc {
     tml_buffer scratch;
 } tml_gather_desc;
 TML_API TML_MUST_CHECK tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc);
-TML_API size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc);
 TML_API TML_MUST_CHECK tml_status tml_scatter(tml_context *tml, const tml_gather_desc *desc);
-TML_API size_t tml_scatter_scratch_size(tml_context *tml, const tml_gather_desc *desc);
 
 /* ---- search --------------------------------------------------------------------------------- */
 
@@ -408,7 +399,6 @@ typedef struct tml_search_desc {
     tml_buffer scratch;
 } tml_search_desc;
 TML_API TML_MUST_CHECK tml_status tml_search(tml_context *tml, const tml_search_desc *desc);
-TML_API size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *desc);
 
 /* ---- expand --------------------------------------------------------------------------------- */
 
@@ -445,7 +435,6 @@ typedef struct tml_expand_desc {
     tml_buffer scratch;
 } tml_expand_desc;
 TML_API TML_MUST_CHECK tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc);
-TML_API size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc);
 
 /* ---- runs of equal neighbours ---------------------------------------------------------------- */
 
@@ -467,7 +456,6 @@ typedef struct tml_unique_desc {
     tml_buffer scratch;
 } tml_unique_desc;
 TML_API TML_MUST_CHECK tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc);
-TML_API size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc);
 
 /* Folds the values of each run of equal neighbours among keys, as tml_unique and a tml_reduce by
  * its starts do. For one result per key sort first, with the values as a payload.
@@ -493,7 +481,6 @@ typedef struct tml_reduce_by_key_desc {
 } tml_reduce_by_key_desc;
 TML_API TML_MUST_CHECK tml_status tml_reduce_by_key(tml_context *tml,
                                                     const tml_reduce_by_key_desc *desc);
-TML_API size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -303,15 +303,9 @@ typedef struct tml_subdivide_adaptive_enqueue_desc {
                         * are in indices, one instance */
 } tml_subdivide_adaptive_enqueue_desc;
 
-/* Returns the bytes of scratch that such a call requires of the arena: some 75 per triangle of a
- * level, and 140 per vertex, of which a level has at most 3 for 4 triangles more than the level
- * before it. Returns 0 for a desc that tml_subdivide_adaptive_enqueue refuses, if there is no
- * memory for the steps, and on OpenGL, whose textures come from a pool. */
-TML_API size_t tml_subdivide_adaptive_enqueue_scratch_size(
-    tml_subdivider *subdivider, const tml_subdivide_adaptive_enqueue_desc *desc);
 /* Enqueues an adaptive subdivision: the mesh that tml_subdivide_adaptive makes, bit for bit, where
  * the criterion is met at once (it tries no smaller threshold) and there is room. Reads nothing
- * back, waits for nothing, and, once tml_subdivide_adaptive_enqueue_scratch_size was asked and the
+ * back, waits for nothing, and, once it was prepared (tml_prepare_begin) and the
  * arena reserved (tml_reserve), allocates nothing; so it may stand between tml_vulkan_record and
  * tml_vulkan_record_end. Where a level would have more triangles than level_triangles, the level
  * before it is the finest: the mesh is that of a smaller max_depth, whole and closed. Of outputs

@@ -459,12 +459,6 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml,
                                                     const tml_surface_desc *desc,
                                                     tml_buffer *out);
 
-/* Bytes of scratch that tml_surface_enqueue takes from the arena; 0 for a desc that it refuses, and
- * on OpenGL, whose textures come from a pool, unless there is a field. A field takes 4 bytes a
- * sample and some 52 a point more. A soup takes as much as its outputs and 12 bytes a
- * triangle more, for the welded mesh that it is gathered from. */
-TML_API size_t tml_surface_enqueue_scratch_size(tml_context *tml,
-                                                const tml_surface_desc *desc);
 /* Enqueues an extraction for a frame: what is needed is written where the frame's next commands
  * look for it. All output buffers are given; their sizes are the capacities. One isovalue; no
  * labels or filters, and nothing that stays on the host. A field has radius (with radii, too) and

@@ -218,9 +218,6 @@ typedef struct tml_tree_cast_desc {
  *          Traversal on GPUs Through Compressed Wide BVHs. 2017. */
 TML_API TML_MUST_CHECK tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc);
 
-/* Returns the bytes of scratch that tml_tree_cast_enqueue takes from the arena, and makes what it
- * requires of the tree on the device; 0 for a desc that it refuses, or without memory. */
-TML_API size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_desc *desc);
 /* Does what tml_tree_cast does, with the same bits, for a frame: hits are written where the frame's
  * next commands look for them. The number of rays may be on the device, for example of rays that
  * tml_expand makes from the hits of the last bounce.
@@ -234,8 +231,8 @@ TML_API size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tr
  * tree     may have been updated by enqueued calls; a recording follows the tree as it is when it
  *          runs. Recordings are void after tml_tree_update and tml_tree_destroy.
  * Memory:  some 130 bytes of the arena per ray and 24 more with poses; for ALL 120 per ray and 50
- *          per hit of the capacity. Nothing is allocated once the arena is reserved (tml_reserve)
- *          and tml_tree_cast_enqueue_scratch_size was called.
+ *          per hit of the capacity. Nothing is allocated once the call was prepared
+ *          (tml_prepare_begin) and the arena reserved (tml_reserve).
  * Errors:  INVALID_ARGUMENT (in a recording: a tree that the device has no arrays of),
  *          INVALID_HANDLE, OUT_OF_MEMORY, OUT_OF_DEVICE_MEMORY, SCRATCH_TOO_SMALL, UNSUPPORTED
  *          (OpenGL; more than 2^27 rays or hits).

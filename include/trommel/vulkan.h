@@ -185,15 +185,25 @@ typedef struct tml_vulkan_texture {
 
 /* ---- your command buffer --------------------------------------------------------------------- */
 
+/* Where a recording meets your commands. The library's own work is in the stages COMPUTE_SHADER,
+ * TRANSFER and DRAW_INDIRECT. Zeroed: all commands, all memory accesses, as tml_vulkan_record has
+ * it. */
+typedef struct tml_vulkan_barrier {
+    VkPipelineStageFlags stages; /* of your commands; 0: ALL_COMMANDS, and behind it HOST */
+    VkAccessFlags access;        /* of your commands; 0: all, MEMORY_READ and MEMORY_WRITE */
+    bool none; /* no barrier: you have one, or nothing is shared, scratch included; else zeroed */
+} tml_vulkan_barrier;
 /* From here to tml_vulkan_record_end, operations are recorded into commands (recording state,
  * outside a render pass, of the context's queue family). They submit nothing, wait for nothing
  * and allocate no device memory: scratch must have been reserved (tml_reserve with what
- * tml_*_scratch_size says, or desc.scratch), else the operation returns SCRATCH_TOO_SMALL. A
- * pipeline that is used for the first time is made then; run the operation once beforehand to
- * keep that out of a frame. Calls that read, write, map, sync or create buffers with data return
+ * tml_prepare_end reports, or desc.scratch), else the operation returns SCRATCH_TOO_SMALL. A
+ * pipeline that is used for the first time is made then; tml_prepare_begin keeps that out of a
+ * frame. Calls that read, write, map, sync or create buffers with data return
  * INVALID_ARGUMENT meanwhile. Barriers: recording begins with one from all commands to compute,
  * and tml_vulkan_record_end adds one from compute to all commands; all memory accesses. Between
- * operations the library's own hold.
+ * operations the library's own hold. before and after are other barriers, from your commands to the
+ * library's and from the library's to yours, so that what you have in flight need not drain; NULL: as
+ * said.
  *
  * What was recorded stays valid. The command buffer may be submitted any number of times, with
  * any number of frames in flight and with any operation, tml_reserve, growth of scratch,
@@ -205,29 +215,10 @@ typedef struct tml_vulkan_texture {
  * shared: command buffers recorded with the context's arena and work of the context itself must
  * not run at once on different queues (on one queue the barriers keep them apart). What runs
  * beside other work needs a desc.scratch of its own. */
-TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands);
+TML_API TML_MUST_CHECK tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands,
+                                                    const tml_vulkan_barrier *before,
+                                                    const tml_vulkan_barrier *after);
 TML_API TML_MUST_CHECK tml_status tml_vulkan_record_end(tml_context *tml);
-
-/* Where a recording meets your commands. The library's own work is in the stages COMPUTE_SHADER,
- * TRANSFER and DRAW_INDIRECT. Zeroed: all commands, all memory accesses, as tml_vulkan_record has
- * it. */
-typedef struct tml_vulkan_barrier {
-    VkPipelineStageFlags stages; /* of your commands; 0: ALL_COMMANDS, and behind it HOST */
-    VkAccessFlags access;        /* of your commands; 0: all, MEMORY_READ and MEMORY_WRITE */
-    bool none; /* no barrier: you have one, or nothing is shared, scratch included; else zeroed */
-} tml_vulkan_barrier;
-/* tml_vulkan_record with barriers of your choice: before, from your commands to the library's, and
- * after, from the library's to yours, so that what you have in flight need not drain. */
-TML_API TML_MUST_CHECK tml_status tml_vulkan_record_between(tml_context *tml,
-                                                            VkCommandBuffer commands,
-                                                            const tml_vulkan_barrier *before,
-                                                            const tml_vulkan_barrier *after);
-
-/* Between these two, operations do nothing but make what recording them needs: pipelines, and
- * scratch in the context's arena where desc.scratch is not given. For a loading screen: run there
- * what a frame records. What cannot be recorded is refused as in a recording. Not nested. */
-TML_API TML_MUST_CHECK tml_status tml_vulkan_prepare_begin(tml_context *tml);
-TML_API TML_MUST_CHECK tml_status tml_vulkan_prepare_end(tml_context *tml);
 
 /* Says that no command buffer recorded so far will be submitted again, and that the device has
  * completed those that were: gives back the memory and the descriptor sets that were kept for them.

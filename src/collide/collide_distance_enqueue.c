@@ -360,7 +360,7 @@ static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_
         return status;
     /* A mesh without triangles is told on the host as ever. */
     if (tml->engine->is_host)
-        return distance_on_host(&call_of);
+        return tml->is_preparing ? TML_OK : distance_on_host(&call_of);
     collide_learn(tml);
     const tml_map_desc tell = tell_of(&none, &call_of, (tml_buffer){0, 0});
     if (tml->engine->tier || !stream_supports_op(tml, stream_map.parts[tml->engine->part], &tell))

@@ -96,6 +96,12 @@ static tml_status buffer_create(tml_context *tml, const tml_buffer_desc *desc, t
             tml, TML_ERROR_INVALID_ARGUMENT,
             "tml_buffer_create: desc.host is not aligned to its scalar (%s, %zu bytes)",
             tml_type_name(tml_type_scalar(desc->type)), scalar_size);
+    if (desc->data) {
+        const tml_status status =
+            tml_refuse_recording(tml, "tml_buffer_create with desc.data", NULL);
+        if (status != TML_OK)
+            return status;
+    }
     uint32_t number = slot_take(tml);
     if (!number)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_buffer_create: no memory for a handle");
@@ -255,6 +261,7 @@ static tml_status read_range(tml_context *tml, const char *call, tml_buffer buff
 {
     tml_slot *slot;
     tml_status status = check_range(tml, call, buffer, first, count, "out", out, &slot);
+    TML_THEN(status, tml_refuse_recording(tml, NULL, NULL));
     if (status != TML_OK || count == 0)
         return status;
     tml->counters.reads++;
@@ -306,6 +313,7 @@ static tml_status write_range(tml_context *tml, tml_buffer buffer, uint64_t firs
 {
     tml_slot *slot;
     tml_status status = check_range(tml, "tml_buffer_write", buffer, first, count, "in", in, &slot);
+    TML_THEN(status, tml_refuse_recording(tml, NULL, NULL));
     if (status != TML_OK || count == 0)
         return status;
     return tml->engine->write(tml, slot, first * slot->element_size, count * slot->element_size,
@@ -327,9 +335,12 @@ tml_status tml_buffer_map(tml_context *tml, tml_buffer buffer, void **out)
     if (status != TML_OK)
         return status;
     tml_slot *slot = tml_slot_of(tml, buffer);
+    status = tml_refuse_recording(tml, NULL, NULL);
     tml->counters.reads++;
-    return tml_leave(tml, slot ? tml->engine->map(tml, slot, out)
-                               : bad_handle(tml, __func__, "buffer", buffer));
+    if (status == TML_OK)
+        status =
+            slot ? tml->engine->map(tml, slot, out) : bad_handle(tml, __func__, "buffer", buffer);
+    return tml_leave(tml, status);
 }
 
 void tml_buffer_unmap(tml_context *tml, tml_buffer buffer)
@@ -345,7 +356,10 @@ void tml_buffer_unmap(tml_context *tml, tml_buffer buffer)
 tml_status tml_sync(tml_context *tml)
 {
     tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, tml->engine->sync(tml));
+    if (status != TML_OK)
+        return status;
+    status = tml_refuse_recording(tml, NULL, NULL);
+    return tml_leave(tml, status ? status : tml->engine->sync(tml));
 }
 
 tml_status tml_copy_to_device(tml_context *tml, tml_buffer from, const char *label, tml_buffer *out)

@@ -165,7 +165,7 @@ size_t tml_leave_with(tml_context *tml, size_t size)
 
 bool tml_is_recording(const tml_context *tml)
 {
-    return tml->engine->is_recording && tml->engine->is_recording(tml);
+    return tml->is_preparing || (tml->engine->is_recording && tml->engine->is_recording(tml));
 }
 
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead)
@@ -173,10 +173,12 @@ tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *
     if (!tml_is_recording(tml))
         return TML_OK;
     const char *outer = atomic_load_explicit(&tml->call, memory_order_relaxed);
-    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "%s cannot be recorded into a command buffer; %s", call ? call : outer,
-                     instead ? instead
-                             : "call tml_vulkan_record_end, or tml_vulkan_prepare_end, first");
+    const bool is_preparing = tml->is_preparing;
+    return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s cannot be %s; %s", call ? call : outer,
+                     is_preparing ? "prepared" : "recorded into a command buffer",
+                     instead        ? instead
+                     : is_preparing ? "call tml_prepare_end first"
+                                    : "call tml_vulkan_record_end first");
 }
 
 /* The name at index in a list such as "tml, desc, out". *length receives its length. */

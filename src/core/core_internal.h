@@ -129,6 +129,8 @@ struct tml_context {
     size_t scratch_size;
     bool scratch_used; /* tml_scratch returned the arena since this flag was cleared */
     bool scratch_held; /* a program whose arrays are in the arena runs */
+    bool is_preparing; /* between tml_prepare_begin and tml_prepare_end */
+    tml_prepared prepared;
     tml_counters counters;
     char error[TML_MESSAGE];
     tml_status error_status; /* status recorded with error */
@@ -221,11 +223,20 @@ void tml_scratch_release(tml_context *tml);
  * not run, even if tml_cancel_clear was called since. */
 bool tml_parallel_until(tml_context *tml, uint32_t count, tml_task_fn task, void *argument);
 
-/* Is a caller's command buffer being recorded? */
+/* While a frame is prepared: notes that a call needs so many bytes of scratch, and returns an
+ * address in place of the arena's that is no buffer's. */
+void *tml_prepare_scratch(tml_context *tml, size_t size);
+/* Is a frame prepared on an engine that compiles nothing, so that nothing runs? */
+static inline bool tml_only_measures(const tml_context *tml)
+{
+    return tml->is_preparing && !tml->engine->compiles;
+}
+
+/* Is a caller's command buffer being recorded, or a frame prepared? */
 bool tml_is_recording(const tml_context *tml);
-/* While a caller-owned command buffer is recorded, refuses a call that cannot be recorded into it,
- * with INVALID_ARGUMENT. call: NULL for the public call in progress; instead: the remedy, NULL for
- * the usual one. */
+/* While a caller-owned command buffer is recorded or a frame prepared, refuses a call for which that
+ * is impossible, with INVALID_ARGUMENT. call: NULL for the public call in progress; instead: the
+ * remedy, NULL for the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
 
 /* *out = a * b; false on overflow. */

@@ -136,6 +136,13 @@ typedef struct tml_engine {
      * (tml_array_slot). Entry NULL: the engine's scratch is not memory, and buffer_create and
      * buffer_destroy are used. */
     void (*lay)(tml_context *tml, tml_slot *slot, void *scratch);
+    /* While a frame is prepared (frames.c), do parts run, to compile what they need and nothing
+     * else? false: parts do not run then. */
+    bool compiles;
+    /* The ends of preparing. end returns how many programs are still being compiled. Entries NULL:
+     * nothing is to be done. */
+    void (*prepare_begin)(tml_context *tml);
+    uint32_t (*prepare_end)(tml_context *tml);
     /* Are operations recorded into a caller-owned command buffer? NULL: never. */
     bool (*is_recording)(const tml_context *tml);
     /* Address of a slot's first element, on the host or the device, to detect overlap. */

@@ -126,8 +126,21 @@ static tml_status scratch_resize(tml_context *tml, const char *call, size_t size
     return status;
 }
 
+void *tml_prepare_scratch(tml_context *tml, size_t size)
+{
+    /* Above every address of a host or device, and as far below the end as a size can be. */
+    const uintptr_t nowhere = UINTPTR_MAX / 4 + 1;
+    if (size > 0) /* room to align a caller's buffer */
+        tml->prepared.scratch_size = TML_MAX_OF(tml->prepared.scratch_size, size + TML_ALIGNMENT);
+    return (void *)nowhere;
+}
+
 tml_status tml_scratch(tml_context *tml, const char *call, size_t size, void **out)
 {
+    if (tml->is_preparing) {
+        *out = tml_prepare_scratch(tml, size);
+        return TML_OK;
+    }
     if (tml->scratch_held)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: takes the arena, which the program of streams that runs has", call);
@@ -147,6 +160,5 @@ tml_status tml_reserve(tml_context *tml, size_t size)
     tml_status status = TML_ENTER(tml);
     if (status != TML_OK)
         return status;
-    void *ignored;
-    return tml_leave(tml, size == 0 ? TML_OK : tml_scratch(tml, __func__, size, &ignored));
+    return tml_leave(tml, size > tml->scratch_size ? scratch_resize(tml, __func__, size) : TML_OK);
 }

@@ -9,6 +9,7 @@ static tml_status read_begin(tml_context *tml, tml_buffer buffer, uint64_t first
 {
     static const char call[] = "tml_buffer_read_begin";
     tml_status status = tml_check_buffer(tml, call, "buffer", buffer, NULL, 0);
+    TML_THEN(status, tml_refuse_recording(tml, call, NULL));
     if (status != TML_OK)
         return status;
     tml_slot *slot = tml_slot_of(tml, buffer);

@@ -561,7 +561,7 @@ static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buf
     tml_field_desc resolved;
     field_plan *plan;
     tml_status status = check_call(tml, desc, out, &resolved);
-    if (status != TML_OK)
+    if (status != TML_OK || tml_only_measures(tml))
         return status;
     if (field_bins_on_device(tml, &resolved)) {
         status = field_run_after(tml, call, &resolved, out, NULL, op, NULL);
@@ -581,19 +581,4 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, evaluate(tml, desc, out));
-}
-
-static size_t field_scratch_size(tml_context *tml, const tml_field_desc *desc)
-{
-    const tml_engine_op *op = field_parts_of[tml->engine->part].field;
-    tml_field_desc resolved;
-    if (tml->engine->is_host ||
-        field_resolve_enqueued(tml, call, "desc", desc, &resolved) != TML_OK)
-        return 0;
-    return field_scratch_size_before(tml, call, &resolved, NULL, op, NULL);
-}
-
-size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, field_scratch_size(tml, desc));
 }

@@ -197,13 +197,6 @@ tml_status field_run_after(tml_context *tml, const char *call, const tml_field_d
     return program_enqueue(p, (tml_buffer){0, 0});
 }
 
-size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                                 field_plan **plan, const tml_engine_op *part, const void *desc)
-{
-    field_plan own;
-    return program_scratch_size(field_record(tml, call, resolved, &own, plan, part, desc));
-}
-
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan)
 {
     const uint64_t room = room_of(resolved);

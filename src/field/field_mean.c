@@ -584,9 +584,9 @@ void field_means_destroy(tml_context *tml, field_means *means)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Runs a checked desc or, where size is given, tells its scratch. */
+/* Runs a checked desc. */
 static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *desc,
-                                 tml_length length, const tml_field_desc *resolved, size_t *size)
+                                 tml_length length, const tml_field_desc *resolved)
 {
     tml_buffer values[TML_FIELD_MAX_ATTRIBUTES], outs[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t count = 0;
@@ -610,10 +610,7 @@ static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *de
                                 .in = {desc->positions, means.arrays[WORDS], means.arrays[POINTS]},
                                 .length = length,
                                 .out = {desc->weights}});
-    if (size)
-        *size = program_scratch_size(p);
-    else
-        status = program_enqueue(p, (tml_buffer){0, 0});
+    status = program_enqueue(p, (tml_buffer){0, 0});
     destroy_buffers(tml, &means, 0);
     return status;
 }
@@ -721,21 +718,9 @@ tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
     tml_field_desc field;
     status = check_call(&job, &field);
     bool is_done = false;
-    if (status == TML_OK && FIELD_HAS_WEIGHTS && job.length.count > 0)
+    if (status == TML_OK && FIELD_HAS_WEIGHTS && !tml->is_preparing && job.length.count > 0)
         status = run_at_points(tml, desc, job.length, &field, &is_done);
     if (status == TML_OK && !is_done && job.length.count > 0)
-        status = field_mean_run(tml, desc, job.length, &field, NULL);
+        status = field_mean_run(tml, desc, job.length, &field);
     return tml_leave(tml, status);
-}
-
-size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc)
-{
-    if (TML_ENTER(tml, desc) != TML_OK)
-        return 0;
-    mean_job job = {.tml = tml, .desc = desc};
-    tml_field_desc field;
-    size_t size = 0;
-    if (check_call(&job, &field) == TML_OK && job.length.count > 0)
-        (void)!field_mean_run(tml, desc, job.length, &field, &size);
-    return tml_leave_with(tml, size);
 }

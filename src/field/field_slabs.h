@@ -38,8 +38,6 @@ tml_status field_resolve_call(tml_context *tml, const char *call, const char *na
 tml_status field_run_after(tml_context *tml, const char *call, const tml_field_desc *resolved,
                            tml_buffer out, field_plan **plan, const tml_engine_op *program,
                            const void *desc);
-size_t field_scratch_size_before(tml_context *tml, const char *call, const tml_field_desc *resolved,
-                                 field_plan **plan, const tml_engine_op *program, const void *desc);
 
 /* Evaluates layers [z_first, z_first + z_count) into out (z_count * dims[1] * dims[0] floats, x
  * fastest). out is memory on the CPU engine, a device address on Vulkan, and on OpenGL ES, which

@@ -153,19 +153,6 @@ tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *des
     return status ? status : tml_leave(tml, measure(tml, desc));
 }
 
-static size_t measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
-{
-    image_measure_plan plan;
-    if (image_measure_resolve(tml, "tml_image_measure_scratch_size", desc, &plan))
-        return 0;
-    return stream_op_scratch_size(tml, image_parts_of[tml->engine->part].measure, &plan);
-}
-
-size_t tml_image_measure_scratch_size(tml_context *tml, const tml_image_measure_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, measure_scratch_size(tml, desc));
-}
-
 /* ---- metering patterns ----------------------------------------------------------------------- */
 
 /* The share of a mask's field that lies in a disc around the centre, whose diameter is a tenth of

@@ -98,16 +98,3 @@ tml_status tml_image_mips(tml_context *tml, const tml_image_mips_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, mips(tml, desc));
 }
-
-static size_t mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
-{
-    image_mips_plan plan;
-    if (image_mips_resolve(tml, "tml_image_mips_scratch_size", desc, &plan) || plan.levels == 1)
-        return 0;
-    return stream_op_scratch_size(tml, image_parts_of[tml->engine->part].mips, &plan);
-}
-
-size_t tml_image_mips_scratch_size(tml_context *tml, const tml_image_mips_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, mips_scratch_size(tml, desc));
-}

@@ -209,16 +209,3 @@ tml_status tml_compact(tml_context *tml, const tml_compact_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, compact(tml, desc));
 }
-
-static size_t compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
-{
-    tml_compact_desc resolved = *desc;
-    if (compact_resolve(tml, "tml_compact_scratch_size", &resolved))
-        return 0;
-    return stream_scratch_size(tml, &stream_compact, &resolved);
-}
-
-size_t tml_compact_scratch_size(tml_context *tml, const tml_compact_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, compact_scratch_size(tml, desc));
-}

@@ -303,13 +303,15 @@ tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer sc
     tml_status status = tml_check_buffer(tml, call, "desc.scratch", scratch, stream_flag_types, 0);
     if (status)
         return status;
+    if (tml->is_preparing)
+        return need ? tml_scratch(tml, call, need, memory) : TML_OK;
     const tml_slot *slot = tml_slot_of(tml, scratch);
     uint64_t address = tml->engine->address(slot);
     size_t skip = need ? (size_t)(-address % TML_ALIGNMENT) : 0;
     if (slot->size < skip || slot->size - skip < need)
         return tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
-                         "%s: desc.scratch is %zu bytes, needs %zu; ask %s_scratch_size", call,
-                         slot->size, need + TML_ALIGNMENT, call);
+                         "%s: desc.scratch is %zu bytes, needs %zu; tml_prepare_end reports it",
+                         call, slot->size, need + TML_ALIGNMENT);
     *memory = (void *)(uintptr_t)(address + skip);
     *size = slot->size - skip;
     return TML_OK;
@@ -339,17 +341,5 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
     size_t size = !status && op->scratch_size ? op->scratch_size(tml, desc) : 0;
     if (!status)
         status = stream_take_scratch(tml, call, scratch, size, &memory, &size);
-    return status ? status : op->run(tml, desc, memory, size);
-}
-
-size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc)
-{
-    size_t size =
-        stream_supports_op(tml, op, desc) && op->scratch_size ? op->scratch_size(tml, desc) : 0;
-    return size > 0 ? size + TML_ALIGNMENT : 0; /* room to align a caller's buffer */
-}
-
-size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc)
-{
-    return stream_op_scratch_size(tml, part_of(tml, op), desc);
+    return status || tml_only_measures(tml) ? status : op->run(tml, desc, memory, size);
 }

@@ -131,14 +131,3 @@ tml_status tml_expand(tml_context *tml, const tml_expand_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, expand(tml, desc));
 }
-
-static size_t expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
-{
-    tml_expand_desc d = *desc;
-    return expand_resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_expand, &d) : 0;
-}
-
-size_t tml_expand_scratch_size(tml_context *tml, const tml_expand_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, expand_scratch_size(tml, desc));
-}

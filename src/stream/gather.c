@@ -41,26 +41,10 @@ static tml_status gather_enter(tml_context *tml, const char *call, const stream_
     return status ? status : stream_run(tml, call, op, &d, d.scratch);
 }
 
-static size_t gather_scratch_size(tml_context *tml, const char *call, const stream_op *op,
-                                  const tml_gather_desc *desc)
-{
-    tml_gather_desc d = *desc;
-    return gather_resolve(tml, call, op == &stream_scatter, &d) == TML_OK
-               ? stream_scratch_size(tml, op, &d)
-               : 0;
-}
-
 tml_status tml_gather(tml_context *tml, const tml_gather_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, gather_enter(tml, "tml_gather", &stream_gather, desc));
-}
-
-size_t tml_gather_scratch_size(tml_context *tml, const tml_gather_desc *desc)
-{
-    return TML_ENTER(tml, desc)
-               ? 0
-               : tml_leave_with(tml, gather_scratch_size(tml, "tml_gather", &stream_gather, desc));
 }
 
 tml_status tml_scatter(tml_context *tml, const tml_gather_desc *desc)
@@ -68,11 +52,4 @@ tml_status tml_scatter(tml_context *tml, const tml_gather_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status
                   : tml_leave(tml, gather_enter(tml, "tml_scatter", &stream_scatter, desc));
-}
-
-size_t tml_scatter_scratch_size(tml_context *tml, const tml_gather_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0
-                                : tml_leave_with(tml, gather_scratch_size(tml, "tml_scatter",
-                                                                          &stream_scatter, desc));
 }

@@ -213,16 +213,3 @@ tml_status tml_histogram(tml_context *tml, const tml_histogram_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, histogram(tml, desc));
 }
-
-static size_t histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)
-{
-    tml_histogram_resolved resolved = {.desc = *desc};
-    return histogram_resolve(tml, &resolved) == TML_OK
-               ? stream_scratch_size(tml, &stream_histogram, &resolved)
-               : 0;
-}
-
-size_t tml_histogram_scratch_size(tml_context *tml, const tml_histogram_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, histogram_scratch_size(tml, desc));
-}

@@ -70,14 +70,3 @@ tml_status tml_map(tml_context *tml, const tml_map_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, map_elements(tml, desc));
 }
-
-static size_t map_scratch_size(tml_context *tml, const tml_map_desc *desc)
-{
-    tml_map_desc d = *desc;
-    return map_resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_map, &d) : 0;
-}
-
-size_t tml_map_scratch_size(tml_context *tml, const tml_map_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, map_scratch_size(tml, desc));
-}

@@ -459,6 +459,8 @@ static tml_status run_put(program *p, const program_put_step *desc)
 {
     tml_slot *to = tml_slot_of(p->tml, desc->to);
     const void *words = desc + 1;
+    if (p->tml->is_preparing && !p->tml->engine->put)
+        return TML_OK;
     return p->tml->engine->put ? p->tml->engine->put(p->tml, to, desc->size, words)
                                : p->tml->engine->write(p->tml, to, 0, desc->size, words);
 }
@@ -579,7 +581,7 @@ static void run_program(program *p, tml_buffer scratch)
         size = place_all(p);
         p->status = stream_take_scratch(tml, p->call, scratch, size, &memory, &size);
     }
-    if (p->status)
+    if (p->status || tml_only_measures(tml))
         return;
     const bool was_held = tml->scratch_held, takes_arena = tml_buffer_is_none(scratch) && size > 0;
     tml->scratch_held |= takes_arena;

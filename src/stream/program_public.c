@@ -224,16 +224,6 @@ tml_status tml_program_end(tml_program *p)
     return status ? status : tml_leave(p->tml, end_recording(p));
 }
 
-size_t tml_program_scratch_size(tml_program *p)
-{
-    if (ENTER(p))
-        return 0;
-    program_show_arrays(&p->steps, true);
-    const size_t size = p->is_ended ? program_measure(&p->steps) : 0;
-    program_show_arrays(&p->steps, false);
-    return tml_leave_with(p->tml, size);
-}
-
 static tml_status enqueue(tml_program *p, tml_buffer scratch)
 {
     if (!p->is_ended)

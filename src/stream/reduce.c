@@ -154,23 +154,3 @@ tml_status tml_reduce(tml_context *tml, const tml_reduce_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, reduce(tml, desc));
 }
-
-static size_t reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
-{
-    tml_reduce_desc resolved = *desc;
-    size_t most = 0;
-    if (reduce_resolve(tml, "tml_reduce_scratch_size", &resolved))
-        return 0;
-    if (!stream_has_segments(&resolved.segments))
-        return stream_scratch_size(tml, &stream_reduce, &resolved);
-    for (uint32_t k = 0; k < tml_reduce_results(&resolved); k++) {
-        const tml_reduce_desc one = one_fold(&resolved, k);
-        most = TML_MAX_OF(most, stream_scratch_size(tml, &stream_reduce_segments, &one));
-    }
-    return most;
-}
-
-size_t tml_reduce_scratch_size(tml_context *tml, const tml_reduce_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, reduce_scratch_size(tml, desc));
-}

@@ -70,10 +70,3 @@ tml_status tml_reduce_by_key(tml_context *tml, const tml_reduce_by_key_desc *des
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, program_run(by_key_record(tml, desc), desc->scratch));
 }
-
-size_t tml_reduce_by_key_scratch_size(tml_context *tml, const tml_reduce_by_key_desc *desc)
-{
-    return TML_ENTER(tml, desc)
-               ? 0
-               : tml_leave_with(tml, program_scratch_size(by_key_record(tml, desc)));
-}

@@ -145,18 +145,3 @@ tml_status tml_scan(tml_context *tml, const tml_scan_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, scan(tml, desc));
 }
-
-static size_t scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
-{
-    tml_scan_resolved resolved = {.desc = *desc};
-    if (scan_resolve(tml, "tml_scan_scratch_size", &resolved))
-        return 0;
-    return stream_has_segments(&desc->segments)
-               ? stream_scratch_size(tml, &stream_scan_segments, &resolved.desc)
-               : stream_scratch_size(tml, &stream_scan, &resolved);
-}
-
-size_t tml_scan_scratch_size(tml_context *tml, const tml_scan_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, scan_scratch_size(tml, desc));
-}

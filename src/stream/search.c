@@ -48,16 +48,3 @@ tml_status tml_search(tml_context *tml, const tml_search_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, search(tml, desc));
 }
-
-static size_t search_scratch_size(tml_context *tml, const tml_search_desc *desc)
-{
-    tml_search_resolved resolved = {.desc = *desc};
-    return search_resolve(tml, &resolved) == TML_OK
-               ? stream_scratch_size(tml, &stream_search, &resolved)
-               : 0;
-}
-
-size_t tml_search_scratch_size(tml_context *tml, const tml_search_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, search_scratch_size(tml, desc));
-}

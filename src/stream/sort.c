@@ -109,16 +109,3 @@ tml_status tml_sort(tml_context *tml, const tml_sort_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, sort(tml, desc));
 }
-
-static size_t sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
-{
-    tml_sort_resolved resolved = {.desc = *desc};
-    return sort_resolve(tml, &resolved) == TML_OK
-               ? stream_scratch_size(tml, op_of(&resolved), &resolved)
-               : 0;
-}
-
-size_t tml_sort_scratch_size(tml_context *tml, const tml_sort_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, sort_scratch_size(tml, desc));
-}

@@ -121,8 +121,6 @@ tml_status stream_run(tml_context *tml, const char *call, const stream_op *op, c
  * at least need bytes, *size of them. */
 tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size);
-/* Bytes that stream_run needs in desc->scratch; 0 if the operation is unsupported. */
-size_t stream_scratch_size(tml_context *tml, const stream_op *op, const void *desc);
 /* The same for a program's part. op: NULL if the engine has none; the message then says what ("no
  * mip levels"). */
 tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op *op,
@@ -132,7 +130,6 @@ tml_status stream_run_op(tml_context *tml, const char *call, const tml_engine_op
 tml_status stream_begin_op(tml_context *tml, const char *call, const tml_engine_op *op,
                            const char *what, const void *desc);
 bool stream_supports_op(tml_context *tml, const tml_engine_op *op, const void *desc);
-size_t stream_op_scratch_size(tml_context *tml, const tml_engine_op *op, const void *desc);
 
 /* Folds (reduce.c): the check of fold and out for a checked in. */
 tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, tml_buffer in,

@@ -114,10 +114,3 @@ tml_status tml_top_k(tml_context *tml, const tml_top_k_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, program_run(top_k_record(tml, desc), desc->scratch));
 }
-
-size_t tml_top_k_scratch_size(tml_context *tml, const tml_top_k_desc *desc)
-{
-    return TML_ENTER(tml, desc)
-               ? 0
-               : tml_leave_with(tml, program_scratch_size(top_k_record(tml, desc)));
-}

@@ -47,14 +47,3 @@ tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc)
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, unique(tml, desc));
 }
-
-static size_t unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
-{
-    tml_unique_desc d = *desc;
-    return unique_resolve(tml, &d) == TML_OK ? stream_scratch_size(tml, &stream_unique, &d) : 0;
-}
-
-size_t tml_unique_scratch_size(tml_context *tml, const tml_unique_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, unique_scratch_size(tml, desc));
-}

@@ -470,15 +470,6 @@ static program adaptive_record(tml_subdivider *subdivider,
     return run.p;
 }
 
-size_t tml_subdivide_adaptive_enqueue_scratch_size(tml_subdivider *subdivider,
-                                                   const tml_subdivide_adaptive_enqueue_desc *desc)
-{
-    return TML_ENTER_BY(subdivider, desc)
-               ? 0
-               : tml_leave_with(subdivider->tml,
-                                program_scratch_size(adaptive_record(subdivider, desc)));
-}
-
 tml_status tml_subdivide_adaptive_enqueue(tml_subdivider *subdivider,
                                           const tml_subdivide_adaptive_enqueue_desc *desc)
 {

@@ -52,7 +52,8 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     size_t size;
     void *scratch;
     status = stage_scratch(tml, plan, op, &size, &scratch);
-    TML_THEN(status, op->run(tml, plan, scratch, size));
+    if (status == TML_OK && !tml_only_measures(tml))
+        status = op->run(tml, plan, scratch, size);
     plan->kept_scratch = size;
     return status;
 }

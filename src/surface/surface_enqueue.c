@@ -253,23 +253,14 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_desc *desc
     return status;
 }
 
-static size_t enqueue_scratch_size(tml_context *tml, const tml_surface_desc *desc)
+/* Measures for an engine without ENQUEUE: the scratch of counting. */
+static tml_status enqueue_measure(tml_context *tml, enqueue_job *job)
 {
-    enqueue_job job;
-    if (enqueue_resolve(tml, desc, &job) != TML_OK)
-        return 0;
     const tml_engine_op *op = surface_engine(tml)->op;
-    if (!stream_supports_op(tml, op, &job.plan))
-        job.plan.stage = SURFACE_COUNT;
-    else if (desc->field)
-        return field_scratch_size_before(tml, "tml_surface_enqueue", &job.field, &job.plan.field,
-                                         op, &job.plan);
-    return op && op->scratch_size ? op->scratch_size(tml, &job.plan) : 0;
-}
-
-size_t tml_surface_enqueue_scratch_size(tml_context *tml, const tml_surface_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, enqueue_scratch_size(tml, desc));
+    job->plan.stage = SURFACE_COUNT;
+    if (op && op->scratch_size)
+        (void)tml_prepare_scratch(tml, op->scratch_size(tml, &job->plan));
+    return TML_OK;
 }
 
 static tml_status enqueue(tml_context *tml, const tml_surface_desc *desc)
@@ -280,7 +271,7 @@ static tml_status enqueue(tml_context *tml, const tml_surface_desc *desc)
         return status;
     const tml_engine_op *op = surface_engine(tml)->op;
     if (!stream_supports_op(tml, op, &job.plan))
-        return enqueue_at_once(tml, desc, &job);
+        return tml->is_preparing ? enqueue_measure(tml, &job) : enqueue_at_once(tml, desc, &job);
     if (desc->field)
         return field_run_after(tml, "tml_surface_enqueue", &job.field, (tml_buffer){0, 0},
                                &job.plan.field, op, &job.plan);

@@ -442,16 +442,18 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
     if (status != TML_OK)
         return status;
     tree_learn(tml);
-    tree->stale |=
-        COLLIDE_UNDEFINED | (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
-    tree_cast_age(tree);
-    tree->has_plan = false;
+    if (!tml->is_preparing) {
+        tree->stale |= COLLIDE_UNDEFINED |
+                       (is_build ? COLLIDE_STALE_ALL : COLLIDE_STALE_ALL & ~COLLIDE_STALE_IDS);
+        tree_cast_age(tree);
+        tree->has_plan = false;
+    }
     program p = program_begin(tml, call);
     if (is_build)
         add_slots(&p, tree, vertices);
     add_fit(&p, tree, vertices);
     status = program_enqueue(p, (tml_buffer){0, 0});
-    if (status != TML_OK)
+    if (status != TML_OK || tml->is_preparing)
         return status;
     tree->stale &= ~(uint32_t)COLLIDE_UNDEFINED;
     if (tml_is_recording(tml))

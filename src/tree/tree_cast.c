@@ -44,9 +44,11 @@ static tml_status enqueue_here(tml_context *tml, const tml_tree_cast_desc *desc)
 {
     uint64_t count = 0;
     void *scratch = NULL;
-    tml_status status = stream_read_length(tml, &desc->length, &count);
-    TML_THEN(status, tml_scratch(tml, enqueue_call,
-                                 TML_MAX_OF(cast_scratch_size(tml, desc), (size_t)1), &scratch));
+    tml_status status = tml_scratch(tml, enqueue_call,
+                                    TML_MAX_OF(cast_scratch_size(tml, desc), (size_t)1), &scratch);
+    if (status != TML_OK || tml->is_preparing)
+        return status;
+    status = stream_read_length(tml, &desc->length, &count);
     TML_THEN(status, cast_on_host(tml, enqueue_call, desc, count, scratch, NULL));
     return status == TML_OK ? cast_put_total(tml, desc->unsure_count, 0) : status;
 }
@@ -64,18 +66,4 @@ tml_status tml_tree_cast_enqueue(tml_context *tml, const tml_tree_cast_desc *des
 {
     tml_status status = TML_ENTER(tml, desc);
     return status ? status : tml_leave(tml, enqueue(tml, desc));
-}
-
-static size_t enqueue_scratch_size(tml_context *tml, const tml_tree_cast_desc *given)
-{
-    tml_tree_cast_desc desc;
-    if (enqueue_resolve(tml, given, &desc) != TML_OK)
-        return 0;
-    return tml->engine->is_host ? cast_scratch_size(tml, &desc)
-                                : cast_enqueue_scratch_size(tml, enqueue_call, &desc);
-}
-
-size_t tml_tree_cast_enqueue_scratch_size(tml_context *tml, const tml_tree_cast_desc *desc)
-{
-    return TML_ENTER(tml, desc) ? 0 : tml_leave_with(tml, enqueue_scratch_size(tml, desc));
 }

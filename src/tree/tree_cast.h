@@ -103,7 +103,5 @@ tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cas
 tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *count);
 /* Enqueues them there, and the list of what it cannot follow; and bytes of scratch for that. */
 tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
-size_t cast_enqueue_scratch_size(tml_context *tml, const char *call,
-                                 const tml_tree_cast_desc *desc);
 
 #endif

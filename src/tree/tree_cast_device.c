@@ -404,8 +404,9 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
     if (tml_is_recording(tml) && tml_buffer_is_none(tree->cast->buffers[CAST_TREE]))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: the tree has no arrays for rays yet, and none are made while "
-                         "recording; ask %s_scratch_size before",
-                         call, call);
+                         "recording; make the call between tml_prepare_begin and tml_prepare_end "
+                         "before",
+                         call);
     if (tree->levels == 0) { /* a root without children */
         static const uint32_t nothing[4 * COLLIDE_RAYS_NODE];
         tree->cast->is_packed = true;
@@ -426,7 +427,10 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
 tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_buffer in[3] = {{0, 0}};
+    const bool is_preparing = tml->is_preparing;
+    tml->is_preparing = false; /* what a tree keeps is made now */
     tml_status status = tree_make(tml, call, tree, in);
+    tml->is_preparing = is_preparing;
     bool is_again = tree->stale_again || (tml_is_recording(tml) && tree->build);
     if (status != TML_OK || (tree->cast->is_packed && !is_again))
         return status;
@@ -739,11 +743,6 @@ static program cast_record(tml_context *tml, const char *call, const tml_tree_ca
 tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
 {
     return program_enqueue(cast_record(tml, call, desc), (tml_buffer){0, 0});
-}
-
-size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
-{
-    return program_scratch_size(cast_record(tml, call, desc));
 }
 
 #include "kernels/kernel_end.h"

@@ -98,7 +98,6 @@ struct vk_device {
     VkCommandBuffer lent_commands;   /* the caller's command buffer, while recording into it */
     bool after_barrier;              /* nothing was recorded since the last barrier */
     bool only_compute;               /* only dispatches were recorded since then */
-    bool is_preparing;               /* tml_vulkan_prepare_begin ... _end */
     const char *lent_label;          /* as vk_batch.label, of lent_commands */
     tml_vulkan_barrier lent_after;   /* which ends the recording */
     VkQueryPool queries;             /* two timestamps */

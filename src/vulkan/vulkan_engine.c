@@ -59,6 +59,7 @@ const tml_engine tml_vulkan_engine = {
     .unmap = vk_unmap,
     .sync = wait_for_all,
     .scratch_resize = vk_scratch_resize,
+    .compiles = true,
     .is_recording = vk_is_recording,
     .address = slot_address,
     .avoids = avoids,

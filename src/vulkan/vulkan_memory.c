@@ -529,7 +529,7 @@ tml_status vk_scratch_resize(tml_context *tml, const char *call, size_t size, vo
 {
     vk_device *device = vk_device_of(tml);
     bool is_enough = device->arena && size > 0 && device->arena->size >= size;
-    if (device->lent_commands && size > 0 && !is_enough) /* prepared operations may grow it */
+    if (device->lent_commands && size > 0 && !is_enough)
         return tml_error(tml, TML_ERROR_SCRATCH_TOO_SMALL,
                          "%s: %zu bytes of scratch are needed while recording into a command "
                          "buffer, and there are %zu; call tml_reserve before tml_vulkan_record, "

@@ -440,15 +440,16 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
     assert(info->args_size <= 128 && info->spec_count <= VK_SPECS_MAX);
     VkBuffer indirect = VK_NULL_HANDLE;
     VkDeviceSize offset = 0;
-    if (info->indirect && !vk_find_buffer(tml, info->indirect, &indirect, &offset))
+    if (info->indirect && !tml->is_preparing &&
+        !vk_find_buffer(tml, info->indirect, &indirect, &offset))
         return tml_error(tml, TML_ERROR_INTERNAL, "%s: indirect arguments outside of every buffer",
                          info->module->name);
-    if (info->groups == 0 && !indirect)
+    if (info->groups == 0 && !info->indirect)
         return TML_OK;
     VkPipeline pipeline;
     VkCommandBuffer commands;
     tml_status status = vk_pipeline_get(tml, info, &pipeline);
-    if (status == TML_OK && device->is_preparing)
+    if (status == TML_OK && tml->is_preparing)
         return TML_OK;
     TML_THEN(status, vk_commands(tml,
                                  info->unordered ? VK_WORK_UNORDERED
@@ -482,7 +483,7 @@ tml_status vk_dispatch(tml_context *tml, const vk_dispatch_info *info)
 
 bool vk_is_recording(const tml_context *tml)
 {
-    return vk_device_of(tml)->lent_commands || vk_device_of(tml)->is_preparing;
+    return vk_device_of(tml)->lent_commands || tml->is_preparing;
 }
 
 /* The state "no barrier" accepts only "none". */
@@ -496,9 +497,15 @@ static tml_status check_barrier(tml_context *tml, const char *call, const char *
                            name);
 }
 
-static tml_status record(tml_context *tml, const char *call, VkCommandBuffer commands,
+static tml_status record(tml_context *tml, VkCommandBuffer commands,
                          const tml_vulkan_barrier *before, const tml_vulkan_barrier *after)
 {
+    static const char call[] = "tml_vulkan_record";
+    static const tml_vulkan_barrier all;
+    if (!before)
+        before = &all;
+    if (!after)
+        after = &all;
     tml_status status = check_submitting(tml, call);
     if (status == TML_OK && !commands)
         status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: commands is NULL", call);
@@ -522,19 +529,11 @@ static tml_status record(tml_context *tml, const char *call, VkCommandBuffer com
     return TML_OK;
 }
 
-tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands)
+tml_status tml_vulkan_record(tml_context *tml, VkCommandBuffer commands,
+                             const tml_vulkan_barrier *before, const tml_vulkan_barrier *after)
 {
-    static const tml_vulkan_barrier all;
     tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, record(tml, __func__, commands, &all, &all));
-}
-
-tml_status tml_vulkan_record_between(tml_context *tml, VkCommandBuffer commands,
-                                     const tml_vulkan_barrier *before,
-                                     const tml_vulkan_barrier *after)
-{
-    tml_status status = TML_ENTER(tml, before, after);
-    return status ? status : tml_leave(tml, record(tml, __func__, commands, before, after));
+    return status ? status : tml_leave(tml, record(tml, commands, before, after));
 }
 
 static tml_status record_end(tml_context *tml)
@@ -561,35 +560,6 @@ tml_status tml_vulkan_record_end(tml_context *tml)
 {
     tml_status status = TML_ENTER(tml);
     return status ? status : tml_leave(tml, record_end(tml));
-}
-
-static tml_status prepare_begin(tml_context *tml)
-{
-    tml_status status = check_submitting(tml, "tml_vulkan_prepare_begin");
-    if (status == TML_OK)
-        vk_device_of(tml)->is_preparing = true;
-    return status;
-}
-
-tml_status tml_vulkan_prepare_begin(tml_context *tml)
-{
-    tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, prepare_begin(tml));
-}
-
-static tml_status prepare_end(tml_context *tml)
-{
-    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->is_preparing)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_vulkan_prepare_end: there was no tml_vulkan_prepare_begin");
-    vk_device_of(tml)->is_preparing = false;
-    return TML_OK;
-}
-
-tml_status tml_vulkan_prepare_end(tml_context *tml)
-{
-    tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, prepare_end(tml));
 }
 
 static tml_status forget_recordings(tml_context *tml)

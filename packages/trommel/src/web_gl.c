@@ -47,13 +47,13 @@ EMSCRIPTEN_KEEPALIVE int web_exact_counts(tml_context *tml)
 }
 EMSCRIPTEN_KEEPALIVE int web_prepare_begin(tml_context *tml)
 {
-    return tml_gl_prepare_begin(tml);
+    return tml_prepare_begin(tml);
 }
 EMSCRIPTEN_KEEPALIVE int web_prepare_end(tml_context *tml)
 {
-    uint32_t left;
-    tml_status status = tml_gl_prepare_end(tml, &left);
-    reply.count = left;
+    tml_prepared prepared;
+    tml_status status = tml_prepare_end(tml, &prepared);
+    reply.count = prepared.programs_left;
     return status;
 }
 EMSCRIPTEN_KEEPALIVE void web_lost(tml_context *tml)

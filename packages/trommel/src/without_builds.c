@@ -59,14 +59,6 @@ tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_
     return tml_refuse(tml, call, "no rays in a frame");
 }
 
-size_t cast_enqueue_scratch_size(tml_context *tml, const char *call, const tml_tree_cast_desc *desc)
-{
-    (void)tml;
-    (void)call;
-    (void)desc;
-    return 0;
-}
-
 bool points_run_on_device(const tml_context *tml, tml_tree *tree)
 {
     (void)tml;

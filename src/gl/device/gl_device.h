@@ -35,7 +35,7 @@ typedef struct gl_program {
      * vertex shader; 0: none */
     GLuint fragment, vertex;
     bool is_ready;
-    bool is_lacked;       /* a call between tml_gl_prepare_begin and tml_gl_prepare_end needs it */
+    bool is_lacked;       /* a call between tml_prepare_begin and tml_prepare_end needs it */
     bool targets_checked; /* framebuffer status, of several targets: its query waits in a page */
     uint32_t sampler_count, uniform_count, uniform_room;
     gl_program_uniform *uniforms; /* samplers first; an allocation of its own */
@@ -106,8 +106,8 @@ typedef struct gl_device {
     GLuint sampler; /* nearest texel, since a caller-owned texture may have a filter */
     GLuint timer;   /* query; 0: none yet */
     bool has_timer, is_timing;
-    bool has_completion;             /* KHR_parallel_shader_compile */
-    bool is_preparing, has_taken_in; /* tml_gl_prepare_begin ... _end; a program was made ready */
+    bool has_completion; /* KHR_parallel_shader_compile */
+    bool has_taken_in;   /* since tml_prepare_begin a program was made ready */
     double timed_from;
     char *glsl; /* tml_gl_glsl; NULL: not asked for yet */
     size_t glsl_size;
@@ -184,10 +184,12 @@ uint64_t gl_slot_address(const tml_slot *slot);
 /* gl_program.c. any_rows: a texture of the draw has rows of any width. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,
                            gl_program **out);
-/* Between tml_gl_prepare_begin and tml_gl_prepare_end: starts the program's compilation, or
+/* Between tml_prepare_begin and tml_prepare_end: starts the program's compilation, or
  * completes it if the program is the next in order. *out is NULL unless the program is ready. */
 tml_status gl_program_prepare(tml_context *tml, const gl_draw_info *info, bool any_rows,
                               gl_program **out);
+void gl_prepare_begin(tml_context *tml);
+uint32_t gl_prepare_end(tml_context *tml);
 void gl_programs_close(gl_device *device);
 /* The uniform of this name; NULL: the program has none. */
 gl_program_uniform *gl_program_uniform_of(gl_program *program, const char *name, bool is_sampler);

@@ -244,8 +244,8 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     gl_device *d = gl_device_of(tml);
     gl_program *program;
     bool any_rows = !all_have_own_rows(tml, info);
-    tml_status status = d->is_preparing ? gl_program_prepare(tml, info, any_rows, &program)
-                                        : gl_program_find(tml, info, any_rows, &program);
+    tml_status status = tml->is_preparing ? gl_program_prepare(tml, info, any_rows, &program)
+                                          : gl_program_find(tml, info, any_rows, &program);
     if (status == TML_OK && !program) { /* preparing: it is not the program's turn */
         GLuint framebuffer;
         return info->targets[1] || info->targets[0]->format == GL_FORMAT_COLOURS
@@ -262,7 +262,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
     d->fn.Viewport(0, 0, (GLsizei)target->width, (GLsizei)target->height);
     if (info->are_points) {
         d->fn.Scissor(0, 0, (GLsizei)target->width, (GLsizei)target->height);
-        d->fn.DrawArrays(GL_POINTS, 0, d->is_preparing ? 0 : (GLsizei)info->count);
+        d->fn.DrawArrays(GL_POINTS, 0, tml->is_preparing ? 0 : (GLsizei)info->count);
         return TML_OK;
     }
     uint32_t rectangles[3][4];
@@ -274,7 +274,7 @@ static tml_status draw(tml_context *tml, const gl_draw_info *info)
         const uint32_t *r = rectangles[i];
         d->fn.Scissor((GLint)r[0], (GLint)r[1], (GLsizei)r[2], (GLsizei)r[3]);
         /* Vertices 3 to 5 are all in one corner: an empty triangle. */
-        d->fn.DrawArrays(GL_TRIANGLES, d->is_preparing ? 3 : 0, 3);
+        d->fn.DrawArrays(GL_TRIANGLES, tml->is_preparing ? 3 : 0, 3);
     }
     if (target->format == GL_FORMAT_COLOURS)
         d->fn.FramebufferTexture2D(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, 0, 0);

@@ -11,7 +11,6 @@ typedef struct gl_pending {
     size_t skip; /* bytes of the first word that were not requested */
     size_t
         step; /* bytes of a word among the pixels: 4, or 16 if the driver returns four components */
-    bool is_prepared; /* begun between tml_gl_prepare_begin and _end, where reads return 0 */
 } gl_pending;
 
 static bool has_functions(const gl_functions *fn)
@@ -84,9 +83,7 @@ tml_status gl_read_begin(tml_context *tml, tml_slot *slot, uint64_t offset, tml_
         return status;
     forget_fence(&d->fn, pending); /* of a read that was given up */
     pending->skip = offset % 4;
-    pending->is_prepared = d->is_preparing;
-    if (!d->is_preparing)
-        status = read_pixels(tml, slot, offset / 4, reading);
+    status = read_pixels(tml, slot, offset / 4, reading);
     gl_leave(tml);
     return status;
 }
@@ -131,11 +128,6 @@ tml_status gl_read_poll(tml_context *tml, tml_reading *reading, void *out, bool 
 {
     gl_device *d = gl_device_of(tml);
     gl_pending *pending = reading->memory;
-    if (pending->is_prepared) {
-        memset(out, 0, reading->size);
-        *done = true;
-        return TML_OK;
-    }
     tml_status status = gl_enter(tml);
     if (status != TML_OK)
         return status;

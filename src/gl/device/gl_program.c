@@ -487,57 +487,20 @@ tml_status gl_program_prepare(tml_context *tml, const gl_draw_info *info, bool a
     return status;
 }
 
-static tml_status check_engine(tml_context *tml, const char *call)
+void gl_prepare_begin(tml_context *tml)
 {
-    if (tml->engine->kind == TML_ENGINE_GL && !gl_is_float(gl_device_of(tml)))
-        return TML_OK;
-    return tml_error(
-        tml, TML_ERROR_UNSUPPORTED, "%s: this context is on engine %s%s, needs gl with integers",
-        call, tml->engine->name, tml->engine->kind == TML_ENGINE_GL ? ", on its float tier" : "");
-}
-
-static tml_status prepare_begin(tml_context *tml)
-{
-    tml_status status = check_engine(tml, "tml_gl_prepare_begin");
-    if (status != TML_OK)
-        return status;
     gl_device *d = gl_device_of(tml);
-    if (d->is_preparing)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_gl_prepare_begin: there was one before, with no tml_gl_prepare_end");
     for (gl_program *p = d->programs; p; p = p->next)
         p->is_lacked = false;
     d->has_taken_in = false;
-    d->is_preparing = true;
-    return TML_OK;
 }
 
-tml_status tml_gl_prepare_begin(tml_context *tml)
+uint32_t gl_prepare_end(tml_context *tml)
 {
-    tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, prepare_begin(tml));
-}
-
-static tml_status prepare_end(tml_context *tml, uint32_t *left)
-{
-    *left = 0;
-    tml_status status = check_engine(tml, "tml_gl_prepare_end");
-    if (status != TML_OK)
-        return status;
-    gl_device *d = gl_device_of(tml);
-    if (!d->is_preparing)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_gl_prepare_end: there was no tml_gl_prepare_begin");
-    d->is_preparing = false;
-    for (const gl_program *p = d->programs; p; p = p->next)
-        *left += p->is_lacked && !p->is_ready;
-    return TML_OK;
-}
-
-tml_status tml_gl_prepare_end(tml_context *tml, uint32_t *left)
-{
-    tml_status status = TML_ENTER(tml, left);
-    return status ? status : tml_leave(tml, prepare_end(tml, left));
+    uint32_t left = 0;
+    for (const gl_program *p = gl_device_of(tml)->programs; p; p = p->next)
+        left += p->is_lacked && !p->is_ready;
+    return left;
 }
 
 void gl_programs_close(gl_device *d)
