@@ -26,9 +26,9 @@ typedef struct subdivide_case {
     tml_subdivider *subdivider;
     tml_subdivide_uniform_desc uniform;
     tml_subdivide_adaptive_desc adaptive;
-    tml_subdivide_result result; /* whose buffers the next run fills */
-    tml_subdivide_adaptive_enqueue_desc frame;
-    uint32_t frames; /* looked at so far */
+    tml_subdivide_result result;       /* whose buffers the next run fills */
+    tml_subdivide_adaptive_desc frame; /* the same enqueued */
+    uint32_t frames;                   /* looked at so far */
     const bench_pace *pace;
     void (*take)(void *user, const bench_subdivide_row *row);
     void *take_user;
@@ -47,7 +47,7 @@ static bool run_uniform(void *user)
     subdivide_case *job = user;
     uint32_t owned = job->result.owned;
     job->uniform.buffers = job->result.buffers;
-    tml_status status = tml_subdivide_uniform(job->subdivider, &job->uniform, &job->result);
+    tml_status status = tml_subdivide_uniform_enqueue(job->subdivider, &job->uniform, &job->result);
     job->result.owned |= owned;
     return status == TML_OK;
 }
@@ -111,8 +111,8 @@ static bool run_frame(void *user)
     move_camera(job);
     memcpy(camera, job->adaptive.camera.matrix, sizeof job->adaptive.camera.matrix);
     camera[16] = WIDTH, camera[17] = HEIGHT, camera[18] = job->adaptive.camera.nearest;
-    return tml_buffer_write(job->tml, job->frame.camera, 0, TML_SUBDIVIDE_CAMERA_FLOATS, camera) ==
-               TML_OK &&
+    return tml_buffer_write(job->tml, job->frame.camera_buffer, 0, TML_SUBDIVIDE_CAMERA_FLOATS,
+                            camera) == TML_OK &&
            tml_subdivide_adaptive_enqueue(job->subdivider, &job->frame) == TML_OK;
 }
 
@@ -153,10 +153,10 @@ static tml_status check(const subdivide_case *job, const char *name, bool is_reg
                          "%s: no memory for %zu bytes on the host", name, size);
     uint32_t *indices = (uint32_t *)(points + 3 * vertices);
     tml_status status =
-        tml_buffer_read_range(job->tml, job->result.buffers.positions, 0, vertices, points);
+        tml_buffer_read_range(job->tml, job->result.buffers.mesh.positions, 0, vertices, points);
     if (status == TML_OK)
-        status =
-            tml_buffer_read_range(job->tml, job->result.buffers.indices, 0, triangles, indices);
+        status = tml_buffer_read_range(job->tml, job->result.buffers.mesh.indices, 0, triangles,
+                                       indices);
     bool is_right =
         triangles == 2 * vertices &&
         is_used(indices, triangles, (uint8_t *)(indices + 3 * triangles), vertices, is_regular);
@@ -180,12 +180,12 @@ static tml_status upload(tml_context *tml, uint32_t around, uint32_t across,
                                           &(tml_buffer_desc){.type = TML_VEC(TML_F32, 3),
                                                              .count = mesh.vertex_count,
                                                              .data = mesh.vertices},
-                                          &out->positions);
+                                          &out->mesh.positions);
     TML_THEN(status, tml_buffer_create(tml,
                                        &(tml_buffer_desc){.type = TML_VEC(TML_U32, 3),
                                                           .count = mesh.triangle_count,
                                                           .data = mesh.indices},
-                                       &out->indices));
+                                       &out->mesh.indices));
     bench_mesh_free(&mesh);
     return status;
 }
@@ -194,8 +194,8 @@ static void end_case(subdivide_case *job)
 {
     tml_subdivide_free(job->tml, &job->result);
     tml_subdivider_destroy(job->tml, job->subdivider);
-    tml_buffer_destroy(job->tml, job->mesh.positions);
-    tml_buffer_destroy(job->tml, job->mesh.indices);
+    tml_buffer_destroy(job->tml, job->mesh.mesh.positions);
+    tml_buffer_destroy(job->tml, job->mesh.mesh.indices);
 }
 
 static void time_case(bench_job timed, const char *key, tml_status *status)
@@ -219,7 +219,7 @@ static tml_status time_uniform(subdivide_case job)
     tml_context *tml = job.tml;
     tml_status status = upload(tml, COARSE_AROUND, COARSE_ACROSS, &job.mesh);
     TML_THEN(status, tml_subdivider_create(tml, &job.mesh, &job.subdivider));
-    TML_THEN(status, tml_subdivide_uniform(job.subdivider, &job.uniform, &job.result));
+    TML_THEN(status, tml_subdivide_uniform_enqueue(job.subdivider, &job.uniform, &job.result));
     TML_THEN(status, check(&job, "uniform", true));
     bench_job timed = {.user = &job, .run = run_uniform, .device = tml};
     timed.name = "topology and positions", timed.before = renew;
@@ -231,7 +231,7 @@ static tml_status time_uniform(subdivide_case job)
     if (status == TML_OK) {
         tml_subdivide_free(tml, &job.result);
         job.uniform.buffers = job.result.buffers;
-        status = tml_subdivide_uniform(job.subdivider, &job.uniform, &job.result);
+        status = tml_subdivide_uniform_enqueue(job.subdivider, &job.uniform, &job.result);
     }
     TML_THEN(status, check(&job, "limit", true));
     time_case(timed, "limit", &status);
@@ -244,7 +244,7 @@ static tml_status time_uniform(subdivide_case job)
 static tml_status make_frame(subdivide_case *job)
 {
     tml_context *tml = job->tml;
-    tml_subdivide_buffers *to = &job->adaptive.buffers;
+    tml_mesh_buffers *to = &job->frame.buffers.mesh;
     const uint64_t vertices = job->result.vertex_count + job->result.vertex_count / 4;
     const uint64_t triangles = job->result.triangle_count + job->result.triangle_count / 4;
     const struct {
@@ -252,14 +252,13 @@ static tml_status make_frame(subdivide_case *job)
         tml_buffer_desc desc;
     } all[] = {{&to->positions, {.type = TML_VEC(TML_F32, 3), .count = vertices}},
                {&to->indices, {.type = TML_VEC(TML_U32, 3), .count = triangles}},
-               {&job->frame.camera, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}},
+               {&job->frame.camera_buffer, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}},
                {&job->frame.counts, {.type = TML_U32, .count = 3}},
                {&job->frame.draw, {.type = TML_U32, .count = 5}}};
     tml_status status = TML_OK;
     tml_subdivide_free(tml, &job->result);
     for (size_t i = 0; i < sizeof all / sizeof *all && status == TML_OK; i++)
         status = tml_buffer_create(tml, &all[i].desc, all[i].buffer);
-    job->frame.adaptive = &job->adaptive;
     return status;
 }
 
@@ -273,7 +272,7 @@ static tml_status check_frame(subdivide_case *job)
     if (status != TML_OK)
         return status;
     job->result = (tml_subdivide_result){
-        .buffers = job->adaptive.buffers, .vertex_count = counts[0], .triangle_count = counts[1]};
+        .buffers = job->frame.buffers, .vertex_count = counts[0], .triangle_count = counts[1]};
     return counts[2]
                ? tml_error(job->tml, TML_ERROR_CAPACITY, "enqueued: too little room, %u", counts[2])
                : check(job, "enqueued", false);
@@ -282,8 +281,10 @@ static tml_status check_frame(subdivide_case *job)
 static void time_frame(subdivide_case *job, tml_status *status)
 {
     const uint32_t depth = job->result.depth;
+    job->frame = job->adaptive;
+    job->frame.buffers = (tml_subdivide_buffers){.origins = {0, 0}};
+    job->frame.max_depth = depth;
     TML_THEN(*status, make_frame(job));
-    job->adaptive.max_depth = depth;
     TML_THEN(*status, check_frame(job));
     time_case((bench_job){.user = job,
                           .name = "the same, enqueued in a frame",
@@ -291,9 +292,9 @@ static void time_frame(subdivide_case *job, tml_status *status)
                           .device = job->tml},
               "frame", status);
     TML_THEN(*status, check_frame(job));
-    tml_buffer_destroy(job->tml, job->adaptive.buffers.positions);
-    tml_buffer_destroy(job->tml, job->adaptive.buffers.indices);
-    tml_buffer_destroy(job->tml, job->frame.camera);
+    tml_buffer_destroy(job->tml, job->frame.buffers.mesh.positions);
+    tml_buffer_destroy(job->tml, job->frame.buffers.mesh.indices);
+    tml_buffer_destroy(job->tml, job->frame.camera_buffer);
     tml_buffer_destroy(job->tml, job->frame.counts);
     tml_buffer_destroy(job->tml, job->frame.draw);
     job->result = (tml_subdivide_result){.owned = 0};

@@ -141,11 +141,11 @@ static tml_subdivider *make_torus(tml_context *tml, const options *o)
         {.type = TML_VEC(TML_U32, 3), .count = 2 * count, .data = corners}};
     tml_subdivider_desc desc = {.boundary = TML_BOUNDARY_EDGE_ONLY};
     tml_subdivider *torus;
-    MUST(tml_buffer_create(tml, &buffers[0], &desc.positions));
-    MUST(tml_buffer_create(tml, &buffers[1], &desc.indices));
+    MUST(tml_buffer_create(tml, &buffers[0], &desc.mesh.positions));
+    MUST(tml_buffer_create(tml, &buffers[1], &desc.mesh.indices));
     MUST(tml_subdivider_create(tml, &desc, &torus));
-    tml_buffer_destroy(tml, desc.positions);
-    tml_buffer_destroy(tml, desc.indices);
+    tml_buffer_destroy(tml, desc.mesh.positions);
+    tml_buffer_destroy(tml, desc.mesh.indices);
     free(points);
     free(corners);
     return torus;
@@ -155,7 +155,6 @@ typedef struct flight {
     tml_subdivider *torus;
     tml_vulkan_memory at[4]; /* vertices, normals, indices, draw arguments */
     tml_subdivide_adaptive_desc what;
-    tml_subdivide_adaptive_enqueue_desc frame;
 } flight;
 
 /* The indices are lent at offset 0, as in animated_surface. A closed mesh has half as many vertices
@@ -171,7 +170,7 @@ static void make_flight(tml_context *tml, renderer *r, const options *o, flight 
                            .threshold = (float)o->pixels,
                            .max_depth = o->depth,
                            .normals = true}};
-    tml_subdivide_buffers *to = &f->what.buffers;
+    tml_mesh_buffers *to = &f->what.buffers.mesh;
     const struct {
         tml_buffer *buffer;
         tml_buffer_desc desc;
@@ -179,14 +178,13 @@ static void make_flight(tml_context *tml, renderer *r, const options *o, flight 
         {&to->positions, {.type = vec3_type, .count = vertices}},
         {&to->normals, {.type = vec3_type, .count = vertices}},
         {&to->indices, {.type = TML_VEC(TML_U32, 3), .count = o->room, .vulkan = &indices_at}},
-        {&f->frame.draw, {.type = TML_U32, .count = 5}},
-        {&f->frame.counts, {.type = TML_U32, .count = 3}},
-        {&f->frame.camera, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}}};
+        {&f->what.draw, {.type = TML_U32, .count = 5}},
+        {&f->what.counts, {.type = TML_U32, .count = 3}},
+        {&f->what.camera_buffer, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         MUST(tml_buffer_create(tml, &all[i].desc, all[i].buffer));
     for (int i = 0; i < 4; i++)
         MUST(tml_vulkan_buffer(tml, *all[i].buffer, &f->at[i], NULL));
-    f->frame.adaptive = &f->what;
 }
 
 static void subdivide(tml_context *tml, const renderer *r, const flight *f, view seen)
@@ -195,8 +193,8 @@ static void subdivide(tml_context *tml, const renderer *r, const flight *f, view
                                       .params = {.f = {seen.angle, (float)r->size.width,
                                                        (float)r->size.height}},
                                       .length = {.count = TML_SUBDIVIDE_CAMERA_FLOATS},
-                                      .out = {f->frame.camera}}));
-    MUST(tml_subdivide_adaptive_enqueue(f->torus, &f->frame));
+                                      .out = {f->what.camera_buffer}}));
+    MUST(tml_subdivide_adaptive_enqueue(f->torus, &f->what));
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */
@@ -207,12 +205,13 @@ static bool is_right(tml_context *tml, const flight *f, const uint32_t counts[3]
     float camera[TML_SUBDIVIDE_CAMERA_FLOATS];
     tml_subdivide_adaptive_desc waiting = f->what;
     tml_subdivide_result mesh;
-    MUST(tml_buffer_read(tml, f->frame.camera, camera));
+    MUST(tml_buffer_read(tml, f->what.camera_buffer, camera));
     memcpy(waiting.camera.matrix, camera, sizeof waiting.camera.matrix);
     waiting.camera.width = (uint32_t)camera[16];
     waiting.camera.height = (uint32_t)camera[17];
     waiting.camera.nearest = camera[18];
-    waiting.buffers = (tml_subdivide_buffers){.positions = {0, 0}};
+    waiting.buffers = (tml_subdivide_buffers){.origins = {0, 0}};
+    waiting.camera_buffer = waiting.counts = waiting.draw = (tml_buffer){0, 0};
     MUST(tml_subdivide_adaptive(f->torus, &waiting, &mesh));
     printf("%llu vertices and %llu triangles by the call that waits\n",
            (unsigned long long)mesh.vertex_count, (unsigned long long)mesh.triangle_count);
@@ -221,8 +220,8 @@ static bool is_right(tml_context *tml, const flight *f, const uint32_t counts[3]
     uint8_t *mine = malloc(size + 1), *theirs = malloc(size + 1);
     right = right && mine && theirs;
     if (right) {
-        MUST(tml_buffer_read_range(tml, f->what.buffers.indices, 0, counts[1], mine));
-        MUST(tml_buffer_read_range(tml, mesh.buffers.indices, 0, counts[1], theirs));
+        MUST(tml_buffer_read_range(tml, f->what.buffers.mesh.indices, 0, counts[1], mine));
+        MUST(tml_buffer_read_range(tml, mesh.buffers.mesh.indices, 0, counts[1], theirs));
         right = memcmp(mine, theirs, size) == 0;
     }
     free(mine);
@@ -285,7 +284,7 @@ int main(int argc, char **argv)
     /* In advance; so recording makes no pipelines and needs no memory. */
     tml_prepared prepared;
     MUST(tml_prepare_begin(tml));
-    MUST(tml_subdivide_adaptive_enqueue(f.torus, &f.frame));
+    MUST(tml_subdivide_adaptive_enqueue(f.torus, &f.what));
     MUST(tml_prepare_end(tml, &prepared));
     MUST(tml_reserve(tml, prepared.scratch_size));
     subdivide(tml, &r, &f, view_of(&r, 0));
@@ -294,7 +293,7 @@ int main(int argc, char **argv)
     double start = seconds();
     draw_frames(tml, &r, &all, &f, o.frames);
     printf("%u frames: %.2f ms a frame\n", o.frames, 1000 * (seconds() - start) / o.frames);
-    MUST(tml_buffer_read(tml, f.frame.counts, counts));
+    MUST(tml_buffer_read(tml, f.what.counts, counts));
     const double share = covered(&r);
     printf("%u vertices and %u triangles%s cover %.1f%%\n", counts[0], counts[1],
            counts[2] ? ", for which there is too little room," : "", 100 * share);

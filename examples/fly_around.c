@@ -83,8 +83,8 @@ static void write_frame(tml_context *tml, const char *directory, uint32_t frame,
     const float *m = camera->matrix;
     void *points, *triangles;
     memset(picture, 0, sizeof picture);
-    check(tml, tml_buffer_map(tml, mesh->buffers.positions, &points));
-    check(tml, tml_buffer_map(tml, mesh->buffers.indices, &triangles));
+    check(tml, tml_buffer_map(tml, mesh->buffers.mesh.positions, &points));
+    check(tml, tml_buffer_map(tml, mesh->buffers.mesh.indices, &triangles));
     for (uint64_t t = 0; t < mesh->triangle_count; t++) {
         double x[3], y[3];
         bool is_before = true;
@@ -101,8 +101,8 @@ static void write_frame(tml_context *tml, const char *directory, uint32_t frame,
         for (uint32_t k = 0; is_before && is_front && k < 3; k++)
             draw_line(picture, x[k], y[k], x[(k + 1) % 3], y[(k + 1) % 3]);
     }
-    tml_buffer_unmap(tml, mesh->buffers.positions);
-    tml_buffer_unmap(tml, mesh->buffers.indices);
+    tml_buffer_unmap(tml, mesh->buffers.mesh.positions);
+    tml_buffer_unmap(tml, mesh->buffers.mesh.indices);
 
     char path[1024];
     snprintf(path, sizeof path, "%s/frame_%02u.pgm", directory, frame);
@@ -138,7 +138,8 @@ int main(int argc, char **argv)
     tml_subdivider *surface;
     check(tml,
           tml_subdivider_create(
-              tml, &(tml_subdivider_desc){.positions = positions, .indices = indices}, &surface));
+              tml, &(tml_subdivider_desc){.mesh = {.positions = positions, .indices = indices}},
+              &surface));
 
     for (uint32_t frame = 0; frame < FRAMES; frame++) {
         double turn = 6.283185307179586 * frame / FRAMES;

@@ -10,16 +10,16 @@ static void take_mesh(tml_subdivider_desc *desc, uint64_t *vertices, uint64_t *t
     if (take() < 96) { /* a tetrahedron, or less of it */
         *vertices = 4;
         *triangles = 4 - below(4);
-        desc->positions = make(TML_VEC(TML_F32, 3), 4, CONTENTS_FINITE, 0);
-        desc->indices = make(TML_VEC(TML_U32, 3), *triangles, CONTENTS_BELOW, 4);
-        put(desc->positions, TML_VEC(TML_F32, 3), 4, corners);
-        put(desc->indices, TML_VEC(TML_U32, 3), *triangles, faces);
+        desc->mesh.positions = make(TML_VEC(TML_F32, 3), 4, CONTENTS_FINITE, 0);
+        desc->mesh.indices = make(TML_VEC(TML_U32, 3), *triangles, CONTENTS_BELOW, 4);
+        put(desc->mesh.positions, TML_VEC(TML_F32, 3), 4, corners);
+        put(desc->mesh.indices, TML_VEC(TML_U32, 3), *triangles, faces);
         return;
     }
     *vertices = 1 + below(12);
     *triangles = below(12);
-    desc->positions = make(TML_VEC(TML_F32, 3), *vertices, CONTENTS_FINITE, 0);
-    desc->indices = make(TML_VEC(TML_U32, 3), *triangles, CONTENTS_BELOW, *vertices);
+    desc->mesh.positions = make(TML_VEC(TML_F32, 3), *vertices, CONTENTS_FINITE, 0);
+    desc->mesh.indices = make(TML_VEC(TML_U32, 3), *triangles, CONTENTS_BELOW, *vertices);
 }
 
 static tml_subdivider_desc take_subdivider(void)
@@ -61,9 +61,9 @@ static tml_subdivide_buffers take_buffers(void)
     if (take() < 208)
         return buffers;
     uint64_t room = take_bool() ? 3000 : take();
-    buffers.positions = maybe_out(TML_VEC(TML_F32, 3), room);
-    buffers.normals = maybe_out(TML_VEC(TML_F32, 3), room);
-    buffers.indices = maybe_out(TML_VEC(TML_U32, 3), room);
+    buffers.mesh.positions = maybe_out(TML_VEC(TML_F32, 3), room);
+    buffers.mesh.normals = maybe_out(TML_VEC(TML_F32, 3), room);
+    buffers.mesh.indices = maybe_out(TML_VEC(TML_U32, 3), room);
     buffers.attributes[below(TML_SUBDIVIDE_MAX_ATTRIBUTES)] = maybe_out(TML_F32, room);
     buffers.channel_values[below(TML_SUBDIVIDE_MAX_CHANNELS)] =
         maybe_out(TML_VEC(TML_F32, 2), room);
@@ -75,9 +75,9 @@ static tml_subdivide_buffers take_buffers(void)
 
 static void check_result(const tml_subdivide_result *result, const tml_subdivide_buffers *given)
 {
-    const uint32_t *indices = elements_of(result->buffers.indices);
-    DEMAND(count_of(result->buffers.positions) >= result->vertex_count);
-    DEMAND(count_of(result->buffers.indices) >= result->triangle_count);
+    const uint32_t *indices = elements_of(result->buffers.mesh.indices);
+    DEMAND(count_of(result->buffers.mesh.positions) >= result->vertex_count);
+    DEMAND(count_of(result->buffers.mesh.indices) >= result->triangle_count);
     for (uint64_t i = 0; i < 3 * result->triangle_count; i++)
         DEMAND(indices[i] < result->vertex_count);
     for (int c = 0; c < TML_SUBDIVIDE_MAX_CHANNELS; c++) {
@@ -87,12 +87,12 @@ static void check_result(const tml_subdivide_result *result, const tml_subdivide
     }
     note_number(result->vertex_count);
     note_number(result->triangle_count);
-    if (tml_buffer_is_none(given->positions))
-        note_buffer(result->buffers.positions);
-    if (tml_buffer_is_none(given->indices))
-        note_buffer(result->buffers.indices);
-    if (tml_buffer_is_none(given->normals))
-        note_buffer(result->buffers.normals);
+    if (tml_buffer_is_none(given->mesh.positions))
+        note_buffer(result->buffers.mesh.positions);
+    if (tml_buffer_is_none(given->mesh.indices))
+        note_buffer(result->buffers.mesh.indices);
+    if (tml_buffer_is_none(given->mesh.normals))
+        note_buffer(result->buffers.mesh.normals);
 }
 
 static void uniform(tml_subdivider *subdivider)
@@ -101,30 +101,30 @@ static void uniform(tml_subdivider *subdivider)
     tml_subdivide_uniform_desc desc = {.levels = which >= 248 ? (uint32_t)wild() : which % 4,
                                        .limit = which & 8,
                                        .normals = which & 16};
-    tml_subdivide_result counts, result;
-    bool is_counted = CALL(tml_subdivide_uniform_counts, subdivider, desc.levels, &counts);
-    if (is_counted && counts.triangle_count > 20000)
+    tml_subdivide_result result;
+    tml_subdivider_info counts;
+    tml_subdivider_describe(subdivider, desc.levels, &counts);
+    if (desc.levels <= TML_SUBDIVIDE_MAX_LEVELS && counts.triangle_count > 20000)
         return;
     desc.buffers = take_buffers();
-    if (CALL(tml_subdivide_uniform, subdivider, &desc, &result)) {
-        DEMAND(is_counted && counts.vertex_count == result.vertex_count &&
+    if (CALL(tml_subdivide_uniform_enqueue, subdivider, &desc, &result)) {
+        DEMAND(counts.vertex_count == result.vertex_count &&
                counts.triangle_count == result.triangle_count);
         check_result(&result, &desc.buffers);
         tml_subdivide_free(tml, &result);
     }
 }
 
-static void enqueued(tml_subdivider *subdivider, tml_subdivide_adaptive_desc adaptive)
+static void enqueued(tml_subdivider *subdivider, tml_subdivide_adaptive_desc desc)
 {
-    tml_subdivide_adaptive_enqueue_desc desc = {.adaptive = seldom() ? NULL : &adaptive,
-                                                .level_triangles = mostly(take_bool() ? 3000 : 0),
-                                                .camera = maybe_out(TML_F32, 20),
-                                                .counts = maybe_out(TML_U32, 3),
-                                                .draw = maybe_out(TML_U32, 5)};
+    desc.level_triangles = mostly(take_bool() ? 3000 : 0);
+    desc.camera_buffer = maybe_out(TML_F32, 20);
+    desc.counts = maybe_out(TML_U32, 3);
+    desc.draw = maybe_out(TML_U32, 5);
     if (desc.level_triangles > 1 << 16) /* what it says is allocated */
         desc.level_triangles = 0;
-    if (!adaptive.max_depth || adaptive.max_depth > 4)
-        adaptive.max_depth = 4;
+    if (!desc.max_depth || desc.max_depth > 4)
+        desc.max_depth = 4;
     (void)SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &desc));
     (void)CALL(tml_subdivide_adaptive_enqueue, subdivider, &desc);
 }
@@ -143,7 +143,7 @@ static void adaptive(tml_subdivider *subdivider, const tml_subdivider_info *info
         .camera = {.width = (uint32_t)mostly(100),
                    .height = (uint32_t)mostly(80),
                    .nearest = (float)mostly_float(0),
-                   .everywhere = how & 8}};
+                   .measure_outside = how & 8}};
     for (int i = 0; i < 16; i++)
         desc.camera.matrix[i] = (float)mostly_float(matrix[i]);
     desc.budget = mostly(how & 16 ? info->triangle_count + take() : 0);
@@ -172,7 +172,7 @@ void desc_subdivide(void)
         return;
     }
     tml_subdivider_info info;
-    tml_subdivider_describe(subdivider, &info);
+    tml_subdivider_describe(subdivider, 0, &info);
     note_number(info.edge_count);
     for (int calls = 0; calls < 2; calls++) {
         if (take_bool())
@@ -180,7 +180,7 @@ void desc_subdivide(void)
         else
             uniform(subdivider);
         if (take() >= 192)
-            (void)CALL(tml_subdivider_move, subdivider,
+            (void)CALL(tml_subdivider_move_enqueue, subdivider,
                        make(TML_VEC(TML_F32, 3), info.vertex_count - info.split_vertices,
                             CONTENTS_FINITE, 0));
     }

@@ -172,11 +172,11 @@ tml_status test_mesh_subdivider(tml_context *tml, const test_mesh *mesh,
 {
     tml_subdivider_desc desc = *base;
     *out = NULL;
-    tml_status status =
-        buffer_of(tml, TML_VEC(TML_F32, 3), mesh->vertex_count, mesh->positions, &desc.positions);
+    tml_status status = buffer_of(tml, TML_VEC(TML_F32, 3), mesh->vertex_count, mesh->positions,
+                                  &desc.mesh.positions);
     if (!status)
         status = buffer_of(tml, TML_VEC(TML_U32, 3), mesh->triangle_count, mesh->triangles,
-                           &desc.indices);
+                           &desc.mesh.indices);
     if (!status && mesh->crease_count)
         status = buffer_of(tml, TML_VEC(TML_U32, 2), mesh->crease_count, mesh->creases,
                            &desc.crease_edges);
@@ -190,8 +190,8 @@ tml_status test_mesh_subdivider(tml_context *tml, const test_mesh *mesh,
                            &desc.corner_sharpness);
     if (!status)
         status = tml_subdivider_create(tml, &desc, out);
-    tml_buffer_destroy(tml, desc.positions);
-    tml_buffer_destroy(tml, desc.indices);
+    tml_buffer_destroy(tml, desc.mesh.positions);
+    tml_buffer_destroy(tml, desc.mesh.indices);
     tml_buffer_destroy(tml, desc.crease_edges);
     tml_buffer_destroy(tml, desc.crease_sharpness);
     tml_buffer_destroy(tml, desc.corners);

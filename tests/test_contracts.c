@@ -547,16 +547,14 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_subdivider_create, (NULL, &subdivider_desc, &subdivider_out), "tml")                     \
     X(tml_subdivider_create, (tml, NULL, &subdivider_out), "desc")                                 \
     X(tml_subdivider_create, (tml, &subdivider_desc, NULL), "out")                                 \
-    X(tml_subdivider_move, (NULL, positions), "subdivider")                                        \
-    X(tml_subdivide_uniform_counts, (NULL, 1, &subdivided), "subdivider")                          \
-    X(tml_subdivide_uniform_counts, (subdivider, 1, NULL), "out")                                  \
-    X(tml_subdivide_uniform, (NULL, &uniform, &subdivided), "subdivider")                          \
-    X(tml_subdivide_uniform, (subdivider, NULL, &subdivided), "desc")                              \
-    X(tml_subdivide_uniform, (subdivider, &uniform, NULL), "out")                                  \
+    X(tml_subdivider_move_enqueue, (NULL, positions), "subdivider")                                \
+    X(tml_subdivide_uniform_enqueue, (NULL, &uniform, &subdivided), "subdivider")                  \
+    X(tml_subdivide_uniform_enqueue, (subdivider, NULL, &subdivided), "desc")                      \
+    X(tml_subdivide_uniform_enqueue, (subdivider, &uniform, NULL), "out")                          \
     X(tml_subdivide_adaptive, (NULL, &adaptive, &subdivided), "subdivider")                        \
     X(tml_subdivide_adaptive, (subdivider, NULL, &subdivided), "desc")                             \
     X(tml_subdivide_adaptive, (subdivider, &adaptive, NULL), "out")                                \
-    X(tml_subdivide_adaptive_enqueue, (NULL, &frame), "subdivider")                                \
+    X(tml_subdivide_adaptive_enqueue, (NULL, &adaptive), "subdivider")                             \
     X(tml_subdivide_adaptive_enqueue, (subdivider, NULL), "desc")
 
 #ifdef TML_GL
@@ -676,12 +674,12 @@ TEST(null_is_refused_by_every_call)
     tml_collide_result pairs;
     const tml_collide_distance_desc apart = {.a = tree, .b = tree};
     tml_collide_distance_result nearest;
-    const tml_subdivider_desc subdivider_desc = {.positions = positions, .indices = triangle};
+    const tml_subdivider_desc subdivider_desc = {
+        .mesh = {.positions = positions, .indices = triangle}};
     tml_subdivider *subdivider = NULL, *subdivider_out;
     CHECK_OK(tml, tml_subdivider_create(tml, &subdivider_desc, &subdivider));
     const tml_subdivide_uniform_desc uniform = {.levels = 1};
     const tml_subdivide_adaptive_desc adaptive = {.max_depth = 1};
-    const tml_subdivide_adaptive_enqueue_desc frame = {.adaptive = &adaptive};
     tml_subdivide_result subdivided;
     double seconds = 0; /* of the GPU engines' clocks */
     (void)seconds;
@@ -757,8 +755,8 @@ TEST(null_is_refused_by_every_call)
     tml_tree_describe(NULL, &(tml_tree_info){0});
     tml_tree_describe(tree, NULL);
     tml_subdivider_destroy(tml, NULL);
-    tml_subdivider_describe(NULL, &(tml_subdivider_info){0});
-    tml_subdivider_describe(subdivider, NULL);
+    tml_subdivider_describe(NULL, 0, &(tml_subdivider_info){0});
+    tml_subdivider_describe(subdivider, 0, NULL);
     CHECK_STATUS(tml_meter_weights(TML_METER_SPOT, 4, 4, 2, 2, NULL), TML_ERROR_INVALID_ARGUMENT);
     CHECK(isnan(tml_image_percentile(NULL, 50)));
     tml_mip_level(4, 4, 1, NULL, NULL, NULL);

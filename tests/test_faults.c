@@ -1283,15 +1283,15 @@ static tml_subdivider *subdivider_of(fault_run *r, bool with_all)
 {
     static sheet s;
     sheet_make(&s, false);
-    tml_subdivider_desc desc = {.positions = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
-                                .indices =
-                                    fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles)};
+    tml_subdivider_desc desc = {
+        .mesh = {.positions = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices),
+                 .indices = fault_buffer(r, triangle_type, SHEET_TRIANGLES, s.triangles)}};
     if (with_all) {
         static const uint32_t edges[2][2] = {{20, 21}, {21, 22}}, corners[] = {5};
         static const float sharpness[] = {1.5f, 2};
         desc.attributes[0] = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
         desc.channels[0].values = fault_buffer(r, TML_VEC(TML_F32, 2), SHEET_VERTICES, s.vertices);
-        desc.channels[0].indices = desc.indices;
+        desc.channels[0].indices = desc.mesh.indices;
         desc.crease_edges = fault_buffer(r, TML_VEC(TML_U32, 2), 2, edges);
         desc.crease_sharpness = fault_buffer(r, TML_F32, 2, sharpness);
         desc.corners = fault_buffer(r, TML_U32, 1, corners);
@@ -1311,10 +1311,10 @@ static void take_subdivided(fault_run *r, tml_subdivide_result *out)
     if (r->status != TML_OK)
         return;
     FAULT_CHECK(out->triangle_count >= SHEET_TRIANGLES);
-    fault_take(r, out->buffers.positions, out->vertex_count);
-    fault_take(r, out->buffers.indices, out->triangle_count);
-    if (!tml_buffer_is_none(out->buffers.normals))
-        fault_take(r, out->buffers.normals, out->vertex_count);
+    fault_take(r, out->buffers.mesh.positions, out->vertex_count);
+    fault_take(r, out->buffers.mesh.indices, out->triangle_count);
+    if (!tml_buffer_is_none(out->buffers.mesh.normals))
+        fault_take(r, out->buffers.mesh.normals, out->vertex_count);
     if (!tml_buffer_is_none(out->buffers.attributes[0]))
         fault_take(r, out->buffers.attributes[0], out->vertex_count);
     if (!tml_buffer_is_none(out->buffers.channel_values[0]))
@@ -1327,22 +1327,22 @@ static void run_uniform(fault_run *r)
     for (uint32_t levels = 1; levels <= 2; levels++) {
         tml_subdivide_result out;
         memset(&out, 0, sizeof out);
-        FAULT_DO(r,
-                 tml_subdivide_uniform(subdivider,
-                                       &(tml_subdivide_uniform_desc){
-                                           .levels = levels, .limit = true, .normals = levels == 2},
-                                       &out));
+        FAULT_DO(r, tml_subdivide_uniform_enqueue(
+                        subdivider,
+                        &(tml_subdivide_uniform_desc){
+                            .levels = levels, .limit = true, .normals = levels == 2},
+                        &out));
         take_subdivided(r, &out);
         tml_subdivide_free(r->tml, &out);
     }
     static sheet s;
     sheet_make(&s, true);
     tml_buffer moved = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
-    FAULT_DO(r, tml_subdivider_move(subdivider, moved));
+    FAULT_DO(r, tml_subdivider_move_enqueue(subdivider, moved));
     tml_subdivide_result out;
     memset(&out, 0, sizeof out);
-    FAULT_DO(r,
-             tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 1}, &out));
+    FAULT_DO(r, tml_subdivide_uniform_enqueue(subdivider,
+                                              &(tml_subdivide_uniform_desc){.levels = 1}, &out));
     take_subdivided(r, &out);
     tml_subdivide_free(r->tml, &out);
     tml_subdivider_destroy(r->tml, subdivider);
@@ -1351,10 +1351,9 @@ static void run_uniform(fault_run *r)
 static void run_adaptive_enqueue(fault_run *r)
 {
     tml_subdivider *subdivider = subdivider_of(r, false);
-    tml_subdivide_adaptive_desc what = {.threshold = 0.9f, .max_depth = 2};
-    tml_subdivide_adaptive_enqueue_desc desc = {.adaptive = &what};
-    what.buffers.positions = fault_buffer(r, vec3_type, 3000, NULL);
-    what.buffers.indices = fault_buffer(r, triangle_type, 3000, NULL);
+    tml_subdivide_adaptive_desc desc = {.threshold = 0.9f, .max_depth = 2};
+    desc.buffers.mesh.positions = fault_buffer(r, vec3_type, 3000, NULL);
+    desc.buffers.mesh.indices = fault_buffer(r, triangle_type, 3000, NULL);
     desc.counts = fault_buffer(r, TML_U32, 3, NULL);
     desc.draw = fault_buffer(r, TML_U32, 5, NULL);
     FAULT_DO(r, tml_subdivide_adaptive_enqueue(subdivider, &desc));
@@ -1362,8 +1361,8 @@ static void run_adaptive_enqueue(fault_run *r)
     FAULT_DO(r, tml_buffer_read(r->tml, desc.counts, counts));
     fault_hash(r, counts, sizeof counts);
     fault_take(r, desc.draw, 5);
-    fault_take(r, what.buffers.positions, counts[0]);
-    fault_take(r, what.buffers.indices, counts[1]);
+    fault_take(r, desc.buffers.mesh.positions, counts[0]);
+    fault_take(r, desc.buffers.mesh.indices, counts[1]);
     tml_subdivider_destroy(r->tml, subdivider);
 }
 

@@ -567,20 +567,19 @@ static void subdivide_without_a_wait(tml_context *tml)
     float camera[TML_SUBDIVIDE_CAMERA_FLOATS] = {1, 0, 0, 0, 0,  1, 0,   0,   0, 0,
                                                  1, 0, 0, 0, -1, 5, 640, 640, 1, 0};
     const tml_type vec3_type = TML_VEC(TML_F32, 3), triangle_type = TML_VEC(TML_U32, 3);
-    tml_subdivide_adaptive_desc what = {
+    tml_subdivide_adaptive_desc frame = {
         .criterion = TML_SPLIT_PIXELS, .threshold = 12, .max_depth = 4, .normals = true};
-    tml_subdivide_adaptive_enqueue_desc frame = {.adaptive = &what};
     tml_subdivider_desc mesh = {.boundary = TML_BOUNDARY_EDGE_ONLY};
     struct {
         tml_buffer *buffer;
         tml_buffer_desc desc;
     } all[] = {
-        {&mesh.positions, {.type = vec3_type, .count = 4, .data = corners}},
-        {&mesh.indices, {.type = triangle_type, .count = 4, .data = faces}},
-        {&what.buffers.positions, {.type = vec3_type, .count = ROOM}},
-        {&what.buffers.normals, {.type = vec3_type, .count = ROOM}},
-        {&what.buffers.indices, {.type = triangle_type, .count = ROOM}},
-        {&frame.camera, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}},
+        {&mesh.mesh.positions, {.type = vec3_type, .count = 4, .data = corners}},
+        {&mesh.mesh.indices, {.type = triangle_type, .count = 4, .data = faces}},
+        {&frame.buffers.mesh.positions, {.type = vec3_type, .count = ROOM}},
+        {&frame.buffers.mesh.normals, {.type = vec3_type, .count = ROOM}},
+        {&frame.buffers.mesh.indices, {.type = triangle_type, .count = ROOM}},
+        {&frame.camera_buffer, {.type = TML_F32, .count = TML_SUBDIVIDE_CAMERA_FLOATS}},
         {&frame.counts, {.type = TML_U32, .count = 3}},
         {&frame.draw, {.type = TML_U32, .count = 5}},
     };
@@ -592,7 +591,8 @@ static void subdivide_without_a_wait(tml_context *tml)
     uint32_t before = 0;
     for (int turn = 0; turn < 4; turn++) {
         camera[15] = 5.0f - 0.5f * (float)turn;
-        CHECK_OK(tml, tml_buffer_write(tml, frame.camera, 0, TML_SUBDIVIDE_CAMERA_FLOATS, camera));
+        CHECK_OK(tml, tml_buffer_write(tml, frame.camera_buffer, 0, TML_SUBDIVIDE_CAMERA_FLOATS,
+                                       camera));
         gl_driver.waits = gl_driver.allocations = 0;
         CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &frame));
         if (turn > 1) { /* programs and the pool's textures are there */

@@ -24,10 +24,10 @@ static float *uniform_points(tml_context *tml, tml_subdivider *subdivider, uint3
                              bool limit, uint64_t *count)
 {
     tml_subdivide_result result;
-    CHECK_OK(tml, tml_subdivide_uniform(
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(
                       subdivider, &(tml_subdivide_uniform_desc){.levels = levels, .limit = limit},
                       &result));
-    float *points = fetch(tml, result.buffers.positions, result.vertex_count);
+    float *points = fetch(tml, result.buffers.mesh.positions, result.vertex_count);
     *count = result.vertex_count;
     tml_subdivide_free(tml, &result);
     return points;
@@ -58,20 +58,22 @@ TEST(counts_follow_the_formulas)
         tml_subdivider *subdivider =
             prepare(tml, (enum test_mesh_kind)kind, &(tml_subdivider_desc){0});
         tml_subdivider_info info;
-        tml_subdivider_describe(subdivider, &info);
+        tml_subdivider_describe(subdivider, 0, &info);
         uint64_t v = info.vertex_count, e = info.edge_count, f = info.triangle_count;
         for (uint32_t l = 0; l < 5; l++) {
-            tml_subdivide_result counts, made;
-            CHECK_OK(tml, tml_subdivide_uniform_counts(subdivider, l, &counts));
+            tml_subdivide_result made;
+            tml_subdivider_info counts;
+            tml_subdivider_describe(subdivider, l, &counts);
             CHECK_EQ_U64(counts.vertex_count, v);
             CHECK_EQ_U64(counts.triangle_count, f);
-            CHECK_OK(tml, tml_subdivide_uniform(subdivider,
-                                                &(tml_subdivide_uniform_desc){.levels = l}, &made));
+            CHECK_OK(tml, tml_subdivide_uniform_enqueue(
+                              subdivider, &(tml_subdivide_uniform_desc){.levels = l}, &made));
             tml_mesh_stats stats;
-            CHECK_OK(tml, tml_mesh_examine(tml,
-                                           &(tml_mesh_buffers){.positions = made.buffers.positions,
-                                                               .indices = made.buffers.indices},
-                                           false, &stats));
+            CHECK_OK(tml,
+                     tml_mesh_examine(tml,
+                                      &(tml_mesh_buffers){.positions = made.buffers.mesh.positions,
+                                                          .indices = made.buffers.mesh.indices},
+                                      false, &stats));
             CHECK_EQ_U64(stats.boundary_edges, info.boundary_edge_count << l);
             CHECK_EQ_U64(stats.nonmanifold_edges, 0);
             CHECK_EQ_I64(stats.euler, (int64_t)v - (int64_t)e + (int64_t)f);
@@ -140,7 +142,7 @@ TEST(constants_stay_to_the_bit)
                 buffer_of(tml, n == 1 ? TML_F32 : TML_VEC(TML_F32, n), mesh.vertex_count, ones);
         tml_subdivider *subdivider = prepare(tml, (enum test_mesh_kind)kind, &desc);
         tml_subdivide_result result;
-        CHECK_OK(tml, tml_subdivide_uniform(
+        CHECK_OK(tml, tml_subdivide_uniform_enqueue(
                           subdivider, &(tml_subdivide_uniform_desc){.levels = 3, .limit = true},
                           &result));
         uint64_t wrong = 0;
@@ -179,7 +181,7 @@ TEST(affine_maps_commute_with_subdivision)
             }
         }
         tml_buffer moved = buffer_of(tml, TML_VEC(TML_F32, 3), mesh.vertex_count, mesh.positions);
-        CHECK_OK(tml, tml_subdivider_move(subdivider, moved));
+        CHECK_OK(tml, tml_subdivider_move_enqueue(subdivider, moved));
         float *after = uniform_points(tml, subdivider, 3, true, &count);
         CHECK(farthest_apart(before, after, 3 * count) <= 2e-6 * largest(after, 3 * count));
         free(before);
@@ -232,10 +234,11 @@ static void check_normals(tml_context *tml, tml_subdivider *subdivider, uint32_t
                                           .params = params,
                                           .in = {kept, level->halves, level->firsts, positions},
                                           .out = {normals}}));
-    CHECK_OK(tml, tml_subdivide_uniform(
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(
                       subdivider, &(tml_subdivide_uniform_desc){.levels = levels, .normals = true},
                       &result));
-    float *quick = fetch(tml, result.buffers.normals, count), *plain = fetch(tml, normals, count);
+    float *quick = fetch(tml, result.buffers.mesh.normals, count),
+          *plain = fetch(tml, normals, count);
     if (memcmp(quick, plain, 3 * count * sizeof *quick) != 0)
         test_fail(__FILE__, __LINE__, "%s: normals off by %g", mesh.name,
                   farthest_apart(quick, plain, 3 * count));
@@ -327,14 +330,14 @@ TEST(small_outputs_are_refused_with_their_counts)
     tml_subdivider *subdivider = prepare(tml, MESH_OCTAHEDRON, &(tml_subdivider_desc){0});
     tml_subdivide_uniform_desc desc = {.levels = 2};
     tml_subdivide_result result;
-    desc.buffers.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 65, NULL);
-    CHECK_STATUS(tml_subdivide_uniform(subdivider, &desc, &result), TML_ERROR_CAPACITY);
+    desc.buffers.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 65, NULL);
+    CHECK_STATUS(tml_subdivide_uniform_enqueue(subdivider, &desc, &result), TML_ERROR_CAPACITY);
     CHECK_EQ_U64(result.vertex_count, 66);
     CHECK(strstr(tml_last_error(tml), "needs 66") != NULL);
-    CHECK_STATUS(
-        tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 13}, &result),
-        TML_ERROR_INVALID_ARGUMENT);
-    tml_buffer_destroy(tml, desc.buffers.positions);
+    CHECK_STATUS(tml_subdivide_uniform_enqueue(
+                     subdivider, &(tml_subdivide_uniform_desc){.levels = 13}, &result),
+                 TML_ERROR_INVALID_ARGUMENT);
+    tml_buffer_destroy(tml, desc.buffers.mesh.positions);
     tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
@@ -363,9 +366,9 @@ TEST(results_own_what_was_made)
             const tml_buffer *from;
             tml_type type;
         } all[GIVEN] = {
-            {&to->positions, &result.buffers.positions, vec3_type},
-            {&to->normals, &result.buffers.normals, vec3_type},
-            {&to->indices, &result.buffers.indices, triple_type},
+            {&to->mesh.positions, &result.buffers.mesh.positions, vec3_type},
+            {&to->mesh.normals, &result.buffers.mesh.normals, vec3_type},
+            {&to->mesh.indices, &result.buffers.mesh.indices, triple_type},
             {&to->attributes[3], &result.buffers.attributes[3], TML_F32},
             {&to->channel_values[1], &result.buffers.channel_values[1], vec3_type},
             {&to->channel_indices[1], &result.buffers.channel_indices[1], triple_type},
@@ -381,9 +384,9 @@ TEST(results_own_what_was_made)
             made[i] = *all[i].from;
         bool is_kept = given % 3 == 0; /* a handle that is zeroed is no longer the result's */
         if (is_kept)
-            result.buffers.indices = (tml_buffer){0, 0};
+            result.buffers.mesh.indices = (tml_buffer){0, 0};
         tml_subdivide_free(tml, &result);
-        CHECK(result.owned == 0 && tml_buffer_is_none(result.buffers.positions));
+        CHECK(result.owned == 0 && tml_buffer_is_none(result.buffers.mesh.positions));
         for (uint32_t i = 0; i < GIVEN; i++) {
             bool stays = given >> i & 1 || (i == 2 && is_kept);
             CHECK(tml_buffer_describe(tml, made[i], NULL, NULL) == stays);
@@ -392,13 +395,15 @@ TEST(results_own_what_was_made)
     }
     tml_subdivide_uniform_desc twice = {.levels = 1, .normals = true};
     tml_subdivide_result result;
-    twice.buffers.normals = twice.buffers.channel_values[1] = buffer_of(tml, vec3_type, 32, NULL);
-    CHECK_STATUS(tml_subdivide_uniform(subdivider, &twice, &result), TML_ERROR_INVALID_ARGUMENT);
+    twice.buffers.mesh.normals = twice.buffers.channel_values[1] =
+        buffer_of(tml, vec3_type, 32, NULL);
+    CHECK_STATUS(tml_subdivide_uniform_enqueue(subdivider, &twice, &result),
+                 TML_ERROR_INVALID_ARGUMENT);
     const char *message = tml_last_error(tml);
-    if (!strstr(message, "tml_subdivide_uniform: desc.buffers.channel_values[1] overlaps "
-                         "desc.buffers.normals"))
+    if (!strstr(message, "tml_subdivide_uniform_enqueue: desc.buffers.channel_values[1] overlaps "
+                         "desc.buffers.mesh.normals"))
         test_fail(__FILE__, __LINE__, "\"%s\"", message);
-    CHECK(tml_buffer_describe(tml, twice.buffers.normals, NULL, NULL));
+    CHECK(tml_buffer_describe(tml, twice.buffers.mesh.normals, NULL, NULL));
     tml_subdivider_destroy(tml, subdivider);
     tml_close(tml);
 }
@@ -411,23 +416,23 @@ static void check_adaptive(tml_context *tml, tml_subdivider *subdivider,
                            tml_subdivide_result *out)
 {
     tml_subdivider_info info;
-    tml_subdivider_describe(subdivider, &info);
+    tml_subdivider_describe(subdivider, 0, &info);
     desc->normals = desc->origins = true;
     if (!CHECK_OK(tml, tml_subdivide_adaptive(subdivider, desc, out)))
         return;
     tml_mesh_stats stats;
     CHECK_OK(tml, tml_mesh_examine(tml,
-                                   &(tml_mesh_buffers){.positions = out->buffers.positions,
-                                                       .indices = out->buffers.indices},
+                                   &(tml_mesh_buffers){.positions = out->buffers.mesh.positions,
+                                                       .indices = out->buffers.mesh.indices},
                                    false, &stats));
     CHECK_EQ_U64(stats.nonmanifold_edges, 0);
     CHECK_EQ_I64(stats.euler, (int64_t)info.vertex_count - (int64_t)info.edge_count +
                                   (int64_t)info.triangle_count);
     if (info.boundary_edge_count == 0)
         CHECK_EQ_U64(stats.boundary_edges, 0);
-    float *points = fetch(tml, out->buffers.positions, out->vertex_count);
-    float *normals = fetch(tml, out->buffers.normals, out->vertex_count);
-    uint32_t *triangles = fetch(tml, out->buffers.indices, out->triangle_count);
+    float *points = fetch(tml, out->buffers.mesh.positions, out->vertex_count);
+    float *normals = fetch(tml, out->buffers.mesh.normals, out->vertex_count);
+    uint32_t *triangles = fetch(tml, out->buffers.mesh.indices, out->triangle_count);
     uint32_t *origins = fetch(tml, out->buffers.origins, out->triangle_count);
     uint8_t *is_used = calloc(out->vertex_count, 1);
     uint64_t flipped = 0, unused = 0, strange = 0, finest = 0;
@@ -469,8 +474,8 @@ static void check_adaptive(tml_context *tml, tml_subdivider *subdivider,
 /* The longest edge of a mesh. */
 static double longest_edge(tml_context *tml, const tml_subdivide_result *result)
 {
-    float *points = fetch(tml, result->buffers.positions, result->vertex_count);
-    uint32_t *triangles = fetch(tml, result->buffers.indices, result->triangle_count);
+    float *points = fetch(tml, result->buffers.mesh.positions, result->vertex_count);
+    uint32_t *triangles = fetch(tml, result->buffers.mesh.indices, result->triangle_count);
     double longest = 0.0;
     for (uint64_t i = 0; i < 3 * result->triangle_count; i++) {
         const float *a = points + 3 * (size_t)triangles[i];
@@ -581,15 +586,15 @@ TEST(adaptive_points_are_limits_of_uniform_ones)
         tml_subdivide_adaptive_desc desc = {.threshold = 1e-6f, .max_depth = 3};
         check_adaptive(tml, subdivider, &desc, false, &adaptive);
         CHECK(!adaptive.is_within_depth && adaptive.error > 1.0);
-        CHECK_OK(tml, tml_subdivide_uniform(
+        CHECK_OK(tml, tml_subdivide_uniform_enqueue(
                           subdivider, &(tml_subdivide_uniform_desc){.levels = 3, .limit = true},
                           &uniform));
         CHECK_EQ_U64(adaptive.triangle_count, uniform.triangle_count);
         CHECK_EQ_U64(adaptive.vertex_count, uniform.vertex_count);
-        uint32_t *mine = fetch(tml, adaptive.buffers.indices, adaptive.triangle_count);
-        uint32_t *theirs = fetch(tml, uniform.buffers.indices, uniform.triangle_count);
-        float *points = fetch(tml, adaptive.buffers.positions, adaptive.vertex_count);
-        float *limits = fetch(tml, uniform.buffers.positions, uniform.vertex_count);
+        uint32_t *mine = fetch(tml, adaptive.buffers.mesh.indices, adaptive.triangle_count);
+        uint32_t *theirs = fetch(tml, uniform.buffers.mesh.indices, uniform.triangle_count);
+        float *points = fetch(tml, adaptive.buffers.mesh.positions, adaptive.vertex_count);
+        float *limits = fetch(tml, uniform.buffers.mesh.positions, uniform.vertex_count);
         double worst = 0.0;
         for (uint64_t i = 0; i < 3 * uniform.triangle_count; i++)
             worst = fmax(worst, farthest_apart(points + 3 * (size_t)mine[i],
@@ -615,12 +620,12 @@ TEST(area_and_volume_converge)
     tml_subdivider *subdivider = prepare(tml, MESH_OCTAHEDRON, &(tml_subdivider_desc){0});
     tml_subdivide_result result;
     tml_mesh_stats exact, stats;
-    CHECK_OK(tml, tml_subdivide_uniform(subdivider,
-                                        &(tml_subdivide_uniform_desc){.levels = 6, .limit = true},
-                                        &result));
+    CHECK_OK(tml,
+             tml_subdivide_uniform_enqueue(
+                 subdivider, &(tml_subdivide_uniform_desc){.levels = 6, .limit = true}, &result));
     CHECK_OK(tml, tml_mesh_examine(tml,
-                                   &(tml_mesh_buffers){.positions = result.buffers.positions,
-                                                       .indices = result.buffers.indices},
+                                   &(tml_mesh_buffers){.positions = result.buffers.mesh.positions,
+                                                       .indices = result.buffers.mesh.indices},
                                    false, &exact));
     tml_subdivide_free(tml, &result);
     double last = 1e30;
@@ -628,10 +633,11 @@ TEST(area_and_volume_converge)
         tml_subdivide_adaptive_desc desc = {.criterion = TML_SPLIT_DISTANCE,
                                             .threshold = threshold};
         check_adaptive(tml, subdivider, &desc, true, &result);
-        CHECK_OK(tml, tml_mesh_examine(tml,
-                                       &(tml_mesh_buffers){.positions = result.buffers.positions,
-                                                           .indices = result.buffers.indices},
-                                       false, &stats));
+        CHECK_OK(tml,
+                 tml_mesh_examine(tml,
+                                  &(tml_mesh_buffers){.positions = result.buffers.mesh.positions,
+                                                      .indices = result.buffers.mesh.indices},
+                                  false, &stats));
         double off = fabs(stats.volume / exact.volume - 1.0) + fabs(stats.area / exact.area - 1.0);
         CHECK(off < last);
         last = off;
@@ -715,7 +721,7 @@ TEST(channels_follow_adaptive_triangles)
                                         .params = {.f = {0.1f, 5.0f}}};
     tml_subdivide_result result;
     check_adaptive(tml, subdivider, &desc, true, &result);
-    uint32_t *corners = fetch(tml, result.buffers.indices, result.triangle_count);
+    uint32_t *corners = fetch(tml, result.buffers.mesh.indices, result.triangle_count);
     uint32_t *channel = fetch(tml, result.buffers.channel_indices[2], result.triangle_count);
     uint32_t *origins = fetch(tml, result.buffers.origins, result.triangle_count);
     float *linear = fetch(tml, result.buffers.channel_values[2], result.channel_counts[2]);
@@ -782,14 +788,14 @@ static void check_bad(uint32_t vertex_count, uint32_t count, const uint32_t *tri
         CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){.fix = true},
                                            &subdivider))) {
         tml_subdivider_info info;
-        tml_subdivider_describe(subdivider, &info);
+        tml_subdivider_describe(subdivider, 0, &info);
         CHECK_EQ_U64(info.removed_triangles, mended->removed_triangles);
         CHECK_EQ_U64(info.duplicate_triangles, mended->duplicate_triangles);
         CHECK_EQ_U64(info.flipped_triangles, mended->flipped_triangles);
         CHECK_EQ_U64(info.split_vertices, mended->split_vertices);
         tml_subdivide_result result;
-        CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 2},
-                                            &result));
+        CHECK_OK(tml, tml_subdivide_uniform_enqueue(
+                          subdivider, &(tml_subdivide_uniform_desc){.levels = 2}, &result));
         CHECK_EQ_U64(result.triangle_count, 16 * (count - mended->removed_triangles));
         tml_subdivide_free(tml, &result);
         tml_subdivider_destroy(tml, subdivider);
@@ -862,8 +868,8 @@ TEST(duplicates_are_refused_or_left_out)
     tml_subdivider *subdivider;
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &desc, &subdivider))) {
         tml_subdivide_result result;
-        CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 1},
-                                            &result));
+        CHECK_OK(tml, tml_subdivide_uniform_enqueue(
+                          subdivider, &(tml_subdivide_uniform_desc){.levels = 1}, &result));
         uint32_t *channel = fetch(tml, result.buffers.channel_indices[0], result.triangle_count);
         float *made = fetch(tml, result.buffers.channel_values[0], result.channel_counts[0]);
         CHECK_EQ_U64(result.triangle_count, 16);
@@ -921,7 +927,7 @@ static tml_status use_all(tml_context *tml)
         test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){.fix = true}, &subdivider);
     if (status != TML_OK)
         return status;
-    status = tml_subdivide_uniform(
+    status = tml_subdivide_uniform_enqueue(
         subdivider, &(tml_subdivide_uniform_desc){.levels = 2, .normals = true}, &result);
     if (status == TML_OK) {
         tml_subdivide_free(tml, &result);
@@ -971,8 +977,8 @@ TEST(an_empty_mesh_stays_empty)
         tml_subdivider_destroy(tml, subdivider);
     if (CHECK_OK(tml, test_mesh_subdivider(tml, &mesh, &(tml_subdivider_desc){0}, &subdivider))) {
         tml_subdivide_result result;
-        CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 3},
-                                            &result));
+        CHECK_OK(tml, tml_subdivide_uniform_enqueue(
+                          subdivider, &(tml_subdivide_uniform_desc){.levels = 3}, &result));
         CHECK_EQ_U64(result.triangle_count, 0);
         tml_subdivide_free(tml, &result);
         CHECK_OK(tml, tml_subdivide_adaptive(

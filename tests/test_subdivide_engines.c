@@ -37,19 +37,18 @@ static void make(tml_context *tml, const recipe *made_by, made_mesh *out)
         tml_subdivide_adaptive_desc adaptive = made_by->adaptive;
         adaptive.normals = true;
         tml_status status =
-            made_by->levels
-                ? tml_subdivide_uniform(subdivider,
-                                        &(tml_subdivide_uniform_desc){.levels = made_by->levels,
-                                                                      .limit = true,
-                                                                      .normals = true},
-                                        &out->result)
-                : tml_subdivide_adaptive(subdivider, &adaptive, &out->result);
+            made_by->levels ? tml_subdivide_uniform_enqueue(
+                                  subdivider,
+                                  &(tml_subdivide_uniform_desc){
+                                      .levels = made_by->levels, .limit = true, .normals = true},
+                                  &out->result)
+                            : tml_subdivide_adaptive(subdivider, &adaptive, &out->result);
         if (CHECK_OK(tml, status)) {
             tml_subdivide_result *result = &out->result;
-            out->points = fetch(tml, result->buffers.positions, result->vertex_count);
-            out->normals = fetch(tml, result->buffers.normals, result->vertex_count);
+            out->points = fetch(tml, result->buffers.mesh.positions, result->vertex_count);
+            out->normals = fetch(tml, result->buffers.mesh.normals, result->vertex_count);
             out->attribute = fetch(tml, result->buffers.attributes[0], result->vertex_count);
-            out->triangles = fetch(tml, result->buffers.indices, result->triangle_count);
+            out->triangles = fetch(tml, result->buffers.mesh.indices, result->triangle_count);
             tml_subdivide_result freed = *result; /* its counts are still wanted */
             tml_subdivide_free(tml, &freed);
         }
@@ -154,12 +153,12 @@ static void compare_calls(tml_context *tml)
             const tml_subdivide_buffers *to = &a.buffers, *from = &b.buffers;
             CHECK(a.triangle_count > mesh.triangle_count && a.depth == b.depth);
             CHECK(a.is_within_budget == b.is_within_budget && a.error == b.error);
-            check_equal(tml, to->indices, from->indices, a.triangle_count, 12);
+            check_equal(tml, to->mesh.indices, from->mesh.indices, a.triangle_count, 12);
             check_equal(tml, to->origins, from->origins, a.triangle_count, 8);
             check_equal(tml, to->channel_indices[0], from->channel_indices[0], a.triangle_count,
                         12);
-            check_equal(tml, to->positions, from->positions, a.vertex_count, 12);
-            check_equal(tml, to->normals, from->normals, a.vertex_count, 12);
+            check_equal(tml, to->mesh.positions, from->mesh.positions, a.vertex_count, 12);
+            check_equal(tml, to->mesh.normals, from->mesh.normals, a.vertex_count, 12);
             check_equal(tml, to->channel_values[0], from->channel_values[0], a.channel_counts[0],
                         4);
         }

@@ -40,7 +40,6 @@ enum { ARRAYS = 7 };
 
 typedef struct frame {
     tml_subdivide_adaptive_desc adaptive;
-    tml_subdivide_adaptive_enqueue_desc desc;
 } frame;
 
 /* The outputs in one order; which: 0 as many as vertices, 1 as triangles, 2 as channel values. */
@@ -51,8 +50,9 @@ static const struct {
 
 static void list(const tml_subdivide_buffers *buffers, tml_buffer out[ARRAYS])
 {
-    out[0] = buffers->positions, out[1] = buffers->normals, out[2] = buffers->attributes[0];
-    out[3] = buffers->indices, out[4] = buffers->origins, out[5] = buffers->channel_indices[0];
+    out[0] = buffers->mesh.positions, out[1] = buffers->mesh.normals,
+    out[2] = buffers->attributes[0];
+    out[3] = buffers->mesh.indices, out[4] = buffers->origins, out[5] = buffers->channel_indices[0];
     out[6] = buffers->channel_values[0];
 }
 
@@ -64,18 +64,17 @@ static void frame_open(tml_context *tml, uint64_t vertices, uint64_t triangles, 
         .adaptive = {.normals = true,
                      .origins = true,
                      .max_depth = 4,
-                     .buffers = {.positions = buffer_of(tml, vec3_type, vertices, NULL),
-                                 .normals = buffer_of(tml, vec3_type, vertices, NULL),
-                                 .indices = buffer_of(tml, triple_type, triangles, NULL),
-                                 .origins = buffer_of(tml, TML_VEC(TML_U32, 2), triangles, NULL)}},
-        .desc = {.level_triangles = ROOM,
-                 .camera = buffer_of(tml, TML_F32, TML_SUBDIVIDE_CAMERA_FLOATS, NULL),
-                 .counts = buffer_of(tml, TML_U32, 3, NULL),
-                 .draw = buffer_of(tml, TML_U32, 5, NULL)}};
+                     .buffers = {.mesh = {.positions = buffer_of(tml, vec3_type, vertices, NULL),
+                                          .normals = buffer_of(tml, vec3_type, vertices, NULL),
+                                          .indices = buffer_of(tml, triple_type, triangles, NULL)},
+                                 .origins = buffer_of(tml, TML_VEC(TML_U32, 2), triangles, NULL)},
+                     .level_triangles = ROOM,
+                     .camera_buffer = buffer_of(tml, TML_F32, TML_SUBDIVIDE_CAMERA_FLOATS, NULL),
+                     .counts = buffer_of(tml, TML_U32, 3, NULL),
+                     .draw = buffer_of(tml, TML_U32, 5, NULL)}};
     f->adaptive.buffers.attributes[0] = buffer_of(tml, TML_F32, vertices, NULL);
     f->adaptive.buffers.channel_indices[0] = buffer_of(tml, triple_type, triangles, NULL);
     f->adaptive.buffers.channel_values[0] = buffer_of(tml, TML_F32, values, NULL);
-    f->desc.adaptive = &f->adaptive;
 }
 
 static void frame_close(tml_context *tml, frame *f)
@@ -84,9 +83,9 @@ static void frame_close(tml_context *tml, frame *f)
     list(&f->adaptive.buffers, all);
     for (int a = 0; a < ARRAYS; a++)
         tml_buffer_destroy(tml, all[a]);
-    tml_buffer_destroy(tml, f->desc.camera);
-    tml_buffer_destroy(tml, f->desc.counts);
-    tml_buffer_destroy(tml, f->desc.draw);
+    tml_buffer_destroy(tml, f->adaptive.camera_buffer);
+    tml_buffer_destroy(tml, f->adaptive.counts);
+    tml_buffer_destroy(tml, f->adaptive.draw);
 }
 
 /* Looks at the mesh from the side, nearer with each turn; on the host and on the device. */
@@ -97,11 +96,12 @@ static void frame_look(tml_context *tml, frame *f, uint32_t turn)
         .width = 64,
         .height = 48,
         .nearest = 0.1f,
-        .everywhere = turn % 2 == 1};
+        .measure_outside = turn % 2 == 1};
     float words[TML_SUBDIVIDE_CAMERA_FLOATS];
     memcpy(words, f->adaptive.camera.matrix, sizeof f->adaptive.camera.matrix);
     words[16] = 64, words[17] = 48, words[18] = 0.1f, words[19] = turn % 2 == 1;
-    CHECK_OK(tml, tml_buffer_write(tml, f->desc.camera, 0, TML_SUBDIVIDE_CAMERA_FLOATS, words));
+    CHECK_OK(tml, tml_buffer_write(tml, f->adaptive.camera_buffer, 0, TML_SUBDIVIDE_CAMERA_FLOATS,
+                                   words));
 }
 
 /* Fills the outputs with a pattern that nothing makes. */
@@ -134,8 +134,8 @@ static void check_frame(tml_context *tml, const frame *f, const tml_subdivide_re
                         uint32_t is_short)
 {
     uint32_t counts[3], draw[5];
-    CHECK_OK(tml, tml_buffer_read(tml, f->desc.counts, counts));
-    CHECK_OK(tml, tml_buffer_read(tml, f->desc.draw, draw));
+    CHECK_OK(tml, tml_buffer_read(tml, f->adaptive.counts, counts));
+    CHECK_OK(tml, tml_buffer_read(tml, f->adaptive.draw, draw));
     CHECK_EQ_U64(counts[0], mesh_made->vertex_count);
     CHECK_EQ_U64(counts[1], mesh_made->triangle_count);
     CHECK_EQ_U64(counts[2], is_short);
@@ -164,9 +164,13 @@ static void check_against(tml_context *tml, tml_subdivider *subdivider, const fr
                           uint32_t max_depth, uint32_t is_short)
 {
     tml_subdivide_adaptive_desc waiting = f->adaptive;
-    waiting.buffers = (tml_subdivide_buffers){.positions = {0, 0}};
+    waiting.buffers = (tml_subdivide_buffers){.origins = {0, 0}};
     waiting.max_depth = max_depth ? max_depth : f->adaptive.max_depth;
     tml_subdivide_result made;
+    CHECK_STATUS(tml_subdivide_adaptive(subdivider, &waiting, &made), TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "desc.camera_buffer") != NULL);
+    waiting.camera_buffer = waiting.counts = waiting.draw = (tml_buffer){0, 0};
+    waiting.level_triangles = 0;
     if (!CHECK_OK(tml, tml_subdivide_adaptive(subdivider, &waiting, &made)))
         return;
     CHECK(made.triangle_count > mesh.triangle_count);
@@ -196,7 +200,7 @@ static void check_criteria(tml_context *tml)
         f.adaptive.max_depth = criteria[i].criterion == TML_SPLIT_ANGLE ? 1 : 4;
         frame_look(tml, &f, i);
         frame_soil(tml, &f);
-        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
+        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
         check_against(tml, subdivider, &f, 0, 0);
     }
     frame_close(tml, &f);
@@ -209,19 +213,19 @@ static void check_shortness(tml_context *tml)
     tml_subdivider *subdivider = prepare(tml, MESH_CREASED);
     frame f;
     frame_open(tml, 300, 700, 250, &f);
-    f.desc.level_triangles = 4 * ROOM;
+    f.adaptive.level_triangles = 4 * ROOM;
     f.adaptive.threshold = 0.4f;
     frame_soil(tml, &f);
-    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
+    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
     check_against(tml, subdivider, &f, 0,
                   TML_SUBDIVIDE_SHORT_VERTICES | TML_SUBDIVIDE_SHORT_TRIANGLES);
     frame_close(tml, &f);
     /* Level 1 fits in any case, and then only it. */
     frame_open(tml, ROOM, ROOM, VALUES_ROOM, &f);
     f.adaptive.threshold = 0.4f;
-    f.desc.level_triangles = 4 * (uint64_t)mesh.triangle_count;
+    f.adaptive.level_triangles = 4 * (uint64_t)mesh.triangle_count;
     frame_soil(tml, &f);
-    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
+    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
     check_against(tml, subdivider, &f, 1, TML_SUBDIVIDE_SHORT_LEVELS);
     frame_close(tml, &f);
     tml_subdivider_destroy(tml, subdivider);
@@ -267,14 +271,14 @@ static void check_steady(tml_context *tml)
     frame_open(tml, ROOM, ROOM, VALUES_ROOM, &f);
     f.adaptive.criterion = TML_SPLIT_PIXELS;
     f.adaptive.threshold = 6.0f;
-    size_t size = SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
+    size_t size = SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
     CHECK_OK(tml, tml_reserve(tml, size));
     for (uint32_t turn = 0; turn < 5; turn++) {
         frame_look(tml, &f, turn);
         frame_soil(tml, &f);
         CHECK_OK(tml, tml_sync(tml));
         uint64_t before = allocations;
-        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
+        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
         if (turn > 0) /* the first one makes pipelines */
             CHECK_EQ_U64(allocations, before);
         CHECK_EQ_U64(test_reserved(tml), size);
@@ -300,27 +304,26 @@ TEST(bad_frames_are_refused)
 #define REFUSE(change, status, word)                                                               \
     do {                                                                                           \
         f = good;                                                                                  \
-        f.desc.adaptive = &f.adaptive;                                                             \
         change;                                                                                    \
-        CHECK_STATUS(tml_subdivide_adaptive_enqueue(subdivider, &f.desc), status);                 \
+        CHECK_STATUS(tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive), status);             \
         CHECK(strstr(tml_last_error(tml), word) != NULL);                                          \
-        CHECK_EQ_U64(SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc)), 0);     \
+        CHECK_EQ_U64(SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive)), 0);     \
     } while (0)
     const tml_buffer none = {0, 0};
-    REFUSE(f.desc.adaptive = NULL, TML_ERROR_INVALID_ARGUMENT, "desc.adaptive is NULL");
     REFUSE(f.adaptive.budget = 9000, TML_ERROR_UNSUPPORTED, "budget");
     REFUSE(f.adaptive.threshold = 0, TML_ERROR_INVALID_ARGUMENT, "threshold");
-    REFUSE(f.adaptive.buffers.normals = none, TML_ERROR_INVALID_ARGUMENT,
-           "desc.buffers.normals is no buffer");
-    REFUSE((f.adaptive.criterion = TML_SPLIT_PIXELS, f.desc.camera = none),
-           TML_ERROR_INVALID_HANDLE, "desc.camera");
-    REFUSE((f.adaptive.criterion = TML_SPLIT_PIXELS, f.desc.camera = f.adaptive.buffers.indices),
-           TML_ERROR_INVALID_ARGUMENT, "desc.camera");
-    REFUSE(f.desc.counts = f.desc.camera, TML_ERROR_INVALID_ARGUMENT, "desc.counts");
-    REFUSE(f.desc.draw = f.desc.counts, TML_ERROR_INVALID_ARGUMENT, "desc.draw");
-    REFUSE(f.adaptive.buffers.normals = f.adaptive.buffers.positions, TML_ERROR_INVALID_ARGUMENT,
-           "overlap");
-    REFUSE(f.desc.level_triangles = 3, TML_ERROR_INVALID_ARGUMENT, "level_triangles");
+    REFUSE(f.adaptive.buffers.mesh.normals = none, TML_ERROR_INVALID_ARGUMENT,
+           "desc.buffers.mesh.normals is not given");
+    REFUSE((f.adaptive.criterion = TML_SPLIT_PIXELS, f.adaptive.camera_buffer = none),
+           TML_ERROR_INVALID_HANDLE, "desc.camera_buffer");
+    REFUSE((f.adaptive.criterion = TML_SPLIT_PIXELS,
+            f.adaptive.camera_buffer = f.adaptive.buffers.mesh.indices),
+           TML_ERROR_INVALID_ARGUMENT, "desc.camera_buffer");
+    REFUSE(f.adaptive.counts = f.adaptive.camera_buffer, TML_ERROR_INVALID_ARGUMENT, "desc.counts");
+    REFUSE(f.adaptive.draw = f.adaptive.counts, TML_ERROR_INVALID_ARGUMENT, "desc.draw");
+    REFUSE(f.adaptive.buffers.mesh.normals = f.adaptive.buffers.mesh.positions,
+           TML_ERROR_INVALID_ARGUMENT, "overlap");
+    REFUSE(f.adaptive.level_triangles = 3, TML_ERROR_INVALID_ARGUMENT, "level_triangles");
     f = good;
     frame_close(tml, &f);
     tml_subdivider_destroy(tml, subdivider);
@@ -330,6 +333,69 @@ TEST(bad_frames_are_refused)
 /* ---- recorded -------------------------------------------------------------------------------- */
 
 #ifdef TML_VULKAN
+/* Uniform subdivision is recorded once its levels and all its buffers are there. */
+TEST(a_recorded_uniform_mesh_follows_its_vertices)
+{
+    tml_context *tml = host_lend((tml_allocator){counted_alloc, counted_free, &allocations});
+    if (!tml)
+        SKIP("no Vulkan device");
+    tml_subdivider *subdivider = prepare(tml, MESH_OPEN_CREASED);
+    tml_subdivide_uniform_desc desc = {.levels = 2, .limit = true, .normals = true};
+    tml_subdivide_result made, again;
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &made));
+    VkCommandBuffer commands = host_commands();
+    host_begin(commands);
+    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_STATUS(tml_subdivide_uniform_enqueue(subdivider, &desc, &again),
+                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK(strstr(tml_last_error(tml), "give every buffer of the mesh") != NULL);
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+    desc.buffers = made.buffers;
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &again)); /* pipelines */
+    CHECK_OK(tml, tml_sync(tml));
+    uint64_t before = allocations;
+    host_begin(commands);
+    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &again));
+    desc.levels = 1; /* in the same buffers, and its levels are there */
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &again));
+    desc.levels = 2;
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &again));
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+    CHECK_EQ_U64(allocations, before);
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < 3 * mesh.vertex_count; i++)
+            mesh.positions[i] *= 1.25f;
+        tml_buffer moved = buffer_of(tml, TML_VEC(TML_F32, 3), mesh.vertex_count, mesh.positions);
+        CHECK_OK(tml, tml_subdivider_move_enqueue(subdivider, moved));
+        CHECK_OK(tml, tml_sync(tml));
+        host_submit(commands);
+        float *here = fetch(tml, made.buffers.mesh.positions, made.vertex_count);
+        tml_subdivide_result expected;
+        const tml_subdivide_uniform_desc anew = {.levels = 2, .limit = true};
+        CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &anew, &expected));
+        float *there = fetch(tml, expected.buffers.mesh.positions, expected.vertex_count);
+        CHECK(memcmp(here, there, (size_t)12 * made.vertex_count) == 0);
+        free(here);
+        free(there);
+        tml_subdivide_free(tml, &expected);
+        tml_buffer_destroy(tml, moved);
+    }
+    host_begin(commands);
+    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    desc.levels = 4;
+    CHECK(tml_subdivide_uniform_enqueue(subdivider, &desc, &again) != TML_OK);
+    CHECK_OK(tml, tml_vulkan_record_end(tml));
+    CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+    VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);
+    CHECK_OK(tml, tml_vulkan_forget_recordings(tml));
+    tml_subdivide_free(tml, &made);
+    tml_subdivider_destroy(tml, subdivider);
+    host_take_back(tml);
+}
+
 /* Recorded once and submitted again and again with other cameras in between, it makes what calls
  * make. */
 TEST(a_recorded_frame_follows_its_camera)
@@ -345,19 +411,20 @@ TEST(a_recorded_frame_follows_its_camera)
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
     CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
-    CHECK_STATUS(tml_subdivide_adaptive_enqueue(subdivider, &f.desc), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive),
+                 TML_ERROR_SCRATCH_TOO_SMALL);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
     CHECK_OK(tml, tml_reserve(
-                      tml, SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc))));
+                      tml, SCRATCH_OF(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive))));
     frame_look(tml, &f, 0);
-    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc)); /* pipelines */
+    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive)); /* pipelines */
     CHECK_OK(tml, tml_sync(tml));
 
     uint64_t before = allocations;
     host_begin(commands);
     CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
-    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
+    CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
     CHECK_EQ_U64(allocations, before);
@@ -368,9 +435,9 @@ TEST(a_recorded_frame_follows_its_camera)
         host_submit(commands);
         check_against(tml, subdivider, &f, 0, 0);
         /* A larger one, whose arrays are others. */
-        f.desc.level_triangles += 100;
-        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.desc));
-        f.desc.level_triangles = ROOM;
+        f.adaptive.level_triangles += 100;
+        CHECK_OK(tml, tml_subdivide_adaptive_enqueue(subdivider, &f.adaptive));
+        f.adaptive.level_triangles = ROOM;
     }
     VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);
     CHECK_OK(tml, tml_vulkan_forget_recordings(tml));

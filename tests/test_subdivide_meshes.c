@@ -28,9 +28,9 @@ static bool load(tml_context *tml, const char *name, loaded_mesh *out)
         return false;
     const tml_mesh_file *file = &out->file;
     tml_subdivider_desc *desc = &out->desc;
-    desc->positions =
+    desc->mesh.positions =
         buffer_of(tml, TML_VEC(TML_F32, 3), file->mesh.vertex_count, file->mesh.positions);
-    desc->indices =
+    desc->mesh.indices =
         buffer_of(tml, TML_VEC(TML_U32, 3), file->mesh.triangle_count, file->mesh.indices);
     if (file->crease_count) {
         desc->crease_edges =
@@ -43,8 +43,8 @@ static bool load(tml_context *tml, const char *name, loaded_mesh *out)
 
 static void unload(tml_context *tml, loaded_mesh *mesh)
 {
-    tml_buffer_destroy(tml, mesh->desc.positions);
-    tml_buffer_destroy(tml, mesh->desc.indices);
+    tml_buffer_destroy(tml, mesh->desc.mesh.positions);
+    tml_buffer_destroy(tml, mesh->desc.mesh.indices);
     tml_buffer_destroy(tml, mesh->desc.crease_edges);
     tml_buffer_destroy(tml, mesh->desc.crease_sharpness);
     tml_mesh_file_free(tml, &mesh->file);
@@ -54,10 +54,11 @@ static void unload(tml_context *tml, loaded_mesh *mesh)
 static void check_whole(tml_context *tml, const char *name, const tml_subdivider_info *info,
                         const tml_subdivide_result *result, tml_mesh_stats *stats)
 {
-    if (!CHECK_OK(tml, tml_mesh_examine(tml,
-                                        &(tml_mesh_buffers){.positions = result->buffers.positions,
-                                                            .indices = result->buffers.indices},
-                                        false, stats)))
+    if (!CHECK_OK(tml,
+                  tml_mesh_examine(tml,
+                                   &(tml_mesh_buffers){.positions = result->buffers.mesh.positions,
+                                                       .indices = result->buffers.mesh.indices},
+                                   false, stats)))
         return;
     int64_t euler =
         (int64_t)info->vertex_count - (int64_t)info->edge_count + (int64_t)info->triangle_count;
@@ -75,10 +76,10 @@ static void check_uniform(tml_context *tml, const char *name, tml_subdivider *su
                           uint32_t levels, bool is_fixed)
 {
     tml_subdivider_info info;
-    tml_subdivider_describe(subdivider, &info);
+    tml_subdivider_describe(subdivider, 0, &info);
     tml_subdivide_result result;
     tml_mesh_stats stats;
-    if (!CHECK_OK(tml, tml_subdivide_uniform(
+    if (!CHECK_OK(tml, tml_subdivide_uniform_enqueue(
                            subdivider, &(tml_subdivide_uniform_desc){.levels = levels}, &result)))
         return;
     CHECK_EQ_U64(result.triangle_count, info.triangle_count << 2 * levels);
@@ -104,7 +105,7 @@ static void check_adaptive(tml_context *tml, const loaded_mesh *mesh, const char
             size = fmaxf(size, high[c] - low[c]);
         }
     tml_subdivider_info info;
-    tml_subdivider_describe(subdivider, &info);
+    tml_subdivider_describe(subdivider, 0, &info);
     tml_subdivide_result result;
     tml_mesh_stats stats;
     if (!CHECK_OK(tml, tml_subdivide_adaptive(

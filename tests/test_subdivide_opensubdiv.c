@@ -98,12 +98,13 @@ static void compare_limit(const comparison *c, uint32_t level)
     osd_limit(c->osd, c->points[level], limits, limits + 3 * (size_t)count,
               limits + 6 * (size_t)count);
     tml_subdivide_result result;
-    if (CHECK_OK(c->tml, tml_subdivide_uniform(c->subdivider,
-                                               &(tml_subdivide_uniform_desc){
-                                                   .levels = level, .limit = true, .normals = true},
-                                               &result))) {
-        float *mine = fetch_whole(c->tml, result.buffers.positions);
-        float *normals = fetch_whole(c->tml, result.buffers.normals);
+    if (CHECK_OK(c->tml,
+                 tml_subdivide_uniform_enqueue(
+                     c->subdivider,
+                     &(tml_subdivide_uniform_desc){.levels = level, .limit = true, .normals = true},
+                     &result))) {
+        float *mine = fetch_whole(c->tml, result.buffers.mesh.positions);
+        float *normals = fetch_whole(c->tml, result.buffers.mesh.normals);
         compare_points(c, level, mine, limits, "limit");
         double worst = 0.0;
         uint32_t compared = 0;
@@ -138,11 +139,11 @@ static void compare_levels(comparison *c)
     for (uint32_t l = 0; l <= LEVELS; l++) {
         tml_subdivide_result result;
         if (!CHECK_OK(c->tml,
-                      tml_subdivide_uniform(c->subdivider,
-                                            &(tml_subdivide_uniform_desc){.levels = l}, &result)))
+                      tml_subdivide_uniform_enqueue(
+                          c->subdivider, &(tml_subdivide_uniform_desc){.levels = l}, &result)))
             break;
-        float *positions = fetch_whole(c->tml, result.buffers.positions);
-        uint32_t *triangles = fetch_whole(c->tml, result.buffers.indices);
+        float *positions = fetch_whole(c->tml, result.buffers.mesh.positions);
+        uint32_t *triangles = fetch_whole(c->tml, result.buffers.mesh.indices);
         CHECK_EQ_U64(result.vertex_count, osd_count(c->osd, l));
         if (l > 0) {
             match_vertices(c, l - 1, parents, parent_count, triangles);
@@ -251,10 +252,10 @@ static void compare_channel(comparison *c, double *const *theirs, uint32_t level
 {
     tml_subdivide_result result;
     if (!CHECK_OK(c->tml,
-                  tml_subdivide_uniform(c->subdivider,
-                                        &(tml_subdivide_uniform_desc){.levels = level}, &result)))
+                  tml_subdivide_uniform_enqueue(
+                      c->subdivider, &(tml_subdivide_uniform_desc){.levels = level}, &result)))
         return;
-    uint32_t *triangles = fetch_whole(c->tml, result.buffers.indices);
+    uint32_t *triangles = fetch_whole(c->tml, result.buffers.mesh.indices);
     float *mine = fetch_whole(c->tml, result.buffers.channel_values[1]);
     uint32_t *values = fetch_whole(c->tml, result.buffers.channel_indices[1]);
     double worst = 0.0;

@@ -259,9 +259,9 @@ TML_MUST_CHECK tml_status papers_image_candidates(const papers_image_mesh meshes
 
 /* ---- subdivision ----------------------------------------------------------------------------- */
 
-/* One level of Loop subdivision of records, 12 f32x4 per triangle (described in self_contained.c).
- * out is four times as large; the children of triangle i are 4 i to 4 i + 3, as in
- * tml_subdivide_uniform. At most 2^24 triangles. */
+/* One level of Loop subdivision of records, f32x4 and 12 a triangle (self_contained.c says which).
+ * out: four times as many; the children of triangle i are 4 i to 4 i + 3, as
+ * tml_subdivide_uniform_enqueue's. At most 2^24 triangles. */
 TML_MUST_CHECK tml_status papers_self_split(tml_context *tml, uint64_t triangle_count,
                                             tml_buffer in, tml_buffer out);
 /* The records of a torus of `around` rings with `across` points each, both at least 3. Two

@@ -68,14 +68,16 @@ static tml_status load(tml_context *tml, const char *folder, solid_kind kind, tm
                     file.mesh.triangle_count, coarse);
     if (!status)
         status = tml_subdivider_create(
-            tml, &(tml_subdivider_desc){.positions = coarse[0], .indices = coarse[1], .fix = true},
+            tml,
+            &(tml_subdivider_desc){.mesh = {.positions = coarse[0], .indices = coarse[1]},
+                                   .fix = true},
             &subdivider);
     if (!status)
-        status = tml_subdivide_uniform(
+        status = tml_subdivide_uniform_enqueue(
             subdivider, &(tml_subdivide_uniform_desc){.levels = solids[kind].levels}, &fine);
     if (!status) {
-        out[0] = fine.buffers.positions;
-        out[1] = fine.buffers.indices;
+        out[0] = fine.buffers.mesh.positions;
+        out[1] = fine.buffers.mesh.indices;
     }
     tml_subdivider_destroy(tml, subdivider);
     tml_buffer_destroy(tml, coarse[0]);

@@ -925,14 +925,15 @@ static void compare_selves(tml_context *tml, uint32_t around, uint32_t across)
     for (uint32_t l = 0; l < levels; l++)
         CHECK_OK(tml, papers_self_split(tml, count << 2 * l, level[l], level[l + 1]));
     CHECK_OK(tml, tml_buffer_read(tml, level[levels], records));
-    CHECK_OK(tml, tml_subdivider_create(
-                      tml, &(tml_subdivider_desc){.positions = mesh[0], .indices = mesh[1]},
-                      &subdivider));
-    CHECK_OK(tml, tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = levels},
-                                        &fine));
+    CHECK_OK(tml,
+             tml_subdivider_create(
+                 tml, &(tml_subdivider_desc){.mesh = {.positions = mesh[0], .indices = mesh[1]}},
+                 &subdivider));
+    CHECK_OK(tml, tml_subdivide_uniform_enqueue(
+                      subdivider, &(tml_subdivide_uniform_desc){.levels = levels}, &fine));
     float *vertices = room(3 * fine.vertex_count, sizeof *vertices);
-    CHECK_OK(tml, tml_buffer_read(tml, fine.buffers.positions, vertices));
-    CHECK_OK(tml, tml_buffer_read(tml, fine.buffers.indices, corners));
+    CHECK_OK(tml, tml_buffer_read(tml, fine.buffers.mesh.positions, vertices));
+    CHECK_OK(tml, tml_buffer_read(tml, fine.buffers.mesh.indices, corners));
     double farthest = 0;
     for (uint32_t i = 0; i < 3 * most; i++)
         for (uint32_t k = 0; k < 3; k++)

@@ -170,7 +170,8 @@ static bool renew(void *user)
     self_job *job = user;
     tml_subdivider_destroy(job->tml, job->subdivider);
     return tml_subdivider_create(
-               job->tml, &(tml_subdivider_desc){.positions = job->mesh[0], .indices = job->mesh[1]},
+               job->tml,
+               &(tml_subdivider_desc){.mesh = {.positions = job->mesh[0], .indices = job->mesh[1]}},
                &job->subdivider) == TML_OK;
 }
 
@@ -178,7 +179,7 @@ static bool run_library(void *user)
 {
     self_job *job = user;
     uint32_t owned = job->result.owned;
-    tml_status status = tml_subdivide_uniform(
+    tml_status status = tml_subdivide_uniform_enqueue(
         job->subdivider,
         &(tml_subdivide_uniform_desc){.levels = job->levels, .buffers = job->result.buffers},
         &job->result);
@@ -207,9 +208,9 @@ static tml_status compare(const self_job *job, uint64_t *apart, double *farthest
     if (!status)
         status = tml_buffer_read(job->tml, job->records[job->levels], records);
     if (!status)
-        status = tml_buffer_read(job->tml, job->result.buffers.positions, vertices);
+        status = tml_buffer_read(job->tml, job->result.buffers.mesh.positions, vertices);
     if (!status)
-        status = tml_buffer_read(job->tml, job->result.buffers.indices, indices);
+        status = tml_buffer_read(job->tml, job->result.buffers.mesh.indices, indices);
     for (uint64_t i = 0; i < words && !status; i++)
         seen[i] = NAN;
     for (uint64_t i = 0; i < 3 * count && !status; i++) {

@@ -119,7 +119,7 @@ struct our_mesh {
         tml_subdivide_result result;
         if (tml_subdivider_create(self->tml, &self->desc, &subdivider))
             return false;
-        bool is_made = tml_subdivide_uniform(subdivider, &uniform, &result) == TML_OK;
+        bool is_made = tml_subdivide_uniform_enqueue(subdivider, &uniform, &result) == TML_OK;
         if (is_made)
             tml_subdivide_free(self->tml, &result);
         tml_subdivider_destroy(self->tml, subdivider);
@@ -132,7 +132,7 @@ struct our_mesh {
         tml_subdivide_result result;
         uniform.levels = self->levels;
         uniform.buffers = self->kept.buffers;
-        return tml_subdivide_uniform(self->subdivider, &uniform, &result) == TML_OK;
+        return tml_subdivide_uniform_enqueue(self->subdivider, &uniform, &result) == TML_OK;
     }
 };
 
@@ -167,14 +167,14 @@ int main(int argc, char **argv)
     if (tml_open(&open, &ours.tml))
         return 1;
     ours.levels = (uint32_t)levels;
-    ours.desc.positions =
+    ours.desc.mesh.positions =
         buffer_of(ours.tml, TML_VEC(TML_F32, 3), mesh.points.size(), mesh.points.data());
-    ours.desc.indices =
+    ours.desc.mesh.indices =
         buffer_of(ours.tml, TML_VEC(TML_U32, 3), mesh.corners.size() / 3, mesh.corners.data());
     tml_subdivide_uniform_desc uniform = {};
     uniform.levels = ours.levels;
     if (tml_subdivider_create(ours.tml, &ours.desc, &ours.subdivider) ||
-        tml_subdivide_uniform(ours.subdivider, &uniform, &ours.kept) ||
+        tml_subdivide_uniform_enqueue(ours.subdivider, &uniform, &ours.kept) ||
         !their_mesh::run_all(&theirs)) {
         fprintf(stderr, "peers_subdivide: %s\n", tml_last_error(ours.tml));
         return 1;

@@ -301,8 +301,7 @@ static int prepare(run *r)
     const subdivide_args *a = r->args;
     double start = cli_now();
     tml_subdivider_desc desc = {
-        .positions = r->in.buffers.positions,
-        .indices = r->in.buffers.indices,
+        .mesh = r->in.buffers,
         .attributes = {r->values},
         .channels = {{.values = r->uvs,
                       .indices = r->uv_indices,
@@ -318,7 +317,7 @@ static int prepare(run *r)
     tml_status status = tml_subdivider_create(r->tml, &desc, &r->subdivider);
     report_add_stage(&r->times, "topology", cli_now() - start);
     if (status == TML_OK)
-        tml_subdivider_describe(r->subdivider, &r->info);
+        tml_subdivider_describe(r->subdivider, 0, &r->info);
     return cli_fail(r->tml, status);
 }
 
@@ -387,7 +386,7 @@ static int subdivide_uniformly(run *r)
     int code = choose_level(r, &desc.levels);
     if (code != CLI_OK)
         return code;
-    tml_status status = tml_subdivide_uniform(r->subdivider, &desc, &r->result);
+    tml_status status = tml_subdivide_uniform_enqueue(r->subdivider, &desc, &r->result);
     TML_THEN(status, tml_sync(r->tml));
     r->result.depth = desc.levels;
     return cli_fail(r->tml, status);
@@ -430,8 +429,8 @@ static int map_result(run *r)
 {
     const tml_subdivide_buffers *b = &r->result.buffers;
     void *arrays[7];
-    const tml_buffer buffers[7] = {b->positions,     b->normals,           b->indices,
-                                   b->attributes[0], b->channel_values[0], b->channel_indices[0],
+    const tml_buffer buffers[7] = {b->mesh.positions, b->mesh.normals,      b->mesh.indices,
+                                   b->attributes[0],  b->channel_values[0], b->channel_indices[0],
                                    b->origins};
     tml_status status = TML_OK;
     for (int i = 0; i < 7 && status == TML_OK; i++)
@@ -462,8 +461,8 @@ static int map_result(run *r)
 static void unmap_result(run *r)
 {
     const tml_subdivide_buffers *b = &r->result.buffers;
-    const tml_buffer buffers[7] = {b->positions,     b->normals,           b->indices,
-                                   b->attributes[0], b->channel_values[0], b->channel_indices[0],
+    const tml_buffer buffers[7] = {b->mesh.positions, b->mesh.normals,      b->mesh.indices,
+                                   b->attributes[0],  b->channel_values[0], b->channel_indices[0],
                                    b->origins};
     for (int i = 0; i < 7; i++)
         if (!tml_buffer_is_none(buffers[i]))

@@ -15,8 +15,9 @@ static tml_subdivider *prepared(tml_context *tml)
     tml_subdivider *subdivider;
     MUST(tml_subdivider_create(
         tml,
-        &(tml_subdivider_desc){.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
-                               .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, faces)},
+        &(tml_subdivider_desc){
+            .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
+                     .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, faces)}},
         &subdivider));
     return subdivider;
 }
@@ -26,13 +27,13 @@ static void uniform(tml_context *tml)
 {
     tml_subdivider *subdivider = prepared(tml);
     const tml_subdivide_uniform_desc desc = {.levels = 2, .limit = true, .normals = true};
-    tml_subdivide_result counts, mesh;
+    tml_subdivide_result mesh;
     tml_subdivider_info info;
-    tml_subdivider_describe(subdivider, &info);
+    tml_subdivider_describe(subdivider, 0, &info);
     CHECK(info.triangle_count == 4 && info.edge_count == 6 && info.max_valence == 3);
-    MUST(tml_subdivide_uniform_counts(subdivider, desc.levels, &counts)); /* by arithmetic alone */
-    CHECK(desc.levels <= TML_SUBDIVIDE_MAX_LEVELS && counts.triangle_count == 4 * 16);
-    MUST(tml_subdivide_uniform(subdivider, &desc, &mesh));
+    tml_subdivider_describe(subdivider, desc.levels, &info); /* by arithmetic alone */
+    CHECK(desc.levels <= TML_SUBDIVIDE_MAX_LEVELS && info.triangle_count == 4 * 16);
+    MUST(tml_subdivide_uniform_enqueue(subdivider, &desc, &mesh));
     CHECK(mesh.triangle_count == 64 && mesh.vertex_count == 34);
     tml_subdivide_free(tml, &mesh);
     tml_subdivider_destroy(tml, subdivider);
@@ -75,18 +76,16 @@ static void in_a_frame(tml_context *tml)
 {
     enum { ROOM = 4000 };
     tml_subdivider *subdivider = prepared(tml);
-    /* looks along -z from (0, 0, 5): matrix, width, height, nearest, not everywhere */
+    /* looks along -z from (0, 0, 5): matrix, width, height, nearest, not outside */
     const float camera[TML_SUBDIVIDE_CAMERA_FLOATS] = {1, 0, 0, 0, 0,  1, 0,   0,   0, 0,
                                                        1, 0, 0, 0, -1, 5, 640, 640, 1, 0};
-    const tml_subdivide_adaptive_desc what = {
+    const tml_subdivide_adaptive_desc desc = {
         .criterion = TML_SPLIT_PIXELS,
         .threshold = 20,
         .max_depth = 5,
-        .buffers = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
-                    .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)}};
-    const tml_subdivide_adaptive_enqueue_desc desc = {
-        .adaptive = &what,
-        .camera = buffer_of(tml, TML_F32, TML_SUBDIVIDE_CAMERA_FLOATS, camera),
+        .buffers.mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), ROOM, NULL)},
+        .camera_buffer = buffer_of(tml, TML_F32, TML_SUBDIVIDE_CAMERA_FLOATS, camera),
         .counts = buffer_of(tml, TML_U32, 3, NULL),
         .draw = buffer_of(tml, TML_U32, 5, NULL)};
     MUST(tml_reserve(
@@ -128,15 +127,15 @@ static void creases_and_boundary(tml_context *tml)
     tml_subdivider_info info;
     MUST(tml_subdivider_create(
         tml,
-        &(tml_subdivider_desc){.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
-                               .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, triangles),
-                               .crease_edges =
-                                   buffer_of(tml, TML_VEC(TML_U32, 2), 1, triangles + 3),
-                               .crease_sharpness = buffer_of(tml, TML_F32, 1, &infinite),
-                               .boundary = TML_BOUNDARY_PINNED,
-                               .weights = TML_WEIGHTS_WARREN},
+        &(tml_subdivider_desc){
+            .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
+                     .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, triangles)},
+            .crease_edges = buffer_of(tml, TML_VEC(TML_U32, 2), 1, triangles + 3),
+            .crease_sharpness = buffer_of(tml, TML_F32, 1, &infinite),
+            .boundary = TML_BOUNDARY_PINNED,
+            .weights = TML_WEIGHTS_WARREN},
         &subdivider));
-    tml_subdivider_describe(subdivider, &info);
+    tml_subdivider_describe(subdivider, 0, &info);
     CHECK(info.sharp_edge_count == 1 && info.boundary_edge_count == 4);
     tml_subdivider_destroy(tml, subdivider);
 }
@@ -154,13 +153,15 @@ static void attributes_and_channels(tml_context *tml)
     tml_subdivide_result mesh;
     MUST(tml_subdivider_create(
         tml,
-        &(tml_subdivider_desc){.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
-                               .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, faces),
-                               /* up to TML_SUBDIVIDE_MAX_ATTRIBUTES, TML_SUBDIVIDE_MAX_CHANNELS */
-                               .attributes = {buffer_of(tml, TML_F32, 4, heat)},
-                               .channels = {channel}},
+        &(tml_subdivider_desc){
+            .mesh = {.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 4, corners),
+                     .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 4, faces)},
+            /* up to TML_SUBDIVIDE_MAX_ATTRIBUTES, TML_SUBDIVIDE_MAX_CHANNELS */
+            .attributes = {buffer_of(tml, TML_F32, 4, heat)},
+            .channels = {channel}},
         &subdivider));
-    MUST(tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 1}, &mesh));
+    MUST(tml_subdivide_uniform_enqueue(subdivider, &(tml_subdivide_uniform_desc){.levels = 1},
+                                       &mesh));
     const tml_subdivide_buffers *made = &mesh.buffers;
     CHECK(!tml_buffer_is_none(made->attributes[0]) && mesh.channel_counts[0] >= 6);
     tml_subdivide_free(tml, &mesh);
@@ -174,9 +175,10 @@ static void move(tml_context *tml)
     tml_subdivider *subdivider = prepared(tml);
     tml_subdivide_result mesh;
     tml_vec3 vertex;
-    MUST(tml_subdivider_move(subdivider, buffer_of(tml, TML_VEC(TML_F32, 3), 4, larger)));
-    MUST(tml_subdivide_uniform(subdivider, &(tml_subdivide_uniform_desc){.levels = 0}, &mesh));
-    MUST(tml_buffer_read_range(tml, mesh.buffers.positions, 0, 1, &vertex));
+    MUST(tml_subdivider_move_enqueue(subdivider, buffer_of(tml, TML_VEC(TML_F32, 3), 4, larger)));
+    MUST(tml_subdivide_uniform_enqueue(subdivider, &(tml_subdivide_uniform_desc){.levels = 0},
+                                       &mesh));
+    MUST(tml_buffer_read_range(tml, mesh.buffers.mesh.positions, 0, 1, &vertex));
     CHECK(vertex.x == 2 && vertex.z == 2);
     tml_subdivide_free(tml, &mesh);
     tml_subdivider_destroy(tml, subdivider);

@@ -684,8 +684,9 @@ export interface AdaptiveOptions {
     normals?: boolean;
     origins?: boolean;
     /** Of 'pixels'. matrix: world to clip space, row by row (three.js and WebGL have columns). nearest: what is
-     * closer (smaller w) counts as so far away. everywhere: edges outside the picture count, too. */
-    camera?: { matrix: ArrayLike<number>; width: number; height: number; nearest?: number; everywhere?: boolean };
+     * closer (smaller w) counts as so far away. measureOutside: edges outside the picture are measured,
+     * too. */
+    camera?: { matrix: ArrayLike<number>; width: number; height: number; nearest?: number; measureOutside?: boolean };
 }
 export interface AdaptiveEnqueueOptions {
     criterion?: 'length' | 'pixels' | 'angle' | 'distance';
@@ -693,7 +694,7 @@ export interface AdaptiveEnqueueOptions {
     /** Give it: each level takes its time, also where it is empty. */
     maxDepth?: number;
     slivers?: boolean;
-    /** Of 'pixels': f32, 20: the matrix, row by row; width and height; nearest, positive; everywhere, 0 or 1. */
+    /** Of 'pixels': f32, 20: the matrix, row by row; width and height; nearest, positive; measureOutside, 0 or 1. */
     camera?: TrommelBuffer;
     /** Triangles that a level may have. Default: as many as indices has room for. */
     levelTriangles?: number;

@@ -389,22 +389,20 @@ class tml_subdivide_channel(Structure):
 
 
 class tml_subdivider_desc(Structure):
-    _fields_ = [('positions', tml_buffer), ('indices', tml_buffer), ('attributes', tml_buffer * 8),
-                ('channels', tml_subdivide_channel * 4), ('crease_edges', tml_buffer),
-                ('crease_sharpness', tml_buffer), ('corners', tml_buffer), ('corner_sharpness', tml_buffer),
-                ('boundary', c_int), ('weights', c_int), ('fix', c_bool)]
+    _fields_ = [('mesh', tml_mesh_buffers), ('attributes', tml_buffer * 8), ('channels', tml_subdivide_channel * 4),
+                ('crease_edges', tml_buffer), ('crease_sharpness', tml_buffer), ('corners', tml_buffer),
+                ('corner_sharpness', tml_buffer), ('boundary', c_int), ('weights', c_int), ('fix', c_bool)]
 
 
 class tml_subdivide_buffers(Structure):
-    _fields_ = [('positions', tml_buffer), ('normals', tml_buffer), ('indices', tml_buffer),
-                ('attributes', tml_buffer * 8), ('channel_values', tml_buffer * 4),
+    _fields_ = [('mesh', tml_mesh_buffers), ('attributes', tml_buffer * 8), ('channel_values', tml_buffer * 4),
                 ('channel_indices', tml_buffer * 4), ('origins', tml_buffer)]
 
 
 class tml_subdivide_result(Structure):
-    _fields_ = [('buffers', tml_subdivide_buffers), ('owned', c_uint32), ('vertex_count', c_uint64),
-                ('triangle_count', c_uint64), ('channel_counts', c_uint64 * 4), ('depth', c_uint32),
-                ('is_within_budget', c_bool), ('is_within_depth', c_bool), ('error', c_double)]
+    _fields_ = [('buffers', tml_subdivide_buffers), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
+                ('channel_counts', c_uint64 * 4), ('depth', c_uint32), ('is_within_budget', c_bool),
+                ('is_within_depth', c_bool), ('error', c_double), ('owned', c_uint32)]
 
 
 class tml_subdivide_uniform_desc(Structure):
@@ -413,14 +411,15 @@ class tml_subdivide_uniform_desc(Structure):
 
 class tml_subdivide_camera(Structure):
     _fields_ = [('matrix', c_float * 16), ('width', c_uint32), ('height', c_uint32), ('nearest', c_float),
-                ('everywhere', c_bool)]
+                ('measure_outside', c_bool)]
 
 
 class tml_subdivide_adaptive_desc(Structure):
-    _fields_ = [('criterion', c_int), ('threshold', c_float), ('camera', tml_subdivide_camera),
-                ('kernel', POINTER(tml_kernel)), ('params', tml_params), ('max_depth', c_uint32),
+    _fields_ = [('criterion', c_int), ('threshold', c_float), ('kernel', POINTER(tml_kernel)), ('params', tml_params),
+                ('camera', tml_subdivide_camera), ('camera_buffer', tml_buffer), ('max_depth', c_uint32),
                 ('budget', c_uint64), ('slivers', c_bool), ('normals', c_bool), ('origins', c_bool),
-                ('buffers', tml_subdivide_buffers)]
+                ('buffers', tml_subdivide_buffers), ('counts', tml_buffer), ('draw', tml_buffer),
+                ('level_triangles', c_uint64)]
 
 
 class tml_region(Structure):
@@ -633,7 +632,7 @@ FUNCTIONS = {
     'tml_search': (c_int, [c_void_p, POINTER(tml_search_desc)]),
     'tml_sort': (c_int, [c_void_p, POINTER(tml_sort_desc)]),
     'tml_subdivide_adaptive': (c_int, [c_void_p, POINTER(tml_subdivide_adaptive_desc), POINTER(tml_subdivide_result)]),
-    'tml_subdivide_uniform': (c_int, [c_void_p, POINTER(tml_subdivide_uniform_desc), POINTER(tml_subdivide_result)]),
+    'tml_subdivide_uniform_enqueue': (c_int, [c_void_p, POINTER(tml_subdivide_uniform_desc), POINTER(tml_subdivide_result)]),
     'tml_subdivider_create': (c_int, [c_void_p, POINTER(tml_subdivider_desc), POINTER(c_void_p)]),
     'tml_subdivider_destroy': (None, [c_void_p, c_void_p]),
     'tml_surface': (c_int, [c_void_p, POINTER(tml_surface_desc), POINTER(tml_surface_result)]),

@@ -391,9 +391,9 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
         faces = mesh._faces()
         if faces.size and faces.max() >= 2**32:
             raise InvalidArgument("INVALID_ARGUMENT", "subdivide: a face names a vertex from 2^32 on")
-        desc = c.tml_subdivider_desc(positions=buffers.input(mesh.vertices, c.TML_F32 | 3 << 8),
-                                     indices=buffers.input(faces.astype(np.uint32, copy=False)),
-                                     boundary=choose(_BOUNDARIES, "boundary", boundary), fix=fix)
+        arrays = c.tml_mesh_buffers(positions=buffers.input(mesh.vertices, c.TML_F32 | 3 << 8),
+                                    indices=buffers.input(faces.astype(np.uint32, copy=False)))
+        desc = c.tml_subdivider_desc(mesh=arrays, boundary=choose(_BOUNDARIES, "boundary", boundary), fix=fix)
         for data, name, columns, field in ((creases, "creases", 2, "crease_edges"), (corners, "corners", 1, "corners")):
             if data is None:
                 continue
@@ -405,7 +405,7 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
     try:
         if split is None:
             uniform = c.tml_subdivide_uniform_desc(levels=levels, limit=limit, normals=normals)
-            context.call_on("subdivide_uniform", pointer, uniform, result)
+            context.call_on("subdivide_uniform_enqueue", pointer, uniform, result)
         else:
             adaptive = c.tml_subdivide_adaptive_desc(criterion=choose(_CRITERIA, "split", split),
                                                      threshold=threshold, max_depth=max_depth, budget=budget,
@@ -415,6 +415,6 @@ def subdivide(mesh: MeshLike, levels: int | None = None, *, split: str | None = 
             context.call_on("subdivide_adaptive", pointer, adaptive, result)
     finally:
         context._handle.release(lambda: lib.tml_subdivider_destroy(context._handle.pointer, pointer))
-    made = result.buffers
+    made = result.buffers.mesh
     return Mesh(take(context, made.positions, np.float32, 3), take(context, made.indices, np.uint32, 3),
                 take(context, made.normals, np.float32, 3), origin=mesh.origin, unit=mesh.unit)

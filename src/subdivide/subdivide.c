@@ -86,14 +86,14 @@ static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_de
 {
     static const tml_type edge_types[] = {TML_VEC(TML_U32, 2), TML_TYPE_NONE};
     static const tml_type corner_types[] = {TML_U32, TML_TYPE_NONE};
-    tml_status status =
-        tml_check_buffer(tml, create_call, "desc.positions", desc->positions, position_types, 0);
-    TML_THEN(status,
-             tml_check_buffer(tml, create_call, "desc.indices", desc->indices, index_types, 0));
+    tml_status status = tml_check_buffer(tml, create_call, "desc.mesh.positions",
+                                         desc->mesh.positions, position_types, 0);
+    TML_THEN(status, tml_check_buffer(tml, create_call, "desc.mesh.indices", desc->mesh.indices,
+                                      index_types, 0));
     if (status != TML_OK)
         return status;
-    uint64_t vertices = stream_count_of(tml, desc->positions),
-             triangles = stream_count_of(tml, desc->indices);
+    uint64_t vertices = stream_count_of(tml, desc->mesh.positions),
+             triangles = stream_count_of(tml, desc->mesh.indices);
     if (triangles > SUBDIVIDE_MAX_TRIANGLES || vertices > 0xfffffff0u)
         return tml_error(
             tml, TML_ERROR_UNSUPPORTED,
@@ -337,7 +337,7 @@ static tml_status adopt_mesh(tml_subdivider *subdivider, const tml_subdivider_de
         status = tml_buffer_make(tml, TML_U32, mesh->triangle_count, mesh->triangle_origins,
                                  "origins of triangles", &subdivider->triangle_origins);
     unview(tml, views);
-    TML_THEN(status, adopt_values(subdivider, desc->positions, 0, mesh));
+    TML_THEN(status, adopt_values(subdivider, desc->mesh.positions, 0, mesh));
     for (uint32_t a = 0; status == TML_OK && a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
         if (!tml_buffer_is_none(desc->attributes[a])) {
             subdivider->attribute_slots[subdivider->attribute_count++] = a;
@@ -368,8 +368,8 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes", create_call,
                          sizeof *subdivider);
     *subdivider = (tml_subdivider){.tml = tml};
-    subdivide_input input = {.vertex_count = stream_count_of(tml, desc->positions),
-                             .triangle_count = stream_count_of(tml, desc->indices),
+    subdivide_input input = {.vertex_count = stream_count_of(tml, desc->mesh.positions),
+                             .triangle_count = stream_count_of(tml, desc->mesh.indices),
                              .crease_count = stream_count_of(tml, desc->crease_edges),
                              .corner_count = stream_count_of(tml, desc->corners),
                              .boundary = desc->boundary,
@@ -378,8 +378,8 @@ static tml_status subdivider_create(tml_context *tml, const tml_subdivider_desc 
     const struct {
         tml_buffer buffer;
         const void **out;
-    } arrays[] = {{desc->positions, (const void **)&input.positions},
-                  {desc->indices, (const void **)&input.indices},
+    } arrays[] = {{desc->mesh.positions, (const void **)&input.positions},
+                  {desc->mesh.indices, (const void **)&input.indices},
                   {desc->crease_edges, (const void **)&input.crease_edges},
                   {desc->crease_sharpness, (const void **)&input.crease_sharpness},
                   {desc->corners, (const void **)&input.corners},
@@ -410,17 +410,33 @@ tml_status tml_subdivider_create(tml_context *tml, const tml_subdivider_desc *de
     return status ? status : tml_leave(tml, subdivider_create(tml, desc, out));
 }
 
-TML_API void tml_subdivider_describe(const tml_subdivider *subdivider, tml_subdivider_info *out)
+TML_API void tml_subdivider_describe(const tml_subdivider *subdivider, uint32_t level,
+                                     tml_subdivider_info *out)
 {
-    if (subdivider && out)
-        *out = subdivider->info;
+    if (!subdivider || !out)
+        return;
+    *out = subdivider->info;
+    level = TML_MIN_OF(level, (uint32_t)TML_SUBDIVIDE_MAX_LEVELS);
+    for (uint32_t t = 0; t < subdivider->topology_count; t++) {
+        subdivide_level counts = subdivider->topologies[t].levels[0];
+        for (uint32_t l = 0; l < level; l++)
+            counts = subdivide_next_counts(&counts);
+        if (t > 0) {
+            out->channel_counts[subdivider->channel_slots[t - 1]] = counts.vertex_count;
+            continue;
+        }
+        out->vertex_count = counts.vertex_count;
+        out->edge_count = counts.edge_count;
+        out->triangle_count = counts.triangle_count;
+    }
 }
 
 static tml_status subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
 {
     subdivide_values *values = &subdivider->values[0];
-    tml_status status = tml_check_buffer(subdivider->tml, "tml_subdivider_move", "positions",
-                                         positions, position_types, values->source_count);
+    tml_status status =
+        tml_check_buffer(subdivider->tml, "tml_subdivider_move_enqueue", "positions", positions,
+                         position_types, values->source_count);
     if (status != TML_OK || subdivider->info.vertex_count == 0)
         return status;
     return tml_map(subdivider->tml, &(tml_map_desc){.kernel = subdivide_copy_kernels[2],
@@ -428,7 +444,7 @@ static tml_status subdivider_move(tml_subdivider *subdivider, tml_buffer positio
                                                     .out = {values->base}});
 }
 
-tml_status tml_subdivider_move(tml_subdivider *subdivider, tml_buffer positions)
+tml_status tml_subdivider_move_enqueue(tml_subdivider *subdivider, tml_buffer positions)
 {
     tml_status status = TML_ENTER_BY(subdivider);
     return status ? status : tml_leave(subdivider->tml, subdivider_move(subdivider, positions));

@@ -288,7 +288,7 @@ static void deliver(adaptive_run *run, tml_subdivide_result *out)
 {
     tml_subdivider *subdivider = run->subdivider;
     const tml_subdivide_adaptive_desc *desc = run->desc;
-    subdivide_outputs outputs = {.created = {.positions = {0, 0}}};
+    subdivide_outputs outputs = {.created = {.origins = {0, 0}}};
     subdivide_counts counts = {.vertices = run->vertex_count[0], .triangles = run->triangle_count};
     for (uint32_t t = 1; t < subdivider->topology_count; t++) {
         counts.values[t - 1] = run->vertex_count[t];
@@ -307,12 +307,27 @@ static void deliver(adaptive_run *run, tml_subdivide_result *out)
         subdivide_buffers_destroy(subdivider->tml, &outputs.created);
 }
 
+/* Refuses the fields that are the enqueued call's. */
+static tml_status refuse_enqueued(tml_context *tml, const tml_subdivide_adaptive_desc *desc)
+{
+    const char *field = !tml_buffer_is_none(desc->camera_buffer) ? "camera_buffer"
+                        : !tml_buffer_is_none(desc->counts)      ? "counts"
+                        : !tml_buffer_is_none(desc->draw)        ? "draw"
+                        : desc->level_triangles                  ? "level_triangles"
+                                                                 : NULL;
+    return field ? tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: desc.%s is given, which is for tml_subdivide_adaptive_enqueue",
+                             call, field)
+                 : TML_OK;
+}
+
 static tml_status adapt(tml_subdivider *subdivider, const tml_subdivide_adaptive_desc *desc,
                         tml_subdivide_result *out)
 {
     tml_status status =
         tml_refuse_recording(subdivider->tml, call, "record tml_subdivide_adaptive_enqueue");
     TML_THEN(status, adaptive_check_desc(subdivider, call, desc));
+    TML_THEN(status, refuse_enqueued(subdivider->tml, desc));
     if (status == TML_OK && desc->criterion == TML_SPLIT_PIXELS)
         status = check_camera(subdivider->tml, &desc->camera);
     TML_THEN(status, make_memory(subdivider));
@@ -383,23 +398,24 @@ static tml_status set_bounds(adaptive_run *run)
 
 /* Checks the buffers of an enqueued call that the waiting one lacks. */
 static tml_status check_enqueued(tml_subdivider *subdivider,
-                                 const tml_subdivide_adaptive_enqueue_desc *desc)
+                                 const tml_subdivide_adaptive_desc *desc)
 {
     static const tml_type words[] = {TML_U32, TML_TYPE_NONE}, floats[] = {TML_F32, TML_TYPE_NONE};
     tml_context *tml = subdivider->tml;
-    const bool has_camera = desc->adaptive->criterion == TML_SPLIT_PIXELS;
+    const bool has_camera = desc->criterion == TML_SPLIT_PIXELS;
     const struct {
         const char *field;
         tml_buffer buffer;
         const tml_type *types;
         uint64_t count;
         bool is_needed;
-    } buffers[] = {{"desc.camera", desc->camera, floats, TML_SUBDIVIDE_CAMERA_FLOATS, has_camera},
+    } buffers[] = {{"desc.camera_buffer", desc->camera_buffer, floats, TML_SUBDIVIDE_CAMERA_FLOATS,
+                    has_camera},
                    {"desc.counts", desc->counts, words, 3, false},
                    {"desc.draw", desc->draw, words, 5, false}};
-    if (desc->adaptive->budget)
+    if (desc->budget)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: desc.adaptive has a budget, which tml_subdivide_adaptive keeps by "
+                         "%s: desc.budget is given, which tml_subdivide_adaptive keeps by "
                          "trying; enqueued it is 0",
                          enqueue_call);
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++) {
@@ -415,29 +431,23 @@ static tml_status check_enqueued(tml_subdivider *subdivider,
 
 /* Resolves a desc into a run with its bounds. */
 static tml_status enqueue_resolve(tml_subdivider *subdivider,
-                                  const tml_subdivide_adaptive_enqueue_desc *desc,
-                                  adaptive_run *run, tml_subdivide_buffers *to)
+                                  const tml_subdivide_adaptive_desc *desc, adaptive_run *run,
+                                  tml_subdivide_buffers *to)
 {
     tml_context *tml = subdivider->tml;
-    const tml_subdivide_adaptive_desc *adaptive = desc->adaptive;
-    if (!adaptive)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.adaptive is NULL, needs what tml_subdivide_adaptive takes",
-                         enqueue_call);
-    tml_status status = adaptive_check_desc(subdivider, enqueue_call, adaptive);
+    tml_status status = adaptive_check_desc(subdivider, enqueue_call, desc);
     TML_THEN(status, check_enqueued(subdivider, desc));
-    TML_THEN(status, subdivide_outputs_given(subdivider, enqueue_call, &adaptive->buffers,
-                                             adaptive->normals, adaptive->origins, desc, to));
+    TML_THEN(status, subdivide_outputs_given(subdivider, enqueue_call, desc, to));
     if (status != TML_OK)
         return status;
-    *run = (adaptive_run){.subdivider = subdivider,
-                          .tml = tml,
-                          .desc = adaptive,
-                          .threshold = adaptive->threshold > 0.0f ? adaptive->threshold : 1.0f,
-                          .camera = desc->camera,
-                          .is_counted = true,
-                          .max_depth =
-                              adaptive->max_depth ? adaptive->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
+    *run =
+        (adaptive_run){.subdivider = subdivider,
+                       .tml = tml,
+                       .desc = desc,
+                       .threshold = desc->threshold > 0.0f ? desc->threshold : 1.0f,
+                       .camera = desc->camera_buffer,
+                       .is_counted = true,
+                       .max_depth = desc->max_depth ? desc->max_depth : TML_SUBDIVIDE_MAX_LEVELS};
     run->level_room =
         desc->level_triangles ? desc->level_triangles : adaptive_triangle_room(run, to);
     if (run->level_room < 4 || run->level_room > SUBDIVIDE_MAX_TRIANGLES)
@@ -449,8 +459,7 @@ static tml_status enqueue_resolve(tml_subdivider *subdivider,
     return set_bounds(run);
 }
 
-static program adaptive_record(tml_subdivider *subdivider,
-                               const tml_subdivide_adaptive_enqueue_desc *desc)
+static program adaptive_record(tml_subdivider *subdivider, const tml_subdivide_adaptive_desc *desc)
 {
     adaptive_run run;
     adaptive_arrays arrays = {.camera = {0, 0}};
@@ -466,12 +475,12 @@ static program adaptive_record(tml_subdivider *subdivider,
     adaptive_number_vertices(&run);
     adaptive_write_triangles(&run, &to);
     adaptive_write_vertices(&run, &to);
-    adaptive_report(&run, desc, &to);
+    adaptive_report(&run, &to);
     return run.p;
 }
 
 tml_status tml_subdivide_adaptive_enqueue(tml_subdivider *subdivider,
-                                          const tml_subdivide_adaptive_enqueue_desc *desc)
+                                          const tml_subdivide_adaptive_desc *desc)
 {
     tml_status status = TML_ENTER_BY(subdivider, desc);
     return status ? status

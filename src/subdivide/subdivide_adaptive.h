@@ -145,7 +145,6 @@ void adaptive_write_vertices(adaptive_run *run, const tml_subdivide_buffers *buf
 uint64_t adaptive_triangle_room(const adaptive_run *run, const tml_subdivide_buffers *to);
 /* Writes desc.counts and desc.draw. The bit of counts[2] for channel values that have no room is
  * that of the vertices. */
-void adaptive_report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
-                     const tml_subdivide_buffers *to);
+void adaptive_report(adaptive_run *run, const tml_subdivide_buffers *to);
 
 #endif

@@ -415,7 +415,7 @@ static uint32_t blocks_of(uint32_t count)
 static tml_status finish(tml_context *tml)
 {
     return tml_is_cancelled(tml)
-               ? tml_error(tml, TML_ERROR_CANCELLED, "tml_subdivide_uniform: cancelled")
+               ? tml_error(tml, TML_ERROR_CANCELLED, "tml_subdivide_uniform_enqueue: cancelled")
                : TML_OK;
 }
 

@@ -588,12 +588,12 @@ static void set_nearest(adaptive_run *run, tml_buffer camera)
 void adaptive_set_camera(adaptive_run *run)
 {
     const tml_subdivide_camera *camera = &run->desc->camera;
-    float words[20];
+    float words[TML_SUBDIVIDE_CAMERA_FLOATS];
     memcpy(words, camera->matrix, sizeof camera->matrix);
     words[16] = (float)camera->width;
     words[17] = (float)camera->height;
     words[18] = camera->nearest;
-    words[19] = camera->everywhere ? 1.0f : 0.0f;
+    words[19] = camera->measure_outside ? 1.0f : 0.0f;
     tml_buffer buffer = adaptive_room(run, &run->arrays->camera, TML_F32, TML_ARRAY_SIZE(words));
     run->camera = buffer;
     TML_THEN(run->p.status, tml_buffer_write(run->tml, buffer, 0, TML_ARRAY_SIZE(words), words));

@@ -129,8 +129,7 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
 /* The buffers that an enqueued call is to write, all of them given; their sizes are the
  * capacities. */
 tml_status subdivide_outputs_given(tml_subdivider *subdivider, const char *call,
-                                   const tml_subdivide_buffers *given, bool normals, bool origins,
-                                   const tml_subdivide_adaptive_enqueue_desc *desc,
+                                   const tml_subdivide_adaptive_desc *desc,
                                    tml_subdivide_buffers *out);
 void subdivide_buffers_destroy(tml_context *tml, const tml_subdivide_buffers *buffers);
 /* Stores the buffers in a result, which then owns those that were created. */
@@ -143,6 +142,8 @@ tml_buffer subdivide_output_of(const tml_subdivider *subdivider,
 tml_buffer subdivide_indices_of(const tml_subdivider *subdivider,
                                 const tml_subdivide_buffers *buffers, uint32_t topology);
 
+/* The counts of the level after this one. */
+subdivide_level subdivide_next_counts(const subdivide_level *level);
 void subdivide_level_destroy(tml_context *tml, subdivide_level *level);
 
 void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *adaptive);

@@ -61,9 +61,9 @@ static const char *handle_name(size_t i, char text[48])
     } fields[] = {
 #define FIELD(name, is_array)                                                                      \
     {#name, offsetof(tml_subdivide_buffers, name) / sizeof(tml_buffer), is_array}
-        FIELD(positions, false), FIELD(normals, false),       FIELD(indices, false),
-        FIELD(attributes, true), FIELD(channel_values, true), FIELD(channel_indices, true),
-        FIELD(origins, false),
+        FIELD(mesh.positions, false), FIELD(mesh.normals, false), FIELD(mesh.values, false),
+        FIELD(mesh.indices, false),   FIELD(attributes, true),    FIELD(channel_values, true),
+        FIELD(channel_indices, true), FIELD(origins, false),
 #undef FIELD
     };
     size_t f = TML_ARRAY_SIZE(fields) - 1;
@@ -76,19 +76,19 @@ static const char *handle_name(size_t i, char text[48])
 
 /* enqueue: of an enqueued call, else NULL. */
 static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all,
-                              const tml_subdivide_adaptive_enqueue_desc *enqueue)
+                              const tml_subdivide_adaptive_desc *enqueue)
 {
     char names[HANDLES][48];
     stream_field written[HANDLES + 2];
-    stream_input read = {"desc.camera", {0, 0}, 0};
+    stream_input read = {"desc.camera_buffer", {0, 0}, 0};
     for (size_t i = 0; i < HANDLES; i++)
         written[i] = (stream_field){handle_name(i, names[i]), handle_at(all, i)};
     if (!enqueue)
         return stream_check_memory(tml, call, written, HANDLES, NULL, 0);
     written[HANDLES] = (stream_field){"desc.counts", enqueue->counts};
     written[HANDLES + 1] = (stream_field){"desc.draw", enqueue->draw};
-    if (enqueue->adaptive->criterion == TML_SPLIT_PIXELS)
-        read.buffer = enqueue->camera;
+    if (enqueue->criterion == TML_SPLIT_PIXELS)
+        read.buffer = enqueue->camera_buffer;
     return stream_check_memory(tml, call, written, HANDLES + 2, &read, 1);
 }
 
@@ -99,7 +99,10 @@ static tml_status output(tml_context *tml, const char *call, const char *field, 
 {
     const tml_type types[] = {type, TML_TYPE_NONE};
     if (tml_buffer_is_none(given)) {
-        tml_status status = tml_buffer_make(tml, type, count, NULL, field, created);
+        tml_status status = tml_refuse_recording(tml, call, "give every buffer of the mesh");
+        if (status != TML_OK)
+            return status;
+        status = tml_buffer_make(tml, type, count, NULL, field, created);
         *out = *created;
         return status;
     }
@@ -123,14 +126,14 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
     tml_context *tml = subdivider->tml;
     const tml_type vec3_type = TML_VEC(TML_F32, 3), triple_type = TML_VEC(TML_U32, 3);
     tml_subdivide_buffers *to = &out->buffers, *made = &out->created;
-    *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
-    tml_status status = output(tml, call, "positions", given->positions, vec3_type,
-                               counts->vertices, &to->positions, &made->positions);
-    TML_THEN(status, output(tml, call, "indices", given->indices, triple_type, counts->triangles,
-                            &to->indices, &made->indices));
+    *out = (subdivide_outputs){.buffers = {.origins = {0, 0}}};
+    tml_status status = output(tml, call, "mesh.positions", given->mesh.positions, vec3_type,
+                               counts->vertices, &to->mesh.positions, &made->mesh.positions);
+    TML_THEN(status, output(tml, call, "mesh.indices", given->mesh.indices, triple_type,
+                            counts->triangles, &to->mesh.indices, &made->mesh.indices));
     if (status == TML_OK && normals)
-        status = output(tml, call, "normals", given->normals, vec3_type, counts->vertices,
-                        &to->normals, &made->normals);
+        status = output(tml, call, "mesh.normals", given->mesh.normals, vec3_type, counts->vertices,
+                        &to->mesh.normals, &made->mesh.normals);
     if (status == TML_OK && origins)
         status = output(tml, call, "origins", given->origins, TML_VEC(TML_U32, 2),
                         counts->triangles, &to->origins, &made->origins);
@@ -158,26 +161,26 @@ tml_status subdivide_outputs_create(tml_subdivider *subdivider, const char *call
     TML_THEN(status, check_apart(tml, call, to, NULL));
     if (status != TML_OK) {
         subdivide_buffers_destroy(tml, &out->created);
-        *out = (subdivide_outputs){.buffers = {.positions = {0, 0}}};
+        *out = (subdivide_outputs){.buffers = {.origins = {0, 0}}};
     }
     return status;
 }
 
 tml_status subdivide_outputs_given(tml_subdivider *subdivider, const char *call,
-                                   const tml_subdivide_buffers *given, bool normals, bool origins,
-                                   const tml_subdivide_adaptive_enqueue_desc *desc,
+                                   const tml_subdivide_adaptive_desc *desc,
                                    tml_subdivide_buffers *out)
 {
     tml_context *tml = subdivider->tml;
     subdivide_outputs outputs;
     char name[48];
-    tml_status status = subdivide_outputs_create(subdivider, call, given, normals, origins,
-                                                 &(subdivide_counts){.vertices = 0}, &outputs);
+    tml_status status =
+        subdivide_outputs_create(subdivider, call, &desc->buffers, desc->normals, desc->origins,
+                                 &(subdivide_counts){.vertices = 0}, &outputs);
     for (size_t i = 0; i < HANDLES && status == TML_OK; i++)
         if (!tml_buffer_is_none(handle_at(&outputs.created, i)))
-            status =
-                tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                          "%s: %s is no buffer; it makes none itself", call, handle_name(i, name));
+            status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                               "%s: %s is not given; an enqueued call makes no buffers", call,
+                               handle_name(i, name));
     subdivide_buffers_destroy(tml, &outputs.created);
     *out = outputs.buffers;
     return status ? status : check_apart(tml, call, out, desc);
@@ -188,7 +191,7 @@ tml_buffer subdivide_output_of(const tml_subdivider *subdivider,
 {
     uint32_t topology = subdivider->values[v].topology;
     if (v == 0)
-        return buffers->positions;
+        return buffers->mesh.positions;
     if (topology == 0)
         return buffers->attributes[subdivider->attribute_slots[v - 1]];
     return buffers->channel_values[subdivider->channel_slots[topology - 1]];
@@ -198,6 +201,6 @@ tml_buffer subdivide_indices_of(const tml_subdivider *subdivider,
                                 const tml_subdivide_buffers *buffers, uint32_t topology)
 {
     if (topology == 0)
-        return buffers->indices;
+        return buffers->mesh.indices;
     return buffers->channel_indices[subdivider->channel_slots[topology - 1]];
 }

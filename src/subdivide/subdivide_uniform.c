@@ -35,9 +35,9 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_own_triangle, (tml_index i, tml_words h
 
 #include "kernels/kernel_end.h"
 
-static const char call[] = "tml_subdivide_uniform";
+static const char call[] = "tml_subdivide_uniform_enqueue";
 
-static subdivide_level next_counts(const subdivide_level *level)
+subdivide_level subdivide_next_counts(const subdivide_level *level)
 {
     return (subdivide_level){
         .vertex_count = level->vertex_count + level->edge_count,
@@ -66,7 +66,7 @@ static void add_level(program *p, const subdivide_level *from, uint32_t flags, s
 {
     const tml_type record = TML_VEC(TML_U32, 4);
     const tml_params params = params_of(from, flags);
-    *out = next_counts(from);
+    *out = subdivide_next_counts(from);
     program_keep(p, record, 3 * out->triangle_count, "half-edges of a level", &out->halves);
     program_keep(p, record, out->vertex_count, "vertices of a level", &out->vertices);
     program_keep(p, TML_U32, out->edge_count, "edges of a level", &out->firsts);
@@ -95,6 +95,10 @@ static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, boo
         bool is_short = subdivide_cpu_takes(subdivider, t) && !has_limits;
         uint32_t skipped = is_short ? 2 : 1, level = levels > skipped ? levels - skipped : 0;
         before[t] = topology->level_count;
+        if (topology->level_count <= level)
+            TML_THEN(p.status,
+                     tml_refuse_recording(subdivider->tml, call,
+                                          "call it once before, to make the levels' topology"));
         for (; topology->level_count <= level; topology->level_count++)
             add_level(&p, &topology->levels[topology->level_count - 1], topology->flags,
                       &topology->levels[topology->level_count]);
@@ -123,9 +127,10 @@ static tml_buffer add_refined(program *p, tml_subdivider *subdivider, uint32_t v
 {
     const subdivide_values *values = &subdivider->values[v];
     const subdivide_topology *topology = &subdivider->topologies[values->topology];
-    subdivide_level after = next_counts(&topology->levels[0]); /* level l + 1 may have no table */
+    subdivide_level after =
+        subdivide_next_counts(&topology->levels[0]); /* level l + 1 may have no table */
     tml_buffer from = values->base, to = out;
-    for (uint32_t l = 0; l < levels; l++, after = next_counts(&after), from = to) {
+    for (uint32_t l = 0; l < levels; l++, after = subdivide_next_counts(&after), from = to) {
         const subdivide_level *level = &topology->levels[l];
         to = out;
         if (l + 1 < levels || has_limits)
@@ -197,7 +202,7 @@ static void add_values(program *p, tml_subdivider *subdivider,
                                .length = tml_length_of(level->vertex_count + level->edge_count),
                                .out = {out}});
     if (v == 0 && desc->normals)
-        add_normals(p, subdivider, desc->levels, refined, buffers->normals);
+        add_normals(p, subdivider, desc->levels, refined, buffers->mesh.normals);
 }
 
 static void add_triangles(program *p, tml_subdivider *subdivider, uint32_t levels, uint32_t t,
@@ -218,23 +223,24 @@ static void add_triangles(program *p, tml_subdivider *subdivider, uint32_t level
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-static tml_status count_all(const tml_subdivider *subdivider, const char *name, uint32_t levels,
+static tml_status count_all(const tml_subdivider *subdivider, uint32_t levels,
                             subdivide_counts *out)
 {
     if (levels > TML_SUBDIVIDE_MAX_LEVELS)
         return tml_error(subdivider->tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: levels is %u, needs 0 to %d", name, levels, TML_SUBDIVIDE_MAX_LEVELS);
+                         "%s: desc.levels is %u, needs 0 to %d", call, levels,
+                         TML_SUBDIVIDE_MAX_LEVELS);
     for (uint32_t t = 0; t < subdivider->topology_count; t++) {
         subdivide_level level = subdivider->topologies[t].levels[0];
         for (uint32_t l = 0; l < levels; l++) {
             if (level.triangle_count > SUBDIVIDE_MAX_TRIANGLES || level.vertex_count > 0x3fffffffu)
                 return tml_error(
                     subdivider->tml, TML_ERROR_UNSUPPORTED,
-                    "%s: levels is %u, but level %u already has %llu triangles, can be at "
+                    "%s: desc.levels is %u, but level %u already has %llu triangles, can be at "
                     "most %llu; take fewer levels, or divide the mesh",
-                    name, levels, l, (unsigned long long)level.triangle_count,
+                    call, levels, l, (unsigned long long)level.triangle_count,
                     (unsigned long long)SUBDIVIDE_MAX_TRIANGLES);
-            level = next_counts(&level);
+            level = subdivide_next_counts(&level);
         }
         if (t == 0)
             out->vertices = level.vertex_count, out->triangles = level.triangle_count;
@@ -255,29 +261,11 @@ static void tell_counts(const tml_subdivider *subdivider, const subdivide_counts
         out->channel_counts[subdivider->channel_slots[t - 1]] = counts->values[t - 1];
 }
 
-static tml_status uniform_counts(const tml_subdivider *subdivider, uint32_t levels,
-                                 tml_subdivide_result *out)
-{
-    subdivide_counts counts;
-    tml_status status = count_all(subdivider, "tml_subdivide_uniform_counts", levels, &counts);
-    if (status == TML_OK)
-        tell_counts(subdivider, &counts, out);
-    return status;
-}
-
-tml_status tml_subdivide_uniform_counts(const tml_subdivider *subdivider, uint32_t levels,
-                                        tml_subdivide_result *out)
-{
-    tml_status status = TML_ENTER_BY(subdivider, out);
-    return status ? status : tml_leave(subdivider->tml, uniform_counts(subdivider, levels, out));
-}
-
 static tml_status uniform(tml_subdivider *subdivider, const tml_subdivide_uniform_desc *desc,
                           tml_subdivide_result *out)
 {
-    subdivide_counts counts;
-    tml_status status = tml_refuse_recording(subdivider->tml, call, NULL);
-    TML_THEN(status, count_all(subdivider, call, desc->levels, &counts));
+    subdivide_counts counts = {.vertices = 0};
+    tml_status status = count_all(subdivider, desc->levels, &counts);
     if (status != TML_OK)
         return status;
     tell_counts(subdivider, &counts, out);
@@ -305,8 +293,9 @@ static tml_status uniform(tml_subdivider *subdivider, const tml_subdivide_unifor
     return TML_OK;
 }
 
-tml_status tml_subdivide_uniform(tml_subdivider *subdivider, const tml_subdivide_uniform_desc *desc,
-                                 tml_subdivide_result *out)
+tml_status tml_subdivide_uniform_enqueue(tml_subdivider *subdivider,
+                                         const tml_subdivide_uniform_desc *desc,
+                                         tml_subdivide_result *out)
 {
     if (out)
         *out = (tml_subdivide_result){.vertex_count = 0};

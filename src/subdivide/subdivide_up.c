@@ -152,7 +152,7 @@ void adaptive_write_vertices(adaptive_run *run, const tml_subdivide_buffers *buf
         }
         if (t == 0 && run->desc->normals)
             desc.payloads[payloads++] =
-                (tml_payload){arrays->normals[run->depth % 2], buffers->normals};
+                (tml_payload){arrays->normals[run->depth % 2], buffers->mesh.normals};
         if (payloads)
             program_compact(&run->p, &desc);
     }
@@ -169,8 +169,8 @@ static uint64_t room_of(const adaptive_run *run, tml_buffer buffer, uint64_t mos
 /* How many of the mesh's vertices, or triangles, have room in all of the outputs. */
 static uint64_t vertex_room(const adaptive_run *run, const tml_subdivide_buffers *to)
 {
-    uint64_t most = room_of(run, to->positions, UINT32_MAX);
-    most = room_of(run, to->normals, most);
+    uint64_t most = room_of(run, to->mesh.positions, UINT32_MAX);
+    most = room_of(run, to->mesh.normals, most);
     for (uint32_t a = 0; a < TML_SUBDIVIDE_MAX_ATTRIBUTES; a++)
         most = room_of(run, to->attributes[a], most);
     return most;
@@ -178,15 +178,15 @@ static uint64_t vertex_room(const adaptive_run *run, const tml_subdivide_buffers
 
 uint64_t adaptive_triangle_room(const adaptive_run *run, const tml_subdivide_buffers *to)
 {
-    uint64_t most = room_of(run, to->origins, room_of(run, to->indices, UINT32_MAX));
+    uint64_t most = room_of(run, to->origins, room_of(run, to->mesh.indices, UINT32_MAX));
     for (uint32_t c = 0; c < TML_SUBDIVIDE_MAX_CHANNELS; c++)
         most = room_of(run, to->channel_indices[c], most);
     return most;
 }
 
-void adaptive_report(adaptive_run *run, const tml_subdivide_adaptive_enqueue_desc *desc,
-                     const tml_subdivide_buffers *to)
+void adaptive_report(adaptive_run *run, const tml_subdivide_buffers *to)
 {
+    const tml_subdivide_adaptive_desc *desc = run->desc;
     const adaptive_arrays *arrays = run->arrays;
     tml_buffer triangles = arrays->written;
     tml_map_desc map = {.kernel = TML_USE(subdiv_counts),

@@ -81,13 +81,13 @@ extend(Inside, class {
 
     subdivideAdaptive(subdivider, o = {}) {
         const criterion = choice('adaptive', 'criterion', SPLIT_CRITERIA, o.criterion);
-        const { matrix, width, height, nearest, everywhere } = o.camera ?? {};
+        const { matrix, width, height, nearest, measureOutside } = o.camera ?? {};
         if (o.criterion === 'pixels' && matrix?.length !== 16)
             throw invalid('adaptive: camera.matrix has no 16 numbers, which pixels need: world to clip space, row by row');
         return this.scope(() => this.subdivide('subdivide_adaptive', subdivider, {
             criterion, threshold: o.threshold, depth: o.maxDepth, budget: o.budget, slivers: o.slivers,
             normals: o.normals, origins: o.origins,
-            camera: matrix && this.stackFloats(matrix), width, height, nearest, everywhere,
+            camera: matrix && this.stackFloats(matrix), width, height, nearest, measure_outside: measureOutside,
         }));
     }
 

@@ -71,7 +71,7 @@
     X(directions) X(t_max) X(hits) X(t) X(barycentrics) X(rays)                                    \
     X(subdivider) X(fix) X(levels) X(limit) X(criterion) X(threshold) X(depth) X(budget) X(origins)   \
     X(creases) X(crease_sharpness) X(corners) X(corner_sharpness) X(boundary) X(weighting)         \
-    X(camera) X(nearest) X(everywhere) X(slivers) X(camera_buffer) X(level_triangles) X(origins_out) X(draw)
+    X(camera) X(nearest) X(measure_outside) X(slivers) X(camera_buffer) X(level_triangles) X(origins_out) X(draw)
 
 #define WEB_REPLY_MORE(X)                                                                          \
     X(channels) X(srgb) X(pixels) X(positive) X(zero) X(negative) X(nan) X(infinite) X(weight)     \

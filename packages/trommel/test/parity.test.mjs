@@ -109,9 +109,9 @@ function cameras(t) {
     };
     const subdivider = t.subdivider(octahedron);
     // An orthographic camera of 100 pixels for 2 units, so 50 a unit; the other half of the mesh lies outside of it.
-    const seen = everywhere => subdivider.adaptive({
+    const seen = measureOutside => subdivider.adaptive({
         criterion: 'pixels', threshold: 4, origins: true,
-        camera: { matrix: [1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], width: 100, height: 100, everywhere },
+        camera: { matrix: [1, 0, 0, -1, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1], width: 100, height: 100, measureOutside },
     });
     const camera = seen(false), whole = seen(true);
     const longest = ({ positions, indices }) => {
