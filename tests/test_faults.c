@@ -1227,7 +1227,7 @@ static void run_distance(fault_run *r)
     tml_tree_destroy(r->tml, b);
 }
 
-/* Saved, loaded and refitted. */
+/* Saved, loaded, rebuilt and refitted. */
 static void run_trees(fault_run *r)
 {
     tml_tree *a = tree_of(r, false), *b = NULL;
@@ -1242,7 +1242,7 @@ static void run_trees(fault_run *r)
         s.vertices[i][2] *= 2;
     tml_buffer vertices = fault_buffer(r, vec3_type, SHEET_VERTICES, s.vertices);
     bool failed_before = r->status != TML_OK;
-    FAULT_DO(r, tml_tree_update(r->tml, b, vertices, TML_TREE_REFIT));
+    FAULT_DO(r, tml_tree_update(r->tml, b, vertices, TML_TREE_REBUILD));
     if (r->status != TML_OK && b && !failed_before) { /* the tree is as it was */
         static unsigned char after[sizeof bytes];
         faults.is_armed = false;
@@ -1250,6 +1250,7 @@ static void run_trees(fault_run *r)
         if (CHECK_OK(r->tml, tml_tree_save(r->tml, b, after, &(size_t){sizeof after})))
             FAULT_CHECK(memcmp(bytes, after, size) == 0);
     }
+    FAULT_DO(r, tml_tree_update(r->tml, b, vertices, TML_TREE_REFIT));
     FAULT_DO(r, tml_tree_save(r->tml, b, bytes, &(size_t){sizeof bytes}));
     fault_hash(r, bytes, size);
     tml_tree_destroy(r->tml, a);
