@@ -26,7 +26,7 @@ FNR == 1 {
 
 # ---- headers: the symbols -----------------------------------------------------------------------
 function symbol(name, line) {
-    if (name ~ /^TML_K_/)
+    if (name ~ /^TML_K_/ || FILENAME ~ /kernel_macros/)
         return
     if (!(name in stem_of))
         symbols[++symbol_count] = name

@@ -1,45 +1,45 @@
-/* The vocabulary of kernels, C side: the names that GLSL has built in, and the casts, constructors
- * and vector sums that C and GLSL spell differently. The GLSL side of the same names is in
- * src/gpu/prelude_*.glsl. Ends with kernel_end.h; no include guard, so that it can open again.
+/* Begins the language of kernels in C: defines the short names that GLSL has built in. kernel_end.h
+ * undefines them. The header has no include guard, so that it can be included again.
  *
- *   types    float int uint bool, double int64 uint64 (not GLSL ES), vec2 vec3 vec4, uvec2 uvec3
- *            uvec4
- *   casts    F(x) I(x) U(x): to float, int, uint
- *   64 bits  DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of its bits
- *   vectors  VEC2(x, y) ..., add2 sub2 scale2 dot2 length2, the same for 3 and 4, cross3
- *            UVEC2(x, y) ...: .x .y .z .w and no operators
- *   matrix   transform4(p.m, v): the 4x4 matrix of a tml_params times a vec4; transform3(p.m, x):
- *            the point that it takes the vec3 x to, a vec3 without a division by w
- *   arrays   tml_word(words, i), tml_word_float(words, i): of a tml_words parameter;
- *            tml_word_vec2(words, i), tml_word_vec3, tml_word_vec4: its i-th vector
- *   numbers  abs sign min max clamp (any scalar type); floor ceil trunc fract sqrt inversesqrt exp2
- * log2 exp log sin cos tan asin acos atan pow mod mix step (float; double where the GPU has it)
- *   bits     floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat; popcount32(u) ones in
- * u; lowest_bit32(u) position of the lowest one, u not 0; is_nan(x) and is_inf(x), of either
- * sign, which no compiler may drop; tml_multiply_high(a, b): a product's upper word, not in ES 2
- *   random   tml_random_float(a, b): 0 <= x < 1 in steps of 2^-24, tml_random_uint(a, b): any uint;
- *            tml_random(a, b, key): a uvec2, of which tml_random_uint is .x with the key 0. They
- *            have no state: the same arguments give the same bits in every kernel, on every engine,
- *            whatever ran before, and other arguments other numbers. So let a say which element it
- *            is and b which of its draws, tml_random_float(id, 4u * frame + 2u); an index serves as
- *            an id where elements keep their places. Philox2x32-10, which passes BigCrush; about
- *            twenty 32-bit multiplications. After: Salmon, Moraes, Dror, Shaw: Parallel Random
- *            Numbers: As Easy as 1, 2, 3. 2011. Not for secrets. Not in OpenGL ES 2 and WebGL 1
- *   rounded_product(a, b)  a * b of floats, rounded before anything is added to it
- *   libraries  FUNCTION(T) name(T a, ...) {...}; parameters are by value, so results are returned,
- *              in
- *            a struct if several
- *            STRUCT_BEGIN(name) T a; T b; STRUCT_END(name): a struct type, used as plain "name".
- *            Built by assigning its members: the one way that C and GLSL share
- *            TABLE_BEGIN(T, name, n) a, b, c TABLE_END: a constant array of uint, int or float,
- *            read as name[i]. No comma after the last element
- *            PRECISE float t = ...: not to be fused into a multiply-add (GLSL ES 3.00 cannot
- *            promise it)
+ *   Types        float int uint bool; double int64 uint64 (not on OpenGL); vec2 vec3 vec4; uvec2
+ *                uvec3 uvec4
+ *   Conversions  F(x) to float, I(x) to int, U(x) to uint
+ *   64 bits      DOUBLE(low, high) INT64(low, high) UINT64(low, high): from the two words of the
+ *                bits
+ *   Vectors      VEC2(x, y) VEC3 VEC4; add2 sub2 scale2 dot2 length2, the same for 3, and for 4
+ *                without a length; cross3. UVEC2(x, y) UVEC3 UVEC4: .x .y .z .w and no operators
+ *   Matrices     transform4(p.m, v): the 4x4 matrix of a tml_params times the vec4 v
+ *                transform3(p.m, x): the point that the matrix moves the vec3 x to; a vec3, without
+ *                a division by w
+ *   Arrays       tml_word(words, i), tml_word_float(words, i): of a tml_words parameter
+ *                tml_word_vec2(words, i), tml_word_vec3, tml_word_vec4: its i-th vector
+ *   Numbers      abs sign min max clamp: of any scalar type
+ *                floor ceil trunc fract sqrt inversesqrt exp2 log2 exp log sin cos tan asin acos
+ *                atan pow mod mix step: of float, and of double where the GPU has it
+ *   Bits         floatBitsToUint uintBitsToFloat floatBitsToInt intBitsToFloat
+ *                popcount32(u): ones in u. lowest_bit32(u): position of the lowest one; u is not 0
+ *                is_nan(x), is_inf(x): of either sign; no compiler drops them
+ *                tml_multiply_high(a, b): the upper word of a product (not OpenGL ES 2, WebGL 1)
+ *   Random       tml_random_float(a, b): 0 <= x < 1, in steps of 2^-24
+ *                tml_random_uint(a, b): any uint
+ *                tml_random(a, b, key): a uvec2, whose x with the key 0 is tml_random_uint
+ *                They have no state: the same arguments return the same bits in every kernel, on
+ *                every engine. Let a be the element and b the draw, tml_random_float(id, 4u * frame
+ *                + 2u). Philox2x32-10, which passes BigCrush: about twenty 32-bit multiplications.
+ *                Not for secrets; not on OpenGL ES 2 and WebGL 1. After: Salmon, Moraes, Dror,
+ *                Shaw: Parallel Random Numbers: As Easy as 1, 2, 3. 2011
+ *   Rounding     rounded_product(a, b): a * b of floats, rounded before anything is added to it
+ *                PRECISE float t = ...: not fused into a multiply-add (OpenGL ES cannot promise it)
+ *   Libraries    FUNCTION(T) name(T a, ...) {...}: parameters are by value; several results are
+ *                returned in a struct
+ *                STRUCT_BEGIN(name) T a; T b; STRUCT_END(name): a struct type, used as plain "name"
+ *                and made by assigning its members
+ *                TABLE_BEGIN(T, name, n) a, b, c TABLE_END: a constant array of uint, int or float,
+ *                read as name[i]; no comma after the last element
  *
- * Exact on every engine: integers, bits, comparisons, + - of floats, rounded_product; a * b where
- * it is not fused with a sum, which only rounded_product keeps OpenGL ES from. GPUs
- * round sqrt and division to about 2.5 ulp, and the transcendental functions to what the driver
- * promises. */
+ * Exact on every engine: integers, bits, comparisons, + and - of floats, rounded_product, and a * b
+ * that is not fused with a sum (only rounded_product prevents that on OpenGL ES). GPUs round sqrt
+ * and division to about 2.5 ulp, and the transcendental functions as the driver promises. */
 #include <trommel/kernel_math.h>
 
 #define uint   uint32_t

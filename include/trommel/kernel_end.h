@@ -1,4 +1,4 @@
-/* Ends what kernel_begin.h began. */
+/* Ends the language of kernels: undefines the names of kernel_begin.h. */
 #undef uint
 #undef int64
 #undef uint64

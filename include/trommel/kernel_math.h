@@ -1,5 +1,11 @@
-/* The functions behind kernel_begin.h's short names: what GLSL has built in and C has not, or
- * spells by type. */
+/* The functions behind the short names of kernel_begin.h: those that GLSL has built in, and C has
+ * not or spells by type. Kernels use the short names; C code may call tml_add3 and the like itself.
+ *
+ *   vectors      tml_make2 ... tml_make_uvec4, tml_add2 ... tml_length3
+ *   matrices     tml_transform3, tml_transform4
+ *   numbers      tml_abs_f, tml_abs_d ..., in C++ overloads of tml_abs
+ *   bits, words  tml_float_bits ..., tml_word ...
+ *   random       tml_random ... */
 #ifndef TROMMEL_KERNEL_MATH_H
 #define TROMMEL_KERNEL_MATH_H
 
@@ -116,14 +122,14 @@ static inline tml_vec3 tml_transform3(const float m[16], tml_vec3 p)
     return tml_make3(q.x, q.y, q.z);
 }
 
-/* The functions that C spells by type: name_f, name_d ... chosen by _Generic, or overloads in
- * C++. */
+/* Functions that C spells by type: tml_name_f (float), _d (double), _i, _l (int32_t, int64_t), _u,
+ * _m (uint32_t, uint64_t), chosen by _Generic; in C++ overloads of tml_name. */
 #ifdef __cplusplus
 #    define TML_K_NAME(name, suffix) tml_##name
 #else
 #    define TML_K_NAME(name, suffix) tml_##name##_##suffix
 #endif
-/* U: the type that a negation wraps in: the least integer is its own absolute value, as in GLSL. */
+/* U: the type in which negation wraps: the least integer is its own absolute value, as in GLSL. */
 #define TML_ORDERED(T, U, s, less_0)                                                               \
     static inline T TML_K_NAME(abs, s)(T x)                                                        \
     {                                                                                              \
@@ -216,7 +222,8 @@ static inline float tml_bits_float(uint32_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-/* Of the two words of a 64-bit element, the place of the low one. */
+/* The place of the low word among the two words of a 64-bit element: 0, or 1 on big-endian
+ * machines. */
 #define TML_LOW_WORD (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1u : 0u)
 
 static inline uint32_t tml_word(tml_words words, tml_index i)
@@ -241,13 +248,14 @@ static inline tml_vec4 tml_word_vec4(tml_words words, tml_index i)
     return tml_make4(tml_word_float(words, 4 * i), tml_word_float(words, 4 * i + 1),
                      tml_word_float(words, 4 * i + 2), tml_word_float(words, 4 * i + 3));
 }
-/* The upper word of a product. */
+/* Returns the upper word of a product. */
 static inline uint32_t tml_multiply_high(uint32_t a, uint32_t b)
 {
     return (uint32_t)((uint64_t)a * b >> 32);
 }
 
-/* Philox2x32-10. */
+/* Returns two words of Philox2x32-10. Salmon, Moraes, Dror, Shaw: Parallel Random Numbers: As Easy
+ * as 1, 2, 3. 2011. */
 static inline tml_uvec2 tml_random(uint32_t a, uint32_t b, uint32_t key)
 {
     for (uint32_t round = 0; round < 10; round++, key += 0x9e3779b9u) {
@@ -276,12 +284,13 @@ static inline double tml_words_double(uint32_t low, uint32_t high)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-/* Compile without contraction (gcc, clang: -ffp-contract=off) where the bits matter. */
+/* Returns a * b, rounded. Where the bits matter compile without contraction (gcc, clang:
+ * -ffp-contract=off). */
 static inline float tml_rounded_product(float a, float b)
 {
     return a * b;
 }
-/* By its bits: under fast-math options a compiler may take x != x for false. */
+/* By the bits of x: under fast-math options a compiler may assume that x != x is false. */
 static inline bool tml_is_nan(float x)
 {
     return (tml_float_bits(x) & 0x7fffffffu) > 0x7f800000u;

@@ -1,7 +1,14 @@
-/* Trommel's buffers in Vulkan shaders of yours, by their device addresses (tml_vulkan_buffer):
- * lower and upper word of a VkDeviceAddress, as a push constant has them. Included below #version
- * 450 or later, with glslc -I or shaderc; needs bufferDeviceAddress. i is below 2^31 words. The
- * same functions for OpenGL ES: tml_gl_glsl. */
+/* Buffers of Trommel in Vulkan shaders of the caller, by their device addresses.
+ *
+ *     #include <trommel/trommel.glsl>
+ *     layout(push_constant) uniform push { uvec2 positions; };
+ *     ... vec3 x = tml_vec3(positions, gl_VertexIndex);
+ *
+ * address  lower and upper word of a VkDeviceAddress (tml_vulkan_buffer), as a push constant has
+ *          them
+ * i        the element, below 2^31 words
+ * Requires #version 450 or later above it, glslc -I or shaderc, and bufferDeviceAddress. For OpenGL
+ * ES the same functions: tml_gl_glsl. */
 #ifndef TROMMEL_GLSL
 #define TROMMEL_GLSL
 #extension GL_EXT_buffer_reference : require
@@ -14,7 +21,7 @@ uint tml_word(uvec2 address, uint i)
 {
     return tml_words(address).v[i];
 }
-/* Elements i of buffers of u32, f32 and their vectors, and the number in a count. */
+/* Element i of a buffer of u32x2 ... f32x4; tml_count: the number in a count. */
 uvec2 tml_uvec2(uvec2 address, uint i)
 {
     return uvec2(tml_word(address, 2u * i), tml_word(address, 2u * i + 1u));
