@@ -239,17 +239,22 @@ void desc_by_key(void)
 {
     tml_type type = take_scalar(), key = take_element();
     uint64_t count = below(200);
-    tml_reduce_by_key_desc desc = {.fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
-                                   .keys = make(key, count, CONTENTS_BELOW, 3),
-                                   .values = make(type, count, CONTENTS_ANY, 0)};
-    desc.length = take_length(count);
-    desc.out_keys = maybe_out(key, below(count + 1));
-    desc.starts = make_out(take_count_type(), count);
-    desc.out = make_out(take_bool() ? type : take_scalar(), count);
-    desc.count = make_out(take_count_type(), 1);
-    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_reduce_by_key(tml, &desc)));
-    if (RUN(tml_reduce_by_key, &desc))
-        DEMAND(number_of(desc.count, 0) <= count_of(desc.keys));
+    tml_unique_desc runs = {.in = make(key, count, CONTENTS_BELOW, 3)};
+    tml_reduce_desc desc = {.folds[0].fold = (tml_fold)mostly(below(TML_FOLD_MEAN + 1)),
+                            .in = make(type, count, CONTENTS_ANY, 0)};
+    runs.length = desc.length = take_length(count);
+    runs.values = maybe_out(key, below(count + 1));
+    runs.starts = make_out(take_count_type(), count);
+    desc.folds[0].out = make_out(take_bool() ? type : take_scalar(), count);
+    runs.count = make_out(take_count_type(), 1);
+    runs.scratch = make_scratch(SCRATCH_OF(tml, tml_unique(tml, &runs)));
+    if (!RUN(tml_unique, &runs))
+        return;
+    DEMAND(number_of(runs.count, 0) <= count_of(runs.in));
+    desc.segments.starts = runs.starts;
+    desc.segments.count = (tml_length){.count = count, .device = runs.count, .exact = true};
+    desc.scratch = make_scratch(SCRATCH_OF(tml, tml_reduce(tml, &desc)));
+    (void)RUN(tml_reduce, &desc);
 }
 
 /* Are the first numbers below a bound, and ascending? */

@@ -8,6 +8,29 @@ static tml_buffer buffer_at(const operands *o, int place)
 
 #define RUN(name) (o->program ? (tml_program_##name(o->program, &d), TML_OK) : tml_##name(tml, &d))
 
+/* A reduction by key, in two operations. */
+static tml_status operate_by_key(tml_context *tml, const operands *o, const tml_unique_desc *runs,
+                                 const tml_reduce_desc *reduce, size_t *size)
+{
+    if (size) {
+        const size_t first = tml_unique_scratch_size(tml, runs);
+        const size_t second = tml_reduce_scratch_size(tml, reduce);
+        *size = first > second ? first : second;
+        return TML_OK;
+    }
+    if (o->program) {
+        tml_program_unique(o->program, runs);
+        tml_program_reduce(o->program, reduce);
+        return TML_OK;
+    }
+    tml_reduce_desc nothing = *reduce; /* is it supported? If not, nothing must be written */
+    nothing.length = nothing.segments.count = tml_length_of(0);
+    tml_status status = tml_reduce(tml, &nothing);
+    TML_THEN(status, tml_unique(tml, runs));
+    TML_THEN(status, tml_reduce(tml, reduce));
+    return status;
+}
+
 tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *size)
 {
     tml_length length = {c->count, buffer_at(o, AT_LENGTH), o->at[AT_LENGTH] ? c->index : 0,
@@ -148,19 +171,22 @@ tml_status operate(tml_context *tml, const operands *o, const call *c, size_t *s
         return TML_OK;
     }
     case CALL_REDUCE_BY_KEY: {
-        const tml_reduce_by_key_desc d = {.fold = (tml_fold)c->fold,
-                                          .keys = by,
-                                          .values = in[0],
-                                          .length = length,
-                                          .out_keys = out[0],
-                                          .starts = buffer_at(o, AT_INDICES),
-                                          .out = out[1],
-                                          .count = count,
-                                          .scratch = scratch};
-        if (!size)
-            return RUN(reduce_by_key);
-        *size = SCRATCH_OF(tml, tml_reduce_by_key(tml, &d));
-        return TML_OK;
+        const tml_buffer starts = buffer_at(o, AT_INDICES);
+        const uint64_t bound = length.count || length.exact ? length.count : o->at[AT_BY]->count;
+        const tml_unique_desc runs = {.in = by,
+                                      .values = out[0],
+                                      .starts = starts,
+                                      .count = count,
+                                      .length = length,
+                                      .scratch = scratch};
+        tml_reduce_desc d = {.in = in[0],
+                             .folds = {{(tml_fold)c->fold, out[1]}},
+                             .length = length,
+                             .segments = {.starts = starts, .count = {bound, count, 0, true}},
+                             .scratch = scratch};
+        d.length.count = bound;
+        d.length.exact = true;
+        return operate_by_key(tml, o, &runs, &d, size);
     }
     case CALL_SEARCH: {
         const tml_search_desc d = {.sorted = in[0],

@@ -92,7 +92,6 @@ typedef union any_desc {
     tml_gather_desc gather;
     tml_top_k_desc top_k;
     tml_search_desc search;
-    tml_reduce_by_key_desc reduce_by_key;
     tml_expand_desc expand;
     tml_unique_desc unique;
 } any_desc;
@@ -120,7 +119,6 @@ RUN(gather, gather)
 RUN(scatter, gather)
 RUN(top_k, top_k)
 RUN(search, search)
-RUN(reduce_by_key, reduce_by_key)
 RUN(unique, unique)
 
 #define IN(member, text, type, n, shared)                                                          \
@@ -306,16 +304,6 @@ static operation operations[] = {
       IN(reduce.length.device, "length.device", U32, 1, NULL),
       OUT(reduce.folds[0].out, "folds[0].out", U32, ELEMENTS),
       OUT(reduce.scratch, "scratch", U8, SCRATCH)}},
-    {"reduce_by_key",
-     run_reduce_by_key,
-     {.reduce_by_key.fold = TML_FOLD_MIN},
-     {IN(reduce_by_key.keys, "keys", U32, ELEMENTS, NULL),
-      IN(reduce_by_key.values, "values", U32, ELEMENTS, NULL),
-      IN(reduce_by_key.length.device, "length.device", U32, 1, NULL),
-      OUT(reduce_by_key.out_keys, "out_keys", U32, ELEMENTS),
-      OUT(reduce_by_key.starts, "starts", U32, ELEMENTS),
-      OUT(reduce_by_key.out, "out", U32, ELEMENTS), OUT(reduce_by_key.count, "count", U32, 1),
-      OUT(reduce_by_key.scratch, "scratch", U8, SCRATCH)}},
     {"scan_segments",
      run_scan,
      {{0}},
@@ -456,8 +444,6 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_scatter, (tml, NULL), "desc")                                                            \
     X(tml_search, (NULL, &search), "tml")                                                          \
     X(tml_search, (tml, NULL), "desc")                                                             \
-    X(tml_reduce_by_key, (NULL, &reduce_by_key), "tml")                                            \
-    X(tml_reduce_by_key, (tml, NULL), "desc")                                                      \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
     X(tml_field_resolve, (NULL, &points, &field_resolved, NULL), "tml")                            \
@@ -635,7 +621,6 @@ TEST(null_is_refused_by_every_call)
     const tml_top_k_desc top_k = {0};
     const tml_gather_desc gather = {0};
     const tml_search_desc search = {0};
-    const tml_reduce_by_key_desc reduce_by_key = {0};
     const tml_unique_desc unique = {0};
     const tml_field_desc points = {.radius = 1};
     const tml_field_mean_desc field_mean = {.field = &points};

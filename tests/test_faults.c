@@ -276,12 +276,15 @@ static void run_reduce_by_key(fault_run *r)
         tml_buffer keys = bytes_of(r, n, 2), values = numbers_of(r, n, 5);
         tml_buffer out_keys = fault_output_of(r, TML_U8, n), out = fault_output_of(r, TML_U64, n);
         tml_buffer starts = fault_output_of(r, TML_U32, n), count = fault_output_of(r, TML_U32, 1);
-        FAULT_STREAM(r, tml_reduce_by_key(r->tml, &(tml_reduce_by_key_desc){.keys = keys,
-                                                                            .values = values,
-                                                                            .out_keys = out_keys,
-                                                                            .starts = starts,
-                                                                            .out = out,
-                                                                            .count = count}));
+        FAULT_STREAM(r, tml_unique(r->tml, &(tml_unique_desc){.in = keys,
+                                                              .values = out_keys,
+                                                              .starts = starts,
+                                                              .count = count}));
+        FAULT_STREAM(r,
+                     tml_reduce(r->tml, &(tml_reduce_desc){.in = values,
+                                                           .folds = {{TML_FOLD_SUM, out}},
+                                                           .segments = {.starts = starts,
+                                                                        .count.device = count}}));
         fault_take(r, count, 1);
         fault_take(r, out_keys, n);
         fault_take(r, starts, n);

@@ -370,9 +370,10 @@ static void parts(tml_context *tml)
     program_map(&p, &(tml_map_desc){.kernel = TML_USE(half), .in = {keys}, .out = {keys}});
     tml_buffer starts = program_array(&p, TML_U32, COUNT);
     tml_buffer sums = program_array(&p, TML_U64, COUNT);
-    program_reduce_by_key(
-        &p, &(tml_reduce_by_key_desc){
-                .keys = keys, .values = other, .starts = starts, .out = sums, .count = count});
+    program_unique(&p, &(tml_unique_desc){.in = keys, .starts = starts, .count = count});
+    program_reduce(&p, &(tml_reduce_desc){.in = other,
+                                          .folds = {{TML_FOLD_SUM, sums}},
+                                          .segments = {.starts = starts, .count.device = count}});
     uint64_t sum[COUNT];
     program_read(&p, sums, sum);
     CHECK_OK(tml, program_run(p, (tml_buffer){0, 0}));
@@ -522,10 +523,11 @@ static void run_all(tml_context *tml, tml_program *p, tml_buffer in, tml_buffer 
         RUN_OF(scatter, tml_gather_desc, .indices = indices, .payloads = {{in, out[9]}}),
         RUN(search, .sorted = out[6], .queries = in, .out = out[10]),
         RUN(expand, .counts = offsets, .length = tml_length_of(FEW / 10), .source = out[11]),
-        RUN(unique, .in = out[6], .values = out[12]),
+        RUN(unique, .in = out[6], .length = length, .values = out[12], .starts = out[14],
+            .count = counts),
         RUN(reduce, .in = in, .segments.offsets = offsets, .folds = {{TML_FOLD_MAX, out[13]}}),
-        RUN(reduce_by_key, .keys = out[6], .values = in, .fold = TML_FOLD_MIN, .length = length,
-            .starts = out[14], .out = out[1], .count = counts),
+        RUN(reduce, .in = in, .folds = {{TML_FOLD_MIN, out[1]}},
+            .segments = {.starts = out[14], .count.device = counts}),
         RUN(scan, .in = in, .segments.offsets = offsets, .out = out[15]),
     };
     for (int i = 0; i < OPERATIONS; i++)

@@ -2950,7 +2950,7 @@ static const case_op top_k_op = {"top_k",
                                  top_k_test,
                                  top_k_perf};
 
-/* ---- reduce by key --------------------------------------------------------------------------- */
+/* ---- reduce by starts ------------------------------------------------------------------------ */
 
 /* Runs of about the length that the axis says, of few keys, so that equal ones come back. Returns
  * how many there are among the first n; begins gets them, and n behind them. */
@@ -2972,13 +2972,13 @@ static uint64_t choose_runs(case_run *c, uint8_t *keys, size_t size, uint64_t bo
 }
 
 /* The same runs by their starts and a number that the host knows. */
-static void check_starts(case_run *c, const tml_reduce_by_key_desc *by, uint64_t runs, uint64_t n,
+static void check_starts(case_run *c, const tml_reduce_desc *by, uint64_t runs, uint64_t n,
                          tml_type type, const case_array *in, const uint64_t *begins)
 {
     case_array *out = case_output(c, type, runs + 2);
-    if (!case_call(c, tml_reduce(c->tml, &(tml_reduce_desc){.in = by->values,
+    if (!case_call(c, tml_reduce(c->tml, &(tml_reduce_desc){.in = by->in,
                                                             .folds = {{TML_FOLD_MAX, out->buffer}},
-                                                            .segments.starts = by->starts,
+                                                            .segments.starts = by->segments.starts,
                                                             .segments.count = tml_length_of(runs),
                                                             .length = tml_length_of(n)})) ||
         !case_fetch(c, out))
@@ -2988,7 +2988,7 @@ static void check_starts(case_run *c, const tml_reduce_by_key_desc *by, uint64_t
     case_check_rest(c, "out", out, runs * tml_type_size(type));
 }
 
-static void reduce_by_key_test(case_run *c)
+static void reduce_starts_test(case_run *c)
 {
     tml_type type = tml_type_from_name(case_text(c, "type"));
     tml_type key_type = type_of_size(case_number(c, "elem"));
@@ -2996,8 +2996,9 @@ static void reduce_by_key_test(case_run *c)
     tml_type out_type = fold_type(fold, type, case_is(c, "out", "narrow"));
     size_t size = tml_type_size(key_type);
     uint64_t bound = choose_count(c);
-    tml_reduce_by_key_desc desc = {.fold = fold};
-    uint64_t n = choose_length(c, bound, &desc.length);
+    tml_unique_desc runs_of = {.in = {0, 0}};
+    uint64_t n = choose_length(c, bound, &runs_of.length);
+    tml_reduce_desc desc = {.length = runs_of.length};
     case_array *keys = case_array_new(c, key_type, bound), *in = case_array_new(c, type, bound);
     uint64_t *begins = malloc((bound + 2) * sizeof *begins);
     uint8_t *expected = malloc(bound * size + 1);
@@ -3005,21 +3006,22 @@ static void reduce_by_key_test(case_run *c)
         abort();
     uint64_t runs = keys->size ? choose_runs(c, keys->data, size, bound, n, begins) : 0;
     fill_numbers(c, type, in->data, in->size / tml_type_size(type));
-    desc.keys = case_input(c, keys, key_type, bound);
-    desc.values = case_input(c, in, type, bound);
+    runs_of.in = case_input(c, keys, key_type, bound);
+    desc.in = case_input(c, in, type, bound);
     bool has_keys = !case_is(c, "keys", "none");
     uint64_t room = case_is(c, "keys", "half") ? bound / 2 : bound;
     case_array *out_keys = has_keys ? case_output(c, key_type, room) : NULL;
     case_array *starts = number_output(c, "starts", bound);
     case_array *out = case_output(c, out_type, bound), *count = number_output(c, "starts", 1);
-    desc.out_keys = handle(out_keys);
-    desc.starts = handle(starts);
-    desc.out = handle(out);
-    desc.count = handle(count);
+    runs_of.values = handle(out_keys);
+    runs_of.starts = desc.segments.starts = handle(starts);
+    runs_of.count = desc.segments.count.device = handle(count);
+    desc.folds[0] = (tml_reduce_result){fold, handle(out)};
     c->bytes = n * (size + tml_type_size(type)) + runs * (size + tml_type_size(out_type));
     tml_status status = TML_OK;
     for (case_start(c); case_again(c);)
-        status = tml_reduce_by_key(c->tml, &desc);
+        if (!(status = tml_unique(c->tml, &runs_of)))
+            status = tml_reduce(c->tml, &desc);
     if (c->result == CASE_PASSED && case_call(c, status) && case_fetch(c, out)) {
         check_numbers(c, "count", count, "starts", &runs, 1);
         check_numbers(c, "starts", starts, "starts", begins, runs);
@@ -3037,11 +3039,11 @@ static void reduce_by_key_test(case_run *c)
     free(expected);
 }
 
-static const char *const reduce_by_key_perf[] = {
-    "reduce_by_key(count=16777216)", "reduce_by_key(count=16777216,run=1)",
-    "reduce_by_key(count=16777216,run=1000000000)", NULL};
-static const case_op reduce_by_key_op = {
-    "reduce_by_key",
+static const char *const reduce_starts_perf[] = {
+    "reduce_starts(count=16777216)", "reduce_starts(count=16777216,run=1)",
+    "reduce_starts(count=16777216,run=1000000000)", NULL};
+static const case_op reduce_starts_op = {
+    "reduce_starts",
     {{"count", "1025 0 1 2 63 64 65 1023 1024 4095 4096 4097 65537 300007", true},
      {"type", SCALARS, false},
      {"fold", FOLDS, false},
@@ -3054,14 +3056,14 @@ static const case_op reduce_by_key_op = {
      {"length", LENGTHS, false},
      {"threads", THREADS, true}},
     numbers_are_sensible,
-    reduce_by_key_test,
-    reduce_by_key_perf};
+    reduce_starts_test,
+    reduce_starts_perf};
 
 static const case_op *const stream_ops[] = {
     &map_op,           &reduce_op,    &histogram_op, &scan_op,
     &compact_op,       &partition_op, &sort_op,      &sort_segments_op,
     &top_k_op,         &gather_op,    &scatter_op,   &search_op,
-    &reduce_by_key_op, &expand_op,    &unique_op,    &reduce_segments_op,
+    &reduce_starts_op, &expand_op,    &unique_op,    &reduce_segments_op,
     &scan_segments_op, NULL};
 
 /* ---- results that may not drift -------------------------------------------------------------- */

@@ -255,14 +255,10 @@ static void reduce_by_key(tml_context *tml)
     const tml_buffer starts = buffer_of(tml, TML_U32, 5, NULL);
     const tml_buffer out = buffer_of(tml, TML_U64, 5, NULL);
     const tml_buffer runs = buffer_of(tml, TML_U32, 1, NULL);
-    const tml_reduce_by_key_desc desc = {.fold = TML_FOLD_SUM,
-                                         .keys = keys,
-                                         .values = values,
-                                         .starts = starts,
-                                         .out = out,
-                                         .count = runs};
-    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_reduce_by_key(tml, &desc))));
-    MUST(tml_reduce_by_key(tml, &desc));
+    MUST(tml_unique(tml, &(tml_unique_desc){.in = keys, .starts = starts, .count = runs}));
+    const tml_segments segments = {.starts = starts, .count.device = runs};
+    MUST(tml_reduce(tml, &(tml_reduce_desc){
+                             .in = values, .folds = {{TML_FOLD_SUM, out}}, .segments = segments}));
     MUST(tml_buffer_read_count(tml, runs, &count));
     MUST(tml_buffer_read_range(tml, out, 0, count, sums));
     CHECK(count == 3 && sums[0] == 3 && sums[1] == 3 && sums[2] == 9);
@@ -275,9 +271,9 @@ static void reduce_segments(tml_context *tml)
     const tml_buffer in = buffer_of(tml, TML_F32, 5, (float[]){1, 7, 3, 2, 9});
     const tml_buffer offsets = buffer_of(tml, TML_U32, 3, (uint32_t[]){0, 3, 5});
     const tml_buffer out = buffer_of(tml, TML_F32, 2, NULL);
+    const tml_segments segments = {.offsets = offsets};
     MUST(tml_reduce(
-        tml,
-        &(tml_reduce_desc){.in = in, .segments.offsets = offsets, .folds = {{TML_FOLD_MAX, out}}}));
+        tml, &(tml_reduce_desc){.in = in, .folds = {{TML_FOLD_MAX, out}}, .segments = segments}));
     MUST(tml_buffer_read(tml, out, largest));
     CHECK(largest[0] == 7 && largest[1] == 9);
 }

@@ -71,7 +71,6 @@ typedef enum tml_operation {
     TML_OPERATION_SEARCH,
     TML_OPERATION_EXPAND,
     TML_OPERATION_UNIQUE,
-    TML_OPERATION_REDUCE_BY_KEY,
 } tml_operation;
 
 /* Records an operation as the next step. The functions below are this one with a desc whose type is
@@ -99,7 +98,6 @@ TML_PROGRAM_STEP(scatter, tml_gather_desc, SCATTER)
 TML_PROGRAM_STEP(search, tml_search_desc, SEARCH)
 TML_PROGRAM_STEP(expand, tml_expand_desc, EXPAND)
 TML_PROGRAM_STEP(unique, tml_unique_desc, UNIQUE)
-TML_PROGRAM_STEP(reduce_by_key, tml_reduce_by_key_desc, REDUCE_BY_KEY)
 #undef TML_PROGRAM_STEP
 
 /* Begins a loop: the steps up to tml_program_loop_end run several times.

@@ -9,7 +9,7 @@
  *     gather, scatter   moves elements by indices
  *     search            places of queries in a sorted stream
  *     expand            any number of outputs per element
- *     unique            runs of equal neighbours; reduce_by_key: one value per run
+ *     unique            runs of equal neighbours
  *
  * Example: the sum of the large squares. No call waits before tml_buffer_read.
  *
@@ -163,7 +163,7 @@ typedef struct tml_reduce_result {
  *           rounding to out's type. GPUs: f64 likewise; f16, f32 and means of integers in single
  *           precision in a fixed tree: within (log2 n + 8) * 2^-24 * sum|x|. A segment's result is
  *           that of a stream of its elements
- * After     Blelloch: Prefix Sums and Their Applications. 1990. */
+ * After:    Blelloch: Prefix Sums and Their Applications. 1990. */
 typedef struct tml_reduce_desc {
     tml_buffer in;
     tml_reduce_result folds[TML_MAX_FOLDS];
@@ -198,7 +198,7 @@ TML_API TML_MUST_CHECK tml_status tml_reduce(tml_context *tml, const tml_reduce_
  *           weight, both rounded up to powers of two; each weight adds an error of at most half a
  *           unit, and the sum is rounded to f32. Sums nearer to 0 than 2^-126 are 0. Weights that
  *           are NaN, infinite or nearer to 0 than 2^-126 count as 0
- * After     Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
+ * After:    Podlozhnyuk: Histogram Calculation in CUDA. 2007. */
 typedef struct tml_histogram_desc {
     tml_buffer in[TML_MAX_INPUTS];
     const tml_kernel *kernel;
@@ -233,7 +233,7 @@ TML_API TML_MUST_CHECK tml_status tml_histogram(tml_context *tml, const tml_hist
  * Accuracy   CPU: f32 is summed in double, in blocks of fixed size: within n * 2^-53 * sum|x|, plus
  *            one rounding. GPUs: f32 in single precision in a fixed tree: within
  *            (2 log2 n + 16) * 2^-24 * sum|x|. A segment's result is that of a stream of its own
- * After      Merrill, Garland (tml_method). */
+ * After:     Merrill, Garland (tml_method). */
 typedef struct tml_scan_desc {
     tml_buffer in;
     tml_buffer out;
@@ -278,7 +278,7 @@ typedef struct tml_payload {
  *            written from that element on, to append to what they hold. count becomes out_first
  *            plus the number kept, also where that is more than fits (a u32 stays at its largest
  *            value); count may be the out_first buffer itself. Not in place
- * After      Horn: Stream Reduction Operations for GPGPU Applications. 2005; and tml_method. */
+ * After:     Horn: Stream Reduction Operations for GPGPU Applications. 2005; and tml_method. */
 typedef struct tml_compact_desc {
     tml_keep keep;
     tml_payload payloads[TML_MAX_PAYLOADS];
@@ -306,7 +306,7 @@ TML_API TML_MUST_CHECK tml_status tml_compact(tml_context *tml, const tml_compac
  * indices     optional: u32 or u64, the source index of each element
  * segments    optional: each segment is sorted by itself. Elements in no segment keep their places
  * Outputs have room for the length's bound.
- * After       Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy,
+ * After:      Knuth: The Art of Computer Programming 3, 5.2.5. 1973 (radix sorting); McIlroy,
  *             Bostic, McIlroy: Engineering Radix Sort. 1993; Batcher: Sorting Networks and Their
  *             Applications. 1968; Adinets, Merrill: Onesweep: A Faster Least Significant Digit
  *             Radix Sort for GPUs. 2022; Baxter: moderngpu, segmented sort. 2013. */
@@ -340,7 +340,7 @@ TML_API TML_MUST_CHECK tml_status tml_sort(tml_context *tml, const tml_sort_desc
  * payloads         up to 8 arrays, of which the same elements are written
  * count            optional: one u32 or u64, the smaller of k and length
  * Outputs have room for the smaller of k's and length's bounds. Not in place.
- * After            Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard,
+ * After:           Floyd, Rivest: Expected Time Bounds for Selection. 1975; Alabi, Blanchard,
  *                  Gordon, Steinbach: Fast k-Selection Algorithms for Graphics Processing Units.
  *                  2012. */
 typedef struct tml_top_k_desc {
@@ -417,7 +417,7 @@ TML_API TML_MUST_CHECK tml_status tml_search(tml_context *tml, const tml_search_
  *               nothing is written past it, and a total above it shows the overflow
  * out_first     optional, as in tml_compact, with total as the count; ranks and sources are the
  *               same
- * After         Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids.
+ * After:        Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids.
  *               2008; Baxter: moderngpu, load-balancing search. 2013. */
 typedef struct tml_expand_desc {
     tml_buffer counts;
@@ -439,7 +439,9 @@ TML_API TML_MUST_CHECK tml_status tml_expand(tml_context *tml, const tml_expand_
 /* ---- runs of equal neighbours ---------------------------------------------------------------- */
 
 /* Collapses runs of equal neighbours. Equal are equal bytes: NaN equals itself, and 0.0 differs
- * from -0.0. Of a sorted stream the runs are its distinct values.
+ * from -0.0. Of a sorted stream the runs are its distinct values. A reduction by key is tml_unique
+ * of the keys, and tml_reduce of the values with .segments = {.starts = starts, .count.device =
+ * count}; for one result per key sort first, with the values as a payload.
  * in       elements of 1 to 64 bytes
  * values   optional: the first element of each run, of in's type; in place
  * starts   optional: u32 or u64, the index of each run's first element (tml_segments)
@@ -456,31 +458,6 @@ typedef struct tml_unique_desc {
     tml_buffer scratch;
 } tml_unique_desc;
 TML_API TML_MUST_CHECK tml_status tml_unique(tml_context *tml, const tml_unique_desc *desc);
-
-/* Folds the values of each run of equal neighbours among keys, as tml_unique and a tml_reduce by
- * its starts do. For one result per key sort first, with the values as a payload.
- * keys      elements of 1 to 64 bytes
- * values    any scalar type, one per key
- * fold      any of tml_fold
- * out       one result per run, of the types in tml_reduce_result; room for the length's bound
- * out_keys  optional: the key of each run, of keys' type; room for the bound, or less
- * starts    u32 or u64, the index of each run's first element; room for the bound. With count the
- *           segments of a tml_reduce for further folds
- * count     one u32 or u64: the number of runs
- * length    of keys */
-typedef struct tml_reduce_by_key_desc {
-    tml_buffer keys;
-    tml_buffer values;
-    tml_fold fold;
-    tml_buffer out;
-    tml_buffer out_keys;
-    tml_buffer starts;
-    tml_buffer count;
-    tml_length length;
-    tml_buffer scratch;
-} tml_reduce_by_key_desc;
-TML_API TML_MUST_CHECK tml_status tml_reduce_by_key(tml_context *tml,
-                                                    const tml_reduce_by_key_desc *desc);
 
 #ifdef __cplusplus
 }

@@ -68,7 +68,7 @@ TML_MESH_MAX_ATTRIBUTES = 8
 (TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
 (TML_OPERATION_MAP, TML_OPERATION_REDUCE, TML_OPERATION_HISTOGRAM, TML_OPERATION_SCAN, TML_OPERATION_COMPACT,
  TML_OPERATION_SORT, TML_OPERATION_TOP_K, TML_OPERATION_GATHER, TML_OPERATION_SCATTER, TML_OPERATION_SEARCH,
- TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE, TML_OPERATION_REDUCE_BY_KEY) = range(0, 13)
+ TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE) = range(0, 12)
 TML_SUBDIVIDE_MAX_ATTRIBUTES = 8
 TML_SUBDIVIDE_MAX_CHANNELS = 4
 TML_SUBDIVIDE_MAX_LEVELS = 12
@@ -219,12 +219,6 @@ class tml_search_desc(Structure):
 class tml_unique_desc(Structure):
     _fields_ = [('in', tml_buffer), ('values', tml_buffer), ('starts', tml_buffer), ('lengths', tml_buffer),
                 ('count', tml_buffer), ('length', tml_length), ('scratch', tml_buffer)]
-
-
-class tml_reduce_by_key_desc(Structure):
-    _fields_ = [('keys', tml_buffer), ('values', tml_buffer), ('fold', c_int), ('out', tml_buffer),
-                ('out_keys', tml_buffer), ('starts', tml_buffer), ('count', tml_buffer), ('length', tml_length),
-                ('scratch', tml_buffer)]
 
 
 class tml_tree_desc(Structure):
@@ -627,7 +621,6 @@ FUNCTIONS = {
     'tml_points_save': (c_int, [c_void_p, c_char_p, POINTER(tml_points)]),
     'tml_progress': (c_bool, [c_void_p, c_char_p, c_double]),
     'tml_reduce': (c_int, [c_void_p, POINTER(tml_reduce_desc)]),
-    'tml_reduce_by_key': (c_int, [c_void_p, POINTER(tml_reduce_by_key_desc)]),
     'tml_scan': (c_int, [c_void_p, POINTER(tml_scan_desc)]),
     'tml_search': (c_int, [c_void_p, POINTER(tml_search_desc)]),
     'tml_sort': (c_int, [c_void_p, POINTER(tml_sort_desc)]),

@@ -364,10 +364,16 @@ def reduce_by_key(keys: ArrayLike, values: ArrayLike, fold: str = "sum",
     kept, out = np.empty_like(keys), np.empty(len(keys), _fold_dtype(fold, values.dtype))
     starts, count, context = np.empty(len(keys), np.uint64), np.zeros(1, np.uint64), context_of(context)
     with Buffers(context) as buffers:
-        context.call("reduce_by_key", c.tml_reduce_by_key_desc(
-            fold=choose(_FOLDS, "fold", fold), keys=buffers.input(keys), values=buffers.input(values),
-            length=_all(keys), out_keys=buffers.output(kept), starts=buffers.output(starts), out=buffers.output(out),
-            count=buffers.output(count)))
+        runs = c.tml_unique_desc(values=buffers.output(kept), starts=buffers.output(starts), length=_all(keys),
+                                 count=buffers.output(count))
+        setattr(runs, "in", buffers.input(keys))
+        desc = c.tml_reduce_desc(length=_all(values))
+        setattr(desc, "in", buffers.input(values))
+        desc.folds[0] = c.tml_reduce_result(choose(_FOLDS, "fold", fold), buffers.output(out))
+        desc.segments.starts = runs.starts
+        desc.segments.count = c.tml_length(count=len(keys), device=runs.count, exact=True)
+        context.call("unique", runs)
+        context.call("reduce", desc)
     return kept[:int(count[0])], out[:int(count[0])]
 
 

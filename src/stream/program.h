@@ -69,8 +69,7 @@ tml_buffer program_view(program *p, tml_buffer of, tml_type type);
     X(scatter, tml_gather_desc)                                                                    \
     X(search, tml_search_desc)                                                                     \
     X(expand, tml_expand_desc)                                                                     \
-    X(unique, tml_unique_desc)                                                                     \
-    X(reduce_by_key, tml_reduce_by_key_desc)
+    X(unique, tml_unique_desc)
 #define PROGRAM_DECLARE(name, type) extern void program_##name(program *p, const type *desc);
 PROGRAM_OPERATIONS(PROGRAM_DECLARE)
 #undef PROGRAM_DECLARE

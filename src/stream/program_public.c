@@ -160,7 +160,6 @@ void tml_program_step(tml_program *p, tml_operation operation, const void *desc)
         STEP(search, SEARCH)
         STEP(expand, EXPAND)
         STEP(unique, UNIQUE)
-        STEP(reduce_by_key, REDUCE_BY_KEY)
 #undef STEP
     default:
         if (!p->steps.status)
