@@ -13,8 +13,8 @@ static tml_status operate_by_key(tml_context *tml, const operands *o, const tml_
                                  const tml_reduce_desc *reduce, size_t *size)
 {
     if (size) {
-        const size_t first = tml_unique_scratch_size(tml, runs);
-        const size_t second = tml_reduce_scratch_size(tml, reduce);
+        const size_t first = SCRATCH_OF(tml, tml_unique(tml, runs));
+        const size_t second = SCRATCH_OF(tml, tml_reduce(tml, reduce));
         *size = first > second ? first : second;
         return TML_OK;
     }

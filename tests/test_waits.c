@@ -119,16 +119,6 @@ static tml_status run_unique(fixture *f)
                       &(tml_unique_desc){.in = f->keys, .values = f->out, .count = f->count});
 }
 
-static tml_status run_reduce_by_key(fixture *f)
-{
-    return tml_reduce_by_key(f->tml, &(tml_reduce_by_key_desc){.fold = TML_FOLD_MAX,
-                                                               .keys = f->keys,
-                                                               .values = f->places,
-                                                               .starts = f->also,
-                                                               .out = f->out,
-                                                               .count = f->count});
-}
-
 static tml_status run_program(fixture *f)
 {
     if (!f->program) {
@@ -403,7 +393,6 @@ static const struct {
     {"tml_search", NEVER, run_search},
     {"tml_expand", NEVER, run_expand},
     {"tml_unique", NEVER, run_unique},
-    {"tml_reduce_by_key", NEVER, run_reduce_by_key},
     {"tml_program_enqueue", NEVER, run_program},
     {"tml_image_measure", NEVER, run_measure},
     {"tml_image_expose", NEVER, run_expose},
