@@ -65,35 +65,12 @@ static bool rests(const bench_job *job)
 /* Starts the device's clock; false if it has none. */
 static bool device_begin(tml_context *tml)
 {
-    switch (engine_of(tml)) {
-#ifdef TML_VULKAN
-    case TML_ENGINE_VULKAN:
-        return tml_vulkan_time_begin(tml) == TML_OK;
-#endif
-#ifdef TML_GL
-    case TML_ENGINE_GL:
-        return tml_gl_time_begin(tml) == TML_OK;
-#endif
-    default:
-        return false;
-    }
+    return engine_of(tml) != TML_ENGINE_CPU && tml_time_begin(tml) == TML_OK;
 }
 
 static bool device_end(tml_context *tml, double *seconds)
 {
-    (void)seconds; /* where no engine has a clock */
-    switch (engine_of(tml)) {
-#ifdef TML_VULKAN
-    case TML_ENGINE_VULKAN:
-        return tml_vulkan_time_end(tml, seconds) == TML_OK;
-#endif
-#ifdef TML_GL
-    case TML_ENGINE_GL:
-        return tml_gl_time_end(tml, seconds) == TML_OK;
-#endif
-    default:
-        return false;
-    }
+    return tml_time_end(tml, seconds) == TML_OK;
 }
 
 /* Seconds of one run. */

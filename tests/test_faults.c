@@ -1468,17 +1468,17 @@ static void run_vulkan(fault_run *r)
     const tml_scan_desc scan = {.in = in, .out = out, .total = total};
     double seconds;
     size_t size = 0;
-    FAULT_DO(r, tml_vulkan_time_begin(r->tml));
+    FAULT_DO(r, tml_time_begin(r->tml));
     FAULT_DO(r, tml_scan(r->tml, &scan));
     FAULT_DO(r, tml_vulkan_flush(r->tml));
     FAULT_DO(
         r, tml_vulkan_indirect(r->tml, &(tml_vulkan_indirect_desc){.kind = TML_VULKAN_INDIRECT_DRAW,
                                                                    .count = total,
                                                                    .out = arguments}));
-    FAULT_DO(r, tml_vulkan_time_end(r->tml, &seconds));
+    FAULT_DO(r, tml_time_end(r->tml, &seconds));
     FAULT_DO(r, tml_vulkan_check(r->tml));
-    FAULT_DO(r, tml_vulkan_cache(r->tml, NULL, &size));
-    FAULT_DO(r, tml_vulkan_cache_add(r->tml, &size, sizeof size));
+    FAULT_DO(r, tml_cache(r->tml, NULL, &size));
+    FAULT_DO(r, tml_cache_add(r->tml, &size, sizeof size));
     fault_take(r, arguments, 4);
     fault_take(r, out, 20000);
 }
@@ -1583,8 +1583,8 @@ static void run_gl(fault_run *r)
     FAULT_DO(r, tml_gl_glsl(r->tml) ? TML_OK : TML_ERROR_OUT_OF_MEMORY);
     static uint8_t programs[1 << 20]; /* from here to there and back */
     size_t size = sizeof programs;
-    FAULT_DO(r, tml_gl_cache(r->tml, programs, &size));
-    FAULT_DO(r, tml_gl_cache_add(r->tml, programs, size));
+    FAULT_DO(r, tml_cache(r->tml, programs, &size));
+    FAULT_DO(r, tml_cache_add(r->tml, programs, size));
     FAULT_DO(r, tml_scan(r->tml, &scan));
     fault_take(r, total, 1);
     fault_take(r, out, 20000);

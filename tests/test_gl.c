@@ -1030,9 +1030,9 @@ static void check_loss(GLenum reset, bool is_lost, int call)
         status = tml_buffer_write(tml, bytes, 1, 1, "a");
         break;
     case 6:
-        status = tml_gl_time_begin(tml);
+        status = tml_time_begin(tml);
         if (status == TML_OK)
-            status = tml_gl_time_end(tml, &seconds);
+            status = tml_time_end(tml, &seconds);
         break;
     }
     if (!CHECK_STATUS(status, TML_ERROR_DEVICE_LOST))
@@ -1140,10 +1140,10 @@ TEST(the_devices_clock)
     work w;
     double seconds = -1;
     CHECK_OK(tml, work_create(tml, &w));
-    CHECK_STATUS(tml_gl_time_end(tml, &seconds), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_OK(tml, tml_gl_time_begin(tml));
+    CHECK_STATUS(tml_time_end(tml, &seconds), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_OK(tml, tml_time_begin(tml));
     CHECK_OK(tml, work_run(tml, &w));
-    CHECK_OK(tml, tml_gl_time_end(tml, &seconds));
+    CHECK_OK(tml, tml_time_end(tml, &seconds));
     CHECK(seconds > 0 && seconds < 60);
     tml_close(tml);
 }
@@ -1165,9 +1165,9 @@ TEST(a_disturbed_clock_is_not_believed)
     if (CHECK_OK(NULL, tml_open(&(tml_open_desc){.engine = TML_ENGINE_GL, .gl = &desc}, &tml))) {
         CHECK_OK(tml, work_create(tml, &w));
         gl_driver.disjoint = 1;
-        CHECK_OK(tml, tml_gl_time_begin(tml));
+        CHECK_OK(tml, tml_time_begin(tml));
         CHECK_OK(tml, work_run(tml, &w));
-        CHECK_OK(tml, tml_gl_time_end(tml, &seconds));
+        CHECK_OK(tml, tml_time_end(tml, &seconds));
         CHECK_EQ_U64(gl_driver.disjoint, 2);
         CHECK(seconds > 0 && seconds < 3600); /* by the host's clock */
         tml_close(tml);

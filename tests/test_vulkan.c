@@ -60,20 +60,20 @@ static tml_status work(tml_context *tml, bool *right)
         status =
             tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_U32, .count = 4}, &arguments);
     if (status == TML_OK)
-        status = tml_vulkan_time_begin(tml);
+        status = tml_time_begin(tml);
     if (status == TML_OK)
         status = tml_scan(tml, &(tml_scan_desc){.in = a, .out = b});
     if (status == TML_OK)
         status = tml_reduce(tml, &(tml_reduce_desc){.in = a, .folds = {{TML_FOLD_SUM, sum}}});
     if (status == TML_OK)
-        status = tml_vulkan_time_end(tml, &seconds);
+        status = tml_time_end(tml, &seconds);
     if (status == TML_OK)
         status = tml_vulkan_indirect(
             tml, &(tml_vulkan_indirect_desc){
                      .kind = TML_VULKAN_INDIRECT_DRAW, .count = sum, .out = arguments});
     size_t cache_size = 0;
     if (status == TML_OK)
-        status = tml_vulkan_cache(tml, NULL, &cache_size);
+        status = tml_cache(tml, NULL, &cache_size);
     if (status == TML_OK)
         status = tml_buffer_read(tml, b, back);
     if (status == TML_OK)
@@ -1325,26 +1325,26 @@ TEST(a_pipeline_cache_comes_back)
     size_t size = 0;
     CHECK(open_with(&(tml_vulkan_desc){0}, &tml) == TML_OK);
     CHECK(work(tml, &right) == TML_OK);
-    CHECK(tml_vulkan_cache(tml, NULL, &size) == TML_OK && size >= 32);
+    CHECK(tml_cache(tml, NULL, &size) == TML_OK && size >= 32);
     unsigned char *data = calloc(size, 1);
-    CHECK(tml_vulkan_cache(tml, data, &size) == TML_OK);
+    CHECK(tml_cache(tml, data, &size) == TML_OK);
     unsigned char header[32]; /* to know whose it is needs no more room than that */
     size_t header_size = sizeof header;
-    CHECK_OK(tml, tml_vulkan_cache(tml, header, &header_size));
+    CHECK_OK(tml, tml_cache(tml, header, &header_size));
     CHECK(header_size == sizeof header && memcmp(header, data, sizeof header) == 0);
     tml_close(tml);
-    CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
+    CHECK(open_with(&(tml_vulkan_desc){0}, &tml) == TML_OK);
+    CHECK_OK(tml, tml_cache_add(tml, data, size));
     CHECK(work(tml, &right) == TML_OK && right);
-    CHECK_OK(tml, tml_vulkan_cache_add(tml, data, size)); /* with pipelines and in use */
+    CHECK_OK(tml, tml_cache_add(tml, data, size)); /* with pipelines and in use */
     CHECK(work(tml, &right) == TML_OK && right);
     tml_close(tml);
     /* Neither a part of a header nor rubbish is fed to the driver as though it were a cache. */
-    CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = 31}, &tml) == TML_OK);
+    CHECK(open_with(&(tml_vulkan_desc){0}, &tml) == TML_OK);
+    CHECK_OK(tml, tml_cache_add(tml, data, 31));
     memset(data, 0xa5, size);
-    CHECK_OK(tml, tml_vulkan_cache_add(tml, data, size));
-    CHECK_OK(tml, tml_vulkan_cache_add(tml, data, 0));
-    tml_close(tml);
-    CHECK(open_with(&(tml_vulkan_desc){.cache = data, .cache_size = size}, &tml) == TML_OK);
+    CHECK_OK(tml, tml_cache_add(tml, data, size));
+    CHECK_OK(tml, tml_cache_add(tml, data, 0));
     CHECK(work(tml, &right) == TML_OK && right);
     tml_close(tml);
     free(data);

@@ -435,7 +435,7 @@ TEST(pipelines_are_made_with_the_callers_cache)
         spy.cache = VK_NULL_HANDLE;
         CHECK_OK(NULL, open_on(&desc, &tml));
         CHECK(works(tml) && spy.cache == desc.pipeline_cache);
-        CHECK_OK(tml, tml_vulkan_cache(tml, NULL, &told));
+        CHECK_OK(tml, tml_cache(tml, NULL, &told));
         tml_close(tml);
     }
     CHECK(VK(GetPipelineCacheData)(host.device, desc.pipeline_cache, &size, NULL) == VK_SUCCESS);

@@ -61,11 +61,11 @@ static void prepare(tml_context *tml)
 static void cache(tml_context *tml)
 {
     size_t size = 0;
-    MUST(tml_gl_cache(tml, NULL, &size)); /* how much there is */
+    MUST(tml_cache(tml, NULL, &size)); /* how much there is */
     void *data = malloc(size);
     CHECK(data);
-    MUST(tml_gl_cache(tml, data, &size));
-    MUST(tml_gl_cache_add(tml, data, size)); /* in the next run */
+    MUST(tml_cache(tml, data, &size));
+    MUST(tml_cache_add(tml, data, size)); /* in the next run */
     CHECK(size >= 16);
     free(data);
 }
@@ -75,9 +75,9 @@ static void time_of_device(tml_context *tml)
 {
     double seconds = -1;
     const tml_buffer data = buffer_of(tml, TML_U32, 1000, NULL);
-    MUST(tml_gl_time_begin(tml));
+    MUST(tml_time_begin(tml));
     MUST(tml_scan(tml, &(tml_scan_desc){.in = data, .out = data}));
-    MUST(tml_gl_time_end(tml, &seconds));
+    MUST(tml_time_end(tml, &seconds));
     CHECK(seconds >= 0);
 }
 

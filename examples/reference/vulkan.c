@@ -272,10 +272,10 @@ static void flush_and_time(tml_context *tml)
 {
     double seconds = -1;
     const tml_buffer data = buffer_of(tml, TML_U32, 1000, NULL);
-    MUST(tml_vulkan_time_begin(tml));
+    MUST(tml_time_begin(tml));
     MUST(tml_scan(tml, &(tml_scan_desc){.in = data, .out = data}));
     MUST(tml_vulkan_flush(tml));
-    MUST(tml_vulkan_time_end(tml, &seconds)); /* waits */
+    MUST(tml_time_end(tml, &seconds)); /* waits */
     CHECK(seconds >= 0);
 }
 
@@ -283,11 +283,11 @@ static void flush_and_time(tml_context *tml)
 static void cache(tml_context *tml)
 {
     size_t size = 0;
-    MUST(tml_vulkan_cache(tml, NULL, &size)); /* how much there is */
+    MUST(tml_cache(tml, NULL, &size)); /* how much there is */
     void *data = malloc(size);
     CHECK(data);
-    MUST(tml_vulkan_cache(tml, data, &size));
-    MUST(tml_vulkan_cache_add(tml, data, size)); /* in the next run */
+    MUST(tml_cache(tml, data, &size));
+    MUST(tml_cache_add(tml, data, size)); /* in the next run */
     CHECK(size >= 32);
     free(data);
 }

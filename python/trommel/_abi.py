@@ -576,6 +576,7 @@ FUNCTIONS = {
     'tml_buffer_map': (c_int, [c_void_p, tml_buffer, POINTER(c_void_p)]),
     'tml_buffer_read': (c_int, [c_void_p, tml_buffer, c_void_p]),
     'tml_buffer_unmap': (None, [c_void_p, tml_buffer]),
+    'tml_cache': (c_int, [c_void_p, c_void_p, POINTER(c_size_t)]),
     'tml_cancel': (None, [c_void_p]),
     'tml_cancel_clear': (None, [c_void_p]),
     'tml_close': (None, [c_void_p]),

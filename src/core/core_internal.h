@@ -131,6 +131,8 @@ struct tml_context {
     bool scratch_held; /* a program whose arrays are in the arena runs */
     bool is_preparing; /* between tml_prepare_begin and tml_prepare_end */
     tml_prepared prepared;
+    bool is_timing;    /* between tml_time_begin and tml_time_end */
+    double timed_from; /* on the host's clock */
     tml_counters counters;
     char error[TML_MESSAGE];
     tml_status error_status; /* status recorded with error */

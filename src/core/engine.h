@@ -143,6 +143,12 @@ typedef struct tml_engine {
      * nothing is to be done. */
     void (*prepare_begin)(tml_context *tml);
     uint32_t (*prepare_end)(tml_context *tml);
+    /* The data of tml_cache, as it says. Entries NULL: the engine compiles nothing. */
+    tml_status (*cache_get)(tml_context *tml, void *data, size_t *size);
+    tml_status (*cache_add)(tml_context *tml, const void *data, size_t size);
+    /* Device time between the two, in turns (frames.c). Entries NULL: the host's clock. */
+    tml_status (*time_begin)(tml_context *tml);
+    tml_status (*time_end)(tml_context *tml, double *seconds);
     /* Are operations recorded into a caller-owned command buffer? NULL: never. */
     bool (*is_recording)(const tml_context *tml);
     /* Address of a slot's first element, on the host or the device, to detect overlap. */

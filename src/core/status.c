@@ -1,27 +1,8 @@
-/* Status codes and element types: tables generated from the lists of core.h. */
+/* Element types: tables generated from the lists of core.h. */
 #include <string.h>
 
 #include "core/core_internal.h"
 #include "core/scalars.h"
-
-static const struct {
-    const char *name;
-    const char *text;
-} statuses[] = {{"OK", "success"},
-#define ERROR_ROW(code, sentence) {#code, sentence},
-                TML_ERROR_LIST(ERROR_ROW)
-#undef ERROR_ROW
-};
-
-const char *tml_status_name(tml_status status)
-{
-    return (size_t)status < TML_ARRAY_SIZE(statuses) ? statuses[status].name : "UNKNOWN";
-}
-
-const char *tml_status_text(tml_status status)
-{
-    return (size_t)status < TML_ARRAY_SIZE(statuses) ? statuses[status].text : "unknown status";
-}
 
 /* Names of a scalar type and its 2-, 3- and 4-vectors, so that no name is built at run time. */
 static const struct {

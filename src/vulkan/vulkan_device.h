@@ -215,6 +215,11 @@ typedef enum vk_work {
     VK_WORK_INDIRECT,
     VK_WORK_OTHER, /* copies, queries */
 } vk_work;
+/* The engine's entries of these names (core/engine.h); vulkan_pipeline.c has those of the cache. */
+tml_status vk_cache_get(tml_context *tml, void *data, size_t *size);
+tml_status vk_cache_add(tml_context *tml, const void *data, size_t size);
+tml_status vk_time_begin(tml_context *tml);
+tml_status vk_time_end(tml_context *tml, double *seconds);
 tml_status vk_commands(tml_context *tml, vk_work work, VkCommandBuffer *out);
 tml_status vk_submit(tml_context *tml); /* ends and submits the current batch */
 tml_status vk_sync(tml_context *tml);   /* submits, and waits for all batches */

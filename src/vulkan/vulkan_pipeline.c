@@ -71,8 +71,6 @@ tml_status vk_pipelines_open(tml_context *tml, const tml_vulkan_desc *desc)
     device->cache = desc->pipeline_cache;
     if (!device->is_cache_lent)
         result = cache_create(device, NULL, 0, &device->cache);
-    if (result == VK_SUCCESS && desc->cache)
-        result = cache_add(device, desc->cache, desc->cache_size);
     return result == VK_SUCCESS ? TML_OK
                                 : vk_failed(tml, result, "tml_open: vkCreatePipelineCache");
 }
@@ -93,16 +91,13 @@ void vk_pipelines_close(tml_context *tml)
     vk_sampled_close(tml);
 }
 
-static tml_status cache_get(tml_context *tml, void *data, size_t *size)
+tml_status vk_cache_get(tml_context *tml, void *data, size_t *size)
 {
-    if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_vulkan_cache: the context is not on Vulkan");
     const vk_device *device = vk_device_of(tml);
     const size_t room = data ? *size : 0;
     VkResult result = device->fn.GetPipelineCacheData(device->device, device->cache, size, data);
     if (result != VK_SUCCESS && result != VK_INCOMPLETE)
-        return vk_failed(tml, result, "tml_vulkan_cache: vkGetPipelineCacheData");
+        return vk_failed(tml, result, "tml_cache: vkGetPipelineCacheData");
     if (room >= CACHE_HEADER && *size < CACHE_HEADER) {
         own_header(device, data);
         *size = CACHE_HEADER;
@@ -110,25 +105,10 @@ static tml_status cache_get(tml_context *tml, void *data, size_t *size)
     return TML_OK;
 }
 
-tml_status tml_vulkan_cache(tml_context *tml, void *data, size_t *size)
+tml_status vk_cache_add(tml_context *tml, const void *data, size_t size)
 {
-    tml_status status = TML_ENTER(tml, size);
-    return status ? status : tml_leave(tml, cache_get(tml, data, size));
-}
-
-static tml_status cache_take(tml_context *tml, const void *data, size_t size)
-{
-    static const char call[] = "tml_vulkan_cache_add";
-    if (tml->engine->kind != TML_ENGINE_VULKAN)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: the context is not on Vulkan", call);
     VkResult result = cache_add(vk_device_of(tml), data, size);
-    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, call);
-}
-
-tml_status tml_vulkan_cache_add(tml_context *tml, const void *data, size_t size)
-{
-    tml_status status = TML_ENTER(tml, data);
-    return status ? status : tml_leave(tml, cache_take(tml, data, size));
+    return result == VK_SUCCESS ? TML_OK : vk_failed(tml, result, "tml_cache_add");
 }
 
 /* ---- pipeline table -------------------------------------------------------------------------- */

@@ -580,19 +580,13 @@ tml_status tml_vulkan_forget_recordings(tml_context *tml)
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static tml_status check_time(tml_context *tml, const char *call)
+tml_status vk_time_begin(tml_context *tml)
 {
-    if (tml->engine->kind != TML_ENGINE_VULKAN || !vk_device_of(tml)->queries)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED, "%s: %s has no timestamps", call,
+    if (!vk_device_of(tml)->queries)
+        return tml_error(tml, TML_ERROR_UNSUPPORTED, "tml_time_begin: %s has no timestamps",
                          tml->device.name);
-    return tml_refuse_recording(tml, call, NULL);
-}
-
-static tml_status time_begin(tml_context *tml)
-{
-    tml_status status = check_time(tml, "tml_vulkan_time_begin");
-    TML_THEN(status, vk_sync(tml));
     VkCommandBuffer commands;
+    tml_status status = vk_sync(tml);
     TML_THEN(status, vk_commands(tml, VK_WORK_OTHER, &commands));
     if (status != TML_OK)
         return status;
@@ -603,18 +597,10 @@ static tml_status time_begin(tml_context *tml)
     return TML_OK;
 }
 
-tml_status tml_vulkan_time_begin(tml_context *tml)
+tml_status vk_time_end(tml_context *tml, double *seconds)
 {
-    tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, time_begin(tml));
-}
-
-static tml_status time_end(tml_context *tml, double *seconds)
-{
-    *seconds = 0;
-    tml_status status = check_time(tml, "tml_vulkan_time_end");
     VkCommandBuffer commands;
-    TML_THEN(status, vk_commands(tml, VK_WORK_OTHER, &commands));
+    tml_status status = vk_commands(tml, VK_WORK_OTHER, &commands);
     if (status != TML_OK)
         return status;
     vk_device *device = vk_device_of(tml);
@@ -629,13 +615,7 @@ static tml_status time_end(tml_context *tml, double *seconds)
         device->fn.GetQueryPoolResults(device->device, device->queries, 0, 2, sizeof ticks, ticks,
                                        sizeof *ticks, VK_QUERY_RESULT_64_BIT);
     if (result != VK_SUCCESS)
-        return vk_failed(tml, result, "tml_vulkan_time_end: vkGetQueryPoolResults");
+        return vk_failed(tml, result, "tml_time_end: vkGetQueryPoolResults");
     *seconds = device->timestamp_seconds * (double)((ticks[1] - ticks[0]) & device->timestamp_mask);
     return TML_OK;
-}
-
-tml_status tml_vulkan_time_end(tml_context *tml, double *seconds)
-{
-    tml_status status = TML_ENTER(tml, seconds);
-    return status ? status : tml_leave(tml, time_end(tml, seconds));
 }

@@ -124,12 +124,8 @@ static size_t sound_size(const uint8_t *data, size_t size)
     return at;
 }
 
-static tml_status add(tml_context *tml, const void *data, size_t size)
+tml_status gl_cache_add(tml_context *tml, const void *data, size_t size)
 {
-    if (tml->engine->kind != TML_ENGINE_GL)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_gl_cache_add: this context is on engine %s, not on gl",
-                         tml->engine->name);
     gl_device *d = gl_device_of(tml);
     cache_head head;
     if (!d->has_binaries || size < sizeof head)
@@ -141,18 +137,12 @@ static tml_status add(tml_context *tml, const void *data, size_t size)
     size = sound_size(programs, size - sizeof head);
     gl_cache *cache = tml_alloc(tml, sizeof *cache + size);
     if (!cache)
-        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_gl_cache_add: no memory for %zu bytes",
+        return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "tml_cache_add: no memory for %zu bytes",
                          size);
     *cache = (gl_cache){.next = d->caches, .size = size};
     memcpy(cache->bytes, programs, size);
     d->caches = cache;
     return TML_OK;
-}
-
-tml_status tml_gl_cache_add(tml_context *tml, const void *data, size_t size)
-{
-    tml_status status = TML_ENTER(tml, data);
-    return status ? status : tml_leave(tml, add(tml, data, size));
 }
 
 /* ---- what is given --------------------------------------------------------------------------- */
@@ -213,12 +203,8 @@ static void give_program(const gl_device *d, const gl_program *program, writer *
     w->size = before + sizeof entry + padded(entry.size);
 }
 
-static tml_status get(tml_context *tml, void *data, size_t *size)
+tml_status gl_cache_get(tml_context *tml, void *data, size_t *size)
 {
-    if (tml->engine->kind != TML_ENGINE_GL)
-        return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "tml_gl_cache: this context is on engine %s, not on gl",
-                         tml->engine->name);
     gl_device *d = gl_device_of(tml);
     writer w = {.out = data, .room = data ? *size : 0};
     cache_head head = {.driver = d->driver_hash};
@@ -241,10 +227,4 @@ static tml_status get(tml_context *tml, void *data, size_t *size)
     }
     *size = w.size;
     return TML_OK;
-}
-
-tml_status tml_gl_cache(tml_context *tml, void *data, size_t *size)
-{
-    tml_status status = TML_ENTER(tml, size);
-    return status ? status : tml_leave(tml, get(tml, data, size));
 }

@@ -90,16 +90,14 @@ uint32_t tml_gl_tests(tml_context *tml, tml_gl_test *out, uint32_t capacity)
     return d->test_count;
 }
 
-static tml_status time_begin(tml_context *tml)
+tml_status gl_time_begin(tml_context *tml)
 {
-    tml_status status = check_engine(tml, "tml_gl_time_begin");
-    TML_THEN(status, gl_enter(tml));
+    tml_status status = gl_enter(tml);
     if (status != TML_OK)
         return status;
     gl_device *d = gl_device_of(tml);
     tml->counters.waits++;
     d->fn.Finish(); /* for the host's clock, needed if the device's timer is disjoint */
-    d->timed_from = tml_seconds();
     if (d->has_timer) {
         GLint was_disjoint;
         d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &was_disjoint); /* this query resets it */
@@ -107,30 +105,16 @@ static tml_status time_begin(tml_context *tml)
             d->fn.GenQueries(1, &d->timer);
         d->fn.BeginQuery(GL_TIME_ELAPSED_EXT, d->timer);
     }
-    d->is_timing = true;
     gl_leave(tml);
     return TML_OK;
 }
 
-tml_status tml_gl_time_begin(tml_context *tml)
+tml_status gl_time_end(tml_context *tml, double *seconds)
 {
-    tml_status status = TML_ENTER(tml);
-    return status ? status : tml_leave(tml, time_begin(tml));
-}
-
-static tml_status time_end(tml_context *tml, double *seconds)
-{
-    tml_status status = check_engine(tml, "tml_gl_time_end");
+    tml_status status = gl_enter(tml);
     if (status != TML_OK)
         return status;
     gl_device *d = gl_device_of(tml);
-    if (!d->is_timing)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "tml_gl_time_end: no tml_gl_time_begin before it");
-    status = gl_enter(tml);
-    if (status != TML_OK)
-        return status;
-    d->is_timing = false;
     GLuint64 nanoseconds = 0;
     GLint is_disjoint = GL_TRUE;
     if (d->has_timer)
@@ -138,20 +122,14 @@ static tml_status time_end(tml_context *tml, double *seconds)
     gl_errors_note(d);
     tml->counters.waits++;
     d->fn.Finish();
-    *seconds = tml_seconds() - d->timed_from;
+    *seconds = tml_seconds() - tml->timed_from;
     if (d->has_timer) {
         d->fn.GetQueryObjectui64vEXT(d->timer, GL_QUERY_RESULT, &nanoseconds);
         d->fn.GetIntegerv(GL_GPU_DISJOINT_EXT, &is_disjoint);
     }
     if (!is_disjoint)
         *seconds = 1e-9 * (double)nanoseconds;
-    status = gl_errors_check(tml, "tml_gl_time_end");
+    status = gl_errors_check(tml, "tml_time_end");
     gl_leave(tml);
     return status;
-}
-
-tml_status tml_gl_time_end(tml_context *tml, double *seconds)
-{
-    tml_status status = TML_ENTER(tml, seconds);
-    return status ? status : tml_leave(tml, time_end(tml, seconds));
 }

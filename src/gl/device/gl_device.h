@@ -42,7 +42,7 @@ typedef struct gl_program {
     char head[];                  /* #version and defines */
 } gl_program;
 
-/* Programs that were added by tml_gl_cache_add (gl_cache.c). */
+/* Programs that were added by tml_cache_add (gl_cache.c). */
 typedef struct gl_cache {
     struct gl_cache *next;
     size_t size;
@@ -105,11 +105,10 @@ typedef struct gl_device {
     GLuint vertex_shader;
     GLuint sampler; /* nearest texel, since a caller-owned texture may have a filter */
     GLuint timer;   /* query; 0: none yet */
-    bool has_timer, is_timing;
+    bool has_timer;
     bool has_completion; /* KHR_parallel_shader_compile */
     bool has_taken_in;   /* since tml_prepare_begin a program was made ready */
-    double timed_from;
-    char *glsl; /* tml_gl_glsl; NULL: not asked for yet */
+    char *glsl;          /* tml_gl_glsl; NULL: not asked for yet */
     size_t glsl_size;
     GLuint corners; /* buffer: the float tier's vertices */
 } gl_device;
@@ -173,13 +172,20 @@ void gl_unmap(tml_context *tml, tml_slot *slot);
 tml_status gl_scratch_resize(tml_context *tml, const char *call, size_t size, void **out);
 uint64_t gl_slot_address(const tml_slot *slot);
 
+/* gl_cache.c and gl_calls.c: the engine's entries of these names (core/engine.h). */
+tml_status gl_cache_get(tml_context *tml, void *data, size_t *size);
+tml_status gl_cache_add(tml_context *tml, const void *data, size_t size);
+tml_status gl_time_begin(tml_context *tml);
+tml_status gl_time_end(tml_context *tml, double *seconds);
+
 /* Entries that the tables of both tiers share. The float tier has no function of its own for
  * devices and open. */
 #define GL_ENGINE                                                                                  \
     .kind = TML_ENGINE_GL, .name = "gl", .close = gl_close, .buffer_create = gl_buffer_create,     \
     .buffer_destroy = gl_buffer_destroy, .read = gl_read, .write = gl_write, .map = gl_map,        \
     .unmap = gl_unmap, .sync = gl_sync, .scratch_resize = gl_scratch_resize,                       \
-    .address = gl_slot_address
+    .address = gl_slot_address, .cache_get = gl_cache_get, .cache_add = gl_cache_add,              \
+    .time_begin = gl_time_begin, .time_end = gl_time_end
 
 /* gl_program.c. any_rows: a texture of the draw has rows of any width. */
 tml_status gl_program_find(tml_context *tml, const gl_draw_info *info, bool any_rows,

@@ -1,14 +1,7 @@
-/* The paths by which values are stored in textures: their names, the versions of GLSL, and the
- * triangle that the float tier draws. */
+/* What the float tier draws with: the versions of GLSL, and a triangle. */
 #include <string.h>
 
 #include "gl/device/gl_float.h"
-
-const char *tml_gl_path_name(tml_gl_path path)
-{
-    static const char *const names[] = {"auto", "integer", "float", "float-packed", "packed"};
-    return (size_t)path < TML_ARRAY_SIZE(names) ? names[path] : "unknown";
-}
 
 static const char version_100[] = "#version 100\n";
 static const char version_300[] = "#version 300 es\n#define TML_ES300\n#define attribute in\n";
