@@ -90,7 +90,9 @@ static void bench(tml_context *tml, const char *name, uint64_t side, double part
         desc.margin = 0.5 * desc.radius, desc.radius *= 0.5;
     tml_buffer_desc buffer = {.type = TML_VEC(TML_F32, 3), .count = POINTS, .host = points};
     check(tml, tml_buffer_create(tml, &buffer, &desc.points));
-    check(tml, tml_field_resolve(tml, &desc, &desc, NULL));
+    tml_field_prepared made;
+    check(tml, tml_field_prepare(tml, &(tml_field_prepare_desc){.field = desc}, &made));
+    desc = made.field;
 
     uint32_t batch = 2 * tml_concurrency(tml);
     slab_job job = {.slabs = malloc(batch * FIELD_BRICK * side * side * sizeof(float))};

@@ -648,7 +648,16 @@ static tml_status check_stream(bench_op *op)
 
 static tml_status find_densities(bench_op *op)
 {
-    return tml_field_densities(op->tml, &op->field, op->densities);
+    tml_field_prepare_desc desc = {.field = op->field, .densities = true};
+    tml_field_prepared made;
+    for (int a = 0; a < 3; a++) /* no grid is looked for, which densities do not need */
+        desc.field.grid.dims[a] = 1;
+    tml_status status = tml_field_prepare(op->tml, &desc, &made);
+    if (status)
+        return status;
+    tml_buffer_destroy(op->tml, op->densities); /* of the run before */
+    op->densities = made.field.densities;
+    return status;
 }
 
 static bool run_densities(bench_op *op)
@@ -687,15 +696,17 @@ static tml_status check_densities(bench_op *op)
 static tml_status create_fluid(bench_op *op)
 {
     op->field.kernel = TML_FIELD_CUBIC_SPLINE;
-    tml_status status = room(op, TML_F32, op->desc.count, &op->densities);
-    if (status || op->desc.kind == BENCH_DENSITIES)
-        return status;
-    status = find_densities(op);
+    if (op->desc.kind == BENCH_DENSITIES)
+        return TML_OK;
+    tml_status status = find_densities(op);
     op->field.densities = op->densities;
     for (int a = 0; a < 3; a++)
         op->field.grid.spacing[a] = 0.375 * op->field.radius;
+    tml_field_prepared made = {.iso = 0};
     if (!status)
-        status = tml_field_resolve(op->tml, &op->field, &op->field, &op->surface.iso);
+        status = tml_field_prepare(op->tml, &(tml_field_prepare_desc){.field = op->field}, &made);
+    op->field = made.field;
+    op->surface.iso = made.iso;
     op->surface.grid = op->desc.grid = op->field.grid;
     op->desc.iso = op->surface.iso;
     return status;

@@ -1,7 +1,7 @@
 /* A fountain's water as a lit surface that foams where it is fast, each frame from particles that
  * never leave the device. Shows tml_surface_enqueue of a tml_field_desc whose length is on the
- * device, tml_field_mean at as many vertices as were counted there, tml_expand that appends, and
- * kernels of several outputs, between tml_vulkan_record and tml_vulkan_record_end.
+ * device, tml_field_mean_enqueue at as many vertices as were counted there, tml_expand that
+ * appends, and kernels of several outputs, between tml_vulkan_record and tml_vulkan_record_end.
  *
  * Each frame is one command buffer, three of which are in flight. Particles are born at the
  * nozzles, appended to the others, move, and leave the stream where they meet the floor; the points
@@ -211,10 +211,11 @@ static void flow(tml_context *tml, water *w)
 static void make_surface(tml_context *tml, const water *w)
 {
     MUST(tml_surface_enqueue(tml, &w->surface));
-    MUST(tml_field_mean(tml, &(tml_field_mean_desc){.field = &w->field,
-                                                    .positions = w->mesh[0],
-                                                    .length.device = w->counts,
-                                                    .attributes = {{w->velocity, w->mesh[4]}}}));
+    MUST(tml_field_mean_enqueue(tml, &(tml_field_mean_desc){.field = &w->field,
+                                                            .positions = w->mesh[0],
+                                                            .length.device = w->counts,
+                                                            .values = {w->velocity},
+                                                            .means = {w->mesh[4]}}));
 }
 
 /* ---- the check ------------------------------------------------------------------------------- */

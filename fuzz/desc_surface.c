@@ -64,13 +64,15 @@ static bool take_field(tml_field_desc *field, tml_field_desc *resolved)
             field->upper[i] = wild_float();
             field->grid.origin[i] = wild_float();
         }
-    double iso;
-    if (!CALL(tml_field_resolve, tml, field, resolved, &iso))
+    const tml_field_prepare_desc desc = {.field = *field};
+    tml_field_prepared made;
+    if (!CALL(tml_field_prepare, tml, &desc, &made))
         return false;
+    *resolved = made.field;
     const tml_grid *grid = &resolved->grid;
     for (int i = 0; i < 3; i++)
         DEMAND(grid->dims[i] > 0 && grid->spacing[i] > 0 && isfinite(grid->spacing[i]));
-    DEMAND(isfinite(iso));
+    DEMAND(isfinite(made.iso));
     return samples_of(grid) <= SAMPLES_MAX;
 }
 
@@ -92,25 +94,25 @@ void desc_field(void)
         tml_field_mean_desc mean = {.field = &resolved};
         mean.positions = make(TML_VEC(TML_F32, 3), positions, CONTENTS_ANY, 0);
         mean.position_origin[0] = mostly_float(0);
-        mean.without_step = take_bool();
+        mean.exact_reach = take_bool();
         mean.weights = make_out(TML_F32, positions);
-        mean.attributes[below(TML_FIELD_MAX_ATTRIBUTES)] = (tml_field_attribute){
-            make(type, points, CONTENTS_FINITE, 0), make_out(type, positions)};
+        const uint32_t place = below(TML_FIELD_MAX_ATTRIBUTES);
+        mean.values[place] = make(type, points, CONTENTS_FINITE, 0);
+        mean.means[place] = make_out(type, positions);
         (void)CALL(tml_field_mean, tml, &mean);
     }
     if (take() >= 192) {
-        uint64_t points;
-        tml_buffer_describe(tml, field.points, NULL, &points);
-        const tml_type type = TML_VEC(TML_F32, 3);
-        tml_field_shapes_desc shapes = {.field = take_bool() ? &field : &resolved,
-                                        .smoothing = mostly_float(0),
-                                        .ratio = mostly_float(0),
-                                        .lone = mostly_float(0),
-                                        .fewest = below(4),
-                                        .centres = make_out(type, points),
-                                        .densities = make_out(TML_F32, points),
-                                        .shapes = {make_out(type, points), make_out(type, points)}};
-        (void)CALL(tml_field_shapes, tml, &shapes);
+        const tml_field_prepare_desc shapes = {.field = take_bool() ? field : resolved,
+                                               .cell = mostly_float(0),
+                                               .densities = take_bool(),
+                                               .shapes = take_bool(),
+                                               .smoothing = mostly_float(0),
+                                               .ratio = mostly_float(0),
+                                               .lone = mostly_float(0),
+                                               .fewest = below(4)};
+        tml_field_prepared made;
+        if (CALL(tml_field_prepare, tml, &shapes, &made))
+            tml_field_prepared_free(tml, &made);
     }
     if (take_bool()) { /* nearly resolved */
         resolved.radius = mostly_float(resolved.radius);

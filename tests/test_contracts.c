@@ -453,19 +453,16 @@ TEST(an_output_over_another_buffer_of_the_call_is_refused)
     X(tml_search, (tml, NULL), "desc")                                                             \
     X(tml_unique, (NULL, &unique), "tml")                                                          \
     X(tml_unique, (tml, NULL), "desc")                                                             \
-    X(tml_field_resolve, (NULL, &points, &field_resolved, NULL), "tml")                            \
-    X(tml_field_resolve, (tml, NULL, &field_resolved, NULL), "desc")                               \
-    X(tml_field_resolve, (tml, &points, NULL, NULL), "resolved")                                   \
     X(tml_field, (NULL, &points, buffer), "tml")                                                   \
     X(tml_field, (tml, NULL, buffer), "desc")                                                      \
     X(tml_field_mean, (NULL, &field_mean), "tml")                                                  \
     X(tml_field_mean, (tml, NULL), "desc")                                                         \
-    X(tml_field_densities, (NULL, &points, buffer), "tml")                                         \
-    X(tml_field_densities, (tml, NULL, buffer), "field")                                           \
+    X(tml_field_enqueue, (NULL, &points, buffer), "tml")                                           \
+    X(tml_field_enqueue, (tml, NULL, buffer), "desc")                                              \
+    X(tml_field_mean_enqueue, (NULL, &field_mean), "tml")                                          \
+    X(tml_field_mean_enqueue, (tml, NULL), "desc")                                                 \
     X(tml_field_smooth_weights, (NULL, &points, buffer, NULL, buffer), "tml")                      \
     X(tml_field_smooth_weights, (tml, NULL, buffer, NULL, buffer), "field")                        \
-    X(tml_field_shapes, (NULL, &field_shapes), "tml")                                              \
-    X(tml_field_shapes, (tml, NULL), "desc")                                                       \
     X(tml_field_prepare, (NULL, &prepare, &prepared), "tml")                                       \
     X(tml_field_prepare, (tml, NULL, &prepared), "desc")                                           \
     X(tml_field_prepare, (tml, &prepare, NULL), "out")                                             \
@@ -617,8 +614,6 @@ TEST(null_is_refused_by_every_call)
     const tml_unique_desc unique = {0};
     const tml_field_desc points = {.radius = 1};
     const tml_field_mean_desc field_mean = {.field = &points};
-    const tml_field_shapes_desc field_shapes = {.field = &points};
-    tml_field_desc field_resolved;
     const tml_field_prepare_desc prepare = {.cell = 0.25};
     tml_field_prepared prepared;
     const tml_surface_desc surface = {.iso = 1};

@@ -709,17 +709,17 @@ static tml_buffer radii_of(fault_run *r)
 
 static void run_field(fault_run *r)
 {
-    tml_field_desc desc = {.points = points_of(r), .resolution = 20}, resolved;
-    memset(&resolved, FAULT_PATTERN, sizeof resolved);
-    double iso = 0;
-    FAULT_DO(r, tml_field_resolve(r->tml, &desc, &resolved, &iso));
+    tml_field_desc desc = {.points = points_of(r), .resolution = 20};
+    tml_field_prepared made;
+    memset(&made, FAULT_PATTERN, sizeof made);
+    FAULT_DO(r, tml_field_prepare(r->tml, &(tml_field_prepare_desc){.field = desc}, &made));
     if (r->status != TML_OK) {
-        for (size_t i = 0; i < sizeof resolved; i++)
-            FAULT_CHECK(((unsigned char *)&resolved)[i] == FAULT_PATTERN);
+        for (size_t i = 0; i < sizeof made; i++)
+            FAULT_CHECK(((unsigned char *)&made)[i] == 0);
         return;
     }
-    fault_hash(r, &iso, sizeof iso);
-    fault_hash(r, &resolved.radius, sizeof resolved.radius);
+    fault_hash(r, &made.iso, sizeof made.iso);
+    fault_hash(r, &made.field.radius, sizeof made.field.radius);
     for (int i = 0; i < 2; i++) {
         if (i == 1)
             desc = (tml_field_desc){.points = desc.points,
@@ -727,7 +727,7 @@ static void run_field(fault_run *r)
                                     .kind = TML_FIELD_DISTANCE,
                                     .grid.dims = {25, 21, 23}};
         else
-            desc = resolved;
+            desc = made.field;
         uint64_t count = desc.grid.dims[0] * desc.grid.dims[1] * desc.grid.dims[2];
         tml_buffer out = fault_buffer(r, TML_F32, count, NULL);
         FAULT_DO(r, tml_field(r->tml, &desc, out));
@@ -740,33 +740,29 @@ static void run_field_mean(fault_run *r)
     tml_field_desc field = {
         .points = points_of(r), .radii = radii_of(r), .grid.dims = {24, 22, 21}};
     tml_field_mean_desc desc = {.field = &field, .positions = points_of(r)};
-    desc.attributes[0] = (tml_field_attribute){radii_of(r), fault_buffer(r, TML_F32, POINTS, NULL)};
-    desc.attributes[1] =
-        (tml_field_attribute){field.points, fault_buffer(r, vec3_type, POINTS, NULL)};
+    desc.values[0] = radii_of(r);
+    desc.means[0] = fault_buffer(r, TML_F32, POINTS, NULL);
+    desc.values[1] = field.points;
+    desc.means[1] = fault_buffer(r, vec3_type, POINTS, NULL);
     FAULT_DO(r, tml_field_mean(r->tml, &desc));
-    fault_take(r, desc.attributes[0].out, POINTS);
-    fault_take(r, desc.attributes[1].out, POINTS);
+    fault_take(r, desc.means[0], POINTS);
+    fault_take(r, desc.means[1], POINTS);
 }
 
 static void run_field_shapes(fault_run *r)
 {
-    tml_field_desc field = {.points = points_of(r), .densities = radii_of(r), .radius = 4};
-    tml_field_shapes_desc desc = {.field = &field,
-                                  .centres = fault_buffer(r, vec3_type, POINTS, NULL),
-                                  .densities = fault_buffer(r, TML_F32, POINTS, NULL)};
-    for (int i = 0; i < 2; i++)
-        desc.shapes[i] = fault_buffer(r, vec3_type, POINTS, NULL);
-    FAULT_DO(r, tml_field_shapes(r->tml, &desc));
-    fault_take(r, desc.centres, POINTS);
-    fault_take(r, desc.densities, POINTS);
-    field = (tml_field_desc){.points = desc.centres,
-                             .densities = desc.densities,
-                             .shapes = {desc.shapes[0], desc.shapes[1]},
-                             .grid.dims = {24, 22, 21},
-                             .radius = 6};
+    const tml_field_prepare_desc desc = {.field = {.points = points_of(r),
+                                                   .densities = radii_of(r),
+                                                   .radius = 4,
+                                                   .grid.dims = {24, 22, 21}},
+                                         .shapes = true};
+    tml_field_prepared made;
+    FAULT_DO(r, tml_field_prepare(r->tml, &desc, &made));
     tml_buffer out = fault_buffer(r, TML_F32, 24 * 22 * 21, NULL);
-    if (r->status == TML_OK)
-        FAULT_DO(r, tml_field(r->tml, &field, out));
+    if (r->status == TML_OK) {
+        FAULT_DO(r, tml_field(r->tml, &made.field, out));
+        tml_field_prepared_free(r->tml, &made);
+    }
     fault_take(r, out, 24 * 22 * 21);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/simd.h"
 #include "field/field_internal.h"
+#include "field_resolved.h"
 #include "test.h"
 
 #include "contexts.h"
@@ -350,7 +351,7 @@ static void samples_of_case(const field_case *test, tml_field_kind kind, tml_fie
     CHECK_OK(tml, tml_field(tml, &desc, out));
     CHECK_OK(tml, tml_buffer_read(tml, out, samples));
     tml_field_desc resolved;
-    CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
+    CHECK_OK(tml, resolve_field(tml, &desc, &resolved, NULL));
     check_against_reference(&resolved, &cloud, samples, test->name);
     samples_on_devices(&resolved, &cloud, test->name);
 
@@ -446,13 +447,13 @@ static void check_bins(tml_context *tml, tml_context *cpu, const tml_field_desc 
 {
     tml_field_desc resolved, of_host = *desc;
     field_plan *host = NULL, *device = NULL;
-    CHECK_OK(tml, tml_field_resolve(tml, desc, &resolved, NULL));
+    CHECK_OK(tml, resolve_field(tml, desc, &resolved, NULL));
     CHECK(field_bins_on_device(tml, &resolved));
     CHECK_OK(tml, field_plan_create(tml, &resolved, &device));
     of_host.points = buffer_of(cpu, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
     if (!tml_buffer_is_none(desc->radii))
         of_host.radii = buffer_of(cpu, TML_F32, cloud->count, cloud->radii);
-    CHECK_OK(cpu, tml_field_resolve(cpu, &of_host, &resolved, NULL));
+    CHECK_OK(cpu, resolve_field(cpu, &of_host, &resolved, NULL));
     CHECK_OK(cpu, field_plan_create(cpu, &resolved, &host));
     if (host && device) {
         CHECK_EQ_U64(device->level_count, host->level_count);
@@ -576,8 +577,8 @@ static void check_first_means(tml_context *tml)
         untouched[i] = -1.0f;
     tml_field_mean_desc desc = {.field = &field};
     desc.positions = buffer_of(tml, TML_VEC(TML_F32, 3), POSITIONS, cloud.points + 3 * 20);
-    desc.attributes[1].values = buffer_of(tml, TML_F32, cloud.count, cloud.points);
-    desc.attributes[1].out = buffer_of(tml, TML_F32, POSITIONS, untouched);
+    desc.values[1] = buffer_of(tml, TML_F32, cloud.count, cloud.points);
+    desc.means[1] = buffer_of(tml, TML_F32, POSITIONS, untouched);
     tml_buffer lengths[] = {buffer_of(tml, TML_U32, 2, length),
                             buffer_of(tml, TML_U32, 2, counted)};
     for (int turn = 0; turn < 2; turn++) {
@@ -588,7 +589,7 @@ static void check_first_means(tml_context *tml)
             cloud.points[3 * i + 1] = NAN;
         field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
         CHECK_OK(tml, tml_field_mean(tml, &desc));
-        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[1].out, means[turn]));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.means[1], means[turn]));
         tml_buffer_destroy(tml, field.points);
     }
     int some = 0;
@@ -597,9 +598,8 @@ static void check_first_means(tml_context *tml)
         CHECK(i < COUNTED || means[0][i] == -1.0f);
     }
     CHECK(some > 20 && memcmp(means[0], means[1], COUNTED * sizeof(float)) == 0);
-    const tml_buffer buffers[] = {
-        field.radii, desc.positions, desc.attributes[1].values, desc.attributes[1].out,
-        lengths[0],  lengths[1]};
+    const tml_buffer buffers[] = {field.radii,   desc.positions, desc.values[1],
+                                  desc.means[1], lengths[0],     lengths[1]};
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         tml_buffer_destroy(tml, buffers[i]);
 }
@@ -755,7 +755,6 @@ static void check_recipes(tml_context *tml, const tml_field_desc *given, float *
 {
     enum { WAYS = 4 };
     tml_field_desc field = *given;
-    const tml_buffer out = buffer_of(tml, TML_F32, count, NULL);
     tml_buffer host = {0, 0};
     CHECK_OK(tml,
              tml_buffer_create(
@@ -766,21 +765,23 @@ static void check_recipes(tml_context *tml, const tml_field_desc *given, float *
         double worst = 0;
         field = *given;
         field.points = way == 1 ? host : given->points;
-        field.resolution = 99;                         /* not looked at, nor is the grid's size */
+        field.resolution = 99;                         /* they do not depend on the grid */
         field.length.count = way == 2 ? count - 1 : 0; /* without the lone one */
         field.lower[0] = way == 3 ? 3.5 : 0;
         field.upper[0] = way == 3 ? 4.5 : 0;
-        CHECK_OK(tml, tml_field_densities(tml, &field, out));
-        float *found = fetch(tml, out, count);
+        tml_field_prepared made;
+        CHECK_OK(tml,
+                 tml_field_prepare(
+                     tml, &(tml_field_prepare_desc){.field = field, .densities = true}, &made));
+        CHECK_NEAR(made.iso, 0.6, 0);
+        float *found = fetch(tml, made.field.densities, count);
+        tml_field_prepared_free(tml, &made);
         for (uint64_t i = 0; i < (way == 2 ? count - 1 : count); i++)
             if (way != 3 || points[3 * i] == 4)
                 worst = fmax(worst, fabs((double)found[i] - (double)needed[i]));
         CHECK(worst < 1e-5);
         free(found);
     }
-    CHECK_STATUS(tml_field_densities(tml, given, given->points), TML_ERROR_INVALID_ARGUMENT);
-    CHECK_STATUS(tml_field_densities(tml, NULL, out), TML_ERROR_INVALID_ARGUMENT);
-    tml_buffer_destroy(tml, out);
 
     const double origin[3] = {1, 2, 3};
     float places[6], weights[2];
@@ -790,7 +791,7 @@ static void check_recipes(tml_context *tml, const tml_field_desc *given, float *
     const tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 2, places);
     const tml_buffer made = buffer_of(tml, TML_F32, 2, NULL);
     field = *given;
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     CHECK_OK(tml, tml_field_smooth_weights(tml, &field, vertices, origin, made));
     CHECK_OK(tml, tml_buffer_read(tml, made, weights));
     CHECK_NEAR((double)weights[0], 1, 1e-6);
@@ -822,7 +823,7 @@ static void check_densities(tml_context *tml)
     const tml_field_mean_desc mean = {.field = &field,
                                       .positions = field.points,
                                       .weights = buffer_of(tml, TML_F32, POINTS, NULL),
-                                      .without_step = true};
+                                      .exact_reach = true};
     CHECK_OK(tml, tml_field_mean(tml, &mean));
     CHECK_OK(tml, tml_buffer_read(tml, mean.weights, densities));
     const double inside = 1 + 6 * 0.25 + 12 * 2 * pow(1 - sqrt(0.5), 3) +
@@ -835,7 +836,7 @@ static void check_densities(tml_context *tml)
     double iso = 0;
     field.densities = mean.weights;
     field.grid = (tml_grid){.dims = {SAMPLES, SAMPLES, SAMPLES}, .spacing = {0.5, 0.5, 0.5}};
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, &iso));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, &iso));
     CHECK_NEAR(iso, 0.6, 0);
     tml_buffer out = buffer_of(tml, TML_F32, SAMPLES * SAMPLES * SAMPLES, NULL);
     CHECK_OK(tml, tml_field(tml, &field, out));
@@ -974,7 +975,7 @@ static tml_status resolve_points(tml_context *tml, const float *points, uint64_t
     desc->points = buffer_of(tml, TML_VEC(TML_F32, 3), count, points);
     tml_field_desc given = *desc;
     double iso = -1.0;
-    tml_status status = tml_field_resolve(tml, &given, desc, &iso);
+    tml_status status = resolve_field(tml, &given, desc, &iso);
     if (status == TML_OK)
         CHECK_NEAR(iso, desc->kind == TML_FIELD_KERNEL_SUM ? 0.5 : 0.0, 0.0);
     return status;
@@ -996,7 +997,7 @@ TEST(resolution_is_kept)
             .radius = 0.1 + uniform(&state),
             .resolution = resolution,
         };
-        if (CHECK_OK(tml, tml_field_resolve(tml, &desc, &desc, NULL))) {
+        if (CHECK_OK(tml, resolve_field(tml, &desc, &desc, NULL))) {
             const uint64_t *dims = desc.grid.dims;
             uint64_t most = dims[0] > dims[1] ? dims[0] : dims[1];
             CHECK_EQ_U64(most > dims[2] ? most : dims[2], resolution);
@@ -1249,7 +1250,7 @@ static uint64_t lattice_surface(tml_context *tml, const float *points, uint64_t 
                             .radius = 0.25,
                             .grid = {.spacing = {cell, cell, cell}}};
     tml_surface_result result = {0};
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     *grid = field.grid;
     tml_surface_desc desc = {.field = &field, .iso = 0.5};
     memcpy(desc.position_origin, origin, sizeof desc.position_origin);
@@ -1394,7 +1395,7 @@ TEST(bounds_are_kept)
     for (int a = 0; a < 3; a++)
         CHECK(desc.lower[a] == 0.0 &&
               desc.upper[a] == 0.0); /* resolved: resolving again is no error */
-    CHECK_OK(tml, tml_field_resolve(tml, &desc, &desc, NULL));
+    CHECK_OK(tml, resolve_field(tml, &desc, &desc, NULL));
 
     /* Without a spacing, the longest side still has resolution samples. */
     desc = (tml_field_desc){
@@ -1484,16 +1485,16 @@ static void means_on(tml_context *tml, const tml_field_desc *known, const point_
         tml_type type = w ? TML_VEC(TML_F32, w + 1) : TML_F32;
         const tml_buffer_desc on_host = {.type = type, .count = cloud->count, .host = values[w]};
         if (w == 1)
-            CHECK_OK(tml, tml_buffer_create(tml, &on_host, &desc.attributes[2 * w].values));
+            CHECK_OK(tml, tml_buffer_create(tml, &on_host, &desc.values[2 * w]));
         else
-            desc.attributes[2 * w].values = buffer_of(tml, type, cloud->count, values[w]);
-        desc.attributes[2 * w].out = buffer_of(tml, type, MEAN_POSITIONS, NULL);
+            desc.values[2 * w] = buffer_of(tml, type, cloud->count, values[w]);
+        desc.means[2 * w] = buffer_of(tml, type, MEAN_POSITIONS, NULL);
     }
     CHECK_OK(tml, tml_field_mean(tml, &desc));
     for (uint32_t w = 0; w < 4; w++) {
-        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[2 * w].out, out[w]));
-        tml_buffer_destroy(tml, desc.attributes[2 * w].out);
-        tml_buffer_destroy(tml, desc.attributes[2 * w].values);
+        CHECK_OK(tml, tml_buffer_read(tml, desc.means[2 * w], out[w]));
+        tml_buffer_destroy(tml, desc.means[2 * w]);
+        tml_buffer_destroy(tml, desc.values[2 * w]);
     }
     tml_buffer_destroy(tml, desc.positions);
     tml_buffer_destroy(tml, field.points);
@@ -1578,7 +1579,7 @@ static void means_of_case(const field_case *test, tml_field_kind kind, tml_field
     given.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
     if (test->spread > 0)
         given.radii = buffer_of(tml, TML_F32, cloud.count, cloud.radii);
-    CHECK_OK(tml, tml_field_resolve(tml, &given, &desc, NULL));
+    CHECK_OK(tml, resolve_field(tml, &given, &desc, NULL));
     means_on(tml, &desc, &cloud, positions, all_values, all_out);
     check_means(&desc, &cloud, positions, all_values, all_out, test->name);
     means_on(tml2, &desc, &cloud, positions, all_values, all_again);
@@ -1626,21 +1627,20 @@ static void check_mean_lengths(tml_context *tml)
     for (int i = 0; i < 3 * ROOM; i++)
         untouched[i] = -1.0f;
     field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points);
-    tml_field_mean_desc desc = {
-        .field = &field,
-        .positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, positions),
-        .attributes = {
-            {buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, values),
-             buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL)},
-            {buffer_of(tml, TML_F32, cloud.count, narrow), buffer_of(tml, TML_F32, ROOM, NULL)}}};
+    tml_field_mean_desc desc = {.field = &field,
+                                .positions = buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, positions),
+                                .values = {buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, values),
+                                           buffer_of(tml, TML_F32, cloud.count, narrow)},
+                                .means = {buffer_of(tml, TML_VEC(TML_F32, 3), ROOM, NULL),
+                                          buffer_of(tml, TML_F32, ROOM, NULL)}};
     for (size_t l = 0; l < TML_ARRAY_SIZE(lengths); l++) {
         uint64_t wrong = 0;
         desc.length = tml_length_of(lengths[l]);
-        CHECK_OK(tml, tml_buffer_write(tml, desc.attributes[0].out, 0, ROOM, untouched));
-        CHECK_OK(tml, tml_buffer_write(tml, desc.attributes[1].out, 0, ROOM, untouched));
+        CHECK_OK(tml, tml_buffer_write(tml, desc.means[0], 0, ROOM, untouched));
+        CHECK_OK(tml, tml_buffer_write(tml, desc.means[1], 0, ROOM, untouched));
         CHECK_OK(tml, tml_field_mean(tml, &desc));
-        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[0].out, found));
-        CHECK_OK(tml, tml_buffer_read(tml, desc.attributes[1].out, found_narrow));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.means[0], found));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.means[1], found_narrow));
         for (uint64_t i = 0; i < ROOM; i++) {
             double at[3] = {(double)positions[3 * i], (double)positions[3 * i + 1],
                             (double)positions[3 * i + 2]};
@@ -1655,12 +1655,8 @@ static void check_mean_lengths(tml_context *tml)
         }
         CHECK_EQ_U64(wrong, 0);
     }
-    const tml_buffer buffers[] = {field.points,
-                                  desc.positions,
-                                  desc.attributes[0].values,
-                                  desc.attributes[0].out,
-                                  desc.attributes[1].values,
-                                  desc.attributes[1].out};
+    const tml_buffer buffers[] = {field.points,  desc.positions, desc.values[0],
+                                  desc.means[0], desc.values[1], desc.means[1]};
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         tml_buffer_destroy(tml, buffers[i]);
 }
@@ -1687,22 +1683,22 @@ static void check_together(tml_context *tml, const tml_field_desc *field, tml_bu
         tml_type type = width > 1 ? TML_VEC(TML_F32, width) : TML_F32;
         for (uint32_t k = 0; k < FLUID * width; k++)
             values[k] = (float)((k * 7919 + i) % 1009) / 64.0f - 5.0f;
-        desc.attributes[i].values = buffer_of(tml, type, FLUID, values);
-        desc.attributes[i].out = buffer_of(tml, type, MEAN_POSITIONS, NULL);
+        desc.values[i] = buffer_of(tml, type, FLUID, values);
+        desc.means[i] = buffer_of(tml, type, MEAN_POSITIONS, NULL);
     }
     CHECK_OK(tml, tml_field_mean(tml, &desc));
     for (uint32_t i = 0; i < count; i++) {
-        tml_field_attribute *a = &desc.attributes[i];
         size_t size = MEAN_POSITIONS * sizeof(float) * ((first_width + i * 5) % 4 + 1);
-        CHECK_OK(tml, tml_buffer_read(tml, a->out, found));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.means[i], found));
         CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = field,
                                                                  .positions = positions,
-                                                                 .attributes = {*a}}));
-        CHECK_OK(tml, tml_buffer_read(tml, a->out, alone));
+                                                                 .values = {desc.values[i]},
+                                                                 .means = {desc.means[i]}}));
+        CHECK_OK(tml, tml_buffer_read(tml, desc.means[i], alone));
         if (!CHECK(memcmp(alone, found, size) == 0))
             printf("    attribute %u of %u, widths from %u\n", i, count, first_width);
-        tml_buffer_destroy(tml, a->values);
-        tml_buffer_destroy(tml, a->out);
+        tml_buffer_destroy(tml, desc.values[i]);
+        tml_buffer_destroy(tml, desc.means[i]);
     }
 }
 
@@ -1711,7 +1707,7 @@ static void check_all_together(tml_context *tml)
     tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
                             .radius = 0.2,
                             .grid = {.spacing = {0.07, 0.07, 0.07}}};
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     tml_buffer positions = buffer_of(tml, TML_VEC(TML_F32, 3), MEAN_POSITIONS, drop);
     for (uint32_t count = 2; count <= TML_FIELD_MAX_ATTRIBUTES; count++)
         for (uint32_t width = 0; width < 4; width++)
@@ -1738,7 +1734,7 @@ static void check_weights(tml_context *tml)
     tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
                             .radius = 0.2,
                             .grid = {.spacing = {0.07, 0.07, 0.07}}};
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     tml_field_mean_desc desc = {.field = &field,
                                 .positions =
                                     buffer_of(tml, TML_VEC(TML_F32, 3), MEAN_POSITIONS, drop),
@@ -1759,21 +1755,20 @@ static void check_weights(tml_context *tml)
         most = fmax(most, sum);
     }
     CHECK(worst < 1e-4 && most > 2);
-    desc.attributes[0] = (tml_field_attribute){buffer_of(tml, TML_F32, FLUID, values),
-                                               buffer_of(tml, TML_F32, MEAN_POSITIONS, NULL)};
+    desc.values[0] = buffer_of(tml, TML_F32, FLUID, values);
+    desc.means[0] = buffer_of(tml, TML_F32, MEAN_POSITIONS, NULL);
     CHECK_OK(tml, tml_field_mean(tml, &desc));
     CHECK_OK(tml, tml_buffer_read(tml, desc.weights, again));
     CHECK(memcmp(weights, again, sizeof weights) == 0);
     tml_field_mean_desc bad = desc;
     bad.weights = (tml_buffer){0, 0};
-    CHECK_EQ_U64(SCRATCH_OF(tml, tml_field_mean(tml, &desc)),
-                 SCRATCH_OF(tml, tml_field_mean(tml, &bad)));
-    bad.weights = desc.attributes[0].out;
+    CHECK_EQ_U64(SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &desc)), SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &bad)));
+    bad.weights = desc.means[0];
     CHECK_EQ_I64(tml_field_mean(tml, &bad), TML_ERROR_INVALID_ARGUMENT);
     bad.weights = desc.positions;
     CHECK_EQ_I64(tml_field_mean(tml, &bad), TML_ERROR_INVALID_ARGUMENT);
-    const tml_buffer buffers[] = {field.points, desc.positions, desc.weights,
-                                  desc.attributes[0].values, desc.attributes[0].out};
+    const tml_buffer buffers[] = {field.points, desc.positions, desc.weights, desc.values[0],
+                                  desc.means[0]};
     for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         tml_buffer_destroy(tml, buffers[i]);
 }
@@ -1798,11 +1793,11 @@ static void check_own_weights(tml_context *tml, tml_field_desc field, const floa
     field.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop);
     if (radii)
         field.radii = buffer_of(tml, TML_F32, FLUID, radii);
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     tml_field_mean_desc desc = {.field = &field,
                                 .positions = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID, drop),
                                 .weights = buffer_of(tml, TML_F32, FLUID, NULL),
-                                .without_step = true};
+                                .exact_reach = true};
     CHECK_OK(tml, tml_field_mean(tml, &desc));
     CHECK_OK(tml, tml_buffer_read(tml, desc.weights, others));
     tml_buffer_destroy(tml, desc.positions);
@@ -1865,12 +1860,12 @@ TEST(a_far_point_changes_no_weight)
             if (i % 2)
                 memcpy(field.grid.direction, rotated, sizeof rotated);
             field.points = buffer_of(tml, TML_VEC(TML_F32, 3), FLUID + more, drop);
-            CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+            CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
             const tml_field_mean_desc desc = {.field = &field,
                                               .positions = field.points,
                                               .weights =
                                                   buffer_of(tml, TML_F32, FLUID + more, NULL),
-                                              .without_step = true};
+                                              .exact_reach = true};
             CHECK_OK(tml, tml_field_mean(tml, &desc));
             CHECK_OK(tml, tml_buffer_read(tml, desc.weights, weights[more]));
             tml_buffer_destroy(tml, desc.weights);
@@ -1893,7 +1888,7 @@ static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cel
                             .radius = 0.2,
                             .grid = {.spacing = {cell, cell, cell}}};
     tml_surface_result made = {0};
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     tml_surface_desc desc = {.field = &field, .iso = kind ? 0.0 : 0.01};
     CHECK_OK(tml, tml_surface(tml, &desc, &made));
     CHECK(made.vertex_count > 50);
@@ -1901,7 +1896,8 @@ static void check_every_vertex(tml_context *tml, tml_field_kind kind, double cel
     tml_buffer out = buffer_of(tml, TML_F32, made.vertex_count, NULL);
     CHECK_OK(tml, tml_field_mean(tml, &(tml_field_mean_desc){.field = &field,
                                                              .positions = made.mesh.positions,
-                                                             .attributes = {{in, out}}}));
+                                                             .values = {in},
+                                                             .means = {out}}));
     float *means = fetch(tml, out, made.vertex_count);
     uint64_t wrong = 0;
     for (uint64_t v = 0; v < made.vertex_count; v++)
@@ -1969,13 +1965,13 @@ static void check_pieces(tml_context *tml, const tml_surface_desc *surface,
     tml_buffer_unmap(tml, whole.mesh.positions);
     for (uint32_t i = 0; i < CARRIED; i++) {
         tml_type type = i ? TML_VEC(TML_F32, i + 1) : TML_F32;
-        desc.attributes[0] =
-            (tml_field_attribute){carried[i], buffer_of(tml, type, whole.vertex_count, NULL)};
+        desc.values[0] = carried[i];
+        desc.means[0] = buffer_of(tml, type, whole.vertex_count, NULL);
         CHECK_OK(tml, tml_field_mean(tml, &desc));
-        CHECK_OK(tml, tml_buffer_map(tml, desc.attributes[0].out, &memory));
+        CHECK_OK(tml, tml_buffer_map(tml, desc.means[0], &memory));
         CHECK(memcmp(memory, found->means[i], whole.vertex_count * (i + 1) * sizeof(float)) == 0);
-        tml_buffer_unmap(tml, desc.attributes[0].out);
-        tml_buffer_destroy(tml, desc.attributes[0].out);
+        tml_buffer_unmap(tml, desc.means[0]);
+        tml_buffer_destroy(tml, desc.means[0]);
     }
     tml_surface_free(tml, &whole);
 }
@@ -1993,7 +1989,7 @@ TEST(means_in_slabs_are_those_at_once)
     tml_buffer carried[CARRIED];
     for (uint32_t i = 0; i < CARRIED; i++)
         carried[i] = buffer_of(tml, i ? TML_VEC(TML_F32, i + 1) : TML_F32, FLUID, values);
-    CHECK_OK(tml, tml_field_resolve(tml, &field, &field, NULL));
+    CHECK_OK(tml, resolve_field(tml, &field, &field, NULL));
     const uint64_t layers[] = {1, 7, 8, 9, 0};
     for (int i = 0; i < 2 * 5; i++) {
         pieces found = {0};
@@ -2039,19 +2035,22 @@ TEST(bad_mean_descs_are_refused)
                whole = buffer_of(tml, TML_U32, 3, points), out = buffer_of(tml, TML_F32, 1, NULL);
     const tml_field_mean_desc good = {.field = &field,
                                       .positions = buffer_of(tml, TML_VEC(TML_F32, 3), 1, far),
-                                      .attributes = {{three, out}}};
+                                      .values = {three},
+                                      .means = {out}};
     tml_field_mean_desc desc = good;
     CHECK_OK(tml, tml_field_mean(tml, &desc));
     float value = -1.0f;
     CHECK_OK(tml, tml_buffer_read(tml, out, &value));
     CHECK_NEAR((double)value, 0.0, 0.0); /* nothing near */
-    const tml_field_attribute bad[] = {{two, out},    {wide, out},     {whole, out},
-                                       {{0, 0}, out}, {three, {0, 0}}, {three, whole}};
+    const tml_buffer bad[][2] = {{two, out},    {wide, out},     {whole, out},
+                                 {{0, 0}, out}, {three, {0, 0}}, {three, whole}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(bad); i++) {
-        desc.attributes[0] = bad[i];
+        desc.values[0] = bad[i][0];
+        desc.means[0] = bad[i][1];
         tml_status status = tml_field_mean(tml, &desc);
         CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_INVALID_HANDLE);
-        CHECK(strstr(tml_last_error(tml), "desc.attributes[0]") != NULL);
+        CHECK(strstr(tml_last_error(tml), "desc.values[0]") != NULL ||
+              strstr(tml_last_error(tml), "desc.means[0]") != NULL);
     }
     desc = good;
     desc.field = NULL;
@@ -2070,7 +2069,7 @@ TEST(bad_mean_descs_are_refused)
 static void check_refused(tml_context *tml, const tml_field_desc *desc, const char *word)
 {
     tml_field_desc resolved = {.radius = -7.0};
-    CHECK_STATUS(tml_field_resolve(tml, desc, &resolved, NULL), TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(resolve_field(tml, desc, &resolved, NULL), TML_ERROR_INVALID_ARGUMENT);
     if (!strstr(tml_last_error(tml), word))
         test_fail(__FILE__, __LINE__, "\"%s\" is not in \"%s\"", word, tml_last_error(tml));
     CHECK_NEAR(resolved.radius, -7.0, 0.0);
@@ -2204,10 +2203,10 @@ TEST(every_failed_allocation_is_reported)
     }
     CHECK_OK(tml, status);
     limit.left = 1000;
-    const tml_field_mean_desc mean = {
-        .field = &desc,
-        .positions = desc.points,
-        .attributes = {{buffer_of(tml, TML_F32, 3, points), buffer_of(tml, TML_F32, 3, NULL)}}};
+    const tml_field_mean_desc mean = {.field = &desc,
+                                      .positions = desc.points,
+                                      .values = {buffer_of(tml, TML_F32, 3, points)},
+                                      .means = {buffer_of(tml, TML_F32, 3, NULL)}};
     live = limit.live;
     status = TML_ERROR_OUT_OF_MEMORY;
     for (int n = 0; status == TML_ERROR_OUT_OF_MEMORY && n < 100; n++) {

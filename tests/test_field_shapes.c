@@ -1,4 +1,4 @@
-/* tml_field_shapes against plain code over all pairs in double precision, and against what is known
+/* The shapes of tml_field_prepare against plain code over all pairs in double precision, and against what is known
  * of sheets, on every device that there is. */
 #include <math.h>
 #include <stdlib.h>
@@ -105,10 +105,10 @@ static double limited(double x, double least, double most)
 }
 
 /* Of a desc without zeros. */
-static void reference(const tml_field_shapes_desc *desc, const point_cloud *cloud, uint64_t i,
+static void reference(const tml_field_prepare_desc *desc, const point_cloud *cloud, uint64_t i,
                       double centre[3], double g[3][3], double *density)
 {
-    double reach = 2 * desc->field->radius, weights = 0, count = 0, mean[3] = {0},
+    double reach = 2 * desc->field.radius, weights = 0, count = 0, mean[3] = {0},
            second[3][3] = {{0}};
     const float *p = cloud->points[i];
     for (uint64_t j = 0; j < cloud->count; j++) {
@@ -153,30 +153,25 @@ static void reference(const tml_field_shapes_desc *desc, const point_cloud *clou
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
 
-static void find_shapes(tml_context *tml, const point_cloud *cloud, tml_field_shapes_desc desc,
+static void find_shapes(tml_context *tml, const point_cloud *cloud, tml_field_prepare_desc desc,
                         shapes *out)
 {
-    const tml_type vec3 = TML_VEC(TML_F32, 3);
-    tml_field_desc field = *desc.field;
-    field.points = buffer_of(tml, vec3, cloud->count, cloud->points);
-    field.densities = buffer_of(tml, TML_F32, cloud->count, cloud->densities);
-    desc.field = &field;
-    desc.centres = buffer_of(tml, vec3, cloud->count, NULL);
-    desc.densities = buffer_of(tml, TML_F32, cloud->count, NULL);
+    tml_field_prepared made;
+    desc.field.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud->count, cloud->points);
+    desc.field.densities = buffer_of(tml, TML_F32, cloud->count, cloud->densities);
+    desc.shapes = true;
+    CHECK_OK(tml, tml_field_prepare(tml, &desc, &made));
+    CHECK_OK(tml, tml_buffer_read(tml, made.field.points, out->centres));
+    CHECK_OK(tml, tml_buffer_read(tml, made.field.densities, out->densities));
     for (int i = 0; i < 2; i++)
-        desc.shapes[i] = buffer_of(tml, vec3, cloud->count, NULL);
-    CHECK_OK(tml, tml_field_shapes(tml, &desc));
-    CHECK_OK(tml, tml_buffer_read(tml, desc.centres, out->centres));
-    CHECK_OK(tml, tml_buffer_read(tml, desc.densities, out->densities));
-    for (int i = 0; i < 2; i++)
-        CHECK_OK(tml, tml_buffer_read(tml, desc.shapes[i], out->shapes[i]));
-    const tml_buffer buffers[] = {field.points,   field.densities, desc.centres,
-                                  desc.densities, desc.shapes[0],  desc.shapes[1]};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
-        tml_buffer_destroy(tml, buffers[i]);
+        CHECK_OK(tml, tml_buffer_read(tml, made.field.shapes[i], out->shapes[i]));
+    CHECK_NEAR(made.field.radius, TML_FIELD_SHAPES_REACH * desc.field.radius, 0);
+    tml_field_prepared_free(tml, &made);
+    tml_buffer_destroy(tml, desc.field.points);
+    tml_buffer_destroy(tml, desc.field.densities);
 }
 
-static void check_shapes(tml_context *tml, const point_cloud *cloud, tml_field_shapes_desc desc)
+static void check_shapes(tml_context *tml, const point_cloud *cloud, tml_field_prepare_desc desc)
 {
     static shapes found;
     find_shapes(tml, cloud, desc, &found);
@@ -196,7 +191,7 @@ static void check_shapes(tml_context *tml, const point_cloud *cloud, tml_field_s
         for (int a = 0; a < 3; a++)
             norm = fmax(norm, g[a][a]);
         for (int a = 0; a < 3; a++) {
-            double scale = desc.field->radius + fabs((double)p[a]) / 64;
+            double scale = desc.field.radius + fabs((double)p[a]) / 64;
             worst = fmax(worst, fabs((double)own[a] - centre[a]) / scale);
             worst = fmax(worst, fabs((double)found.shapes[0][i][a] - g[a][a]) / norm / desc.ratio);
             worst = fmax(worst, fabs((double)found.shapes[1][i][a] - g[(a + 1) % 3][(a + 2) % 3]) /
@@ -215,12 +210,12 @@ TEST(plain_code_agrees)
     tml_context *tml;
     for (uint32_t d = 0; (tml = open_device(d)); d++) {
         make_mixed(&cloud);
-        check_shapes(tml, &cloud, (tml_field_shapes_desc){.field = &field});
+        check_shapes(tml, &cloud, (tml_field_prepare_desc){.field = field});
         check_shapes(tml, &cloud,
-                     (tml_field_shapes_desc){
-                         .field = &field, .smoothing = 0.3, .ratio = 10, .lone = 1, .fewest = 25});
+                     (tml_field_prepare_desc){
+                         .field = field, .smoothing = 0.3, .ratio = 10, .lone = 1, .fewest = 25});
         check_shapes(tml, &cloud,
-                     (tml_field_shapes_desc){.field = &field, .ratio = 1, .fewest = 1000});
+                     (tml_field_prepare_desc){.field = field, .ratio = 1, .fewest = 1000});
         static const uint64_t counts[] = {0, 1, 2, 31, 256, 257, 1009};
         for (size_t i = 0; i < TML_ARRAY_SIZE(counts); i++) {
             cloud.count = counts[i];
@@ -228,7 +223,7 @@ TEST(plain_code_agrees)
                 cloud.points[k / 3][k % 3] = (float)(noise() * 0.01);
             field.radius = 0.001;
             if (cloud.count > 0)
-                check_shapes(tml, &cloud, (tml_field_shapes_desc){.field = &field, .fewest = 2});
+                check_shapes(tml, &cloud, (tml_field_prepare_desc){.field = field, .fewest = 2});
         }
         field.radius = 2;
         tml_close(tml);
@@ -245,8 +240,7 @@ static void check_sheet(tml_context *tml)
     enum { SIDE = 15, MIDDLE = SIDE * (SIDE / 2) + SIDE / 2 };
     cloud.count = 0;
     add_lattice(&cloud, at, SIDE, SIDE, 1, 0);
-    find_shapes(tml, &cloud, (tml_field_shapes_desc){.field = &(tml_field_desc){.radius = 2}},
-                &found);
+    find_shapes(tml, &cloud, (tml_field_prepare_desc){.field.radius = 2}, &found);
     const float *g = found.shapes[0][MIDDLE], *others = found.shapes[1][MIDDLE];
     const double determinant = (double)g[0] * (double)g[1] * (double)g[2];
     CHECK_NEAR((double)g[0], (double)g[1], 1e-4);
@@ -298,38 +292,26 @@ TEST(sheets_become_flat)
     static point_cloud cloud;
     enum { SIDE = 30 };
     const double at[3] = {0, 0, 0};
-    const tml_type vec3 = TML_VEC(TML_F32, 3);
     tml_context *tml;
     for (uint32_t d = 0; (tml = open_device(d)); d++) {
         check_sheet(tml);
         random_state = 3;
         cloud.count = 0;
         add_lattice(&cloud, at, SIDE, SIDE, 3, 0.5);
-        tml_field_desc field = {.points = buffer_of(tml, vec3, cloud.count, cloud.points),
-                                .densities = buffer_of(tml, TML_F32, cloud.count, NULL),
-                                .kernel = TML_FIELD_CUBIC_SPLINE,
-                                .radius = 2,
-                                .grid.spacing = {0.25, 0.25, 0.25}};
-        const tml_field_mean_desc mean = {
-            .field = &(tml_field_desc){.points = field.points, .kernel = field.kernel, .radius = 2},
-            .positions = field.points,
-            .weights = field.densities,
-            .without_step = true};
-        CHECK_OK(tml, tml_field_mean(tml, &mean));
-        tml_field_desc shaped = field;
-        shaped.points = buffer_of(tml, vec3, cloud.count, NULL);
-        shaped.densities = buffer_of(tml, TML_F32, cloud.count, NULL);
-        shaped.radius *= TML_FIELD_SHAPES_REACH;
-        for (int i = 0; i < 2; i++)
-            shaped.shapes[i] = buffer_of(tml, vec3, cloud.count, NULL);
-        CHECK_OK(tml, tml_field_shapes(tml, &(tml_field_shapes_desc){
-                                                .field = &field,
-                                                .centres = shaped.points,
-                                                .densities = shaped.densities,
-                                                .shapes = {shaped.shapes[0], shaped.shapes[1]}}));
-        double before = roughness(tml, &field, SIDE), after = roughness(tml, &shaped, SIDE);
+        const tml_field_prepare_desc desc = {
+            .field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), cloud.count, cloud.points),
+                      .kernel = TML_FIELD_CUBIC_SPLINE,
+                      .radius = 2,
+                      .grid.spacing = {0.25, 0.25, 0.25}},
+            .densities = true,
+            .shapes = true};
+        tml_field_prepared made;
+        CHECK_OK(tml, tml_field_prepare(tml, &desc, &made));
+        double before = roughness(tml, &made.balls, SIDE),
+               after = roughness(tml, &made.field, SIDE);
         printf("  normals of a sheet: %.2f degrees, with shapes %.2f\n", before, after);
         CHECK(after < before / 2);
+        tml_field_prepared_free(tml, &made);
         tml_close(tml);
     }
 }
@@ -337,56 +319,40 @@ TEST(sheets_become_flat)
 TEST(nonsense_is_refused)
 {
     tml_context *tml = open_cpu(1);
-    const tml_type vec3 = TML_VEC(TML_F32, 3);
-    tml_field_desc field = {.points = buffer_of(tml, vec3, 4, (float[12]){0}),
-                            .densities = buffer_of(tml, TML_F32, 4, (float[]){1, 1, 1, 1}),
-                            .radius = 1};
-    const tml_field_shapes_desc good = {
-        .field = &field,
-        .centres = buffer_of(tml, vec3, 4, NULL),
-        .densities = buffer_of(tml, TML_F32, 4, NULL),
-        .shapes = {buffer_of(tml, vec3, 4, NULL), buffer_of(tml, vec3, 4, NULL)}};
-    CHECK_OK(tml, tml_field_shapes(tml, &good));
-    tml_field_desc radii = field, none = field, distance = field, shaped = field, automatic = field,
-                   twice = field;
-    radii.radii = field.densities;
-    none.densities = (tml_buffer){0, 0};
-    distance.kind = TML_FIELD_DISTANCE;
-    distance.densities = none.densities;
-    shaped.shapes[0] = shaped.shapes[1] = good.centres;
-    automatic.radius = 0;
-    twice.points = good.centres;
-    const struct {
-        tml_field_shapes_desc desc;
-        const tml_field_desc *field;
-        const char *message;
-        tml_status status;
-    } cases[] = {{good, NULL, "desc.field", TML_ERROR_INVALID_ARGUMENT},
-                 {good, &radii, "radii", TML_ERROR_INVALID_ARGUMENT},
-                 {good, &none, "desc.field.densities", TML_ERROR_INVALID_HANDLE},
-                 {good, &distance, "KERNEL_SUM", TML_ERROR_INVALID_ARGUMENT},
-                 {good, &shaped, "shapes", TML_ERROR_INVALID_ARGUMENT},
-                 {good, &automatic, "desc.field.radius", TML_ERROR_INVALID_ARGUMENT},
-                 {good, &twice, "desc.centres", TML_ERROR_INVALID_ARGUMENT},
-                 {{.ratio = 0.5}, &field, "desc.ratio", TML_ERROR_INVALID_ARGUMENT},
-                 {{.ratio = 65}, &field, "desc.ratio", TML_ERROR_INVALID_ARGUMENT},
-                 {{.smoothing = 1.5}, &field, "desc.smoothing", TML_ERROR_INVALID_ARGUMENT},
-                 {{.smoothing = NAN}, &field, "desc.smoothing", TML_ERROR_INVALID_ARGUMENT},
-                 {{.lone = 2}, &field, "desc.lone", TML_ERROR_INVALID_ARGUMENT},
-                 {{.centres = good.centres}, &field, "desc.densities", TML_ERROR_INVALID_HANDLE},
-                 {{.centres = good.shapes[1],
-                   .densities = good.densities,
-                   .shapes = {good.shapes[0], good.shapes[1]}},
-                  &field,
-                  "desc.shapes[1]",
-                  TML_ERROR_INVALID_ARGUMENT}};
-    for (size_t i = 0; i < TML_ARRAY_SIZE(cases); i++) {
-        tml_field_shapes_desc desc = cases[i].desc;
-        desc.field = cases[i].field;
-        CHECK_STATUS(tml_field_shapes(tml, &desc), cases[i].status);
-        if (!strstr(tml_last_error(tml), cases[i].message))
+    const tml_field_prepare_desc good = {
+        .field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, (float[12]){0}),
+                  .densities = buffer_of(tml, TML_F32, 4, (float[]){1, 1, 1, 1}),
+                  .radius = 1},
+        .shapes = true};
+    tml_field_prepared made;
+    CHECK_OK(tml, tml_field_prepare(tml, &good, &made));
+    tml_field_prepared_free(tml, &made);
+    enum { RADII, NO_DENSITIES, DISTANCE, SHAPED, FLAT, LONG, FAR, NO_NUMBER, LONE, CASES };
+    static const char *const messages[CASES] = {
+        [RADII] = "radii",         [NO_DENSITIES] = "desc.field.densities",
+        [DISTANCE] = "KERNEL_SUM", [SHAPED] = "shapes",
+        [FLAT] = "desc.ratio",     [LONG] = "desc.ratio",
+        [FAR] = "desc.smoothing",  [NO_NUMBER] = "desc.smoothing",
+        [LONE] = "desc.lone"};
+    for (int i = 0; i < CASES; i++) {
+        tml_field_prepare_desc desc = good;
+        if (i == RADII)
+            desc.field.radii = good.field.densities;
+        if (i == NO_DENSITIES)
+            desc.field.densities = (tml_buffer){0, 0};
+        if (i == DISTANCE)
+            desc.field.kind = TML_FIELD_DISTANCE;
+        if (i == SHAPED)
+            desc.field.shapes[0] = desc.field.shapes[1] = good.field.points;
+        desc.ratio = i == FLAT ? 0.5 : i == LONG ? 65 : 0;
+        desc.smoothing = i == FAR ? 1.5 : i == NO_NUMBER ? NAN : 0;
+        desc.lone = i == LONE ? 2 : 0;
+        CHECK_STATUS(tml_field_prepare(tml, &desc, &made), TML_ERROR_INVALID_ARGUMENT);
+        if (!strstr(tml_last_error(tml), messages[i]))
             test_fail(__FILE__, __LINE__, "\"%s\" does not tell %s", tml_last_error(tml),
-                      cases[i].message);
+                      messages[i]);
+        for (size_t b = 0; b < TML_ARRAY_SIZE(made.owned); b++)
+            CHECK(tml_buffer_is_none(made.owned[b]));
     }
     tml_close(tml);
 }

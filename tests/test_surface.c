@@ -1,5 +1,6 @@
 /* Surfaces against a second, naive marching cubes (support_marching_cubes.h), against what is known
  * of the shapes, and against each other. */
+#include "field_resolved.h"
 #include "test.h"
 
 #include "contexts.h"
@@ -2751,7 +2752,7 @@ TEST(field_input_is_the_field_as_a_volume)
                                 .resolution = option & 4 ? 90 : 61};
         double iso = 0;
         tml_field_desc resolved;
-        if (!CHECK_OK(tml, tml_field_resolve(tml, &field, &resolved, &iso)))
+        if (!CHECK_OK(tml, resolve_field(tml, &field, &resolved, &iso)))
             continue;
         const tml_grid *grid = &resolved.grid;
         uint64_t count = grid->dims[0] * grid->dims[1] * grid->dims[2];

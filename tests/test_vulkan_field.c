@@ -1,5 +1,6 @@
 /* Fields on Vulkan devices as the surface uses them: in slabs, and in more bricks than a list
  * holds, bit for bit; and in frames of the caller's. */
+#include "field_resolved.h"
 #include "test.h"
 
 #include "contexts.h"
@@ -44,7 +45,7 @@ static void slabs_on(tml_context *tml, tml_field_kind kind)
     CHECK_OK(tml, tml_buffer_read(tml, out, whole));
 
     field_plan *plan = NULL;
-    CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
+    CHECK_OK(tml, resolve_field(tml, &desc, &resolved, NULL));
     CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
     static const uint64_t slabs[] = {1, 3, FIELD_BRICK, 11, 45};
     for (size_t i = 0; plan && i < TML_ARRAY_SIZE(slabs); i++) {
@@ -83,7 +84,7 @@ static void crowd_on(tml_context *tml)
     CHECK_OK(tml, tml_buffer_read(tml, out, samples));
     tml_buffer_destroy(tml, desc.points);
     CHECK_OK(tml, tml_buffer_create(tml, &on_host, &desc.points));
-    CHECK_OK(tml, tml_field_resolve(tml, &desc, &resolved, NULL));
+    CHECK_OK(tml, resolve_field(tml, &desc, &resolved, NULL));
     CHECK_OK(tml, field_plan_create(tml, &resolved, &plan));
     cpu_field_slab(plan, 0, 10, expected);
     for (int i = 0; i < SAMPLES; i++)
@@ -200,10 +201,10 @@ static void frame_open(tml_context *tml, frame *f)
     f->means.field = f->surface.field = &f->field;
     f->means.positions = f->surface.mesh.positions;
     f->means.length.device = f->surface.counts;
-    f->means.attributes[0] = (tml_field_attribute){
-        f->field.points, buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL)};
-    f->means.attributes[3] =
-        (tml_field_attribute){f->field.radii, buffer_of(tml, TML_F32, FRAME_ROOM, NULL)};
+    f->means.values[0] = f->field.points;
+    f->means.means[0] = buffer_of(tml, TML_VEC(TML_F32, 3), FRAME_ROOM, NULL);
+    f->means.values[3] = f->field.radii;
+    f->means.means[3] = buffer_of(tml, TML_F32, FRAME_ROOM, NULL);
 }
 
 /* Other points each turn, and fewer. */
@@ -230,9 +231,9 @@ static uint64_t frame_hash(tml_context *tml, const frame *f, uint32_t counts[2])
     CHECK_OK(tml, tml_buffer_read(tml, f->surface.draw, draw));
     CHECK_EQ_U64(draw[0], 3 * counts[1]);
     CHECK(counts[0] > 1000 && counts[0] < FRAME_ROOM && counts[1] < 2 * FRAME_ROOM);
-    const tml_buffer arrays[] = {f->surface.mesh.positions,  f->surface.mesh.normals,
-                                 f->surface.mesh.indices,    f->means.attributes[0].out,
-                                 f->means.attributes[3].out, f->samples};
+    const tml_buffer arrays[] = {f->surface.mesh.positions, f->surface.mesh.normals,
+                                 f->surface.mesh.indices,   f->means.means[0],
+                                 f->means.means[3],         f->samples};
     const uint64_t words[] = {3 * counts[0], 3 * counts[0], 3 * counts[1],
                               3 * counts[0], counts[0],     FRAME_SAMPLES};
     for (int a = 0; a < 6; a++) {
@@ -272,12 +273,13 @@ static void refuse_to_wait(tml_context *tml, const frame *f)
                                        &field.radii));
         const char *word = what < 2 ? "needs radius (of radii the largest) and grid.dims"
                                     : "radii or densities lie on the host";
-        check_refused(tml, tml_field(tml, &field, f->samples), word);
-        check_refused(tml, tml_field_mean(tml, &means), word);
+        check_refused(tml, tml_field_enqueue(tml, &field, f->samples), word);
+        check_refused(tml, tml_field_mean_enqueue(tml, &means), word);
         means = f->means;
-        means.attributes[3].values = field.radii;
+        means.values[3] = field.radii;
         if (what == 2) {
-            check_refused(tml, tml_field_mean(tml, &means), "values that lie on the host");
+            check_refused(tml, tml_field_mean_enqueue(tml, &means),
+                          "desc.values[3] lies on the host");
             tml_buffer_destroy(tml, field.radii);
         }
     }
@@ -296,32 +298,34 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
     CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
-    CHECK_STATUS(tml_field(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_field_enqueue(tml, &f.field, f.samples), TML_ERROR_SCRATCH_TOO_SMALL);
+    check_refused(tml, tml_field(tml, &f.field, f.samples), "record tml_field_enqueue");
+    check_refused(tml, tml_field_mean(tml, &f.means), "record tml_field_mean_enqueue");
     CHECK_STATUS(tml_surface_enqueue(tml, &f.surface), TML_ERROR_SCRATCH_TOO_SMALL);
-    CHECK_STATUS(tml_field_mean(tml, &f.means), TML_ERROR_SCRATCH_TOO_SMALL);
+    CHECK_STATUS(tml_field_mean_enqueue(tml, &f.means), TML_ERROR_SCRATCH_TOO_SMALL);
     refuse_to_wait(tml, &f);
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
 
     size_t size = SCRATCH_OF(tml, tml_surface_enqueue(tml, &f.surface));
-    CHECK(size > SCRATCH_OF(tml, tml_field(tml, &f.field)) &&
-          SCRATCH_OF(tml, tml_field(tml, &f.field)));
-    CHECK(SCRATCH_OF(tml, tml_field_mean(tml, &f.means)) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
-    size = TML_MAX_OF(size, SCRATCH_OF(tml, tml_field_mean(tml, &f.means)));
+    CHECK(size > SCRATCH_OF(tml, tml_field_enqueue(tml, &f.field, f.samples)) &&
+          SCRATCH_OF(tml, tml_field_enqueue(tml, &f.field, f.samples)));
+    CHECK(SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &f.means)) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
+    size = TML_MAX_OF(size, SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &f.means)));
     CHECK_OK(tml, tml_reserve(tml, size));
     frame_move(tml, &f, 0); /* and the pipelines */
-    CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
+    CHECK_OK(tml, tml_field_enqueue(tml, &f.field, f.samples));
     CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
-    CHECK_OK(tml, tml_field_mean(tml, &f.means));
+    CHECK_OK(tml, tml_field_mean_enqueue(tml, &f.means));
     CHECK_OK(tml, tml_sync(tml));
     CHECK_EQ_U64(test_reserved(tml), size);
 
     uint64_t before = allocations;
     host_begin(commands);
     CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
-    CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
+    CHECK_OK(tml, tml_field_enqueue(tml, &f.field, f.samples));
     CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
-    CHECK_OK(tml, tml_field_mean(tml, &f.means));
+    CHECK_OK(tml, tml_field_mean_enqueue(tml, &f.means));
     CHECK_OK(tml, tml_vulkan_record_end(tml));
     CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
     CHECK_EQ_U64(allocations, before);
@@ -333,11 +337,11 @@ TEST(a_frame_makes_a_surface_of_moving_points)
         uint64_t recorded = frame_hash(tml, &f, counts);
         frame_move(tml, &f, turn + 9);
         CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
-        CHECK_OK(tml, tml_field_mean(tml, &f.means));
+        CHECK_OK(tml, tml_field_mean_enqueue(tml, &f.means));
         frame_move(tml, &f, turn);
-        CHECK_OK(tml, tml_field(tml, &f.field, f.samples));
+        CHECK_OK(tml, tml_field_enqueue(tml, &f.field, f.samples));
         CHECK_OK(tml, tml_surface_enqueue(tml, &f.surface));
-        CHECK_OK(tml, tml_field_mean(tml, &f.means));
+        CHECK_OK(tml, tml_field_mean_enqueue(tml, &f.means));
         CHECK_EQ_U64(frame_hash(tml, &f, expected), recorded);
     }
     VK(FreeCommandBuffers)(host.device, host.pool, 1, &commands);

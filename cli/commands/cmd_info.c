@@ -235,12 +235,14 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
                            .dims = {1, 1, 1},
                            .spacing = {1, 1, 1},
                            .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    tml_field_desc spacing = {.points = points, .kind = TML_FIELD_DISTANCE, .grid = grid};
-    tml_field_desc radius = {.points = points, .kind = TML_FIELD_KERNEL_SUM, .grid = grid};
-    status = tml_field_resolve(tml, &spacing, &spacing, NULL);
-    TML_THEN(status, tml_field_resolve(tml, &radius, &radius, NULL));
-    out->spacing = spacing.radius;
-    out->radius = radius.radius;
+    tml_field_prepare_desc desc = {
+        .field = {.points = points, .kind = TML_FIELD_DISTANCE, .grid = grid}};
+    tml_field_prepared spacing = {.iso = 0}, radius = {.iso = 0};
+    status = tml_field_prepare(tml, &desc, &spacing);
+    desc.field.kind = TML_FIELD_KERNEL_SUM;
+    TML_THEN(status, tml_field_prepare(tml, &desc, &radius));
+    out->spacing = spacing.field.radius;
+    out->radius = radius.field.radius;
     tml_buffer_destroy(tml, points);
     return status;
 }

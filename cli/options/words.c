@@ -66,6 +66,7 @@ const word words_table[] = {
     {"desc.field.points", "the points"},
     {"desc.field.radii", "the points' radii"},
     {"desc.field.densities", "the points' densities"},
+    {"desc.field.kind", "--field"},
     {"desc.field.radius", "--radius"},
     {"desc.field.shapes", "the points' shapes"},
     {"desc.shapes", "the points' shapes"},
@@ -157,7 +158,7 @@ const word words_table[] = {
 const char words_never[] =
     "index.count desc.a desc.index desc.slabs desc.allocator desc.attribute_type "
     "desc.b desc.before desc.bit_count desc.adaptive desc.bins desc.buffer desc.buffers "
-    "desc.camera.nearest desc.capacity desc.cast desc.centres desc.count desc.count_kernel "
+    "desc.camera.nearest desc.capacity desc.cast desc.count desc.count_kernel "
     "desc.counts desc.barycentrics desc.directions desc.criterion desc.data desc.draw desc.edges "
     "desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit desc.between "
     "desc.face_label_type desc.manifold desc.no_background desc.relaxation desc.bound desc.fold "
@@ -170,7 +171,8 @@ const char words_never[] =
     "desc.slices desc.smoothing desc.sorted desc.source desc.start "
     "desc.starts desc.state desc.stats desc.t desc.t_max desc.surface desc.tolerance desc.total "
     "desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values "
-    "desc.vertex_count desc.indices16 desc.octahedral_normals desc.vertex_stride "
+    "desc.vertex_count desc.iso_buffer desc.means "
+    "desc.indices16 desc.octahedral_normals desc.vertex_stride "
     "desc.mesh.normals desc.mesh.values desc.vulkan desc.want desc.what";
 /* clang-format on */
 

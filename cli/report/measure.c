@@ -83,21 +83,23 @@ static tml_status measure_volume(tml_context *tml, uint32_t side, int repeats, d
 /* The command's default is a field with 128 samples along its longest side. */
 static tml_status measure_points(tml_context *tml, uint32_t count, int repeats, double *seconds)
 {
-    tml_field_desc field = {.resolution = SIDE}, resolved;
-    tml_surface_desc desc = {.field = &resolved, .normals = TML_NORMALS_CENTRAL};
+    tml_field_prepare_desc field = {.field.resolution = SIDE};
+    tml_field_prepared made;
+    tml_surface_desc desc = {.field = &made.field, .normals = TML_NORMALS_CENTRAL};
     float *points = cloud(count);
-    tml_status status =
-        points ? cli_lend_input(tml, TML_VEC(TML_F32, 3), count, points, "points", &field.points)
-               : TML_ERROR_OUT_OF_MEMORY;
+    tml_status status = points ? cli_lend_input(tml, TML_VEC(TML_F32, 3), count, points, "points",
+                                                &field.field.points)
+                               : TML_ERROR_OUT_OF_MEMORY;
     double first = cli_now();
     for (int i = 0; status == TML_OK && goes_on(i, repeats, first); i++) {
         double start = cli_now(), surface = INFINITY;
-        status = tml_field_resolve(tml, &field, &resolved, &desc.iso);
+        status = tml_field_prepare(tml, &field, &made);
+        desc.iso = made.iso;
         double resolving = cli_now() - start;
         TML_THEN(status, make_surface(tml, &desc, &surface));
         *seconds = fmin(*seconds, resolving + surface);
     }
-    tml_buffer_destroy(tml, field.points);
+    tml_buffer_destroy(tml, field.field.points);
     free(points);
     return status;
 }

@@ -18,18 +18,19 @@ static void surface_of_points(tml_context *tml)
 }
 
 /* What zeroes in a desc become (grid, radius), the field on that grid, and a good isovalue. */
-static void resolve_and_evaluate(tml_context *tml)
+static void prepare_and_evaluate(tml_context *tml)
 {
-    const tml_field_desc desc = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
-                                 .kernel = TML_FIELD_WENDLAND_C2,
-                                 .resolution = 16};
-    tml_field_desc field;
-    double iso;
-    MUST(tml_field_resolve(tml, &desc, &field, &iso));
-    const uint64_t count = field.grid.dims[0] * field.grid.dims[1] * field.grid.dims[2];
-    const tml_buffer volume = buffer_of(tml, TML_F32, count, NULL);
-    MUST(tml_field(tml, &field, volume));
-    CHECK(field.radius > 0 && field.grid.dims[0] == 16 && iso == 0.5);
+    const tml_field_prepare_desc desc = {
+        .field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
+                  .kernel = TML_FIELD_WENDLAND_C2,
+                  .resolution = 16}};
+    tml_field_prepared made;
+    MUST(tml_field_prepare(tml, &desc, &made));
+    const uint64_t *dims = made.field.grid.dims;
+    const tml_buffer volume = buffer_of(tml, TML_F32, dims[0] * dims[1] * dims[2], NULL);
+    MUST(tml_field(tml, &made.field, volume));
+    CHECK(made.field.radius > 0 && dims[0] == 16 && made.iso == 0.5);
+    tml_field_prepared_free(tml, &made);
 }
 
 /* What the points carry, at any places: here a temperature half-way between two points. */
@@ -38,14 +39,15 @@ static void attributes(tml_context *tml)
     float mean;
     const tml_field_desc field = {.points = buffer_of(tml, TML_VEC(TML_F32, 3), 4, points),
                                   .radius = 1.5};
-    const tml_field_attribute heat = {.values = buffer_of(tml, TML_F32, 4, (float[]){0, 40, 0, 40}),
-                                      .out = buffer_of(tml, TML_F32, 1, NULL)};
+    const tml_buffer heat = buffer_of(tml, TML_F32, 4, (float[]){0, 40, 0, 40});
+    const tml_buffer means = buffer_of(tml, TML_F32, 1, NULL);
     const tml_vec3 middle = {0.5f, 0, 0};
     MUST(tml_field_mean(
         tml, &(tml_field_mean_desc){.field = &field,
                                     .positions = buffer_of(tml, TML_VEC(TML_F32, 3), 1, &middle),
-                                    .attributes = {heat}})); /* up to TML_FIELD_MAX_ATTRIBUTES */
-    MUST(tml_buffer_read(tml, heat.out, &mean));
+                                    .values = {heat}, /* up to TML_FIELD_MAX_ATTRIBUTES */
+                                    .means = {means}}));
+    MUST(tml_buffer_read(tml, means, &mean));
     CHECK(mean > 19.99f && mean < 20.01f);
 }
 
@@ -54,54 +56,21 @@ static void attributes(tml_context *tml)
 static void densities(tml_context *tml)
 {
     const tml_vec3 centre = {0, 0, 0}, far = {9, 0, 0};
-    tml_field_desc field = {
-        .points = buffer_of(tml, TML_VEC(TML_F32, 3), 3, (tml_vec3[]){centre, centre, far}),
-        .radius = 2,
-        .kernel = TML_FIELD_CUBIC_SPLINE,
-        .grid.dims = {10, 1, 1}};
-    const tml_buffer sums = buffer_of(tml, TML_F32, 3, NULL);
+    const tml_field_prepare_desc desc = {
+        .field = {.points =
+                      buffer_of(tml, TML_VEC(TML_F32, 3), 3, (tml_vec3[]){centre, centre, far}),
+                  .radius = 2,
+                  .kernel = TML_FIELD_CUBIC_SPLINE,
+                  .grid.dims = {10, 1, 1}},
+        .densities = true};
+    tml_field_prepared made;
     const tml_buffer volume = buffer_of(tml, TML_F32, 10, NULL);
     float samples[10];
-    MUST(tml_field_densities(tml, &field, sums));
-    field.densities = sums;
-    MUST(tml_field(tml, &field, volume));
+    MUST(tml_field_prepare(tml, &desc, &made));
+    MUST(tml_field(tml, &made.field, volume));
     MUST(tml_buffer_read(tml, volume, samples));
+    tml_field_prepared_free(tml, &made);
     CHECK(samples[0] == 1 && samples[1] == 0.25f && samples[9] == 1);
-}
-
-/* Ellipsoids that follow the surface: those of a sheet of particles are a quarter as thick as they
- * are wide. */
-static void shapes(tml_context *tml)
-{
-    enum { SIDE = 9, COUNT = SIDE * SIDE, MIDDLE = COUNT / 2 };
-    const tml_type vec3 = TML_VEC(TML_F32, 3);
-    tml_vec3 sheet[COUNT], diagonals[COUNT];
-    for (int i = 0; i < COUNT; i++)
-        sheet[i] = (tml_vec3){(float)(i % SIDE), (float)(i / SIDE), 0};
-    tml_field_desc field = {.points = buffer_of(tml, vec3, COUNT, sheet),
-                            .densities = buffer_of(tml, TML_F32, COUNT, NULL),
-                            .kernel = TML_FIELD_CUBIC_SPLINE,
-                            .radius = 2,
-                            .grid.spacing = {0.25, 0.25, 0.25}};
-    MUST(tml_field_densities(tml, &field, field.densities));
-    tml_field_desc shaped = field;
-    shaped.points = buffer_of(tml, vec3, COUNT, NULL);
-    shaped.densities = buffer_of(tml, TML_F32, COUNT, NULL);
-    shaped.shapes[0] = buffer_of(tml, vec3, COUNT, NULL);
-    shaped.shapes[1] = buffer_of(tml, vec3, COUNT, NULL);
-    shaped.radius *= TML_FIELD_SHAPES_REACH;
-    MUST(tml_field_shapes(
-        tml, &(tml_field_shapes_desc){.field = &field,
-                                      .centres = shaped.points,
-                                      .densities = shaped.densities,
-                                      .shapes = {shaped.shapes[0], shaped.shapes[1]}}));
-    MUST(tml_buffer_read(tml, shaped.shapes[0], diagonals));
-    CHECK(diagonals[MIDDLE].z > 3.99f * diagonals[MIDDLE].x);
-
-    tml_surface_result surface;
-    MUST(tml_surface(tml, &(tml_surface_desc){.field = &shaped, .iso = 0.6}, &surface));
-    CHECK(surface.triangle_count > 0);
-    tml_surface_free(tml, &surface);
 }
 
 /* Within a frame: as many points as a count on the device says, a given grid and radius, and
@@ -114,8 +83,8 @@ static void in_a_frame(tml_context *tml)
                                   .grid = {.dims = {2, 2, 2}}};
     const tml_buffer volume = buffer_of(tml, TML_F32, 8, NULL);
     float samples[8];
-    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_field(tml, &field, volume)))); /* once */
-    MUST(tml_field(tml, &field, volume));                                    /* each frame */
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_field_enqueue(tml, &field, volume)))); /* once */
+    MUST(tml_field_enqueue(tml, &field, volume));                /* each frame */
     MUST(tml_buffer_read(tml, volume, samples));
     CHECK(samples[0] == 1 && samples[1] == 0);
 
@@ -124,19 +93,20 @@ static void in_a_frame(tml_context *tml)
         .field = &field,
         .positions = field.points, /* a surface's vertices, of which so many count: */
         .length.device = field.length.device,
-        .attributes = {{buffer_of(tml, TML_F32, 4, (float[]){7, 40, 0, 40}),
-                        buffer_of(tml, TML_F32, 4, NULL)}}};
-    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_field_mean(tml, &means)))); /* once */
-    MUST(tml_field_mean(tml, &means));                                    /* each frame */
-    MUST(tml_buffer_read_range(tml, means.attributes[0].out, 0, 1, &heat));
+        .values = {buffer_of(tml, TML_F32, 4, (float[]){7, 40, 0, 40})},
+        .means = {buffer_of(tml, TML_F32, 4, NULL)}};
+    MUST(tml_reserve(tml, SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &means)))); /* once */
+    MUST(tml_field_mean_enqueue(tml, &means));                        /* each frame */
+    MUST(tml_buffer_read_range(tml, means.means[0], 0, 1, &heat));
     CHECK(heat == 7);
 }
 
-/* All of it in one call, densities and shapes too: what tml_surface takes, and an isovalue. */
-static void prepare(tml_context *tml)
+/* Ellipsoids that follow the surface: those of a sheet of particles are a quarter as thick as they
+ * are wide. */
+static void shapes(tml_context *tml)
 {
-    enum { SIDE = 9, COUNT = SIDE * SIDE };
-    tml_vec3 sheet[COUNT];
+    enum { SIDE = 9, COUNT = SIDE * SIDE, MIDDLE = COUNT / 2 };
+    tml_vec3 sheet[COUNT], diagonals[COUNT];
     for (int i = 0; i < COUNT; i++)
         sheet[i] = (tml_vec3){(float)(i % SIDE), (float)(i / SIDE), 0};
     const tml_field_prepare_desc desc = {
@@ -150,6 +120,9 @@ static void prepare(tml_context *tml)
     tml_surface_result surface;
     MUST(tml_field_prepare(tml, &desc, &made));
     CHECK(made.iso == 0.6 && made.balls.radius == 2 && made.field.grid.spacing[0] == 0.25);
+    CHECK(made.field.radius == 2 * TML_FIELD_SHAPES_REACH);
+    MUST(tml_buffer_read(tml, made.field.shapes[0], diagonals));
+    CHECK(diagonals[MIDDLE].z > 3.99f * diagonals[MIDDLE].x);
     MUST(tml_surface(tml, &(tml_surface_desc){.field = &made.field, .iso = made.iso}, &surface));
     CHECK(surface.triangle_count > 0);
     tml_surface_free(tml, &surface);
@@ -168,10 +141,11 @@ static void smooth_where_crowded(tml_context *tml)
                             .radius = 2,
                             .grid.spacing = {0.5, 0.5, 0.5}};
     tml_surface_result surface;
-    double iso;
+    tml_field_prepared made;
     float last;
-    MUST(tml_field_resolve(tml, &field, &field, &iso));
-    MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = iso}, &surface));
+    MUST(tml_field_prepare(tml, &(tml_field_prepare_desc){.field = field}, &made));
+    field = made.field; /* nothing to free, without densities and shapes */
+    MUST(tml_surface(tml, &(tml_surface_desc){.field = &field, .iso = made.iso}, &surface));
     const tml_buffer weights = buffer_of(tml, TML_F32, surface.vertex_count, NULL);
     MUST(tml_field_smooth_weights(tml, &field, surface.mesh.positions, NULL, weights));
     MUST(tml_mesh_smooth(tml, &(tml_mesh_smooth_desc){.mesh = surface.mesh,
@@ -193,7 +167,7 @@ static void smooth_where_crowded(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){surface_of_points, resolve_and_evaluate, attributes,
-                                           densities, shapes, prepare, smooth_where_crowded,
-                                           in_a_frame, NULL});
+                        (example *const[]){surface_of_points, prepare_and_evaluate, attributes,
+                                           densities, shapes, smooth_where_crowded, in_a_frame,
+                                           NULL});
 }

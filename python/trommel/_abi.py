@@ -276,27 +276,25 @@ class tml_collide_distance_desc(Structure):
 
 
 class tml_field_desc(Structure):
-    _fields_ = [('points', tml_buffer), ('radii', tml_buffer), ('densities', tml_buffer), ('shapes', tml_buffer * 2),
-                ('radius', c_double), ('kind', c_int), ('kernel', c_int), ('margin', c_double), ('grid', tml_grid),
-                ('lower', c_double * 3), ('upper', c_double * 3), ('resolution', c_uint32), ('length', tml_length)]
-
-
-class tml_field_attribute(Structure):
-    _fields_ = [('values', tml_buffer), ('out', tml_buffer)]
-
-
-class tml_field_mean_desc(Structure):
-    _fields_ = [('field', POINTER(tml_field_desc)), ('positions', tml_buffer), ('position_origin', c_double * 3),
-                ('attributes', tml_field_attribute * 8), ('length', tml_length), ('weights', tml_buffer),
-                ('without_step', c_bool)]
+    _fields_ = [('points', tml_buffer), ('length', tml_length), ('radius', c_double), ('radii', tml_buffer),
+                ('kind', c_int), ('kernel', c_int), ('margin', c_double), ('grid', tml_grid), ('lower', c_double * 3),
+                ('upper', c_double * 3), ('resolution', c_uint32), ('densities', tml_buffer),
+                ('shapes', tml_buffer * 2)]
 
 
 class tml_field_prepare_desc(Structure):
-    _fields_ = [('field', tml_field_desc), ('cell', c_double), ('densities', c_bool), ('shapes', c_bool)]
+    _fields_ = [('field', tml_field_desc), ('cell', c_double), ('densities', c_bool), ('shapes', c_bool),
+                ('smoothing', c_double), ('ratio', c_double), ('lone', c_double), ('fewest', c_uint32)]
 
 
 class tml_field_prepared(Structure):
     _fields_ = [('field', tml_field_desc), ('balls', tml_field_desc), ('iso', c_double), ('owned', tml_buffer * 5)]
+
+
+class tml_field_mean_desc(Structure):
+    _fields_ = [('field', POINTER(tml_field_desc)), ('positions', tml_buffer), ('position_origin', c_double * 3),
+                ('length', tml_length), ('values', tml_buffer * 8), ('means', tml_buffer * 8),
+                ('weights', tml_buffer), ('exact_reach', c_bool)]
 
 
 class tml_image(Structure):

@@ -581,7 +581,7 @@ class Field(Volume):
             if values is None:
                 mean.weights = buffers.output(out)
             else:
-                mean.attributes[0] = c.tml_field_attribute(buffers.input(values), buffers.output(out))
+                mean.values[0], mean.means[0] = buffers.input(values), buffers.output(out)
             context.call("field_mean", mean)
         return out
 

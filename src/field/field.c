@@ -7,7 +7,6 @@
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 
-static const char call[] = "tml_field";
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
 /* Automatic grids. */
@@ -451,7 +450,7 @@ static tml_status field_resolve(tml_context *tml, tml_field_desc *desc, const fi
     return status;
 }
 
-static tml_status resolve_all(tml_context *tml, const tml_field_desc *desc,
+tml_status field_resolve_desc(tml_context *tml, const tml_field_desc *desc,
                               tml_field_desc *resolved, double *iso)
 {
     tml_field_desc result = *desc;
@@ -492,13 +491,6 @@ tml_status field_find_radius(tml_context *tml, tml_field_desc *resolved)
     return TML_OK;
 }
 
-tml_status tml_field_resolve(tml_context *tml, const tml_field_desc *desc, tml_field_desc *resolved,
-                             double *iso)
-{
-    tml_status status = TML_ENTER(tml, desc, resolved);
-    return status ? status : tml_leave(tml, resolve_all(tml, desc, resolved, iso));
-}
-
 tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, const char *name,
                                   const tml_field_desc *desc, tml_field_desc *resolved)
 {
@@ -507,9 +499,9 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
     if (desc->grid.dims[0] == 0 || !(desc->radius > 0.0))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
                          "%s: %s needs radius (of radii the largest) and grid.dims: the host would "
-                         "have to look at the points; tml_field_resolve finds both",
+                         "have to look at the points; tml_field_prepare finds both",
                          name_of_call, name);
-    tml_status status = tml_field_resolve(tml, desc, resolved, NULL);
+    tml_status status = field_resolve_desc(tml, desc, resolved, NULL);
     if (status != TML_OK || tml->engine->is_host || field_bins_on_device(tml, resolved))
         return status;
     return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -520,27 +512,34 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
                      name_of_call, name);
 }
 
-tml_status field_resolve_call(tml_context *tml, const char *name_of_call, const char *name,
-                              const tml_field_desc *desc, tml_field_desc *resolved)
-{
-    return tml_is_recording(tml) ? field_resolve_enqueued(tml, name_of_call, name, desc, resolved)
-                                 : tml_field_resolve(tml, desc, resolved, NULL);
-}
-
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* Checks a call of tml_field and resolves its desc. */
-static tml_status check_call(tml_context *tml, const tml_field_desc *desc, tml_buffer out,
-                             tml_field_desc *resolved)
+/* One of the two calls, which evaluate alike. */
+typedef struct field_call {
+    const char *name;
+    bool enqueues; /* without a wait */
+} field_call;
+static const field_call field_now = {"tml_field", false},
+                        field_enqueued = {"tml_field_enqueue", true};
+
+/* Checks a call and resolves its desc. */
+static tml_status check_call(tml_context *tml, const field_call *call, const tml_field_desc *desc,
+                             tml_buffer out, tml_field_desc *resolved)
 {
     static const tml_type out_types[] = {TML_F32, TML_TYPE_NONE};
     if (!field_parts_of[tml->engine->part].field)
-        return tml_refuse(tml, call, "no fields");
-    tml_status status = field_resolve_call(tml, call, "desc", desc, resolved);
+        return tml_refuse(tml, call->name, "no fields");
+    tml_status status = TML_OK;
+    if (call->enqueues) {
+        status = field_resolve_enqueued(tml, call->name, "desc", desc, resolved);
+    } else {
+        status = tml_refuse_recording(tml, call->name, "record tml_field_enqueue");
+        TML_THEN(status, field_resolve_desc(tml, desc, resolved, NULL));
+    }
     if (status != TML_OK)
         return status;
     const uint64_t *dims = resolved->grid.dims;
-    status = tml_check_buffer(tml, call, "out", out, out_types, dims[0] * dims[1] * dims[2]);
+    status = tml_check_buffer(tml, call->name, "out", out, out_types, dims[0] * dims[1] * dims[2]);
     const stream_field outputs[] = {{"out", out}};
     stream_input inputs[] = {
         {"desc.points", desc->points, 0},       {"desc.radii", desc->radii, 0},
@@ -551,28 +550,30 @@ static tml_status check_call(tml_context *tml, const tml_field_desc *desc, tml_b
         if (slot && slot->on_host) /* out lies elsewhere */
             inputs[i].buffer = (tml_buffer){0, 0};
     }
-    return status ? status
-                  : stream_check_memory(tml, call, outputs, 1, inputs, TML_ARRAY_SIZE(inputs));
+    return status
+               ? status
+               : stream_check_memory(tml, call->name, outputs, 1, inputs, TML_ARRAY_SIZE(inputs));
 }
 
-static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
+static tml_status evaluate(tml_context *tml, const field_call *call, const tml_field_desc *desc,
+                           tml_buffer out)
 {
     const tml_engine_op *op = field_parts_of[tml->engine->part].field;
     tml_field_desc resolved;
     field_plan *plan;
-    tml_status status = check_call(tml, desc, out, &resolved);
+    tml_status status = check_call(tml, call, desc, out, &resolved);
     if (status != TML_OK || tml_only_measures(tml))
         return status;
     if (field_bins_on_device(tml, &resolved)) {
-        status = field_run_after(tml, call, &resolved, out, NULL, op, NULL);
-        if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY || tml_is_recording(tml))
+        status = field_run_after(tml, call->name, &resolved, out, NULL, op, NULL);
+        if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY || call->enqueues)
             return status;
     }
     status = field_plan_create(tml, &resolved, &plan);
     if (status != TML_OK)
         return status;
     plan->out = out;
-    status = stream_run_op(tml, call, op, "no fields", plan, (tml_buffer){0, 0});
+    status = stream_run_op(tml, call->name, op, "no fields", plan, (tml_buffer){0, 0});
     field_plan_destroy(tml, plan);
     return status;
 }
@@ -580,5 +581,11 @@ static tml_status evaluate(tml_context *tml, const tml_field_desc *desc, tml_buf
 tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, evaluate(tml, desc, out));
+    return status ? status : tml_leave(tml, evaluate(tml, &field_now, desc, out));
+}
+
+tml_status tml_field_enqueue(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    return status ? status : tml_leave(tml, evaluate(tml, &field_enqueued, desc, out));
 }

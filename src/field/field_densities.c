@@ -1,5 +1,5 @@
-/* Recipes of particles, of calls that a user could make: tml_field_densities, the sums of kernels
- * at the points themselves, and tml_field_smooth_weights, which makes of them how much of a
+/* Recipes of particles, of calls that a user could make: densities, the sums of kernels at the
+ * points themselves, and tml_field_smooth_weights, which makes of them how much of a
  * surface's smoothing goes on at each vertex.
  *
  * After: Monaghan: Smoothed Particle Hydrodynamics. 1992; Loeschner, Boettcher, Jeske, Bender:
@@ -11,7 +11,7 @@
 #include "field/field_internal.h"
 
 /* The sum of the field's kernels at each of its points. */
-static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, bool without_step,
+static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, bool exact_reach,
                               tml_buffer out)
 {
     const tml_slot *slot = tml_slot_of(tml, field->points);
@@ -19,7 +19,7 @@ static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, boo
                                 .positions = field->points,
                                 .length = field->length,
                                 .weights = out,
-                                .without_step = without_step};
+                                .exact_reach = exact_reach};
     tml_buffer copy = {0, 0};
     tml_status status = TML_OK;
     if (slot && slot->on_host) { /* positions lie where they are computed with */
@@ -44,7 +44,7 @@ static tml_status fit_bins(tml_context *tml, const tml_field_desc *given, tml_fi
         field.grid.spacing[axis] = 0;
     }
     tml_status status =
-        field.radius > 0.0 ? TML_OK : tml_field_resolve(tml, &field, &resolved, NULL);
+        field.radius > 0.0 ? TML_OK : field_resolve_desc(tml, &field, &resolved, NULL);
     if (status != TML_OK)
         return status;
     field.radius = resolved.radius;
@@ -54,20 +54,14 @@ static tml_status fit_bins(tml_context *tml, const tml_field_desc *given, tml_fi
         field.lower[axis] -= is_given ? field.radius : 0;
         field.upper[axis] += is_given ? field.radius : 0;
     }
-    return tml_field_resolve(tml, &field, out, NULL);
+    return field_resolve_desc(tml, &field, out, NULL);
 }
 
-static tml_status densities(tml_context *tml, const tml_field_desc *field, tml_buffer out)
+tml_status field_densities_find(tml_context *tml, const tml_field_desc *field, tml_buffer out)
 {
     tml_field_desc fitted;
     tml_status status = fit_bins(tml, field, &fitted);
     return status == TML_OK ? sum_kernels(tml, &fitted, true, out) : status;
-}
-
-tml_status tml_field_densities(tml_context *tml, const tml_field_desc *field, tml_buffer out)
-{
-    tml_status status = TML_ENTER(tml, field);
-    return status ? status : tml_leave(tml, densities(tml, field, out));
 }
 
 /* ---- weights of smoothing -------------------------------------------------------------------- */
@@ -120,7 +114,8 @@ static tml_status smooth_weights(tml_context *tml, const tml_field_mean_desc *at
     TML_THEN(status, sum_kernels(tml, at->field, false, sums));
     TML_THEN(status, weigh(tml, sums, count));
     memcpy(mean.position_origin, at->position_origin, sizeof mean.position_origin);
-    mean.attributes[0] = (tml_field_attribute){sums, out};
+    mean.values[0] = sums;
+    mean.means[0] = out;
     TML_THEN(status, tml_field_mean(tml, &mean));
     tml_buffer_destroy(tml, sums);
     return status;

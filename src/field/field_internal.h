@@ -198,6 +198,23 @@ extern const tml_kernel *const field_weights_kernel; /* of a position, the plan 
 tml_status field_weights_check(tml_context *tml, const char *call, const tml_field_mean_desc *desc,
                                tml_length length);
 
+/* Finds the sum of the field's kernels at each of its points: field's points, radii, length,
+ * radius, kind and kernel; lower and upper: of a field of this box alone; grid.origin: of a lattice,
+ * decides the order of a sum. out: f32, one a point. Waits as field_resolve_desc. */
+tml_status field_densities_find(tml_context *tml, const tml_field_desc *field, tml_buffer out);
+
+/* Shapes of tml_field_prepare: of a resolved field with densities and one radius, into buffers of
+ * one a point. */
+typedef struct field_shapes_desc {
+    const tml_field_desc *field;
+    double smoothing, ratio, lone;
+    uint32_t fewest;
+    tml_buffer centres, densities, shapes[2];
+} field_shapes_desc;
+/* Checks the choices and sets their defaults; of field kind, radii and shapes. */
+tml_status field_shapes_check(tml_context *tml, field_shapes_desc *desc);
+tml_status field_shapes_find(tml_context *tml, const field_shapes_desc *desc);
+
 /* Gives the engine the room's own kernels. */
 void field_learn(tml_context *tml);
 

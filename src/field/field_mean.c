@@ -151,6 +151,8 @@ struct field_means {
 
 typedef struct mean_job {
     tml_context *tml;
+    const char *call;
+    bool enqueues; /* without a wait */
     const tml_field_mean_desc *desc;
     uint64_t point_count;
     tml_length length; /* of the positions */
@@ -165,32 +167,38 @@ static tml_status too_many_points(tml_context *tml, const char *name_of_call, ui
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-static tml_status check_attribute(const mean_job *job, int number)
+static tml_status check_values(const mean_job *job, int number)
 {
-    const tml_field_attribute *a = &job->desc->attributes[number];
+    const tml_buffer of_points = job->desc->values[number], means = job->desc->means[number];
     char values[32], out[32];
-    snprintf(values, sizeof values, "desc.attributes[%d].values", number);
-    snprintf(out, sizeof out, "desc.attributes[%d].out", number);
-    tml_status status =
-        tml_check_buffer_anywhere(job->tml, call, values, a->values, value_types, job->point_count);
-    TML_THEN(status, tml_check_buffer(job->tml, call, out, a->out, value_types, job->length.count));
+    snprintf(values, sizeof values, "desc.values[%d]", number);
+    snprintf(out, sizeof out, "desc.means[%d]", number);
+    tml_status status = tml_check_buffer_anywhere(job->tml, job->call, values, of_points,
+                                                  value_types, job->point_count);
+    TML_THEN(status,
+             tml_check_buffer(job->tml, job->call, out, means, value_types, job->length.count));
     tml_type type, out_type;
-    if (status != TML_OK || !tml_buffer_describe(job->tml, a->values, &type, NULL) ||
-        !tml_buffer_describe(job->tml, a->out, &out_type, NULL))
+    if (status != TML_OK || !tml_buffer_describe(job->tml, of_points, &type, NULL) ||
+        !tml_buffer_describe(job->tml, means, &out_type, NULL))
         return status;
     if (type != out_type)
         return tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s is %s, needs %s as values",
-                         call, out, tml_type_name(out_type), tml_type_name(type));
-    status = stream_check_apart(job->tml, call, out, a->out, "desc.positions", job->desc->positions,
-                                false);
-    if (status == TML_OK && !tml_slot_of(job->tml, a->values)->on_host)
-        status = stream_check_apart(job->tml, call, out, a->out, values, a->values, false);
+                         job->call, out, tml_type_name(out_type), tml_type_name(type));
+    const bool on_host = tml_slot_of(job->tml, of_points)->on_host;
+    if (job->enqueues && on_host)
+        return tml_error(job->tml, TML_ERROR_UNSUPPORTED,
+                         "%s: %s lies on the host (tml_buffer_desc.host); tml_field_mean copies it",
+                         job->call, values);
+    status = stream_check_apart(job->tml, job->call, out, means, "desc.positions",
+                                job->desc->positions, false);
+    if (status == TML_OK && !on_host)
+        status = stream_check_apart(job->tml, job->call, out, means, values, of_points, false);
     return status;
 }
 
-static bool is_used(const tml_field_attribute *a)
+static bool is_used(const tml_field_mean_desc *desc, int number)
 {
-    return !tml_buffer_is_none(a->values) || !tml_buffer_is_none(a->out);
+    return !tml_buffer_is_none(desc->values[number]) || !tml_buffer_is_none(desc->means[number]);
 }
 
 static tml_status field_mean_check_desc(mean_job *job)
@@ -198,23 +206,23 @@ static tml_status field_mean_check_desc(mean_job *job)
     static const tml_type position_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
     const tml_field_mean_desc *desc = job->desc;
     tml_status status =
-        tml_check_buffer(job->tml, call, "desc.positions", desc->positions, position_types, 0);
+        tml_check_buffer(job->tml, job->call, "desc.positions", desc->positions, position_types, 0);
     job->length = desc->length;
-    TML_THEN(status, stream_check_length(job->tml, call, stream_count_of(job->tml, desc->positions),
-                                         &job->length));
-    TML_THEN(status, tml_check_buffer(job->tml, call, "desc.positions", desc->positions,
+    TML_THEN(status, stream_check_length(job->tml, job->call,
+                                         stream_count_of(job->tml, desc->positions), &job->length));
+    TML_THEN(status, tml_check_buffer(job->tml, job->call, "desc.positions", desc->positions,
                                       position_types, job->length.count));
     for (int c = 0; c < 3 && status == TML_OK; c++)
         if (!isfinite(desc->position_origin[c]))
             status = tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
                                "%s: desc.position_origin[%d] is not finite", call, c);
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
-        if (is_used(&desc->attributes[i]))
-            status = check_attribute(job, i);
+        if (is_used(desc, i))
+            status = check_values(job, i);
     if (status == TML_OK && FIELD_HAS_WEIGHTS && !tml_buffer_is_none(desc->weights))
-        status = field_weights_check(job->tml, call, desc, job->length);
+        status = field_weights_check(job->tml, job->call, desc, job->length);
     if (status == TML_OK && job->point_count > most_points)
-        status = too_many_points(job->tml, call, job->point_count);
+        status = too_many_points(job->tml, job->call, job->point_count);
     return status;
 }
 
@@ -320,10 +328,7 @@ static tml_status copy_to_device(tml_context *tml, field_means *means, tml_buffe
     const tml_slot *slot = tml_slot_of(tml, *buffer);
     if (!slot || !slot->on_host)
         return TML_OK;
-    tml_status status = tml_refuse_recording(
-        tml, NULL, "values that lie on the host (tml_buffer_desc.host) would have to be copied");
-    if (!status)
-        status = tml_copy_to_device(tml, *buffer, "field mean", buffer);
+    tml_status status = tml_copy_to_device(tml, *buffer, "field mean", buffer);
     if (!status)
         means->owned[means->owned_count++] = *buffer;
     return status;
@@ -513,7 +518,7 @@ tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved,
 /* What is known without a look at the points, but where no largest radius is given. */
 static tml_status field_mean_begin(tml_context *tml, const tml_field_desc *resolved,
                                    const double origin[3], const tml_buffer *values, uint32_t count,
-                                   bool without_step, field_means *means)
+                                   bool exact_reach, field_means *means)
 {
     *means = (field_means){.field = *resolved};
     field_learn(tml);
@@ -530,7 +535,7 @@ static tml_status field_mean_begin(tml_context *tml, const tml_field_desc *resol
             !join_group(&means->groups[means->group_count - 1], i, width))
             join_group(&means->groups[means->group_count++], i, width);
     }
-    const double step = without_step ? 0 : step_of(&means->field.grid);
+    const double step = exact_reach ? 0 : step_of(&means->field.grid);
     field_plan_begin(&means->field, &means->plan);
     field_plan_known(&means->field, &means->plan);
     for (uint32_t l = 0; l < means->plan.level_count; l++)
@@ -591,13 +596,13 @@ static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *de
     tml_buffer values[TML_FIELD_MAX_ATTRIBUTES], outs[TML_FIELD_MAX_ATTRIBUTES];
     uint32_t count = 0;
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        if (is_used(&desc->attributes[i])) {
-            values[count] = desc->attributes[i].values;
-            outs[count++] = desc->attributes[i].out;
+        if (is_used(desc, i)) {
+            values[count] = desc->values[i];
+            outs[count++] = desc->means[i];
         }
     field_means means;
     tml_status status = field_mean_begin(tml, resolved, desc->position_origin, values, count,
-                                         FIELD_HAS_WEIGHTS && desc->without_step, &means);
+                                         FIELD_HAS_WEIGHTS && desc->exact_reach, &means);
     program p = program_begin(tml, call);
     if (status)
         p.status = status;
@@ -667,7 +672,7 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
     const tml_slot *points = tml_slot_of(tml, resolved->points);
     const tml_slot *positions = tml_slot_of(tml, desc->positions);
     field_weights_fn *weights = field_parts_of[tml->engine->part].weights;
-    bool is_asked = weights && desc->without_step && !tml_buffer_is_none(desc->weights) &&
+    bool is_asked = weights && desc->exact_reach && !tml_buffer_is_none(desc->weights) &&
                     points->memory == positions->memory && length.count == positions->count &&
                     tml_buffer_is_none(length.device) && points->count == positions->count &&
                     points->count == resolved->length.count &&
@@ -675,7 +680,7 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
     for (int c = 0; c < 3; c++)
         is_asked = is_asked && desc->position_origin[c] == 0;
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        is_asked = is_asked && !is_used(&desc->attributes[i]);
+        is_asked = is_asked && !is_used(desc, i);
     if (!is_asked)
         return TML_OK;
     tml_field_desc wide = *resolved;
@@ -698,29 +703,46 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
 /* Resolves and checks a desc. */
 static tml_status check_call(mean_job *job, tml_field_desc *resolved)
 {
+    const tml_field_desc *field = job->desc->field;
+    tml_status status = TML_OK;
     if (job->tml->engine->tier)
-        return tml_refuse(job->tml, call, "no fields");
-    if (!job->desc->field)
+        return tml_refuse(job->tml, job->call, "no fields");
+    if (!field)
         return tml_error(job->tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.field is NULL, needs the desc of the points' field", call);
-    tml_status status =
-        field_resolve_call(job->tml, call, "desc.field", job->desc->field, resolved);
+                         "%s: desc.field is NULL, needs the desc of the points' field", job->call);
+    if (job->enqueues) {
+        status = field_resolve_enqueued(job->tml, job->call, "desc.field", field, resolved);
+    } else {
+        status = tml_refuse_recording(job->tml, job->call, "record tml_field_mean_enqueue");
+        TML_THEN(status, field_resolve_desc(job->tml, field, resolved, NULL));
+    }
     job->point_count = status == TML_OK ? resolved->length.count : 0;
     return status ? status : field_mean_check_desc(job);
+}
+
+static tml_status find_means(mean_job job)
+{
+    tml_field_desc field;
+    bool is_done = false;
+    tml_status status = check_call(&job, &field);
+    if (status == TML_OK && FIELD_HAS_WEIGHTS && !job.tml->is_preparing && job.length.count > 0)
+        status = run_at_points(job.tml, job.desc, job.length, &field, &is_done);
+    if (status == TML_OK && !is_done && job.length.count > 0)
+        status = field_mean_run(job.tml, job.desc, job.length, &field);
+    return status;
 }
 
 tml_status tml_field_mean(tml_context *tml, const tml_field_mean_desc *desc)
 {
     tml_status status = TML_ENTER(tml, desc);
-    if (status != TML_OK)
-        return status;
-    mean_job job = {.tml = tml, .desc = desc};
-    tml_field_desc field;
-    status = check_call(&job, &field);
-    bool is_done = false;
-    if (status == TML_OK && FIELD_HAS_WEIGHTS && !tml->is_preparing && job.length.count > 0)
-        status = run_at_points(tml, desc, job.length, &field, &is_done);
-    if (status == TML_OK && !is_done && job.length.count > 0)
-        status = field_mean_run(tml, desc, job.length, &field);
-    return tml_leave(tml, status);
+    const mean_job job = {.tml = tml, .call = call, .desc = desc};
+    return status ? status : tml_leave(tml, find_means(job));
+}
+
+tml_status tml_field_mean_enqueue(tml_context *tml, const tml_field_mean_desc *desc)
+{
+    tml_status status = TML_ENTER(tml, desc);
+    const mean_job job = {
+        .tml = tml, .call = "tml_field_mean_enqueue", .enqueues = true, .desc = desc};
+    return status ? status : tml_leave(tml, find_means(job));
 }

@@ -1,5 +1,4 @@
-/* From points to the field of a surface: tml_field_prepare. A recipe of calls that a user could
- * make.
+/* From points to the field of a surface: tml_field_prepare.
  *
  * Order: radius, if the spacing is a share of it -> grid -> densities, over the points that reach
  * into the grid's box -> shapes, on the same grid. */
@@ -23,7 +22,7 @@ static tml_status choose_cell(tml_context *tml, double cell, tml_field_desc *fie
         return TML_OK;
     any.resolution = 0;
     memset(any.grid.spacing, 0, sizeof any.grid.spacing);
-    tml_status status = field->radius > 0 ? TML_OK : tml_field_resolve(tml, &any, &resolved, NULL);
+    tml_status status = field->radius > 0 ? TML_OK : field_resolve_desc(tml, &any, &resolved, NULL);
     if (status != TML_OK)
         return status;
     field->radius = field->radius > 0 ? field->radius : resolved.radius;
@@ -43,13 +42,13 @@ static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
     memcpy(all.lower, given->lower, sizeof all.lower);
     memcpy(all.upper, given->upper, sizeof all.upper);
     tml_status status = tml_buffer_make(tml, TML_F32, count, NULL, "densities", &out->owned[0]);
-    TML_THEN(status, tml_field_densities(tml, &all, out->owned[0]));
+    TML_THEN(status, field_densities_find(tml, &all, out->owned[0]));
     out->balls.densities = out->owned[0];
-    return status ? status : tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);
+    return status ? status : field_resolve_desc(tml, &out->balls, &out->balls, &out->iso);
 }
 
 /* The field of ellipsoids, on the grid of the one of balls. */
-static tml_status make_shapes(tml_context *tml, tml_field_prepared *out)
+static tml_status make_shapes(tml_context *tml, field_shapes_desc desc, tml_field_prepared *out)
 {
     static const char *const labels[] = {"centres", "densities", "shapes", "shapes"};
     tml_field_desc balls = out->balls, *field = &out->field;
@@ -63,9 +62,11 @@ static tml_status make_shapes(tml_context *tml, tml_field_prepared *out)
         status = tml_copy_to_device(tml, balls.points, "points", &copy);
         balls.points = copy;
     }
-    const tml_field_shapes_desc desc = {
-        .field = &balls, .centres = made[0], .densities = made[1], .shapes = {made[2], made[3]}};
-    TML_THEN(status, tml_field_shapes(tml, &desc));
+    desc.field = &balls;
+    desc.centres = made[0];
+    desc.densities = made[1];
+    memcpy(desc.shapes, made + 2, sizeof desc.shapes);
+    TML_THEN(status, field_shapes_find(tml, &desc));
     tml_buffer_destroy(tml, copy);
     field->points = desc.centres;
     field->densities = desc.densities;
@@ -77,23 +78,28 @@ static tml_status make_shapes(tml_context *tml, tml_field_prepared *out)
 static tml_status field_prepare_run(tml_context *tml, const tml_field_prepare_desc *desc,
                                     tml_field_prepared *out)
 {
+    const bool has_densities = !tml_buffer_is_none(desc->field.densities);
     tml_field_desc field = desc->field;
-    memset(out, 0, sizeof *out);
-    field.densities = (tml_buffer){0, 0};
-    if (desc->shapes && !desc->densities && tml_buffer_is_none(desc->field.densities))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.shapes needs desc.densities, or desc.field.densities", call);
-    tml_status status = choose_cell(tml, desc->cell, &field);
-    TML_THEN(status, tml_field_resolve(tml, &field, &out->balls, &out->iso));
-    if (status == TML_OK && !tml_buffer_is_none(desc->field.densities)) {
-        out->balls.densities = desc->field.densities;
-        status = tml_field_resolve(tml, &out->balls, &out->balls, &out->iso);
-    } else if (status == TML_OK && desc->densities) {
+    field_shapes_desc shapes = {.field = &field,
+                                .smoothing = desc->smoothing,
+                                .ratio = desc->ratio,
+                                .lone = desc->lone,
+                                .fewest = desc->fewest};
+    tml_status status =
+        tml_refuse_recording(tml, call, "prepare the field before; the host looks at the points");
+    if (status == TML_OK && desc->shapes && !desc->densities && !has_densities)
+        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: desc.shapes needs desc.densities, or desc.field.densities", call);
+    if (FIELD_HAS_WEIGHTS && desc->shapes)
+        TML_THEN(status, field_shapes_check(tml, &shapes));
+    TML_THEN(status, choose_cell(tml, desc->cell, &field));
+    TML_THEN(status, field_resolve_desc(tml, &field, &out->balls, &out->iso));
+    if (FIELD_HAS_WEIGHTS && status == TML_OK && desc->densities && !has_densities)
         status = find_densities(tml, &field, out);
-    }
     out->field = out->balls;
-    if (status == TML_OK && desc->shapes)
-        status = make_shapes(tml, out);
+    out->balls.shapes[0] = out->balls.shapes[1] = (tml_buffer){0, 0};
+    if (FIELD_HAS_WEIGHTS && status == TML_OK && desc->shapes)
+        status = make_shapes(tml, shapes, out);
     if (status != TML_OK)
         tml_field_prepared_free(tml, out);
     return status;
@@ -102,6 +108,8 @@ static tml_status field_prepare_run(tml_context *tml, const tml_field_prepare_de
 tml_status tml_field_prepare(tml_context *tml, const tml_field_prepare_desc *desc,
                              tml_field_prepared *out)
 {
+    if (out)
+        memset(out, 0, sizeof *out);
     tml_status status = TML_ENTER(tml, desc, out);
     return status ? status : tml_leave(tml, field_prepare_run(tml, desc, out));
 }

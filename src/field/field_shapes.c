@@ -35,12 +35,12 @@ TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, floa
 
 #include "kernels/kernel_end.h"
 
-static const char call[] = "tml_field_shapes";
+static const char call[] = "tml_field_prepare";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
 /* desc with its defaults. */
-static tml_status check_numbers(tml_context *tml, tml_field_shapes_desc *desc)
+static tml_status check_numbers(tml_context *tml, field_shapes_desc *desc)
 {
     struct {
         const char *name;
@@ -63,65 +63,21 @@ static tml_status check_numbers(tml_context *tml, tml_field_shapes_desc *desc)
     return TML_OK;
 }
 
-static tml_status check_field(tml_context *tml, const tml_field_desc *field, tml_length *length)
+static tml_status check_field(tml_context *tml, const tml_field_desc *field)
 {
-    static const tml_type point_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
-    static const tml_type number_types[] = {TML_F32, TML_TYPE_NONE};
-    if (!field)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.field is NULL, needs the desc of the points' field", call);
     if (field->kind != TML_FIELD_KERNEL_SUM || !tml_buffer_is_none(field->radii) ||
         !tml_buffer_is_none(field->shapes[0]))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.field needs kind KERNEL_SUM, and neither radii nor shapes: its "
-                         "points have one radius",
+                         "%s: desc.shapes needs desc.field.kind KERNEL_SUM, and neither "
+                         "desc.field.radii nor shapes: its points have one radius",
                          call);
-    if (!(field->radius > 0.0))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.field.radius is %g, needs the kernel's, which "
-                         "tml_field_resolve finds",
-                         call, field->radius);
-    tml_status status =
-        tml_check_buffer(tml, call, "desc.field.points", field->points, point_types, 0);
-    *length = field->length;
-    TML_THEN(status, stream_check_length(tml, call, stream_count_of(tml, field->points), length));
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.field.points", field->points, point_types,
-                                      length->count));
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.field.densities", field->densities,
-                                      number_types, length->count));
-    return status;
+    return TML_OK;
 }
 
-static tml_status field_shapes_check_outputs(tml_context *tml, const tml_field_shapes_desc *desc,
-                                             uint64_t count)
-{
-    const struct {
-        stream_field field;
-        tml_type types[2];
-    } outputs[] = {{{"desc.centres", desc->centres}, {TML_VEC(TML_F32, 3), TML_TYPE_NONE}},
-                   {{"desc.densities", desc->densities}, {TML_F32, TML_TYPE_NONE}},
-                   {{"desc.shapes[0]", desc->shapes[0]}, {TML_VEC(TML_F32, 3), TML_TYPE_NONE}},
-                   {{"desc.shapes[1]", desc->shapes[1]}, {TML_VEC(TML_F32, 3), TML_TYPE_NONE}}};
-    const stream_input inputs[] = {{"desc.field.points", desc->field->points, 0},
-                                   {"desc.field.densities", desc->field->densities, 0},
-                                   {"desc.field.length.device", desc->field->length.device, 0}};
-    stream_field written[TML_ARRAY_SIZE(outputs)];
-    tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_ARRAY_SIZE(outputs) && status == TML_OK; i++) {
-        written[i] = outputs[i].field;
-        status = tml_check_buffer(tml, call, written[i].name, written[i].buffer, outputs[i].types,
-                                  count);
-    }
-    return status ? status
-                  : stream_check_memory(tml, call, written, TML_ARRAY_SIZE(written), inputs,
-                                        TML_ARRAY_SIZE(inputs));
-}
-
-/* ---- the call -------------------------------------------------------------------------------- */
+/* ---- the shapes -------------------------------------------------------------------------------- */
 
 /* The neighbourhoods, as the kernels of a field whose bins fit them. */
-static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *desc,
-                              tml_length length)
+static tml_status find_shapes(tml_context *tml, const field_shapes_desc *desc, tml_length length)
 {
     const double radius = desc->field->radius, reach = 2.0 * radius,
                  step = reach / FIELD_BIN_SAMPLES;
@@ -129,7 +85,7 @@ static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *des
                            .radius = reach,
                            .grid.spacing = {step, step, step},
                            .length = desc->field->length};
-    tml_status status = tml_field_resolve(tml, &near, &near, NULL);
+    tml_status status = field_resolve_desc(tml, &near, &near, NULL);
     if (status != TML_OK)
         return status;
     tml_map_desc map = {.kernel = TML_USE(field_point_shape),
@@ -142,21 +98,16 @@ static tml_status find_shapes(tml_context *tml, const tml_field_shapes_desc *des
     return field_map_near(tml, call, &near, &map);
 }
 
-static tml_status field_shapes_run(tml_context *tml, const tml_field_shapes_desc *given)
+tml_status field_shapes_check(tml_context *tml, field_shapes_desc *desc)
 {
-    tml_field_shapes_desc desc = *given;
-    tml_length length;
     if (tml->engine->tier)
         return tml_refuse(tml, call, "no fields");
-    tml_status status = tml_refuse_recording(tml, call, "the host has to look at the points");
-    TML_THEN(status, check_numbers(tml, &desc));
-    TML_THEN(status, check_field(tml, desc.field, &length));
-    TML_THEN(status, field_shapes_check_outputs(tml, &desc, length.count));
-    return status || length.count == 0 ? status : find_shapes(tml, &desc, length);
+    tml_status status = check_numbers(tml, desc);
+    return status ? status : check_field(tml, desc->field);
 }
 
-tml_status tml_field_shapes(tml_context *tml, const tml_field_shapes_desc *desc)
+tml_status field_shapes_find(tml_context *tml, const field_shapes_desc *desc)
 {
-    tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, field_shapes_run(tml, desc));
+    const tml_length length = desc->field->length; /* resolved */
+    return length.count ? find_shapes(tml, desc, length) : TML_OK;
 }

@@ -18,20 +18,24 @@ static inline uint64_t field_bricks_along(uint64_t samples)
 
 typedef struct field_plan field_plan;
 
-/* Sorts the points of a resolved desc (tml_field_resolve) into bins. Reads the points (waits).
+/* desc with every zero resolved: radius, margin, grid, length. Reads the points (waits), unless
+ * grid.dims and radius or radii are given; of those with grid.dims, radius stays 0. iso, if not
+ * NULL, gets the suggested isovalue. On failure *resolved is left as it was. Errors:
+ * INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY. */
+tml_status field_resolve_desc(tml_context *tml, const tml_field_desc *desc,
+                              tml_field_desc *resolved, double *iso);
+
+/* Sorts the points of a resolved desc into bins. Reads the points (waits).
  * Errors: INVALID_ARGUMENT, INVALID_HANDLE, OUT_OF_MEMORY, CANCELLED. */
 tml_status field_plan_create(tml_context *tml, const tml_field_desc *resolved, field_plan **out);
 void field_plan_destroy(tml_context *tml, field_plan *plan);
 
 /* Does a device bin a resolved desc's points, without a wait? */
 bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc);
-/* tml_field_resolve for calls that only enqueue: refuses a field whose points the host would have
+/* field_resolve_desc for calls that only enqueue: refuses a field whose points the host would have
  * to read, but on the CPU engine. Errors: UNSUPPORTED, by the names of the call and the desc. */
 tml_status field_resolve_enqueued(tml_context *tml, const char *call, const char *name,
                                   const tml_field_desc *desc, tml_field_desc *resolved);
-/* The same while a command buffer is recorded; else tml_field_resolve. */
-tml_status field_resolve_call(tml_context *tml, const char *call, const char *name,
-                              const tml_field_desc *desc, tml_field_desc *resolved);
 /* Bins the points of such a desc on the device, and then runs a program's part on desc, which finds
  * the plan in *plan; NULL: on the plan itself, for out. All of it lies in scratch, of that size.
  * Errors: those of the part and of scratch. */

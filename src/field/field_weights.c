@@ -26,8 +26,8 @@ tml_status field_weights_check(tml_context *tml, const char *call, const tml_fie
     TML_THEN(status, stream_check_apart(tml, call, name, desc->weights, "desc.positions",
                                         desc->positions, false));
     for (int i = 0; i < TML_FIELD_MAX_ATTRIBUTES && status == TML_OK; i++)
-        if (!tml_buffer_is_none(desc->attributes[i].out))
-            status = stream_check_apart(tml, call, name, desc->weights, "desc.attributes",
-                                        desc->attributes[i].out, false);
+        if (!tml_buffer_is_none(desc->means[i]))
+            status = stream_check_apart(tml, call, name, desc->weights, "desc.means",
+                                        desc->means[i], false);
     return status;
 }

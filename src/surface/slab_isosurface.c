@@ -136,7 +136,7 @@ static tml_status resolve_isosurface(slab_producer *p, isosurface_slabs *iso)
     iso->field.grid = surface->grid;
     tml_status status = check_options(p->tml, p->desc);
     if (status == TML_OK && surface->field) {
-        status = tml_field_resolve(p->tml, surface->field, &iso->field, NULL);
+        status = field_resolve_desc(p->tml, surface->field, &iso->field, NULL);
         p->samples.field = &iso->field;
     }
     TML_THEN(status, surface_resolve_grid(p->tml, "tml_surface_slabs", &iso->field.grid, &grid));

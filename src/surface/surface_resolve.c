@@ -157,7 +157,7 @@ tml_status surface_resolve_input(tml_context *tml, const tml_surface_desc *desc,
                 tml, TML_ERROR_UNSUPPORTED,
                 "tml_surface: mask, attribute, index and labels need desc.volume; evaluate "
                 "the field into one with tml_field");
-        if ((status = tml_field_resolve(tml, desc->field, field, NULL)) != TML_OK ||
+        if ((status = field_resolve_desc(tml, desc->field, field, NULL)) != TML_OK ||
             (status = surface_resolve_grid(tml, "tml_surface", &field->grid, grid)) != TML_OK ||
             (status = surface_check_dims(tml, "tml_surface", grid->dims, &count)) != TML_OK)
             return status;

@@ -15,12 +15,14 @@ static tml_field_desc field_desc_of(const web_request *r)
 
 EMSCRIPTEN_KEEPALIVE int web_field_resolve(tml_context *tml)
 {
-    tml_field_desc desc = field_desc_of(&request), resolved;
-    tml_status status = tml_field_resolve(tml, &desc, &resolved, &reply.iso);
+    const tml_field_prepare_desc desc = {.field = field_desc_of(&request)};
+    tml_field_prepared made;
+    tml_status status = tml_field_prepare(tml, &desc, &made);
     if (status == TML_OK) {
-        reply.radius = resolved.radius;
-        reply.margin = resolved.margin;
-        tell_grid(&resolved.grid);
+        reply.iso = made.iso;
+        reply.radius = made.field.radius;
+        reply.margin = made.field.margin;
+        tell_grid(&made.field.grid);
     }
     return status;
 }
