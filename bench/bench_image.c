@@ -201,11 +201,11 @@ tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, be
 
 static tml_status enqueue(bench_image *image, uint32_t set)
 {
-    static const uint32_t whats[BENCH_IMAGE_KIND_COUNT] = {[BENCH_IMAGE_LOG] = TML_MEASURE_LOG,
-                                                           [BENCH_IMAGE_MEAN] = TML_MEASURE_MEAN,
-                                                           [BENCH_IMAGE_HISTOGRAM] =
-                                                               TML_MEASURE_HISTOGRAM,
-                                                           [BENCH_IMAGE_TEXTURE] = TML_MEASURE_LOG};
+    static const tml_measure whats[BENCH_IMAGE_KIND_COUNT] = {
+        [BENCH_IMAGE_LOG] = TML_MEASURE_LOG,
+        [BENCH_IMAGE_MEAN] = TML_MEASURE_MEAN,
+        [BENCH_IMAGE_HISTOGRAM] = TML_MEASURE_HISTOGRAM,
+        [BENCH_IMAGE_TEXTURE] = TML_MEASURE_LOG};
     tml_context *tml = image->tml;
     tml_image in = picture_of(image, image->sets[set].in);
     tml_buffer out = image->sets[set].out;

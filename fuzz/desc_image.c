@@ -63,11 +63,11 @@ static tml_image_measure_desc take_measure(const picture *p)
         desc.region.width = (uint32_t)mostly(below(p->width - x + 1));
         desc.region.height = (uint32_t)mostly(below(p->height - y + 1));
     }
-    desc.luminance = (tml_luminance)mostly(below(TML_LUMINANCE_CUSTOM + 1));
+    desc.luminance.kind = (tml_luminance)mostly(below(TML_LUMINANCE_CUSTOM + 1));
     for (int i = 0; i < 3; i++)
-        desc.weights[i] = (float)mostly_float(take());
-    desc.what = (uint32_t)mostly(below(8));
-    desc.floor = (float)mostly_float(0);
+        desc.luminance.weights[i] = (float)mostly_float(take());
+    desc.what = (tml_measure)mostly(below(8));
+    desc.luminance.floor = (float)mostly_float(0);
     if (take_bool()) {
         desc.histogram_low = (int8_t)take();
         desc.bin_log2 = (uint32_t)mostly(below(7));
@@ -171,12 +171,12 @@ void desc_mips(void)
     uint32_t levels = tml_mip_levels(in.width, in.height), width, height;
     uint64_t first;
     desc.levels = (uint32_t)mostly(below(levels + 1));
-    desc.last_alone = below(4) == 0;
+    desc.output = below(4) == 0 ? TML_MIP_LAST : TML_MIP_CHAIN;
     desc.log_luminance = below(3) == 0;
-    desc.luminance = (tml_luminance)mostly(below(5));
+    desc.luminance.kind = (tml_luminance)mostly(below(5));
     for (int c = 0; c < 3; c++)
-        desc.weights[c] = (float)mostly_float(below(3));
-    desc.floor = (float)mostly_float(0);
+        desc.luminance.weights[c] = (float)mostly_float(below(3));
+    desc.luminance.floor = (float)mostly_float(0);
     tml_mip_level(in.width, in.height, levels - 1, &width, &height, &first);
     uint64_t channels = in.image.channels <= 4 ? in.image.channels : 4;
     desc.out =

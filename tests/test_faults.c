@@ -1443,12 +1443,12 @@ static void run_mips(fault_run *r)
         bool is_log = number >= 2;
         uint64_t count = is_log ? 1 : 4 * (first + 1);
         tml_buffer out = fault_buffer(r, TML_F32, count, NULL);
-        FAULT_DO(
-            r, tml_image_mips(r->tml, &(tml_image_mips_desc){.in = image,
-                                                             .filter = (tml_mip_filter)(number % 2),
-                                                             .log_luminance = is_log,
-                                                             .last_alone = is_log,
-                                                             .out = out}));
+        FAULT_DO(r, tml_image_mips(r->tml, &(tml_image_mips_desc){
+                                               .in = image,
+                                               .filter = (tml_mip_filter)(number % 2),
+                                               .log_luminance = is_log,
+                                               .output = is_log ? TML_MIP_LAST : TML_MIP_CHAIN,
+                                               .out = out}));
         fault_take(r, out, count);
     }
 }

@@ -300,9 +300,8 @@ static void measure_picture(tml_context *tml, const char *engine, const picture 
     tml_image_measure_desc desc = {
         .image = image_of(p, in),
         .region = {p->region[0], p->region[1], p->region[2], p->region[3]},
-        .luminance = p->luminance,
-        .what = p->what,
-        .floor = p->floor,
+        .luminance = {.kind = p->luminance, .floor = p->floor},
+        .what = (tml_measure)p->what,
         .mask_width = p->mask_width,
         .mask_height = p->mask_height,
         .stats = stats};

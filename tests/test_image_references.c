@@ -138,7 +138,7 @@ static void measure(tml_context *tml, const tml_picture *p, const reference *r, 
                                              .height = p->height,
                                              .channels = p->channels,
                                              .srgb = p->srgb},
-                                   .luminance =
+                                   .luminance.kind =
                                        is_max ? TML_LUMINANCE_MAX_RGB : TML_LUMINANCE_REC709,
                                    .stats = stats};
     if (CHECK_OK(tml, tml_image_measure(tml, &desc)) &&

@@ -84,8 +84,9 @@ static void frame_enqueue(tml_context *tml, const frame *f, bool is_first)
     tml_image shown = in;
     shown.buffer = f->shown;
     shown.srgb = true;
-    CHECK_OK(tml, tml_image_measure(tml, &(tml_image_measure_desc){
-                                             .image = in, .floor = 0.01f, .stats = f->stats}));
+    CHECK_OK(tml,
+             tml_image_measure(tml, &(tml_image_measure_desc){
+                                        .image = in, .luminance.floor = 0.01f, .stats = f->stats}));
     CHECK_OK(tml, tml_image_expose(tml, &(tml_image_expose_desc){.stats = f->stats,
                                                                  .clip_low = 5.0f,
                                                                  .clip_high = 95.0f,

@@ -149,7 +149,7 @@ static tml_status measure(tml_context *tml, const metered *m, uint32_t width, ui
     tml_image_measure_desc desc = {.image = m->image,
                                    .region = {x, y, width, height},
                                    .what = TML_MEASURE_LOG,
-                                   .floor = (float)lowest,
+                                   .luminance.floor = (float)lowest,
                                    .stats = m->stats};
     tml_image_stats stats;
     axes a;

@@ -285,12 +285,11 @@ static int measure(run *r, measured *f)
         return code;
     tml_image_measure_desc desc = {.image = *image,
                                    .region = {region->x, region->y, width, height},
-                                   .luminance = luminance_of(a),
-                                   .floor = (float)a->floor,
+                                   .luminance = {.kind = luminance_of(a), .floor = (float)a->floor},
                                    .mask = r->mask,
                                    .stats = r->stats};
     for (uint32_t c = 0; c < a->weights.count; c++)
-        desc.weights[c] = (float)a->weights.values[c];
+        desc.luminance.weights[c] = (float)a->weights.values[c];
     if (!tml_buffer_is_none(r->mask)) {
         desc.mask_width = r->mask_width;
         desc.mask_height = r->mask_height;

@@ -205,11 +205,12 @@ static tml_status make_chain(run *r)
     tml_type type = is_log && is_integer(r->in.picture.type) ? TML_F32 : r->in.picture.type;
     tml_status status = cli_make_buffer(r->tml, type, pixels * (is_log ? 1 : in->channels), NULL,
                                         "levels", &r->chain);
+    const tml_mip_output output = r->args->is_last ? TML_MIP_LAST : TML_MIP_CHAIN;
     TML_THEN(status, tml_image_mips(
                          r->tml, &(tml_image_mips_desc){.in = *in,
                                                         .filter = (tml_mip_filter)r->args->filter,
                                                         .levels = r->levels,
-                                                        .last_alone = r->args->is_last,
+                                                        .output = output,
                                                         .log_luminance = is_log,
                                                         .out = r->chain}));
     return status;

@@ -129,11 +129,11 @@ const word words_table[] = {
     {"desc.method", "--method"},
     {"desc.levels", "--levels"},
     {"desc.filter", "--filter"},
-    {"desc.last_alone", "--last"},
+    {"desc.output", "--last"},
     {"desc.log_luminance", "--log"},
-    {"desc.luminance", "--luminance"},
-    {"desc.weights", "--weights"},
-    {"desc.floor", "--floor"},
+    {"desc.luminance.kind", "--luminance"},
+    {"desc.luminance.weights", "--weights"},
+    {"desc.luminance.floor", "--floor"},
     {"desc.by", "--by"},
     {"desc.clip_low", "--clip"},
     {"desc.clip_high", "--clip"},
@@ -173,7 +173,7 @@ const char words_never[] =
     "desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values "
     "desc.vertex_count desc.iso_buffer desc.means "
     "desc.indices16 desc.octahedral_normals desc.vertex_stride "
-    "desc.mesh.normals desc.mesh.values desc.vulkan desc.want desc.what";
+    "desc.mesh.normals desc.mesh.values desc.vulkan desc.want desc.weights desc.what";
 /* clang-format on */
 
 static bool is_inside(char c)

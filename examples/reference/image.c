@@ -18,7 +18,7 @@ static void measure(tml_context *tml)
     const tml_buffer stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL);
     tml_image_stats read;
     MUST(tml_image_measure(tml, &(tml_image_measure_desc){.image = picture,
-                                                          .luminance = TML_LUMINANCE_REC709,
+                                                          .luminance.kind = TML_LUMINANCE_REC709,
                                                           .stats = stats}));
     MUST(tml_image_stats_read(tml, stats, &read));
     CHECK(read.pixels == 3 && read.zero == 1 && read.max == 4);
@@ -144,12 +144,12 @@ static void log_level(tml_context *tml)
 {
     float stops;
     const tml_buffer level = buffer_of(tml, TML_F32, 1, NULL);
+    const tml_image_luminance luminance = {.kind = TML_LUMINANCE_REC709, .floor = 0x1p-10f};
     const tml_image_mips_desc desc = {.in = grey_picture(tml),
                                       .levels = 2,
-                                      .last_alone = true,
+                                      .output = TML_MIP_LAST,
                                       .log_luminance = true,
-                                      .luminance = TML_LUMINANCE_REC709,
-                                      .floor = 0x1p-10f,
+                                      .luminance = luminance,
                                       .out = level};
     MUST(tml_image_mips(tml, &desc));
     MUST(tml_buffer_read(tml, level, &stops));

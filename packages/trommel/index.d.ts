@@ -912,13 +912,13 @@ export class Trommel {
     /** Sizes of a picture's mip chain and each level's first pixel in a chain, which holds levels 1, 2, ... one after
      * the other; level 0, the picture, is not in it. */
     mipLevels(width: number, height: number): { width: number; height: number; first: number }[];
-    /** The mip chain, or with lastAlone its last level alone, into out: u8, u16, f16 or f32 with the picture's
+    /** The mip chain, or with output 'last' its last level alone, into out: u8, u16, f16 or f32 with the picture's
      * channels. Averages are of linear light. logLuminance: of log2 luminance, one channel of f16 or f32. Waits for
      * nothing. */
     imageMips(options: {
         in: Picture | TexturePicture; out: TrommelBuffer; filter?: 'area' | 'kaiser';
         /** How many, the picture counted. Default: all. */
-        levels?: number; lastAlone?: boolean; logLuminance?: boolean;
+        levels?: number; output?: 'chain' | 'last'; logLuminance?: boolean;
         luminance?: Luminance; weights?: [number, number, number]; floor?: number;
     }): void;
     /** Reads what was measured. Waits. */

@@ -63,6 +63,7 @@ TML_EXPOSURE_WORDS = 8
 (TML_TONE_SRGB, TML_TONE_REINHARD, TML_TONE_REINHARD_EXTENDED, TML_TONE_HABLE, TML_TONE_ACES_FIT, TML_TONE_AGX,
  TML_TONE_NEUTRAL) = range(0, 7)
 (TML_MIP_AREA, TML_MIP_KAISER) = range(0, 2)
+(TML_MIP_CHAIN, TML_MIP_LAST) = range(0, 2)
 (TML_UP_NONE, TML_UP_Z, TML_UP_Y, TML_UP_X, TML_UP_MINUS_Z, TML_UP_MINUS_Y, TML_UP_MINUS_X) = range(0, 7)
 TML_MESH_MAX_ATTRIBUTES = 8
 (TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
@@ -300,7 +301,11 @@ class tml_field_mean_desc(Structure):
 class tml_image(Structure):
     _fields_ = [('buffer', tml_buffer), ('width', c_uint32), ('height', c_uint32), ('channels', c_uint32),
                 ('srgb', c_bool), ('values', c_int), ('first', c_uint64), ('row_stride', c_uint64),
-                ('vulkan', c_void_p), ('gl', c_void_p), ('reserved', c_uint64 * 2)]
+                ('vulkan', c_void_p), ('gl', c_void_p)]
+
+
+class tml_image_luminance(Structure):
+    _fields_ = [('kind', c_int), ('weights', c_float * 3), ('floor', c_float)]
 
 
 class _tml_image_measure_desc_region(Structure):
@@ -308,10 +313,10 @@ class _tml_image_measure_desc_region(Structure):
 
 
 class tml_image_measure_desc(Structure):
-    _fields_ = [('image', tml_image), ('region', _tml_image_measure_desc_region), ('luminance', c_int),
-                ('weights', c_float * 3), ('what', c_uint32), ('floor', c_float), ('histogram_low', c_int32),
-                ('bin_log2', c_uint32), ('mask', tml_buffer), ('mask_width', c_uint32), ('mask_height', c_uint32),
-                ('stats', tml_buffer), ('scratch', tml_buffer)]
+    _fields_ = [('image', tml_image), ('stats', tml_buffer), ('what', c_int), ('luminance', tml_image_luminance),
+                ('region', _tml_image_measure_desc_region), ('mask', tml_buffer), ('mask_width', c_uint32),
+                ('mask_height', c_uint32), ('histogram_low', c_int32), ('bin_log2', c_uint32),
+                ('scratch', tml_buffer)]
 
 
 class tml_image_stats(Structure):
@@ -323,10 +328,10 @@ class tml_image_stats(Structure):
 
 
 class tml_image_expose_desc(Structure):
-    _fields_ = [('stats', tml_buffer), ('by', c_int), ('clip_low', c_float), ('clip_high', c_float),
-                ('percentile', c_float), ('ev100', c_float), ('key', c_float), ('bias', c_float), ('ev_min', c_float),
-                ('ev_max', c_float), ('speed_up', c_float), ('speed_down', c_float), ('seconds', c_float),
-                ('reset', c_bool), ('state', tml_buffer)]
+    _fields_ = [('stats', tml_buffer), ('state', tml_buffer), ('by', c_int), ('clip_low', c_float),
+                ('clip_high', c_float), ('percentile', c_float), ('ev100', c_float), ('key', c_float),
+                ('bias', c_float), ('ev_min', c_float), ('ev_max', c_float), ('speed_up', c_float),
+                ('speed_down', c_float), ('seconds', c_float), ('reset', c_bool)]
 
 
 class tml_image_tonemap_desc(Structure):
@@ -335,9 +340,8 @@ class tml_image_tonemap_desc(Structure):
 
 
 class tml_image_mips_desc(Structure):
-    _fields_ = [('in', tml_image), ('filter', c_int), ('levels', c_uint32), ('last_alone', c_bool),
-                ('log_luminance', c_bool), ('luminance', c_int), ('weights', c_float * 3), ('floor', c_float),
-                ('out', tml_buffer), ('scratch', tml_buffer)]
+    _fields_ = [('in', tml_image), ('out', tml_buffer), ('output', c_int), ('levels', c_uint32), ('filter', c_int),
+                ('log_luminance', c_bool), ('luminance', tml_image_luminance), ('scratch', tml_buffer)]
 
 
 class tml_mesh_attribute(Structure):

@@ -100,11 +100,12 @@ def _mask(mask, meter, width, height, context):
 def _measure(context, buffers, image, srgb, luminance, meter, stats, region=None, mask=None, floor=0.0,
              values="linear"):
     picture = _view(image, buffers.input(image.reshape(-1)), srgb, values)
-    desc = c.tml_image_measure_desc(image=picture, stats=stats, floor=floor)
+    desc = c.tml_image_measure_desc(image=picture, stats=stats)
+    desc.luminance.floor = floor
     if isinstance(luminance, str):
-        desc.luminance = choose(_LUMINANCES, "luminance", luminance)
+        desc.luminance.kind = choose(_LUMINANCES, "luminance", luminance)
     else:
-        desc.luminance, desc.weights = c.TML_LUMINANCE_CUSTOM, numbers(luminance, 3, "luminance")
+        desc.luminance.kind, desc.luminance.weights = c.TML_LUMINANCE_CUSTOM, numbers(luminance, 3, "luminance")
     width, height = image.shape[1], image.shape[0]
     if region is not None:
         desc.region = tuple(map(int, numbers(region, 4, "region")))

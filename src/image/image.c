@@ -68,8 +68,6 @@ static tml_status check_shape(tml_context *tml, const char *call, const char *fi
                         .channels = image->channels,
                         .values = image->values,
                         .first = image->first};
-    if (image->reserved[0] | image->reserved[1])
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s.reserved is not 0", call, field);
     if (image->width == 0 || image->height == 0)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s is %u x %u pixels, needs at least 1 x 1", call, field,
@@ -204,31 +202,33 @@ bool image_views_same(const tml_context *tml, const image_view *a, const image_v
            a->channels == b->channels && a->row_stride == b->row_stride;
 }
 
-tml_status image_check_luminance(tml_context *tml, const char *call, tml_luminance luminance,
-                                 const float custom[3], bool *max_rgb, float *weight_r,
+tml_status image_check_luminance(tml_context *tml, const char *call,
+                                 const tml_image_luminance *desc, bool *max_rgb, float *weight_r,
                                  float *weight_b)
 {
+    const tml_luminance luminance = desc->kind;
     static const double known[][3] = {
         {0.2126, 0.7152, 0.0722}, {0.2627, 0.6780, 0.0593}, {0.2722287, 0.6740818, 0.0536895}};
     double weights[3], sum = 0.0;
     if ((unsigned)luminance > TML_LUMINANCE_CUSTOM)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.luminance is %d, needs one of tml_luminance", call,
+                         "%s: desc.luminance.kind is %d, needs one of tml_luminance", call,
                          (int)luminance);
     *max_rgb = luminance == TML_LUMINANCE_MAX_RGB;
     if (*max_rgb)
         return TML_OK;
     bool is_custom = luminance == TML_LUMINANCE_CUSTOM, is_good = true;
     for (int c = 0; c < 3; c++) {
-        weights[c] = is_custom ? (double)custom[c] : known[luminance][c];
+        weights[c] = is_custom ? (double)desc->weights[c] : known[luminance][c];
         is_good = is_good && weights[c] >= 0.0 && isfinite(weights[c]);
         sum += weights[c];
     }
     if (!is_good || !(sum > 0.0))
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.weights are %g %g %g, need finite numbers of at least 0, not all 0", call,
-            weights[0], weights[1], weights[2]);
+            "%s: desc.luminance.weights are %g %g %g, need finite numbers of at least 0, not all "
+            "0",
+            call, weights[0], weights[1], weights[2]);
     *weight_r = (float)(weights[0] / sum);
     *weight_b = (float)(weights[2] / sum);
     return TML_OK;
@@ -239,6 +239,6 @@ tml_status image_check_floor(tml_context *tml, const char *call, float floor, co
     if (floor == 0.0f || (floor >= 0x1p-100f && floor <= 0x1p127f))
         return TML_OK;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                     "%s: desc.floor is %g, needs 2^-100 to 2^127, or 0 for %s", call,
+                     "%s: desc.luminance.floor is %g, needs 2^-100 to 2^127, or 0 for %s", call,
                      (double)floor, without);
 }

@@ -114,7 +114,7 @@ typedef struct image_mips_plan {
     image_view in;
     uint32_t filter;   /* tml_mip_filter; IMAGE_MIP_... of image_mips.k.h */
     uint32_t levels;   /* level 0 included; at least 2 */
-    bool last_alone;   /* out has the last level alone */
+    bool is_last;      /* out has the last level alone */
     uint32_t channels; /* of the levels: in's, or with is_log 1 */
     bool is_log;       /* each texel of in becomes image_log_luminance */
     bool max_rgb;
@@ -136,8 +136,8 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
 tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, tml_type *scalar, uint64_t *scalars);
 /* Checks the weights of a luminance, by which of tml_luminance, and the floor of logarithms. */
-tml_status image_check_luminance(tml_context *tml, const char *call, tml_luminance luminance,
-                                 const float custom[3], bool *max_rgb, float *weight_r,
+tml_status image_check_luminance(tml_context *tml, const char *call,
+                                 const tml_image_luminance *desc, bool *max_rgb, float *weight_r,
                                  float *weight_b);
 tml_status image_check_floor(tml_context *tml, const char *call, float floor, const char *without);
 /* Place of a level's first texel in a plan's out. */

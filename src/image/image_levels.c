@@ -31,7 +31,7 @@ uint64_t image_mips_first(const image_mips_plan *plan, uint32_t level)
 {
     uint64_t first, begin = 0;
     tml_mip_level(plan->in.width, plan->in.height, level, NULL, NULL, &first);
-    if (plan->last_alone)
+    if (plan->is_last)
         tml_mip_level(plan->in.width, plan->in.height, plan->levels - 1, NULL, NULL, &begin);
     return first - begin;
 }

@@ -70,11 +70,11 @@ static tml_status take_what(tml_context *tml, const char *call, const tml_image_
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.what is 0x%x, needs TML_MEASURE_LOG, _MEAN and _HISTOGRAM or a "
                          "part of them",
-                         call, desc->what);
-    tml_status status = image_check_floor(tml, call, desc->floor, "none");
+                         call, (unsigned)desc->what);
+    tml_status status = image_check_floor(tml, call, desc->luminance.floor, "none");
     if (status != TML_OK)
         return status;
-    plan->floor = desc->floor;
+    plan->floor = desc->luminance.floor;
     plan->histogram_low = desc->histogram_low;
     plan->bin_log2 = desc->bin_log2;
     if (desc->histogram_low == 0 && desc->bin_log2 == 0) {
@@ -122,8 +122,8 @@ static tml_status image_measure_resolve(tml_context *tml, const char *call,
     *plan = (image_measure_plan){.stats = desc->stats};
     tml_status status = image_check_source(tml, call, "desc.image", &desc->image, &plan->in);
     TML_THEN(status, take_region(tml, call, desc, &plan->in));
-    TML_THEN(status, image_check_luminance(tml, call, desc->luminance, desc->weights,
-                                           &plan->max_rgb, &plan->weight_r, &plan->weight_b));
+    TML_THEN(status, image_check_luminance(tml, call, &desc->luminance, &plan->max_rgb,
+                                           &plan->weight_r, &plan->weight_b));
     TML_THEN(status, take_what(tml, call, desc, plan));
     TML_THEN(status, tml_check_buffer(tml, call, "desc.stats", desc->stats, stream_mask_types,
                                       TML_IMAGE_STATS_WORDS));

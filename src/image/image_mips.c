@@ -25,11 +25,11 @@ static tml_status take_channels(tml_context *tml, const char *call, const tml_im
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.out is of %s, needs f16 or f32 for desc.log_luminance", call,
                          tml_type_name(plan->out_type));
-    tml_status status = image_check_floor(tml, call, desc->floor, "2^-16");
+    tml_status status = image_check_floor(tml, call, desc->luminance.floor, "2^-16");
     if (status != TML_OK)
         return status;
-    return image_check_luminance(tml, call, desc->luminance, desc->weights, &plan->max_rgb,
-                                 &plan->weight_r, &plan->weight_b);
+    return image_check_luminance(tml, call, &desc->luminance, &plan->max_rgb, &plan->weight_r,
+                                 &plan->weight_b);
 }
 
 static tml_status image_mips_resolve(tml_context *tml, const char *call,
@@ -37,9 +37,10 @@ static tml_status image_mips_resolve(tml_context *tml, const char *call,
 {
     *plan = (image_mips_plan){.out = desc->out,
                               .filter = desc->filter,
-                              .last_alone = desc->last_alone,
+                              .is_last = desc->output == TML_MIP_LAST,
                               .is_log = desc->log_luminance,
-                              .floor = desc->floor != 0.0f ? desc->floor : DEFAULT_FLOOR};
+                              .floor = desc->luminance.floor != 0.0f ? desc->luminance.floor
+                                                                     : DEFAULT_FLOOR};
     tml_status status = image_check_source(tml, call, "desc.in", &desc->in, &plan->in);
     uint64_t scalars = 0;
     TML_THEN(status,
@@ -50,6 +51,10 @@ static tml_status image_mips_resolve(tml_context *tml, const char *call,
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.filter is %d, needs one of tml_mip_filter", call,
                          (int)desc->filter);
+    if ((unsigned)desc->output > TML_MIP_LAST)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.output is %d, needs one of tml_mip_output", call,
+                         (int)desc->output);
     status = take_channels(tml, call, desc, plan);
     if (status != TML_OK)
         return status;
@@ -61,19 +66,20 @@ static tml_status image_mips_resolve(tml_context *tml, const char *call,
                          call, desc->levels, levels, width, height);
     plan->levels = desc->levels ? desc->levels : levels;
     plan->out_srgb = desc->in.srgb && !tml_type_is_float(plan->out_type);
-    if (plan->last_alone && plan->levels == 1)
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.last_alone with one level, which is the picture; desc.levels "
-                         "needs at least 2",
-                         call);
-    uint64_t texels = image_mips_first(plan, plan->levels);
-    if (texels > scalars / plan->channels)
+    if (plan->is_last && plan->levels == 1)
         return tml_error(
             tml, TML_ERROR_INVALID_ARGUMENT,
-            "%s: desc.out has %llu scalars, needs %llu for %s %u of %u channels; "
-            "tml_mip_level tells",
-            call, (unsigned long long)scalars, (unsigned long long)(texels * plan->channels),
-            plan->last_alone ? "level" : "levels 1 to", plan->levels - 1, plan->channels);
+            "%s: desc.output is TML_MIP_LAST with one level, which is the picture; desc.levels "
+            "needs at least 2",
+            call);
+    uint64_t texels = image_mips_first(plan, plan->levels);
+    if (texels > scalars / plan->channels)
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.out has %llu scalars, needs %llu for %s %u of %u channels; "
+                         "tml_mip_level tells",
+                         call, (unsigned long long)scalars,
+                         (unsigned long long)(texels * plan->channels),
+                         plan->is_last ? "level" : "levels 1 to", plan->levels - 1, plan->channels);
     status = stream_check_apart(tml, call, "desc.out", desc->out, "desc.in.buffer", desc->in.buffer,
                                 false);
     TML_THEN(status, stream_check_apart(tml, call, "desc.scratch", desc->scratch, "desc.in.buffer",

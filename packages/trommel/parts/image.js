@@ -6,6 +6,7 @@ const TONES = ['srgb', 'reinhard', 'reinhard-extended', 'hable', 'aces-fit', 'ag
 const LUMINANCES = ['rec709', 'rec2020', 'acescg', 'max-rgb', 'custom'];
 const METERS = ['average', 'centre', 'spot', 'matrix'];
 const MIP_FILTERS = ['area', 'kaiser'];
+const MIP_OUTPUTS = ['chain', 'last'];
 const VALUES = ['linear', 'log2', 'ln', 'log10'];
 const MEASURES = { log: 1, mean: 2, histogram: 4 };
 const HISTOGRAM_BINS = 256;
@@ -81,8 +82,9 @@ extend(Trommel, class {
         i.check();
         i.call('image_mips', {
             ...i.imageFields('imageMips', o.in), ...luminanceFields('imageMips', o),
-            filter: choice('imageMips', 'filter', MIP_FILTERS, o.filter), levels: o.levels, last_alone: o.lastAlone,
-            log_luminance: o.logLuminance, out: i.handle('imageMips', 'out', o.out),
+            filter: choice('imageMips', 'filter', MIP_FILTERS, o.filter), levels: o.levels,
+            last: choice('imageMips', 'output', MIP_OUTPUTS, o.output), log_luminance: o.logLuminance,
+            out: i.handle('imageMips', 'out', o.out),
         });
     }
 
@@ -159,7 +161,7 @@ extend(Trommel, class {
     }
 }, {
     imageMeasure: `image ${IMAGE} region what histogramLow binLog2 mask maskWidth maskHeight stats`,
-    imageMips: `in ${IMAGE} filter levels lastAlone logLuminance out`,
+    imageMips: `in ${IMAGE} filter levels output logLuminance out`,
     imageExpose: 'stats state by clip percentile ev100 key bias evMin evMax speedUp speedDown seconds reset',
     imageTonemap: 'in out state scale tone white',
 });

@@ -63,7 +63,7 @@
 #define WEB_REQUEST_MORE(X)                                                                        \
     X(srgb) X(picture_values) X(to) X(to_channels) X(to_srgb) X(stats) X(state) X(luminance) X(what)     \
     X(weight0) X(weight1) X(weight2) X(histogram_low) X(bin_log2) X(mask_width) X(mask_height)        \
-    X(meter) X(filter) X(level) X(last_alone) X(log_luminance)                                     \
+    X(meter) X(filter) X(level) X(last) X(log_luminance)                                     \
     X(floor) X(by) X(clip_low) X(clip_high) X(percentile) X(ev100) X(key) X(bias) X(ev_min)        \
     X(ev_max) X(speed_up) X(speed_down) X(seconds) X(reset) X(scale) X(tone) X(white)        \
     X(tree) X(other_tree) X(poses) X(pose_count) X(classes) X(segments) X(skip_broken)        \

@@ -24,23 +24,28 @@ EMSCRIPTEN_KEEPALIVE int web_image_sizes(tml_context *tml)
     return TML_OK;
 }
 
+static tml_image_luminance luminance_of(const web_request *r)
+{
+    return (tml_image_luminance){
+        .kind = (tml_luminance)r->luminance,
+        .weights = {(float)r->weight0, (float)r->weight1, (float)r->weight2},
+        .floor = (float)r->floor};
+}
+
 EMSCRIPTEN_KEEPALIVE int web_image_measure(tml_context *tml)
 {
     const web_request *r = &request;
-    tml_image_measure_desc desc = {
-        .image = image_of(r),
-        .region = {(uint32_t)r->region0, (uint32_t)r->region1, (uint32_t)r->region2,
-                   (uint32_t)r->region3},
-        .luminance = (tml_luminance)r->luminance,
-        .weights = {(float)r->weight0, (float)r->weight1, (float)r->weight2},
-        .what = (uint32_t)r->what,
-        .floor = (float)r->floor,
-        .histogram_low = (int32_t)r->histogram_low,
-        .bin_log2 = (uint32_t)r->bin_log2,
-        .mask = buffer_of(r->mask),
-        .mask_width = (uint32_t)r->mask_width,
-        .mask_height = (uint32_t)r->mask_height,
-        .stats = buffer_of(r->stats)};
+    tml_image_measure_desc desc = {.image = image_of(r),
+                                   .region = {(uint32_t)r->region0, (uint32_t)r->region1,
+                                              (uint32_t)r->region2, (uint32_t)r->region3},
+                                   .luminance = luminance_of(r),
+                                   .what = (tml_measure)r->what,
+                                   .histogram_low = (int32_t)r->histogram_low,
+                                   .bin_log2 = (uint32_t)r->bin_log2,
+                                   .mask = buffer_of(r->mask),
+                                   .mask_width = (uint32_t)r->mask_width,
+                                   .mask_height = (uint32_t)r->mask_height,
+                                   .stats = buffer_of(r->stats)};
     return tml_image_measure(tml, &desc);
 }
 
@@ -70,16 +75,13 @@ EMSCRIPTEN_KEEPALIVE int web_mip_level(tml_context *tml)
 EMSCRIPTEN_KEEPALIVE int web_image_mips(tml_context *tml)
 {
     const web_request *r = &request;
-    tml_image_mips_desc desc = {
-        .in = image_of(r),
-        .filter = (tml_mip_filter)r->filter,
-        .levels = (uint32_t)r->levels,
-        .last_alone = r->last_alone != 0.0,
-        .log_luminance = r->log_luminance != 0.0,
-        .luminance = (tml_luminance)r->luminance,
-        .weights = {(float)r->weight0, (float)r->weight1, (float)r->weight2},
-        .floor = (float)r->floor,
-        .out = buffer_of(r->out)};
+    tml_image_mips_desc desc = {.in = image_of(r),
+                                .filter = (tml_mip_filter)r->filter,
+                                .levels = (uint32_t)r->levels,
+                                .output = r->last != 0.0 ? TML_MIP_LAST : TML_MIP_CHAIN,
+                                .log_luminance = r->log_luminance != 0.0,
+                                .luminance = luminance_of(r),
+                                .out = buffer_of(r->out)};
     return tml_image_mips(tml, &desc);
 }
 

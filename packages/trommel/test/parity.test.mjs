@@ -45,7 +45,7 @@ function pictures(t) {
     t.imageMips({ in: picture, out: chain });
     const texels = Array.from(chain.read());
     const alone = t.buffer({ type: 'f32', count: 1 });
-    t.imageMips({ in: picture, out: alone, lastAlone: true, logLuminance: true, luminance: 'custom', weights: share });
+    t.imageMips({ in: picture, out: alone, output: 'last', logLuminance: true, luminance: 'custom', weights: share });
     let mean = 0, logs = 0;
     for (let i = 0; i < data.length; i += 3) {
         mean += data[i];

@@ -346,7 +346,7 @@ static void prepare_level(const mips_job *job, uint32_t number, float *const par
                              .first = image_mips_first(plan, number) * channels,
                              .row_stride = (uint64_t)out->width * channels};
     out->out = (cpu_image){0};
-    if (!plan->last_alone || number + 1 == plan->levels)
+    if (!plan->is_last || number + 1 == plan->levels)
         cpu_image_bind(job->tml, &view, &out->out);
     bool has_parts =
         plan->filter == IMAGE_MIP_AREA && out->old_width % 2 == 1 && out->old_width > 1;

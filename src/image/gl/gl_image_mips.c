@@ -116,7 +116,7 @@ static tml_status image_mips_run(tml_context *tml, const image_mips_plan *plan)
             .first = image_mips_first(plan, number) * channels,
             .row_stride = (uint64_t)level.width * channels,
         };
-        if (status == TML_OK && (!plan->last_alone || number + 1 == plan->levels))
+        if (status == TML_OK && (!plan->is_last || number + 1 == plan->levels))
             status = gl_image_write_pixels(tml, &out, level.texture);
         gl_release(tml, above.texture);
         above = level;
