@@ -960,10 +960,10 @@ static tml_surface_labels_desc labels_of(const bench_op *op)
 static bool run_labels(bench_op *op)
 {
     const tml_surface_labels_desc desc = labels_of(op);
-    tml_surface_labels_result result;
+    tml_surface_result result;
     if (tml_surface_labels(op->tml, &desc, &result))
         return false;
-    tml_surface_labels_free(op->tml, &result);
+    tml_surface_free(op->tml, &result);
     return true;
 }
 
@@ -987,18 +987,18 @@ static uint64_t count_unlike(const bench_op *op)
 static tml_status check_labels(bench_op *op)
 {
     const tml_surface_labels_desc desc = labels_of(op);
-    tml_surface_labels_result result;
+    tml_surface_result result;
     tml_status status = tml_surface_labels(op->tml, &desc, &result);
     if (status)
         return status;
-    if (result.face_count != count_unlike(op))
+    if (result.triangle_count != count_unlike(op))
         status = wrong(op, "the number of triangles");
     op->vertex_count = result.vertex_count;
-    op->result_count = result.face_count;
+    op->result_count = result.triangle_count;
     op->bytes =
-        op->desc.count * sizeof(uint32_t) + 12 * result.vertex_count + 20 * result.face_count;
+        op->desc.count * sizeof(uint32_t) + 12 * result.vertex_count + 20 * result.triangle_count;
     if (is_cpu(op->tml) || status) {
-        tml_surface_labels_free(op->tml, &result);
+        tml_surface_free(op->tml, &result);
         return status;
     }
     op->sets[0].out = result.mesh.positions; /* room for the runs */

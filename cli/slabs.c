@@ -66,7 +66,7 @@ bool slabs_can_map(slabs *s)
 static tml_status measure_piece(void *user, const tml_surface_piece *piece)
 {
     slabs *s = user;
-    s->measures.is_off |= piece->part > 0;
+    s->measures.is_off |= piece->index > 0;
     measures_add(s->tml, &s->measures, &piece->mesh);
     return TML_OK;
 }

@@ -1,6 +1,6 @@
 /* A surface that moves, drawn in the frame that computes it. Shows tml_surface_enqueue between
  * tml_vulkan_record and tml_vulkan_record_end, with vertices and indices as a renderer takes them
- * (tml_surface_desc.vertex_stride, octahedral_normals, indices16), tml_vulkan_buffer,
+ * (tml_surface_desc.layout), tml_vulkan_buffer,
  * tml_buffer_desc.vulkan and trommel_add_kernels.
  *
  * Each frame is one command buffer: a kernel fills a volume, the surface becomes vertices with
@@ -89,11 +89,11 @@ static void run_frame(const renderer *r, tml_context *tml, const tml_map_desc *m
                                 .normals = TML_NORMALS_CENTRAL,
                                 .mesh = {.positions = m->vertices, .indices = m->indices},
                                 .draw = m->draw,
-                                .indices16 = r->is_narrow};
+                                .layout.indices16 = r->is_narrow};
     if (r->is_compact) { /* as a renderer takes it: make_pipeline */
-        surface.vertex_stride = 16;
-        surface.normal_offset = 12;
-        surface.octahedral_normals = true;
+        surface.layout.stride = 16;
+        surface.layout.normal_offset = 12;
+        surface.layout.octahedral_normals = true;
     } else {
         surface.mesh.normals = m->normals;
     }

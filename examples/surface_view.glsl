@@ -25,7 +25,7 @@ vec3 turn(vec3 v)
                 sin(TILT) * upright.y + cos(TILT) * upright.z);
 }
 
-/* normals are (tml_surface_desc.octahedral_normals) */
+/* normals are (tml_vertex_layout.octahedral_normals) */
 layout(constant_id = 0) const bool OCTAHEDRAL = false;
 
 vec3 octahedral(vec2 v)

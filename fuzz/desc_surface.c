@@ -310,11 +310,11 @@ static void demand_equal(const void *whole, const void *piece, uint64_t first, u
 static tml_status compare_piece(void *user, const tml_surface_piece *piece)
 {
     slabs_check *check = user;
-    DEMAND(piece->part < check->mesh->part_count);
-    const tml_mesh_part *part = &check->mesh->parts[piece->part];
-    uint64_t first = part->vertex_first + piece->vertex_first;
-    DEMAND(piece->vertex_first + piece->mesh.vertex_count <= part->vertex_count &&
-           piece->triangle_first + piece->mesh.triangle_count <= part->triangle_count);
+    DEMAND(piece->index < check->mesh->part_count);
+    const tml_mesh_part *part = &check->mesh->parts[piece->index];
+    uint64_t first = part->vertex_first + piece->part.vertex_first;
+    DEMAND(piece->part.vertex_first + piece->mesh.vertex_count <= part->vertex_count &&
+           piece->part.triangle_first + piece->mesh.triangle_count <= part->triangle_count);
     demand_equal(check->positions, piece->mesh.positions, first, piece->mesh.vertex_count, 12);
     demand_equal(check->normals, piece->mesh.normals, first, piece->mesh.vertex_count, 12);
     demand_equal(check->values, piece->mesh.values, first, piece->mesh.vertex_count, 4);
@@ -322,7 +322,7 @@ static tml_status compare_piece(void *user, const tml_surface_piece *piece)
          i < 3 * piece->mesh.triangle_count && piece->mesh.indices && check->indices; i++)
         DEMAND(index_at(piece->mesh.indices, piece->mesh.indices64, i) + part->vertex_first ==
                index_at(check->indices, check->in->desc.indices64,
-                        3 * (part->triangle_first + piece->triangle_first) + i));
+                        3 * (part->triangle_first + piece->part.triangle_first) + i));
     check->vertices += piece->mesh.vertex_count;
     check->triangles += piece->mesh.triangle_count;
     return TML_OK;
@@ -353,26 +353,27 @@ static void check_layout(const surface_input *in, const tml_surface_result *made
 {
     tml_surface_desc desc = in->desc;
     tml_surface_result laid;
-    desc.vertex_stride = (uint32_t)mostly(4 * below(17));
-    desc.position_offset = (uint32_t)mostly(desc.vertex_stride ? 4 * below(3) : 0);
-    desc.normal_offset = (uint32_t)mostly(desc.vertex_stride ? 4 * below(8) : 0);
-    desc.value_offset = (uint32_t)mostly(desc.vertex_stride ? 4 * below(16) : 0);
-    desc.octahedral_normals = take_bool();
-    desc.indices16 = take_bool();
+    desc.layout.stride = (uint32_t)mostly(4 * below(17));
+    desc.layout.position_offset = (uint32_t)mostly(desc.layout.stride ? 4 * below(3) : 0);
+    desc.layout.normal_offset = (uint32_t)mostly(desc.layout.stride ? 4 * below(8) : 0);
+    desc.layout.value_offset = (uint32_t)mostly(desc.layout.stride ? 4 * below(16) : 0);
+    desc.layout.octahedral_normals = take_bool();
+    desc.layout.indices16 = take_bool();
     if (!CALL(tml_surface, tml, &desc, &laid))
         return;
-    const uint32_t stride = desc.vertex_stride ? desc.vertex_stride : 12;
+    const uint32_t stride = desc.layout.stride ? desc.layout.stride : 12;
     const float *positions = elements_of(made->mesh.positions);
     const unsigned char *vertices = elements_of(laid.mesh.positions);
     DEMAND(laid.vertex_count == made->vertex_count && laid.triangle_count == made->triangle_count);
     for (uint64_t i = 0; i < made->vertex_count; i++)
-        DEMAND(memcmp(positions + 3 * i, vertices + i * stride + desc.position_offset, 12) == 0);
+        DEMAND(memcmp(positions + 3 * i, vertices + i * stride + desc.layout.position_offset, 12) ==
+               0);
     const void *indices = elements_of(made->mesh.indices),
                *laid_indices = elements_of(laid.mesh.indices);
     for (uint64_t i = 0; indices && i < 3 * made->triangle_count; i++)
         DEMAND(index_at(indices, desc.indices64, i) ==
-               (desc.indices16 ? ((const uint16_t *)laid_indices)[i]
-                               : index_at(laid_indices, desc.indices64, i)));
+               (desc.layout.indices16 ? ((const uint16_t *)laid_indices)[i]
+                                      : index_at(laid_indices, desc.indices64, i)));
     tml_surface_free(tml, &laid);
 }
 
@@ -429,7 +430,7 @@ void desc_surface_labels(void)
         .volume = make(take_scalar(), dims[0] * dims[1] * dims[2], CONTENTS_BELOW, 1 + below(5)),
         .background = mostly(below(4)),
         .between = take() >= 208 ? between : NULL,
-        .no_background = how & 1,
+        .inner_only = how & 1,
         .caps = how & 2,
         .smooth = (uint32_t)mostly(below(5)),
         .relaxation = mostly_float(0),
@@ -445,10 +446,9 @@ void desc_surface_labels(void)
             labels[i] = mostly(i);
     }
     if (how & 16) {
-        desc.separate = true;
-        desc.manifold = how & 32;
+        desc.sharing = how & 32 ? TML_LABELS_MANIFOLD : TML_LABELS_SEPARATE;
         desc.between = seldom() ? between : NULL;
-        desc.no_background = seldom();
+        desc.inner_only = seldom();
     }
     for (int i = 0; i < 3; i++)
         desc.position_origin[i] = mostly_float(0);
@@ -459,23 +459,23 @@ void desc_surface_labels(void)
             maybe_out(TML_VEC(desc.indices64 ? TML_U64 : TML_U32, desc.quads ? 4 : 3), below(4000));
         desc.face_labels = maybe_out(TML_VEC(TML_U8, 2), below(4000));
     }
-    tml_surface_labels_result net;
+    tml_surface_result net;
     if (!CALL(tml_surface_labels, tml, &desc, &net))
         return;
     const void *indices = elements_of(net.mesh.indices);
-    for (uint64_t i = 0; indices && i < (desc.quads ? 4 : 3) * net.face_count; i++)
+    for (uint64_t i = 0; indices && i < (desc.quads ? 4 : 3) * net.triangle_count; i++)
         DEMAND(index_at(indices, desc.indices64, i) < net.vertex_count);
     note(net.parts, net.part_count * sizeof *net.parts);
     if (!is_given) {
         DEMAND(count_of(net.mesh.positions) == net.vertex_count &&
-               count_of(net.mesh.indices) == net.face_count);
+               count_of(net.mesh.indices) == net.triangle_count);
         note_buffer(net.mesh.positions);
         note_buffer(net.mesh.indices);
         note_buffer(net.face_labels);
     }
-    const uint64_t vertex_count = net.vertex_count, triangle_count = net.face_count;
-    tml_surface_labels_free(tml, &net);
-    if (is_given || desc.quads || desc.separate)
+    const uint64_t vertex_count = net.vertex_count, triangle_count = net.triangle_count;
+    tml_surface_free(tml, &net);
+    if (is_given || desc.quads || desc.sharing)
         return;
     const tml_surface_slabs_desc slabs = {.boundaries = &desc,
                                           .write = take_piece,
@@ -522,7 +522,7 @@ static tml_status read_layers(void *user, tml_surface_source which, uint64_t fir
 static tml_status take_piece(void *user, const tml_surface_piece *piece)
 {
     (void)user;
-    note_number(piece->vertex_first);
+    note_number(piece->part.vertex_first);
     note(piece->mesh.positions, 12 * piece->mesh.vertex_count);
     if (piece->mesh.normals)
         note(piece->mesh.normals, 12 * piece->mesh.vertex_count);

@@ -621,7 +621,7 @@ TEST(null_is_refused_by_every_call)
     tml_surface_seam seam = {0};
     const tml_surface_desc bricks = {.volume = none};
     const tml_surface_labels_desc nets = {.volume = none};
-    tml_surface_labels_result net;
+    tml_surface_result net;
     tml_surface_result mesh;
     tml_mesh_stats stats;
     tml_mesh arrays = {0};
@@ -705,8 +705,6 @@ TEST(null_is_refused_by_every_call)
     tml_field_prepared_free(tml, NULL);
     tml_surface_free(NULL, &mesh);
     tml_surface_free(tml, NULL);
-    tml_surface_labels_free(NULL, &net);
-    tml_surface_labels_free(tml, NULL);
     double place[3] = {1, 1, 1};
     tml_grid_position_origin(NULL, place);
     CHECK(place[0] == 0 && place[1] == 0 && place[2] == 0);
@@ -748,13 +746,11 @@ static void check_header(const char *header)
         "tml_log", "tml_cancel", "tml_cancel_clear", "tml_free", "tml_parallel_for",
         "tml_buffer_destroy", "tml_buffer_unmap", "tml_context_describe", "tml_error",
         "tml_progress", "tml_is_cancelled", "tml_alloc", "tml_devices", "tml_buffer_describe",
-        "tml_type_from_name", "tml_last_error", "tml_surface_free", "tml_surface_labels_free",
-        "tml_collide_free", "tml_field_prepared_free", "tml_grid_position_origin",
-        "tml_box_position_origin", "tml_subdivide_free",
-        "tml_tree_destroy", "tml_tree_describe",
-        "tml_subdivider_destroy", "tml_subdivider_describe", "tml_meter_weights",
-        "tml_image_percentile", "tml_mip_level", "tml_gl_end", "tml_gl_glsl", "tml_gl_lost",
-        "tml_gl_tests", "tml_vulkan_features",
+        "tml_type_from_name", "tml_last_error", "tml_surface_free", "tml_collide_free",
+        "tml_field_prepared_free", "tml_grid_position_origin", "tml_box_position_origin",
+        "tml_subdivide_free", "tml_tree_destroy", "tml_tree_describe", "tml_subdivider_destroy",
+        "tml_subdivider_describe", "tml_meter_weights", "tml_image_percentile", "tml_mip_level",
+        "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_luminance_name", "tml_meter_name", "tml_image_values_name",
         "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_type_size", "tml_type_name", "tml_method_name"};
@@ -786,6 +782,7 @@ TEST(no_function_is_left_out)
     check_header(TML_SOURCE_ROOT "/include/trommel/image.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/mesh.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/surface.h");
+    check_header(TML_SOURCE_ROOT "/include/trommel/labels.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/tree.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/collide.h");
     check_header(TML_SOURCE_ROOT "/include/trommel/subdivide.h");

@@ -560,10 +560,10 @@ static void run_surface(fault_run *r)
     desc.mask = mask;
     desc.normals = TML_NORMALS_SOBEL;
     surface_of(r, &desc);
-    desc.vertex_stride = 20; /* without a byte that nothing is in */
-    desc.normal_offset = 12;
-    desc.value_offset = 16;
-    desc.octahedral_normals = desc.indices16 = true;
+    desc.layout.stride = 20; /* without a byte that nothing is in */
+    desc.layout.normal_offset = 12;
+    desc.layout.value_offset = 16;
+    desc.layout.octahedral_normals = desc.layout.indices16 = true;
     surface_of(r, &desc);
 }
 
@@ -580,8 +580,8 @@ static void run_surface_filters(fault_run *r)
     desc.soup = true;
     surface_of(r, &desc);
     desc.soup = false;
-    desc.vertex_stride = 12;
-    desc.indices16 = true;
+    desc.layout.stride = 12;
+    desc.layout.indices16 = true;
     surface_of(r, &desc);
 }
 
@@ -632,17 +632,17 @@ static void run_surface_nets(fault_run *r)
                                     .grid = grid,
                                     .labels = labels,
                                     .label_count = 2,
-                                    .no_background = true,
+                                    .inner_only = true,
                                     .smooth = 3};
     for (int i = 0; i < 3; i++) {
-        desc.no_background = i == 0;
-        desc.separate = desc.manifold = i == 2;
-        tml_surface_labels_result net = {.owned = 0};
+        desc.inner_only = i == 0;
+        desc.sharing = i == 2 ? TML_LABELS_MANIFOLD : TML_LABELS_SHARED;
+        tml_surface_result net = {.owned = 0};
         FAULT_DO(r, tml_surface_labels(r->tml, &desc, &net));
         fault_take(r, net.mesh.positions, net.vertex_count);
-        fault_take(r, net.mesh.indices, net.face_count);
-        fault_take(r, net.face_labels, net.face_count);
-        tml_surface_labels_free(r->tml, &net);
+        fault_take(r, net.mesh.indices, net.triangle_count);
+        fault_take(r, net.face_labels, net.triangle_count);
+        tml_surface_free(r->tml, &net);
     }
 }
 
@@ -910,7 +910,7 @@ static void run_slabs_of_labels(fault_run *r)
     s.run = r;
     const tml_surface_labels_desc net = {.volume = fault_buffer(r, TML_U8, SAMPLES, samples),
                                          .grid = grid,
-                                         .no_background = true,
+                                         .inner_only = true,
                                          .smooth = 3};
     const tml_surface_slabs_desc desc = {.boundaries = &net,
                                          .write = write_labeled,

@@ -514,13 +514,13 @@ static void check_surface(const pair *p)
                                                  .grid = {.dims = {2, 2, 2}},
                                                  .iso = 100,
                                                  .soup = true,
-                                                 .vertex_stride = 16},
+                                                 .layout.stride = 16},
                              &result),
                  p->path == TML_GL_PATH_INTEGER ? TML_OK : TML_ERROR_UNSUPPORTED);
     if (p->path == TML_GL_PATH_INTEGER)
         tml_surface_free(p->gl, &result);
     else
-        CHECK(strstr(tml_last_error(p->gl), "vertex_stride") != NULL);
+        CHECK(strstr(tml_last_error(p->gl), "layout.stride") != NULL);
     destroy(p, in);
 }
 

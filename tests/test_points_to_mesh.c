@@ -231,7 +231,7 @@ TEST(each_label_has_a_file)
                                .grid = {.dims = {SIDE, SIDE, SIDE}},
                                .slope = 1};
     CHECK_OK(tml, tml_volume_save(tml, in_folder("l.nrrd"), &volume));
-    const tml_surface_labels_desc labels = {.separate = true, .manifold = true, .smooth = 4};
+    const tml_surface_labels_desc labels = {.sharing = TML_LABELS_MANIFOLD, .smooth = 4};
     tml_volume_mesh_result result;
     CHECK_OK(tml, tml_volume_to_mesh(tml, in_folder("l.nrrd"), in_folder("label_%03d.ply"),
                                      &(tml_volume_mesh_desc){.labels = &labels}, &result));

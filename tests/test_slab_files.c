@@ -639,7 +639,7 @@ static tml_status pipe_read(void *user, tml_surface_source source, uint64_t firs
 
 static tml_status pipe_write(void *user, const tml_surface_piece *piece)
 {
-    return tml_mesh_stream_add(((pipeline *)user)->out, piece->part, &piece->mesh);
+    return tml_mesh_stream_add(((pipeline *)user)->out, piece->index, &piece->mesh);
 }
 
 /* From file to file in slabs; the reader has a context of its own. */

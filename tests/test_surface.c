@@ -2412,12 +2412,12 @@ static const layout_case layout_cases[] = {
 /* Sets it; of attributes that have no room in the record none are asked for. */
 static void set_layout(scene *s, const layout_case *l)
 {
-    s->desc.vertex_stride = l->stride;
-    s->desc.position_offset = l->position;
-    s->desc.normal_offset = l->normal;
-    s->desc.value_offset = l->value;
-    s->desc.octahedral_normals = l->octahedral;
-    s->desc.indices16 = l->indices16;
+    s->desc.layout.stride = l->stride;
+    s->desc.layout.position_offset = l->position;
+    s->desc.layout.normal_offset = l->normal;
+    s->desc.layout.value_offset = l->value;
+    s->desc.layout.octahedral_normals = l->octahedral;
+    s->desc.layout.indices16 = l->indices16;
     if (l->stride && l->stride <= 16)
         s->desc.attribute = (tml_buffer){0, 0};
     if (l->stride == 12)
@@ -2436,20 +2436,23 @@ static bool vertices_are(const tml_surface_desc *desc, const void *const arrays[
                          const mesh *packed, uint64_t count, const uint64_t *chosen)
 {
     static const float zeros[3];
-    const size_t stride = desc->vertex_stride, normal_size = desc->octahedral_normals ? 4 : 12;
+    const size_t stride = desc->layout.stride,
+                 normal_size = desc->layout.octahedral_normals ? 4 : 12;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t from = chosen ? chosen[i] : i;
         const bool none = from == UINT64_MAX;
         const unsigned char *v = place_in(arrays[0], i * (stride ? stride : 12));
         const unsigned char *n =
-            stride ? v + desc->normal_offset : place_in(arrays[1], i * normal_size);
-        const unsigned char *a = stride ? v + desc->value_offset : place_in(arrays[2], i * 4);
-        if (memcmp(v + desc->position_offset, none ? zeros : packed->positions + 3 * from, 12) != 0)
+            stride ? v + desc->layout.normal_offset : place_in(arrays[1], i * normal_size);
+        const unsigned char *a =
+            stride ? v + desc->layout.value_offset : place_in(arrays[2], i * 4);
+        if (memcmp(v + desc->layout.position_offset, none ? zeros : packed->positions + 3 * from,
+                   12) != 0)
             return false;
         const float *normal = none || !packed->normals ? zeros : packed->normals + 3 * from;
         if (packed->normals &&
-            (desc->octahedral_normals ? octahedral_error(n, normal) > octahedral_bound
-                                      : memcmp(n, normal, 12) != 0))
+            (desc->layout.octahedral_normals ? octahedral_error(n, normal) > octahedral_bound
+                                             : memcmp(n, normal, 12) != 0))
             return false;
         if (packed->values && memcmp(a, none ? zeros : packed->values + from, 4) != 0)
             return false;
@@ -3203,9 +3206,9 @@ static tml_status run_option(tml_context *tml, scene *s, int option)
     s->desc.labels = option == 6 ? labels : NULL;
     s->desc.label_count = option == 6 ? 2 : 0;
     s->desc.all_labels = option == 7;
-    s->desc.indices16 = option == 1 || option == 3;
-    s->desc.vertex_stride = option == 2 || option == 3 ? 16 : 0;
-    s->desc.value_offset = s->desc.vertex_stride ? 12 : 0;
+    s->desc.layout.indices16 = option == 1 || option == 3;
+    s->desc.layout.stride = option == 2 || option == 3 ? 16 : 0;
+    s->desc.layout.value_offset = s->desc.layout.stride ? 12 : 0;
     tml_status status = TML_OK;
     if (option == 8)
         status = tml_surface_index(
@@ -3375,8 +3378,8 @@ TEST(bad_layouts_are_refused)
         layout_case layout;
         const char *word;
     } bad[] = {
-        {{30, 0, 12, 24, false, false}, "vertex_stride is 30"},
-        {{68, 0, 12, 24, false, false}, "vertex_stride is 68"},
+        {{30, 0, 12, 24, false, false}, "layout.stride is 30"},
+        {{68, 0, 12, 24, false, false}, "layout.stride is 68"},
         {{8, 0, 0, 0, false, false}, "position_offset"},
         {{28, 2, 12, 24, false, false}, "position_offset is 2"},
         {{28, 0, 13, 24, false, false}, "normal_offset is 13"},
@@ -3387,7 +3390,7 @@ TEST(bad_layouts_are_refused)
         {{28, 0, 12, 0xfffffffc, false, false}, "value_offset"},
         {{28, 0, 8, 24, false, false}, "overlap"},
         {{28, 0, 12, 20, false, false}, "overlap"},
-        {{0, 0, 12, 0, false, false}, "without vertex_stride"},
+        {{0, 0, 12, 0, false, false}, "without a stride"},
         {{0, 4, 0, 0, true, false}, "position_offset"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -3397,7 +3400,7 @@ TEST(bad_layouts_are_refused)
         check_refused(&s, TML_ERROR_INVALID_ARGUMENT, bad[i].word);
         s.desc = good;
     }
-    s.desc.indices16 = s.desc.indices64 = true;
+    s.desc.layout.indices16 = s.desc.indices64 = true;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "indices64");
     s.desc = good;
     /* Buffers of other types, and arrays beside records. */
@@ -3406,7 +3409,7 @@ TEST(bad_layouts_are_refused)
     s.desc.mesh.positions = record;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.positions");
     s.desc.mesh.positions = (tml_buffer){0, 0};
-    s.desc.octahedral_normals = true;
+    s.desc.layout.octahedral_normals = true;
     s.desc.mesh.normals = packed;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.normals");
     s.desc = good;
@@ -3420,7 +3423,7 @@ TEST(bad_layouts_are_refused)
     s.desc.mesh.normals = packed;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.normals");
     s.desc = good;
-    s.desc.indices16 = true;
+    s.desc.layout.indices16 = true;
     s.desc.mesh.indices = packed;
     check_refused(&s, TML_ERROR_INVALID_ARGUMENT, "mesh.indices");
     tml_buffer_destroy(tml, packed);

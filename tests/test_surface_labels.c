@@ -85,7 +85,7 @@ typedef struct mesh {
     float *positions;
     uint32_t *indices;
     uint64_t *labels; /* two a face, widened */
-    tml_surface_label_part *parts;
+    tml_mesh_part *parts;
     uint64_t part_count;
     size_t scratch_size;
 } mesh;
@@ -103,12 +103,12 @@ static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc d
 {
     mesh out = {.corners = desc.quads ? 4 : 3};
     void *samples = narrowed(v);
-    tml_surface_labels_result result;
+    tml_surface_result result;
     memcpy(desc.grid.dims, v->dims, sizeof v->dims);
     desc.volume = buffer_of(tml, v->type, volume_count(v), samples);
     if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
         out.vertex_count = result.vertex_count;
-        out.face_count = result.face_count;
+        out.face_count = result.triangle_count;
         out.positions = fetch(tml, result.mesh.positions, out.vertex_count);
         out.indices = fetch(tml, result.mesh.indices, out.face_count);
         unsigned char *narrow = fetch(tml, result.face_labels, out.face_count);
@@ -121,8 +121,8 @@ static mesh mesh_of(tml_context *tml, const volume *v, tml_surface_labels_desc d
         out.parts = malloc((out.part_count + 1) * sizeof *out.parts);
         if (out.part_count)
             memcpy(out.parts, result.parts, out.part_count * sizeof *out.parts);
-        CHECK_EQ_U64(result.owned, 1 | 8 | 16);
-        tml_surface_labels_free(tml, &result);
+        CHECK_EQ_U64(result.owned, 1 | 8 | 32);
+        tml_surface_free(tml, &result);
     }
     tml_buffer_destroy(tml, desc.volume);
     free(samples);
@@ -750,7 +750,7 @@ TEST(some_faces_are_those_of_the_whole)
         check_share(&whole, &part, keep);
         mesh_free(&part);
         desc.between = NULL;
-        desc.no_background = true;
+        desc.inner_only = true;
         for (uint64_t f = 0; f < whole.face_count; f++)
             keep[f] = whole.labels[2 * f] != third && whole.labels[2 * f + 1] != third;
         part = mesh_of(tml, &v, desc);
@@ -839,10 +839,10 @@ static void check_manifold(const mesh *m)
 }
 
 /* Six times the volume that a label's faces enclose. */
-static double six_volumes(const mesh *m, const tml_surface_label_part *part)
+static double six_volumes(const mesh *m, const tml_mesh_part *part)
 {
     double sum = 0;
-    for (uint64_t f = part->face_first; f < part->face_first + part->face_count; f++)
+    for (uint64_t f = part->triangle_first; f < part->triangle_first + part->triangle_count; f++)
         for (uint64_t k = 1; k + 1 < m->corners; k++) {
             const uint32_t *face = m->indices + f * m->corners;
             const float *p = m->positions + 3 * (uint64_t)face[0],
@@ -865,7 +865,7 @@ static void check_places(const mesh *m)
 {
     float *places = malloc(12 * (m->vertex_count + 1));
     for (uint64_t p = 0; p < m->part_count; p++) {
-        const tml_surface_label_part *part = &m->parts[p];
+        const tml_mesh_part *part = &m->parts[p];
         memcpy(places, m->positions + 3 * part->vertex_first, 12 * part->vertex_count);
         qsort(places, part->vertex_count, 12, compare_places);
         for (uint64_t i = 1; i < part->vertex_count; i++)
@@ -890,15 +890,15 @@ static void check_parts(const volume *v, const mesh *m, const mesh *shared, uint
     uint64_t vertices = 0, faces = 0;
     bool *used = calloc(m->vertex_count + 1, 1);
     for (uint64_t p = 0; p < m->part_count; p++) {
-        const tml_surface_label_part *part = &m->parts[p];
+        const tml_mesh_part *part = &m->parts[p];
         const bool ascends = p == 0 || (is_signed ? (int64_t)part[-1].label < (int64_t)part->label
                                                   : part[-1].label < part->label);
-        uint64_t f = part->face_first;
+        uint64_t f = part->triangle_first;
         CHECK(ascends && part->label != background);
         CHECK_EQ_U64(part->vertex_first, vertices);
-        CHECK_EQ_U64(part->face_first, faces);
+        CHECK_EQ_U64(part->triangle_first, faces);
         vertices += part->vertex_count;
-        faces += part->face_count;
+        faces += part->triangle_count;
         for (uint64_t g = 0; g < shared->face_count; g++) {
             const bool is_second = shared->labels[2 * g] != part->label;
             if (is_second && shared->labels[2 * g + 1] != part->label)
@@ -960,11 +960,11 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
                                         .quads = i % 3 > 0,
                                         .smooth = (uint32_t)(i % 5 * 5)};
         mesh shared = mesh_of(tml, &v, desc);
-        desc.separate = true;
+        desc.sharing = TML_LABELS_SEPARATE;
         mesh alone = mesh_of(tml, &v, desc);
         check_parts(&v, &alone, &shared, background, is_signed, false);
         check_closed(&alone);
-        desc.manifold = true;
+        desc.sharing = TML_LABELS_MANIFOLD;
         mesh manifold = mesh_of(tml, &v, desc);
         check_parts(&v, &manifold, &shared, background, is_signed, true);
         check_manifold(&manifold);
@@ -974,7 +974,7 @@ TEST(each_label_alone_is_closed_and_a_manifold_on_request)
         split += manifold.vertex_count - alone.vertex_count;
         volume around = padded(&v, background);
         desc.smooth = 0;
-        desc.manifold = false;
+        desc.sharing = TML_LABELS_SEPARATE;
         mesh whole = mesh_of(tml, &around, desc);
         for (uint64_t p = 0; p < whole.part_count; p++) {
             double samples = 0;
@@ -1007,21 +1007,20 @@ TEST(every_sample_is_another_label)
                                     .caps = true,
                                     .smooth = 2,
                                     .quads = true};
-    tml_surface_labels_result result;
+    tml_surface_result result;
     if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
         CHECK_EQ_U64(result.vertex_count, (SIDE + 1) * (SIDE + 1) * (SIDE + 1));
-        CHECK_EQ_U64(result.face_count, 3 * SIDE * SIDE * (SIDE + 1));
-        tml_surface_labels_free(tml, &result);
+        CHECK_EQ_U64(result.triangle_count, 3 * SIDE * SIDE * (SIDE + 1));
+        tml_surface_free(tml, &result);
     }
-    desc.separate = true;
-    desc.manifold = true;
+    desc.sharing = TML_LABELS_MANIFOLD;
     if (CHECK_OK(tml, tml_surface_labels(tml, &desc, &result))) {
         CHECK_EQ_U64(result.part_count, COUNT);
         for (uint64_t p = 0; p < result.part_count; p++)
             if (!CHECK(result.parts[p].label == (UINT64_C(1) << 63) + p * 1000003) ||
-                !CHECK(result.parts[p].vertex_count == 8 && result.parts[p].face_count == 6))
+                !CHECK(result.parts[p].vertex_count == 8 && result.parts[p].triangle_count == 6))
                 break;
-        tml_surface_labels_free(tml, &result);
+        tml_surface_free(tml, &result);
     }
     tml_buffer_destroy(tml, desc.volume);
     free(samples);
@@ -1039,7 +1038,7 @@ TEST(threads_types_and_levels_give_the_same_bytes)
     tml_context *tml = open_cpu(1);
     mesh expected = mesh_of(tml, &v, desc);
     CHECK(expected.face_count > 1000);
-    const tml_surface_labels_desc alone = {.smooth = 3, .separate = true, .manifold = true};
+    const tml_surface_labels_desc alone = {.smooth = 3, .sharing = TML_LABELS_MANIFOLD};
     mesh expected_alone = mesh_of(tml, &v, alone);
     for (int level = 0; level < TML_SIMD_LEVELS; level++)
         for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
@@ -1095,7 +1094,7 @@ static void check_choices(tml_context *tml, tml_context *host)
                                         .quads = i % 3 == 0,
                                         .smooth = (uint32_t)(i % 5),
                                         .background = i % 7 ? 0 : least + 1,
-                                        .no_background = i % 11 == 0,
+                                        .inner_only = i % 11 == 0,
                                         .between = i % 13 == 0 ? pair : NULL};
         if (i % 4 == 0) {
             desc.labels = chosen;
@@ -1128,7 +1127,7 @@ static void check_given(tml_context *tml)
     enum { MORE = 5 };
     const uint8_t samples[4 * 4 * 3] = {[4 * 4 + 5] = 1, [4 * 4 + 6] = 2};
     tml_surface_labels_desc desc = {.grid = {.dims = {4, 4, 3}}, .quads = true};
-    tml_surface_labels_result counts, result;
+    tml_surface_result counts, result;
     CHECK_OK(tml, tml_buffer_create(tml,
                                     &(tml_buffer_desc){.type = TML_U8,
                                                        .count = sizeof samples,
@@ -1136,7 +1135,7 @@ static void check_given(tml_context *tml)
                                     &desc.volume));
     desc.mesh.positions = buffer_of(tml, TML_VEC(TML_F32, 3), 1, NULL);
     CHECK_STATUS(tml_surface_labels(tml, &desc, &counts), TML_ERROR_CAPACITY);
-    CHECK_EQ_U64(counts.face_count, 11);
+    CHECK_EQ_U64(counts.triangle_count, 11);
     CHECK_EQ_U64(counts.vertex_count, 12);
     tml_buffer_destroy(tml, desc.mesh.positions);
     uint8_t before[2 * (11 + MORE)], after[sizeof before];
@@ -1155,7 +1154,7 @@ static void check_given(tml_context *tml)
     tml_buffer_destroy(tml, desc.mesh.positions);
     tml_buffer_destroy(tml, desc.mesh.indices);
     tml_buffer_destroy(tml, desc.face_labels);
-    tml_surface_labels_free(tml, &result);
+    tml_surface_free(tml, &result);
 }
 
 static void check_engine(tml_engine_kind engine)
@@ -1282,8 +1281,8 @@ static tml_status take_piece(void *user, const tml_surface_piece *piece)
     pieces *p = user;
     mesh *m = p->out;
     const size_t size = tml_type_size(p->v->type);
-    p->is_good = p->is_good && piece->part == 0 && piece->vertex_first == m->vertex_count &&
-                 piece->triangle_first == m->face_count &&
+    p->is_good = p->is_good && piece->index == 0 && piece->part.vertex_first == m->vertex_count &&
+                 piece->part.triangle_first == m->face_count &&
                  m->vertex_count + piece->mesh.vertex_count <= p->room.vertex_count &&
                  m->face_count + piece->mesh.triangle_count <= p->room.face_count &&
                  !piece->mesh.indices64;
@@ -1399,7 +1398,7 @@ TEST(slabs_are_the_whole)
         }
         if (i % 5 == 2)
             desc.between = pair;
-        desc.no_background = i % 7 == 3;
+        desc.inner_only = i % 7 == 3;
         desc.quads = i % 6 == 5;
         if (i % 4 == 1) {
             desc.region.first[2] = random_below(v.dims[2]);
@@ -1432,7 +1431,7 @@ TEST(slabs_refuse_what_they_cannot_do)
 #define NET(...)   (&(const tml_surface_labels_desc){.grid = {.dims = {3, 3, 3}}, __VA_ARGS__})
 #define SLABS(...) ((tml_surface_slabs_desc){.read = give_layers, .user = &p, __VA_ARGS__})
     const tml_surface_slabs_desc bad[] = {
-        SLABS(.type = TML_U8, .boundaries = NET(.separate = true)),
+        SLABS(.type = TML_U8, .boundaries = NET(.sharing = TML_LABELS_SEPARATE)),
         SLABS(.type = TML_U8, .components = true, .boundaries = NET(.quads = true)),
         SLABS(.type = TML_U8, .boundaries = NET(.mesh.positions = out)),
         SLABS(.type = TML_U8, .boundaries = NET(.between = same)),
@@ -1491,16 +1490,16 @@ TEST(what_is_wrong_is_refused)
         BAD(.labels = large),
         BAD(.label_count = 2),
         BAD(.between = same),
-        BAD(.manifold = true),
-        BAD(.separate = true, .no_background = true),
-        BAD(.separate = true, .between = large),
+        BAD(.sharing = (tml_labels_sharing)3),
+        BAD(.sharing = TML_LABELS_SEPARATE, .inner_only = true),
+        BAD(.sharing = TML_LABELS_SEPARATE, .between = large),
         BAD(.between = large),
         BAD(.region.first = {3, 0, 0}),
         BAD(.position_origin = {NAN, 0, 0}),
         BAD(.face_labels = narrow),
         BAD(.mesh.positions = bytes)};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        tml_surface_labels_result result = {.vertex_count = 5};
+        tml_surface_result result = {.vertex_count = 5};
         const tml_status status = tml_surface_labels(tml, &bad[i], &result);
         if (!CHECK(status == TML_ERROR_INVALID_ARGUMENT || status == TML_ERROR_INVALID_HANDLE))
             printf("  row %zu: %s\n", i, tml_status_name(status));
@@ -1509,11 +1508,11 @@ TEST(what_is_wrong_is_refused)
     }
     uint8_t samples[27] = {[13] = 1};
     CHECK_OK(tml, tml_buffer_write(tml, bytes, 0, 27, samples));
-    tml_surface_labels_result result;
+    tml_surface_result result;
     const tml_surface_labels_desc short_of_room = BAD(.mesh.positions = small);
     CHECK_STATUS(tml_surface_labels(tml, &short_of_room, &result), TML_ERROR_CAPACITY);
     CHECK_EQ_U64(result.vertex_count, 8);
-    CHECK_EQ_U64(result.face_count, 12);
+    CHECK_EQ_U64(result.triangle_count, 12);
     CHECK_EQ_U64(result.owned, 0);
     tml_close(tml);
 }
@@ -1540,10 +1539,10 @@ TEST(cancelled_calls_leave_nothing)
                                               buffer_of(tml, TML_U8, volume_count(&v), samples),
                                           .grid.dims = {20, 20, 40},
                                           .smooth = 3};
-    tml_surface_labels_result result;
+    tml_surface_result result;
     if (!CHECK_OK(tml, tml_surface_labels(tml, &desc, &result)))
         return;
-    tml_surface_labels_free(tml, &result);
+    tml_surface_free(tml, &result);
     const int most = (1 << 20) - calls;
     for (int i = 1; i <= most; i++) {
         calls = i;
@@ -1552,7 +1551,7 @@ TEST(cancelled_calls_leave_nothing)
     }
     calls = 1 << 20;
     CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
-    tml_surface_labels_free(tml, &result);
+    tml_surface_free(tml, &result);
     free(samples);
     free(v.labels);
     tml_close(tml);
@@ -1595,13 +1594,13 @@ static void check_short_memory(tml_surface_labels_desc desc)
     desc.volume = buffer_of(tml, TML_U8, volume_count(&v), samples);
     desc.grid.dims[0] = desc.grid.dims[1] = desc.grid.dims[2] = 20;
     desc.smooth = 3;
-    if (!desc.separate) {
+    if (desc.sharing == TML_LABELS_SHARED) {
         desc.labels = chosen;
         desc.label_count = 2;
     }
-    tml_surface_labels_result result;
+    tml_surface_result result;
     CHECK_OK(tml, tml_surface_labels(tml, &desc, &result));
-    tml_surface_labels_free(tml, &result);
+    tml_surface_free(tml, &result);
     const int64_t before = limit.in_use;
     tml_status status = TML_ERROR_OUT_OF_MEMORY;
     for (uint64_t i = 0; status != TML_OK && i < 100; i++) {
@@ -1609,7 +1608,7 @@ static void check_short_memory(tml_surface_labels_desc desc)
         status = tml_surface_labels(tml, &desc, &result);
         if (status != TML_OK)
             CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY);
-        tml_surface_labels_free(tml, &result);
+        tml_surface_free(tml, &result);
         CHECK_EQ_I64(limit.in_use, before);
         CHECK(status == TML_OK || i < 99);
     }
@@ -1622,8 +1621,8 @@ static void check_short_memory(tml_surface_labels_desc desc)
 
 TEST(short_memory_is_an_error_and_none_is_lost)
 {
-    check_short_memory((tml_surface_labels_desc){.no_background = true});
-    check_short_memory((tml_surface_labels_desc){.separate = true, .manifold = true});
+    check_short_memory((tml_surface_labels_desc){.inner_only = true});
+    check_short_memory((tml_surface_labels_desc){.sharing = TML_LABELS_MANIFOLD});
 }
 
 /* An atlas of 22 labels, none of which reaches the border. */
@@ -1664,8 +1663,8 @@ TEST(an_atlas_has_the_faces_that_others_count)
     }
     CHECK(fabs(mean) <= 0.007 && worst <= 0.035);
     mesh_free(&triangles);
-    mesh alone = mesh_of(
-        tml, &v, (tml_surface_labels_desc){.smooth = 16, .separate = true, .manifold = true});
+    mesh alone =
+        mesh_of(tml, &v, (tml_surface_labels_desc){.smooth = 16, .sharing = TML_LABELS_MANIFOLD});
     CHECK_EQ_U64(alone.part_count, 22);
     check_manifold(&alone);
     check_places(&alone);

@@ -141,14 +141,14 @@ typedef struct both {
 static tml_status collect(void *user, const tml_surface_piece *piece)
 {
     collected *c = ((both *)user)->c;
-    uint32_t p = piece->part;
+    uint32_t p = piece->index;
     if (c->fail_after >= 0 && c->pieces == (uint64_t)c->fail_after)
         return TML_ERROR_FILE_ACCESS;
     c->pieces++;
     if (!CHECK(p < PARTS_MOST))
         return TML_ERROR_INTERNAL;
-    CHECK_EQ_U64(piece->vertex_first, c->vertex_base + c->vertices[p]);
-    CHECK_EQ_U64(piece->triangle_first, c->triangle_base + c->triangles[p]);
+    CHECK_EQ_U64(piece->part.vertex_first, c->vertex_base + c->vertices[p]);
+    CHECK_EQ_U64(piece->part.triangle_first, c->triangle_base + c->triangles[p]);
     CHECK(piece->layer_first >= c->layer[p] && piece->layer_count > 0);
     c->layer[p] = piece->layer_first + piece->layer_count;
     append((void **)&c->positions[p], c->vertices[p], piece->mesh.positions,
@@ -884,9 +884,9 @@ TEST(bad_descs_are_named)
     BAD(bad.type = TML_VEC(TML_F32, 2), TML_ERROR_INVALID_ARGUMENT, "scalar");
     BAD(bad_surface.largest_component = true, TML_ERROR_UNSUPPORTED, "largest_component");
     BAD(bad_surface.all_labels = true, TML_ERROR_UNSUPPORTED, "all_labels");
-    BAD(bad_surface.vertex_stride = 12, TML_ERROR_UNSUPPORTED, "vertex_stride");
-    BAD(bad_surface.octahedral_normals = true, TML_ERROR_UNSUPPORTED, "octahedral_normals");
-    BAD(bad_surface.indices16 = true, TML_ERROR_UNSUPPORTED, "indices16");
+    BAD(bad_surface.layout.stride = 12, TML_ERROR_UNSUPPORTED, "stride");
+    BAD(bad_surface.layout.octahedral_normals = true, TML_ERROR_UNSUPPORTED, "octahedral_normals");
+    BAD(bad_surface.layout.indices16 = true, TML_ERROR_UNSUPPORTED, "indices16");
     BAD(bad.layer_first = 9, TML_ERROR_INVALID_ARGUMENT, "region");
     BAD((bad.layer_first = 4, bad.layer_count = 6), TML_ERROR_INVALID_ARGUMENT, "region");
     BAD((bad.layer_count = 4, bad_surface.soup = true), TML_ERROR_UNSUPPORTED, "soup");

@@ -650,9 +650,9 @@ TEST(records_have_own_vertices)
     desc.normals = TML_NORMALS_CENTRAL;
     desc.attribute = desc.volume;
     bytes apart = bytes_of(tml, &desc);
-    desc.vertex_stride = 32;
-    desc.normal_offset = 12;
-    desc.value_offset = 24;
+    desc.layout.stride = 32;
+    desc.layout.normal_offset = 12;
+    desc.layout.value_offset = 24;
     bytes together = bytes_of(tml, &desc);
     const uint64_t count = apart.size[0] / 12;
     bool is_same = together.size[0] == 32 * count;

@@ -308,7 +308,7 @@ TEST(labels_are_those_of_the_whole)
         CHECK(result.saved.surface.components > 0 && result.is_mapped == !way);
         CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &made));
         tml_surface_labels_desc whole = labels;
-        tml_surface_labels_result net;
+        tml_surface_result net;
         whole.grid = v.grid;
         whole.volume = lend_volume(tml, made.type, &made, made.data);
         tml_grid_position_origin(&v.grid, whole.position_origin);
@@ -318,12 +318,12 @@ TEST(labels_are_those_of_the_whole)
                              .face_labels = map_array(tml, net.face_labels),
                              .face_label_type = made.type,
                              .vertex_count = net.vertex_count,
-                             .triangle_count = net.face_count};
+                             .triangle_count = net.triangle_count};
             memcpy(mesh.origin, whole.position_origin, sizeof mesh.origin);
             CHECK_OK(tml, tml_mesh_save(tml, in_folder("whole.ply"), &mesh));
             CHECK(test_same_files(in_folder("whole.ply"), in_folder("slabs.ply")));
         }
-        tml_surface_labels_free(tml, &net);
+        tml_surface_free(tml, &net);
         tml_surface_free(tml, &result.saved.surface);
         tml_buffer_destroy(tml, whole.volume);
         tml_volume_free(tml, &made);

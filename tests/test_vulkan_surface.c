@@ -133,12 +133,12 @@ static void make_outputs(tml_context *tml, const mesh *expected, tml_surface_des
 {
     tml_buffer *const outputs[4] = {&desc->mesh.positions, &desc->mesh.normals, &desc->mesh.values,
                                     &desc->mesh.indices};
-    const tml_type types[4] = {desc->vertex_stride ? TML_RECORD(desc->vertex_stride)
+    const tml_type types[4] = {desc->layout.stride ? TML_RECORD(desc->layout.stride)
                                                    : TML_VEC(TML_F32, 3),
                                TML_VEC(TML_F32, 3), TML_F32,
-                               TML_VEC(desc->indices64   ? TML_U64
-                                       : desc->indices16 ? TML_U16
-                                                         : TML_U32,
+                               TML_VEC(desc->indices64          ? TML_U64
+                                       : desc->layout.indices16 ? TML_U16
+                                                                : TML_U32,
                                        3)};
     for (int i = 0; i < 4; i++)
         if (expected->sizes[i]) {
@@ -317,11 +317,11 @@ static void caps_masks_and_missing_samples(tml_context *tml)
                  true, 5);
     check_volume(tml, "records",
                  (tml_surface_desc){.normals = TML_NORMALS_CENTRAL,
-                                    .vertex_stride = 20,
-                                    .position_offset = 4,
-                                    .value_offset = 16,
-                                    .octahedral_normals = true,
-                                    .indices16 = true},
+                                    .layout = {.stride = 20,
+                                               .position_offset = 4,
+                                               .value_offset = 16,
+                                               .octahedral_normals = true,
+                                               .indices16 = true}},
                  TML_F32, 0.02, false, true, 5);
 }
 
@@ -426,7 +426,7 @@ static void boundaries_in_rooms(tml_context *tml)
     static const uint64_t rooms[] = {AMPLE_ROOM, 1 << 20, 1 << 21, 1 << 22, AMPLE_ROOM};
     void *expected = NULL;
     for (size_t i = 0; i < TML_ARRAY_SIZE(rooms); i++) {
-        tml_surface_labels_result net;
+        tml_surface_result net;
         set_room(tml, rooms[i]);
         tml_status status = tml_surface_labels(tml, &desc, &net);
         if (status != TML_OK) { /* no room for the mesh either */
@@ -439,7 +439,7 @@ static void boundaries_in_rooms(tml_context *tml)
         CHECK(size > 0 && (!expected || memcmp(positions, expected, size) == 0));
         free(expected);
         expected = positions;
-        tml_surface_labels_free(tml, &net);
+        tml_surface_free(tml, &net);
     }
     free(expected);
     tml_buffer_destroy(tml, desc.volume);

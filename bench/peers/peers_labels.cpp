@@ -47,24 +47,24 @@ struct ours {
     tml_surface_labels_desc desc;
     mesh_size size;
     size_t scratch_size;
-    tml_surface_labels_result kept;
+    tml_surface_result kept;
 
     static bool run(void *user)
     {
         auto *self = static_cast<ours *>(user);
-        tml_surface_labels_result result;
+        tml_surface_result result;
         if (tml_surface_labels(self->tml, &self->desc, &result))
             return false;
-        self->size = {result.vertex_count, result.face_count};
+        self->size = {result.vertex_count, result.triangle_count};
         self->scratch_size = result.scratch_size;
-        tml_surface_labels_free(self->tml, &result);
+        tml_surface_free(self->tml, &result);
         return true;
     }
     static bool run_kept(void *user)
     {
         auto *self = static_cast<ours *>(user);
         tml_surface_labels_desc with = self->desc;
-        tml_surface_labels_result result;
+        tml_surface_result result;
         with.mesh = self->kept.mesh;
         with.face_labels = self->kept.face_labels;
         if (tml_surface_labels(self->tml, &with, &result))
@@ -105,7 +105,7 @@ static void compare(const char *name, ours &a, theirs<filter> &b, const bench_pa
         {"trommel", ours::run, &a}, {"kept", ours::run_kept, &a}, {name, theirs<filter>::run, &b}};
     if (!bench_run(jobs, 3, &pace))
         fail(a.tml, name);
-    tml_surface_labels_free(a.tml, &a.kept);
+    tml_surface_free(a.tml, &a.kept);
     const double ms = jobs[0].time.median_s * 1e3, kept_ms = jobs[1].time.median_s * 1e3,
                  peer_ms = jobs[2].time.median_s * 1e3;
     const bool is_same = a.size.vertices == b.size.vertices && a.size.triangles == b.size.triangles;

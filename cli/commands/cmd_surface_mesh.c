@@ -57,21 +57,20 @@ bool surface_makes_net(const surface_args *a)
 tml_surface_labels_desc surface_describe_boundaries(const surface_run *r)
 {
     const surface_args *a = r->args;
-    return (tml_surface_labels_desc){.volume = r->desc.volume,
-                                     .grid = r->desc.grid,
-                                     .region = a->region,
-                                     .background = labels_background(&r->labels),
-                                     .labels = r->desc.labels,
-                                     .label_count = r->desc.label_count,
-                                     .caps = a->caps,
-                                     .separate = a->separate,
-                                     .manifold = a->separate,
-                                     .smooth = a->smooth.iterations,
-                                     .quads = a->quads,
-                                     .indices64 = a->indices64,
-                                     .position_origin = {r->desc.position_origin[0],
-                                                         r->desc.position_origin[1],
-                                                         r->desc.position_origin[2]}};
+    return (tml_surface_labels_desc){
+        .volume = r->desc.volume,
+        .grid = r->desc.grid,
+        .region = a->region,
+        .background = labels_background(&r->labels),
+        .labels = r->desc.labels,
+        .label_count = r->desc.label_count,
+        .caps = a->caps,
+        .sharing = a->separate ? TML_LABELS_MANIFOLD : TML_LABELS_SHARED,
+        .smooth = a->smooth.iterations,
+        .quads = a->quads,
+        .indices64 = a->indices64,
+        .position_origin = {r->desc.position_origin[0], r->desc.position_origin[1],
+                            r->desc.position_origin[2]}};
 }
 
 static int save_cells(surface_run *r)
@@ -145,7 +144,7 @@ int surface_end_whole(surface_run *r)
     r->summary.is_quads = a->quads;
     r->summary.has_components = surface_counts_components(a);
     if (a->output && a->separate && path_is_numbered(a->output)) {
-        r->summary.labels = made->labels.parts;
+        r->summary.labels = made->surface.parts;
         r->summary.label_files = a->output;
     } else if (a->output) {
         report_add_output(&r->summary.report, a->output);

@@ -43,7 +43,7 @@ const word words_table[] = {
     {"desc.smooth", "--smooth"},
     {"desc.boundaries", "--smooth"},
     {"desc.quads", "--quads"},
-    {"desc.separate", "--separate"},
+    {"desc.sharing", "--separate"},
     {"desc.iterations", "--smooth"},
     {"desc.lambda", "the step"},
     {"desc.mu", "the step back"},
@@ -161,7 +161,7 @@ const char words_never[] =
     "desc.camera.nearest desc.capacity desc.cast desc.count desc.count_kernel "
     "desc.counts desc.barycentrics desc.directions desc.criterion desc.data desc.draw desc.edges "
     "desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit desc.between "
-    "desc.face_label_type desc.manifold desc.no_background desc.relaxation desc.bound desc.fold "
+    "desc.face_label_type desc.inner_only desc.relaxation desc.bound desc.fold "
     "desc.gl desc.histogram_low desc.hits desc.limit desc.limits desc.host desc.iso_index "
     "desc.needed desc.points_a desc.points_b desc.distances desc.features desc.is_signed "
     "desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths "
@@ -171,8 +171,7 @@ const char words_never[] =
     "desc.slices desc.smoothing desc.sorted desc.source desc.start "
     "desc.starts desc.state desc.stats desc.t desc.t_max desc.surface desc.tolerance desc.total "
     "desc.triangle_count desc.triangles desc.unsure desc.unsure_count desc.upper desc.values "
-    "desc.vertex_count desc.iso_buffer desc.means "
-    "desc.indices16 desc.octahedral_normals desc.vertex_stride "
+    "desc.vertex_count desc.layout desc.iso_buffer desc.means "
     "desc.mesh.normals desc.mesh.values desc.vulkan desc.want desc.weights desc.what";
 /* clang-format on */
 

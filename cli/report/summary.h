@@ -24,9 +24,9 @@ typedef struct summary {
     cells_by cells_by;                 /* what their picture's colours say */
     simplified simple;                 /* before is 0 if it was not requested */
     bool is_quads;
-    const tml_surface_label_part *labels; /* of the parts that are in files of their own; or NULL */
-    const char *label_files;              /* their names, for tml_path_number */
-    bool has_found;                       /* labels that were not chosen were searched for */
+    const tml_mesh_part *labels; /* of the parts that are in files of their own; or NULL */
+    const char *label_files;     /* their names, for tml_path_number */
+    bool has_found;              /* labels that were not chosen were searched for */
     labels_found found;
     bool has_components;
     measures measures; /* of a mesh of one part */

@@ -242,7 +242,7 @@ static void files_of_labels(tml_context *tml)
                                .grid = {.dims = {4, 4, 4}},
                                .slope = 1};
     const tml_volume_mesh_desc desc = {
-        .labels = &(tml_surface_labels_desc){.separate = true, .manifold = true}};
+        .labels = &(tml_surface_labels_desc){.sharing = TML_LABELS_MANIFOLD}};
     tml_volume_mesh_result result;
     MUST(tml_volume_save(tml, path, &volume));
     CHECK(tml_path_number(pattern, 0, false, NULL, 0));

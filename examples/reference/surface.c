@@ -71,38 +71,6 @@ static void labels(tml_context *tml)
     tml_surface_free(tml, &result);
 }
 
-/* Boundaries of two labels in a row, each of three samples, shared and smoothed: the faces between
- * them are there once, and point from the smaller label to the larger. */
-static void shared_boundaries(tml_context *tml)
-{
-    const uint8_t row[6] = {1, 1, 1, 2, 2, 2};
-    const tml_grid along_x = {.dims = {6, 1, 1}};
-    const tml_surface_labels_desc desc = {
-        .volume = buffer_of(tml, TML_U8, 6, row), .grid = along_x, .caps = true, .smooth = 4};
-    tml_surface_labels_result result;
-    uint8_t labels[2 * 52] = {0};
-    MUST(tml_surface_labels(tml, &desc, &result));
-    CHECK(result.vertex_count == 28 && result.face_count == 2 * 27);
-    tml_surface_labels_free(tml, &result);
-
-    const uint64_t both[2] = {1, 2}; /* the wall between them alone */
-    tml_surface_labels_desc wall = desc;
-    wall.between = both;
-    wall.quads = true;
-    MUST(tml_surface_labels(tml, &wall, &result));
-    MUST(tml_buffer_read(tml, result.face_labels, labels));
-    CHECK(result.vertex_count == 4 && result.face_count == 1 && labels[0] == 1 && labels[1] == 2);
-    tml_surface_labels_free(tml, &result);
-
-    tml_surface_labels_desc apart = desc; /* each of them as a closed mesh of its own */
-    apart.separate = true;
-    MUST(tml_surface_labels(tml, &apart, &result));
-    const tml_surface_label_part *second = &result.parts[1];
-    CHECK(result.part_count == 2 && second->label == 2 && second->vertex_count == 16);
-    CHECK(second->face_first == result.parts[0].face_count && second->face_count == 28);
-    tml_surface_labels_free(tml, &result);
-}
-
 /* Half of the volume, closed by a wall where it ends, with normals, in millimetres. */
 static void region_with_caps(tml_context *tml)
 {
@@ -183,6 +151,28 @@ static void cells(tml_context *tml)
     MUST(tml_surface_cells(tml, &(tml_surface_desc){.volume = volume, .grid = grid, .iso = 0.5},
                            triangles));
     CHECK(triangles[0] == 1 && triangles[7] == 1);
+}
+
+/* A renderer's vertices: 16 bytes each, a position and a normal in 32 bits, and indices of 16
+ * bits. */
+static void layout(tml_context *tml)
+{
+    const tml_vertex_layout packed = {
+        .stride = 16, .normal_offset = 12, .octahedral_normals = true, .indices16 = true};
+    tml_surface_result result;
+    uint16_t indices[3 * 8];
+    tml_type type;
+    MUST(tml_surface(tml,
+                     &(tml_surface_desc){.volume = buffer_of(tml, TML_F32, 27, samples),
+                                         .grid = grid,
+                                         .iso = 0.5,
+                                         .normals = TML_NORMALS_CENTRAL,
+                                         .layout = packed},
+                     &result));
+    MUST(tml_buffer_read(tml, result.mesh.indices, indices));
+    tml_buffer_describe(tml, result.mesh.positions, &type, NULL);
+    CHECK(type == TML_RECORD(16) && indices[0] < 6);
+    tml_surface_free(tml, &result);
 }
 
 /* A frame's surface: into buffers that are there, with a draw's arguments, and no count read
@@ -272,7 +262,7 @@ static void components_of_shares(tml_context *tml)
 int main(void)
 {
     return run_examples(&(tml_open_desc){.engine = TML_ENGINE_CPU},
-                        (example *const[]){surface, topology, isovalues, labels, shared_boundaries,
-                                           region_with_caps, far_from_0, stages, ranges, cells,
-                                           enqueue, slabs, components_of_shares, NULL});
+                        (example *const[]){surface, topology, isovalues, labels, region_with_caps,
+                                           far_from_0, stages, ranges, cells, layout, enqueue,
+                                           slabs, components_of_shares, NULL});
 }

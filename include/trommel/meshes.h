@@ -3,6 +3,7 @@
 #define TROMMEL_MESHES_H
 
 #include <trommel/files.h>
+#include <trommel/labels.h>
 #include <trommel/surface.h>
 
 #ifdef __cplusplus
@@ -249,7 +250,7 @@ TML_API TML_MUST_CHECK tml_status tml_surface_save(tml_context *tml, const char 
                                                    tml_surface_saved *out);
 
 /* A surface that is made whole in memory, changed, and written.
- * surface     as for tml_surface, without outputs and indices16, octahedral_normals, vertex_stride
+ * surface     as for tml_surface, without outputs and layout
  * boundaries  instead of surface: labels' boundaries, as for tml_surface_labels, without outputs
  * field       optional, of points: tml_field_prepared.balls, for smoothing and field_values
  * field_values   with field: what the points carry; the vertices get the means. mesh.attributes
@@ -281,14 +282,12 @@ typedef struct tml_surface_whole_desc {
 
 /* What tml_surface_save_whole made. Released by tml_surface_whole_free.
  * surface   buffers, counts, parts (of separate boundaries, one a label) and components
- * labels    of boundaries: the result whose buffers surface has
  * is_empty  there is no triangle and, without desc.keeps_empty, no file
  * failed    the part of the call that failed; NONE after TML_OK
  * seconds   of the surface alone
  * stages    what came after it: "smooth", "attributes", "components", "save" */
 typedef struct tml_surface_whole {
     tml_surface_result surface;
-    tml_surface_labels_result labels;
     bool is_empty;
     tml_side failed;
     double seconds;

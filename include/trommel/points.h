@@ -81,9 +81,9 @@ TML_API tml_points_look tml_points_look_scanned(const tml_points *points);
 typedef enum tml_points_field {
     TML_POINTS_KERNEL_SUM, /* as tml_field_kind has it */
     TML_POINTS_DISTANCE,
-    /* A sum of TML_FIELD_CUBIC_SPLINE over tml_field_densities: about 1 inside */
+    /* A sum of TML_FIELD_CUBIC_SPLINE over densities: about 1 inside */
     TML_POINTS_DENSITY,
-    TML_POINTS_ANISOTROPIC, /* a density of ellipsoids (tml_field_shapes) */
+    TML_POINTS_ANISOTROPIC, /* a density of ellipsoids (tml_field_prepare) */
 } tml_points_field;
 
 /* Samples along a field's longest side, where nothing else says how fine it is. */
@@ -108,12 +108,12 @@ typedef struct tml_points_mesh_result {
 
 /* How tml_points_to_mesh makes a mesh. Zeroed: a sum of kernels within a radius that is chosen.
  * kind        which field
- * field       radius (0: the file's radii, or as tml_field_resolve), kernel, margin, grid.spacing,
+ * field       radius (0: the file's radii, or as tml_field_prepare), kernel, margin, grid.spacing,
  *             lower, upper (places in the file's coordinates) and resolution (0:
  *             TML_POINTS_RESOLUTION, where there is no spacing) are used. With a spacing samples
  *             lie at multiples of it in the file's coordinates
  * cell        spacing as a share of the radius, in place of field.grid.spacing; 0: none
- * isovalues   of the field, isovalue_count of them. NULL: the one that tml_field_resolve suggests
+ * isovalues   of the field, isovalue_count of them. NULL: the one that tml_field_prepare suggests
  * surface     region, topology, normals, soup, caps, flip, indices64 and the filters
  *             largest_component and drop_degenerate are used
  * collapse    edges shorter than this share of the grid's least spacing are collapsed; 0: none

@@ -9,6 +9,7 @@
  *   image.h   averages, exposure, tone curves and mip chains of pictures
  *   mesh.h    a triangle mesh, and what is done to it
  *   surface.h volume (or points) to mesh
+ *   labels.h  the boundaries of labels to mesh
  *   subdivide.h triangle mesh to smooth surface, uniformly or adaptively
  *   tree.h    what rays hit of a mesh, nearest points, inside, distances on a grid
  *   collide.h which triangles of two meshes meet, and how far they are apart
@@ -24,6 +25,7 @@
 #include <trommel/field.h>
 #include <trommel/image.h>
 #include <trommel/kernel.h>
+#include <trommel/labels.h>
 #include <trommel/mesh.h>
 #include <trommel/program.h>
 #include <trommel/stream.h>

@@ -67,6 +67,10 @@ TML_EXPOSURE_WORDS = 8
 (TML_UP_NONE, TML_UP_Z, TML_UP_Y, TML_UP_X, TML_UP_MINUS_Z, TML_UP_MINUS_Y, TML_UP_MINUS_X) = range(0, 7)
 TML_MESH_MAX_ATTRIBUTES = 8
 (TML_SMOOTH_TAUBIN, TML_SMOOTH_LAPLACIAN) = range(0, 2)
+(TML_NORMALS_NONE, TML_NORMALS_FORWARD, TML_NORMALS_CENTRAL, TML_NORMALS_SOBEL) = range(0, 4)
+(TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
+(TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
+(TML_LABELS_SHARED, TML_LABELS_SEPARATE, TML_LABELS_MANIFOLD) = range(0, 3)
 (TML_OPERATION_MAP, TML_OPERATION_REDUCE, TML_OPERATION_HISTOGRAM, TML_OPERATION_SCAN, TML_OPERATION_COMPACT,
  TML_OPERATION_SORT, TML_OPERATION_TOP_K, TML_OPERATION_GATHER, TML_OPERATION_SCATTER, TML_OPERATION_SEARCH,
  TML_OPERATION_EXPAND, TML_OPERATION_UNIQUE) = range(0, 12)
@@ -80,9 +84,6 @@ TML_SUBDIVIDE_MAX_LEVELS = 12
 TML_SUBDIVIDE_CAMERA_FLOATS = 20
 (TML_SUBDIVIDE_SHORT_VERTICES, TML_SUBDIVIDE_SHORT_TRIANGLES) = range(1, 3)
 TML_SUBDIVIDE_SHORT_LEVELS = 4
-(TML_NORMALS_NONE, TML_NORMALS_FORWARD, TML_NORMALS_CENTRAL, TML_NORMALS_SOBEL) = range(0, 4)
-(TML_TOPOLOGY_SEPARATED, TML_TOPOLOGY_TRILINEAR) = range(0, 2)
-(TML_SURFACE_VOLUME, TML_SURFACE_MASK, TML_SURFACE_ATTRIBUTE) = range(0, 3)
 (TML_FILE_NONE, TML_FILE_VOLUME, TML_FILE_POINTS, TML_FILE_MESH, TML_FILE_PICTURE, TML_FILE_INDEX) = range(0, 6)
 (TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
 (TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_INDEX, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
@@ -370,14 +371,75 @@ class tml_mesh_buffers(Structure):
 
 class tml_mesh_stats(Structure):
     _fields_ = [('components', c_uint64), ('boundary_edges', c_uint64), ('nonmanifold_edges', c_uint64),
-                ('euler', c_int64), ('area', c_double), ('volume', c_double), ('lower', c_double * 3),
-                ('upper', c_double * 3), ('misoriented_edges', c_uint64), ('degenerate_triangles', c_uint64)]
+                ('misoriented_edges', c_uint64), ('degenerate_triangles', c_uint64), ('euler', c_int64),
+                ('area', c_double), ('volume', c_double), ('lower', c_double * 3), ('upper', c_double * 3)]
 
 
 class tml_mesh_smooth_desc(Structure):
-    _fields_ = [('mesh', tml_mesh_buffers), ('weights', tml_buffer), ('iterations', c_uint32), ('method', c_int),
-                ('lambda', c_double), ('mu', c_double), ('free_boundary', c_bool), ('out', tml_buffer),
+    _fields_ = [('mesh', tml_mesh_buffers), ('iterations', c_uint32), ('method', c_int), ('lambda', c_double),
+                ('mu', c_double), ('weights', tml_buffer), ('free_boundary', c_bool), ('out', tml_buffer),
                 ('normals', tml_buffer)]
+
+
+class tml_region(Structure):
+    _fields_ = [('first', c_uint64 * 3), ('count', c_uint64 * 3)]
+
+
+class tml_vertex_layout(Structure):
+    _fields_ = [('stride', c_uint32), ('position_offset', c_uint32), ('normal_offset', c_uint32),
+                ('value_offset', c_uint32), ('octahedral_normals', c_bool), ('indices16', c_bool)]
+
+
+class tml_surface_desc(Structure):
+    _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('field', POINTER(tml_field_desc)),
+                ('region', tml_region), ('mask', tml_buffer), ('attribute', tml_buffer), ('index', tml_buffer),
+                ('iso', c_double), ('iso_buffer', tml_buffer), ('iso_index', c_uint64),
+                ('isovalues', POINTER(c_double)), ('isovalue_count', c_uint32), ('labels', POINTER(c_uint64)),
+                ('label_count', c_uint32), ('all_labels', c_bool), ('topology', c_int), ('normals', c_int),
+                ('soup', c_bool), ('caps', c_bool), ('flip', c_bool), ('indices64', c_bool),
+                ('layout', tml_vertex_layout), ('cells', c_bool), ('position_origin', c_double * 3),
+                ('drop_degenerate', c_bool), ('largest_component', c_bool), ('collapse', c_double),
+                ('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer), ('counts', tml_buffer),
+                ('draw', tml_buffer)]
+
+
+class tml_surface_stage(Structure):
+    _fields_ = [('name', c_char_p), ('seconds', c_double)]
+
+
+class tml_surface_seam(Structure):
+    _fields_ = [('sets', POINTER(c_uint64)), ('below_count', c_uint64), ('above_count', c_uint64)]
+
+
+class tml_surface_result(Structure):
+    _fields_ = [('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer), ('face_labels', tml_buffer),
+                ('owned', c_uint32), ('vertex_count', c_uint64), ('triangle_count', c_uint64),
+                ('parts', POINTER(tml_mesh_part)), ('part_count', c_uint32), ('active_cells', c_uint64),
+                ('components', c_uint64), ('seams', POINTER(tml_surface_seam)), ('scratch_size', c_size_t),
+                ('stages', tml_surface_stage * 8), ('stage_count', c_uint32)]
+
+
+class tml_surface_piece(Structure):
+    _fields_ = [('index', c_uint32), ('part', tml_mesh_part), ('layer_first', c_uint64), ('layer_count', c_uint64),
+                ('mesh', tml_mesh)]
+
+
+class tml_surface_slabs_desc(Structure):
+    _fields_ = [('surface', POINTER(tml_surface_desc)), ('boundaries', c_void_p), ('type', c_uint32),
+                ('has_mask', c_bool), ('attribute_type', c_uint32), ('field_values', tml_buffer * 8),
+                ('read', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, c_void_p)),
+                ('map', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, POINTER(c_void_p))),
+                ('write', CFUNCTYPE(c_int, c_void_p, POINTER(tml_surface_piece))), ('user', c_void_p),
+                ('memory', c_uint64), ('slab_layers', c_uint64), ('layer_first', c_uint64), ('layer_count', c_uint64),
+                ('before', POINTER(tml_mesh_part)), ('components', c_bool)]
+
+
+class tml_surface_labels_desc(Structure):
+    _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('region', tml_region), ('background', c_uint64),
+                ('labels', POINTER(c_uint64)), ('label_count', c_uint64), ('between', POINTER(c_uint64)),
+                ('inner_only', c_bool), ('caps', c_bool), ('sharing', c_int), ('smooth', c_uint32),
+                ('relaxation', c_double), ('bound', c_double), ('quads', c_bool), ('indices64', c_bool),
+                ('position_origin', c_double * 3), ('mesh', tml_mesh_buffers), ('face_labels', tml_buffer)]
 
 
 class tml_subdivide_channel(Structure):
@@ -416,78 +478,6 @@ class tml_subdivide_adaptive_desc(Structure):
                 ('budget', c_uint64), ('slivers', c_bool), ('normals', c_bool), ('origins', c_bool),
                 ('buffers', tml_subdivide_buffers), ('counts', tml_buffer), ('draw', tml_buffer),
                 ('level_triangles', c_uint64)]
-
-
-class tml_region(Structure):
-    _fields_ = [('first', c_uint64 * 3), ('count', c_uint64 * 3)]
-
-
-class tml_surface_desc(Structure):
-    _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('field', POINTER(tml_field_desc)), ('index', tml_buffer),
-                ('region', tml_region), ('mask', tml_buffer), ('attribute', tml_buffer), ('iso', c_double),
-                ('iso_buffer', tml_buffer), ('iso_index', c_uint64), ('isovalues', POINTER(c_double)),
-                ('isovalue_count', c_uint32), ('labels', POINTER(c_uint64)), ('label_count', c_uint32),
-                ('all_labels', c_bool), ('topology', c_int), ('normals', c_int), ('soup', c_bool), ('caps', c_bool),
-                ('flip', c_bool), ('indices64', c_bool), ('drop_degenerate', c_bool), ('cells', c_bool),
-                ('largest_component', c_bool), ('collapse', c_double), ('position_origin', c_double * 3),
-                ('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer), ('counts', tml_buffer),
-                ('draw', tml_buffer), ('vertex_stride', c_uint32), ('position_offset', c_uint32),
-                ('normal_offset', c_uint32), ('value_offset', c_uint32), ('octahedral_normals', c_bool),
-                ('indices16', c_bool)]
-
-
-class tml_surface_seam(Structure):
-    _fields_ = [('sets', POINTER(c_uint64)), ('below_count', c_uint64), ('above_count', c_uint64)]
-
-
-class tml_surface_stage(Structure):
-    _fields_ = [('name', c_char_p), ('seconds', c_double)]
-
-
-class tml_surface_result(Structure):
-    _fields_ = [('mesh', tml_mesh_buffers), ('triangle_cells', tml_buffer), ('owned', c_uint32),
-                ('vertex_count', c_uint64), ('triangle_count', c_uint64), ('parts', POINTER(tml_mesh_part)),
-                ('part_count', c_uint32), ('active_cells', c_uint64), ('scratch_size', c_size_t),
-                ('stages', tml_surface_stage * 8), ('stage_count', c_uint32), ('components', c_uint64),
-                ('seams', POINTER(tml_surface_seam))]
-
-
-class tml_surface_labels_desc(Structure):
-    _fields_ = [('volume', tml_buffer), ('grid', tml_grid), ('region', tml_region), ('background', c_uint64),
-                ('labels', POINTER(c_uint64)), ('label_count', c_uint64), ('between', POINTER(c_uint64)),
-                ('no_background', c_bool), ('caps', c_bool), ('separate', c_bool), ('manifold', c_bool),
-                ('smooth', c_uint32), ('relaxation', c_double), ('bound', c_double), ('quads', c_bool),
-                ('indices64', c_bool), ('position_origin', c_double * 3), ('mesh', tml_mesh_buffers),
-                ('face_labels', tml_buffer)]
-
-
-class tml_surface_label_part(Structure):
-    _fields_ = [('label', c_uint64), ('vertex_first', c_uint64), ('vertex_count', c_uint64), ('face_first', c_uint64),
-                ('face_count', c_uint64)]
-
-
-class tml_surface_labels_result(Structure):
-    _fields_ = [('mesh', tml_mesh_buffers), ('face_labels', tml_buffer), ('owned', c_uint32),
-                ('vertex_count', c_uint64), ('face_count', c_uint64), ('parts', POINTER(tml_surface_label_part)),
-                ('part_count', c_uint64), ('scratch_size', c_size_t), ('stages', tml_surface_stage * 8),
-                ('stage_count', c_uint32)]
-
-
-class tml_surface_piece(Structure):
-    _fields_ = [('part', c_uint32), ('value', c_double), ('label', c_uint64), ('layer_first', c_uint64),
-                ('layer_count', c_uint64), ('vertex_first', c_uint64), ('triangle_first', c_uint64),
-                ('mesh', tml_mesh)]
-
-
-class tml_surface_slabs_desc(Structure):
-    _fields_ = [('surface', POINTER(tml_surface_desc)), ('boundaries', POINTER(tml_surface_labels_desc)),
-                ('type', c_uint32), ('has_mask', c_bool), ('attribute_type', c_uint32),
-                ('field_values', tml_buffer * 8),
-                ('read', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, c_void_p)),
-                ('map', CFUNCTYPE(c_int, c_void_p, c_int, c_uint64, c_uint64, POINTER(c_void_p))),
-                ('write', CFUNCTYPE(c_int, c_void_p, POINTER(tml_surface_piece))), ('user', c_void_p),
-                ('memory', c_uint64), ('slab_layers', c_uint64), ('layer_first', c_uint64), ('layer_count', c_uint64),
-                ('before', POINTER(tml_mesh_part)), ('components', c_bool)]
 
 
 class tml_load_desc(Structure):
@@ -536,9 +526,8 @@ class tml_surface_saved(Structure):
 
 
 class tml_surface_whole(Structure):
-    _fields_ = [('surface', tml_surface_result), ('labels', tml_surface_labels_result), ('is_empty', c_bool),
-                ('failed', c_int), ('seconds', c_double), ('stages', tml_surface_stage * 4),
-                ('stage_count', c_uint32), ('field_values', tml_buffer * 8)]
+    _fields_ = [('surface', tml_surface_result), ('is_empty', c_bool), ('failed', c_int), ('seconds', c_double),
+                ('stages', tml_surface_stage * 4), ('stage_count', c_uint32), ('field_values', tml_buffer * 8)]
 
 
 class tml_volume(Structure):
@@ -633,8 +622,7 @@ FUNCTIONS = {
     'tml_subdivider_destroy': (None, [c_void_p, c_void_p]),
     'tml_surface': (c_int, [c_void_p, POINTER(tml_surface_desc), POINTER(tml_surface_result)]),
     'tml_surface_free': (None, [c_void_p, POINTER(tml_surface_result)]),
-    'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_labels_result)]),
-    'tml_surface_labels_free': (None, [c_void_p, POINTER(tml_surface_labels_result)]),
+    'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_result)]),
     'tml_surface_save': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_save_desc), POINTER(tml_surface_saved)]),
     'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),
     'tml_tree_cast': (c_int, [c_void_p, POINTER(tml_tree_cast_desc)]),

@@ -150,6 +150,6 @@ def labels_to_file(path: Path, volume: Any, *, shape: Sequence[int] | None = Non
         volume = samples.labels(context_of(context))  # whole, in memory
     shape, dtype = _source(volume, shape, dtype)
     desc = boundaries_of(shape, dtype, labels, between, background, grid=samples.grid(shape),
-                         no_background=inner, caps=caps, smooth=smooth, relaxation=relaxation, bound=bound, quads=quads)
+                         inner_only=inner, caps=caps, smooth=smooth, relaxation=relaxation, bound=bound, quads=quads)
     return _to_file(path, volume, shape, dtype, context_of(context), memory, up, samples.base, desc, quads,
-                    boundaries=ctypes.pointer(desc))
+                    boundaries=ctypes.cast(ctypes.pointer(desc), ctypes.c_void_p))

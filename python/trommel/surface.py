@@ -461,11 +461,11 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
     [7, 9]
     """
     samples = Samples(volume, spacing, origin, direction, slope, intercept)
-    context, result = context_of(context), c.tml_surface_labels_result()
+    context, result = context_of(context), c.tml_surface_result()
     values = samples.labels(context)
     desc = boundaries_of(values.shape, values.dtype, labels, between, background, caps=caps, smooth=smooth,
-                         grid=samples.grid(values.shape), no_background=inner,
-                         relaxation=relaxation, bound=bound, separate=separate, manifold=manifold)
+                         grid=samples.grid(values.shape), inner_only=inner,
+                         relaxation=relaxation, bound=bound, sharing=_sharing(separate, manifold))
     with Buffers(context) as buffers:
         desc.volume = buffers.input(values.reshape(-1), on_host=True)
         try:
@@ -477,11 +477,17 @@ def surface_labels(volume: Any, *, labels: ArrayLike | None = None, background: 
             for part in result.parts[:result.part_count]:
                 mesh.parts.append({"value": int(np.uint64(part.label).astype(values.dtype)),
                                    "vertices": slice(part.vertex_first, part.vertex_first + part.vertex_count),
-                                   "faces": slice(part.face_first, part.face_first + part.face_count)})
+                                   "faces": slice(part.triangle_first, part.triangle_first + part.triangle_count)})
             result.owned = 0  # the arrays own the buffers
         finally:
-            lib.tml_surface_labels_free(context._handle.pointer, result)
+            lib.tml_surface_free(context._handle.pointer, result)
     return mesh
+
+
+def _sharing(separate, manifold):
+    if manifold and not separate:
+        raise InvalidArgument("INVALID_ARGUMENT", "manifold: needs separate=True; shared vertices are not split")
+    return c.TML_LABELS_MANIFOLD if manifold else c.TML_LABELS_SEPARATE if separate else c.TML_LABELS_SHARED
 
 
 def boundaries_of(shape, dtype, labels, between, background, **fields):

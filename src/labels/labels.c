@@ -44,16 +44,17 @@ static tml_status resolve_labels(tml_context *tml, const tml_surface_labels_desc
         status = check_label(tml, plan->type, "desc.between", i, desc->between[i]);
     if (status == TML_OK && desc->between && desc->between[0] == desc->between[1])
         return invalid(tml, "desc.between has the same label twice, needs two");
-    if (status == TML_OK && desc->separate && (desc->between || desc->no_background))
-        return invalid(tml, "desc.separate goes with neither desc.between nor desc.no_background, "
-                            "which leave meshes open");
-    if (status == TML_OK && desc->manifold && !desc->separate)
-        return invalid(tml, "desc.manifold needs desc.separate: shared vertices are not split");
+    if (status == TML_OK && (unsigned)desc->sharing > TML_LABELS_MANIFOLD)
+        return invalid(tml, "desc.sharing is none of TML_LABELS_...");
+    if (status == TML_OK && desc->sharing != TML_LABELS_SHARED &&
+        (desc->between || desc->inner_only))
+        return invalid(tml, "desc.sharing is not TML_LABELS_SHARED, and goes with neither "
+                            "desc.between nor desc.inner_only, which leave meshes open");
     plan->background = desc->background;
     plan->chosen = desc->labels;
     plan->chosen_count = desc->label_count;
     plan->between = desc->between;
-    plan->no_background = desc->no_background;
+    plan->inner_only = desc->inner_only;
     return status;
 }
 
@@ -129,7 +130,7 @@ static void fill_constants(nets_plan *plan)
         nets_store(&words[NETS_PATTERN], i, plan->sample_size, plan->background);
     words[NETS_FLIP] = plan->axes.flip_winding;
     words[NETS_CHOOSES] = plan->chosen != NULL;
-    words[NETS_NO_BACK] = plan->no_background;
+    words[NETS_NO_BACK] = plan->inner_only;
     words[NETS_HAS_BETWEEN] = plan->between != NULL;
 }
 
@@ -164,9 +165,9 @@ tml_status nets_resolve(tml_context *tml, const tml_surface_labels_desc *desc, t
     memcpy(plan->dims, grid.dims, sizeof plan->dims);
     for (int c = 0; c < 3; c++)
         plan->axes.origin[c] += 0.0; /* no -0, whatever is added to it */
-    plan->pad = desc->caps || desc->separate;
-    plan->separate = desc->separate;
-    plan->manifold = desc->manifold;
+    plan->separate = desc->sharing != TML_LABELS_SHARED;
+    plan->manifold = desc->sharing == TML_LABELS_MANIFOLD;
+    plan->pad = desc->caps || plan->separate;
     for (int a = 0; a < 3; a++)
         plan->size[a] = plan->box.count[a] + 2 * plan->pad;
     plan->face_layers[1] = nets_cells(plan, 2);
@@ -196,7 +197,7 @@ typedef struct nets_outputs {
 } nets_outputs;
 
 static void describe_outputs(const tml_surface_labels_desc *desc, const nets_plan *plan,
-                             tml_surface_labels_result *result, nets_outputs *out)
+                             tml_surface_result *result, nets_outputs *out)
 {
     const tml_type index = plan->indices64 ? TML_U64 : TML_U32;
     const surface_output list[OUTPUTS] = {
@@ -210,13 +211,13 @@ static void describe_outputs(const tml_surface_labels_desc *desc, const nets_pla
                          .wanted = true,
                          .given = desc->mesh.indices,
                          .type = plan->quads ? TML_VEC(index, 4) : TML_VEC(index, 3),
-                         .count = result->face_count,
+                         .count = result->triangle_count,
                          .result = &result->mesh.indices},
         [OUT_LABELS] = {.field = "desc.face_labels",
                         .wanted = true,
                         .given = desc->face_labels,
                         .type = TML_VEC(plan->type, 2),
-                        .count = result->face_count,
+                        .count = result->triangle_count,
                         .result = &result->face_labels}};
     memcpy(out->list, list, sizeof list);
     for (int i = 0; i < OUTPUTS; i++)
@@ -287,13 +288,13 @@ tml_status nets_place_and_emit(nets_plan *plan)
 
 static tml_status count_on_host(nets_plan *plan)
 {
-    tml_surface_labels_result *out = plan->result;
+    tml_surface_result *out = plan->result;
     tml_status status = nets_run_step(plan, 0, 0.2, nets_on_host->count);
     if (status != TML_OK)
         return status;
     out->vertex_count = nets_vertices(plan, &plan->kept);
-    out->face_count = nets_faces(plan, &plan->kept) * nets_rows(plan);
-    return plan->separate && out->face_count
+    out->triangle_count = nets_faces(plan, &plan->kept) * nets_rows(plan);
+    return plan->separate && out->triangle_count
                ? nets_run_step(plan, 0.2, 0.25, nets_on_host->count_parts)
                : TML_OK;
 }
@@ -306,10 +307,18 @@ static tml_status write_on_host(nets_plan *plan, nets_outputs *outputs)
     return status;
 }
 
+/* The bits of those that the call made, in a result's order. */
+static uint32_t owned_outputs(const surface_output list[OUTPUTS])
+{
+    return (uint32_t)list[OUT_POSITIONS].created << SURFACE_OUT_VERTICES |
+           (uint32_t)list[OUT_INDICES].created << SURFACE_OUT_INDICES |
+           (uint32_t)list[OUT_LABELS].created << SURFACE_OUT_LABELS;
+}
+
 static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc, bool on_device)
 {
     tml_context *tml = plan->tml;
-    tml_surface_labels_result *out = plan->result;
+    tml_surface_result *out = plan->result;
     nets_outputs outputs = {0};
     tml_status status = TML_OK;
     if (plan->words)
@@ -322,12 +331,12 @@ static tml_status extract(nets_plan *plan, const tml_surface_labels_desc *desc, 
                          out->vertex_count);
     describe_outputs(desc, plan, out, &outputs);
     status = surface_outputs_make(tml, CALL, outputs.list, OUTPUTS);
-    if (status == TML_OK && out->face_count)
+    if (status == TML_OK && out->triangle_count)
         status = on_device ? nets_device_write(plan, out->mesh.positions, out->mesh.indices,
                                                out->face_labels)
                            : write_on_host(plan, &outputs);
     if (status == TML_OK)
-        out->owned = surface_outputs_owned(outputs.list, OUTPUTS);
+        out->owned = owned_outputs(outputs.list);
     else
         surface_outputs_destroy(tml, outputs.list, OUTPUTS);
     return status;
@@ -354,12 +363,12 @@ static tml_status extract_on_device(nets_plan *plan, const tml_surface_labels_de
     *is_done = status != TML_ERROR_OUT_OF_MEMORY && status != TML_ERROR_OUT_OF_DEVICE_MEMORY;
     if (*is_done)
         return status;
-    *plan->result = (tml_surface_labels_result){.owned = 0};
+    *plan->result = (tml_surface_result){.owned = 0};
     return TML_OK;
 }
 
 static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_desc *desc,
-                                    tml_surface_labels_result *out)
+                                    tml_surface_result *out)
 {
     double progress = 0;
     nets_plan plan = {
@@ -380,33 +389,18 @@ static tml_status surface_labels_of(tml_context *tml, const tml_surface_labels_d
         status = extract_on_host(&plan, desc);
     if (status != TML_OK) { /* CAPACITY: the caller gets the counts */
         tml_free(tml, out->parts, out->part_count * sizeof *out->parts);
-        const tml_surface_labels_result counts = {.vertex_count = out->vertex_count,
-                                                  .face_count = out->face_count};
-        *out = status == TML_ERROR_CAPACITY ? counts : (tml_surface_labels_result){.owned = 0};
+        const tml_surface_result counts = {.vertex_count = out->vertex_count,
+                                           .triangle_count = out->triangle_count};
+        *out = status == TML_ERROR_CAPACITY ? counts : (tml_surface_result){.owned = 0};
     }
     return status;
 }
 
 tml_status tml_surface_labels(tml_context *tml, const tml_surface_labels_desc *desc,
-                              tml_surface_labels_result *out)
+                              tml_surface_result *out)
 {
     if (out)
-        *out = (tml_surface_labels_result){.owned = 0};
+        *out = (tml_surface_result){.owned = 0};
     tml_status status = TML_ENTER(tml, desc, out);
     return status ? status : tml_leave(tml, surface_labels_of(tml, desc, out));
-}
-
-void tml_surface_labels_free(tml_context *tml, tml_surface_labels_result *result)
-{
-    if (TML_ENTER(tml, result) != TML_OK)
-        return;
-    const tml_buffer buffers[OUTPUTS] = {[OUT_POSITIONS] = result->mesh.positions,
-                                         [OUT_INDICES] = result->mesh.indices,
-                                         [OUT_LABELS] = result->face_labels};
-    for (int i = 0; i < OUTPUTS; i++)
-        if (result->owned >> i & 1)
-            tml_buffer_destroy(tml, buffers[i]);
-    tml_free(tml, result->parts, result->part_count * sizeof *result->parts);
-    *result = (tml_surface_labels_result){.owned = 0};
-    (void)tml_leave(tml, TML_OK);
 }

@@ -49,7 +49,7 @@ typedef struct nets_plan {
     const uint64_t *chosen; /* ascending; NULL: all labels */
     uint64_t chosen_count;
     const uint64_t *between; /* faces of other pairs are left out; NULL: none is */
-    bool no_background;
+    bool inner_only;
 
     uint32_t moves; /* of all vertices: two an iteration */
     /* of moves 0, 1 ...: of the way to the neighbours' mean; then the same again */
@@ -74,7 +74,7 @@ typedef struct nets_plan {
     void *indices;
     unsigned char *face_labels;
 
-    tml_surface_labels_result *result;
+    tml_surface_result *result;
     uint64_t memory;                   /* of nets_alloc, in use */
     double call_from, call_to;         /* this net's share of the call's progress */
     double progress_from, progress_to; /* of the step in progress */
@@ -197,7 +197,7 @@ static inline bool nets_is_first(const nets_plan *plan, uint64_t a, uint64_t b)
 /* Is a face between these labels written? */
 static inline bool nets_keeps(const nets_plan *plan, uint64_t a, uint64_t b)
 {
-    if (plan->no_background && (a == plan->background || b == plan->background))
+    if (plan->inner_only && (a == plan->background || b == plan->background))
         return false;
     const uint64_t *pair = plan->between;
     return !pair || (a == pair[0] && b == pair[1]) || (a == pair[1] && b == pair[0]);

@@ -153,7 +153,7 @@ typedef struct nets_device nets_device;
 
 static bool selects(const nets_plan *plan)
 {
-    return plan->between || plan->no_background;
+    return plan->between || plan->inner_only;
 }
 
 /* A buffer from the counts to the faces. */
@@ -444,7 +444,7 @@ tml_status nets_device_count(nets_plan *plan, tml_buffer volume)
     d->all = totals[1];
     d->faces = totals[2];
     plan->result->vertex_count = d->kept;
-    plan->result->face_count = d->faces * nets_rows(plan);
+    plan->result->triangle_count = d->faces * nets_rows(plan);
     return status;
 }
 

@@ -10,8 +10,8 @@
 enum { NETS_SLAB_OUTPUTS = 3 };
 typedef struct nets_slab {
     nets_plan plan;
-    tml_surface_labels_result result; /* its stages and scratch_size */
-    uint64_t cells[2];                /* own layers of cells, in plan's, first and end */
+    tml_surface_result result; /* its stages and scratch_size */
+    uint64_t cells[2];         /* own layers of cells, in plan's, first and end */
     uint64_t vertex_count, face_count;
     float *positions; /* of own vertices; indices and labels are plan's */
     void *outputs[NETS_SLAB_OUTPUTS];
@@ -118,7 +118,7 @@ static void nets_slab_free(nets_slab *slab)
 static tml_status nets_slabs_check(tml_context *tml, const tml_surface_slabs_desc *desc)
 {
     const tml_surface_labels_desc *net = desc->boundaries;
-    if (net->separate)
+    if (net->sharing != TML_LABELS_SHARED)
         return slab_error(tml, TML_ERROR_UNSUPPORTED,
                           "desc.boundaries asks for separate; tml_surface_labels makes them");
     if (net->quads && desc->components)
@@ -138,7 +138,7 @@ static tml_status nets_slabs_check(tml_context *tml, const tml_surface_slabs_des
 static uint64_t nets_slabs_scratch_size(slab_producer *p, uint64_t held)
 {
     const nets_plan *plan = &((nets_slabs *)p->state)->whole;
-    const uint64_t selects = plan->between || plan->no_background;
+    const uint64_t selects = plan->between || plan->inner_only;
     const uint64_t planes = 3 + (plan->chosen != NULL) + 3 * selects;
     return held * plan->size[1] * (planes * plan->words * sizeof(nets_word) + 8 * (1 + selects));
 }

@@ -55,9 +55,9 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
             "desc.surface asks for all_labels, largest_component, collapse or "
             "drop_degenerate, which need the whole volume or mesh; tml_surface has it");
     if (SURFACE_LAYOUTS &&
-        (surface->vertex_stride || surface->octahedral_normals || surface->indices16))
+        (surface->layout.stride || surface->layout.octahedral_normals || surface->layout.indices16))
         return slab_error(tml, TML_ERROR_UNSUPPORTED,
-                          "desc.surface asks for vertex_stride, octahedral_normals or indices16; "
+                          "desc.surface.layout asks for stride, octahedral_normals or indices16; "
                           "pieces are packed arrays");
     if (surface->cells)
         return slab_error(tml, TML_ERROR_UNSUPPORTED,

@@ -63,8 +63,8 @@ static void gather_block(void *argument, uint32_t block)
         for (uint64_t i = 3 * first; i < 3 * end; i++, to += n) {
             uint64_t vertex = job->triangles[i];
             const float *from =
-                vertex >= piece->vertex_first
-                    ? arrays[a] + n * (vertex - piece->vertex_first)
+                vertex >= piece->part.vertex_first
+                    ? arrays[a] + n * (vertex - piece->part.vertex_first)
                     : (const float *)carry->waiting[a].memory + n * (vertex - carry->vertex_first);
             memcpy(to, from, n * sizeof *to);
         }
@@ -85,7 +85,7 @@ static void complete_block(void *argument, uint32_t block)
     soup_job *job = argument;
     const tml_surface_piece *piece = job->piece;
     const uint64_t *corner = piece->mesh.indices;
-    const uint64_t vertex_end = piece->vertex_first + piece->mesh.vertex_count;
+    const uint64_t vertex_end = piece->part.vertex_first + piece->mesh.vertex_count;
     const uint64_t first = (uint64_t)block * BLOCK, end = TML_MIN_OF(first + BLOCK, job->count);
     uint64_t i = 3 * first;
     while (i < 3 * end && corner[i] < vertex_end)
@@ -113,11 +113,11 @@ static tml_status carry_keep(tml_context *tml, soup_carry *carry, const tml_surf
     const tml_mesh *mesh = &piece->mesh;
     uint64_t count = mesh->triangle_count - first;
     const uint64_t *corners = count ? (const uint64_t *)mesh->indices + 3 * first : NULL;
-    uint64_t low = piece->vertex_first + mesh->vertex_count;
+    uint64_t low = piece->part.vertex_first + mesh->vertex_count;
     for (uint64_t i = 0; i < 3 * count; i++)
         low = TML_MIN_OF(low, corners[i]);
-    assert(low >= piece->vertex_first);
-    uint64_t skipped = low - piece->vertex_first;
+    assert(low >= piece->part.vertex_first);
+    uint64_t skipped = low - piece->part.vertex_first;
     const float *arrays[SOUP_ARRAYS];
     piece_arrays(&piece->mesh, arrays);
     carry->triangle_count = 0; /* stays 0 on failure */
@@ -159,8 +159,10 @@ tml_status soup_carry_add(tml_context *tml, soup_carry *carry, const tml_surface
     gather_corners(tml, carry, piece, carry->triangles, waited, 0);
     gather_corners(tml, carry, piece, piece->mesh.indices, complete, waited);
     *out = *piece;
-    out->vertex_first = 3 * carry->done;
-    out->triangle_first = carry->done;
+    out->part.vertex_first = 3 * carry->done;
+    out->part.vertex_count = 3 * count;
+    out->part.triangle_first = carry->done;
+    out->part.triangle_count = count;
     tml_mesh *soup = &out->mesh;
     soup->vertex_count = 3 * count;
     soup->triangle_count = count;

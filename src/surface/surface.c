@@ -216,11 +216,12 @@ static tml_status check_indices16(tml_context *tml, const surface_layout *layout
 {
     if (!layout->indices16 || vertex_count <= SURFACE_VERTICES16)
         return TML_OK;
-    return tml_error(tml, TML_ERROR_CAPACITY,
-                     "tml_surface: %" PRIu64
-                     " vertices; desc.indices16 numbers at most %d; leave it out, or surface a "
-                     "region at a time",
-                     vertex_count, SURFACE_VERTICES16);
+    return tml_error(
+        tml, TML_ERROR_CAPACITY,
+        "tml_surface: %" PRIu64
+        " vertices; desc.layout.indices16 numbers at most %d; leave it out, or surface a "
+        "region at a time",
+        vertex_count, SURFACE_VERTICES16);
 }
 
 /* A soup has three vertices a triangle. */
@@ -317,7 +318,7 @@ double surface_part_value(const surface_plan *plan, const surface_part *part)
 {
     if (!plan->labels)
         return part->iso;
-    return tml_type_is_signed(plan->type) ? (double)(int64_t)part->label : (double)part->label;
+    return surface_label_value(tml_type_is_signed(plan->type), part->label);
 }
 
 static size_t parts_size(uint32_t count)
@@ -487,12 +488,13 @@ tml_status tml_surface(tml_context *tml, const tml_surface_desc *desc, tml_surfa
 
 static void result_free(tml_context *tml, tml_surface_result *result)
 {
-    const tml_buffer buffers[SURFACE_OUTS] = {[SURFACE_OUT_VERTICES] = result->mesh.positions,
-                                              [SURFACE_OUT_NORMALS] = result->mesh.normals,
-                                              [SURFACE_OUT_VALUES] = result->mesh.values,
-                                              [SURFACE_OUT_INDICES] = result->mesh.indices,
-                                              [SURFACE_OUT_CELLS] = result->triangle_cells};
-    for (int i = 0; i < SURFACE_OUTS; i++)
+    const tml_buffer buffers[] = {[SURFACE_OUT_VERTICES] = result->mesh.positions,
+                                  [SURFACE_OUT_NORMALS] = result->mesh.normals,
+                                  [SURFACE_OUT_VALUES] = result->mesh.values,
+                                  [SURFACE_OUT_INDICES] = result->mesh.indices,
+                                  [SURFACE_OUT_CELLS] = result->triangle_cells,
+                                  [SURFACE_OUT_LABELS] = result->face_labels};
+    for (size_t i = 0; i < TML_ARRAY_SIZE(buffers); i++)
         if (result->owned >> i & 1)
             tml_buffer_destroy(tml, buffers[i]);
     surface_seams_free(tml, result->seams, result->part_count);

@@ -22,6 +22,12 @@ static inline uint64_t surface_label(tml_type type, uint64_t bits)
                                     : bits << unused >> unused;
 }
 
+/* The nearest double to a label. */
+static inline double surface_label_value(bool is_signed, uint64_t label)
+{
+    return is_signed ? (double)(int64_t)label : (double)label;
+}
+
 static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
 {
     return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
@@ -69,6 +75,17 @@ typedef struct surface_axes {
 tml_status surface_check_axes(tml_context *tml, const char *call, const tml_grid *grid,
                               const double position_origin[3], bool flip, surface_axes *out);
 
+/* Outputs, by their bits in tml_surface_result.owned. SURFACE_OUTS: those of a surface; the labels
+ * are those of a net. */
+enum {
+    SURFACE_OUT_VERTICES,
+    SURFACE_OUT_NORMALS,
+    SURFACE_OUT_VALUES,
+    SURFACE_OUT_INDICES,
+    SURFACE_OUT_CELLS,
+    SURFACE_OUTS,
+    SURFACE_OUT_LABELS = SURFACE_OUTS
+};
 /* An output that the desc may give: src/surface/surface_outputs.c */
 typedef struct surface_output {
     const char *field;

@@ -230,7 +230,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_desc *desc
     tml_surface_result mesh = {0};
     whole.soup = false;
     whole.indices64 = job->plan.indices64;
-    whole.indices16 = false; /* there may be too many vertices */
+    whole.layout.indices16 = false; /* there may be too many vertices */
     if (job->plan.device.iso) {
         float iso;
         tml_status status = tml_buffer_read_range(tml, desc->iso_buffer, desc->iso_index, 1, &iso);

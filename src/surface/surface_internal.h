@@ -266,15 +266,6 @@ tml_status surface_check_topology(tml_context *tml, const char *call, const tml_
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);
 
-/* Outputs of a surface. */
-enum {
-    SURFACE_OUT_VERTICES,
-    SURFACE_OUT_NORMALS,
-    SURFACE_OUT_VALUES,
-    SURFACE_OUT_INDICES,
-    SURFACE_OUT_CELLS,
-    SURFACE_OUTS
-};
 /* What desc asks for. */
 surface_layout surface_layout_wanted(const tml_surface_desc *desc);
 /* slots->layout: of the outputs. own: none that the caller gave. */

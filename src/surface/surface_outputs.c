@@ -90,13 +90,14 @@ surface_layout surface_layout_wanted(const tml_surface_desc *desc)
 {
     if (!SURFACE_LAYOUTS)
         return (surface_layout){0};
-    surface_layout layout = {.octahedral = desc->octahedral_normals,
-                             .indices16 = desc->indices16 && !desc->soup};
-    if (desc->vertex_stride) {
-        layout.stride = desc->vertex_stride;
-        layout.position = desc->position_offset;
-        layout.normal = desc->normal_offset;
-        layout.value = desc->value_offset;
+    const tml_vertex_layout *asked = &desc->layout;
+    surface_layout layout = {.octahedral = asked->octahedral_normals,
+                             .indices16 = asked->indices16 && !desc->soup};
+    if (asked->stride) {
+        layout.stride = asked->stride;
+        layout.position = asked->position_offset;
+        layout.normal = asked->normal_offset;
+        layout.value = asked->value_offset;
     }
     return layout;
 }
@@ -112,50 +113,52 @@ static tml_status check_layout(tml_context *tml, const char *call, const tml_sur
         const char *name;
         bool exists;
         uint32_t at, size;
-    } parts[] = {{"position_offset", true, desc->position_offset, 12},
-                 {"normal_offset", desc->normals != TML_NORMALS_NONE, desc->normal_offset,
+    } parts[] = {{"position_offset", true, desc->layout.position_offset, 12},
+                 {"normal_offset", desc->normals != TML_NORMALS_NONE, desc->layout.normal_offset,
                   surface_normal_size(&layout)},
-                 {"value_offset", plan->attribute != NULL, desc->value_offset, 4}};
-    const uint32_t stride = desc->vertex_stride;
+                 {"value_offset", plan->attribute != NULL, desc->layout.value_offset, 4}};
+    const uint32_t stride = desc->layout.stride;
     if ((stride || layout.octahedral || layout.indices16) && !surface_engine(tml)->emits_layouts)
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
-                         "%s: desc.vertex_stride, octahedral_normals and indices16: %s has packed "
+                         "%s: desc.layout.stride, octahedral_normals and indices16: %s has packed "
                          "arrays of f32 and u32 alone; use the integer path or another engine",
                          call, tml->engine->tier(tml));
-    if (desc->indices16 && desc->indices64)
+    if (desc->layout.indices16 && desc->indices64)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.indices16 and desc.indices64 are both set; choose one", call);
+                         "%s: desc.layout.indices16 and desc.indices64 are both set; choose one",
+                         call);
     if (stride % 4 || stride > 64)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.vertex_stride is %" PRIu32
+                         "%s: desc.layout.stride is %" PRIu32
                          ", needs a multiple of 4, at most 64, or 0 for arrays of their own",
                          call, stride);
     for (size_t i = 0; i < TML_ARRAY_SIZE(parts); i++) {
         const uint32_t at = parts[i].at, size = parts[i].size;
         if (!stride && at)
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "%s: desc.%s is %" PRIu32 ", but without vertex_stride there are no "
+                             "%s: desc.layout.%s is %" PRIu32 ", but without a stride there are no "
                              "records; set it, or leave the offsets 0",
                              call, parts[i].name, at);
         if (!stride || !parts[i].exists)
             continue;
         if (at % 4 || at > stride || size > stride - at)
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "%s: desc.%s is %" PRIu32 ", needs a multiple of 4 with %" PRIu32
-                             " bytes behind it in a vertex_stride of %" PRIu32,
+                             "%s: desc.layout.%s is %" PRIu32
+                             ", needs a multiple of 4 with %" PRIu32
+                             " bytes behind it in a stride of %" PRIu32,
                              call, parts[i].name, at, size, stride);
         for (size_t k = 0; k < i; k++)
             if (parts[k].exists && at < parts[k].at + parts[k].size && parts[k].at < at + size)
-                return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                                 "%s: desc.%s is %" PRIu32 " (%" PRIu32 " bytes) and %s is %" PRIu32
-                                 " (%" PRIu32 "): they overlap; move one",
-                                 call, parts[i].name, at, size, parts[k].name, parts[k].at,
-                                 parts[k].size);
+                return tml_error(
+                    tml, TML_ERROR_INVALID_ARGUMENT,
+                    "%s: desc.layout.%s is %" PRIu32 " (%" PRIu32 " bytes) and %s is %" PRIu32
+                    " (%" PRIu32 "): they overlap; move one",
+                    call, parts[i].name, at, size, parts[k].name, parts[k].at, parts[k].size);
     }
     if (stride &&
         (!tml_buffer_is_none(desc->mesh.normals) || !tml_buffer_is_none(desc->mesh.values)))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: with desc.vertex_stride normals and values are in mesh.positions; "
+                         "%s: with desc.layout.stride normals and values are in mesh.positions; "
                          "leave mesh.normals and mesh.values zeroed",
                          call);
     return TML_OK;

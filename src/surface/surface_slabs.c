@@ -185,13 +185,11 @@ static tml_status piece_write(stream *s, uint32_t number, const slab_layers *at,
     uint64_t v = part->vertex_first;
     tml_mesh_attribute means[TML_MESH_MAX_ATTRIBUTES];
     tml_surface_piece piece = {
-        .part = number,
-        .value = part->value,
-        .label = part->label,
+        .index = number,
+        .part = {part->value, done->vertex_first + done->vertex_count, part->vertex_count,
+                 done->triangle_first + done->triangle_count, part->triangle_count, part->label},
         .layer_first = at->own_first,
         .layer_count = at->own_end - at->own_first,
-        .vertex_first = done->vertex_first + done->vertex_count,
-        .triangle_first = done->triangle_first + done->triangle_count,
         .mesh = *all,
     };
     tml_mesh *mesh = &piece.mesh;
@@ -405,8 +403,8 @@ static tml_status begin_parts(stream *s)
         return slab_error(s->tml, TML_ERROR_OUT_OF_MEMORY, "no memory for the table of parts");
     for (uint32_t p = 0; p < count; p++) {
         const tml_mesh_part *before = s->desc->before ? &s->desc->before[p] : NULL;
-        s->done[p] = (tml_mesh_part){.value = producer->parts[p].value,
-                                        .label = producer->parts[p].label};
+        s->done[p] =
+            (tml_mesh_part){.value = producer->parts[p].value, .label = producer->parts[p].label};
         if (!before)
             continue;
         s->done[p].vertex_first = before->vertex_count;

@@ -27,47 +27,12 @@ static void add_stage(whole_saving *w, const char *name, double start)
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* The parts of separate meshes, one a label, as those of a surface. */
-static tml_status list_parts(whole_saving *w)
-{
-    const tml_surface_labels_result *net = &w->out->labels;
-    tml_type type = TML_TYPE_NONE;
-    tml_mesh_part *parts = tml_alloc_array(w->tml, net->part_count, sizeof *parts);
-    if (!parts)
-        return tml_error(w->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %" PRIu64 " parts",
-                         call, net->part_count);
-    tml_buffer_describe(w->tml, net->face_labels, &type, NULL);
-    for (uint64_t p = 0; p < net->part_count; p++) {
-        const tml_surface_label_part *from = &net->parts[p];
-        parts[p] =
-            (tml_mesh_part){tml_type_is_signed(tml_type_scalar(type)) ? (double)(int64_t)from->label
-                                                                      : (double)from->label,
-                            from->vertex_first,
-                            from->vertex_count,
-                            from->face_first,
-                            from->face_count,
-                            from->label};
-    }
-    w->out->surface.parts = parts;
-    w->out->surface.part_count = (uint32_t)net->part_count;
-    return TML_OK;
-}
-
 /* Labels' boundaries, shared as a mesh of one part, or separate. */
 static tml_status make_boundaries(whole_saving *w)
 {
-    tml_surface_labels_result *net = &w->out->labels;
-    tml_status status = tml_surface_labels(w->tml, w->desc->boundaries, net);
-    if (status != TML_OK)
-        return status;
-    w->out->surface = (tml_surface_result){.mesh = net->mesh,
-                                           .vertex_count = net->vertex_count,
-                                           .triangle_count = net->face_count,
-                                           .active_cells = net->vertex_count,
-                                           .scratch_size = net->scratch_size,
-                                           .stage_count = net->stage_count};
-    memcpy(w->out->surface.stages, net->stages, sizeof net->stages);
-    return net->part_count ? list_parts(w) : TML_OK;
+    tml_status status = tml_surface_labels(w->tml, w->desc->boundaries, &w->out->surface);
+    w->out->surface.active_cells = w->out->surface.vertex_count;
+    return status;
 }
 
 static tml_status make_surface(whole_saving *w)
@@ -171,7 +136,7 @@ static tml_status map_mesh(whole_saving *w)
                 {made->mesh.normals, surface && surface->normals != TML_NORMALS_NONE},
                 {made->mesh.values, surface && !tml_buffer_is_none(surface->attribute)},
                 {made->mesh.indices, !surface || !surface->soup},
-                {w->out->labels.face_labels, false}};
+                {w->out->surface.face_labels, false}};
     tml_status status = TML_OK;
     for (size_t i = 0; i < sizeof from / sizeof *from && status == TML_OK; i++)
         status = map_if_any(w, from[i].is_wanted, from[i].buffer, &arrays[i]);
@@ -192,7 +157,7 @@ static tml_status map_mesh(whole_saving *w)
                        .face_labels = arrays[4],
                        .quads = desc->boundaries && desc->boundaries->quads};
     memcpy(mesh->origin, desc->mesh.origin, sizeof mesh->origin);
-    tml_buffer_describe(w->tml, w->out->labels.face_labels, &label_type, NULL);
+    tml_buffer_describe(w->tml, w->out->surface.face_labels, &label_type, NULL);
     mesh->face_label_type = tml_type_scalar(label_type);
     for (uint32_t i = 0; i < mesh->attribute_count && status == TML_OK; i++) {
         w->attributes[i] = desc->mesh.attributes[i];
@@ -209,7 +174,7 @@ static void unmap_mesh(whole_saving *w)
 {
     const tml_surface_result *made = &w->out->surface;
     const tml_buffer buffers[] = {made->mesh.positions, made->mesh.normals, made->mesh.values,
-                                  made->mesh.indices, w->out->labels.face_labels};
+                                  made->mesh.indices, w->out->surface.face_labels};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         if (!tml_buffer_is_none(buffers[i]))
             tml_buffer_unmap(w->tml, buffers[i]);
@@ -219,12 +184,12 @@ static void unmap_mesh(whole_saving *w)
 }
 
 /* A label's mesh. indices: room for those of the largest one. */
-static tml_status save_label(whole_saving *w, const tml_surface_label_part *part, void *indices)
+static tml_status save_label(whole_saving *w, const tml_mesh_part *part, void *indices)
 {
     char path[IO_PATH_SIZE];
     tml_mesh mesh = w->mesh;
-    const uint64_t corners = mesh.quads ? 4 : 3, first = corners * part->face_first;
-    for (uint64_t i = 0; i < corners * part->face_count; i++) {
+    const uint64_t corners = mesh.quads ? 4 : 3, first = corners * part->triangle_first;
+    for (uint64_t i = 0; i < corners * part->triangle_count; i++) {
         if (mesh.indices64)
             ((uint64_t *)indices)[i] =
                 ((const uint64_t *)mesh.indices)[first + i] - part->vertex_first;
@@ -234,10 +199,10 @@ static tml_status save_label(whole_saving *w, const tml_surface_label_part *part
     }
     mesh.indices = indices;
     mesh.positions += 3 * part->vertex_first;
-    mesh.face_labels =
-        (uint8_t *)mesh.face_labels + 2 * part->face_first * tml_type_size(mesh.face_label_type);
+    mesh.face_labels = (uint8_t *)mesh.face_labels +
+                       2 * part->triangle_first * tml_type_size(mesh.face_label_type);
     mesh.vertex_count = part->vertex_count;
-    mesh.triangle_count = part->face_count;
+    mesh.triangle_count = part->triangle_count;
     if (!tml_path_number(w->path, part->label, tml_type_is_signed(mesh.face_label_type), path,
                          sizeof path))
         return tml_error(w->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: is longer than %d bytes",
@@ -248,10 +213,10 @@ static tml_status save_label(whole_saving *w, const tml_surface_label_part *part
 /* Each label's mesh in a file of its own. */
 static tml_status save_labels(whole_saving *w)
 {
-    const tml_surface_labels_result *net = &w->out->labels;
+    const tml_surface_result *net = &w->out->surface;
     uint64_t most = 0;
     for (uint64_t p = 0; p < net->part_count; p++)
-        most = net->parts[p].face_count > most ? net->parts[p].face_count : most;
+        most = net->parts[p].triangle_count > most ? net->parts[p].triangle_count : most;
     const size_t row =
         (w->mesh.quads ? 4 : 3) * (w->mesh.indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
     void *indices = tml_alloc_array(w->tml, most + 1, row);
@@ -267,7 +232,8 @@ static tml_status save_labels(whole_saving *w)
 
 static tml_status save_mesh(whole_saving *w)
 {
-    const bool is_by_label = w->path && w->desc->boundaries && w->desc->boundaries->separate &&
+    const bool is_by_label = w->path && w->desc->boundaries &&
+                             w->desc->boundaries->sharing != TML_LABELS_SHARED &&
                              tml_path_number(w->path, 0, false, NULL, 0);
     const double start = tml_io_seconds();
     tml_status status = save_fails(&w->out->failed, TML_SIDE_SURFACE, map_mesh(w));
@@ -288,7 +254,6 @@ static tml_status save_mesh(whole_saving *w)
 void tml_surface_whole_free(tml_context *tml, tml_surface_whole *whole)
 {
     tml_surface_free(tml, &whole->surface);
-    tml_surface_labels_free(tml, &whole->labels);
     for (uint32_t i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
         tml_buffer_destroy(tml, whole->field_values[i]);
     memset(whole->field_values, 0, sizeof whole->field_values);

@@ -278,9 +278,14 @@ static tml_status save_separate(conversion *c, const char *path)
     tml_surface_whole made;
     memcpy(whole.mesh.origin, c->labels.position_origin, sizeof whole.mesh.origin);
     tml_status status = tml_surface_save_whole(c->tml, path, &whole, &made);
-    tml_surface_labels_free(c->tml, &made.labels);
-    made.surface.mesh = (tml_mesh_buffers){0};
-    c->out->saved = (tml_surface_saved){made.surface, made.is_empty, made.failed};
+    tml_surface_result counts = made.surface;
+    made.surface.parts = NULL;
+    made.surface.part_count = 0;
+    tml_surface_free(c->tml, &made.surface);
+    counts.mesh = (tml_mesh_buffers){0};
+    counts.face_labels = (tml_buffer){0, 0};
+    counts.owned = 0;
+    c->out->saved = (tml_surface_saved){counts, made.is_empty, made.failed};
     return status;
 }
 
@@ -344,7 +349,7 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
         return tml_error(tml, status, "%s: %s", call, tml_last_error(NULL));
     status = open_sources(&c, path);
     TML_THEN(status, volume_to_mesh_describe(&c));
-    const bool is_separate = c.desc->labels && c.desc->labels->separate;
+    const bool is_separate = c.desc->labels && c.desc->labels->sharing != TML_LABELS_SHARED;
     c.is_in_memory = c.is_in_memory || is_separate;
     TML_THEN(status, load_sources(&c));
     TML_THEN(status, lend_sources(&c));

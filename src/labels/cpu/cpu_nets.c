@@ -348,7 +348,7 @@ static void fill_background(const nets_plan *plan)
 
 static tml_status count(nets_plan *plan)
 {
-    const bool selects = plan->between || plan->no_background;
+    const bool selects = plan->between || plan->inner_only;
     plan->background_row = nets_alloc(plan, plan->box.count[0], plan->sample_size);
     if (plan->chosen)
         plan->members = nets_alloc(plan, plane_words(plan), sizeof *plan->members);

@@ -577,11 +577,14 @@ static tml_status make_slabs(nets_plan *plan, nets_parts *all)
 /* Counts become numbers: of each label in turn, of slab after slab. */
 static tml_status place_parts(nets_plan *plan, nets_parts *all)
 {
-    tml_surface_labels_result *out = plan->result;
+    tml_surface_result *out = plan->result;
     const uint64_t rows = nets_rows(plan);
     part_counts next = {0, 0};
+    if (all->index.count > UINT32_MAX)
+        return tml_error(plan->tml, TML_ERROR_UNSUPPORTED,
+                         "tml_surface_labels: the volume has 2^32 labels or more");
     out->parts = tml_alloc_array(plan->tml, all->index.count, sizeof *out->parts);
-    out->part_count = all->index.count;
+    out->part_count = (uint32_t)all->index.count;
     if (!out->parts && all->index.count)
         return tml_error(plan->tml, TML_ERROR_OUT_OF_MEMORY,
                          "tml_surface_labels: no memory for the table of parts");
@@ -593,12 +596,15 @@ static tml_status place_parts(nets_plan *plan, nets_parts *all)
             next.vertices += here.vertices;
             next.faces += here.faces;
         }
-        out->parts[i] = (tml_surface_label_part){all->index.labels[i], first.vertices,
-                                                 next.vertices - first.vertices, rows * first.faces,
-                                                 rows * (next.faces - first.faces)};
+        out->parts[i] = (tml_mesh_part){surface_label_value(plan->is_signed, all->index.labels[i]),
+                                        first.vertices,
+                                        next.vertices - first.vertices,
+                                        rows * first.faces,
+                                        rows * (next.faces - first.faces),
+                                        all->index.labels[i]};
     }
     out->vertex_count = next.vertices;
-    out->face_count = rows * next.faces;
+    out->triangle_count = rows * next.faces;
     return TML_OK;
 }
 
