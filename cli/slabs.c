@@ -167,46 +167,45 @@ int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_stat
     return cli_fail(tml, status);
 }
 
-tml_surface_save_desc slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
-                                     const slabs_options *options)
+void slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
+                    const slabs_options *options, tml_surface_save_desc *out)
 {
     const bool edits = surface->largest_component || surface->drop_degenerate;
-    tml_surface_save_desc desc = {.slabs = {.surface = options->boundaries ? NULL : surface,
-                                            .boundaries = options->boundaries,
-                                            .write = edits ? NULL : measure_piece,
-                                            .user = s,
-                                            .memory = options->memory,
-                                            .slab_layers = options->layers,
-                                            .components = options->components},
-                                  .mesh = {.team = ranks_team(),
-                                           .comment = "made by " CLI_PROGRAM,
-                                           .up = options->up,
-                                           .edit = edits ? measure_edited : NULL,
-                                           .user = s},
-                                  .volume = s->streams[TML_SURFACE_VOLUME],
-                                  .mask = s->streams[TML_SURFACE_MASK],
-                                  .attribute = s->streams[TML_SURFACE_ATTRIBUTE],
-                                  .counts_first = is_cached(s),
-                                  .keeps_empty = options->may_be_empty};
-    memcpy(desc.mesh.origin, options->origin, sizeof desc.mesh.origin);
+    out->making = TML_MAKE_SLABS;
+    out->slabs.surface = options->boundaries ? NULL : surface;
+    out->slabs.boundaries = options->boundaries;
+    out->slabs.write = edits ? NULL : measure_piece;
+    out->slabs.user = s;
+    out->slabs.memory = options->memory;
+    out->slabs.slab_layers = options->layers;
+    out->slabs.components = options->components;
+    out->file.mesh.comment = "made by " CLI_PROGRAM;
+    out->file.mesh.up = options->up;
+    out->file.edit = edits ? measure_edited : NULL;
+    out->file.user = s;
+    out->file.team = ranks_team();
+    out->volume = s->streams[TML_SURFACE_VOLUME];
+    out->mask = s->streams[TML_SURFACE_MASK];
+    out->attribute = s->streams[TML_SURFACE_ATTRIBUTE];
+    out->count_first = is_cached(s);
+    out->keep_empty = options->may_be_empty;
+    memcpy(out->file.mesh.origin, options->origin, sizeof out->file.mesh.origin);
     s->tml = tml;
     s->measures = (measures){.is_off = options->team || !(options->components || surface->soup)};
-    return desc;
 }
 
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
-              const slabs_options *options, tml_surface_result *result)
+              const slabs_options *options, tml_surface_saved *out)
 {
-    tml_volume_index bricks = {0};
-    tml_surface_saved saved;
-    tml_surface_save_desc desc = slabs_describe(tml, s, surface, options);
-    int code = options->index ? load_index(tml, s, options, &bricks) : CLI_OK;
+    tml_volume_index index = {0};
+    tml_surface_save_desc desc = {0};
+    slabs_describe(tml, s, surface, options, &desc);
+    int code = options->index ? load_index(tml, s, options, &index) : CLI_OK;
     if (code == CLI_OK) {
-        desc.index = options->index ? &bricks : NULL;
-        tml_status status = tml_surface_save(tml, options->output, &desc, &saved);
-        *result = saved.surface;
-        code = slabs_end(tml, s, options, status, saved.failed, saved.is_empty);
+        desc.index = options->index ? &index : NULL;
+        tml_status status = tml_surface_save(tml, options->output, &desc, out);
+        code = slabs_end(tml, s, options, status, out->failed, out->is_empty);
     }
-    tml_volume_index_free(tml, &bricks);
+    tml_volume_index_free(tml, &index);
     return code;
 }

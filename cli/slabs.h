@@ -47,10 +47,10 @@ typedef struct slabs_options {
         *boundaries; /* instead of the surface, whose region it has; or NULL */
 } slabs_options;
 
-/* How tml_surface_save is to save a surface, with what measures the mesh meanwhile in s. surface:
- * as for tml_surface_slabs. */
-tml_surface_save_desc slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
-                                     const slabs_options *options);
+/* How tml_surface_save is to save a surface in slabs, with what measures the mesh meanwhile in s.
+ * surface: as for tml_surface_slabs. What is not set in out stays. */
+void slabs_describe(tml_context *tml, slabs *s, const tml_surface_desc *surface,
+                    const slabs_options *options, tml_surface_save_desc *out);
 /* What came of it: prints what is wrong and returns an exit code. */
 int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_status status,
               tml_side failed, bool is_empty);
@@ -58,7 +58,7 @@ int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_stat
  * processes, each takes some layers, and the result is that of all. Prints what is wrong and
  * returns an exit code. */
 int slabs_run(tml_context *tml, slabs *s, const tml_surface_desc *surface,
-              const slabs_options *options, tml_surface_result *result);
+              const slabs_options *options, tml_surface_saved *out);
 void slabs_close(slabs *s);
 
 #endif

@@ -20,11 +20,11 @@ static void read_attributes(const io_file *file, const tml_points *without)
         if (points.count != without->count || points.attribute_count != without->attribute_count)
             abort();
         for (uint32_t i = 0; i < count && points.count; i++) { /* the first of a name */
-            const tml_point_attribute *a = &points.attributes[i];
+            const tml_mesh_attribute *a = &points.attributes[i];
             bool is_first = true;
             for (uint32_t k = 0; k < i; k++)
                 is_first = is_first && strcasecmp(a->name, points.attributes[k].name) != 0;
-            if (is_first && !a->values)
+            if (is_first && !a->data)
                 abort();
         }
     }

@@ -335,14 +335,13 @@ static void run_points_to_mesh(fault_run *r)
     const tml_points_mesh_desc desc = {
         .kind = TML_POINTS_ANISOTROPIC,
         .field = {.radius = 0.02, .grid.spacing = {0.02, 0.02, 0.02}},
-        .smooth = 1,
-        .components = true};
-    tml_points_mesh_result result;
+        .save = {.slabs.components = true, .smooth = 1}};
+    tml_surface_saved result;
     memset(&result, 0, sizeof result);
     FAULT_DO(r, tml_points_to_mesh(r->tml, test_data("points/bunny397.pcd"), place_of("points.ply"),
-                                   &desc, &result));
-    FAULT_CHECK((result.whole.surface.triangle_count > 0) == (r->status == TML_OK));
-    tml_points_mesh_free(r->tml, &result);
+                                   &desc, NULL, NULL, &result));
+    FAULT_CHECK((result.surface.triangle_count > 0) == (r->status == TML_OK));
+    tml_surface_saved_free(r->tml, &result);
     take_file(r, "points.ply");
 }
 
@@ -379,22 +378,21 @@ static void run_mesh_stream(fault_run *r)
         {.vertex_count = piece.vertex_count, .triangle_count = piece.triangle_count}};
     for (int i = 0; i < 2 * MESH_NAMES && r->status == TML_OK; i++) {
         const char *name = mesh_names[i % MESH_NAMES], *path = place_of(name);
-        tml_mesh_stream_desc desc = {
-            .normals = true, .values = true, .attributes = &velocity, .attribute_count = 1};
+        tml_mesh_stream_desc desc = {.mesh = piece};
         if (i == 0) {
             desc.edit = edit_mesh;
             desc.user = r->tml;
         }
         if (i >= MESH_NAMES) { /* in place, where the format allows */
-            desc.parts = counts;
-            desc.part_count = 2;
+            desc.mesh.parts = counts;
+            desc.mesh.part_count = 2;
         }
         tml_mesh_stream *stream = NULL;
         FAULT_DO(r, tml_mesh_stream_open(r->tml, path, &desc, &stream));
         FAULT_CHECK((stream != NULL) == (r->status == TML_OK));
         if (stream) {
             for (uint32_t part = 0; part < 3; part++)
-                FAULT_DO(r, tml_mesh_stream_add(stream, part % 2, &piece));
+                FAULT_DO(r, tml_mesh_stream_write(stream, part % 2, &piece));
             r->status = tml_mesh_stream_finish(stream, r->status);
         }
         take_file(r, name);

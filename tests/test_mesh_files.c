@@ -695,17 +695,16 @@ TEST(stl_far_from_zero_is_told)
         }
         for (int is_soup = 0; is_soup < 2; is_soup++) {
             tml_mesh_stream *stream;
-            const tml_mesh_part part = {.vertex_count = 3, .triangle_count = 1};
-            const tml_mesh_stream_desc desc = {.soup = is_soup,
-                                               .origin = {cases[i].origin, 0, 5},
-                                               .parts = &part,
-                                               .part_count = 1};
+            tml_mesh_part part = {.vertex_count = 3, .triangle_count = 1};
+            const tml_mesh_stream_desc desc = {
+                .mesh = {.origin = {cases[i].origin, 0, 5}, .parts = &part, .part_count = 1},
+                .soup = is_soup};
             tml_mesh piece = mesh;
             piece.indices = is_soup ? NULL : indices;
             message[0] = '\0';
             if (!CHECK_OK(tml, tml_mesh_stream_open(tml, path, &desc, &stream)))
                 continue;
-            CHECK_OK(tml, tml_mesh_stream_finish(stream, tml_mesh_stream_add(stream, 0, &piece)));
+            CHECK_OK(tml, tml_mesh_stream_finish(stream, tml_mesh_stream_write(stream, 0, &piece)));
             CHECK(!cases[i].is_told == !strstr(message, "STL holds floats, which are"));
         }
     }

@@ -673,7 +673,7 @@ TEST(a_missing_attribute_is_nan)
         if (CHECK_OK(tml, parse_strictly(tml, text, false, all, k, &points))) {
             CHECK_EQ_U64(points.count, 4);
             CHECK(!k == !strstr(message, "2 numbers of attributes missing"));
-            const float *a = points.attributes[1].values;
+            const float *a = points.attributes[1].data;
             CHECK(k ? a && a[0] == 5 && isnan(a[1]) && isnan(a[2]) && a[3] == 6 : !a);
             tml_points_free(tml, &points);
         }
@@ -706,7 +706,7 @@ TEST(all_attributes_at_once)
         CHECK_EQ_U64(points.attribute_count, many ? 33 : 3);
         uint32_t numbers = 0;
         for (uint32_t i = 0; i < points.attribute_count; i++)
-            numbers += points.attributes[i].values ? points.attributes[i].components : 0;
+            numbers += points.attributes[i].data ? points.attributes[i].components : 0;
         CHECK_EQ_U64(numbers, many ? 32 : 7);
         CHECK(!many == !strstr(message, "attributes are left out"));
         CHECK_STATUS(parse_strictly(tml, file, true, all, 1, &back),
@@ -721,7 +721,7 @@ TEST(all_attributes_at_once)
             CHECK_NEAR(back.values[1], 9, 0);
             for (uint32_t i = 0; i < 3; i++) {
                 const char *name = (const char *const[]){"color", "normal", "heat"}[i];
-                const tml_point_attribute *a = NULL, *b = NULL;
+                const tml_mesh_attribute *a = NULL, *b = NULL;
                 for (uint32_t k = 0; k < points.attribute_count; k++)
                     if (strcmp(points.attributes[k].name, name) == 0)
                         a = &points.attributes[k];
@@ -730,7 +730,7 @@ TEST(all_attributes_at_once)
                         b = &back.attributes[k];
                 if (CHECK(a && b) && CHECK_EQ_U64(a->components, b->components))
                     for (uint32_t c = 0; c < 2 * a->components; c++)
-                        CHECK_NEAR(a->values[c], b->values[c], 1e-6);
+                        CHECK_NEAR(a->data[c], b->data[c], 1e-6);
             }
             tml_points_free(tml, &back);
         }
@@ -842,7 +842,7 @@ static void check_attributes_and_beginnings(const bytes *file, const char *what)
     tml_points points;
     tml_io_open_memory(tml, "tml_points_load", "test", file->data, file->size, &memory);
     if (CHECK_OK(tml, tml_points_read_attributes(&memory, names, 1, &points))) {
-        const float *v = points.attributes[0].values;
+        const float *v = points.attributes[0].data;
         CHECK_STR(points.attributes[0].name, "v");
         for (uint64_t i = 0; v && i < 3 * points.count; i++)
             CHECK_NEAR((double)v[i], 10 * (double)(i % 3) + (double)(i / 3), 0);
@@ -1265,9 +1265,9 @@ static void check_attribute(const char *text, const char *name, uint32_t compone
     const float *found = NULL;
     for (uint32_t a = 0; a < points.attribute_count; a++) {
         bool is_it = strcasecmp(points.attributes[a].name, name) == 0;
-        CHECK(is_it == (points.attributes[a].values != NULL));
+        CHECK(is_it == (points.attributes[a].data != NULL));
         if (is_it && CHECK_EQ_U64(points.attributes[a].components, components))
-            found = points.attributes[a].values;
+            found = points.attributes[a].data;
     }
     if (CHECK(found != NULL))
         for (uint64_t i = 0; i < count * components; i++)
@@ -1349,9 +1349,9 @@ TEST(attributes_of_binary_vtk)
     if (CHECK_OK(tml, parse_attributes(tml, &file, names, 2, &points)) &&
         CHECK_EQ_U64(points.attribute_count, 2)) {
         for (int i = 0; i < 6; i++)
-            CHECK_NEAR((double)points.attributes[0].values[i], 10 + i, 0);
+            CHECK_NEAR((double)points.attributes[0].data[i], 10 + i, 0);
         for (int i = 0; i < 8; i++)
-            CHECK_NEAR((double)points.attributes[1].values[i], 30 * i / 255.0, 1e-6);
+            CHECK_NEAR((double)points.attributes[1].data[i], 30 * i / 255.0, 1e-6);
     }
     tml_points_free(tml, &points);
     /* Every prefix is refused or has what it says. */
@@ -1383,9 +1383,9 @@ TEST(colors_of_every_las_format)
         tml_status status = parse_attributes(tml, &file, names, places[format] ? 2 : 1, &points);
         if (CHECK_OK(tml, status) && CHECK_EQ_U64(points.attribute_count, places[format] ? 2 : 1))
             for (uint64_t i = 0; i < COUNT; i++) {
-                CHECK(points.attributes[0].values[i] == points.values[i]);
+                CHECK(points.attributes[0].data[i] == points.values[i]);
                 for (uint64_t c = 0; c < 3 && places[format]; c++)
-                    CHECK_NEAR((double)points.attributes[1].values[3 * i + c],
+                    CHECK_NEAR((double)points.attributes[1].data[3 * i + c],
                                (double)(100 * i + c) / 65535.0, 1e-6);
             }
         tml_points_free(tml, &points);
@@ -1427,9 +1427,9 @@ TEST(attributes_go_through_blocks)
         if (status != TML_OK)
             CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY);
         for (uint64_t i = 0; i < points.count && status == TML_OK; i++)
-            CHECK(points.attributes[0].values[i] == (float)i &&
-                  points.attributes[1].values[3 * i] == (float)(4 * i) &&
-                  points.attributes[1].values[3 * i + 2] == (float)(6 * i));
+            CHECK(points.attributes[0].data[i] == (float)i &&
+                  points.attributes[1].data[3 * i] == (float)(4 * i) &&
+                  points.attributes[1].data[3 * i + 2] == (float)(6 * i));
         tml_points_free(tml, &points);
         CHECK_EQ_I64(state.alive, alive);
         tml_close(tml);

@@ -23,26 +23,29 @@ typedef struct way {
 } way;
 
 static const double two[] = {0.2, 0.5};
+static const tml_surface_desc plain = {.normals = TML_NORMALS_CENTRAL},
+                              bare = {.normals = TML_NORMALS_NONE},
+                              largest = {.normals = TML_NORMALS_CENTRAL,
+                                         .isovalues = two,
+                                         .isovalue_count = 2,
+                                         .largest_component = true},
+                              caps = {.normals = TML_NORMALS_CENTRAL, .caps = true};
 static const way ways[] = {
-    {"", "a.ply", {.components = true}, NULL},
+    {"", "a.ply", {.save.slabs.components = true}, NULL},
     {"--field distance --resolution 60 --normals none",
      "a.stl",
-     {.kind = TML_POINTS_DISTANCE, .field.resolution = 60, .surface.normals = TML_NORMALS_NONE},
+     {.kind = TML_POINTS_DISTANCE, .field.resolution = 60, .save.slabs.surface = &bare},
      NULL},
     {"--iso 0.2,0.5 --resolution 60 --largest --kernel poly6",
      "a.glb",
-     {.field = {.resolution = 60, .kernel = TML_FIELD_POLY6},
-      .isovalues = two,
-      .isovalue_count = 2,
-      .surface.largest_component = true},
+     {.field = {.resolution = 60, .kernel = TML_FIELD_POLY6}, .save.slabs.surface = &largest},
      NULL},
     {"--field density --radius 0.1 --cell 0.25r --bounds 0:1,:,0:0.5 --caps --smooth 3",
      "a.obj",
      {.kind = TML_POINTS_DENSITY,
       .field = {.radius = 0.1, .lower = {0, -INFINITY, 0}, .upper = {1, INFINITY, 0.5}},
       .cell = 0.25,
-      .surface.caps = true,
-      .smooth = 3},
+      .save = {.slabs.surface = &caps, .smooth = 3}},
      NULL},
     {"--field anisotropic --radius 0.1 --cell 0.04 --collapse 0.4 --attribute velocity",
      "a.vtp",
@@ -57,10 +60,10 @@ static tml_points_mesh_desc desc_of(const way *w, tml_load_desc *load)
     tml_points_mesh_desc desc = w->desc;
     *load = (tml_load_desc){.names = &w->attribute, .name_count = w->attribute != NULL};
     desc.load = load;
-    desc.comment = "made by trommel";
-    desc.up = TML_UP_Z;
-    if (!strstr(w->words, "--normals"))
-        desc.surface.normals = TML_NORMALS_CENTRAL;
+    desc.save.file.mesh.comment = "made by trommel";
+    desc.save.file.mesh.up = TML_UP_Z;
+    if (!desc.save.slabs.surface)
+        desc.save.slabs.surface = &plain;
     return desc;
 }
 
@@ -80,32 +83,35 @@ TEST(the_command_writes_the_same_bytes)
     tml_context *tml = open_cpu(2);
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
         tml_load_desc load;
-        tml_points_mesh_result result;
+        tml_points read;
+        tml_field_desc field;
+        tml_surface_saved result;
         char by_command[64];
         const tml_points_mesh_desc desc = desc_of(&ways[i], &load);
         snprintf(by_command, sizeof by_command, "command_%s", ways[i].name);
         if (!command_makes(ways[i].words, by_command))
             continue;
         CHECK_OK(tml, tml_points_to_mesh(tml, test_data(cloud), in_folder(ways[i].name), &desc,
-                                         &result));
-        CHECK(!result.whole.is_empty && result.whole.surface.triangle_count > 0);
-        CHECK(result.points.count == 4732 && !result.points.positions);
-        CHECK(result.field.radius > 0 && tml_buffer_is_none(result.field.points));
-        CHECK(!desc.components || result.whole.surface.components > 0);
+                                         &read, &field, &result));
+        CHECK(!result.is_empty && result.surface.triangle_count > 0);
+        CHECK(read.count == 4732 && !read.positions);
+        CHECK(field.radius > 0 && tml_buffer_is_none(field.points));
+        CHECK(!desc.save.slabs.components || result.surface.components > 0);
         if (!CHECK(test_same_files(in_folder(by_command), in_folder(ways[i].name))))
             printf("  (surface %s)\n", ways[i].words);
-        tml_points_mesh_free(tml, &result);
+        tml_surface_saved_free(tml, &result);
     }
     tml_close(tml);
 }
 
 /* Takes the other way than the desc does. */
-static tml_status decide(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+static tml_status decide(void *user, const tml_points *points, const tml_field_desc *field,
+                         const tml_surface_saved *known, tml_surface_save_desc *save)
 {
     const bool *wanted = user;
-    CHECK(known->points.positions != NULL && known->field.grid.dims[0] > 0);
-    CHECK(*in_slabs);
-    *in_slabs = *wanted;
+    CHECK(points->positions != NULL && field->grid.dims[0] > 0 && known->stage_count == 2);
+    CHECK(save->making == TML_MAKE_SLABS);
+    save->making = *wanted ? TML_MAKE_SLABS : TML_MAKE_AUTO;
     return TML_OK;
 }
 
@@ -114,18 +120,19 @@ TEST(slabs_make_the_same_file)
     tml_context *tml = open_cpu(2);
     tml_load_desc load;
     tml_points_mesh_desc desc = desc_of(&ways[2], &load);
-    const tml_surface_save_desc slabs = {.slabs.slab_layers = 7};
     const char *const names[] = {"whole.ply", "slabs.ply"};
-    desc.slabs = &slabs;
+    desc.save.making = TML_MAKE_SLABS;
+    desc.save.slabs.slab_layers = 7;
     desc.decide = decide;
     for (int i = 0; i < 2; i++) {
         bool in_slabs = i;
-        tml_points_mesh_result result;
+        tml_surface_saved result;
         desc.user = &in_slabs;
-        CHECK_OK(tml,
-                 tml_points_to_mesh(tml, test_data(cloud), in_folder(names[i]), &desc, &result));
-        CHECK(result.in_slabs == in_slabs && result.whole.surface.part_count == 2);
-        tml_points_mesh_free(tml, &result);
+        CHECK_OK(tml, tml_points_to_mesh(tml, test_data(cloud), in_folder(names[i]), &desc, NULL,
+                                         NULL, &result));
+        CHECK(tml_buffer_is_none(result.surface.mesh.positions) == in_slabs &&
+              result.surface.part_count == 2);
+        tml_surface_saved_free(tml, &result);
     }
     CHECK(test_same_files(in_folder(names[0]), in_folder(names[1])));
     tml_close(tml);
@@ -133,10 +140,13 @@ TEST(slabs_make_the_same_file)
 
 /* ---- what fails ------------------------------------------------------------------------------ */
 
-static tml_status refuse_known(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+static tml_status refuse_known(void *user, const tml_points *points, const tml_field_desc *field,
+                               const tml_surface_saved *known, tml_surface_save_desc *save)
 {
+    (void)points;
+    (void)field;
     (void)known;
-    (void)in_slabs;
+    (void)save;
     return tml_error(user, TML_ERROR_UNSUPPORTED, "not these");
 }
 
@@ -152,7 +162,7 @@ TEST(failures_tell_their_side)
     const double far[] = {99};
     const char *const names[] = {"velocity", "nothing"};
     const tml_load_desc wrong = {.names = names, .name_count = 2}, little = {.memory_limit = 1000};
-    const tml_surface_save_desc slabs = {.keeps_empty = false};
+    const tml_surface_desc beyond = {.isovalues = far, .isovalue_count = 1};
     const struct {
         const char *path, *name;
         tml_points_mesh_desc desc;
@@ -168,28 +178,32 @@ TEST(failures_tell_their_side)
          {.decide = refuse_known, .user = tml},
          TML_ERROR_UNSUPPORTED,
          TML_SIDE_SURFACE},
-        {NULL, "m.ply", {.edit = refuse_mesh, .user = tml}, TML_ERROR_CANCELLED, TML_SIDE_MESH},
         {NULL,
          "m.ply",
-         {.slabs = &slabs, .smooth = 1},
+         {.save.file = {.edit = refuse_mesh, .user = tml}},
+         TML_ERROR_CANCELLED,
+         TML_SIDE_MESH},
+        {NULL,
+         "m.ply",
+         {.save = {.making = TML_MAKE_SLABS, .smooth = 1}},
          TML_ERROR_INVALID_ARGUMENT,
          TML_SIDE_SURFACE},
-        {NULL, NULL, {.slabs = &slabs}, TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SURFACE},
+        {NULL, NULL, {.save.making = TML_MAKE_SLABS}, TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SURFACE},
         {NULL, "m.xyz", {.cell = 0.5}, TML_ERROR_UNSUPPORTED, TML_SIDE_MESH},
-        {NULL, "m.ply", {.isovalues = far, .isovalue_count = 1}, TML_OK, TML_SIDE_NONE},
+        {NULL, "m.ply", {.save.slabs.surface = &beyond}, TML_OK, TML_SIDE_NONE},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        tml_points_mesh_result result;
+        tml_surface_saved result;
         char path[512];
         snprintf(path, sizeof path, "%s",
                  cases[i].path ? in_folder(cases[i].path) : test_data(cloud));
         CHECK_STATUS(tml_points_to_mesh(tml, path, cases[i].name ? in_folder(cases[i].name) : NULL,
-                                        &cases[i].desc, &result),
+                                        &cases[i].desc, NULL, NULL, &result),
                      cases[i].status);
-        CHECK_EQ_I64(result.whole.failed, cases[i].side);
-        CHECK(result.whole.is_empty == (cases[i].status == TML_OK));
+        CHECK_EQ_I64(result.failed, cases[i].side);
+        CHECK(result.is_empty == (cases[i].status == TML_OK));
         CHECK(access(in_folder("m.ply"), F_OK) != 0);
-        tml_points_mesh_free(tml, &result);
+        tml_surface_saved_free(tml, &result);
     }
     tml_close(tml);
 }
@@ -200,15 +214,17 @@ TEST(ellipsoids_need_one_radius)
     float positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, radii[] = {1, 1, 2};
     const tml_points points = {.positions = positions, .radii = radii, .count = 3};
     tml_points_mesh_desc desc = {.kind = TML_POINTS_ANISOTROPIC};
-    tml_points_mesh_result result;
+    tml_surface_saved result;
     CHECK_OK(tml, tml_points_save(tml, in_folder("p.ply"), &points));
-    CHECK_STATUS(tml_points_to_mesh(tml, in_folder("p.ply"), in_folder("m.ply"), &desc, &result),
-                 TML_ERROR_INVALID_ARGUMENT);
+    CHECK_STATUS(
+        tml_points_to_mesh(tml, in_folder("p.ply"), in_folder("m.ply"), &desc, NULL, NULL, &result),
+        TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "desc.field.radius") != NULL);
-    tml_points_mesh_free(tml, &result);
+    tml_surface_saved_free(tml, &result);
     desc.field.radius = 1;
-    CHECK_OK(tml, tml_points_to_mesh(tml, in_folder("p.ply"), in_folder("m.ply"), &desc, &result));
-    tml_points_mesh_free(tml, &result);
+    CHECK_OK(tml, tml_points_to_mesh(tml, in_folder("p.ply"), in_folder("m.ply"), &desc, NULL, NULL,
+                                     &result));
+    tml_surface_saved_free(tml, &result);
     tml_close(tml);
 }
 
@@ -232,12 +248,13 @@ TEST(each_label_has_a_file)
                                .slope = 1};
     CHECK_OK(tml, tml_volume_save(tml, in_folder("l.nrrd"), &volume));
     const tml_surface_labels_desc labels = {.sharing = TML_LABELS_MANIFOLD, .smooth = 4};
-    tml_volume_mesh_result result;
+    tml_surface_saved saved;
     CHECK_OK(tml, tml_volume_to_mesh(tml, in_folder("l.nrrd"), in_folder("label_%03d.ply"),
-                                     &(tml_volume_mesh_desc){.labels = &labels}, &result));
-    CHECK(result.saved.surface.part_count == 2 && !result.saved.is_empty);
-    for (uint32_t p = 0; p < result.saved.surface.part_count; p++) {
-        const tml_mesh_part *part = &result.saved.surface.parts[p];
+                                     &(tml_volume_mesh_desc){.save.slabs.boundaries = &labels},
+                                     NULL, &saved));
+    CHECK(saved.surface.part_count == 2 && !saved.is_empty);
+    for (uint32_t p = 0; p < saved.surface.part_count; p++) {
+        const tml_mesh_part *part = &saved.surface.parts[p];
         char name[64];
         tml_mesh_file file;
         CHECK(tml_path_number("label_%03d.ply", part->label, false, name, sizeof name));
@@ -247,7 +264,7 @@ TEST(each_label_has_a_file)
               file.mesh.triangle_count == part->triangle_count);
         tml_mesh_file_free(tml, &file);
     }
-    tml_surface_free(tml, &result.saved.surface);
+    tml_surface_saved_free(tml, &saved);
     tml_close(tml);
 }
 

@@ -366,7 +366,7 @@ static tml_status add_pieces(tml_mesh_stream *stream, const tml_mesh *whole, boo
             piece.attributes = attributes;
             piece.vertex_count = nv;
             piece.triangle_count = nt;
-            status = tml_mesh_stream_add(stream, parts ? p : 0, &piece);
+            status = tml_mesh_stream_write(stream, parts ? p : 0, &piece);
             v[p] += nv;
             t[p] += nt;
         }
@@ -390,10 +390,10 @@ TEST(pieces_make_the_file_that_the_whole_makes)
         bool has_normals = i / 5 & 1, has_values = i / 5 & 2, wide = i / 5 & 4, parts = i / 5 & 8;
         bool has_counts = i / 5 & 16;
         bool in_place = has_counts && (i % 5 == 0 || i % 5 == 2 || i % 5 == 3);
-        const tml_mesh_part counts[2] = {{.vertex_count = parts ? PART_VERTICES : VERTICES,
-                                          .triangle_count = parts ? PART_TRIANGLES : TRIANGLES},
-                                         {.vertex_count = VERTICES - PART_VERTICES,
-                                          .triangle_count = TRIANGLES - PART_TRIANGLES}};
+        tml_mesh_part counts[2] = {{.vertex_count = parts ? PART_VERTICES : VERTICES,
+                                    .triangle_count = parts ? PART_TRIANGLES : TRIANGLES},
+                                   {.vertex_count = VERTICES - PART_VERTICES,
+                                    .triangle_count = TRIANGLES - PART_TRIANGLES}};
         tml_mesh mesh = {.positions = m.positions,
                          .normals = has_normals ? m.normals : NULL,
                          .values = has_values ? m.values : NULL,
@@ -408,17 +408,9 @@ TEST(pieces_make_the_file_that_the_whole_makes)
                          .attribute_count = attribute_count,
                          .face_labels = has_values ? labels : NULL,
                          .face_label_type = TML_U16};
-        const tml_mesh_stream_desc desc = {.normals = has_normals,
-                                           .attributes = attributes,
-                                           .attribute_count = attribute_count,
-                                           .values = has_values,
-                                           .face_label_type = has_values ? TML_U16 : TML_TYPE_NONE,
-                                           .indices64 = wide,
-                                           .origin = {mesh.origin[0], 0, mesh.origin[2]},
-                                           .value_name = "density",
-                                           .comment = "made by a test",
-                                           .parts = has_counts ? counts : NULL,
-                                           .part_count = has_counts ? parts + 1u : 0};
+        tml_mesh_stream_desc desc = {.mesh = mesh};
+        desc.mesh.parts = has_counts ? counts : NULL;
+        desc.mesh.part_count = has_counts ? parts + 1u : 0;
         char whole[64], pieces[64];
         snprintf(whole, sizeof whole, "whole.%s", endings[i % 5]);
         snprintf(pieces, sizeof pieces, "pieces.%s", endings[i % 5]);
@@ -453,7 +445,7 @@ TEST(quads_in_pieces_are_the_whole_file)
     for (int i = 0; i < 24; i++) {
         const bool wide = i / 3 & 1, parts = i / 3 & 2, has_counts = i / 3 & 4;
         const uint64_t first[2] = {PART_VERTICES / 4, (VERTICES - PART_VERTICES) / 4};
-        const tml_mesh_part counts[2] = {
+        tml_mesh_part counts[2] = {
             {.vertex_count = parts ? PART_VERTICES : VERTICES,
              .triangle_count = parts ? first[0] : first[0] + first[1]},
             {.vertex_count = VERTICES - PART_VERTICES, .triangle_count = first[1]}};
@@ -471,10 +463,10 @@ TEST(quads_in_pieces_are_the_whole_file)
                          .vertex_count = VERTICES,
                          .triangle_count = first[0] + first[1],
                          .quads = true};
-        const tml_mesh_stream_desc desc = {.indices64 = wide,
-                                           .quads = true,
-                                           .parts = has_counts ? counts : NULL,
-                                           .part_count = has_counts ? parts + 1u : 0};
+        const tml_mesh_stream_desc desc = {.mesh = {.indices64 = wide,
+                                                    .quads = true,
+                                                    .parts = has_counts ? counts : NULL,
+                                                    .part_count = has_counts ? parts + 1u : 0}};
         char whole[64], pieces[64];
         snprintf(whole, sizeof whole, "whole.%s", endings[i % 3]);
         snprintf(pieces, sizeof pieces, "pieces.%s", endings[i % 3]);
@@ -498,7 +490,7 @@ TEST(quads_in_pieces_are_the_whole_file)
             piece.vertex_count = p ? VERTICES - PART_VERTICES : PART_VERTICES;
             piece.triangle_count = first[p];
             if (status == TML_OK)
-                status = tml_mesh_stream_add(stream, parts ? p : 0, &piece);
+                status = tml_mesh_stream_write(stream, parts ? p : 0, &piece);
         }
         CHECK_OK(tml, tml_mesh_stream_finish(stream, status));
         CHECK(test_same_files(in_folder(whole), in_folder(pieces)));
@@ -506,16 +498,16 @@ TEST(quads_in_pieces_are_the_whole_file)
         mesh.quads = false;
         mesh.triangle_count = 1;
         if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder(pieces), &desc, &stream))) {
-            CHECK_STATUS(tml_mesh_stream_add(stream, 0, &mesh), TML_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_mesh_stream_write(stream, 0, &mesh), TML_ERROR_INVALID_ARGUMENT);
             CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
         }
     }
     CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.stl"),
-                                      &(tml_mesh_stream_desc){.quads = true}, &stream),
+                                      &(tml_mesh_stream_desc){.mesh.quads = true}, &stream),
                  TML_ERROR_UNSUPPORTED);
     CHECK(strstr(tml_last_error(tml), "triangles only"));
     CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.ply"),
-                                      &(tml_mesh_stream_desc){.quads = true, .soup = true},
+                                      &(tml_mesh_stream_desc){.mesh.quads = true, .soup = true},
                                       &stream),
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK_EQ_U64(file_count(), 0);
@@ -532,17 +524,17 @@ TEST(meshes_that_fail_leave_nothing)
     mesh_make(&m);
     tml_mesh mesh = {.positions = m.positions, .indices = m.narrow, .vertex_count = 100};
     mesh.triangle_count = 10; /* some of which name vertices that never come */
-    const tml_mesh_stream_desc desc = {0}, with_normals = {.normals = true};
+    const tml_mesh_stream_desc desc = {0}, with_normals = {.mesh.normals = m.normals};
     CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.xyz"), &desc, &stream),
                  TML_ERROR_UNSUPPORTED);
     CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("no/a.ply"), &desc, &stream),
                  TML_ERROR_FILE_ACCESS);
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream))) {
-        CHECK_OK(tml, tml_mesh_stream_add(stream, 0, &mesh));
+        CHECK_OK(tml, tml_mesh_stream_write(stream, 0, &mesh));
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &with_normals, &stream))) {
-        CHECK_STATUS(tml_mesh_stream_add(stream, 0, &mesh), TML_ERROR_INVALID_ARGUMENT);
+        CHECK_STATUS(tml_mesh_stream_write(stream, 0, &mesh), TML_ERROR_INVALID_ARGUMENT);
         CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
     }
     if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &desc, &stream)))
@@ -552,57 +544,61 @@ TEST(meshes_that_fail_leave_nothing)
     static tml_mesh_attribute three = {"a", 3, m.normals}, two = {"a", 2, m.normals},
                               without = {"a", 3, NULL}, twice[] = {{"a", 3, NULL}, {"a", 3, NULL}};
     for (uint32_t i = 0; i < 4; i++) {
-        const tml_mesh_stream_desc promised = {.attributes = &without, .attribute_count = i < 3};
+        const tml_mesh_stream_desc promised = {
+            .mesh = {.attributes = &without, .attribute_count = i < 3}};
         tml_mesh_attribute *const given[] = {NULL, &two, &without, &three};
         tml_mesh piece = mesh;
         piece.attributes = given[i];
         piece.attribute_count = i > 0;
         if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &promised, &stream))) {
-            CHECK_STATUS(tml_mesh_stream_add(stream, 0, &piece), TML_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_mesh_stream_write(stream, 0, &piece), TML_ERROR_INVALID_ARGUMENT);
             CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
         }
     }
     CHECK_STATUS(tml_mesh_stream_open(
                      tml, in_folder("a.ply"),
-                     &(tml_mesh_stream_desc){.attributes = twice, .attribute_count = 2}, &stream),
+                     &(tml_mesh_stream_desc){.mesh = {.attributes = twice, .attribute_count = 2}},
+                     &stream),
                  TML_ERROR_INVALID_ARGUMENT);
     /* Labels: promised and not there, of another type; no integers, of soups. */
     static uint8_t labels[20];
-    const tml_mesh_stream_desc labeled = {.face_label_type = TML_U8};
+    const tml_mesh_stream_desc labeled = {
+        .mesh = {.face_labels = labels, .face_label_type = TML_U8}};
     for (uint32_t i = 0; i < 2; i++) {
         tml_mesh piece = mesh;
         piece.face_labels = i ? labels : NULL;
         piece.face_label_type = TML_I8;
         if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.ply"), &labeled, &stream))) {
-            CHECK_STATUS(tml_mesh_stream_add(stream, 0, &piece), TML_ERROR_INVALID_ARGUMENT);
+            CHECK_STATUS(tml_mesh_stream_write(stream, 0, &piece), TML_ERROR_INVALID_ARGUMENT);
             CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
         }
-        const tml_mesh_stream_desc wrong = {.face_label_type = i ? TML_F32 : TML_U8, .soup = !i};
+        const tml_mesh_stream_desc wrong = {
+            .mesh = {.face_labels = labels, .face_label_type = i ? TML_F32 : TML_U8}, .soup = !i};
         CHECK_STATUS(tml_mesh_stream_open(tml, in_folder("a.ply"), &wrong, &stream),
                      TML_ERROR_INVALID_ARGUMENT);
     }
     /* In place: an index past the end, part 1, more than promised, less than promised. */
-    const tml_mesh_part places[] = {{.vertex_count = 100, .triangle_count = 10},
-                                    {.vertex_count = VERTICES, .triangle_count = 10},
-                                    {.vertex_count = VERTICES, .triangle_count = 9},
-                                    {.vertex_count = VERTICES, .triangle_count = 10}};
+    tml_mesh_part places[] = {{.vertex_count = 100, .triangle_count = 10},
+                              {.vertex_count = VERTICES, .triangle_count = 10},
+                              {.vertex_count = VERTICES, .triangle_count = 9},
+                              {.vertex_count = VERTICES, .triangle_count = 10}};
     static const char *const in_place[] = {"a.ply", "a.glb", "a.vtp"};
     for (uint32_t i = 0; i < 12; i++) {
-        const tml_mesh_stream_desc counted = {.parts = &places[i % 4], .part_count = 1};
+        const tml_mesh_stream_desc counted = {.mesh = {.parts = &places[i % 4], .part_count = 1}};
         if (CHECK_OK(tml,
                      tml_mesh_stream_open(tml, in_folder(in_place[i / 4]), &counted, &stream))) {
             tml_status added = i % 4 < 3 ? TML_ERROR_INVALID_ARGUMENT : TML_OK;
-            CHECK_STATUS(tml_mesh_stream_add(stream, i % 4 == 1, &mesh), added);
+            CHECK_STATUS(tml_mesh_stream_write(stream, i % 4 == 1, &mesh), added);
             CHECK_STATUS(tml_mesh_stream_finish(stream, TML_OK), TML_ERROR_INVALID_ARGUMENT);
         }
     }
     float infinite[9] = {[5] = INFINITY}; /* which no file is left of, in place or not */
     const tml_mesh corner = {.positions = infinite, .vertex_count = 3, .triangle_count = 1};
-    const tml_mesh_part one = {.vertex_count = 3, .triangle_count = 1};
+    tml_mesh_part one = {.vertex_count = 3, .triangle_count = 1};
     for (uint32_t i = 0; i < 2; i++) {
-        const tml_mesh_stream_desc soup = {.soup = true, .parts = &one, .part_count = i};
+        const tml_mesh_stream_desc soup = {.mesh = {.parts = &one, .part_count = i}, .soup = true};
         if (CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("a.glb"), &soup, &stream)))
-            CHECK_STATUS(tml_mesh_stream_finish(stream, tml_mesh_stream_add(stream, 0, &corner)),
+            CHECK_STATUS(tml_mesh_stream_finish(stream, tml_mesh_stream_write(stream, 0, &corner)),
                          TML_ERROR_INVALID_ARGUMENT);
     }
     CHECK_EQ_U64(file_count(), 0);
@@ -639,8 +635,10 @@ static tml_status pipe_read(void *user, tml_surface_source source, uint64_t firs
 
 static tml_status pipe_write(void *user, const tml_surface_piece *piece)
 {
-    return tml_mesh_stream_add(((pipeline *)user)->out, piece->index, &piece->mesh);
+    return tml_mesh_stream_write(((pipeline *)user)->out, piece->index, &piece->mesh);
 }
+
+static float promised[1]; /* normals that each piece has */
 
 /* From file to file in slabs; the reader has a context of its own. */
 static bool stream_surface(tml_context *tml, tml_context *reader, const char *from, const char *to,
@@ -648,7 +646,8 @@ static bool stream_surface(tml_context *tml, tml_context *reader, const char *fr
 {
     tml_volume info;
     pipeline pipe = {NULL, NULL};
-    const tml_mesh_stream_desc mesh = {.normals = surface->normals != TML_NORMALS_NONE,
+    const tml_mesh_stream_desc mesh = {.mesh.normals =
+                                           surface->normals != TML_NORMALS_NONE ? promised : NULL,
                                        .soup = surface->soup};
     if (!CHECK_OK(reader, tml_volume_stream_open(reader, from, NULL, &info, &pipe.in)))
         return false;
@@ -842,7 +841,7 @@ TEST(a_large_volume_goes_through_little_memory)
     const tml_load_desc raw = {.dims = {side, side, side}, .type = TML_U8};
     tml_volume info;
     pipeline pipe = {NULL, NULL};
-    const tml_mesh_stream_desc mesh = {.normals = true};
+    const tml_mesh_stream_desc mesh = {.mesh.normals = promised};
     const uint64_t memory = side * side * 24; /* of layers: a few, of the volume: a small part */
     CHECK_OK(reader, tml_volume_stream_open(reader, path, &raw, &info, &pipe.in));
     CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("balls.ply"), &mesh, &pipe.out));
@@ -867,7 +866,7 @@ TEST(a_large_volume_goes_through_little_memory)
     tml_surface_free(tml, &result);
     tml_volume_stream_close(pipe.in);
     /* One of them. What looks for it takes less than a byte a vertex, and some for a stretch. */
-    const tml_mesh_stream_desc one = {.normals = true, .edit = keep_a_ball, .user = tml};
+    const tml_mesh_stream_desc one = {.mesh.normals = promised, .edit = keep_a_ball, .user = tml};
     CHECK_OK(reader, tml_volume_stream_open(reader, path, &raw, &info, &pipe.in));
     CHECK_OK(tml, tml_mesh_stream_open(tml, in_folder("ball.ply"), &one, &pipe.out));
     status = tml_surface_slabs(tml, &desc, &result);

@@ -120,19 +120,20 @@ static bool make_whole(tml_context *tml, const char *path, const char *out,
     static float values[MOST * 6];
     tml_volume v, mask = {0}, attribute = {0};
     tml_surface_result result = {0};
-    tml_surface_desc surface = desc->surface;
+    const tml_surface_desc *given = desc->save.slabs.surface;
+    tml_surface_desc surface = given ? *given : (tml_surface_desc){.iso = 0};
     double isovalues[4];
     if (!CHECK_OK(tml, tml_volume_load(tml, path, NULL, &v)))
         return false;
     surface.grid = v.grid;
     surface.volume = lend_volume(tml, v.type, &v, v.data);
-    surface.flip = desc->surface.flip != (v.slope < 0);
+    surface.flip = surface.flip != (v.slope < 0);
     tml_grid_position_origin(&v.grid, surface.position_origin);
-    for (uint32_t i = 0; i < desc->isovalue_count; i++)
-        isovalues[i] = (desc->isovalues[i] - v.intercept) / v.slope;
-    surface.isovalues = desc->isovalues ? isovalues : NULL;
-    surface.isovalue_count = desc->isovalue_count;
-    if (!desc->isovalues) {
+    for (uint32_t i = 0; i < surface.isovalue_count; i++)
+        isovalues[i] = (given->isovalues[i] - v.intercept) / v.slope;
+    if (surface.isovalues) {
+        surface.isovalues = isovalues;
+    } else {
         tml_value_histogram histogram;
         CHECK_OK(tml, tml_value_histogram_make(tml, v.data, v.type, v.size / tml_type_size(v.type),
                                                &histogram));
@@ -157,9 +158,9 @@ static bool make_whole(tml_context *tml, const char *path, const char *out,
                          .indices = map_array(tml, result.mesh.indices),
                          .vertex_count = result.vertex_count,
                          .triangle_count = result.triangle_count,
-                         .comment = desc->comment,
-                         .value_name = desc->value_name,
-                         .up = desc->up};
+                         .comment = desc->save.file.mesh.comment,
+                         .value_name = desc->save.file.mesh.value_name,
+                         .up = desc->save.file.mesh.up};
         memcpy(mesh.origin, surface.position_origin, sizeof mesh.origin);
         CHECK_OK(tml, tml_mesh_save(tml, out, &mesh));
     }
@@ -186,17 +187,16 @@ static void compare(tml_context *tml, const char *name, const char *ending,
     snprintf(file, sizeof file, "slabs%s", ending);
     snprintf(slabs, sizeof slabs, "%s", in_folder(file));
     const bool is_there = make_whole(tml, path, whole, desc);
-    tml_volume_mesh_result result;
-    bool good = CHECK_OK(tml, tml_volume_to_mesh(tml, path, slabs, desc, &result)) &&
-                CHECK(result.saved.is_empty == !is_there) &&
-                CHECK(result.saved.failed == TML_SIDE_NONE);
+    tml_surface_saved result;
+    bool good = CHECK_OK(tml, tml_volume_to_mesh(tml, path, slabs, desc, NULL, &result)) &&
+                CHECK(result.is_empty == !is_there) && CHECK(result.failed == TML_SIDE_NONE);
     if (good && is_there)
         good = CHECK(test_same_files(whole, slabs)), compared++;
     else
         good = CHECK(access(slabs, F_OK) != 0) && good;
     if (!good)
         printf("  (%s to %s)\n", name, ending);
-    tml_surface_free(tml, &result.saved.surface);
+    tml_surface_saved_free(tml, &result);
     unlink(whole);
     unlink(slabs);
 }
@@ -217,26 +217,25 @@ static void compare_all(tml_context *tml)
         make_volume(tml, "mask.nrrd", TML_I16, nz, 32, 0); /* 0 where the wave is small */
         make_zipped("z.nhdr", nz);
         make_text("t.nrrd", nz);
-        tml_volume_mesh_desc desc = {.isovalues = two,
-                                     .isovalue_count = 1,
-                                     .slab_layers = SLAB,
-                                     .surface = {.normals = TML_NORMALS_CENTRAL}};
+        tml_surface_desc surface = {
+            .isovalues = two, .isovalue_count = 1, .normals = TML_NORMALS_CENTRAL};
+        tml_volume_mesh_desc desc = {.save.slabs = {.surface = &surface, .slab_layers = SLAB}};
         compare(tml, "f.nrrd", ".ply", &desc);
         compare(tml, "z.nhdr", ".ply", &desc);
         compare(tml, "t.nrrd", ".ply", &desc);
-        desc.no_map = true;
+        desc.save.copy_samples = true;
         compare(tml, "f.nrrd", ".stl", &desc);
-        desc.no_map = false;
-        desc.isovalue_count = 2;
-        desc.surface.caps = nz != 2;
-        desc.comment = "two";
+        desc.save.copy_samples = false;
+        surface.isovalue_count = 2;
+        surface.caps = nz != 2;
+        desc.save.file.mesh.comment = "two";
         compare(tml, "f.nrrd", ".vtp", &desc);
         compare(tml, "f.nrrd", ".stl", &desc);
-        desc.surface.caps = false;
+        surface.caps = false;
         compare(tml, "i.nrrd", ".glb", &desc);
         compare(tml, "i.nrrd", ".obj", &desc);
-        desc =
-            (tml_volume_mesh_desc){.slab_layers = SLAB, .surface = {.normals = TML_NORMALS_SOBEL}};
+        desc.save.file.mesh.comment = NULL;
+        surface = (tml_surface_desc){.normals = TML_NORMALS_SOBEL};
         compare(tml, "i.nrrd", ".ply", &desc); /* by Otsu's method, mapped and not */
         compare(tml, "z.nhdr", ".ply", &desc);
         char mask[600], attribute[600];
@@ -244,9 +243,9 @@ static void compare_all(tml_context *tml)
         snprintf(attribute, sizeof attribute, "%s", in_folder("i.nrrd"));
         desc.mask = mask;
         desc.attribute = attribute;
-        desc.value_name = "wave";
+        desc.save.file.mesh.value_name = "wave";
         compare(tml, "f.nrrd", ".ply", &desc);
-        desc.no_map = true;
+        desc.save.copy_samples = true;
         compare(tml, "f.nrrd", ".vtp", &desc);
         compare(tml, "t.nrrd", ".ply", &desc); /* which brings the others to memory */
     }
@@ -273,12 +272,12 @@ TEST(one_call_on_each_device)
         if (device.engine == TML_ENGINE_VULKAN) {
             compare_all(tml);
         } else if (device.engine == TML_ENGINE_GL) {
-            tml_volume_mesh_result result;
+            tml_surface_saved result;
             make_volume(tml, "f.nrrd", TML_F32, 4, 1, 0);
-            CHECK_STATUS(
-                tml_volume_to_mesh(tml, in_folder("f.nrrd"), in_folder("a.ply"), NULL, &result),
-                TML_ERROR_UNSUPPORTED);
-            CHECK(result.saved.failed == TML_SIDE_SURFACE);
+            CHECK_STATUS(tml_volume_to_mesh(tml, in_folder("f.nrrd"), in_folder("a.ply"), NULL,
+                                            NULL, &result),
+                         TML_ERROR_UNSUPPORTED);
+            CHECK(result.failed == TML_SIDE_SURFACE);
             CHECK_EQ_U64(file_count(), 1);
             remove_files();
         }
@@ -299,13 +298,14 @@ TEST(labels_are_those_of_the_whole)
         v.slope = slope;
         CHECK_OK(tml, tml_volume_save(tml, in_folder("l.nrrd"), &v));
         const tml_surface_labels_desc labels = {.smooth = 2, .caps = true};
-        tml_volume_mesh_result result;
+        tml_surface_saved result;
         CHECK_OK(tml,
                  tml_volume_to_mesh(tml, in_folder("l.nrrd"), in_folder("slabs.ply"),
-                                    &(tml_volume_mesh_desc){
-                                        .labels = &labels, .slab_layers = SLAB, .components = true},
-                                    &result));
-        CHECK(result.saved.surface.components > 0 && result.is_mapped == !way);
+                                    &(tml_volume_mesh_desc){.save.slabs = {.boundaries = &labels,
+                                                                           .slab_layers = SLAB,
+                                                                           .components = true}},
+                                    NULL, &result));
+        CHECK(result.surface.components > 0 && result.is_mapped == !way);
         CHECK_OK(tml, tml_volume_convert(tml, &v, TML_VALUES_LABELS, &made));
         tml_surface_labels_desc whole = labels;
         tml_surface_result net;
@@ -324,7 +324,7 @@ TEST(labels_are_those_of_the_whole)
             CHECK(test_same_files(in_folder("whole.ply"), in_folder("slabs.ply")));
         }
         tml_surface_free(tml, &net);
-        tml_surface_free(tml, &result.saved.surface);
+        tml_surface_saved_free(tml, &result);
         tml_buffer_destroy(tml, whole.volume);
         tml_volume_free(tml, &made);
     }
@@ -340,15 +340,16 @@ TEST(caps_close_the_inside)
     double volumes[2];
     for (int way = 0; way < 2; way++) {
         make_volume(tml, "v.nrrd", TML_I16, NZ_MOST, way ? -0.5 : 0.5, 0);
-        tml_volume_mesh_desc desc = {
-            .isovalues = iso, .isovalue_count = 1, .surface = {.caps = true}};
-        tml_volume_mesh_result result;
+        const tml_surface_desc surface = {.isovalues = iso, .isovalue_count = 1, .caps = true};
+        const tml_volume_mesh_desc desc = {.save.slabs.surface = &surface};
+        tml_volume info;
+        tml_surface_saved result;
         tml_mesh_file file;
         tml_mesh_stats stats;
-        CHECK_OK(tml,
-                 tml_volume_to_mesh(tml, in_folder("v.nrrd"), in_folder("m.ply"), &desc, &result));
-        CHECK(result.isovalue == 5 && result.volume.slope == (way ? 1 : 0.5));
-        tml_surface_free(tml, &result.saved.surface);
+        CHECK_OK(tml, tml_volume_to_mesh(tml, in_folder("v.nrrd"), in_folder("m.ply"), &desc, &info,
+                                         &result));
+        CHECK(result.isovalue == 5 && info.slope == (way ? 1 : 0.5));
+        tml_surface_saved_free(tml, &result);
         if (!CHECK_OK(tml, tml_mesh_load(tml, in_folder("m.ply"), NULL, &file)))
             continue;
         const tml_mesh_buffers buffers = {
@@ -396,10 +397,9 @@ TEST(filters_and_hooks)
     tml_surface_saved saved;
     seen s = {0, 0};
     make_volume(tml, "v.nrrd", TML_F32, NZ_MOST, 1, 0);
-    const tml_volume_mesh_desc desc = {.isovalues = iso,
-                                       .isovalue_count = 1,
-                                       .slab_layers = SLAB,
-                                       .surface = {.largest_component = true}};
+    const tml_surface_desc largest = {
+        .isovalues = iso, .isovalue_count = 1, .largest_component = true};
+    const tml_volume_mesh_desc desc = {.save.slabs = {.surface = &largest, .slab_layers = SLAB}};
     compare(tml, "v.nrrd", ".ply", &desc);
     CHECK_OK(reader, tml_volume_stream_open(reader, in_folder("v.nrrd"), NULL, &info, &stream));
     const tml_surface_desc surface = {.grid = info.grid, .iso = 70, .largest_component = true};
@@ -408,13 +408,13 @@ TEST(filters_and_hooks)
                                             .user = &s,
                                             .slab_layers = SLAB,
                                             .components = true},
-                                  .mesh = {.edit = see_edited, .user = &s},
+                                  .file = {.edit = see_edited, .user = &s},
                                   .volume = stream};
     CHECK_OK(tml, tml_surface_save(tml, in_folder("m.ply"), &save, &saved));
     CHECK(s.edited && s.edited < s.vertices && s.edited == saved.surface.vertex_count);
     CHECK_EQ_U64(saved.surface.components, 1);
     CHECK_EQ_U64(saved.surface.parts[0].vertex_count, s.edited);
-    tml_surface_free(tml, &saved.surface);
+    tml_surface_saved_free(tml, &saved);
     tml_volume_stream_close(stream);
     remove_files();
     tml_close(reader);
@@ -428,15 +428,15 @@ static void fails(tml_context *tml, const char *name, const char *out,
                   const tml_volume_mesh_desc *desc, tml_status status, tml_side side,
                   const char *what)
 {
-    tml_volume_mesh_result result;
+    tml_surface_saved result;
     const size_t files = file_count();
-    CHECK_STATUS(tml_volume_to_mesh(tml, in_folder(name), in_folder(out), desc, &result), status);
-    const bool is_side = CHECK(result.saved.failed == side);
+    CHECK_STATUS(tml_volume_to_mesh(tml, in_folder(name), in_folder(out), desc, NULL, &result),
+                 status);
+    const bool is_side = CHECK(result.failed == side);
     const bool is_told = CHECK(strstr(tml_last_error(tml), what) != NULL);
     if (!is_side || !is_told)
-        printf("  (%s to %s, side %d: %s)\n", name, out, (int)result.saved.failed,
-               tml_last_error(tml));
-    CHECK(!result.saved.surface.parts && !result.volume.data);
+        printf("  (%s to %s, side %d: %s)\n", name, out, (int)result.failed, tml_last_error(tml));
+    CHECK(!result.surface.parts);
     CHECK_EQ_U64(file_count(), files);
 }
 
@@ -445,7 +445,8 @@ TEST(what_fails_leaves_nothing)
     static const double iso[] = {0};
     memory_watch watch;
     tml_context *tml = open_watched(&watch);
-    const tml_volume_mesh_desc desc = {.isovalues = iso, .isovalue_count = 1, .slab_layers = 2};
+    const tml_surface_desc surface = {.isovalues = iso, .isovalue_count = 1};
+    const tml_volume_mesh_desc desc = {.save.slabs = {.surface = &surface, .slab_layers = 2}};
     struct stat file;
     make_volume(tml, "v.nrrd", TML_F32, NZ_MOST, 1, 0);
     make_zipped("z.nhdr", NZ_MOST);
@@ -477,19 +478,19 @@ TEST(what_fails_leaves_nothing)
     fails(tml, "nan.nrrd", "m.ply", NULL, TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SOURCE,
           "no sample is a finite number");
     static const tml_surface_labels_desc labels = {.smooth = 1};
-    fails(tml, "v.nrrd", "m.ply", &(tml_volume_mesh_desc){.labels = &labels},
+    fails(tml, "v.nrrd", "m.ply", &(tml_volume_mesh_desc){.save.slabs.boundaries = &labels},
           TML_ERROR_INVALID_ARGUMENT, TML_SIDE_SURFACE, "");
     /* Each request for memory gets none, once. */
-    tml_volume_mesh_result result;
+    tml_surface_saved result;
     bool is_done = false;
     for (uint64_t at = 1; !is_done && CHECK(at < 10000); at++) {
         watch.fail_at = watch.count + at;
         tml_status status =
-            tml_volume_to_mesh(tml, in_folder("v.nrrd"), in_folder("n.ply"), &desc, &result);
+            tml_volume_to_mesh(tml, in_folder("v.nrrd"), in_folder("n.ply"), &desc, NULL, &result);
         is_done = watch.count < watch.fail_at && status == TML_OK;
         if (status != TML_OK)
             CHECK_STATUS(status, TML_ERROR_OUT_OF_MEMORY);
-        tml_surface_free(tml, &result.saved.surface);
+        tml_surface_saved_free(tml, &result);
         CHECK((access(in_folder("n.ply"), F_OK) == 0) == (status == TML_OK));
         unlink(in_folder("n.ply"));
     }
@@ -527,19 +528,20 @@ TEST(cancelled_in_the_middle_it_leaves_nothing)
     make_volume(tml, "v.nrrd", TML_F32, NZ_MOST, 1, 0);
     make_zipped("z.nhdr", NZ_MOST);
     const size_t files = file_count();
-    tml_volume_mesh_desc desc = {.isovalues = iso, .isovalue_count = 1, .slab_layers = 2};
+    tml_surface_desc surface = {.isovalues = iso, .isovalue_count = 1};
+    const tml_volume_mesh_desc desc = {.save.slabs = {.surface = &surface, .slab_layers = 2}};
     for (int way = 0; way < 4; way++) {
         bool is_done = false;
-        desc.surface.largest_component = way > 1;
+        surface.largest_component = way > 1;
         for (uint64_t left = 0; !is_done && CHECK(left < 10000); left++) {
-            tml_volume_mesh_result result;
+            tml_surface_saved result;
             p = (patience){left, 0};
             tml_status status = tml_volume_to_mesh(tml, in_folder(names[way % 2]),
-                                                   in_folder("m.ply"), &desc, &result);
+                                                   in_folder("m.ply"), &desc, NULL, &result);
             is_done = status == TML_OK;
             if (!is_done)
                 CHECK_STATUS(status, TML_ERROR_CANCELLED);
-            tml_surface_free(tml, &result.saved.surface);
+            tml_surface_saved_free(tml, &result);
             CHECK_EQ_U64(file_count(), files + is_done);
         }
         unlink(in_folder("m.ply"));
@@ -572,7 +574,7 @@ TEST(what_goes_together)
         {.slabs = {.boundaries = &labels}, .volume = other, .index = &bricks},
         {.slabs = {.surface = &surface}, .volume = other, .index = &bricks},
         {.slabs = {.surface = &surface}, .volume = other, .index = &same},
-        {.slabs = {.surface = &surface}, .volume = other, .index = &same, .no_map = true}};
+        {.slabs = {.surface = &surface}, .volume = other, .index = &same, .copy_samples = true}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         tml_surface_saved saved;
         CHECK_STATUS(tml_surface_save(tml, in_folder("m.ply"), &bad[i], &saved),
@@ -614,21 +616,21 @@ TEST(a_mesh_of_one_piece_and_of_several)
         const uint64_t layers[] = {0, 0, 5};
         for (int way = 0; way < 3; way++) {
             char name[32], first[32];
-            tml_volume_mesh_result result;
-            const tml_volume_mesh_desc desc = {.isovalues = &iso,
-                                               .isovalue_count = 1,
-                                               .surface.normals = TML_NORMALS_FORWARD,
-                                               .load = &load,
-                                               .components = true,
-                                               .memory = memories[way],
-                                               .slab_layers = layers[way]};
+            tml_surface_saved result;
+            const tml_surface_desc surface = {
+                .isovalues = &iso, .isovalue_count = 1, .normals = TML_NORMALS_FORWARD};
+            const tml_volume_mesh_desc desc = {.load = &load,
+                                               .save.slabs = {.surface = &surface,
+                                                              .components = true,
+                                                              .memory = memories[way],
+                                                              .slab_layers = layers[way]}};
             snprintf(first, sizeof first, "noise_0.%s", endings[e]);
             snprintf(name, sizeof name, "noise_%d.%s", way, endings[e]);
             CHECK_OK(tml, tml_volume_to_mesh(tml, in_folder("noise.raw"), in_folder(name), &desc,
-                                             &result));
-            CHECK(result.is_mapped && result.saved.surface.triangle_count > SAMPLES);
+                                             NULL, &result));
+            CHECK(result.is_mapped && result.surface.triangle_count > SAMPLES);
             CHECK(test_same_files(in_folder(name), in_folder(first)));
-            tml_surface_free(tml, &result.saved.surface);
+            tml_surface_saved_free(tml, &result);
         }
     }
     remove_files();

@@ -275,7 +275,7 @@ static void tell_points(const input *in, const points_facts *f)
     field_number("value_max", NULL, has_values ? " to %.6g" : NULL, f->value_upper);
     field_open("attributes", '[');
     for (uint32_t i = 0; i < p->attribute_count; i++) {
-        const tml_point_attribute *a = &p->attributes[i];
+        const tml_mesh_attribute *a = &p->attributes[i];
         field_open(NULL, '{');
         field_text("name", i ? NULL : "attributes", i ? ", %s" : "%s", a->name);
         field_count("components", NULL, a->components > 1 ? " (%s)" : NULL, a->components);

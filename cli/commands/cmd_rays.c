@@ -109,8 +109,8 @@ static int load_rays(run *r)
     int code = advice_fail(r->tml, status, r->args->rays, TML_FILE_POINTS);
     if (code != CLI_OK)
         return code;
-    const tml_point_attribute *way = points.attributes;
-    for (uint32_t i = 0; i < points.attribute_count && !way->values; i++)
+    const tml_mesh_attribute *way = points.attributes;
+    for (uint32_t i = 0; i < points.attribute_count && !way->data; i++)
         way++;
     if (way->components != 3)
         code = cli_error("%s: '%s' is %u of three numbers, which a direction needs", r->args->rays,
@@ -119,7 +119,7 @@ static int load_rays(run *r)
     CLI_THEN(code, make_room(r));
     for (uint64_t i = 0; i < 3 * r->count && code == CLI_OK; i++) {
         r->origins[i] = points.positions[i];
-        r->directions[i] = way->values[i];
+        r->directions[i] = way->data[i];
     }
     tml_points_free(r->tml, &points);
     return code;

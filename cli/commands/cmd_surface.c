@@ -301,7 +301,7 @@ static void release(surface_run *r)
 {
     slabs_close(&r->slabs);
     simplify_free(r->tml, &r->summary.simple);
-    tml_surface_whole_free(r->tml, &r->made.whole);
+    tml_surface_saved_free(r->tml, &r->made);
     tml_buffer_destroy(r->tml, r->desc.volume);
     tml_buffer_destroy(r->tml, r->desc.mask);
     tml_buffer_destroy(r->tml, r->desc.attribute);
@@ -315,7 +315,7 @@ static void release(surface_run *r)
 static int run_file(surface_run *r, char *path)
 {
     r->summary.in = &r->in;
-    r->summary.result = &r->made.whole.surface;
+    r->summary.result = &r->made.surface;
     if (r->in_slabs) {
         input_name(path, &r->in);
         r->in.frame = r->args->input.frame;
@@ -323,7 +323,7 @@ static int run_file(surface_run *r, char *path)
         if (code != CLI_OK || !r->slabs.is_empty)
             return code;
         slabs_close(&r->slabs); /* and all of it once more, to say what the samples are */
-        tml_surface_free(r->tml, &r->made.whole.surface);
+        tml_surface_free(r->tml, &r->made.surface);
     }
     if (input_is_points(r->tml, path, &r->args->input)) {
         input_name(path, &r->in);

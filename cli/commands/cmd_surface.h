@@ -68,8 +68,8 @@ typedef struct surface_run {
     label_list labels;                 /* as the volume's type has them */
     double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
     double range_lower, range_upper;   /* physical; lower > upper: not known */
-    tml_points_mesh_result made;       /* of volumes its whole alone */
-    uint32_t told_stages;              /* of made.whole */
+    tml_surface_saved made;
+    uint32_t told_stages; /* of made */
     summary summary;
     slabs slabs;
     bool in_slabs, may_be_slabs;
@@ -101,6 +101,8 @@ tml_status surface_draw_picture(surface_run *r, const tml_mesh *mesh);
 void surface_count_cells(surface_run *r);
 void surface_choose(surface_run *r);
 void surface_add_stages(surface_run *r);
+/* Those before and after the surface that are new. */
+void surface_add_later_stages(surface_run *r);
 /* Are the labels' boundaries shared? */
 bool surface_makes_net(const surface_args *a);
 tml_surface_labels_desc surface_describe_boundaries(const surface_run *r);

@@ -31,22 +31,21 @@ void surface_choose(surface_run *r)
 
 void surface_add_stages(surface_run *r)
 {
-    const tml_surface_result *result = &r->made.whole.surface;
+    const tml_surface_result *result = &r->made.surface;
     double known = 0;
-    r->summary.surface_seconds = r->made.whole.seconds;
+    r->summary.surface_seconds = r->made.seconds;
     for (uint32_t i = 0; i < result->stage_count; i++) {
         report_add_stage(&r->summary.report, result->stages[i].name, result->stages[i].seconds);
         known += result->stages[i].seconds;
     }
-    report_add_stage(&r->summary.report, "other", fmax(r->made.whole.seconds - known, 0));
+    report_add_stage(&r->summary.report, "other", fmax(r->made.seconds - known, 0));
 }
 
-/* Those that are new. */
-static void add_later_stages(surface_run *r)
+void surface_add_later_stages(surface_run *r)
 {
-    for (; r->told_stages < r->made.whole.stage_count; r->told_stages++)
-        report_add_stage(&r->summary.report, r->made.whole.stages[r->told_stages].name,
-                         r->made.whole.stages[r->told_stages].seconds);
+    for (; r->told_stages < r->made.stage_count; r->told_stages++)
+        report_add_stage(&r->summary.report, r->made.stages[r->told_stages].name,
+                         r->made.stages[r->told_stages].seconds);
 }
 
 bool surface_makes_net(const surface_args *a)
@@ -75,7 +74,7 @@ tml_surface_labels_desc surface_describe_boundaries(const surface_run *r)
 
 static int save_cells(surface_run *r)
 {
-    const tml_surface_result *made = &r->made.whole.surface;
+    const tml_surface_result *made = &r->made.surface;
     if (!r->args->cells)
         return CLI_OK;
     tml_status status =
@@ -99,10 +98,10 @@ static int save_cells_picture(surface_run *r)
     report_add_output(&r->summary.report, r->args->debug_cells);
     bool is_whole =
         !desc.caps && !desc.drop_degenerate && !desc.largest_component && !(desc.collapse > 0);
-    if (status == TML_OK && is_whole && triangles != r->made.whole.surface.triangle_count)
+    if (status == TML_OK && is_whole && triangles != r->made.surface.triangle_count)
         status = tml_error(r->tml, TML_ERROR_INTERNAL,
                            "the cells have %" PRIu64 " triangles, the mesh has %" PRIu64, triangles,
-                           r->made.whole.surface.triangle_count);
+                           r->made.surface.triangle_count);
     return cli_fail(r->tml, status);
 }
 
@@ -112,7 +111,7 @@ tml_status surface_finish_mesh(void *user, tml_mesh *mesh)
     const surface_args *a = r->args;
     tml_status status = TML_OK;
     surface_add_stages(r);
-    add_later_stages(r);
+    surface_add_later_stages(r);
     if (simplify_is_asked(&a->simplify)) {
         const double start = cli_now();
         status = simplify_mesh(r->tml, &a->simplify, mesh, &r->summary.simple);
@@ -121,7 +120,7 @@ tml_status surface_finish_mesh(void *user, tml_mesh *mesh)
             return status;
         *mesh = r->summary.simple.mesh;
     }
-    if (r->made.whole.surface.part_count <= 1 && (!a->common.quiet || a->common.json)) {
+    if (r->made.surface.part_count <= 1 && (!a->common.quiet || a->common.json)) {
         measures_add(r->tml, &r->summary.measures, mesh);
         measures_end(r->tml, &r->summary.measures);
     } else
@@ -137,10 +136,10 @@ bool surface_counts_components(const surface_args *a)
 int surface_end_whole(surface_run *r)
 {
     const surface_args *a = r->args;
-    const tml_surface_whole *made = &r->made.whole;
+    const tml_surface_saved *made = &r->made;
     if (made->is_empty)
         return surface_explain_empty(r);
-    add_later_stages(r);
+    surface_add_later_stages(r);
     r->summary.is_quads = a->quads;
     r->summary.has_components = surface_counts_components(a);
     if (a->output && a->separate && path_is_numbered(a->output)) {
@@ -160,19 +159,20 @@ int surface_run_whole(surface_run *r)
     const surface_args *a = r->args;
     surface_choose(r);
     const tml_surface_labels_desc boundaries = surface_describe_boundaries(r);
-    tml_surface_whole_desc desc = {
-        .surface = surface_makes_net(a) ? NULL : &r->desc,
-        .boundaries = surface_makes_net(a) ? &boundaries : NULL,
+    tml_surface_save_desc desc = {
+        .making = TML_MAKE_WHOLE,
+        .slabs = {.surface = surface_makes_net(a) ? NULL : &r->desc,
+                  .boundaries = surface_makes_net(a) ? &boundaries : NULL,
+                  .components = surface_counts_components(a)},
+        .file = {.mesh = {.comment = "made by " CLI_PROGRAM, .up = picture_up(a->picture.up, "")},
+                 .edit = surface_finish_mesh,
+                 .user = r},
         .smooth = a->smooth.iterations,
         .values = &r->attribute,
-        .mesh = {.comment = "made by " CLI_PROGRAM, .up = picture_up(a->picture.up, "")},
-        .components = surface_counts_components(a),
-        .keeps_empty = r->is_frame && r->summary.cells,
-        .edit = surface_finish_mesh,
-        .user = r};
-    memcpy(desc.mesh.origin, r->desc.position_origin, sizeof desc.mesh.origin);
+        .keep_empty = r->is_frame && r->summary.cells};
+    memcpy(desc.file.mesh.origin, r->desc.position_origin, sizeof desc.file.mesh.origin);
     tml_status status =
         a->debug_cells ? cells_check(r->tml, &r->desc, (cells_by)a->cells_by) : TML_OK;
-    TML_THEN(status, tml_surface_save_whole(r->tml, a->output, &desc, &r->made.whole));
+    TML_THEN(status, tml_surface_save(r->tml, a->output, &desc, &r->made));
     return status == TML_OK ? surface_end_whole(r) : cli_fail(r->tml, status);
 }

@@ -86,8 +86,8 @@ tml_status surface_draw_picture(surface_run *r, const tml_mesh *mesh)
 {
     const surface_args *a = r->args;
     const double start = cli_now();
-    render_desc desc = {.parts = r->made.whole.surface.parts,
-                        .part_count = r->made.whole.surface.part_count,
+    render_desc desc = {.parts = r->made.surface.parts,
+                        .part_count = r->made.surface.part_count,
                         .color_by_value = mesh->values != NULL};
     memcpy(desc.color, a->color, sizeof desc.color);
     tml_status status = mesh->attribute_count ? draw_attributes(r, *mesh, &desc)

@@ -44,21 +44,21 @@ static int choose_point_slabs(surface_run *r, const tml_field_desc *field, bool 
 }
 
 /* A hook: what is known of the points before their surface is made. */
-static tml_status decide_points(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+static tml_status decide_points(void *user, const tml_points *p, const tml_field_desc *field,
+                                const tml_surface_saved *known, tml_surface_save_desc *save)
 {
     static const char *const origins[] = {"half a lone point's height", "the spheres' surface",
                                           "a share of the density inside",
                                           "a share of the density inside"};
     surface_run *r = user;
     const surface_args *a = r->args;
-    const tml_points *p = &known->points;
+    (void)known; /* it is r->made */
     r->in.points = *p;
-    for (uint32_t i = 0; i < known->stage_count; i++)
-        report_add_stage(&r->summary.report, known->stages[i].name, known->stages[i].seconds);
+    surface_add_later_stages(r);
     if (r->is_first && r->is_frame && a->cell.size > 0 && a->radius == 0 && !p->radii)
         cli_warn("each frame gets a radius of its own, this one %g; to keep the surface steady, "
                  "give all the same --radius",
-                 known->field.radius);
+                 field->radius);
     if (r->is_first && tml_points_look_scanned(p) != TML_POINTS_LOOK_PARTICLES)
         cli_warn(
             "%s: its points %s, as a scan's: each becomes a blob, and all of them a shell with "
@@ -68,12 +68,16 @@ static tml_status decide_points(void *user, const tml_points_mesh_result *known,
             tml_points_look_scanned(p) == TML_POINTS_LOOK_ORIENTED ? "have normals"
                                                                    : "lie on a surface");
     r->summary.origin = a->iso.count ? "given" : origins[a->points_kind];
-    r->summary.grid = known->field.grid;
-    r->summary.radius = known->field.radius;
+    r->summary.grid = field->grid;
+    r->summary.radius = field->radius;
     r->summary.slope = 1;
     r->summary.bytes_in = p->count * 3 * sizeof *p->positions;
     surface_count_cells(r);
-    r->code = choose_point_slabs(r, &known->field, in_slabs);
+    r->code = choose_point_slabs(r, field, &r->in_slabs);
+    if (r->in_slabs) {
+        const slabs_options options = surface_describe_slabs(r);
+        slabs_describe(r->tml, &r->slabs, &r->desc, &options, save);
+    }
     return r->code == CLI_OK ? TML_OK : TML_ERROR_CANCELLED;
 }
 
@@ -86,27 +90,26 @@ int surface_run_points(surface_run *r)
                                 .name_count = input_attributes(a->attribute, words, names),
                                 .memory_limit = a->common.memory,
                                 .strict = a->common.strict};
-    const slabs_options options = surface_describe_slabs(r);
-    const tml_surface_save_desc in_slabs = slabs_describe(r->tml, &r->slabs, &r->desc, &options);
-    tml_points_mesh_desc desc = {.kind = (tml_points_field)a->points_kind,
-                                 .field = {.radius = a->radius,
-                                           .kernel = (tml_field_kernel)a->kernel,
-                                           .resolution = (uint32_t)a->resolution},
-                                 .cell = a->cell.is_in_radii ? a->cell.size : 0,
-                                 .isovalues = a->iso.count ? a->iso.values : NULL,
-                                 .isovalue_count = a->iso.count,
-                                 .surface = r->desc,
-                                 .collapse = a->collapse,
-                                 .smooth = a->smooth.iterations,
-                                 .load = &load,
-                                 .components = surface_counts_components(a),
-                                 .keeps_empty = r->is_frame,
-                                 .comment = "made by " CLI_PROGRAM,
-                                 .up = picture_up(a->picture.up, ""),
-                                 .slabs = &in_slabs,
-                                 .decide = decide_points,
-                                 .edit = surface_finish_mesh,
-                                 .user = r};
+    tml_surface_desc surface = r->desc;
+    surface.isovalues = a->iso.count ? a->iso.values : NULL;
+    surface.isovalue_count = a->iso.count;
+    tml_points_mesh_desc desc = {
+        .load = &load,
+        .kind = (tml_points_field)a->points_kind,
+        .field = {.radius = a->radius,
+                  .kernel = (tml_field_kernel)a->kernel,
+                  .resolution = (uint32_t)a->resolution},
+        .cell = a->cell.is_in_radii ? a->cell.size : 0,
+        .save = {.slabs = {.surface = &surface, .components = surface_counts_components(a)},
+                 .file = {.mesh = {.comment = "made by " CLI_PROGRAM,
+                                   .up = picture_up(a->picture.up, "")},
+                          .edit = surface_finish_mesh,
+                          .user = r},
+                 .smooth = a->smooth.iterations,
+                 .keep_empty = r->is_frame},
+        .collapse = a->collapse,
+        .decide = decide_points,
+        .user = r};
     if (a->attribute && a->output && path_ends_with(a->output, ".stl .obj"))
         return cli_usage("--attribute: %s holds none; use .ply, .glb or .vtp", a->output);
     if (load.name_count > INPUT_MAX_ATTRIBUTES)
@@ -116,15 +119,16 @@ int surface_run_points(surface_run *r)
         desc.field.lower[axis] = a->bounds[0][axis];
         desc.field.upper[axis] = a->bounds[1][axis];
     }
-    tml_status status = tml_points_to_mesh(r->tml, r->in.path, a->output, &desc, &r->made);
-    const tml_surface_whole *made = &r->made.whole;
-    r->in.points = r->made.points;
+    tml_status status =
+        tml_points_to_mesh(r->tml, r->in.path, a->output, &desc, &r->in.points, NULL, &r->made);
+    const tml_surface_saved *made = &r->made;
     if (r->code != CLI_OK)
         return r->code;
     if (status != TML_OK && made->failed == TML_SIDE_SOURCE)
         return input_fail_points(r->tml, r->in.path, &a->input, false, status);
-    if (!r->made.in_slabs)
+    if (!r->in_slabs)
         return status == TML_OK ? surface_end_whole(r) : cli_fail(r->tml, status);
+    const slabs_options options = surface_describe_slabs(r);
     int code = slabs_end(r->tml, &r->slabs, &options, status, made->failed, made->is_empty);
     if (code == CLI_OK)
         surface_end_slabs(r);

@@ -142,10 +142,10 @@ slabs_options surface_describe_slabs(const surface_run *r)
 static void tell_empty_labels(surface_run *r)
 {
     char text[TEXT_SIZE];
-    for (uint32_t p = 0; p < r->made.whole.surface.part_count && !r->summary.has_found; p++)
-        if (r->labels.count && r->made.whole.surface.parts[p].triangle_count == 0)
+    for (uint32_t p = 0; p < r->made.surface.part_count && !r->summary.has_found; p++)
+        if (r->labels.count && r->made.surface.parts[p].triangle_count == 0)
             cli_warn("--labels: %s has no surface: no sample of %s has this label, or all have",
-                     labels_text(text, sizeof text, r->made.whole.surface.parts[p].label,
+                     labels_text(text, sizeof text, r->made.surface.parts[p].label,
                                  tml_type_is_signed(r->in.volume.type)),
                      r->in.path);
 }
@@ -158,12 +158,12 @@ void surface_end_slabs(surface_run *r)
     r->summary.has_components = surface_counts_components(a);
     r->summary.measures = r->slabs.measures;
     if (surface_makes_net(a)) { /* as of the whole, which has no parts */
-        tml_surface_result counts = r->made.whole.surface;
-        tml_surface_free(r->tml, &r->made.whole.surface);
+        tml_surface_result counts = r->made.surface;
+        tml_surface_free(r->tml, &r->made.surface);
         counts.parts = NULL;
         counts.part_count = 0;
         counts.seams = NULL;
-        r->made.whole.surface = counts;
+        r->made.surface = counts;
     }
     surface_add_stages(r);
     report_add_output(&r->summary.report, a->output);
@@ -175,9 +175,7 @@ static int extract_slabs(surface_run *r)
     const tml_surface_labels_desc net = surface_describe_boundaries(r);
     if (surface_makes_net(r->args))
         options.boundaries = &net;
-    double start = cli_now();
-    int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->made.whole.surface);
-    r->made.whole.seconds = cli_now() - start;
+    int code = slabs_run(r->tml, &r->slabs, &r->desc, &options, &r->made);
     if (code == CLI_OK && !r->slabs.is_empty)
         surface_end_slabs(r);
     return code;

@@ -16,6 +16,7 @@ const word words_table[] = {
     {"desc.memory_limit", "--memory"},
     {"desc.weld", "--weld"},
     {"desc.indices64", "--indices64"},
+    {"desc.mesh.indices64", "--indices64"},
     {"desc.surface.indices64", "--indices64"},
     {"desc.memory", "--memory"},
     {"slab_layers", "--slabs"},
@@ -43,6 +44,7 @@ const word words_table[] = {
     {"desc.smooth", "--smooth"},
     {"desc.boundaries", "--smooth"},
     {"desc.quads", "--quads"},
+    {"desc.mesh.quads", "--quads"},
     {"desc.sharing", "--separate"},
     {"desc.iterations", "--smooth"},
     {"desc.lambda", "the step"},
@@ -161,7 +163,8 @@ const char words_never[] =
     "desc.camera.nearest desc.capacity desc.cast desc.count desc.count_kernel "
     "desc.counts desc.barycentrics desc.directions desc.criterion desc.data desc.draw desc.edges "
     "desc.edit desc.emit_kernel desc.field.length desc.first desc.first_bit desc.between "
-    "desc.face_label_type desc.inner_only desc.relaxation desc.bound desc.fold "
+    "desc.mesh.face_labels desc.mesh.parts desc.save desc.inner_only "
+    "desc.relaxation desc.bound desc.fold "
     "desc.gl desc.histogram_low desc.hits desc.limit desc.limits desc.host desc.iso_index "
     "desc.needed desc.points_a desc.points_b desc.distances desc.features desc.is_signed "
     "desc.isovalue_count desc.k desc.keep desc.keys desc.label_count desc.length desc.lengths "

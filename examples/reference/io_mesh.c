@@ -81,12 +81,12 @@ static void pieces(tml_context *tml)
         .positions = positions, .indices = indices, .vertex_count = 2, .triangle_count = 1};
     const tml_mesh upper = {
         .positions = positions + 6, .indices = indices + 3, .vertex_count = 2, .triangle_count = 1};
-    const tml_mesh_stream_desc desc = {.comment = "in two pieces"};
+    const tml_mesh_stream_desc desc = {.mesh = {.comment = "in two pieces"}};
     tml_mesh_stream *stream;
     tml_mesh_file file;
     MUST(tml_mesh_stream_open(tml, path, &desc, &stream));
-    tml_status status = tml_mesh_stream_add(stream, 0, &lower);
-    TML_THEN(status, tml_mesh_stream_add(stream, 0, &upper));
+    tml_status status = tml_mesh_stream_write(stream, 0, &lower);
+    TML_THEN(status, tml_mesh_stream_write(stream, 0, &upper));
     MUST(tml_mesh_stream_finish(stream, status)); /* of a failure it leaves no file */
     MUST(tml_mesh_load(tml, path, NULL, &file));
     CHECK(file.mesh.vertex_count == 4 && file.mesh.triangle_count == 2);

@@ -25,9 +25,9 @@ static void attributes(tml_context *tml)
     FILE *file = fopen(path, "w");
     CHECK(file && fputs("x,y,z,vx,vy,vz\n0,0,0,1,2,3\n1,0,0,4,5,6\n", file) >= 0 && !fclose(file));
     MUST(tml_points_load(tml, path, &(tml_load_desc){.names = names, .name_count = 1}, &points));
-    const tml_point_attribute *velocity = &points.attributes[0];
+    const tml_mesh_attribute *velocity = &points.attributes[0];
     CHECK(!strcmp(velocity->name, "velocity") && velocity->components == 3);
-    CHECK(velocity->values[3] == 4);
+    CHECK(velocity->data[3] == 4);
     tml_points_free(tml, &points);
     remove(path);
 }
@@ -56,10 +56,11 @@ static tml_status count_vertices(void *user, tml_mesh *mesh)
 }
 
 /* Sees points and grid before the surface is made, and could choose slabs, or refuse. */
-static tml_status look_first(void *user, const tml_points_mesh_result *known, bool *in_slabs)
+static tml_status look_first(void *user, const tml_points *points, const tml_field_desc *field,
+                             const tml_surface_saved *known, tml_surface_save_desc *save)
 {
     (void)user;
-    CHECK(known->points.count == 2 && known->field.grid.dims[0] > 0 && !*in_slabs);
+    CHECK(points->count == 2 && field->grid.dims[0] > 0 && known->isovalue == 0.6 && !save->smooth);
     return TML_OK;
 }
 
@@ -71,21 +72,22 @@ static void points_to_mesh(tml_context *tml)
     float positions[] = {0, 0, 0, 5, 0, 0};
     const tml_points points = {.positions = positions, .count = 2};
     uint64_t vertices = 0;
+    const tml_surface_desc surface = {.normals = TML_NORMALS_CENTRAL};
     const tml_points_mesh_desc desc = {
         .kind = TML_POINTS_DENSITY, /* or TML_POINTS_ANISOTROPIC */
         .field = {.radius = 1, .resolution = TML_POINTS_RESOLUTION / 2},
-        .surface.normals = TML_NORMALS_CENTRAL,
-        .components = true,
-        .decide = look_first,
-        .edit = count_vertices,
-        .user = &vertices};
-    tml_points_mesh_result result;
+        .save = {.slabs = {.surface = &surface, .components = true},
+                 .file = {.edit = count_vertices, .user = &vertices}},
+        .decide = look_first};
+    tml_points read;
+    tml_field_desc field;
+    tml_surface_saved saved;
     MUST(tml_points_save(tml, path, &points));
-    if (tml_points_to_mesh(tml, path, mesh, &desc, &result))
-        fprintf(stderr, "%d: %s\n", (int)result.whole.failed, tml_last_error(tml));
-    CHECK(result.whole.surface.components == 2 && result.isovalue == 0.6);
-    CHECK(result.whole.surface.vertex_count == vertices && result.points.count == 2);
-    tml_points_mesh_free(tml, &result);
+    if (tml_points_to_mesh(tml, path, mesh, &desc, &read, &field, &saved))
+        fprintf(stderr, "%d: %s\n", (int)saved.failed, tml_last_error(tml));
+    CHECK(saved.surface.components == 2 && saved.isovalue == 0.6);
+    CHECK(saved.surface.vertex_count == vertices && read.count == 2 && field.radius == 1);
+    tml_surface_saved_free(tml, &saved);
     remove(mesh);
     remove(path);
 }

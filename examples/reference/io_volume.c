@@ -163,16 +163,16 @@ static void volume_to_mesh(tml_context *tml)
 {
     const char *path = "reference_to_mesh.nrrd", *mesh = "reference_to_mesh.ply";
     const double isovalues[] = {11.5};
-    const tml_volume_mesh_desc desc = {.isovalues = isovalues,
-                                       .isovalue_count = 1,
-                                       .surface = {.normals = TML_NORMALS_CENTRAL},
-                                       .components = true};
-    tml_volume_mesh_result result;
+    const tml_surface_desc surface = {
+        .isovalues = isovalues, .isovalue_count = 1, .normals = TML_NORMALS_CENTRAL};
+    const tml_volume_mesh_desc desc = {.save.slabs = {.surface = &surface, .components = true}};
+    tml_volume info;
+    tml_surface_saved saved;
     save_volume(tml, path);
-    MUST(tml_volume_to_mesh(tml, path, mesh, &desc, &result));
-    CHECK(result.saved.surface.triangle_count && result.saved.surface.components == 1);
-    CHECK(result.volume.grid.dims[2] == 2 && result.isovalue == 11.5);
-    tml_surface_free(tml, &result.saved.surface);
+    MUST(tml_volume_to_mesh(tml, path, mesh, &desc, &info, &saved));
+    CHECK(saved.surface.triangle_count && saved.surface.components == 1);
+    CHECK(info.grid.dims[2] == 2 && saved.isovalue == 11.5);
+    tml_surface_saved_free(tml, &saved);
     remove(mesh);
     remove(path);
 }
@@ -198,9 +198,9 @@ static void save_surface(tml_context *tml)
     const tml_surface_desc surface = {.grid = info.grid, .iso = 11.5};
     const tml_surface_save_desc desc = {
         .slabs = {.surface = &surface, .write = count_piece, .user = &vertices},
-        .mesh = {.comment = "by hand"},
+        .file.mesh.comment = "by hand",
         .volume = volume,
-        .counts_first = true};
+        .count_first = true};
     tml_surface_saved saved;
     if (tml_surface_save(tml, mesh, &desc, &saved)) {
         const tml_side side =
@@ -208,7 +208,7 @@ static void save_surface(tml_context *tml)
         fprintf(stderr, "%d: %s\n", (int)side, tml_last_error(tml));
     }
     CHECK(!saved.is_empty && saved.surface.vertex_count == vertices);
-    tml_surface_free(tml, &saved.surface);
+    tml_surface_saved_free(tml, &saved);
     tml_volume_stream_close(volume);
     tml_close(reader);
     remove(mesh);
@@ -222,12 +222,14 @@ static void save_whole(tml_context *tml)
     const float samples[64] = {[21] = 1};
     const tml_surface_desc surface = {
         .volume = buffer_of(tml, TML_F32, 64, samples), .grid = {.dims = {4, 4, 4}}, .iso = 0.5};
-    const tml_surface_whole_desc desc = {
-        .surface = &surface, .smooth = 2, .mesh = {.comment = "by hand"}, .components = true};
-    tml_surface_whole whole;
-    MUST(tml_surface_save_whole(tml, mesh, &desc, &whole));
+    const tml_surface_save_desc desc = {.slabs = {.surface = &surface, .components = true},
+                                        .file.mesh.comment = "by hand",
+                                        .making = TML_MAKE_WHOLE,
+                                        .smooth = 2};
+    tml_surface_saved whole;
+    MUST(tml_surface_save(tml, mesh, &desc, &whole));
     CHECK(whole.surface.triangle_count == 8 && whole.surface.components == 1);
-    tml_surface_whole_free(tml, &whole);
+    tml_surface_saved_free(tml, &whole);
     remove(mesh);
 }
 
@@ -241,19 +243,18 @@ static void files_of_labels(tml_context *tml)
                                .type = TML_U8,
                                .grid = {.dims = {4, 4, 4}},
                                .slope = 1};
-    const tml_volume_mesh_desc desc = {
-        .labels = &(tml_surface_labels_desc){.sharing = TML_LABELS_MANIFOLD}};
-    tml_volume_mesh_result result;
+    const tml_surface_labels_desc labels = {.sharing = TML_LABELS_MANIFOLD};
+    const tml_volume_mesh_desc desc = {.save.slabs.boundaries = &labels};
+    tml_surface_saved saved;
     MUST(tml_volume_save(tml, path, &volume));
     CHECK(tml_path_number(pattern, 0, false, NULL, 0));
-    MUST(tml_volume_to_mesh(tml, path, pattern, &desc, &result));
-    for (uint32_t p = 0; p < result.saved.surface.part_count; p++) {
+    MUST(tml_volume_to_mesh(tml, path, pattern, &desc, NULL, &saved));
+    for (uint32_t p = 0; p < saved.surface.part_count; p++) {
         char name[64];
-        CHECK(tml_path_number(pattern, result.saved.surface.parts[p].label, false, name,
-                              sizeof name));
+        CHECK(tml_path_number(pattern, saved.surface.parts[p].label, false, name, sizeof name));
         CHECK(remove(name) == 0); /* reference_label_3.stl, reference_label_7.stl */
     }
-    tml_surface_free(tml, &result.saved.surface);
+    tml_surface_saved_free(tml, &saved);
     remove(path);
 }
 

@@ -124,60 +124,64 @@ typedef struct tml_mesh_file {
 TML_API TML_MUST_CHECK tml_status tml_mesh_load(tml_context *tml, const char *path,
                                                 const tml_load_desc *desc, tml_mesh_file *out);
 TML_API void tml_mesh_file_free(tml_context *tml, tml_mesh_file *file);
+/* ---- a mesh in pieces ------------------------------------------------------------------------ */
+
 /* A mesh that is written as it is made, piece by piece, to the same file, bit for bit, that
  * tml_mesh_save makes of the whole. Until the end, pieces lie in nameless files beside the target:
  * formats want counts first, or arrays one after another. So the disk needs room for the mesh
- * twice (but see desc.vertex_count); memory is some megabytes, whatever the mesh. */
+ * twice (but see desc.mesh.parts); memory is some megabytes, whatever the mesh. */
 typedef struct tml_mesh_stream tml_mesh_stream;
+
+/* A mesh file that is written in pieces.
+ * mesh  describes the file and each piece, so that it may be a piece itself; copied, without data.
+ *       Of its arrays only whether they are there counts.
+ *         normals, values, face_labels   each piece has some; the labels are of face_label_type, and
+ *                               go neither with soup nor with edit
+ *         attributes            names and components of what each piece has, in this order
+ *         indices64             of each piece's indices
+ *         quads                 each piece's faces are. Not with soup and edit
+ *         origin, value_name, comment, up   of the file
+ *         parts                 optional: triangle_count and, of welded meshes, vertex_count of each
+ *                               part. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an
+ *                               STL then need no room on the disk but their own: rows are written
+ *                               where they belong. More pieces or, together, fewer are
+ *                               INVALID_ARGUMENT. NULL: not known
+ * soup  pieces have no indices
+ * edit  optional, not of soups: may change the mesh before it is written, and make it less, as
+ *       tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex. The arrays
+ *       are mapped files, whose pages release_pages releases
+ * user  of edit
+ * team  optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part,
+ *       and all of them finish together, to the file that one process would write of all shares.
+ *       Triangles may name vertices of the next rank. Pieces of soups have indices, which become
+ *       corners at the end. PLY, STL and VTP are written by all ranks at once; for OBJ and GLB, and
+ *       for edit, all pieces first come to rank 0, whose disk needs room for them */
 typedef struct tml_mesh_stream_desc {
-    bool normals, values; /* each piece has them */
-    /* Names and components of what each piece has, too, in this order; copied, without data. */
-    const tml_mesh_attribute *attributes;
-    uint32_t attribute_count;
-    /* An integer's: pieces have face_labels of this type, as of tml_mesh. NONE: none. Not with soup
-     * and edit. */
-    tml_type face_label_type;
-    bool soup;      /* pieces have no indices */
-    bool quads;     /* each piece's faces are, as of tml_mesh; not with soup and edit */
-    bool indices64; /* of each piece's indices */
-    double origin[3];
-    const char *value_name; /* as in tml_mesh; copied, like comment */
-    const char *comment;
-    tml_up up; /* as in tml_mesh */
-    /* Optional, not of soups: may change the mesh before it is written, and make it less, as
-     * tml_mesh_clean does. Called by tml_mesh_stream_finish, once there is a vertex; the arrays are
-     * mapped files, whose pages release_pages releases. */
+    tml_mesh mesh;
+    bool soup;
     tml_status (*edit)(void *user, tml_mesh *mesh);
     void *user;
-    /* Optional: each rank adds the pieces of its share, in which numbers begin at 0 in each part,
-     * and all of them finish together, to the file that one process would write of all shares.
-     * Triangles may name vertices of the next rank. Pieces of soups have indices, which become
-     * corners at the end. PLY, STL and VTP are written by all ranks at once; for OBJ and GLB, and
-     * for edit, all pieces first come to rank 0, whose disk needs room for them. */
     const tml_team *team;
-    /* Optional: the parts, of which triangle_count and, of welded meshes, vertex_count are used;
-     * copied. Without edit and team, a PLY, a GLB, a VTP and, of a soup, an STL then need no room
-     * on the disk but their own: rows are written where they belong. Pieces that are more or,
-     * together, less are INVALID_ARGUMENT. NULL: not known. */
-    const tml_mesh_part *parts;
-    uint32_t part_count;
 } tml_mesh_stream_desc;
+
 /* Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                                        const tml_mesh_stream_desc *desc,
                                                        tml_mesh_stream **out);
-/* Appends to a part (0, 1 ...; any order): in the file, parts follow one another. Of piece, the
- * arrays and counts are used. Indices are numbers within the part, and may be those of later
- * pieces. */
-TML_API TML_MUST_CHECK tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part,
-                                                      const tml_mesh *piece);
+/* Appends a piece to a part.
+ * part   0, 1 ..., in any order; in the file, parts follow one another
+ * piece  arrays and counts are used. Indices are numbers within the part, and may be those of later
+ *        pieces */
+TML_API TML_MUST_CHECK tml_status tml_mesh_stream_write(tml_mesh_stream *stream, uint32_t part,
+                                                        const tml_mesh *piece);
 /* Writes the file where status is OK, else leaves what was there; frees the stream in either case.
- * Returns the first failure, status included; of a team, only ranks whose status is OK take part,
- * and rank 0 replaces the file after all have succeeded. Errors: as tml_mesh_save. */
+ * Returns: the first failure, status included. In a team, only ranks whose status is OK take part,
+ *          and rank 0 replaces the file after all have succeeded.
+ * Errors: as tml_mesh_save. */
 TML_API TML_MUST_CHECK tml_status tml_mesh_stream_finish(tml_mesh_stream *stream,
                                                          tml_status status);
 
-/* ---- surfaces from file to file -------------------------------------------------------------- */
+/* ---- a surface to a mesh file ---------------------------------------------------------------- */
 
 /* In volumes.h. */
 typedef struct tml_volume tml_volume;
@@ -187,127 +191,107 @@ typedef struct tml_volume_index tml_volume_index;
 /* The part of a call that failed. */
 typedef enum tml_side {
     TML_SIDE_NONE,
-    TML_SIDE_SOURCE,  /* a volume, mask or attribute could not be read */
-    TML_SIDE_INDEX,  /* desc.index is that of another volume */
+    TML_SIDE_SOURCE,  /* a volume, mask, attribute or points could not be read */
+    TML_SIDE_INDEX,   /* desc.index is that of another volume */
     TML_SIDE_SURFACE, /* the surface could not be made */
     TML_SIDE_MESH,    /* the mesh could not be written */
 } tml_side;
 
-/* A surface that is made in slabs and written to a file meanwhile.
- * slabs       as for tml_surface_slabs. surface may also ask for largest_component and
- *             drop_degenerate, which are done in the file. write is optional: it sees each piece
- *             before the piece is written. layer_first and layer_count are used without mesh.team
- * mesh        of the file, value_name, comment, up, origin, attributes and team are used; the other
- *             fields follow from slabs. attributes name slabs.field_values, in their order. edit is
- *             optional: it sees the mesh after the filters
- * volume      optional, in place of slabs.read and slabs.map: a stream that was opened on another
- *             context, which the call uses from a thread of its own. slabs.type, has_mask and
- *             attribute_type are then those of the streams. Samples are mapped if all streams can
- *             be mapped, else read
- * mask        optional, with volume: samples that are 0 are missing. Any scalar type
- * attribute   optional, with volume: its physical values come to the vertices
- * index       optional, with volume: bricks that the surface does not cross are not looked at, and
- *             not read where the volume is mapped and neither mask nor attribute is given. At least
- *             512 rows of the volume are compared with the bricks
- * no_map      reads also where the samples could be mapped: of files that may be shortened
- *             meanwhile
- * counts_first  looks at mapped samples twice, first to count, so that a PLY, STL, GLB or VTP
- *               without
- *             filters needs no room on the disk but its own. Worth it while the volume is in memory
- * keeps_empty  writes a mesh without triangles, too */
+/* How a surface is made that is written to a file. */
+typedef enum tml_surface_making {
+    TML_MAKE_AUTO,  /* in slabs if the volume is read or mapped, else whole */
+    TML_MAKE_SLABS, /* neither the volume nor the mesh is ever whole in memory */
+    TML_MAKE_WHOLE, /* whole in memory, where it can be changed */
+} tml_surface_making;
+
+/* A surface that is made and written to a file.
+ * slabs   as for tml_surface_slabs: surface or boundaries, field_values and components. Made in
+ *         slabs, also read, map, memory, slab_layers and, without a team, layer_first and
+ *         layer_count; surface may also ask for largest_component and drop_degenerate, which are
+ *         done in the file; and write is optional: it sees each piece before the piece is written.
+ *         Made whole, surface and boundaries are as for tml_surface and tml_surface_labels, without
+ *         outputs and indices16, octahedral_normals, vertex_stride
+ * file    mesh.value_name, comment, up, origin and attributes, edit, user and team are used; the
+ *         rest follows from slabs. attributes name slabs.field_values, in their order. edit is
+ *         optional: in slabs it sees the mesh after the filters. Whole, it sees the mesh in host
+ *         memory, and may replace its arrays by others, which stay there until the call returns;
+ *         *out is complete by then but for the time of writing
+ * making  in slabs, or whole
+ * values  optional: slope and intercept of the values in slabs.surface->attribute
+ * keep_empty  writes a mesh without triangles, too
+ * In slabs:
+ * volume     optional, in place of slabs.read and slabs.map: a stream that was opened on another
+ *            context, which the call uses from a thread of its own. slabs.type, has_mask and
+ *            attribute_type are then those of the streams. Samples are mapped if all streams can be
+ *            mapped, else read
+ * mask       optional, with volume: samples that are 0 are missing. Any scalar type
+ * attribute  optional, with volume: its physical values come to the vertices
+ * index      optional, with volume: bricks that the surface does not cross are not looked at, and
+ *            not read where the volume is mapped and neither mask nor attribute is given. At least
+ *            512 rows of the volume are compared with the index
+ * copy_samples  reads also where samples could be mapped: of files that may be shortened meanwhile
+ * count_first   looks at mapped samples twice, first to count, so that a PLY, STL, GLB or VTP
+ *               without filters needs no room on the disk but its own. Worth it while the volume is
+ *               in memory
+ * Whole:
+ * smooth  iterations of tml_mesh_smooth on the mesh of slabs.surface: TAUBIN, or with field
+ *         LAPLACIAN, weighted by tml_field_smooth_weights. 0: none
+ * field   optional, of points: tml_field_prepared.balls, for smoothing and slabs.field_values, of
+ *         which the vertices get the means. slabs.components: not of soups and quads */
 typedef struct tml_surface_save_desc {
     tml_surface_slabs_desc slabs;
-    tml_mesh_stream_desc mesh;
+    tml_mesh_stream_desc file;
+    tml_surface_making making;
+    const tml_volume *values;
+    bool keep_empty;
     tml_volume_stream *volume, *mask, *attribute;
     const tml_volume_index *index;
-    bool no_map;
-    bool counts_first;
-    bool keeps_empty;
+    bool copy_samples;
+    bool count_first;
+    uint32_t smooth;
+    const tml_field_desc *field;
 } tml_surface_save_desc;
 
-/* What tml_surface_save made.
- * surface   parts, counts, components and stages, without buffers; of a team, those of all.
- *           Released by tml_surface_free
- * is_empty  there is no triangle and, without desc.keeps_empty, no file
- * failed    the part of the call that failed; NONE after TML_OK */
+/* What tml_surface_save, tml_volume_to_mesh and tml_points_to_mesh made. Released by
+ * tml_surface_saved_free.
+ * surface       parts (also of separate boundaries, one a label), counts, components and stages; in
+ *               a team, those of all. Made whole, also buffers
+ * field_values  made whole: the means
+ * isovalue      of the recipes from files: the first one, physical
+ * is_empty      there is no triangle and, without desc.keep_empty, no file
+ * is_mapped     of tml_volume_to_mesh: the samples were not copied
+ * failed        the part of the call that failed; NONE after TML_OK
+ * seconds       of the surface alone; in slabs, of all
+ * stages        what came before it: "load", "spacing" (all of the field); and after it: "smooth",
+ *               "attributes", "components", "save" */
 typedef struct tml_surface_saved {
     tml_surface_result surface;
+    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES];
+    double isovalue;
     bool is_empty;
+    bool is_mapped;
     tml_side failed;
+    double seconds;
+    tml_surface_stage stages[6];
+    uint32_t stage_count;
 } tml_surface_saved;
 
-/* Makes a surface in slabs and writes it: the file that tml_mesh_save writes of tml_surface's or
- * tml_surface_labels' mesh, bit for bit, while neither the volume nor the mesh is ever whole in
- * memory.
- * path     .ply, .stl, .obj, .glb or .vtp
- * Returns: the first failure. Its message is in tml, also where a stream's context had it.
+/* Makes a surface and writes it. In slabs: the file that tml_mesh_save writes of tml_surface's or
+ * tml_surface_labels' mesh, bit for bit.
+ * path     .ply, .stl, .obj, .glb or .vtp. With separate boundaries, a name that has "%d" or "%04d"
+ *          stands for a file a label (tml_path_number). NULL, made whole: nothing is written
+ * Returns: the first failure. Its message is in tml, also where a stream's context had it. Without
+ *          a triangle: TML_OK, out->is_empty and no file.
  * Waits: for everything. Reports progress and can be cancelled.
- * Memory: as tml_surface_slabs and tml_mesh_stream_open.
- * Errors: as tml_surface_slabs, tml_volume_stream_read and tml_mesh_save. The file at path is then
- *         as it was; out->surface is empty. */
+ * Memory: in slabs as tml_surface_slabs and tml_mesh_stream_open; whole as tml_surface,
+ *         tml_mesh_smooth, tml_field_mean and tml_mesh_save, and of a file a label, the indices of
+ *         the largest once more.
+ * Errors: as these calls and tml_volume_stream_read, and what edit returns. The file at path is then
+ *         as it was; out is empty but for failed. */
 TML_API TML_MUST_CHECK tml_status tml_surface_save(tml_context *tml, const char *path,
                                                    const tml_surface_save_desc *desc,
                                                    tml_surface_saved *out);
-
-/* A surface that is made whole in memory, changed, and written.
- * surface     as for tml_surface, without outputs and layout
- * boundaries  instead of surface: labels' boundaries, as for tml_surface_labels, without outputs
- * field       optional, of points: tml_field_prepared.balls, for smoothing and field_values
- * field_values   with field: what the points carry; the vertices get the means. mesh.attributes
- *                names
- *             them, in their order
- * smooth      iterations of tml_mesh_smooth on the mesh of surface: TAUBIN, or with field
- *             LAPLACIAN, weighted by tml_field_smooth_weights. 0: none
- * values      optional: slope and intercept of the values in surface->attribute
- * mesh        of the file, value_name, comment, up, origin, attributes and attribute_count are
- *             used; the other fields follow from surface or boundaries
- * components  counts connected components; not of soups and quads
- * keeps_empty writes a mesh without triangles, too
- * edit        optional: sees the mesh in host memory before it is written, and may replace its
- *             arrays by others, which stay there until the call returns. *out is complete by then
- *             but for the time of writing
- * user        of edit */
-typedef struct tml_surface_whole_desc {
-    const tml_surface_desc *surface;
-    const tml_surface_labels_desc *boundaries;
-    const tml_field_desc *field;
-    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES];
-    uint32_t smooth;
-    const tml_volume *values;
-    tml_mesh mesh;
-    bool components, keeps_empty;
-    tml_status (*edit)(void *user, tml_mesh *mesh);
-    void *user;
-} tml_surface_whole_desc;
-
-/* What tml_surface_save_whole made. Released by tml_surface_whole_free.
- * surface   buffers, counts, parts (of separate boundaries, one a label) and components
- * is_empty  there is no triangle and, without desc.keeps_empty, no file
- * failed    the part of the call that failed; NONE after TML_OK
- * seconds   of the surface alone
- * stages    what came after it: "smooth", "attributes", "components", "save" */
-typedef struct tml_surface_whole {
-    tml_surface_result surface;
-    bool is_empty;
-    tml_side failed;
-    double seconds;
-    tml_surface_stage stages[4];
-    uint32_t stage_count;
-    tml_buffer field_values[TML_FIELD_MAX_ATTRIBUTES]; /* the means */
-} tml_surface_whole;
-
-/* Makes a surface whole in memory and writes it; tml_surface_save is the same in slabs.
- * path     .ply, .stl, .obj, .glb or .vtp. With separate boundaries, a name that has "%d" or "%04d"
- *          stands for a file a label (tml_path_number). NULL: nothing is written
- * Returns: the first failure. Without a triangle: TML_OK, out->is_empty and no file.
- * Waits: for everything. Reports progress and can be cancelled.
- * Memory: as tml_surface, tml_mesh_smooth, tml_field_mean and tml_mesh_save; of a file a label, the
- *         indices of the largest once more.
- * Errors: as these calls, and what edit returns. *out is empty then but for failed. */
-TML_API TML_MUST_CHECK tml_status tml_surface_save_whole(tml_context *tml, const char *path,
-                                                         const tml_surface_whole_desc *desc,
-                                                         tml_surface_whole *out);
-TML_API void tml_surface_whole_free(tml_context *tml, tml_surface_whole *whole);
+TML_API void tml_surface_saved_free(tml_context *tml, tml_surface_saved *saved);
 
 #ifdef __cplusplus
 }

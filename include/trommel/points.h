@@ -11,13 +11,6 @@ extern "C" {
 
 /* ---- points --------------------------------------------------------------------------------- */
 
-/* What a file's points carry beside position and radius. */
-typedef struct tml_point_attribute {
-    char name[32];
-    uint32_t components; /* 1 to 4 */
-    float *values;       /* count x components; NULL: not asked for */
-} tml_point_attribute;
-
 /* Points in host memory. Positions are relative to origin, so that map coordinates of seven digits
  * keep their millimetres in 32-bit floats. */
 typedef struct tml_points {
@@ -29,7 +22,7 @@ typedef struct tml_points {
     char format[16]; /* "PLY", "XYZ", "PCD", "LAS", "VTK", "VTU", "BGEO" */
     char value_name[32];
     uint64_t dropped;                /* points left out because a coordinate is NaN or infinite */
-    tml_point_attribute *attributes; /* up to 64 that the file has */
+    tml_mesh_attribute *attributes; /* up to 64 that the file has; data NULL: not asked for */
     uint32_t attribute_count;
 } tml_points;
 
@@ -89,83 +82,58 @@ typedef enum tml_points_field {
 /* Samples along a field's longest side, where nothing else says how fine it is. */
 #define TML_POINTS_RESOLUTION 128
 
-/* What tml_points_to_mesh read and made. Released by tml_points_mesh_free.
- * whole      the mesh; of slabs whole.surface without buffers
- * points     what the file says. Arrays are there while the call runs, and NULL afterwards
- * field      resolved, without buffers after the call: radius and grid
- * isovalue   the first one
- * in_slabs   so it was made
- * stages     what came before the surface: "load", "spacing" (all of the field) */
-typedef struct tml_points_mesh_result {
-    tml_surface_whole whole;
-    tml_points points;
-    tml_field_desc field;
-    double isovalue;
-    bool in_slabs;
-    tml_surface_stage stages[2];
-    uint32_t stage_count;
-} tml_points_mesh_result;
-
 /* How tml_points_to_mesh makes a mesh. Zeroed: a sum of kernels within a radius that is chosen.
- * kind        which field
- * field       radius (0: the file's radii, or as tml_field_prepare), kernel, margin, grid.spacing,
- *             lower, upper (places in the file's coordinates) and resolution (0:
- *             TML_POINTS_RESOLUTION, where there is no spacing) are used. With a spacing samples
- *             lie at multiples of it in the file's coordinates
- * cell        spacing as a share of the radius, in place of field.grid.spacing; 0: none
- * isovalues   of the field, isovalue_count of them. NULL: the one that tml_field_prepare suggests
- * surface     region, topology, normals, soup, caps, flip, indices64 and the filters
- *             largest_component and drop_degenerate are used
- * collapse    edges shorter than this share of the grid's least spacing are collapsed; 0: none
- * smooth      as of tml_surface_whole_desc
- * load        optional: how to read the file; the attributes that it names become the mesh's, at
- *             most TML_MESH_MAX_ATTRIBUTES
- * components, keeps_empty   as of tml_surface_whole_desc
- * comment, up   of the mesh's file, as in tml_mesh
- * slabs       optional: the field is evaluated, and the mesh written, in slabs (tml_surface_save).
- *             Of it slabs.memory, slab_layers, write and user, and mesh.team, edit and user are
- *             used. Not with collapse and smooth. NULL: all of it in memory
- * decide      optional: sees points, field and isovalue before the surface is made. *in_slabs is
- *             whether slabs is given; false has it made in memory. A status other than OK ends the
- *             call, which returns it
- * edit        optional, in memory: as of tml_surface_whole_desc
- * user        of decide and edit */
+ * load      optional: how to read the file; the attributes that it names become the mesh's, at most
+ *           TML_MESH_MAX_ATTRIBUTES
+ * kind      which field
+ * field     radius (0: the file's radii, or as tml_field_prepare), kernel, margin, grid.spacing,
+ *           lower, upper (places in the file's coordinates) and resolution (0:
+ *           TML_POINTS_RESOLUTION, where there is no spacing) are used. With a spacing samples lie
+ *           at multiples of it in the file's coordinates
+ * cell      spacing as a share of the radius, in place of field.grid.spacing; 0: none
+ * save      slabs.surface, optional: isovalues of the field, isovalue_count of them; NULL: the one
+ *           that tml_field_prepare suggests. region, topology, normals, soup, caps, flip, indices64
+ *           and the filters largest_component and drop_degenerate are used.
+ *           slabs.memory, slab_layers, components, write and user; file without origin and
+ *           attributes; making; keep_empty and smooth are used. In slabs the field is evaluated slab
+ *           by slab
+ * collapse  not in slabs: edges shorter than this share of the grid's least spacing are collapsed; 0:
+ *           none
+ * decide    optional: sees the points, the resolved field, and known's isovalue and stages, before
+ *           the surface is made, and may change what is used of save, which is a copy. A status other
+ *           than OK ends the call, which returns it
+ * user      of decide */
 typedef struct tml_points_mesh_desc {
+    const tml_load_desc *load;
     tml_points_field kind;
     tml_field_desc field;
     double cell;
-    const double *isovalues;
-    uint32_t isovalue_count;
-    tml_surface_desc surface;
+    tml_surface_save_desc save;
     double collapse;
-    uint32_t smooth;
-    const tml_load_desc *load;
-    bool components, keeps_empty;
-    const char *comment;
-    tml_up up;
-    const tml_surface_save_desc *slabs;
-    tml_status (*decide)(void *user, const tml_points_mesh_result *known, bool *in_slabs);
-    tml_status (*edit)(void *user, tml_mesh *mesh);
+    tml_status (*decide)(void *user, const tml_points *points, const tml_field_desc *field,
+                         const tml_surface_saved *known, tml_surface_save_desc *save);
     void *user;
 } tml_points_mesh_desc;
 
 /* Makes a mesh file of a points file: reads, makes the points' field, its surface, and writes.
- * path        of the points
- * mesh_path   .ply, .stl, .obj, .glb or .vtp; NULL, without slabs: nothing is written
- * desc        NULL: zeroed
- * Returns: the first failure; out->whole.failed says of what. Without a triangle: TML_OK,
- *          out->whole.is_empty and no file.
+ * path       of the points
+ * mesh_path  as of tml_surface_save
+ * desc       NULL: zeroed
+ * points     optional: what the file says, without arrays
+ * field      optional: resolved, without buffers: radius and grid
+ * out        released by tml_surface_saved_free
+ * Returns: the first failure; out->failed says of what. Without a triangle: TML_OK, out->is_empty
+ *          and no file.
  * Waits: for everything. Reports progress and can be cancelled.
- * Memory: the points, as tml_field_prepare, and as tml_surface_save_whole or tml_surface_save.
- * Errors: as tml_points_load, tml_field_prepare and these two; INVALID_ARGUMENT also for
- * ANISOTROPIC
- *         of points that have radii, without field.radius. The file at mesh_path is then as it
- *         was. */
+ * Memory: the points, as tml_field_prepare, and as tml_surface_save.
+ * Errors: as tml_points_load, tml_field_prepare and tml_surface_save; INVALID_ARGUMENT also for
+ *         ANISOTROPIC of points that have radii, without field.radius. The file at mesh_path is then
+ *         as it was. */
 TML_API TML_MUST_CHECK tml_status tml_points_to_mesh(tml_context *tml, const char *path,
                                                      const char *mesh_path,
                                                      const tml_points_mesh_desc *desc,
-                                                     tml_points_mesh_result *out);
-TML_API void tml_points_mesh_free(tml_context *tml, tml_points_mesh_result *result);
+                                                     tml_points *points, tml_field_desc *field,
+                                                     tml_surface_saved *out);
 
 #ifdef __cplusplus
 }

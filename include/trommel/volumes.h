@@ -199,63 +199,42 @@ static inline void tml_volume_index_free(tml_context *tml, tml_volume_index *ind
 /* ---- from a volume file to a mesh file ------------------------------------------------------- */
 
 /* How tml_volume_to_mesh makes a mesh. Zeroed: one surface, at an isovalue by Otsu's method.
- * isovalues    physical values, isovalue_count of them. NULL: one is chosen, and the volume is read
- *              once more for it; a volume that cannot be mapped comes to memory then
- * labels       optional, instead of isovalues: labels' boundaries, as for tml_surface_labels.
- *              Without volume, grid and outputs. With separate, all is made in memory, and a
- *              mesh_path with "%d" stands for a file a label, as for tml_surface_save_whole
- * surface      region, topology, normals, soup, caps, indices64, flip and the filters
- *              largest_component and drop_degenerate are used. flip: inside is below the isovalue.
- *              caps close the high side of the samples
- * load         optional: how to read the volume's file. memory_limit bounds a volume that comes to
- *              memory
- * mask, attribute   optional: paths of volumes of the same dims, as of tml_surface_save_desc
- * memory       bytes that samples, scratch and a piece of the mesh may take; 0: 1 GiB
- * slab_layers  layers a slab; 0: as memory allows
- * components   counts connected components
- * no_map       as of tml_surface_save_desc
- * value_name, comment, up   of the mesh's file, as in tml_mesh */
+ * load             optional: how to read the volume's file. memory_limit bounds a volume that comes
+ *                  to memory
+ * mask, attribute  optional: paths of volumes of the same dims, as of tml_surface_save_desc
+ * save             slabs.surface, optional: isovalues are physical values, isovalue_count of them;
+ *                  NULL: one is chosen, and the volume is read once more for it; a volume that
+ *                  cannot be mapped comes to memory then. region, topology, normals, soup, caps,
+ *                  indices64, flip and the filters largest_component and drop_degenerate are used.
+ *                  flip: inside is below the isovalue. caps close the high side of the samples.
+ *                  slabs.boundaries, instead: labels' boundaries, without volume, grid and outputs.
+ *                  With separate, all is made whole.
+ *                  slabs.memory, slab_layers, components, write and user; file; making; keep_empty
+ *                  and copy_samples are used, and of what is made whole smooth */
 typedef struct tml_volume_mesh_desc {
-    const double *isovalues;
-    uint32_t isovalue_count;
-    const tml_surface_labels_desc *labels;
-    tml_surface_desc surface;
     const tml_load_desc *load;
     const char *mask, *attribute;
-    uint64_t memory, slab_layers;
-    bool components, no_map;
-    const char *value_name, *comment;
-    tml_up up;
+    tml_surface_save_desc save;
 } tml_volume_mesh_desc;
 
-/* What tml_volume_to_mesh read and made.
- * saved      the mesh; saved.surface is released by tml_surface_free
- * volume     what the file says of itself, without samples
- * isovalue   the first one, physical
- * is_mapped  the samples were not copied */
-typedef struct tml_volume_mesh_result {
-    tml_surface_saved saved;
-    tml_volume volume;
-    double isovalue;
-    bool is_mapped;
-} tml_volume_mesh_result;
-
-/* Makes a mesh file of a volume file: reads, makes the surface in slabs and writes. A volume that
- * cannot be read layer by layer (tml_volume_stream_open) is loaded whole.
- * path        of the volume
- * mesh_path   .ply, .stl, .obj, .glb or .vtp
- * desc        NULL: zeroed
- * Returns: the first failure; out->saved.failed says of what. Without a triangle: TML_OK,
- *          out->saved.is_empty and no file.
+/* Makes a mesh file of a volume file: reads, makes the surface, in slabs by default, and writes. A
+ * volume that cannot be read layer by layer (tml_volume_stream_open) is loaded whole.
+ * path       of the volume
+ * mesh_path  as of tml_surface_save
+ * desc       NULL: zeroed
+ * volume     optional: what the file says of itself, without samples
+ * out        released by tml_surface_saved_free
+ * Returns: the first failure; out->failed says of what. Without a triangle: TML_OK, out->is_empty
+ *          and no file.
  * Waits: for everything. Reports progress and can be cancelled.
- * Memory: desc->memory, and a volume, mask and attribute that have to be loaded.
+ * Memory: desc->save.slabs.memory, and a volume, mask and attribute that have to be loaded.
  * Errors: as tml_volume_load and tml_surface_save; INVALID_ARGUMENT also for a mask or attribute of
  *         other dims, labels of samples that are none, and a volume without a finite sample. The
  *         file at mesh_path is then as it was. */
 TML_API TML_MUST_CHECK tml_status tml_volume_to_mesh(tml_context *tml, const char *path,
                                                      const char *mesh_path,
                                                      const tml_volume_mesh_desc *desc,
-                                                     tml_volume_mesh_result *out);
+                                                     tml_volume *volume, tml_surface_saved *out);
 
 #ifdef __cplusplus
 }

@@ -87,6 +87,7 @@ TML_SUBDIVIDE_SHORT_LEVELS = 4
 (TML_FILE_NONE, TML_FILE_VOLUME, TML_FILE_POINTS, TML_FILE_MESH, TML_FILE_PICTURE, TML_FILE_INDEX) = range(0, 6)
 (TML_WELD_AUTO, TML_WELD_NEVER, TML_WELD_ALWAYS) = range(0, 3)
 (TML_SIDE_NONE, TML_SIDE_SOURCE, TML_SIDE_INDEX, TML_SIDE_SURFACE, TML_SIDE_MESH) = range(0, 5)
+(TML_MAKE_AUTO, TML_MAKE_SLABS, TML_MAKE_WHOLE) = range(0, 3)
 (TML_VALUES_PHYSICAL, TML_VALUES_LABELS) = range(0, 2)
 TML_LABELS_LISTED = 6
 TML_LABELS_COUNTED = 65536
@@ -508,26 +509,21 @@ class tml_mesh_file(Structure):
 
 
 class tml_mesh_stream_desc(Structure):
-    _fields_ = [('normals', c_bool), ('values', c_bool), ('attributes', POINTER(tml_mesh_attribute)),
-                ('attribute_count', c_uint32), ('face_label_type', c_uint32), ('soup', c_bool), ('quads', c_bool),
-                ('indices64', c_bool), ('origin', c_double * 3), ('value_name', c_char_p), ('comment', c_char_p),
-                ('up', c_int), ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))), ('user', c_void_p),
-                ('team', POINTER(tml_team)), ('parts', POINTER(tml_mesh_part)), ('part_count', c_uint32)]
+    _fields_ = [('mesh', tml_mesh), ('soup', c_bool), ('edit', CFUNCTYPE(c_int, c_void_p, POINTER(tml_mesh))),
+                ('user', c_void_p), ('team', POINTER(tml_team))]
 
 
 class tml_surface_save_desc(Structure):
-    _fields_ = [('slabs', tml_surface_slabs_desc), ('mesh', tml_mesh_stream_desc), ('volume', c_void_p),
-                ('mask', c_void_p), ('attribute', c_void_p), ('index', c_void_p), ('no_map', c_bool),
-                ('counts_first', c_bool), ('keeps_empty', c_bool)]
+    _fields_ = [('slabs', tml_surface_slabs_desc), ('file', tml_mesh_stream_desc), ('making', c_int),
+                ('values', c_void_p), ('keep_empty', c_bool), ('volume', c_void_p), ('mask', c_void_p),
+                ('attribute', c_void_p), ('index', c_void_p), ('copy_samples', c_bool), ('count_first', c_bool),
+                ('smooth', c_uint32), ('field', POINTER(tml_field_desc))]
 
 
 class tml_surface_saved(Structure):
-    _fields_ = [('surface', tml_surface_result), ('is_empty', c_bool), ('failed', c_int)]
-
-
-class tml_surface_whole(Structure):
-    _fields_ = [('surface', tml_surface_result), ('is_empty', c_bool), ('failed', c_int), ('seconds', c_double),
-                ('stages', tml_surface_stage * 4), ('stage_count', c_uint32), ('field_values', tml_buffer * 8)]
+    _fields_ = [('surface', tml_surface_result), ('field_values', tml_buffer * 8), ('isovalue', c_double),
+                ('is_empty', c_bool), ('is_mapped', c_bool), ('failed', c_int), ('seconds', c_double),
+                ('stages', tml_surface_stage * 6), ('stage_count', c_uint32)]
 
 
 class tml_volume(Structure):
@@ -542,14 +538,10 @@ class tml_value_histogram(Structure):
                 ('otsu', c_double)]
 
 
-class tml_point_attribute(Structure):
-    _fields_ = [('name', c_char * 32), ('components', c_uint32), ('values', POINTER(c_float))]
-
-
 class tml_points(Structure):
     _fields_ = [('positions', POINTER(c_float)), ('radii', POINTER(c_float)), ('values', POINTER(c_float)),
                 ('count', c_uint64), ('origin', c_double * 3), ('format', c_char * 16), ('value_name', c_char * 32),
-                ('dropped', c_uint64), ('attributes', POINTER(tml_point_attribute)), ('attribute_count', c_uint32)]
+                ('dropped', c_uint64), ('attributes', POINTER(tml_mesh_attribute)), ('attribute_count', c_uint32)]
 
 
 class tml_picture(Structure):
@@ -624,6 +616,7 @@ FUNCTIONS = {
     'tml_surface_free': (None, [c_void_p, POINTER(tml_surface_result)]),
     'tml_surface_labels': (c_int, [c_void_p, POINTER(tml_surface_labels_desc), POINTER(tml_surface_result)]),
     'tml_surface_save': (c_int, [c_void_p, c_char_p, POINTER(tml_surface_save_desc), POINTER(tml_surface_saved)]),
+    'tml_surface_saved_free': (None, [c_void_p, POINTER(tml_surface_saved)]),
     'tml_top_k': (c_int, [c_void_p, POINTER(tml_top_k_desc)]),
     'tml_tree_cast': (c_int, [c_void_p, POINTER(tml_tree_cast_desc)]),
     'tml_tree_create': (c_int, [c_void_p, POINTER(tml_tree_desc), POINTER(c_void_p)]),

@@ -24,7 +24,7 @@ _ENGINES = {"auto": c.TML_ENGINE_AUTO, "cpu": c.TML_ENGINE_CPU, "vulkan": c.TML_
 _IO = frozenset(name for name in c.FUNCTIONS if name.startswith((
     "tml_array_", "tml_file_", "tml_lines_", "tml_mesh_file", "tml_mesh_load", "tml_mesh_mend",
     "tml_mesh_save", "tml_mesh_stream", "tml_path_", "tml_picture_", "tml_points_",
-    "tml_surface_save", "tml_surface_whole", "tml_value_", "tml_volume_")))
+    "tml_surface_save", "tml_value_", "tml_volume_")))
 _OWN = {  # of cell_ranges.c and interrupts.c
     "tml_cell_ranges": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p,
                                        ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p]),

@@ -157,8 +157,8 @@ def load_points(path: Path, context: Context | None = None, *, strict: bool = Fa
     def rows(pointer, columns):
         return wrap(_address(pointer), (struct.count,) if columns == 1 else (struct.count, columns), np.float32, owner)
 
-    attributes = {a.name.decode(errors="replace"): rows(a.values, a.components)
-                  for a in struct.attributes[:struct.attribute_count] if a.values}
+    attributes = {a.name.decode(errors="replace"): rows(a.data, a.components)
+                  for a in struct.attributes[:struct.attribute_count] if a.data}
     return Points(wrap(_address(struct.positions), (struct.count, 3), np.float32, owner),
                   rows(struct.radii, 1) if struct.radii else None, rows(struct.values, 1) if struct.values else None,
                   tuple(struct.origin), attributes, value_name=struct.value_name.decode(errors="replace"),
@@ -187,7 +187,7 @@ def save_points(path: Path, points: Any, radii: ArrayLike | None = None, values:
         setattr(struct, name, array.ctypes.data_as(ctypes.POINTER(ctypes.c_float)))
     carried = {name: array for name, array in points.attributes.items()
                if values is None or name != points.value_name or array.ndim > 1}  # values are that one
-    structs, struct.attribute_count, kept = attribute_structs(c.tml_point_attribute, carried, count)
+    structs, struct.attribute_count, kept = attribute_structs(carried, count)
     struct.attributes = structs
     context_of(context).call("points_save", path_of(path), struct)
     del kept

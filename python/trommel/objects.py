@@ -356,22 +356,20 @@ class Points:
         return f"<trommel.Points of {len(self)} points{' with ' * bool(carried)}{', '.join(carried)}{origin}>"
 
 
-def attribute_structs(kind, attributes, count, most=None):
-    """A C array of tml_point_attribute or tml_mesh_attribute, and what has to live as long. Of a mesh the library takes
+def attribute_structs(attributes, count, most=None):
+    """A C array of tml_mesh_attribute, and what has to live as long. Of a mesh the library takes
     a limited number; what is more is left out with a warning."""
     names = list(attributes)
     if most is not None and len(names) > most:
         warn(f"of {len(names)} attributes the first {most} are kept, without {', '.join(names[most:])}")
         names = names[:most]
-    structs, kept = (kind * max(len(names), 1))(), []
+    structs, kept = (c.tml_mesh_attribute * max(len(names), 1))(), []
     for struct, name in zip(structs, names):  # kept: what the pointers point to
         values = attribute_of(attributes[name], name, count)
         pointer = values.ctypes.data_as(ctypes.POINTER(ctypes.c_float))
-        room = getattr(kind.name, "size", 0) if kind is c.tml_point_attribute else 64
-        if not name or len(name.encode()) >= room:
-            raise InvalidArgument("INVALID_ARGUMENT", f"an attribute is called {name!r}, needs a name of 1 to {room - 1} "
-                                  "bytes")
+        if not name or len(name.encode()) >= 64:
+            raise InvalidArgument("INVALID_ARGUMENT", f"an attribute is called {name!r}, needs a name of 1 to 63 bytes")
         struct.name, struct.components = name.encode(), 1 if values.ndim == 1 else values.shape[1]
-        setattr(struct, "values" if hasattr(struct, "values") else "data", pointer)
+        struct.data = pointer
         kept.append(values)
     return structs, len(names), kept

@@ -75,8 +75,9 @@ def _to_file(path, volume, shape, dtype, context, memory, up, base, desc, quads=
             type=scalar_type(dtype), memory=memory, components=not quads,
             read=_NO_READ if is_memory else _FIELDS["read"](slabs.guard(slabs.read)),
             map=_FIELDS["map"](slabs.guard(slabs.map)) if is_memory else _NO_MAP, **of_mesh),
-        mesh=c.tml_mesh_stream_desc(up=choose(UPS, "up", up), origin=tuple(map(sum, zip(base, desc.position_origin)))),
-        counts_first=is_memory and not isinstance(volume, np.memmap), keeps_empty=True)
+        file=c.tml_mesh_stream_desc(mesh=c.tml_mesh(up=choose(UPS, "up", up),
+                                                    origin=tuple(map(sum, zip(base, desc.position_origin))))),
+        count_first=is_memory and not isinstance(volume, np.memmap), keep_empty=True)
     try:
         context.call("surface_save", path_of(path), save, saved)
     except Exception as error:
@@ -86,7 +87,7 @@ def _to_file(path, volume, shape, dtype, context, memory, up, base, desc, quads=
     if not quads:
         counts["components"] = result.components
     with context._handle:
-        lib.tml_surface_free(context._handle.pointer, result)
+        lib.tml_surface_saved_free(context._handle.pointer, saved)
     return counts
 
 

@@ -103,14 +103,20 @@ void tml_mesh_stream_free(tml_mesh_stream *stream)
     tml_free(stream->tml, stream, sizeof *stream);
 }
 
+static tml_type label_type_of(const tml_mesh_stream_desc *desc)
+{
+    return desc->mesh.face_labels ? desc->mesh.face_label_type : TML_TYPE_NONE;
+}
+
 /* Can pieces be written where they belong? Rows of corners need the vertices of a triangle in its
  * piece. */
 static bool goes_in_place(const tml_mesh_stream_desc *desc, const mesh_format *format,
                           const char *path)
 {
     uint64_t vertices = 0;
-    for (uint32_t p = 0; p < desc->part_count; p++)
-        vertices += desc->soup ? desc->parts[p].triangle_count : desc->parts[p].vertex_count;
+    for (uint32_t p = 0; p < desc->mesh.part_count; p++)
+        vertices +=
+            desc->soup ? desc->mesh.parts[p].triangle_count : desc->mesh.parts[p].vertex_count;
     return vertices && format->describe && !desc->edit && !desc->team &&
            (desc->soup || format->sharing != MESH_SHARES_CORNERS) && tml_io_is_regular(path);
 }
@@ -123,20 +129,20 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     mesh_layout *layout = &stream->layout;
     *whole = stream->mesh;
     whole->positions = promised;
-    whole->normals = desc->normals ? promised : NULL;
-    whole->values = desc->values ? promised : NULL;
-    for (uint32_t i = 0; i < desc->attribute_count; i++)
+    whole->normals = desc->mesh.normals ? promised : NULL;
+    whole->values = desc->mesh.values ? promised : NULL;
+    for (uint32_t i = 0; i < desc->mesh.attribute_count; i++)
         stream->attributes[i].data = promised;
     whole->indices = desc->soup ? NULL : promised;
-    whole->face_labels = desc->face_label_type ? promised : NULL;
-    stream->places = tml_alloc(stream->tml, desc->part_count * sizeof *stream->places);
+    whole->face_labels = label_type_of(desc) ? promised : NULL;
+    stream->places = tml_alloc(stream->tml, desc->mesh.part_count * sizeof *stream->places);
     if (!stream->places)
         return tml_error(stream->tml, TML_ERROR_OUT_OF_MEMORY,
-                         "%s: no memory for %" PRIu32 " parts", call, desc->part_count);
-    stream->place_count = desc->part_count;
-    for (uint32_t p = 0; p < desc->part_count; p++) {
-        const uint64_t triangles = desc->parts[p].triangle_count;
-        const uint64_t vertices = desc->soup ? 3 * triangles : desc->parts[p].vertex_count;
+                         "%s: no memory for %" PRIu32 " parts", call, desc->mesh.part_count);
+    stream->place_count = desc->mesh.part_count;
+    for (uint32_t p = 0; p < desc->mesh.part_count; p++) {
+        const uint64_t triangles = desc->mesh.parts[p].triangle_count;
+        const uint64_t vertices = desc->soup ? 3 * triangles : desc->mesh.parts[p].vertex_count;
         stream->places[p] =
             (mesh_place){whole->vertex_count, vertices, whole->triangle_count, triangles, 0, 0};
         whole->vertex_count += vertices;
@@ -159,16 +165,16 @@ static tml_status take_attributes(tml_mesh_stream *stream, const tml_mesh_stream
                                   size_t *sizes)
 {
     tml_mesh *mesh = &stream->mesh;
-    mesh->attributes = (tml_mesh_attribute *)(uintptr_t)desc->attributes;
-    mesh->attribute_count = desc->attribute_count;
+    mesh->attributes = (tml_mesh_attribute *)(uintptr_t)desc->mesh.attributes;
+    mesh->attribute_count = desc->mesh.attribute_count;
     tml_status status = tml_mesh_check_attributes(stream->tml, mesh);
     mesh->attributes = stream->attributes;
-    for (uint32_t i = 0; i < desc->attribute_count && status == TML_OK; i++) {
+    for (uint32_t i = 0; i < desc->mesh.attribute_count && status == TML_OK; i++) {
         snprintf(stream->attribute_names[i], sizeof stream->attribute_names[i], "%s",
-                 desc->attributes[i].name);
-        stream->attributes[i] =
-            (tml_mesh_attribute){stream->attribute_names[i], desc->attributes[i].components, NULL};
-        sizes[i] = desc->attributes[i].components * sizeof(float);
+                 desc->mesh.attributes[i].name);
+        stream->attributes[i] = (tml_mesh_attribute){stream->attribute_names[i],
+                                                     desc->mesh.attributes[i].components, NULL};
+        sizes[i] = desc->mesh.attributes[i].components * sizeof(float);
     }
     return status;
 }
@@ -179,22 +185,22 @@ static tml_status check_stream_desc(tml_context *tml, const char *path,
     if (strlen(path) >= IO_PATH_SIZE - NAME_SHOWN)
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is longer than %d bytes", call,
                          IO_PATH_SIZE - NAME_SHOWN - 1);
-    if (desc->quads && (desc->edit || desc->soup))
+    if (desc->mesh.quads && (desc->edit || desc->soup))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.quads goes with neither desc.soup nor desc.edit", call);
+                         "%s: desc.mesh.quads goes with neither desc.soup nor desc.edit", call);
     if (desc->edit && desc->soup)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.edit is for welded meshes, not soup", call);
-    if (desc->face_label_type && (desc->edit || desc->soup))
+    if (desc->mesh.face_labels && (desc->edit || desc->soup))
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.face_label_type goes with neither desc.soup nor desc.edit",
+                         "%s: desc.mesh.face_labels goes with neither desc.soup nor desc.edit",
                          call);
     const tml_mesh labeled = {.indices = "",
-                              .quads = desc->quads,
-                              .face_labels = desc->face_label_type ? "" : NULL,
-                              .face_label_type = desc->face_label_type};
+                              .quads = desc->mesh.quads,
+                              .face_labels = desc->mesh.face_labels ? "" : NULL,
+                              .face_label_type = label_type_of(desc)};
     tml_status status = tml_mesh_check(tml, &labeled);
-    return status == TML_OK ? tml_mesh_check_quads(tml, path, format, desc->quads) : status;
+    return status == TML_OK ? tml_mesh_check_quads(tml, path, format, desc->mesh.quads) : status;
 }
 
 /* Copies the path and the names of desc, and finds the folder of temporary files: that of the file
@@ -209,10 +215,11 @@ static void name_stream(tml_mesh_stream *stream, const char *path, const tml_mes
     snprintf(stream->folder, sizeof stream->folder, "%.*s%.*s", folder, real, NAME_SHOWN,
              real + folder);
     snprintf(stream->value_name, sizeof stream->value_name, "%s",
-             desc->value_name ? desc->value_name : "");
-    snprintf(stream->comment, sizeof stream->comment, "%s", desc->comment ? desc->comment : "");
-    stream->mesh.value_name = desc->value_name ? stream->value_name : NULL;
-    stream->mesh.comment = desc->comment ? stream->comment : NULL;
+             desc->mesh.value_name ? desc->mesh.value_name : "");
+    snprintf(stream->comment, sizeof stream->comment, "%s",
+             desc->mesh.comment ? desc->mesh.comment : "");
+    stream->mesh.value_name = desc->mesh.value_name ? stream->value_name : NULL;
+    stream->mesh.comment = desc->mesh.comment ? stream->comment : NULL;
 }
 
 tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
@@ -238,19 +245,19 @@ tml_status tml_mesh_stream_open(tml_context *tml, const char *path,
                                 .team_soup = desc->soup && desc->team};
     name_stream(stream, path, desc);
     tml_mesh *mesh = &stream->mesh;
-    mesh->indices64 = desc->indices64;
-    mesh->quads = desc->quads;
-    mesh->face_label_type = desc->face_label_type;
-    memcpy(mesh->origin, desc->origin, sizeof mesh->origin);
-    mesh->up = desc->up;
+    mesh->indices64 = desc->mesh.indices64;
+    mesh->quads = desc->mesh.quads;
+    mesh->face_label_type = label_type_of(desc);
+    memcpy(mesh->origin, desc->mesh.origin, sizeof mesh->origin);
+    mesh->up = desc->mesh.up;
     size_t sizes[ARRAYS] = {
         [POSITIONS] = 3 * sizeof(float),
-        [NORMALS] = desc->normals ? 3 * sizeof(float) : 0,
-        [VALUES] = desc->values ? sizeof(float) : 0,
-        [INDICES] = stream->soup
-                        ? 0
-                        : mesh_corners(mesh) * tml_type_size(desc->indices64 ? TML_U64 : TML_U32),
-        [LABELS] = 2 * tml_type_size(desc->face_label_type)};
+        [NORMALS] = desc->mesh.normals ? 3 * sizeof(float) : 0,
+        [VALUES] = desc->mesh.values ? sizeof(float) : 0,
+        [INDICES] = stream->soup ? 0
+                                 : mesh_corners(mesh) *
+                                       tml_type_size(desc->mesh.indices64 ? TML_U64 : TML_U32),
+        [LABELS] = 2 * tml_type_size(label_type_of(desc))};
     status = take_attributes(stream, desc, &sizes[ATTRIBUTES]);
     for (int i = 0; i < ARRAYS; i++)
         stream->spools[i] = (spool){.fd = -1, .row_size = sizes[i]};
@@ -348,7 +355,7 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
         piece->triangle_count > place->triangle_count - place->triangles)
         return tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: a piece of part %" PRIu32 " with %" PRIu64 " vertices and %" PRIu64
-                         " triangles is more than desc.parts says",
+                         " triangles is more than desc.mesh.parts says",
                          call, part, piece->vertex_count, piece->triangle_count);
     tml_mesh rows = *whole;
     rows.positions = piece->positions;
@@ -377,7 +384,7 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
     return status;
 }
 
-tml_status tml_mesh_stream_add(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
+tml_status tml_mesh_stream_write(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
 {
     tml_mesh *mesh = &stream->mesh;
     const segment added = {part, mesh->vertex_count, piece->vertex_count, mesh->triangle_count,
@@ -456,8 +463,8 @@ tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream)
     if (stream->mesh.indices64 || stream->mesh.vertex_count <= (uint64_t)UINT32_MAX + 1)
         return TML_OK;
     return tml_error(stream->tml, TML_ERROR_UNSUPPORTED,
-                     "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.indices64", call,
-                     stream->path, stream->mesh.vertex_count);
+                     "%s: %s: %" PRIu64 " vertices need 64-bit indices; set desc.mesh.indices64",
+                     call, stream->path, stream->mesh.vertex_count);
 }
 
 /* If there are several parts, sorts the segments by part and makes indices count through the whole

@@ -13,7 +13,7 @@ static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
                              mesh->triangle_count != whole->triangle_count))
         status = tml_error(stream->tml, TML_ERROR_INVALID_ARGUMENT,
                            "%s: %s: the pieces have %" PRIu64 " vertices and %" PRIu64
-                           " triangles, desc.parts %" PRIu64 " and %" PRIu64,
+                           " triangles, desc.mesh.parts %" PRIu64 " and %" PRIu64,
                            call, stream->path, mesh->vertex_count, mesh->triangle_count,
                            whole->vertex_count, whole->triangle_count);
     if (status == TML_OK && stream->format->has_box) { /* the text once more, with the box */

@@ -190,25 +190,30 @@ static tml_status no_memory(const point_sink *sink)
                         (unsigned long long)sink->count);
 }
 
+/* An attribute and, behind all of them, its name. */
+#define ATTRIBUTE_SIZE (sizeof(tml_mesh_attribute) + sizeof(((point_attribute *)0)->name))
+
 /* The list of attributes, with room for the values of those that are asked for. */
 static bool make_attributes(const point_sink *sink, tml_points *points)
 {
     tml_context *tml = sink->file->tml;
     if (sink->attribute_count == 0)
         return true;
-    points->attributes = tml_alloc(tml, sink->attribute_count * sizeof *points->attributes);
+    points->attributes = tml_alloc(tml, sink->attribute_count * ATTRIBUTE_SIZE);
     if (!points->attributes)
         return false;
+    char *names = (char *)(points->attributes + sink->attribute_count);
     points->attribute_count = sink->attribute_count;
     bool is_good = true;
     for (uint32_t i = 0; i < sink->attribute_count; i++) {
         const point_attribute *from = &sink->attributes[i];
-        tml_point_attribute *to = &points->attributes[i];
-        *to = (tml_point_attribute){.components = from->components};
-        memcpy(to->name, from->name, sizeof to->name);
+        tml_mesh_attribute *to = &points->attributes[i];
+        *to = (tml_mesh_attribute){.name = names + i * sizeof from->name,
+                                   .components = from->components};
+        memcpy(names + i * sizeof from->name, from->name, sizeof from->name);
         if (from->place >= 0)
-            to->values = tml_alloc_array(tml, sink->count, from->components * sizeof(float));
-        is_good &= to->values || from->place < 0 || sink->count == 0;
+            to->data = tml_alloc_array(tml, sink->count, from->components * sizeof(float));
+        is_good &= to->data || from->place < 0 || sink->count == 0;
     }
     return is_good;
 }
@@ -218,7 +223,7 @@ static void take_floats(const point_sink *sink, const point_block *block, uint64
 {
     for (uint32_t a = 0; a < points->attribute_count; a++) {
         const point_attribute *from = &sink->attributes[a];
-        float *to = points->attributes[a].values;
+        float *to = points->attributes[a].data;
         for (uint32_t i = 0; i < block->count && to; i++)
             memcpy(to + (done + i) * from->components,
                    block->floats + (size_t)i * sink->float_count + from->place,
@@ -262,9 +267,9 @@ tml_status tml_points_finish(point_sink *sink, tml_points *out)
         tml_points_drop_first(sink);
     }
     for (uint32_t a = 0; a < points.attribute_count; a++)
-        if (points.attributes[a].values && sink->attributes[a].is_color &&
+        if (points.attributes[a].data && sink->attributes[a].is_color &&
             !(sink->attributes[a].scale > 0.0))
-            tml_points_scale_colors(&sink->attributes[a], points.attributes[a].values, sink->count);
+            tml_points_scale_colors(&sink->attributes[a], points.attributes[a].data, sink->count);
     *out = points;
     return TML_OK;
 }
@@ -276,7 +281,7 @@ void tml_points_free(tml_context *tml, tml_points *points)
     tml_free(tml, points->radii, size);
     tml_free(tml, points->values, size);
     for (uint32_t a = 0; a < points->attribute_count; a++)
-        tml_free(tml, points->attributes[a].values, size * points->attributes[a].components);
-    tml_free(tml, points->attributes, points->attribute_count * sizeof *points->attributes);
+        tml_free(tml, points->attributes[a].data, size * points->attributes[a].components);
+    tml_free(tml, points->attributes, points->attribute_count * ATTRIBUTE_SIZE);
     *points = (tml_points){0};
 }

@@ -158,7 +158,7 @@ static tml_status check_limit(const io_file *file, uint64_t limit, const tml_poi
 {
     uint64_t numbers = 3 + (p->radii != NULL) + (p->values != NULL);
     for (uint32_t i = 0; i < p->attribute_count; i++)
-        numbers += p->attributes[i].values ? p->attributes[i].components : 0;
+        numbers += p->attributes[i].data ? p->attributes[i].components : 0;
     const uint64_t size = p->count * numbers * sizeof(float);
     return limit && size > limit ? tml_io_error(file, TML_ERROR_OUT_OF_MEMORY,
                                                 "needs %llu bytes, desc.memory_limit is %llu",

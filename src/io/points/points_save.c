@@ -6,15 +6,15 @@
 #include "io/points/points_internal.h"
 
 /* Bytes of the header's lines: those that every file has, and of a property. */
-enum { HEADER_BASE = 512, HEADER_PROPERTY = 64 };
+enum { HEADER_BASE = 512, HEADER_PROPERTY = 96, NAME_SIZE = 64 };
 
 /* How an attribute is written. */
 typedef enum saved_kind { SAVED_NOT, SAVED_COLOR, SAVED_NORMAL, SAVED_FLOATS } saved_kind;
 
-static saved_kind kind_of(const tml_points *points, const tml_point_attribute *a)
+static saved_kind kind_of(const tml_points *points, const tml_mesh_attribute *a)
 {
     /* The value is an attribute as well, if all of them were asked for. */
-    if (!a->values || a->components < 1 || a->components > 4 ||
+    if (!a->data || a->components < 1 || a->components > 4 ||
         (points->values && a->components == 1 && strcasecmp(a->name, points->value_name) == 0))
         return SAVED_NOT;
     if (strcmp(a->name, "color") == 0 && a->components >= 3)
@@ -42,10 +42,10 @@ static bool is_far(const tml_points *points)
 static uint8_t *put_attributes(const tml_points *points, uint64_t point, uint8_t *at)
 {
     for (uint32_t i = 0; i < points->attribute_count; i++) {
-        const tml_point_attribute *a = &points->attributes[i];
+        const tml_mesh_attribute *a = &points->attributes[i];
         const saved_kind kind = kind_of(points, a);
         for (uint32_t c = 0; c < a->components && kind != SAVED_NOT; c++) {
-            const float x = a->values[point * a->components + c];
+            const float x = a->data[point * a->components + c];
             if (kind == SAVED_COLOR) /* NaN is 0 */
                 *at = x >= 1.0f ? 255 : x > 0.0f ? (uint8_t)(255.0f * x + 0.5f) : 0;
             else
@@ -84,18 +84,18 @@ static size_t fill(const void *user, uint64_t first, uint64_t count, uint8_t *ou
 }
 
 /* A word of printable ASCII. */
-static void make_word(const char *text, char out[32])
+static void make_word(const char *text, char out[NAME_SIZE])
 {
-    snprintf(out, 32, "%s", text);
+    snprintf(out, NAME_SIZE, "%s", text);
     for (char *at = out; *at; at++)
         *at = *at > ' ' && *at <= '~' ? *at : '_';
 }
 
-static size_t name_properties(const tml_points *points, const tml_point_attribute *a, char *out)
+static size_t name_properties(const tml_points *points, const tml_mesh_attribute *a, char *out)
 {
     static const char *const colors[] = {"red", "green", "blue", "alpha"};
     const saved_kind kind = kind_of(points, a);
-    char name[32];
+    char name[NAME_SIZE];
     size_t length = 0;
     make_word(a->name, name);
     for (uint32_t c = 0; c < a->components && kind != SAVED_NOT; c++) {
@@ -117,7 +117,7 @@ static size_t name_properties(const tml_points *points, const tml_point_attribut
 static size_t make_header(const tml_points *points, char *out)
 {
     const char *real = is_far(points) ? "double" : "float";
-    char name[32], value[HEADER_PROPERTY] = "";
+    char name[NAME_SIZE], value[HEADER_PROPERTY] = "";
     make_word(points->value_name[0] ? points->value_name : "value", name);
     if (points->values)
         snprintf(value, sizeof value, "property float %s\n", name);

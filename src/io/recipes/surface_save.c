@@ -11,12 +11,15 @@
  * So streams have another context, and what fails there is told in the caller's afterwards. */
 #include <inttypes.h>
 
+#include "io/io_system.h"
 #include "io/meshes/mesh_format.h"
 #include "io/recipes/surface_save.h"
 #include "io/recipes/surface_share.h"
 #include "io/volumes/volume_internal.h"
 
 enum { SOURCES = 3 }; /* tml_surface_source */
+
+static float promised[1]; /* an array that each piece has */
 
 static const char call[] = "tml_surface_save";
 
@@ -40,7 +43,7 @@ typedef struct saving {
     tml_surface_desc surface;
     tml_surface_labels_desc boundaries;
     tml_surface_slabs_desc slabs;
-    tml_mesh_stream_desc mesh;
+    tml_mesh_stream_desc file;
     const mesh_format *format;
     save_source sources[SOURCES];
     /* Of the first source whose samples could not be read. Written by the reading thread, and
@@ -212,7 +215,7 @@ static tml_status use_bricks(saving *s)
                                                              .label = "index"},
                                           &s->index);
     s->surface.index = s->index;
-    if (status != TML_OK || s->desc->no_map ||
+    if (status != TML_OK || s->desc->copy_samples ||
         tml_volume_stream_map(s->sources[0].stream, &samples) != TML_OK)
         return status;
     if (!tml_volume_index_holds(bricks, samples, 0, info->grid.dims[2], choose_step(info)))
@@ -233,7 +236,7 @@ static tml_status use_bricks(saving *s)
 
 static bool can_map_all(saving *s)
 {
-    bool can = !s->desc->no_map;
+    bool can = !s->desc->copy_samples;
     for (int i = 0; i < SOURCES && can; i++)
         can = !s->sources[i].stream ||
               tml_volume_stream_map(s->sources[i].stream, &s->sources[i].mapped) == TML_OK;
@@ -325,13 +328,13 @@ static tml_status add_piece(saving *s, const tml_surface_piece *piece)
     tml_mesh mesh = piece->mesh;
     tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
     mesh.attributes = attributes;
-    mesh.attribute_count = s->mesh.attribute_count;
+    mesh.attribute_count = s->file.mesh.attribute_count;
     for (uint32_t i = 0; i < mesh.attribute_count; i++) {
-        attributes[i] = s->mesh.attributes[i];
+        attributes[i] = s->file.mesh.attributes[i];
         attributes[i].data =
             i < piece->mesh.attribute_count ? piece->mesh.attributes[i].data : NULL;
     }
-    return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_stream_add(s->out, piece->index, &mesh));
+    return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_stream_write(s->out, piece->index, &mesh));
 }
 
 static const uint64_t *dims_of(const saving *s)
@@ -360,10 +363,10 @@ static tml_status open_with(saving *s, const tml_surface_piece *piece)
         return TML_ERROR_CANCELLED;
     s->only = (tml_mesh_part){.vertex_count = piece->mesh.vertex_count,
                               .triangle_count = piece->mesh.triangle_count};
-    s->mesh.parts = &s->only;
-    s->mesh.part_count = 1;
+    s->file.mesh.parts = &s->only;
+    s->file.mesh.part_count = 1;
     return save_fails(&s->failed, TML_SIDE_MESH,
-                      tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+                      tml_mesh_stream_open(s->tml, s->path, &s->file, &s->out));
 }
 
 /* A tml_surface_slabs_desc.write. */
@@ -411,8 +414,8 @@ static tml_status edit_mesh(void *user, tml_mesh *mesh)
     tml_status status =
         tml_mesh_clean(s->tml, mesh, asked->largest_component, asked->drop_degenerate,
                        counts ? &s->result->components : NULL);
-    if (status == TML_OK && s->desc->mesh.edit)
-        status = s->desc->mesh.edit(s->desc->mesh.user, mesh);
+    if (status == TML_OK && s->desc->file.edit)
+        status = s->desc->file.edit(s->desc->file.user, mesh);
     s->result->vertex_count = mesh->vertex_count;
     s->result->triangle_count = mesh->triangle_count;
     if (status == TML_OK)
@@ -428,11 +431,13 @@ static tml_status begin_descs(saving *s)
     const tml_surface_save_desc *desc = s->desc;
     const bool filters = desc->slabs.surface && (desc->slabs.surface->largest_component ||
                                                  desc->slabs.surface->drop_degenerate);
-    const bool edits = filters || (desc->slabs.surface && desc->mesh.edit);
+    const bool edits = filters || (desc->slabs.surface && desc->file.edit);
     s->slabs = desc->slabs;
-    s->mesh = desc->mesh;
+    s->file = desc->file;
     if (!desc->slabs.surface == !desc->slabs.boundaries)
         return refuse(s, "needs one of desc.slabs.surface and boundaries");
+    if (desc->smooth)
+        return refuse(s, "desc.smooth: in slabs there is never a whole mesh; make it whole");
     if (desc->slabs.boundaries) {
         s->boundaries = *desc->slabs.boundaries;
         s->slabs.boundaries = &s->boundaries;
@@ -446,10 +451,10 @@ static tml_status begin_descs(saving *s)
     s->slabs.map = desc->slabs.map ? map_callers : NULL;
     s->slabs.user = s;
     s->slabs.components = desc->slabs.components && !edits; /* else edit_mesh counts */
-    s->mesh.edit = edits ? edit_mesh : NULL;
-    s->mesh.user = s;
-    s->mesh.parts = NULL;
-    s->mesh.part_count = 0;
+    s->file.edit = edits ? edit_mesh : NULL;
+    s->file.user = s;
+    s->file.mesh.parts = NULL;
+    s->file.mesh.part_count = 0;
     return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_format_of(s->tml, s->path, &s->format));
 }
 
@@ -461,16 +466,18 @@ static void describe_mesh(saving *s)
     const bool is_wide = dims[0] * dims[1] * dims[2] > UINT32_MAX / 3;
     bool *indices64 = is_net ? &s->boundaries.indices64 : &s->surface.indices64;
     *indices64 = *indices64 || is_wide;
-    s->mesh.normals = !is_net && s->surface.normals != TML_NORMALS_NONE;
-    s->mesh.values = !is_net && (s->slabs.attribute_type != TML_TYPE_NONE ||
-                                 !tml_buffer_is_none(s->surface.attribute));
-    s->mesh.face_label_type = TML_TYPE_NONE;
-    s->mesh.quads = is_net && s->boundaries.quads;
-    s->mesh.soup = !is_net && s->surface.soup;
-    s->mesh.indices64 = *indices64;
-    if (is_net && (s->mesh.face_label_type = s->slabs.type) == TML_TYPE_NONE)
-        tml_buffer_describe(s->tml, s->boundaries.volume, &s->mesh.face_label_type, NULL);
-    if (s->mesh.team) /* a soup is made at the end, when all vertices are at hand */
+    const bool has_values =
+        s->slabs.attribute_type != TML_TYPE_NONE || !tml_buffer_is_none(s->surface.attribute);
+    s->file.mesh.normals = !is_net && s->surface.normals != TML_NORMALS_NONE ? promised : NULL;
+    s->file.mesh.values = !is_net && has_values ? promised : NULL;
+    s->file.mesh.face_label_type = TML_TYPE_NONE;
+    s->file.mesh.quads = is_net && s->boundaries.quads;
+    s->file.soup = !is_net && s->surface.soup;
+    s->file.mesh.indices64 = *indices64;
+    if (is_net && (s->file.mesh.face_label_type = s->slabs.type) == TML_TYPE_NONE)
+        tml_buffer_describe(s->tml, s->boundaries.volume, &s->file.mesh.face_label_type, NULL);
+    s->file.mesh.face_labels = is_net ? promised : NULL;
+    if (s->file.team) /* a soup is made at the end, when all vertices are at hand */
         s->surface.soup = false;
 }
 
@@ -478,9 +485,9 @@ static void describe_mesh(saving *s)
 static layer_share choose_layers(const saving *s)
 {
     const layer_share all = region_layers(s);
-    if (!s->mesh.team || !all.count) /* or let tml_surface_slabs say what is wrong */
+    if (!s->file.team || !all.count) /* or let tml_surface_slabs say what is wrong */
         return (layer_share){s->slabs.layer_first, s->slabs.layer_count};
-    return tml_share_layers(all.first, all.count, s->mesh.team, s->desc->index, &s->surface);
+    return tml_share_layers(all.first, all.count, s->file.team, s->desc->index, &s->surface);
 }
 
 /* Does one slab hold a volume of one part? By what tml_surface_slabs takes: samples twice and
@@ -505,7 +512,7 @@ static tml_status count_mesh(saving *s, tml_surface_result *counted)
 {
     tml_surface_slabs_desc counting = s->slabs;
     tml_surface_desc surface = s->surface;
-    if (!s->slabs.map || !s->desc->counts_first || s->mesh.edit || s->mesh.team ||
+    if (!s->slabs.map || !s->desc->count_first || s->file.edit || s->file.team ||
         !s->format->describe || (s->format->describe == tml_stl_describe && s->slabs.boundaries))
         return TML_OK;
     s->opens_late = fits_one_slab(s);
@@ -523,23 +530,23 @@ static tml_status count_mesh(saving *s, tml_surface_result *counted)
 /* An STL has rows of corners: the pieces are soups, without what it has no room for. */
 static void make_corners(saving *s)
 {
-    s->surface.soup = s->mesh.soup = true;
+    s->surface.soup = s->file.soup = true;
     s->surface.normals = TML_NORMALS_NONE;
     s->slabs.attribute_type = TML_TYPE_NONE;
-    s->mesh.normals = s->mesh.values = false;
+    s->file.mesh.normals = s->file.mesh.values = NULL;
 }
 
 /* Extracts the slabs of this process and joins them with those of the others. */
 static tml_status extract(saving *s)
 {
-    const tml_team *team = s->mesh.team;
+    const tml_team *team = s->file.team;
     tml_status status = TML_OK;
     if (!team || s->slabs.layer_count)
         status = tml_surface_slabs(s->tml, &s->slabs, s->result);
     if (team && status == TML_OK && s->slabs.components)
         status = tml_share_join_components(s->tml, team, s->result);
     if (team && status == TML_OK)
-        status = tml_share_join_results(s->tml, team, s->mesh.soup, s->result);
+        status = tml_share_join_results(s->tml, team, s->file.soup, s->result);
     return status;
 }
 
@@ -549,15 +556,15 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     tml_surface_result counted = {0};
     tml_surface_result *result = s->result;
     tml_status status = save_fails(&s->failed, TML_SIDE_SURFACE, count_mesh(s, &counted));
-    s->mesh.parts = counted.parts;
-    s->mesh.part_count = counted.part_count;
-    const bool has_corners = counted.triangle_count && !s->mesh.soup && !s->slabs.boundaries &&
+    s->file.mesh.parts = counted.parts;
+    s->file.mesh.part_count = counted.part_count;
+    const bool has_corners = counted.triangle_count && !s->file.soup && !s->slabs.boundaries &&
                              s->format->describe == tml_stl_describe;
     if (has_corners)
         make_corners(s);
     if (status == TML_OK && !s->opens_late)
         status = save_fails(&s->failed, TML_SIDE_MESH,
-                            tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+                            tml_mesh_stream_open(s->tml, s->path, &s->file, &s->out));
     if (status != TML_OK) {
         tml_surface_free(s->tml, &counted);
         return status;
@@ -570,7 +577,7 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     }
     if (!s->out && status == TML_OK) /* without a piece */
         status = save_fails(&s->failed, TML_SIDE_MESH,
-                            tml_mesh_stream_open(s->tml, s->path, &s->mesh, &s->out));
+                            tml_mesh_stream_open(s->tml, s->path, &s->file, &s->out));
     if (!s->out)
         return status;
     for (uint32_t p = 0; has_corners && status == TML_OK && p < result->part_count; p++)
@@ -578,7 +585,7 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     if (has_corners)
         result->vertex_count = counted.vertex_count;
     tml_surface_free(s->tml, &counted);
-    *is_empty = status == TML_OK && result->triangle_count == 0 && !s->desc->keeps_empty;
+    *is_empty = status == TML_OK && result->triangle_count == 0 && !s->desc->keep_empty;
     tml_status end = tml_mesh_stream_finish(s->out, *is_empty ? TML_ERROR_CANCELLED : status);
     return *is_empty ? TML_OK : save_fails(&s->failed, TML_SIDE_MESH, end);
 }
@@ -595,13 +602,12 @@ static tml_status tell(saving *s, tml_status status)
     return tml_error(s->tml, status, "%s: %s", tml_last_error(s->tml), colon ? colon + 2 : why);
 }
 
-tml_status tml_surface_save_scaled(tml_context *tml, const char *path,
-                                   const tml_surface_save_desc *desc, const tml_volume *attribute,
-                                   tml_surface_saved *out)
+static tml_status save_slabs(tml_context *tml, const char *path, const tml_surface_save_desc *desc,
+                             tml_surface_saved *out)
 {
-    *out = (tml_surface_saved){.failed = TML_SIDE_NONE};
     saving s = {
-        .tml = tml, .path = path, .desc = desc, .attribute = attribute, .result = &out->surface};
+        .tml = tml, .path = path, .desc = desc, .attribute = desc->values, .result = &out->surface};
+    const double start = tml_io_seconds();
     tml_status status = begin_descs(&s);
     TML_THEN(status, begin_sources(&s));
     if (status == TML_OK) {
@@ -613,14 +619,35 @@ tml_status tml_surface_save_scaled(tml_context *tml, const char *path,
     }
     end_sources(&s);
     tml_free(tml, s.values, s.values_size);
-    if (status != TML_OK)
-        tml_surface_free(tml, &out->surface);
     out->failed = s.failed;
+    out->seconds = tml_io_seconds() - start;
+    return status;
+}
+
+void tml_surface_saved_free(tml_context *tml, tml_surface_saved *saved)
+{
+    tml_surface_free(tml, &saved->surface);
+    for (uint32_t i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
+        tml_buffer_destroy(tml, saved->field_values[i]);
+    memset(saved->field_values, 0, sizeof saved->field_values);
+}
+
+tml_status tml_surface_save_more(tml_context *tml, const char *path,
+                                 const tml_surface_save_desc *desc, tml_surface_saved *out)
+{
+    const bool reads = desc->volume || desc->slabs.read || desc->slabs.map;
+    const bool in_slabs =
+        desc->making == TML_MAKE_SLABS || (desc->making == TML_MAKE_AUTO && reads);
+    tml_status status =
+        in_slabs ? save_slabs(tml, path, desc, out) : tml_surface_save_whole(tml, path, desc, out);
+    if (status != TML_OK)
+        tml_surface_saved_free(tml, out);
     return status;
 }
 
 tml_status tml_surface_save(tml_context *tml, const char *path, const tml_surface_save_desc *desc,
                             tml_surface_saved *out)
 {
-    return tml_surface_save_scaled(tml, path, desc, NULL, out);
+    memset(out, 0, sizeof *out);
+    return tml_surface_save_more(tml, path, desc, out);
 }

@@ -4,12 +4,14 @@
 
 #include <trommel/volumes.h>
 
-/* As tml_surface_save. attribute, if not NULL, has slope and intercept of the values in
- * desc.slabs.surface.attribute. */
-TML_MUST_CHECK tml_status tml_surface_save_scaled(tml_context *tml, const char *path,
-                                                  const tml_surface_save_desc *desc,
-                                                  const tml_volume *attribute,
-                                                  tml_surface_saved *out);
+/* tml_surface_save of a surface that is made whole. On failure *out may hold something. */
+TML_MUST_CHECK tml_status tml_surface_save_whole(tml_context *tml, const char *path,
+                                                 const tml_surface_save_desc *desc,
+                                                 tml_surface_saved *out);
+/* tml_surface_save, without emptying *out first: its isovalue and stages stay. */
+TML_MUST_CHECK tml_status tml_surface_save_more(tml_context *tml, const char *path,
+                                                const tml_surface_save_desc *desc,
+                                                tml_surface_saved *out);
 /* Makes a mask's samples bytes that are 0 or 1. type: any scalar. */
 void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_t *out);
 

@@ -1,4 +1,4 @@
-/* Surfaces whole in memory, to a mesh file: tml_surface_save_whole.
+/* Surfaces whole in memory, to a mesh file: tml_surface_save.
  *
  * Order: surface, or boundaries of labels -> smooth -> means of what points carry -> components ->
  * arrays on the host -> the caller's edit -> the file, or a file a label. */
@@ -8,15 +8,15 @@
 #include "io/io_system.h"
 #include "io/recipes/surface_save.h"
 
-static const char call[] = "tml_surface_save_whole";
+static const char call[] = "tml_surface_save";
 
 typedef struct whole_saving {
     tml_context *tml;
     const char *path; /* NULL: nothing is written */
-    const tml_surface_whole_desc *desc;
+    const tml_surface_save_desc *desc;
     tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES];
     tml_mesh mesh;
-    tml_surface_whole *out;
+    tml_surface_saved *out;
 } whole_saving;
 
 static void add_stage(whole_saving *w, const char *name, double start)
@@ -30,7 +30,7 @@ static void add_stage(whole_saving *w, const char *name, double start)
 /* Labels' boundaries, shared as a mesh of one part, or separate. */
 static tml_status make_boundaries(whole_saving *w)
 {
-    tml_status status = tml_surface_labels(w->tml, w->desc->boundaries, &w->out->surface);
+    tml_status status = tml_surface_labels(w->tml, w->desc->slabs.boundaries, &w->out->surface);
     w->out->surface.active_cells = w->out->surface.vertex_count;
     return status;
 }
@@ -38,9 +38,9 @@ static tml_status make_boundaries(whole_saving *w)
 static tml_status make_surface(whole_saving *w)
 {
     const double start = tml_io_seconds();
-    tml_status status = w->desc->boundaries
+    tml_status status = w->desc->slabs.boundaries
                             ? make_boundaries(w)
-                            : tml_surface(w->tml, w->desc->surface, &w->out->surface);
+                            : tml_surface(w->tml, w->desc->slabs.surface, &w->out->surface);
     w->out->seconds = tml_io_seconds() - start;
     return status;
 }
@@ -56,15 +56,16 @@ static tml_status smooth_whole(whole_saving *w)
                                  .out = made->mesh.positions,
                                  .normals = made->mesh.normals};
     tml_status status = TML_OK;
-    if (!w->desc->smooth || w->desc->boundaries)
+    if (!w->desc->smooth || w->desc->slabs.boundaries)
         return TML_OK;
     if (w->desc->field && made->vertex_count) {
         const tml_buffer_desc weights = {
             .type = TML_F32, .count = made->vertex_count, .label = "weights"};
         desc.method = TML_SMOOTH_LAPLACIAN;
         status = tml_buffer_create(w->tml, &weights, &desc.weights);
-        TML_THEN(status, tml_field_smooth_weights(w->tml, w->desc->field, made->mesh.positions,
-                                                  w->desc->surface->position_origin, desc.weights));
+        TML_THEN(status,
+                 tml_field_smooth_weights(w->tml, w->desc->field, made->mesh.positions,
+                                          w->desc->slabs.surface->position_origin, desc.weights));
     }
     TML_THEN(status, tml_mesh_smooth(w->tml, &desc));
     tml_buffer_destroy(w->tml, desc.weights);
@@ -75,19 +76,19 @@ static tml_status smooth_whole(whole_saving *w)
 /* Means of what the points carry, at the vertices. */
 static tml_status find_means(whole_saving *w)
 {
-    const tml_surface_whole_desc *desc = w->desc;
+    const tml_surface_save_desc *desc = w->desc;
     const double start = tml_io_seconds();
     tml_field_mean_desc mean = {.field = desc->field, .positions = w->out->surface.mesh.positions};
     tml_status status = TML_OK;
-    if (!desc->field || !desc->mesh.attribute_count)
+    if (!desc->field || !desc->file.mesh.attribute_count)
         return TML_OK;
-    memcpy(mean.position_origin, desc->surface->position_origin, sizeof mean.position_origin);
-    for (uint32_t i = 0; i < desc->mesh.attribute_count && status == TML_OK; i++) {
+    memcpy(mean.position_origin, desc->slabs.surface->position_origin, sizeof mean.position_origin);
+    for (uint32_t i = 0; i < desc->file.mesh.attribute_count && status == TML_OK; i++) {
         tml_buffer_desc means = {.count = w->out->surface.vertex_count, .label = "means"};
-        tml_buffer_describe(w->tml, desc->field_values[i], &means.type, NULL);
+        tml_buffer_describe(w->tml, desc->slabs.field_values[i], &means.type, NULL);
         status = tml_buffer_create(w->tml, &means, &w->out->field_values[i]);
-        mean.values[i] = desc->field_values[i];
-        mean.means[i] = w->out->field_values[i];
+        mean.attributes[i] =
+            (tml_field_attribute){desc->slabs.field_values[i], w->out->field_values[i]};
     }
     TML_THEN(status, tml_field_mean(w->tml, &mean));
     add_stage(w, "attributes", start);
@@ -96,11 +97,12 @@ static tml_status find_means(whole_saving *w)
 
 static tml_status count_components(whole_saving *w)
 {
-    const tml_surface_whole_desc *desc = w->desc;
-    const bool is_soup = desc->surface && desc->surface->soup;
+    const tml_surface_save_desc *desc = w->desc;
+    const bool is_soup = desc->slabs.surface && desc->slabs.surface->soup;
     const double start = tml_io_seconds();
     tml_mesh_stats stats;
-    if (!desc->components || is_soup || (desc->boundaries && desc->boundaries->quads))
+    if (!desc->slabs.components || is_soup ||
+        (desc->slabs.boundaries && desc->slabs.boundaries->quads))
         return TML_OK;
     tml_status status = tml_mesh_examine(w->tml, &w->out->surface.mesh, true, &stats);
     add_stage(w, "components", start);
@@ -123,8 +125,8 @@ static tml_status map_if_any(whole_saving *w, bool is_wanted, tml_buffer buffer,
 
 static tml_status map_mesh(whole_saving *w)
 {
-    const tml_surface_whole_desc *desc = w->desc;
-    const tml_surface_desc *surface = desc->surface;
+    const tml_surface_save_desc *desc = w->desc;
+    const tml_surface_desc *surface = desc->slabs.surface;
     const tml_surface_result *made = &w->out->surface;
     tml_mesh *mesh = &w->mesh;
     void *arrays[5], *means;
@@ -142,25 +144,26 @@ static tml_status map_mesh(whole_saving *w)
         status = map_if_any(w, from[i].is_wanted, from[i].buffer, &arrays[i]);
     if (status != TML_OK)
         return status;
-    *mesh = (tml_mesh){.positions = arrays[0],
-                       .normals = arrays[1],
-                       .values = arrays[2],
-                       .indices = arrays[3],
-                       .vertex_count = made->vertex_count,
-                       .triangle_count = made->triangle_count,
-                       .indices64 = surface ? surface->indices64 : desc->boundaries->indices64,
-                       .value_name = desc->mesh.value_name,
-                       .comment = desc->mesh.comment,
-                       .up = desc->mesh.up,
-                       .attributes = w->attributes,
-                       .attribute_count = desc->mesh.attribute_count,
-                       .face_labels = arrays[4],
-                       .quads = desc->boundaries && desc->boundaries->quads};
-    memcpy(mesh->origin, desc->mesh.origin, sizeof mesh->origin);
+    *mesh =
+        (tml_mesh){.positions = arrays[0],
+                   .normals = arrays[1],
+                   .values = arrays[2],
+                   .indices = arrays[3],
+                   .vertex_count = made->vertex_count,
+                   .triangle_count = made->triangle_count,
+                   .indices64 = surface ? surface->indices64 : desc->slabs.boundaries->indices64,
+                   .value_name = desc->file.mesh.value_name,
+                   .comment = desc->file.mesh.comment,
+                   .up = desc->file.mesh.up,
+                   .attributes = w->attributes,
+                   .attribute_count = desc->file.mesh.attribute_count,
+                   .face_labels = arrays[4],
+                   .quads = desc->slabs.boundaries && desc->slabs.boundaries->quads};
+    memcpy(mesh->origin, desc->file.mesh.origin, sizeof mesh->origin);
     tml_buffer_describe(w->tml, w->out->surface.face_labels, &label_type, NULL);
     mesh->face_label_type = tml_type_scalar(label_type);
     for (uint32_t i = 0; i < mesh->attribute_count && status == TML_OK; i++) {
-        w->attributes[i] = desc->mesh.attributes[i];
+        w->attributes[i] = desc->file.mesh.attributes[i];
         status = map_if_any(w, true, w->out->field_values[i], &means);
         w->attributes[i].data = means;
     }
@@ -232,15 +235,16 @@ static tml_status save_labels(whole_saving *w)
 
 static tml_status save_mesh(whole_saving *w)
 {
-    const bool is_by_label = w->path && w->desc->boundaries &&
-                             w->desc->boundaries->sharing != TML_LABELS_SHARED &&
+    const bool is_by_label = w->path && w->desc->slabs.boundaries &&
+                             w->desc->slabs.boundaries->sharing != TML_LABELS_SHARED &&
                              tml_path_number(w->path, 0, false, NULL, 0);
     const double start = tml_io_seconds();
     tml_status status = save_fails(&w->out->failed, TML_SIDE_SURFACE, map_mesh(w));
-    if (status == TML_OK && w->desc->edit)
-        status = save_fails(&w->out->failed, TML_SIDE_MESH, w->desc->edit(w->desc->user, &w->mesh));
+    if (status == TML_OK && w->desc->file.edit)
+        status = save_fails(&w->out->failed, TML_SIDE_MESH,
+                            w->desc->file.edit(w->desc->file.user, &w->mesh));
     if (status == TML_OK && w->path) {
-        const double written = w->desc->edit ? tml_io_seconds() : start;
+        const double written = w->desc->file.edit ? tml_io_seconds() : start;
         status = is_by_label ? save_labels(w) : tml_mesh_save(w->tml, w->path, &w->mesh);
         status = save_fails(&w->out->failed, TML_SIDE_MESH, status);
         add_stage(w, "save", written);
@@ -251,27 +255,18 @@ static tml_status save_mesh(whole_saving *w)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-void tml_surface_whole_free(tml_context *tml, tml_surface_whole *whole)
-{
-    tml_surface_free(tml, &whole->surface);
-    for (uint32_t i = 0; i < TML_FIELD_MAX_ATTRIBUTES; i++)
-        tml_buffer_destroy(tml, whole->field_values[i]);
-    memset(whole->field_values, 0, sizeof whole->field_values);
-}
-
 tml_status tml_surface_save_whole(tml_context *tml, const char *path,
-                                  const tml_surface_whole_desc *desc, tml_surface_whole *out)
+                                  const tml_surface_save_desc *desc, tml_surface_saved *out)
 {
-    memset(out, 0, sizeof *out);
     whole_saving w = {.tml = tml, .path = path, .desc = desc, .out = out};
-    if (!desc->surface == !desc->boundaries) {
+    if (!desc->slabs.surface == !desc->slabs.boundaries) {
         out->failed = TML_SIDE_SURFACE;
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: needs one of desc.surface and boundaries", call);
+                         "%s: needs one of desc.slabs.surface and boundaries", call);
     }
     tml_status status = make_surface(&w);
     TML_THEN(status, smooth_whole(&w));
-    out->is_empty = status == TML_OK && !out->surface.triangle_count && !desc->keeps_empty;
+    out->is_empty = status == TML_OK && !out->surface.triangle_count && !desc->keep_empty;
     if (status == TML_OK && !out->is_empty)
         status = find_means(&w);
     if (status == TML_OK && !out->is_empty)
@@ -279,7 +274,5 @@ tml_status tml_surface_save_whole(tml_context *tml, const char *path,
     status = save_fails(&out->failed, TML_SIDE_SURFACE, status);
     if (status == TML_OK && !out->is_empty)
         status = save_mesh(&w);
-    if (status != TML_OK)
-        tml_surface_whole_free(tml, out);
     return status;
 }

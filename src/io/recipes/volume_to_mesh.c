@@ -4,7 +4,7 @@
  * memory first where one cannot be read so (text, an encoding of the whole), and where the samples
  * are needed before: for an isovalue by Otsu's method if they cannot be mapped, for labels that
  * have to be made of them, and for caps of an inside that is low. A mesh for each label is made of
- * all of the volume (tml_surface_save_whole). */
+ * all of the volume. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
@@ -33,19 +33,27 @@ typedef struct mesh_source {
 typedef struct conversion {
     tml_context *tml, *reader;
     const tml_volume_mesh_desc *desc;
+    const tml_surface_labels_desc *boundaries; /* as given; NULL: a surface */
     mesh_source sources[SOURCES];
     reader_log log;
     tml_surface_desc surface;
     tml_surface_labels_desc labels;
     double *isovalues; /* in samples */
-    uint8_t *marks;    /* of a loaded mask; a byte a sample */
+    uint32_t isovalue_count;
+    uint8_t *marks; /* of a loaded mask; a byte a sample */
     uint64_t samples;
     tml_buffer lent[SOURCES];
     bool is_low; /* the inside is low in the samples */
     bool is_in_memory;
     bool is_saving; /* what is wrong with a source now is in the reader's context */
-    tml_volume_mesh_result *out;
+    tml_surface_saved *out;
 } conversion;
+
+/* A mesh for each label is made whole, too. */
+static bool is_whole(const conversion *c)
+{
+    return c->desc->save.making == TML_MAKE_WHOLE || (c->boundaries && c->boundaries->sharing != TML_LABELS_SHARED);
+}
 
 static void take_message(void *user, tml_log_level level, const char *message)
 {
@@ -62,7 +70,7 @@ static void take_message(void *user, tml_log_level level, const char *message)
 
 static tml_status refuse(const conversion *c, int source, const char *what)
 {
-    c->out->saved.failed = TML_SIDE_SOURCE;
+    c->out->failed = TML_SIDE_SOURCE;
     return tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT, "%s: %s: %s", call,
                      c->sources[source].path, what);
 }
@@ -83,10 +91,10 @@ static tml_status load_source(conversion *c, int source)
     const tml_load_desc desc = load_desc(c, source);
     tml_volume_stream_close(s->stream);
     s->stream = NULL;
-    c->out->saved.failed = TML_SIDE_SOURCE;
+    c->out->failed = TML_SIDE_SOURCE;
     tml_status status = tml_volume_load(c->tml, s->path, &desc, &s->volume);
     if (status == TML_OK)
-        c->out->saved.failed = TML_SIDE_NONE;
+        c->out->failed = TML_SIDE_NONE;
     return status;
 }
 
@@ -102,7 +110,7 @@ static tml_status open_source(conversion *c, int source)
     }
     if (status == TML_OK)
         return status;
-    c->out->saved.failed = TML_SIDE_SOURCE;
+    c->out->failed = TML_SIDE_SOURCE;
     return tml_error(c->tml, status, "%s", tml_last_error(c->reader));
 }
 
@@ -180,7 +188,7 @@ static tml_status lend_sources(conversion *c)
 static tml_status raise_inside(conversion *c)
 {
     tml_volume *v = &c->sources[0].volume;
-    const double sign = c->desc->surface.flip ? -1 : 1;
+    const double sign = c->surface.flip ? -1 : 1;
     v->slope *= sign;
     v->intercept *= sign;
     tml_status status = tml_volume_convert(c->tml, v, TML_VALUES_PHYSICAL, v);
@@ -214,19 +222,21 @@ static tml_status choose_isovalue(conversion *c, double *out)
 /* Isovalues in samples, of physical ones. */
 static tml_status choose_isovalues(conversion *c)
 {
-    const tml_volume_mesh_desc *desc = c->desc;
+    const double *given = c->surface.isovalues;
+    const uint32_t count = c->surface.isovalue_count;
     const tml_volume *v = &c->sources[0].volume;
     tml_status status = TML_OK;
-    if (desc->isovalues) {
-        c->isovalues = tml_alloc_array(c->tml, desc->isovalue_count, sizeof *c->isovalues);
-        if (!c->isovalues && desc->isovalue_count)
+    if (given) {
+        c->isovalues = tml_alloc_array(c->tml, count, sizeof *c->isovalues);
+        if (!c->isovalues && count)
             return tml_error(c->tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for isovalues", call);
-        for (uint32_t i = 0; i < desc->isovalue_count; i++)
-            c->isovalues[i] = (desc->isovalues[i] - v->intercept) / v->slope;
+        for (uint32_t i = 0; i < count; i++)
+            c->isovalues[i] = (given[i] - v->intercept) / v->slope;
         c->surface.isovalues = c->isovalues;
-        c->surface.isovalue_count = desc->isovalue_count;
-        c->out->isovalue = desc->isovalue_count ? desc->isovalues[0] : 0;
+        c->isovalue_count = count;
+        c->out->isovalue = count ? given[0] : 0;
     } else {
+        c->surface.isovalue_count = 0;
         status = choose_isovalue(c, &c->surface.iso);
         c->out->isovalue = v->slope * c->surface.iso + v->intercept;
     }
@@ -237,16 +247,16 @@ static tml_status choose_isovalues(conversion *c)
 static tml_status volume_to_mesh_describe(conversion *c)
 {
     mesh_source *s = &c->sources[0];
-    c->surface = c->desc->surface;
+    if (c->desc->save.slabs.surface)
+        c->surface = *c->desc->save.slabs.surface;
     c->surface.field = NULL;
-    c->surface.isovalues = NULL;
     c->surface.labels = NULL;
     c->surface.index = (tml_buffer){0, 0};
-    c->is_low = c->desc->surface.flip != (s->volume.slope < 0);
+    c->is_low = c->surface.flip != (s->volume.slope < 0);
     if (!(s->volume.slope != 0))
         return refuse(c, 0, "its values have slope 0; there is no surface");
-    const bool makes_labels = c->desc->labels && !tml_volume_has_labels(&s->volume);
-    const bool raises = !c->desc->labels && c->surface.caps && c->is_low;
+    const bool makes_labels = c->boundaries && !tml_volume_has_labels(&s->volume);
+    const bool raises = !c->boundaries && c->surface.caps && c->is_low;
     tml_status status = TML_OK;
     if ((makes_labels || raises) && s->stream) {
         c->is_in_memory = true;
@@ -256,8 +266,8 @@ static tml_status volume_to_mesh_describe(conversion *c)
         status = tml_volume_convert(c->tml, &s->volume, TML_VALUES_LABELS, &s->volume);
     if (status == TML_OK && raises)
         status = raise_inside(c);
-    if (status == TML_OK && c->desc->labels)
-        c->labels = *c->desc->labels;
+    if (status == TML_OK && c->boundaries)
+        c->labels = *c->boundaries;
     else if (status == TML_OK)
         status = choose_isovalues(c);
     c->surface.flip = c->is_low;
@@ -267,57 +277,30 @@ static tml_status volume_to_mesh_describe(conversion *c)
     return status;
 }
 
-/* A closed mesh for each label. */
-static tml_status save_separate(conversion *c, const char *path)
-{
-    const tml_volume_mesh_desc *desc = c->desc;
-    tml_surface_whole_desc whole = {
-        .boundaries = &c->labels,
-        .mesh = {.value_name = desc->value_name, .comment = desc->comment, .up = desc->up},
-        .components = desc->components};
-    tml_surface_whole made;
-    memcpy(whole.mesh.origin, c->labels.position_origin, sizeof whole.mesh.origin);
-    tml_status status = tml_surface_save_whole(c->tml, path, &whole, &made);
-    tml_surface_result counts = made.surface;
-    made.surface.parts = NULL;
-    made.surface.part_count = 0;
-    tml_surface_free(c->tml, &made.surface);
-    counts.mesh = (tml_mesh_buffers){0};
-    counts.face_labels = (tml_buffer){0, 0};
-    counts.owned = 0;
-    c->out->saved = (tml_surface_saved){counts, made.is_empty, made.failed};
-    return status;
-}
-
 static tml_status save(conversion *c, const char *path)
 {
-    const tml_volume_mesh_desc *desc = c->desc;
     const mesh_source *s = c->sources;
     const uint64_t bytes = c->samples * tml_type_size(s[0].volume.type);
-    tml_surface_save_desc saved = {
-        .slabs = {.surface = desc->labels ? NULL : &c->surface,
-                  .boundaries = desc->labels ? &c->labels : NULL,
-                  .memory = desc->memory,
-                  .slab_layers = desc->slab_layers,
-                  .components = desc->components},
-        .mesh = {.value_name = desc->value_name, .comment = desc->comment, .up = desc->up},
-        .volume = s[TML_SURFACE_VOLUME].stream,
-        .mask = s[TML_SURFACE_MASK].stream,
-        .attribute = s[TML_SURFACE_ATTRIBUTE].stream,
-        .no_map = desc->no_map,
-        .counts_first = bytes <= (desc->memory ? desc->memory : (uint64_t)1 << 30)};
+    tml_surface_save_desc save = c->desc->save;
+    const uint64_t memory = save.slabs.memory ? save.slabs.memory : (uint64_t)1 << 30;
     const void *samples;
-    memcpy(saved.mesh.origin, c->surface.position_origin, sizeof saved.mesh.origin);
-    c->out->is_mapped = s[0].stream && !desc->no_map;
+    save.making = is_whole(c) ? TML_MAKE_WHOLE : TML_MAKE_SLABS;
+    save.slabs.surface = c->boundaries ? NULL : &c->surface;
+    save.slabs.boundaries = c->boundaries ? &c->labels : NULL;
+    save.volume = s[TML_SURFACE_VOLUME].stream;
+    save.mask = s[TML_SURFACE_MASK].stream;
+    save.attribute = s[TML_SURFACE_ATTRIBUTE].stream;
+    save.values =
+        tml_buffer_is_none(c->surface.attribute) ? NULL : &s[TML_SURFACE_ATTRIBUTE].volume;
+    save.count_first = bytes <= memory;
+    memcpy(save.file.mesh.origin, c->surface.position_origin, sizeof save.file.mesh.origin);
+    c->out->is_mapped = s[0].stream && !save.copy_samples;
     for (int i = 0; i < SOURCES; i++)
         c->out->is_mapped =
             c->out->is_mapped &&
             (!s[i].stream || tml_volume_stream_map(s[i].stream, &samples) == TML_OK);
     c->is_saving = c->log.is_elsewhere = true;
-    tml_status status = tml_surface_save_scaled(
-        c->tml, path, &saved,
-        tml_buffer_is_none(c->surface.attribute) ? NULL : &s[TML_SURFACE_ATTRIBUTE].volume,
-        &c->out->saved);
+    tml_status status = tml_surface_save_more(c->tml, path, &save, c->out);
     c->log.is_elsewhere = false;
     if (c->log.kept[0])
         tml_log(c->tml, c->log.level, "%s", c->log.kept);
@@ -332,16 +315,18 @@ static void volume_to_mesh_release(conversion *c)
         tml_volume_free(c->tml, &c->sources[i].volume);
     }
     tml_free(c->tml, c->marks, c->samples);
-    tml_free(c->tml, c->isovalues, c->desc->isovalue_count * sizeof *c->isovalues);
+    tml_free(c->tml, c->isovalues, c->isovalue_count * sizeof *c->isovalues);
     tml_close(c->reader);
 }
 
 tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *mesh_path,
-                              const tml_volume_mesh_desc *desc, tml_volume_mesh_result *out)
+                              const tml_volume_mesh_desc *desc, tml_volume *volume,
+                              tml_surface_saved *out)
 {
     static const tml_volume_mesh_desc defaults;
     memset(out, 0, sizeof *out);
     conversion c = {.tml = tml, .desc = desc ? desc : &defaults, .log = {.tml = tml}, .out = out};
+    c.boundaries = c.desc->save.slabs.boundaries;
     const tml_open_desc open = {
         .engine = TML_ENGINE_CPU, .threads = 1, .log = take_message, .log_user = &c.log};
     tml_status status = tml_open(&open, &c.reader);
@@ -349,17 +334,18 @@ tml_status tml_volume_to_mesh(tml_context *tml, const char *path, const char *me
         return tml_error(tml, status, "%s: %s", call, tml_last_error(NULL));
     status = open_sources(&c, path);
     TML_THEN(status, volume_to_mesh_describe(&c));
-    const bool is_separate = c.desc->labels && c.desc->labels->sharing != TML_LABELS_SHARED;
-    c.is_in_memory = c.is_in_memory || is_separate;
+    c.is_in_memory = c.is_in_memory || is_whole(&c);
     TML_THEN(status, load_sources(&c));
     TML_THEN(status, lend_sources(&c));
-    TML_THEN(status, is_separate ? save_separate(&c, mesh_path) : save(&c, mesh_path));
-    if (status != TML_OK && out->saved.failed == TML_SIDE_SOURCE && c.is_saving)
+    TML_THEN(status, save(&c, mesh_path));
+    if (status != TML_OK && out->failed == TML_SIDE_SOURCE && c.is_saving)
         status = tml_error(tml, status, "%s", tml_last_error(c.reader));
-    status = save_fails(&out->saved.failed, TML_SIDE_SURFACE, status);
-    out->volume = c.sources[0].volume;
-    out->volume.data = NULL;
-    out->volume.size = 0;
+    status = save_fails(&out->failed, TML_SIDE_SURFACE, status);
+    if (volume) {
+        *volume = c.sources[0].volume;
+        volume->data = NULL;
+        volume->size = 0;
+    }
     volume_to_mesh_release(&c);
     return status;
 }
