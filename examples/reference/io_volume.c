@@ -139,7 +139,7 @@ static void volume_index(tml_context *tml)
     const float samples[24] = {[5] = 7};
     const tml_grid grid = {.dims = {4, 3, 2}};
     tml_buffer index;
-    float ranges[2]; /* of one brick; tml_volume_index_count() says how many there are */
+    float ranges[2]; /* of one brick, of TML_BRICK_X x TML_BRICK_Y x TML_BRICK_Z samples at most */
     MUST(tml_surface_index(
         tml, &(tml_surface_desc){.volume = buffer_of(tml, TML_F32, 24, samples), .grid = grid},
         &index));

@@ -109,7 +109,7 @@ enum { TML_LABELS_LISTED = 6, TML_LABELS_COUNTED = 1 << 16 };
  * region       as in tml_surface_desc; NULL: all
  * labels       label_count labels; an int64_t's bits if the type is signed
  * is_there     label_count: whether a sample has the label
- * others       the first other labels but 0, in the order of the samples
+ * others       TML_LABELS_LISTED: the first other labels but 0, in the order of the samples
  * other_count  other labels but 0; TML_LABELS_COUNTED + 1 if there are more than
  *              TML_LABELS_COUNTED
  * Errors: INVALID_ARGUMENT (samples are no labels), OUT_OF_MEMORY. */

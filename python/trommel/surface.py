@@ -136,7 +136,7 @@ class Mesh:
             struct.face_labels = self.labels.ctypes.data
             struct.face_label_type = scalar_type(self.labels.dtype)
         structs, struct.attribute_count, kept = attribute_structs(
-            c.tml_mesh_attribute, self.attributes, len(self.vertices), c.TML_MESH_MAX_ATTRIBUTES)
+            self.attributes, len(self.vertices), c.TML_MESH_MAX_ATTRIBUTES)
         struct.attributes = structs
         if self.uvs is not None and (len(self.uvs) if self.uv_faces is None else len(self.uv_faces)) == (
                 len(self.vertices) if self.uv_faces is None else self.face_count):
