@@ -168,7 +168,7 @@ static tml_status shift(void *user, tml_context *tml, bool down, const void *out
     return TML_OK;
 }
 
-static tml_status bring(void *user, tml_context *tml, uint32_t from, void *data, uint64_t size)
+static tml_status collect(void *user, tml_context *tml, uint32_t from, void *data, uint64_t size)
 {
     (void)user;
     if (!enter(true))
@@ -250,7 +250,7 @@ static tml_status close_file(void *user, tml_context *tml)
 static tml_team team = {.scan = scan,
                         .gather = gather,
                         .shift = shift,
-                        .bring = bring,
+                        .collect = collect,
                         .open = open_file,
                         .write = write_file,
                         .close = close_file};

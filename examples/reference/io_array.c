@@ -75,7 +75,7 @@ static tml_status team_close(void *user, tml_context *tml)
     return fclose(*file) ? tml_error(tml, TML_ERROR_FILE_ACCESS, "cannot be closed") : TML_OK;
 }
 
-/* Processes that write one file together, each its share. (shift and bring are for meshes.) */
+/* Processes that write one file together, each its share. (shift and collect are for meshes.) */
 static void team(tml_context *tml)
 {
     const char *path = "reference_team.npy";

@@ -123,18 +123,18 @@ TML_API bool tml_path_number(const char *pattern, uint64_t number, bool is_signe
  * Every function is called on all ranks in the same order, and waits for all of them. When one
  * process fails, the call that the others are in, and every later one, returns CANCELLED on them.
  * The caller reports failures that happen outside of these functions. Messages go to tml.
- * rank   number of this process
- * count  number of processes
- * scan   before: sums of mine over the lower ranks; all: sums over all ranks
- * gather all: count numbers of each rank, by rank
- * shift  sends out to the next rank, or, with down, to the previous one, and receives in from the
- *        other side. Nothing is sent to, or received from, a rank that does not exist
- * bring  copies data of rank from to data of rank 0, which has the same size. The arguments of the
- *        other ranks are not used
- * open   opens rank 0's file, which exists, for writing on all ranks. path is used on rank 0
- * write  writes size bytes of each rank, perhaps 0, at its offset
- * close  closes the file
- * user   passed to each function */
+ * rank     number of this process
+ * count    number of processes
+ * scan     before: sums of mine over the lower ranks; all: sums over all ranks
+ * gather   all: count numbers of each rank, by rank
+ * shift    sends out to the next rank, or, with down, to the previous one, and receives in from the
+ *          other side. Nothing is sent to, or received from, a rank that does not exist
+ * collect  copies data of rank from to data of rank 0, which has the same size. The arguments of
+ *          the other ranks are not used
+ * open     opens rank 0's file, which exists, for writing on all ranks. path is used on rank 0
+ * write    writes size bytes of each rank, perhaps 0, at its offset
+ * close    closes the file
+ * user     passed to each function */
 typedef struct tml_team {
     uint32_t rank, count;
     tml_status (*scan)(void *user, tml_context *tml, uint64_t count, const uint64_t *mine,
@@ -143,7 +143,7 @@ typedef struct tml_team {
                          uint64_t *all);
     tml_status (*shift)(void *user, tml_context *tml, bool down, const void *out, uint64_t out_size,
                         void *in, uint64_t in_size);
-    tml_status (*bring)(void *user, tml_context *tml, uint32_t from, void *data, uint64_t size);
+    tml_status (*collect)(void *user, tml_context *tml, uint32_t from, void *data, uint64_t size);
     tml_status (*open)(void *user, tml_context *tml, const char *path);
     tml_status (*write)(void *user, tml_context *tml, uint64_t offset, const void *data,
                         uint64_t size);

@@ -493,7 +493,7 @@ class tml_team(Structure):
                 ('scan', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_uint64))),
                 ('gather', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, POINTER(c_uint64), POINTER(c_uint64))),
                 ('shift', CFUNCTYPE(c_int, c_void_p, c_void_p, c_bool, c_void_p, c_uint64, c_void_p, c_uint64)),
-                ('bring', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint32, c_void_p, c_uint64)),
+                ('collect', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint32, c_void_p, c_uint64)),
                 ('open', CFUNCTYPE(c_int, c_void_p, c_void_p, c_char_p)),
                 ('write', CFUNCTYPE(c_int, c_void_p, c_void_p, c_uint64, c_void_p, c_uint64)),
                 ('close', CFUNCTYPE(c_int, c_void_p, c_void_p)), ('user', c_void_p)]

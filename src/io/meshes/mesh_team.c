@@ -293,8 +293,8 @@ static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
 }
 
 /* Appends size bytes of a rank's array to that of rank 0. */
-static tml_status bring_array(team_mesh *m, uint32_t from, int array, uint64_t size,
-                              uint8_t *buffer)
+static tml_status collect_array(team_mesh *m, uint32_t from, int array, uint64_t size,
+                                uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
     spool *s = &stream->spools[array];
@@ -303,7 +303,7 @@ static tml_status bring_array(team_mesh *m, uint32_t from, int array, uint64_t s
         size_t n = size - at < MESH_COPY ? (size_t)(size - at) : MESH_COPY;
         if (m->team->rank == from)
             status = tml_spool_read(stream, s, at, buffer, n);
-        TML_THEN(status, m->team->bring(m->team->user, stream->tml, from, buffer, n));
+        TML_THEN(status, m->team->collect(m->team->user, stream->tml, from, buffer, n));
         if (status == TML_OK && m->team->rank == 0)
             status = tml_spool_append(stream, s, buffer, n);
         at += n;
@@ -312,7 +312,8 @@ static tml_status bring_array(team_mesh *m, uint32_t from, int array, uint64_t s
 }
 
 /* Appends all pieces of another rank to those of rank 0. */
-static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[3], uint8_t *buffer)
+static tml_status collect_rank(team_mesh *m, uint32_t from, const uint64_t counts[3],
+                               uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
     const tml_team *team = m->team;
@@ -323,7 +324,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
         segments = team->rank == 0 ? tml_alloc_array(stream->tml, size + 1, 1) : NULL;
     tml_status status =
         segments || size == 0 || team->rank ? TML_OK : tml_mesh_team_no_memory(stream->tml, size);
-    TML_THEN(status, team->bring(team->user, stream->tml, from, segments, size));
+    TML_THEN(status, team->collect(team->user, stream->tml, from, segments, size));
     for (uint64_t k = 0; k < counts[0] && team->rank == 0 && status == TML_OK; k++) {
         segments[k].vertex_first += stream->mesh.vertex_count;
         segments[k].triangle_first += stream->mesh.triangle_count;
@@ -332,8 +333,8 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     if (!is_sender)
         tml_free(stream->tml, segments, size + 1);
     for (int i = 0; i < ARRAYS && status == TML_OK; i++)
-        status = bring_array(m, from, i, counts[i >= INDICES ? 2 : 1] * stream->spools[i].row_size,
-                             buffer);
+        status = collect_array(m, from, i,
+                               counts[i >= INDICES ? 2 : 1] * stream->spools[i].row_size, buffer);
     if (team->rank == 0) {
         stream->mesh.vertex_count += counts[1];
         stream->mesh.triangle_count += counts[2];
@@ -341,7 +342,7 @@ static tml_status bring_rank(team_mesh *m, uint32_t from, const uint64_t counts[
     return status;
 }
 
-static tml_status bring_all(team_mesh *m)
+static tml_status collect_all(team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
     const tml_team *team = m->team;
@@ -354,7 +355,7 @@ static tml_status bring_all(team_mesh *m)
         buffer && counts ? raise_segments(m, buffer) : tml_mesh_team_no_memory(stream->tml, size);
     TML_THEN(status, team->gather(team->user, stream->tml, 3, mine, counts));
     for (uint32_t r = 1; r < team->count && status == TML_OK; r++)
-        status = bring_rank(m, r, counts + 3 * (uint64_t)r, buffer);
+        status = collect_rank(m, r, counts + 3 * (uint64_t)r, buffer);
     tml_free(stream->tml, buffer, buffer ? MESH_COPY : 0);
     tml_free(stream->tml, counts, counts ? size : 0);
     return status;
@@ -426,7 +427,7 @@ tml_status tml_mesh_team_finish(tml_mesh_stream *stream)
     if (status == TML_OK && stream->team_soup)
         status = make_soup(&m);
     if (status == TML_OK && sharing == MESH_SHARES_NOT) {
-        status = bring_all(&m);
+        status = collect_all(&m);
         if (status == TML_OK && m.team->rank == 0)
             status = tml_mesh_finish_whole(stream);
     } else if (status == TML_OK) {
