@@ -193,21 +193,41 @@ static tml_status run_surface_enqueue(fixture *f)
     return tml_surface_enqueue(f->tml, &f->surface);
 }
 
-static tml_status run_field_enqueue(fixture *f)
+static tml_status run_field(fixture *f)
 {
     return tml_field(f->tml, &f->ready, f->field);
 }
 
-static tml_field_mean_desc mean_of(const fixture *f, const tml_field_desc *field)
+static tml_status run_field_enqueue(fixture *f)
+{
+    return tml_field_enqueue(f->tml, &f->ready, f->field);
+}
+
+static tml_status run_field_prepare(fixture *f)
+{
+    tml_field_prepared made;
+    tml_status status = tml_field_prepare(
+        f->tml, &(tml_field_prepare_desc){.field.points = f->points, .densities = true}, &made);
+    tml_field_prepared_free(f->tml, &made);
+    return status;
+}
+
+static tml_field_mean_desc mean_of(const fixture *f)
 {
     return (tml_field_mean_desc){
-        .field = field, .positions = f->queries, .attributes = {{f->attribute, f->means}}};
+        .field = &f->ready, .positions = f->queries, .values = {f->attribute}, .means = {f->means}};
+}
+
+static tml_status run_field_mean(fixture *f)
+{
+    const tml_field_mean_desc desc = mean_of(f);
+    return tml_field_mean(f->tml, &desc);
 }
 
 static tml_status run_field_mean_enqueue(fixture *f)
 {
-    const tml_field_mean_desc desc = mean_of(f, &f->ready);
-    return tml_field_mean(f->tml, &desc);
+    const tml_field_mean_desc desc = mean_of(f);
+    return tml_field_mean_enqueue(f->tml, &desc);
 }
 
 static tml_status run_examine(fixture *f)
@@ -303,15 +323,7 @@ static tml_status run_collide_distance_enqueue(fixture *f)
 
 static tml_status run_subdivider_move(fixture *f)
 {
-    return tml_subdivider_move(f->subdivider, f->mesh.positions);
-}
-
-static tml_subdivide_adaptive_desc adaptive_of(const fixture *f)
-{
-    return (tml_subdivide_adaptive_desc){
-        .threshold = 0.6f,
-        .max_depth = 2,
-        .buffers = {.positions = f->welded.positions, .indices = f->welded.indices}};
+    return tml_subdivider_move_enqueue(f->subdivider, f->mesh.positions);
 }
 
 static tml_status run_adaptive(fixture *f)
@@ -325,21 +337,20 @@ static tml_status run_adaptive(fixture *f)
 
 static tml_status run_adaptive_enqueue(fixture *f)
 {
-    const tml_subdivide_adaptive_desc desc = adaptive_of(f);
-    return tml_subdivide_adaptive_enqueue(
-        f->subdivider,
-        &(tml_subdivide_adaptive_enqueue_desc){
-            .adaptive = &desc, .level_triangles = ROOM, .counts = f->counts, .draw = f->draw});
+    return tml_subdivide_adaptive_enqueue(f->subdivider,
+                                          &(tml_subdivide_adaptive_desc){.threshold = 0.6f,
+                                                                         .max_depth = 2,
+                                                                         .buffers.mesh = f->welded,
+                                                                         .counts = f->counts,
+                                                                         .draw = f->draw,
+                                                                         .level_triangles = ROOM});
 }
 
 static tml_status run_uniform(fixture *f)
 {
     tml_subdivide_result made;
-    return tml_subdivide_uniform(
-        f->subdivider,
-        &(tml_subdivide_uniform_desc){
-            .levels = 2,
-            .buffers = {.positions = f->welded.positions, .indices = f->welded.indices}},
+    return tml_subdivide_uniform_enqueue(
+        f->subdivider, &(tml_subdivide_uniform_desc){.levels = 2, .buffers.mesh = f->welded},
         &made);
 }
 
@@ -401,7 +412,10 @@ static const struct {
     {"tml_image_stats_read", WAITS, run_stats_read},
     {"tml_surface", MAY, run_surface},
     {"tml_surface_enqueue", NEVER, run_surface_enqueue},
+    {"tml_field", MAY, run_field},
     {"tml_field_enqueue", NEVER, run_field_enqueue},
+    {"tml_field_prepare", WAITS, run_field_prepare},
+    {"tml_field_mean", MAY, run_field_mean},
     {"tml_field_mean_enqueue", NEVER, run_field_mean_enqueue},
     {"tml_mesh_examine", WAITS, run_examine},
     {"tml_mesh_smooth", WAITS, run_smooth},
@@ -510,10 +524,8 @@ static void open_programs(fixture *f)
     const tml_tree_desc tree = {.vertices = f->mesh.positions, .indices = f->mesh.indices};
     CHECK_OK(tml, tml_tree_create(tml, &tree, &f->tree));
     CHECK_OK(tml, tml_tree_create(tml, &tree, &f->other));
-    CHECK_OK(tml, tml_subdivider_create(tml,
-                                        &(tml_subdivider_desc){.positions = f->mesh.positions,
-                                                               .indices = f->mesh.indices},
-                                        &f->subdivider));
+    CHECK_OK(tml,
+             tml_subdivider_create(tml, &(tml_subdivider_desc){.mesh = f->mesh}, &f->subdivider));
 }
 
 static void fixture_close(fixture *f)

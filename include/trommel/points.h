@@ -84,7 +84,7 @@ TML_API tml_points_look tml_points_look_scanned(const tml_points *points);
 typedef enum tml_points_field {
     TML_POINTS_KERNEL_SUM,  /* TML_FIELD_KERNEL_SUM */
     TML_POINTS_DISTANCE,    /* TML_FIELD_DISTANCE */
-    TML_POINTS_DENSITY,     /* a sum of TML_FIELD_CUBIC_SPLINE over tml_field_densities: about 1
+    TML_POINTS_DENSITY,     /* a sum of TML_FIELD_CUBIC_SPLINE over densities: about 1
                              * inside */
     TML_POINTS_ANISOTROPIC, /* a density of ellipsoids (tml_field_prepare) */
 } tml_points_field;
