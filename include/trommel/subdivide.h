@@ -109,17 +109,16 @@ typedef struct tml_subdivide_channel {
  * corner_sharpness  f32, one per corner; none: infinite
  * boundary          what the boundary does
  * weights           which masks
- * fix               mends what can be mended, instead of refusing it:
- *                   - triangles with two equal corners are removed, and of triangles with the same
- *                     three corners, whatever their orientations, all but the first
- *                   - orientations are made to agree within each component, with most of its area
- *                   - vertices that several fans share are split into one for each fan
- *                   - edges of more than two triangles are cut apart. If the triangles of such an
- *                     edge meet again around both its ends, their borders keep the two vertices
- *                     until the edge is split
- *                   So a mesh whose faces all come twice becomes the mesh. Two triangles of
- *                   opposite orientation that share their three edges with no other triangle are a
- *                   closed sheet, which is a manifold, and stay */
+ * fix               mends what can be mended, instead of refusing it. Triangles with two equal
+ *                   corners are removed, and of triangles with the same three corners, whatever
+ *                   their orientations, all but the first. Orientations are made to agree within
+ *                   each component, with most of its area. Vertices that several fans share are
+ *                   split into one for each fan. Edges of more than two triangles are cut apart; if
+ *                   the triangles of such an edge meet again around both its ends, their borders
+ *                   keep the two vertices until the edge is split. So a mesh whose faces all come
+ *                   twice becomes the mesh. Two triangles of opposite orientation that share their
+ *                   three edges with no other triangle are a closed sheet, which is a manifold, and
+ *                   stay */
 typedef struct tml_subdivider_desc {
     tml_mesh_buffers mesh;
     tml_buffer attributes[TML_SUBDIVIDE_MAX_ATTRIBUTES];
