@@ -785,10 +785,11 @@ export class Trommel {
     map(options: { kernel: Kernel; params?: Params; in?: TrommelBuffer[]; length?: Length; out: TrommelBuffer }): void;
     /** One fold of a stream; of vectors of 4- and 8-byte components each component by itself: 'min' and 'max' of
      * f32x3 are a bounding box. out: 'min', 'max': in's type; 'sum': u64, i64, f64 or f32; 'mean': f64 or f32;
-     * 'argmin', 'argmax': u64 or u32; or vectors of as many of these. WebGL 1 folds scalars alone. */
+     * 'argmin', 'argmax': u64 or u32; or vectors of as many of these. WebGL 1 folds scalars alone. offsets (u32 or
+     * u64): one result for each segment, elements offsets[s] up to offsets[s + 1]. */
     reduce(options: {
         fold: 'sum' | 'min' | 'max' | 'argmin' | 'argmax' | 'mean';
-        in: TrommelBuffer; length?: Length; out: TrommelBuffer;
+        in: TrommelBuffer; length?: Length; out: TrommelBuffer; offsets?: TrommelBuffer;
     }): void;
     /** How many elements each bin has, or the sum of their weights. The bin of an element is in[0] itself (u8, u16,
      * u32), what the kernel says (result uint), the edges between which it lies (`bins` + 1 of in[0]'s type, the
@@ -799,10 +800,11 @@ export class Trommel {
         edges?: TrommelBuffer; lower?: number; upper?: number; weights?: TrommelBuffer; out: TrommelBuffer;
     }): void;
     /** out[i] = the sum, the smallest or the largest of start and in[0 ... i - 1], or with inclusive in[0 ... i].
-     * start: one element of out's type, which comes first. */
+     * start: one element of out's type, which comes first. offsets (u32 or u64): sums begin anew in each segment. */
     scan(options: {
         in: TrommelBuffer; length?: Length; inclusive?: boolean; method?: Method;
         fold?: 'sum' | 'min' | 'max'; out: TrommelBuffer; total?: TrommelBuffer; start?: TrommelBuffer;
+        offsets?: TrommelBuffer;
     }): void;
     /** Keeps the elements that the kernel, flag or bit says, in source order. */
     compact(options: CompactOptions): void;

@@ -198,6 +198,7 @@ extend(Trommel, class {
         i.stream('reduce', () => ({
             fold: choice('reduce', 'fold', FOLDS, o.fold), in0: i.handle('reduce', 'in', o.in),
             ...i.length('reduce', o.length), out: i.handle('reduce', 'out', o.out),
+            offsets: i.handle('reduce', 'offsets', o.offsets),
         }));
     }
 
@@ -217,7 +218,7 @@ extend(Trommel, class {
             in0: i.handle('scan', 'in', o.in), ...i.length('scan', o.length), inclusive: o.inclusive,
             method: choice('scan', 'method', METHODS, o.method), fold: choice('scan', 'fold', FOLDS, o.fold),
             out: i.handle('scan', 'out', o.out), total: i.handle('scan', 'total', o.total),
-            start: i.handle('scan', 'start', o.start),
+            start: i.handle('scan', 'start', o.start), offsets: i.handle('scan', 'offsets', o.offsets),
         }));
     }
 
@@ -272,8 +273,8 @@ extend(Trommel, class {
         }));
     }
 }, {
-    map: `${STREAM} out`, reduce: 'fold in length out', histogram: `${STREAM} bins edges lower upper weights out`,
-    scan: 'in length inclusive method fold out total start', compact: KEEP, partition: KEEP,
+    map: `${STREAM} out`, reduce: 'fold in length out offsets', histogram: `${STREAM} bins edges lower upper weights out`,
+    scan: 'in length inclusive method fold out total start offsets', compact: KEEP, partition: KEEP,
     sort: 'keys length descending firstBit bitCount method sorted payloads indices offsets',
     topK: 'keys length k smallest inSourceOrder values indices payloads count',
     expand: 'counts countKernel emitKernel params in length method source rank out total',

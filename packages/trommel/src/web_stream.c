@@ -75,6 +75,7 @@ EMSCRIPTEN_KEEPALIVE int web_reduce(tml_context *tml)
     const web_request *r = &request;
     tml_reduce_desc desc = {.in = buffer_of(r->in0),
                             .length = length_of(r),
+                            .segments.offsets = buffer_of(r->offsets),
                             .folds = {{(tml_fold)r->fold, buffer_of(r->out)}}};
     return tml_reduce(tml, &desc);
 }
@@ -105,7 +106,8 @@ EMSCRIPTEN_KEEPALIVE int web_scan(tml_context *tml)
                           .out = buffer_of(r->out),
                           .total = buffer_of(r->total),
                           .fold = (tml_fold)r->fold,
-                          .start = buffer_of(r->start)};
+                          .start = buffer_of(r->start),
+                          .segments.offsets = buffer_of(r->offsets)};
     return tml_scan(tml, &desc);
 }
 

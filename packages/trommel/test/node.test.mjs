@@ -277,6 +277,12 @@ export default async function (t) {
         library.scan({ in: input, out, fold: 'max', start: one });
         let largest = 1 << 20;
         assert.deepEqual(out.read(), numbers.map(x => [largest, largest = Math.max(largest, x)][0]));
+        const offsets = library.buffer(new Uint32Array([0, 3, 5000])), parts = library.buffer({ type: 'u64', count: 2 });
+        library.reduce({ fold: 'sum', in: input, out: parts, offsets });
+        const total = of => of.reduce((sum, x) => sum + BigInt(x), 0n);
+        assert.deepEqual([...parts.read()], [total(numbers.slice(0, 3)), total(numbers.slice(3))]);
+        library.scan({ in: input, out, inclusive: true, offsets });
+        assert.equal(out.read(3, 1)[0], numbers[3]);
         const even = library.kernel('bool even(uint x) { return (x & 1u) == 0u; }', x => x % 2 === 0);
         const wanted = numbers.filter(x => x % 2 === 0);
         for (const method of ['auto', 'look-back', 'histopyramid']) {
