@@ -311,10 +311,12 @@ TEST(recorded)
         CHECK(strstr(tml_last_error(tml), "tml_prepare_begin") != NULL);
         CHECK_OK(tml, tml_vulkan_record_end(tml));
         CHECK(VK(EndCommandBuffer)(commands) == VK_SUCCESS);
+        tml_prepared prepared;
+        CHECK_OK(tml, tml_prepare_begin(tml));
         CHECK_OK(tml, tml_tree_update_enqueue(tml, f.cast.tree, f.vertices, TML_TREE_REFIT));
-        CHECK_OK(tml, tml_reserve(tml, SCRATCH_OF(tml, tml_tree_cast_enqueue(tml, &f.cast))));
-        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast)); /* pipelines */
-        CHECK_OK(tml, tml_sync(tml));
+        CHECK_OK(tml, tml_tree_cast_enqueue(tml, &f.cast));
+        CHECK_OK(tml, tml_prepare_end(tml, &prepared));
+        CHECK_OK(tml, tml_reserve(tml, prepared.scratch_size));
         uint64_t before = allocations;
         host_begin(commands);
         CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
