@@ -753,7 +753,8 @@ static void check_header(const char *header)
         "tml_gl_end", "tml_gl_glsl", "tml_gl_lost", "tml_gl_tests", "tml_vulkan_features",
         /* without a pointer, or with places for results alone */
         "tml_luminance_name", "tml_meter_name", "tml_image_values_name",
-        "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_type_size", "tml_type_name", "tml_method_name"};
+        "tml_tone_name", "tml_mip_levels", "tml_collide_class_name", "tml_type_size",
+        "tml_type_name", "tml_method_name"};
     static char text[1 << 16];
     test_read_text(header, text, sizeof text);
     uint32_t functions = 0;

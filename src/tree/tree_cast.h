@@ -101,7 +101,7 @@ bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
 /* Of the tree's last rays so, how many those were. */
 tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *count);
-/* Enqueues them there, and the list of what it cannot follow; and bytes of scratch for that. */
+/* Enqueues them there, and the list of what it cannot follow. */
 tml_status cast_enqueue(tml_context *tml, const char *call, const tml_tree_cast_desc *desc);
 
 #endif
