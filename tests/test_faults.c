@@ -710,8 +710,9 @@ static tml_buffer radii_of(fault_run *r)
 static void run_field(fault_run *r)
 {
     tml_field_desc desc = {.points = points_of(r), .resolution = 20};
-    tml_field_prepared made;
-    memset(&made, FAULT_PATTERN, sizeof made);
+    tml_field_prepared made = {.iso = 0};
+    if (r->status == TML_OK)
+        memset(&made, FAULT_PATTERN, sizeof made);
     FAULT_DO(r, tml_field_prepare(r->tml, &(tml_field_prepare_desc){.field = desc}, &made));
     if (r->status != TML_OK) {
         for (size_t i = 0; i < sizeof made; i++)
@@ -756,9 +757,9 @@ static void run_field_shapes(fault_run *r)
                                                    .radius = 4,
                                                    .grid.dims = {24, 22, 21}},
                                          .shapes = true};
+    tml_buffer out = fault_buffer(r, TML_F32, 24 * 22 * 21, NULL);
     tml_field_prepared made;
     FAULT_DO(r, tml_field_prepare(r->tml, &desc, &made));
-    tml_buffer out = fault_buffer(r, TML_F32, 24 * 22 * 21, NULL);
     if (r->status == TML_OK) {
         FAULT_DO(r, tml_field(r->tml, &made.field, out));
         tml_field_prepared_free(r->tml, &made);

@@ -10,7 +10,7 @@
  *     tml_field_prepared_free(tml, &made);
  *
  * Order of calls: tml_field_prepare finds radius, grid and isovalue. tml_surface or tml_field
- * evaluates the field. tml_field_mean takes colours and the like to the surface's vertices. In a
+ * evaluates the field. tml_field_mean carries colours and the like to the surface's vertices. In a
  * frame, where radius and grid are known, the calls that end in _enqueue do the same without a
  * wait.
  *
@@ -137,10 +137,10 @@ typedef struct tml_field_prepare_desc {
 
 /* A field that is ready for tml_surface and tml_field.
  *
- * field  every zero resolved: radius, margin, grid, length. Of shapes: with centres for points,
- *        densities and radius of its own
+ * field  every zero resolved: radius, margin, grid, length. With shapes: points, densities
+ *        and radius are its own
  * balls  the same without shapes: for tml_field_mean and tml_field_smooth_weights
- * iso    the isovalue to take: 0.5, half a lone point's largest sample; with densities 0.6; of
+ * iso    the suggested isovalue: 0.5, half a lone point's largest sample; with densities 0.6; of
  *        DISTANCE 0
  * owned  buffers that tml_field_prepared_free destroys; none without densities and shapes */
 typedef struct tml_field_prepared {
@@ -182,7 +182,7 @@ TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_de
  *         OUT_OF_DEVICE_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_field_enqueue(tml_context *tml, const tml_field_desc *desc,
                                                     tml_buffer out);
-/* Bytes of scratch that tml_field_enqueue takes from the arena; 0 for a desc that it refuses. */
+/* Bytes of scratch that tml_field_enqueue uses of the arena; 0 for a desc that it refuses. */
 TML_API size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc);
 
 /* ---- what points carry ----------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ typedef struct tml_field_mean_desc {
     bool exact_reach;
 } tml_field_mean_desc;
 
-/* Takes velocity, colour or whatever points carry to positions: the mean of the values of the
+/* Carries velocity, colour or other values of points to positions: the mean of the values of the
  * points near, each weighted by the field's kernel there (of DISTANCE: WENDLAND_C2). 0 where no
  * point is near. Points whose radius meets no sample of the grid do not count. The same bit for
  * bit for any number of threads; each weight is as exact as a point's share of a sample.
@@ -231,7 +231,7 @@ TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_fie
  * Errors: as tml_field_mean; UNSUPPORTED also for a desc beyond these limits. */
 TML_API TML_MUST_CHECK tml_status tml_field_mean_enqueue(tml_context *tml,
                                                          const tml_field_mean_desc *desc);
-/* Bytes of scratch that tml_field_mean takes from the arena; 0 for a desc that it refuses. */
+/* Bytes of scratch that tml_field_mean uses of the arena; 0 for a desc that it refuses. */
 TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc);
 
 /* Finds the weights of tml_mesh_smooth for a field's surface: drops of one point keep their size,

@@ -14,7 +14,7 @@
  * tml_image_mips makes mip chains. These four enqueue: they never wait, read nothing back and, when
  * the arena was reserved (tml_reserve), allocate nothing.
  *
- * What is measured
+ * The measurement
  *   pixels      each of the region, once: no size is padded, halved or rounded, so that a pixel of
  *               N weighs exactly 1/N, wherever it lies
  *   luminance   a weighted sum of red, green and blue (tml_luminance), in float, each product
@@ -128,14 +128,14 @@ TML_API TML_MUST_CHECK tml_status tml_meter_weights(tml_meter meter, uint32_t wi
 
 enum { TML_HISTOGRAM_BINS = 256 };
 
-/* What to measure; a sum of these. 0: everything. */
+/* The measurements to make; a sum of these. 0: all. */
 typedef enum tml_measure {
     TML_MEASURE_LOG = 1,       /* geometric mean */
     TML_MEASURE_MEAN = 2,      /* mean, standard deviation */
     TML_MEASURE_HISTOGRAM = 4, /* required for percentiles and the median */
 } tml_measure;
 
-/* What to measure of a picture; image and stats are required.
+/* A measurement of a picture; image and stats are required.
  *
  * image          at most 2^40 pixels
  * stats          output: u32, at least TML_IMAGE_STATS_WORDS; overwritten
@@ -165,8 +165,8 @@ typedef struct tml_image_measure_desc {
     tml_buffer scratch;
 } tml_image_measure_desc;
 
-/* The words of a stats buffer: 64-bit numbers have the low word first. What was not measured is
- * 0. */
+/* The words of a stats buffer: 64-bit numbers have the low word first. Words that
+ * were not asked for are 0. */
 enum {
     TML_STATS_PIXELS = 0,   /* u64 each, unweighted: pixels in the region with a weight above 0 */
     TML_STATS_POSITIVE = 2, /* ... those whose luminance is positive */

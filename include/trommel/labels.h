@@ -51,13 +51,13 @@ typedef enum tml_labels_sharing {
      * labels is then in both meshes. Capped. Vertices and faces come label by label. */
     TML_LABELS_SEPARATE,
     /* The same, and each mesh is a manifold: where a label touches itself at an edge or a corner
-     * alone, each sheet has a vertex of its own, moved by less than 1/128 of a cell. It is a
-     * manifold also in a file without indices such as STL, as far as floats tell places 1/1000 of a
-     * cell apart. */
+     * alone, each sheet has a vertex of its own, moved by less than 1/128 of a cell. The
+     * mesh is a manifold also in a file without indices, such as STL, as far as floats distinguish
+     * places 1/1000 of a cell apart. */
     TML_LABELS_MANIFOLD,
 } tml_labels_sharing;
 
-/* What to extract; volume and grid.dims are required.
+/* A boundary net to extract; volume and grid.dims are required.
  *
  * volume           product of grid.dims integers of any type; may stay on the host
  * grid             fewer than 2^30 samples in a slice

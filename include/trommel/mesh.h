@@ -32,7 +32,7 @@ typedef enum tml_up {
     TML_UP_MINUS_X
 } tml_up;
 
-/* What each vertex carries beside its normal: a velocity or a colour. */
+/* Data that each vertex carries beside its normal: a velocity or a colour. */
 typedef struct tml_mesh_attribute {
     const char *name;    /* 1 to 63 bytes */
     uint32_t components; /* 1 to 4 */
@@ -118,7 +118,7 @@ typedef struct tml_mesh_buffers {
 
 /* ---- clean-up and checks on indexed meshes -------------------------------------------------- */
 
-/* What tml_mesh_examine counts and measures.
+/* Counts and measures of a mesh.
  * components            of triangles that share a vertex
  * boundary_edges        edges of one triangle
  * nonmanifold_edges     edges of more than two triangles, or of two in the same direction

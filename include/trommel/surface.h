@@ -11,7 +11,7 @@
  *
  * Which call: tml_surface, unless the mesh is for a frame (tml_surface_enqueue: nothing comes back
  * to the host) or larger than memory (tml_surface_slabs). The boundaries of labels, shared by both
- * sides: trommel/labels.h. What is done to a mesh: trommel/mesh.h.
+ * sides: trommel/labels.h. Checks, clean-up and smoothing of a mesh: trommel/mesh.h.
  *
  * A cell is 2 x 2 x 2 neighbouring samples. Each grid edge between an inside and an outside sample
  * has one vertex; a table of 256 cases, by which corners of a cell are inside, joins them to
@@ -34,8 +34,8 @@
  *              rounded once to float
  *   engines    counts, order, indices and parts are the same on all. GPUs compute t and positions
  *              in float, off by at most 8 * 2^-24 of |origin - position_origin| plus the grid's
- *              extent on the axis; of u64 and i64 samples GPUs take exact differences, the CPU
- *              rounds samples beyond 2^53 first. Limits of an engine: docs/numbers.md
+ *              extent on the axis; GPUs subtract u64 and i64 samples exactly, the CPU rounds
+ *              samples beyond 2^53 first. Limits of an engine: docs/numbers.md
  * After: Lorensen, Cline: Marching Cubes. 1987; Montani, Scateni, Scopigno: A modified look-up
  * table for implicit disambiguation of Marching Cubes. 1994; Schroeder, Maynard, Geveci: Flying
  * Edges. 2015. */
@@ -74,7 +74,7 @@ typedef enum tml_topology {
      *              or one amid a loop of eight edges and more. Their normals are the interpolant's
      *              gradient, their values interpolated in the cell
      *   infinite   samples count as the largest finite double
-     * Supported by tml_surface of volumes; not with labels.
+     * Not with labels. On a GPU supported by tml_surface of volumes alone.
      * After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching Cubes 33. 1995;
      * Custodio, Etiene, Pesco, Silva: Practical considerations on Marching Cubes 33 topological
      * correctness. 2013; Grosso: Construction of Topologically Correct and Manifold Isosurfaces.
@@ -119,7 +119,7 @@ typedef struct tml_vertex_layout {
     bool indices16;
 } tml_vertex_layout;
 
-/* What to extract. volume and grid.dims, or field, are required.
+/* A surface to extract; volume and grid.dims, or field, are required.
  *
  * volume             product of grid.dims samples, any scalar type; may stay on the host
  *                    (tml_buffer_desc.host), as mask and attribute may
@@ -167,7 +167,7 @@ typedef struct tml_vertex_layout {
  * counts             tml_surface_enqueue alone; optional: u32 or u64, 2: vertices and triangles of
  *                    the surface, which may be more than there is room for. u32 saturates
  * draw               tml_surface_enqueue alone; optional: u32, 5: a VkDrawIndexedIndirectCommand of
- *                    the triangles in mesh.indices, one instance. Of a soup the first four are a
+ *                    the triangles in mesh.indices, one instance. For a soup the first four are a
  *                    VkDrawIndirectCommand of the vertices in mesh.positions */
 typedef struct tml_surface_desc {
     tml_buffer volume;
@@ -223,7 +223,7 @@ typedef struct tml_surface_seam {
     uint64_t below_count, above_count;
 } tml_surface_seam;
 
-/* What tml_surface, tml_surface_slabs and tml_surface_labels return. Free it with
+/* The result of tml_surface, tml_surface_slabs and tml_surface_labels. Free it with
  * tml_surface_free.
  *
  * mesh            the outputs: those given, and those that the call made
@@ -235,7 +235,7 @@ typedef struct tml_surface_seam {
  * parts           part_count of them: isovalues, or labels
  * active_cells    of tml_surface: cells with at least one triangle, before filters, over all parts
  * components      of tml_surface_slabs with desc.components: connected components, of triangles
- *                 that share a vertex. Of a share, those that it holds whole
+ *                 that share a vertex. For a share, the ones that it holds whole
  * seams           part_count seams, for the other components of a share
  * scratch_size    bytes of scratch that the call used at its peak
  * stages          stage_count of them */
@@ -283,8 +283,8 @@ TML_API TML_MUST_CHECK tml_status tml_surface_index(tml_context *tml, const tml_
  * nothing comes back to the host. Never waits and, when the arena was reserved (tml_reserve),
  * allocates nothing; may be recorded (tml_vulkan_record).
  * desc  all outputs are given; their sizes are the capacities. One isovalue; no labels or filters,
- *       nothing on the host, topology SEPARATED. A field has radius (with radii, too) and
- *       grid.dims; its length may be on the device
+ *       nothing on the host; on a GPU topology SEPARATED. A field has radius (with radii, too)
+ *       and grid.dims; its length may be on the device
  * If there is no room: the first vertices and triangles are written, and nothing past a capacity;
  *       triangles may name vertices that were not. Vertices: the smallest of their buffers counts.
  *       A soup has whole triangles; one of which a corner is not among the welded mesh's first
@@ -320,7 +320,7 @@ TML_API void tml_box_position_origin(const double lower[3], const double upper[3
 
 /* ---- volumes larger than memory ------------------------------------------------------------- */
 
-/* What tml_surface_slabs reads. */
+/* The sources that tml_surface_slabs reads. */
 typedef enum tml_surface_source {
     TML_SURFACE_VOLUME,
     TML_SURFACE_MASK, /* u8 */
@@ -369,13 +369,13 @@ struct tml_surface_labels_desc; /* trommel/labels.h */
  *                 its own while slabs are computed, one call at a time: must not use the context
  * map             in place of read, for sources that are memory anyway (mapped files): sets *out to
  *                 the layers, which stay there until the second call after this one for the same
- *                 source. Layers at the seams of slabs are asked for again. What takes time to come
- *                 to memory should come within the call
+ *                 source. Layers at the seams of slabs are asked for again. Data that is slow to
+ *                 arrive should arrive within the call
  * write           gets a piece, whose memory is good until it returns; called by the calling
  *                 thread. NULL: only counts, in about a tenth of the time
  *                 A status of read, map or write other than OK ends the call, which returns it
  *
- * memory          bytes that samples, scratch and a piece may take; 0: 1 GiB
+ * memory          bytes that samples, scratch and a piece may occupy; 0: 1 GiB
  * slab_layers     layers per slab; 0: as memory allows
  * layer_first     one share of several, as of machines that work on one volume: the region's layers
  * layer_count     [layer_first, layer_first + layer_count); layer_count 0: to the region's end. The
