@@ -268,6 +268,59 @@ TEST(each_label_has_a_file)
     tml_close(tml);
 }
 
+/* ---- kinds of files -------------------------------------------------------------------------- */
+
+TEST(kinds_of_files)
+{
+    tml_context *tml = open_cpu(1);
+    float positions[] = {0, 0, 0, 1, 0, 0, 0, 1, 0}, range[] = {0, 1};
+    uint32_t indices[] = {0, 1, 2};
+    const tml_mesh mesh = {
+        .positions = positions, .indices = indices, .vertex_count = 3, .triangle_count = 1};
+    const tml_points points = {.positions = positions, .count = 3};
+    const tml_volume_index index = {.dims = {2, 2, 2}, .type = TML_U8, .ranges = range, .count = 1};
+    CHECK_OK(tml, tml_mesh_save(tml, in_folder("m.ply"), &mesh));
+    CHECK_OK(tml, tml_mesh_save(tml, in_folder("m.obj"), &mesh));
+    CHECK_OK(tml, tml_mesh_save(tml, in_folder("n.obj"), &mesh));
+    char obj[512];
+    snprintf(obj, sizeof obj, "%s", in_folder("n.obj"));
+    CHECK(rename(obj, in_folder("obj.txt")) == 0);
+    CHECK_OK(tml, tml_points_save(tml, in_folder("p.ply"), &points));
+    CHECK_OK(tml, tml_volume_index_save(tml, in_folder("i.tmx"), &index));
+    const struct {
+        const char *name;
+        bool is_data;
+        tml_file_kind asked, kind;
+        const char *format;
+    } cases[] = {
+        {"pictures/basn2c16.png", true, TML_FILE_NONE, TML_FILE_PICTURE, "PNG"},
+        {"volumes/ball30_gz.nrrd", true, TML_FILE_NONE, TML_FILE_VOLUME, "NRRD"},
+        {"volumes/ball30_gz.nrrd", true, TML_FILE_MESH, TML_FILE_NONE, NULL},
+        {"points/bunny397.pcd", true, TML_FILE_NONE, TML_FILE_POINTS, "PCD"},
+        {"points/points_cloudcompare.xyz", true, TML_FILE_NONE, TML_FILE_POINTS, "XYZ"},
+        {"i.tmx", false, TML_FILE_NONE, TML_FILE_INDEX, "index"},
+        {"m.ply", false, TML_FILE_NONE, TML_FILE_MESH, "PLY"},
+        {"m.ply", false, TML_FILE_POINTS, TML_FILE_POINTS, "PLY"},
+        {"p.ply", false, TML_FILE_NONE, TML_FILE_POINTS, "PLY"},
+        {"p.ply", false, TML_FILE_MESH, TML_FILE_NONE, NULL},
+        {"m.obj", false, TML_FILE_NONE, TML_FILE_MESH, "OBJ"},
+        {"obj.txt", false, TML_FILE_MESH, TML_FILE_MESH, "OBJ"},
+        {"obj.txt", false, TML_FILE_NONE, TML_FILE_POINTS, "XYZ"},
+        {"none", false, TML_FILE_NONE, TML_FILE_NONE, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        tml_file_kind found = TML_FILE_MESH;
+        const char *path = cases[i].is_data ? test_data(cases[i].name) : in_folder(cases[i].name);
+        const char *format = tml_file_format(tml, path, cases[i].asked, &found);
+        const bool is_kind = CHECK_EQ_I64(found, cases[i].kind);
+        const bool is_format = CHECK(!format == !cases[i].format) &&
+                               CHECK(!format || strcmp(format, cases[i].format) == 0);
+        if (!is_kind || !is_format)
+            printf("  (%s: %s)\n", cases[i].name, format ? format : "none");
+    }
+    tml_close(tml);
+}
+
 TEST(numbers_in_names)
 {
     char out[16];

@@ -194,6 +194,12 @@ static void compare(tml_context *tml, const char *name, const char *ending,
         good = CHECK(test_same_files(whole, slabs)), compared++;
     else
         good = CHECK(access(slabs, F_OK) != 0) && good;
+    tml_surface_saved_free(tml, &result);
+    tml_volume_mesh_desc at_once = *desc;
+    at_once.save.making = TML_MAKE_WHOLE;
+    good = CHECK_OK(tml, tml_volume_to_mesh(tml, path, slabs, &at_once, NULL, &result)) &&
+           CHECK(result.is_empty == !is_there && !result.is_mapped) &&
+           CHECK(!is_there || test_same_files(whole, slabs)) && good;
     if (!good)
         printf("  (%s to %s)\n", name, ending);
     tml_surface_saved_free(tml, &result);

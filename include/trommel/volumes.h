@@ -163,8 +163,8 @@ TML_API void tml_value_histogram_free(tml_context *tml, tml_value_histogram *his
 typedef struct tml_volume_stream tml_volume_stream;
 
 /* Opens a volume file for reading. Reads the header, and checks that the data files are there and
- * large enough. A stream may be used by one thread beside the one that uses its context, if the
- * context does nothing else meanwhile.
+ * large enough. One stream of a context may be used by another thread than the context's own, while
+ * the context does nothing else.
  * desc  as for tml_volume_load; memory_limit is not used
  * info  everything but the samples
  * Errors: as tml_volume_load. UNSUPPORTED also for text, and for files whose slowest axis is not z:

@@ -167,9 +167,9 @@ static tml_status points_save(points_conversion *c, const char *path)
                          "mesh's path, and exclude desc.save.smooth and desc.collapse",
                          call);
     describe_surface(c);
+    save = save_of_recipe(&save);
     save.making = save.making == TML_MAKE_SLABS ? TML_MAKE_SLABS : TML_MAKE_WHOLE;
     save.slabs.surface = &c->surface;
-    save.slabs.boundaries = NULL;
     memcpy(save.slabs.field_values, c->carried, sizeof c->carried);
     save.field = &c->field.balls;
     save.file.mesh.attributes = c->attributes;

@@ -281,7 +281,7 @@ static tml_status save(conversion *c, const char *path)
 {
     const mesh_source *s = c->sources;
     const uint64_t bytes = c->samples * tml_type_size(s[0].volume.type);
-    tml_surface_save_desc save = c->desc->save;
+    tml_surface_save_desc save = save_of_recipe(&c->desc->save);
     const uint64_t memory = save.slabs.memory ? save.slabs.memory : (uint64_t)1 << 30;
     const void *samples;
     save.making = is_whole(c) ? TML_MAKE_WHOLE : TML_MAKE_SLABS;
