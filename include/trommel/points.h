@@ -5,8 +5,14 @@
  *     ... points.count, points.positions, points.origin
  *     tml_points_free(tml, &points);
  *
- * tml_points_to_mesh makes a mesh file of a points file in one call. field.h computes with points
- * in buffers. */
+ * From a points file to a mesh file, of a fluid's particles:
+ *
+ *     const tml_points_mesh_desc desc = {.kind = TML_POINTS_DENSITY};
+ *     tml_surface_saved saved;
+ *     status = tml_points_to_mesh(tml, "dam.vtk", "dam.ply", &desc, NULL, NULL, &saved);
+ *     tml_surface_saved_free(tml, &saved);
+ *
+ * field.h computes with points in buffers. */
 #ifndef TROMMEL_POINTS_H
 #define TROMMEL_POINTS_H
 

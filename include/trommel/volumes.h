@@ -5,9 +5,14 @@
  *     ... volume.grid.dims, volume.type, volume.data
  *     tml_volume_free(tml, &volume);
  *
+ * From a volume file to a mesh file, at a good isovalue:
+ *
+ *     tml_surface_saved saved;
+ *     status = tml_volume_to_mesh(tml, "head.nrrd", "head.ply", NULL, NULL, &saved);
+ *     tml_surface_saved_free(tml, &saved);
+ *
  * Volumes that are too large for memory are read layer by layer: tml_volume_stream_open, _read,
- * _close. tml_volume_to_mesh makes a mesh file of a volume file in one call. surface.h computes
- * with volumes in buffers. */
+ * _close. surface.h computes with volumes in buffers. */
 #ifndef TROMMEL_VOLUMES_H
 #define TROMMEL_VOLUMES_H
 
