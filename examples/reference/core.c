@@ -169,7 +169,7 @@ static void prepare(tml_context *tml)
     tml_prepared prepared;
     MUST(tml_prepare_begin(tml));
     MUST(tml_sort(tml, &(tml_sort_desc){.keys = keys, .sorted = keys}));
-    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = keys, .out = sum}));
+    MUST(tml_reduce(tml, &(tml_reduce_desc){.in = keys, .folds = {{TML_FOLD_SUM, sum}}}));
     MUST(tml_prepare_end(tml, &prepared));
     CHECK(prepared.programs_left == 0);
     MUST(tml_reserve(tml, prepared.scratch_size)); /* the most that one of the calls needs */

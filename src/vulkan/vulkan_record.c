@@ -599,7 +599,7 @@ tml_status vk_time_begin(tml_context *tml)
 
 tml_status vk_time_end(tml_context *tml, double *seconds)
 {
-    VkCommandBuffer commands;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
     tml_status status = vk_commands(tml, VK_WORK_OTHER, &commands);
     if (status != TML_OK)
         return status;

@@ -87,8 +87,8 @@ static tml_status find_means(whole_saving *w)
         tml_buffer_desc means = {.count = w->out->surface.vertex_count, .label = "means"};
         tml_buffer_describe(w->tml, desc->slabs.field_values[i], &means.type, NULL);
         status = tml_buffer_create(w->tml, &means, &w->out->field_values[i]);
-        mean.attributes[i] =
-            (tml_field_attribute){desc->slabs.field_values[i], w->out->field_values[i]};
+        mean.values[i] = desc->slabs.field_values[i];
+        mean.means[i] = w->out->field_values[i];
     }
     TML_THEN(status, tml_field_mean(w->tml, &mean));
     add_stage(w, "attributes", start);
