@@ -19,6 +19,7 @@
 #endif
 
 #include "low_bytes.h"
+#include "measured.h"
 #include "seed.h"
 #include "support_marching_cubes.h"
 

@@ -24,28 +24,8 @@
 
 #include <trommel/extend.h>
 
+#include "measured.h"
 #include "seed.h"
-
-static inline tml_device_info test_described(const tml_context *tml)
-{
-    tml_device_info info = {0};
-    tml_context_describe(tml, &info);
-    return info;
-}
-
-/* Bytes of scratch that a call needs. */
-static inline size_t scratch_measured(tml_context *tml)
-{
-    tml_prepared prepared;
-    return tml_prepare_end(tml, &prepared) == TML_OK ? prepared.scratch_size : 0;
-}
-#define SCRATCH_OF(tml, call) ((void)!tml_prepare_begin(tml), (void)!(call), scratch_measured(tml))
-
-/* Bytes in the scratch arena. */
-static inline size_t test_reserved(const tml_context *tml)
-{
-    return test_described(tml).scratch_size;
-}
 #ifdef _WIN32
 #    include "on_windows.h"
 #endif

@@ -345,7 +345,7 @@ TEST(a_recorded_uniform_mesh_follows_its_vertices)
     CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &made));
     VkCommandBuffer commands = host_commands();
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_STATUS(tml_subdivide_uniform_enqueue(subdivider, &desc, &again),
                  TML_ERROR_INVALID_ARGUMENT);
     CHECK(strstr(tml_last_error(tml), "give every buffer of the mesh") != NULL);
@@ -356,7 +356,7 @@ TEST(a_recorded_uniform_mesh_follows_its_vertices)
     CHECK_OK(tml, tml_sync(tml));
     uint64_t before = allocations;
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &again));
     desc.levels = 1; /* in the same buffers, and its levels are there */
     CHECK_OK(tml, tml_subdivide_uniform_enqueue(subdivider, &desc, &again));
@@ -384,7 +384,7 @@ TEST(a_recorded_uniform_mesh_follows_its_vertices)
         tml_buffer_destroy(tml, moved);
     }
     host_begin(commands);
-    CHECK_OK(tml, tml_vulkan_record(tml, commands));
+    CHECK_OK(tml, tml_vulkan_record(tml, commands, NULL, NULL));
     desc.levels = 4;
     CHECK(tml_subdivide_uniform_enqueue(subdivider, &desc, &again) != TML_OK);
     CHECK_OK(tml, tml_vulkan_record_end(tml));

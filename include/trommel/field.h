@@ -182,8 +182,6 @@ TML_API TML_MUST_CHECK tml_status tml_field(tml_context *tml, const tml_field_de
  *         OUT_OF_DEVICE_MEMORY. */
 TML_API TML_MUST_CHECK tml_status tml_field_enqueue(tml_context *tml, const tml_field_desc *desc,
                                                     tml_buffer out);
-/* Bytes of scratch that tml_field_enqueue uses of the arena; 0 for a desc that it refuses. */
-TML_API size_t tml_field_scratch_size(tml_context *tml, const tml_field_desc *desc);
 
 /* ---- what points carry ----------------------------------------------------------------------- */
 
@@ -231,8 +229,6 @@ TML_API TML_MUST_CHECK tml_status tml_field_mean(tml_context *tml, const tml_fie
  * Errors: as tml_field_mean; UNSUPPORTED also for a desc beyond these limits. */
 TML_API TML_MUST_CHECK tml_status tml_field_mean_enqueue(tml_context *tml,
                                                          const tml_field_mean_desc *desc);
-/* Bytes of scratch that tml_field_mean uses of the arena; 0 for a desc that it refuses. */
-TML_API size_t tml_field_mean_scratch_size(tml_context *tml, const tml_field_mean_desc *desc);
 
 /* Finds the weights of tml_mesh_smooth for a field's surface: drops of one point keep their size,
  * and bumps go where points are crowded. A weight is 0 at a lone point, and 1 where half as much is
