@@ -116,7 +116,8 @@ static void short_of_memory(tml_context *tml)
         tml_field_desc desc = {.radius = 2.0, .grid = {.dims = {SIDE, SIDE, SIDE}}};
         desc.points = buffer_of(here, TML_VEC(TML_F32, 3), MANY, points);
         tml_buffer out = buffer_of(here, TML_F32, SIDE * SIDE * SIDE, NULL);
-        CHECK(!turn || SCRATCH_OF(here, tml_field(here, &desc, out)) + sizeof points > LIMIT);
+        CHECK(!turn ||
+              SCRATCH_OF(here, tml_field_enqueue(here, &desc, out)) + sizeof points > LIMIT);
         CHECK_OK(here, tml_field(here, &desc, out));
         CHECK_OK(here, tml_buffer_read(here, out, turn ? samples : expected));
         tml_buffer_destroy(here, desc.points);
@@ -310,7 +311,8 @@ TEST(a_frame_makes_a_surface_of_moving_points)
     size_t size = SCRATCH_OF(tml, tml_surface_enqueue(tml, &f.surface));
     CHECK(size > SCRATCH_OF(tml, tml_field_enqueue(tml, &f.field, f.samples)) &&
           SCRATCH_OF(tml, tml_field_enqueue(tml, &f.field, f.samples)));
-    CHECK(SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &f.means)) > 56 * FRAME_POINTS + 16 * FRAME_ROOM);
+    CHECK(SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &f.means)) >
+          56 * FRAME_POINTS + 16 * FRAME_ROOM);
     size = TML_MAX_OF(size, SCRATCH_OF(tml, tml_field_mean_enqueue(tml, &f.means)));
     CHECK_OK(tml, tml_reserve(tml, size));
     frame_move(tml, &f, 0); /* and the pipelines */

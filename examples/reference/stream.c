@@ -336,65 +336,25 @@ static void method_and_scratch(tml_context *tml)
     CHECK(sums[3] == 6);
 }
 
-/* What a frame's calls need, at once and beforehand: they then allocate nothing. */
-static void reserve(tml_context *tml)
+/* What a frame's calls require, beforehand: they then allocate nothing, and compile nothing. */
+static void prepare(tml_context *tml)
 {
     const tml_buffer data = buffer_of(tml, TML_F32, 5000, NULL);
     const tml_buffer bins = buffer_of(tml, TML_U32, 4, NULL);
     const tml_buffer count = buffer_of(tml, TML_U32, 1, NULL);
-    const tml_buffer sum = buffer_of(tml, TML_F64, 1, NULL);
-    const tml_length length = {.device = count};
-    const size_t sizes[] = {
-        SCRATCH_OF(tml, tml_map(tml, &(tml_map_desc){.kernel = TML_USE(squared),
-                                                     .in = {data},
-                                                     .length = length,
-                                                     .out = {data}})),
-        SCRATCH_OF(tml, tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
-                                                             .payloads = {{data, data}},
-                                                             .count = count})),
-        SCRATCH_OF(tml, tml_reduce(tml, &(tml_reduce_desc){.in = data,
-                                                           .length = length,
-                                                           .folds = {{TML_FOLD_SUM, sum}}})),
-        SCRATCH_OF(tml, tml_histogram(tml, &(tml_histogram_desc){.kernel = TML_USE(octave),
-                                                                 .in = {data},
-                                                                 .out = bins})),
-        SCRATCH_OF(tml, tml_sort(tml, &(tml_sort_desc){.keys = data, .sorted = data})),
-    };
-    size_t most = 0;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        most = sizes[i] > most ? sizes[i] : most;
+    tml_prepared prepared;
+    MUST(tml_prepare_begin(tml)); /* up to tml_prepare_end nothing runs */
+    MUST(tml_compact(tml, &(tml_compact_desc){.keep.kernel = TML_USE(is_positive),
+                                              .payloads = {{data, data}},
+                                              .count = count}));
+    MUST(tml_histogram(
+        tml, &(tml_histogram_desc){.kernel = TML_USE(octave), .in = {data}, .out = bins}));
+    MUST(tml_sort(tml, &(tml_sort_desc){.keys = data, .sorted = data}));
+    MUST(tml_prepare_end(tml, &prepared));
+    MUST(tml_reserve(tml, prepared.scratch_size)); /* the most that one of the calls requires */
     tml_device_info info;
-    MUST(tml_reserve(tml, most));
     tml_context_describe(tml, &info);
-    CHECK(info.scratch_size >= most && most == sizes[4]); /* the sort's is the largest by far */
-}
-
-/* Likewise, of operations with several outputs. */
-static void reserve_more(tml_context *tml)
-{
-    const tml_buffer in = buffer_of(tml, TML_U32, 5000, NULL);
-    const tml_buffer out = buffer_of(tml, TML_U32, 5000, NULL);
-    const tml_buffer sum = buffer_of(tml, TML_U64, 4999, NULL);
-    const tml_buffer flags = buffer_of(tml, TML_U8, 5000, NULL);
-    const size_t size =
-        SCRATCH_OF(tml, tml_compact(tml, &(tml_compact_desc){.keep.flags = flags,
-                                                             .payloads = {{in, out}},
-                                                             .partition = true})) +
-        SCRATCH_OF(tml, tml_expand(tml, &(tml_expand_desc){.counts = in, .source = out})) +
-        SCRATCH_OF(tml, tml_unique(tml, &(tml_unique_desc){.in = in, .values = out})) +
-        SCRATCH_OF(tml,
-                   tml_gather(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}})) +
-        SCRATCH_OF(tml,
-                   tml_scatter(tml, &(tml_gather_desc){.indices = in, .payloads = {{in, out}}})) +
-        SCRATCH_OF(tml, tml_reduce(tml, &(tml_reduce_desc){.in = flags,
-                                                           .segments.offsets = in,
-                                                           .folds = {{TML_FOLD_SUM, sum}}})) +
-        SCRATCH_OF(tml,
-                   tml_scan(tml, &(tml_scan_desc){.in = in, .segments.offsets = in, .out = out}));
-    tml_device_info info;
-    MUST(tml_reserve(tml, size)); /* the largest alone would do */
-    tml_context_describe(tml, &info);
-    CHECK(size > 0 && info.scratch_size >= size);
+    CHECK(prepared.scratch_size > 0 && info.scratch_size >= prepared.scratch_size);
 }
 
 int main(void)
@@ -421,7 +381,6 @@ int main(void)
                                            length_on_the_device,
                                            append,
                                            method_and_scratch,
-                                           reserve,
-                                           reserve_more,
+                                           prepare,
                                            NULL});
 }

@@ -171,8 +171,9 @@ enum {
 static inline tml_type tml_type_scalar(tml_type type)
 {
     const uint32_t scalar = type & 0xff, count = type >> 8;
-    return scalar < TML_SCALAR_END && (count == 0 || (count >= 2 && count <= 4)) ? scalar
-                                                                                 : TML_TYPE_NONE;
+    if (scalar < TML_SCALAR_END && (count == 0 || (count >= 2 && count <= 4)))
+        return scalar;
+    return TML_TYPE_NONE;
 }
 
 /* Returns the number of components: 1 to 4, and 1 of a record; 0 if type is not a type. */
