@@ -138,7 +138,8 @@ static tml_status create_texture(bench_image *image, uint32_t set)
     bool has_driver = bench_image_has_driver(image);
     if (desc->kind != BENCH_IMAGE_TEXTURE && !has_driver)
         return TML_OK;
-    uint32_t levels = has_driver ? tml_mip_levels(desc->width, desc->height) : 1;
+    uint32_t levels =
+        has_driver ? tml_mip_level(desc->width, desc->height, 0, NULL, NULL, NULL) : 1;
     return engine_of(image->tml) == TML_ENGINE_GL
                ? bench_drawn_create(image->tml, image->data, desc, &image->sets[set].drawn)
                : bench_texture_create(image->tml, image->sets[set].in, desc, levels,
@@ -163,7 +164,7 @@ static tml_status create_set(bench_image *image)
         return status;
     tml_buffer_desc out = {.type = TML_U8, .count = count};
     if (makes_mips(image->desc.kind)) {
-        uint32_t levels = tml_mip_levels(image->desc.width, image->desc.height);
+        uint32_t levels = tml_mip_level(image->desc.width, image->desc.height, 0, NULL, NULL, NULL);
         tml_mip_level(image->desc.width, image->desc.height, levels, NULL, NULL, &texels);
         out = (tml_buffer_desc){.type = image->desc.type, .count = texels * CHANNELS};
     } else if (is_read) {
@@ -184,7 +185,8 @@ tml_status bench_image_create(tml_context *tml, const bench_image_desc *desc, be
     if (maps_tones(desc->kind))
         out->bytes += elements_of(out);
     uint64_t texels;
-    tml_mip_level(desc->width, desc->height, tml_mip_levels(desc->width, desc->height), NULL, NULL,
+    tml_mip_level(desc->width, desc->height,
+                  tml_mip_level(desc->width, desc->height, 0, NULL, NULL, NULL), NULL, NULL,
                   &texels);
     if (makes_mips(desc->kind))
         out->bytes += texels * CHANNELS * tml_type_size(desc->type);
@@ -414,7 +416,8 @@ tml_status bench_image_check(bench_image *image)
         status = tml_buffer_map(image->tml, image->sets[0].out, &out);
         uint32_t width = image->desc.width, height = image->desc.height;
         uint64_t last, sum = 0;
-        tml_mip_level(width, height, tml_mip_levels(width, height) - 1, NULL, NULL, &last);
+        tml_mip_level(width, height, tml_mip_level(width, height, 0, NULL, NULL, NULL) - 1, NULL,
+                      NULL, &last);
         if (status) {
             is_right = false;
         } else if (maps_tones(image->desc.kind)) {

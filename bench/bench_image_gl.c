@@ -30,7 +30,7 @@ tml_status bench_drawn_create(tml_context *tml, const void *pixels, const bench_
     if (!d)
         return TML_ERROR_OUT_OF_MEMORY;
     d->tml = tml;
-    d->levels = tml_mip_levels(desc->width, desc->height);
+    d->levels = tml_mip_level(desc->width, desc->height, 0, NULL, NULL, NULL);
     d->type = desc->type == TML_F16 ? GL_HALF_FLOAT : GL_UNSIGNED_BYTE;
     d->generate = (__typeof__(d->generate))egl_get_proc_address(&device->egl, "glGenerateMipmap");
     if (device->path != TML_GL_PATH_INTEGER || !d->generate)

@@ -1437,7 +1437,7 @@ static void run_image(fault_run *r)
 static void run_mips(fault_run *r)
 {
     tml_image image = picture_of(r);
-    uint32_t width, height, levels = tml_mip_levels(WIDTH, HEIGHT);
+    uint32_t width, height, levels = tml_mip_level(WIDTH, HEIGHT, 0, NULL, NULL, NULL);
     uint64_t first;
     tml_mip_level(WIDTH, HEIGHT, levels - 1, &width, &height, &first);
     for (int number = 0; number < 4; number++) {

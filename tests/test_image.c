@@ -1170,9 +1170,9 @@ TEST(tone_mapping_is_equal_on_every_thread_and_level)
 
 TEST(levels_follow_one_another)
 {
-    CHECK_EQ_U64(tml_mip_levels(1, 1), 1);
-    CHECK_EQ_U64(tml_mip_levels(1920, 1080), 11);
-    CHECK_EQ_U64(tml_mip_levels(4096, 1), 13);
+    CHECK_EQ_U64(tml_mip_level(1, 1, 0, NULL, NULL, NULL), 1);
+    CHECK_EQ_U64(tml_mip_level(1920, 1080, 0, NULL, NULL, NULL), 11);
+    CHECK_EQ_U64(tml_mip_level(4096, 1, 0, NULL, NULL, NULL), 13);
     uint32_t width, height;
     uint64_t first;
     tml_mip_level(1920, 1080, 0, &width, &height, &first);
@@ -1191,7 +1191,8 @@ static bool make_mips(tml_context *tml, uint32_t width, uint32_t height, uint32_
                       tml_mip_filter filter, float *out)
 {
     uint64_t texels;
-    tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+    tml_mip_level(width, height, tml_mip_level(width, height, 0, NULL, NULL, NULL), NULL, NULL,
+                  &texels);
     tml_image_mips_desc desc = {
         .in = {.buffer = buffer_of(tml, TML_F32, (uint64_t)width * height * channels, pixels),
                .width = width,
@@ -1228,7 +1229,8 @@ TEST(every_level_of_areas_keeps_the_mean)
                 double mean = 0.0;
                 for (uint64_t i = 0; i < count; i++)
                     mean += (double)pixels[i * channels + c] / (double)count;
-                for (uint32_t level = 1; level < tml_mip_levels(width, height); level++) {
+                for (uint32_t level = 1; level < tml_mip_level(width, height, 0, NULL, NULL, NULL);
+                     level++) {
                     uint32_t w, h;
                     uint64_t first;
                     double own = 0.0;
@@ -1248,7 +1250,8 @@ TEST(one_bright_texel_weighs_one_of_n_at_the_top)
     for (size_t s = 0; s < sizeof mip_sizes / sizeof *mip_sizes; s++) {
         uint32_t width = mip_sizes[s][0], height = mip_sizes[s][1];
         uint64_t count = (uint64_t)width * height, texels;
-        tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+        tml_mip_level(width, height, tml_mip_level(width, height, 0, NULL, NULL, NULL), NULL, NULL,
+                      &texels);
         const uint64_t places[] = {0, width - 1, count - width, count - 1, count / 2};
         for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
             memset(pixels, 0, count * sizeof *pixels);
@@ -1393,7 +1396,7 @@ static void check_chain(tml_context *tml, tml_mip_filter filter, uint32_t number
                        : type == TML_U16 ? (const void *)shorts
                        : type == TML_F16 ? (const void *)halves
                                          : (const void *)floats;
-    uint32_t count = tml_mip_levels(width, height);
+    uint32_t count = tml_mip_level(width, height, 0, NULL, NULL, NULL);
     tml_mip_level(width, height, count, NULL, NULL, &texels);
     tml_image_mips_desc desc = {.in = {.buffer = buffer_of(tml, type, scalars, data),
                                        .width = width,
@@ -1547,7 +1550,7 @@ static void check_logs(tml_context *tml, tml_mip_filter filter, uint32_t kind, u
     static double levels[2][MOST_PIXELS];
     static unsigned char out[4 * MOST_PIXELS];
     uint32_t width = chain_sizes[size][0], height = chain_sizes[size][1];
-    uint32_t count = tml_mip_levels(width, height);
+    uint32_t count = tml_mip_level(width, height, 0, NULL, NULL, NULL);
     uint64_t texels;
     tml_mip_level(width, height, count, NULL, NULL, &texels);
     tml_image_mips_desc desc = {
@@ -1599,7 +1602,8 @@ TEST(a_level_alone_is_the_chains)
             static double logs[MOST_PIXELS];
             uint32_t width = chain_sizes[s][0], height = chain_sizes[s][1];
             uint64_t texels;
-            tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+            tml_mip_level(width, height, tml_mip_level(width, height, 0, NULL, NULL, NULL), NULL,
+                          NULL, &texels);
             tml_image_mips_desc desc = {.in = log_picture(tml, k, width, height, logs)};
             uint32_t channels = desc.in.channels;
             desc.out = buffer_of(tml, log_kinds[k].type, texels * channels, NULL);
@@ -1607,7 +1611,8 @@ TEST(a_level_alone_is_the_chains)
                 is_slow(tml) && s != k ? TML_ERROR_UNSUPPORTED : tml_image_mips(tml, &desc);
             if (status != TML_ERROR_UNSUPPORTED && CHECK_OK(tml, status)) {
                 CHECK_OK(tml, tml_buffer_read(tml, desc.out, out));
-                for (uint32_t level = 1; level < tml_mip_levels(width, height); level++)
+                for (uint32_t level = 1; level < tml_mip_level(width, height, 0, NULL, NULL, NULL);
+                     level++)
                     check_alone(tml, desc, log_kinds[k].type, level, channels, out);
             }
             tml_buffer_destroy(tml, desc.in.buffer);
@@ -1694,7 +1699,8 @@ TEST(large_mips_are_made_of_the_same_texels_as_small_ones)
             if (!CHECK(make_mips(context(0), width, height, channels, (tml_mip_filter)filter, out)))
                 continue;
             const float *above = pixels;
-            for (uint32_t level = 1; level < tml_mip_levels(cases[k][0], cases[k][1]); level++) {
+            for (uint32_t level = 1;
+                 level < tml_mip_level(cases[k][0], cases[k][1], 0, NULL, NULL, NULL); level++) {
                 uint32_t new_width, new_height, wrong = 0;
                 uint64_t first;
                 tml_mip_level(cases[k][0], cases[k][1], level, &new_width, &new_height, &first);
@@ -1740,7 +1746,8 @@ TEST(mips_are_equal_on_every_thread_and_level)
         for (int filter = TML_MIP_AREA; filter <= TML_MIP_KAISER; filter++) {
             uint32_t channels = kinds[kind].channels;
             uint64_t texels;
-            tml_mip_level(WIDTH, HEIGHT, tml_mip_levels(WIDTH, HEIGHT), NULL, NULL, &texels);
+            tml_mip_level(WIDTH, HEIGHT, tml_mip_level(WIDTH, HEIGHT, 0, NULL, NULL, NULL), NULL,
+                          NULL, &texels);
             size_t size = texels * channels * tml_type_size(kinds[kind].type);
             tml_image_mips_desc desc = {
                 .in = {.buffer =

@@ -590,7 +590,7 @@ static void mips_of(tml_context *tml, const char *engine, const picture *p, tml_
     uint8_t *data = fill(p);
     uint32_t channels = p->channels, width = p->width, height = p->height;
     uint64_t texels;
-    uint32_t levels = tml_mip_levels(width, height);
+    uint32_t levels = tml_mip_level(width, height, 0, NULL, NULL, NULL);
     tml_mip_level(width, height, levels, NULL, NULL, &texels);
     uint64_t scalars = texels * channels + 7, size = scalars * size_of(type);
     uint8_t *out = malloc(size);

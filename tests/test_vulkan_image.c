@@ -67,7 +67,8 @@ static frame frame_create(tml_context *tml)
     static uint16_t picture[CHANNELS * PIXELS];
     uint64_t texels;
     fill_halves(picture, TML_ARRAY_SIZE(picture), 3);
-    tml_mip_level(WIDTH, HEIGHT, tml_mip_levels(WIDTH, HEIGHT), NULL, NULL, &texels);
+    tml_mip_level(WIDTH, HEIGHT, tml_mip_level(WIDTH, HEIGHT, 0, NULL, NULL, NULL), NULL, NULL,
+                  &texels);
     return (frame){
         .picture = buffer_of(tml, TML_F16, CHANNELS * PIXELS, picture),
         .stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL),
@@ -109,7 +110,8 @@ typedef struct frame_results {
 static void frame_read(tml_context *tml, const frame *f, frame_results *out)
 {
     uint64_t last;
-    tml_mip_level(WIDTH, HEIGHT, tml_mip_levels(WIDTH, HEIGHT) - 1, NULL, NULL, &last);
+    tml_mip_level(WIDTH, HEIGHT, tml_mip_level(WIDTH, HEIGHT, 0, NULL, NULL, NULL) - 1, NULL, NULL,
+                  &last);
     CHECK_OK(tml, tml_buffer_read(tml, f->stats, out->stats));
     CHECK_OK(tml, tml_buffer_read(tml, f->state, out->state));
     CHECK_OK(tml, tml_buffer_read(tml, f->shown, out->shown));

@@ -201,7 +201,8 @@ static void halve_both(tml_context *tml, const texture *t, uint32_t channels, tm
 {
     const uint32_t width = t->image.width, height = t->image.height;
     uint64_t texels;
-    tml_mip_level(width, height, tml_mip_levels(width, height), NULL, NULL, &texels);
+    tml_mip_level(width, height, tml_mip_level(width, height, 0, NULL, NULL, NULL), NULL, NULL,
+                  &texels);
     const uint64_t count = texels * channels;
     tml_buffer of_texture = buffer_of(tml, type, count + 1, NULL);
     tml_buffer of_buffer = buffer_of(tml, type, count + 1, NULL);
@@ -264,7 +265,8 @@ typedef struct frame {
 static frame frame_create(tml_context *tml)
 {
     uint64_t texels;
-    tml_mip_level(WIDTH, HEIGHT, tml_mip_levels(WIDTH, HEIGHT), NULL, NULL, &texels);
+    tml_mip_level(WIDTH, HEIGHT, tml_mip_level(WIDTH, HEIGHT, 0, NULL, NULL, NULL), NULL, NULL,
+                  &texels);
     return (frame){.stats = buffer_of(tml, TML_U32, TML_IMAGE_STATS_WORDS, NULL),
                    .state = buffer_of(tml, TML_F32, TML_EXPOSURE_WORDS, NULL),
                    .chain = buffer_of(tml, TML_F16, 4 * texels, NULL),

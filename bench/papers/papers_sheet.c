@@ -34,7 +34,7 @@ static tml_status no_memory(tml_context *tml)
 /* A chain's sizes, and room for its texels. */
 static tml_status chain_make(tml_context *tml, uint32_t width, uint32_t height, chain *out)
 {
-    *out = (chain){.count = tml_mip_levels(width, height)};
+    *out = (chain){.count = tml_mip_level(width, height, 0, NULL, NULL, NULL)};
     for (uint32_t l = 0; l < out->count; l++) {
         tml_mip_level(width, height, l, &out->width[l], &out->height[l], NULL);
         out->texels[l] = malloc((size_t)out->width[l] * out->height[l] * CHANNELS * sizeof(float));

@@ -346,7 +346,7 @@ static int mips_run(tml_context *tml, const void *args, char **operands)
         field_open("input", '{');
         picture_tell(operands[0], &r.in.picture);
         field_close('{');
-        uint32_t all = tml_mip_levels(r.in.image.width, r.in.image.height);
+        uint32_t all = tml_mip_level(r.in.image.width, r.in.image.height, 0, NULL, NULL, NULL);
         r.levels = a->levels && a->levels < all ? (uint32_t)a->levels : all;
         r.first = a->is_last && r.levels > 1 ? r.levels - 1 : a->is_last || a->is_log || a->values;
         r.in.image.values = (tml_image_values)a->values;

@@ -53,7 +53,12 @@ typedef enum tml_collide_class {
     TML_COLLIDE_CLASS_COUNT
 } tml_collide_class;
 /* Returns the name of a class: "crossing"; never NULL. */
-TML_API const char *tml_collide_class_name(tml_collide_class kind);
+static inline const char *tml_collide_class_name(tml_collide_class kind)
+{
+    static const char *const names[TML_COLLIDE_CLASS_COUNT] = {"none", "crossing", "touching",
+                                                               "coplanar", "degenerate"};
+    return (unsigned)kind < TML_COLLIDE_CLASS_COUNT ? names[kind] : "unknown";
+}
 
 /* a, b  triangles; in one mesh a < b
  * pose  the number of the pose

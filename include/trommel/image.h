@@ -50,7 +50,12 @@ typedef enum tml_image_values {
     TML_IMAGE_LN,
     TML_IMAGE_LOG10,
 } tml_image_values;
-TML_API const char *tml_image_values_name(tml_image_values values); /* "log2"; never NULL */
+/* Returns the name: "log2"; never NULL. */
+static inline const char *tml_image_values_name(tml_image_values values)
+{
+    static const char *const names[] = {"linear", "log2", "ln", "log10"};
+    return (unsigned)values < sizeof names / sizeof *names ? names[values] : "unknown";
+}
 
 /* A picture: pixels in a buffer, row by row, colours interleaved; or a texture of the caller's,
  * read in place. buffer, or a texture, and width, height and channels are required.
@@ -93,7 +98,12 @@ typedef enum tml_luminance {
     TML_LUMINANCE_MAX_RGB, /* the largest of the three */
     TML_LUMINANCE_CUSTOM,  /* weights of the caller's */
 } tml_luminance;
-TML_API const char *tml_luminance_name(tml_luminance luminance); /* "rec709"; never NULL */
+/* Returns the name: "rec709"; never NULL. */
+static inline const char *tml_luminance_name(tml_luminance luminance)
+{
+    static const char *const names[] = {"rec709", "rec2020", "acescg", "max-rgb", "custom"};
+    return (unsigned)luminance < sizeof names / sizeof *names ? names[luminance] : "unknown";
+}
 
 /* How luminances and their logarithms are found. Zeroed: Rec. 709.
  * kind     which weights
@@ -116,7 +126,13 @@ typedef enum tml_meter {
     TML_METER_SPOT,    /* a disc in the centre, whose diameter is a tenth of the diagonal */
     TML_METER_MATRIX,  /* 5 x 5 fields, those in the middle heavier */
 } tml_meter;
-TML_API const char *tml_meter_name(tml_meter meter); /* "centre"; never NULL */
+/* Returns the name: "centre"; never NULL. */
+static inline const char *tml_meter_name(tml_meter meter)
+{
+    static const char *const names[] = {"average", "centre", "spot", "matrix"};
+    return (unsigned)meter < sizeof names / sizeof *names ? names[meter] : "unknown";
+}
+
 /* Writes a pattern for tml_image_measure_desc.mask.
  * width, height  of the picture
  * mask           caller-owned, mask_width x mask_height weights; 5 x 5 suffice for MATRIX, else 128
@@ -313,7 +329,13 @@ typedef enum tml_tone {
     TML_TONE_AGX,      /* Sobotka's AgX, base look. After: Wrensch's polynomial. 2023 */
     TML_TONE_NEUTRAL,  /* Khronos PBR Neutral Tone Mapper. 2024 */
 } tml_tone;
-TML_API const char *tml_tone_name(tml_tone tone); /* "reinhard-extended"; never NULL */
+/* Returns the name: "reinhard-extended"; never NULL. */
+static inline const char *tml_tone_name(tml_tone tone)
+{
+    static const char *const names[] = {
+        "srgb", "reinhard", "reinhard-extended", "hable", "aces-fit", "agx", "neutral"};
+    return (unsigned)tone < sizeof names / sizeof *names ? names[tone] : "unknown";
+}
 
 /* How to show a picture; in and out are required.
  * in     1 or 2 channels are a grey picture
@@ -356,13 +378,15 @@ typedef enum tml_mip_output {
     TML_MIP_LAST,  /* the last level; desc.levels is at least 2 then */
 } tml_mip_output;
 
-/* Returns: how many levels a chain has. Level 0 is the picture; level k + 1 has half of level k's
- *          width and height, rounded down, at least 1; the last is 1 x 1. */
-TML_API uint32_t tml_mip_levels(uint32_t width, uint32_t height);
-/* Finds width, height and first pixel of a level in a chain that holds levels 1, 2, ... without
- * gaps. Level 0's first is 0; a level past the last one begins at the chain's end. */
-TML_API void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *level_width,
-                           uint32_t *level_height, uint64_t *first);
+/* Finds the size and the place of a level in a chain that holds levels 1, 2, ... without gaps. Level
+ * 0 is the picture; level k + 1 has half of level k's width and height, rounded down, at least 1; the
+ * last level is 1 x 1.
+ * level                      0 to the number of levels, which begins at the chain's end
+ * level_width, level_height  optional: pixels
+ * first                      optional: the level's first pixel in the chain; 0 for levels 0 and 1
+ * Returns: how many levels there are, the picture included. */
+TML_API uint32_t tml_mip_level(uint32_t width, uint32_t height, uint32_t level,
+                               uint32_t *level_width, uint32_t *level_height, uint64_t *first);
 
 /* How to make a mip chain; in and out are required.
  *

@@ -68,7 +68,11 @@ typedef enum tml_method {
                               * Pyramids. 2006 */
 } tml_method;
 /* Returns the name of a method, "look_back" for instance; never NULL. */
-TML_API const char *tml_method_name(tml_method method);
+static inline const char *tml_method_name(tml_method method)
+{
+    static const char *const names[] = {"auto", "look_back", "reduce_then_scan", "histopyramid"};
+    return (unsigned)method < sizeof names / sizeof *names ? names[method] : "unknown";
+}
 
 /* The number of elements of a stream. Zeroed: all elements of the first input.
  * count         the number, or the upper bound of the number in device. 0: the first input's

@@ -224,7 +224,7 @@ def mips(image: ArrayLike, filter: str = "area", *,  # pylint: disable=redefined
     """
     image, context = _picture(image), context_of(context)
     height, width = image.shape[:2]
-    levels, places = lib.tml_mip_levels(width, height), []
+    levels, places = lib.tml_mip_level(width, height, 0, None, None, None), []
     for level in range(1, levels + 1):
         place = ctypes.c_uint32(), ctypes.c_uint32(), ctypes.c_uint64()
         lib.tml_mip_level(width, height, level, *map(ctypes.byref, place))

@@ -19,13 +19,6 @@ extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
 /* Formulas in the language of kernels/kernel.h, which must come first. */
 #include "kernels/collide.k.h"
 
-const char *tml_collide_class_name(tml_collide_class kind)
-{
-    static const char *const names[TML_COLLIDE_CLASS_COUNT] = {"none", "crossing", "touching",
-                                                               "coplanar", "degenerate"};
-    return (unsigned)kind < TML_COLLIDE_CLASS_COUNT ? names[kind] : "unknown";
-}
-
 /* ---- order ----------------------------------------------------------------------------------- */
 
 /* Poses are shared out in this many ranges a thread. */

@@ -1,33 +1,8 @@
-/* Image: what all its calls share: names, and the checks of a picture's fields. */
+/* Image: the checks of a picture's fields, which all its calls share. */
 #include <math.h>
 #include <stdio.h>
 
 #include "image/image_internal.h"
-
-TML_API const char *tml_luminance_name(tml_luminance luminance)
-{
-    static const char *const names[] = {"rec709", "rec2020", "acescg", "max-rgb", "custom"};
-    return (size_t)luminance < TML_ARRAY_SIZE(names) ? names[luminance] : "unknown";
-}
-
-TML_API const char *tml_image_values_name(tml_image_values values)
-{
-    static const char *const names[] = {"linear", "log2", "ln", "log10"};
-    return (size_t)values < TML_ARRAY_SIZE(names) ? names[values] : "unknown";
-}
-
-TML_API const char *tml_meter_name(tml_meter meter)
-{
-    static const char *const names[] = {"average", "centre", "spot", "matrix"};
-    return (size_t)meter < TML_ARRAY_SIZE(names) ? names[meter] : "unknown";
-}
-
-TML_API const char *tml_tone_name(tml_tone tone)
-{
-    static const char *const names[] = {
-        "srgb", "reinhard", "reinhard-extended", "hable", "aces-fit", "agx", "neutral"};
-    return (size_t)tone < TML_ARRAY_SIZE(names) ? names[tone] : "unknown";
-}
 
 /* *end: one past the last scalar, where a row has row_size scalars. False if it exceeds 64 bits. */
 static bool view_end(const image_view *view, uint64_t row_size, uint64_t *end)

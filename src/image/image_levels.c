@@ -1,7 +1,7 @@
 /* Image: the levels of mip chains, their sizes and places. */
 #include "image/image_internal.h"
 
-uint32_t tml_mip_levels(uint32_t width, uint32_t height)
+static uint32_t levels_of(uint32_t width, uint32_t height)
 {
     uint32_t levels = 1;
     for (uint32_t longest = TML_MAX_OF(width, height); longest > 1; longest /= 2)
@@ -9,11 +9,12 @@ uint32_t tml_mip_levels(uint32_t width, uint32_t height)
     return levels;
 }
 
-void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *level_width,
-                   uint32_t *level_height, uint64_t *first)
+uint32_t tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *level_width,
+                       uint32_t *level_height, uint64_t *first)
 {
+    const uint32_t levels = levels_of(width, height);
     uint64_t at = 0;
-    level = TML_MIN_OF(level, tml_mip_levels(width, height));
+    level = TML_MIN_OF(level, levels);
     for (uint32_t k = 0; k < level; k++) {
         at += k > 0 ? (uint64_t)width * height : 0;
         width = TML_MAX_OF(width / 2, 1u);
@@ -25,6 +26,7 @@ void tml_mip_level(uint32_t width, uint32_t height, uint32_t level, uint32_t *le
         *level_height = height;
     if (first)
         *first = at;
+    return levels;
 }
 
 uint64_t image_mips_first(const image_mips_plan *plan, uint32_t level)

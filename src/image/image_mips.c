@@ -59,7 +59,7 @@ static tml_status image_mips_resolve(tml_context *tml, const char *call,
     if (status != TML_OK)
         return status;
     uint32_t width = desc->in.width, height = desc->in.height;
-    uint32_t levels = tml_mip_levels(width, height);
+    uint32_t levels = tml_mip_level(width, height, 0, NULL, NULL, NULL);
     if (desc->levels > levels)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.levels is %u, needs at most %u for %u x %u pixels, or 0 for all",

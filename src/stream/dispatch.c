@@ -13,12 +13,6 @@ const tml_type stream_scalar_types[] = {
 #undef SCALAR
         TML_TYPE_NONE};
 
-TML_API const char *tml_method_name(tml_method method)
-{
-    static const char *const names[] = {"auto", "look_back", "reduce_then_scan", "histopyramid"};
-    return (size_t)method < TML_ARRAY_SIZE(names) ? names[method] : "unknown";
-}
-
 uint64_t stream_count_of(const tml_context *tml, tml_buffer buffer)
 {
     const tml_slot *slot = tml_slot_of(tml, buffer);

@@ -63,9 +63,8 @@ EMSCRIPTEN_KEEPALIVE int web_mip_level(tml_context *tml)
     uint32_t width, height;
     uint64_t first;
     (void)tml;
-    tml_mip_level((uint32_t)r->width, (uint32_t)r->height, (uint32_t)r->level, &width, &height,
-                  &first);
-    reply.count = tml_mip_levels((uint32_t)r->width, (uint32_t)r->height);
+    reply.count = tml_mip_level((uint32_t)r->width, (uint32_t)r->height, (uint32_t)r->level, &width,
+                                &height, &first);
     reply.width = width;
     reply.height = height;
     reply.first = (double)first;
