@@ -627,9 +627,9 @@ TEST(integers_are_equal_on_every_engine_thread_and_level)
         {.what = 0},
         {.what = 0, .luminance.kind = TML_LUMINANCE_MAX_RGB, .bin_log2 = 6, .histogram_low = -1},
         {.what = 0,
-         .luminance = {TML_LUMINANCE_REC2020, .floor = 1e-6f},
+         .luminance = {.kind = TML_LUMINANCE_REC2020, .floor = 1e-6f},
          .region = {3, 5, 211, 150}},
-        {.what = 0, .luminance = {TML_LUMINANCE_CUSTOM, {1e-9f, 3, 0}}},
+        {.what = 0, .luminance = {.kind = TML_LUMINANCE_CUSTOM, .weights = {1e-9f, 3, 0}}},
         {.what = 0, .mask_width = 13, .mask_height = 7, .histogram_low = -100},
     };
     uint8_t mask[13 * 7];
