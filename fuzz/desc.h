@@ -8,13 +8,14 @@
 #include "fuzz/demand.h"
 
 extern tml_context *tml;
+
 /* Bytes of scratch that a call needs. */
-static inline size_t scratch_measured(tml_context *tml)
+static inline size_t scratch_measured(void)
 {
     tml_prepared prepared;
     return tml_prepare_end(tml, &prepared) == TML_OK ? prepared.scratch_size : 0;
 }
-#define SCRATCH_OF(tml, call) ((void)!tml_prepare_begin(tml), (void)!(call), scratch_measured(tml))
+#define SCRATCH_OF(of, call) ((void)!tml_prepare_begin(of), (void)!(call), scratch_measured())
 
 /* Bytes in the scratch arena. */
 size_t reserved_of(const tml_context *of);

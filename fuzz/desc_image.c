@@ -149,7 +149,8 @@ static void check_formulas(void)
 {
     uint32_t width = (uint32_t)mostly(100), height = (uint32_t)mostly(80), w, h;
     uint64_t first, end = 0;
-    for (uint32_t level = 1, count = tml_mip_levels(width, height); level < count; level++) {
+    for (uint32_t level = 1, count = tml_mip_level(width, height, 0, NULL, NULL, NULL);
+         level < count; level++) {
         tml_mip_level(width, height, level, &w, &h, &first);
         DEMAND(first == end && w > 0 && h > 0);
         end = first + (uint64_t)w * h;
@@ -168,7 +169,7 @@ void desc_mips(void)
 {
     picture in = take_picture(false);
     tml_image_mips_desc desc = {.in = in.image, .filter = (tml_mip_filter)mostly(below(2))};
-    uint32_t levels = tml_mip_levels(in.width, in.height), width, height;
+    uint32_t levels = tml_mip_level(in.width, in.height, 0, NULL, NULL, NULL), width, height;
     uint64_t first;
     desc.levels = (uint32_t)mostly(below(levels + 1));
     desc.output = below(4) == 0 ? TML_MIP_LAST : TML_MIP_CHAIN;
