@@ -251,6 +251,7 @@ void desc_by_key(void)
     if (!RUN(tml_unique, &runs))
         return;
     DEMAND(number_of(runs.count, 0) <= count_of(runs.in));
+    (void)as_out(desc.folds[0].out); /* of this call, too */
     desc.segments.starts = runs.starts;
     desc.segments.count = (tml_length){.count = count, .device = runs.count, .exact = true};
     desc.scratch = make_scratch(SCRATCH_OF(tml, tml_reduce(tml, &desc)));

@@ -30,7 +30,7 @@ done
 [ -s hello_compact.expected ] || fail "the examples print nothing"
 sed -i -e 's|#include <trommel/kernel_begin.h>|#define TML_KERNELS_BEGIN\n#include "trommel.h"|' \
     -e 's|#include <trommel/kernel_end.h>|#define TML_KERNELS_END\n#include "trommel.h"|' \
-    -e 's|#include <trommel/trommel.h>|#include "trommel.h"|' ./*.c reference.h
+    -e 's|#include <trommel/trommel.h>|#include "trommel.h"|' -e 's|#include <trommel/extend.h>|#include "trommel.h"|' ./*.c reference.h
 ! grep '<trommel/' ./*.c reference.h || fail "a header that is not in trommel.h"
 
 # check NAME FOLDER COMPILER LEVEL LACKING: the pattern of the names that it does not have

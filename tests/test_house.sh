@@ -18,6 +18,8 @@
 #
 # No static function's name is defined in more than four files of src: a trace, a grep and a profile tell them apart.
 #
+# Each call that promises never to wait is counted by test_waits: the operations of stream.h and image.h, and *_enqueue.
+#
 # Also the option tables: their conditions name options that there are. And the documents: every relative link in a *.md leads to a file, and to a heading of it; docs/json.md has every
 # field that the commands print, and the README's lines of C compile; its program is an example.
 set -eu
@@ -25,6 +27,14 @@ source=$(realpath "$1")
 archive=${2:+$(realpath "$2")}
 cd "$source"
 offences=0
+for call in $({
+    sed -n 's/^TML_API TML_MUST_CHECK tml_status \(tml_[a-z_]*\)(tml_context \*tml, *const tml_[a-z_]*_desc \*desc.*/\1/p' \
+        include/trommel/stream.h
+    cat include/trommel/*.h | tr '\n' ' ' | grep -oE 'tml_status +tml_(image_(measure|expose|tonemap|mips)|[a-z_]*_enqueue)\(' |
+        sed 's/.*\(tml_[a-z_]*\)(/\1/'
+} | sort -u); do
+    grep -q "\"$call\"" tests/test_waits.c || { echo "FAIL $call is not in test_waits"; offences=1; }
+done
 # The documents' links, as "file target", and their headings, as "file#anchor" by GitHub's rule.
 links=$(mktemp)
 trap 'rm -f "$links"' EXIT
