@@ -378,9 +378,9 @@ typedef enum tml_mip_output {
     TML_MIP_LAST,  /* the last level; desc.levels is at least 2 then */
 } tml_mip_output;
 
-/* Finds the size and the place of a level in a chain that holds levels 1, 2, ... without gaps. Level
- * 0 is the picture; level k + 1 has half of level k's width and height, rounded down, at least 1; the
- * last level is 1 x 1.
+/* Finds the size and the place of a level in a chain that holds levels 1, 2, ... without gaps.
+ * Level 0 is the picture. Level k + 1 has half of level k's width and height, rounded down, at
+ * least 1. The last level is 1 x 1.
  * level                      0 to the number of levels, which begins at the chain's end
  * level_width, level_height  optional: pixels
  * first                      optional: the level's first pixel in the chain; 0 for levels 0 and 1

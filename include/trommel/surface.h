@@ -2,12 +2,22 @@
  *
  * For pictures, prints and simulations of what scanners and solvers sample.
  *
- *     tml_surface_result mesh;
- *     tml_surface(tml, &(tml_surface_desc){.volume = volume, .grid = {.dims = {x, y, z}},
- *                                          .iso = 80}, &mesh);
- *     tml_buffer_read(tml, mesh.mesh.positions, positions); (vertex_count x 3 floats)
- *     tml_buffer_read(tml, mesh.mesh.indices, indices);     (triangle_count x 3 u32)
- *     tml_surface_free(tml, &mesh);
+ *     #include <trommel/trommel.h>
+ *     tml_context *tml;
+ *     tml_buffer volume;
+ *     tml_surface_result made;
+ *     tml_open(NULL, &tml);
+ *     tml_buffer_create(tml, &(tml_buffer_desc){.type = TML_F32, .count = x * y * z,
+ *                                               .data = samples}, &volume);      (copies samples)
+ *     tml_surface(tml, &(tml_surface_desc){.volume = volume, .grid.dims = {x, y, z}, .iso = 80},
+ *                 &made);
+ *     tml_buffer_read(tml, made.mesh.positions, positions);   (made.vertex_count x 3 floats)
+ *     tml_buffer_read(tml, made.mesh.indices, indices);       (made.triangle_count x 3 uint32_t)
+ *     tml_surface_free(tml, &made);
+ *     tml_close(tml);                                         (destroys volume, too)
+ *
+ * tml_open, tml_buffer_create, tml_surface and tml_buffer_read return TML_OK, which is 0, or a
+ * failure; tml_last_error(tml) then says why. examples/first_surface.c is a whole program.
  *
  * Which call: tml_surface, unless the mesh is for a frame (tml_surface_enqueue: nothing comes back
  * to the host) or larger than memory (tml_surface_slabs). The boundaries of labels, shared by both
@@ -121,9 +131,10 @@ typedef struct tml_vertex_layout {
 
 /* A surface to extract; volume and grid.dims, or field, are required.
  *
- * volume             product of grid.dims samples, any scalar type; may stay on the host
- *                    (tml_buffer_desc.host), as mask and attribute may
- * grid               fewer than 2^30 samples in a slice
+ * volume             product of grid.dims samples, x fastest, any scalar type; may stay on the
+ *                    host (tml_buffer_desc.host), as mask and attribute may
+ * grid               dims, fewer than 2^30 samples in a slice; spacing (0: 1), origin and direction
+ *                    (0: along the axes), which positions are in
  * field              in place of volume and grid: evaluated slab by slab and never stored
  * region             of the volume; zeroed: all of it
  * mask               optional: u8, one per sample of the whole volume; 0 is missing
@@ -161,8 +172,10 @@ typedef struct tml_vertex_layout {
  * collapse           then collapses edges shorter than this (tml_mesh_collapse), a third of a cell,
  *                    say; 0: none
  *
- * mesh               outputs (core.h, what programs make). normals: if asked for; values: with
- *                    attribute; indices: not of a soup
+ * mesh               outputs: positions f32x3; normals f32x3, if asked for; values f32, with
+ *                    attribute; indices u32x3, not of a soup. The call makes the buffers that are
+ *                    zeroed; buffers of the caller's are used as they are (core.h, what programs
+ *                    make)
  * triangle_cells     output, with cells: u32 or u64; the call makes u32 up to 2^32 samples
  * counts             tml_surface_enqueue alone; optional: u32 or u64, 2: vertices and triangles of
  *                    the surface, which may be more than there is room for. u32 saturates

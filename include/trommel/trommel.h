@@ -3,7 +3,7 @@
  * The headers are the manual:
  *   core.h    status, types, context, buffers
  *   kernel.h  your own kernels, written once for every engine
- *   stream.h  map, reduce, scan, compact, partition, expand, unique, segmented forms
+ *   stream.h  map, reduce, histogram, scan, compact, sort, gather, search, expand, unique
  *   program.h those, recorded once and run often: temporaries, loops
  *   field.h   points to volume
  *   image.h   averages, exposure, tone curves and mip chains of pictures

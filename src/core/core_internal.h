@@ -236,8 +236,8 @@ static inline bool tml_only_measures(const tml_context *tml)
 
 /* Is a caller's command buffer being recorded, or a frame prepared? */
 bool tml_is_recording(const tml_context *tml);
-/* While a caller-owned command buffer is recorded or a frame prepared, refuses a call for which that
- * is impossible, with INVALID_ARGUMENT. call: NULL for the public call in progress; instead: the
+/* While a caller-owned command buffer is recorded or a frame prepared, refuses a call for which
+ * that is impossible, with INVALID_ARGUMENT. call: NULL for the public call in progress; instead: the
  * remedy, NULL for the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
 

@@ -198,9 +198,11 @@ extern const tml_kernel *const field_weights_kernel; /* of a position, the plan 
 tml_status field_weights_check(tml_context *tml, const char *call, const tml_field_mean_desc *desc,
                                tml_length length);
 
-/* Finds the sum of the field's kernels at each of its points: field's points, radii, length,
- * radius, kind and kernel; lower and upper: of a field of this box alone; grid.origin: of a lattice,
- * decides the order of a sum. out: f32, one a point. Waits as field_resolve_desc. */
+/* Finds the sum of the field's kernels at each of its points.
+ * field  points, radii, length, radius, kind and kernel are used; lower and upper, of a field of
+ *        this box alone; grid.origin, of a lattice, which decides the order of a sum
+ * out    f32, one per point
+ * Waits as field_resolve_desc does. */
 tml_status field_densities_find(tml_context *tml, const tml_field_desc *field, tml_buffer out);
 
 /* Shapes of tml_field_prepare: of a resolved field with densities and one radius, into buffers of

@@ -74,7 +74,7 @@ static tml_status check_field(tml_context *tml, const tml_field_desc *field)
     return TML_OK;
 }
 
-/* ---- the shapes -------------------------------------------------------------------------------- */
+/* ---- the shapes ------------------------------------------------------------------------------ */
 
 /* The neighbourhoods, as the kernels of a field whose bins fit them. */
 static tml_status find_shapes(tml_context *tml, const field_shapes_desc *desc, tml_length length)

@@ -549,7 +549,7 @@ static tml_status broken_leaf(tml_context *tml, const tml_tree *tree, const mesh
     return broken_triangle(tml, mesh, tree->ids[slot], (uint32_t)(i % 3), tree->corners[i]);
 }
 
-/* Builds a tree of the same triangles with the mesh's vertices, and puts it in the place of tree. */
+/* Replaces tree by a tree of the same triangles with the mesh's vertices. */
 static tml_status rebuild(tml_context *tml, mesh_view *mesh, tml_tree *tree)
 {
     tml_tree *made;

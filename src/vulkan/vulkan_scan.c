@@ -1,9 +1,10 @@
 /* Scan on the Vulkan engine (shaders/scan_body.glsl).
  *
  *   LOOK_BACK         one dispatch per pass. Integers only: a tile adds the aggregates and
- *                     inclusive prefixes that happen to be published, in a varying order, and a float sum
- *                     would vary with that order. In place only with forward progress: the fallback
- *                     reads a predecessor's elements, which must not be overwritten.
+ *                     inclusive prefixes that happen to be published, in a varying order, and a
+ *                     float sum would vary with that order. In place only with forward progress:
+ *                     the fallback reads a predecessor's elements, which must not be
+ *                     overwritten.
  *   REDUCE_THEN_SCAN  three dispatches per pass; one for a short stream.
  *
  * After: Merrill, Garland: Single-pass Parallel Prefix Scan with Decoupled Look-back. 2016; Smith,

@@ -334,7 +334,8 @@ static tml_status add_piece(saving *s, const tml_surface_piece *piece)
         attributes[i].data =
             i < piece->mesh.attribute_count ? piece->mesh.attributes[i].data : NULL;
     }
-    return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_stream_write(s->out, piece->index, &mesh));
+    return save_fails(&s->failed, TML_SIDE_MESH,
+                      tml_mesh_stream_write(s->out, piece->index, &mesh));
 }
 
 static const uint64_t *dims_of(const saving *s)

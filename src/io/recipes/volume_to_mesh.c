@@ -52,7 +52,8 @@ typedef struct conversion {
 /* A mesh for each label is made whole, too. */
 static bool is_whole(const conversion *c)
 {
-    return c->desc->save.making == TML_MAKE_WHOLE || (c->boundaries && c->boundaries->sharing != TML_LABELS_SHARED);
+    return c->desc->save.making == TML_MAKE_WHOLE ||
+           (c->boundaries && c->boundaries->sharing != TML_LABELS_SHARED);
 }
 
 static void take_message(void *user, tml_log_level level, const char *message)

@@ -1,5 +1,5 @@
-/* Volumes of stored samples as volumes of the physical values that they stand for, as they are or as
- * labels (volume_labels.c). */
+/* Converts a volume's stored samples to the physical values that they stand for, or to labels
+ * (volume_labels.c). */
 #include "io/volumes/volume_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"

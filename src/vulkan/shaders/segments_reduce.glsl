@@ -8,8 +8,8 @@
  *   middling segments  are folded by one subgroup each;
  *   long segments      are cut into the tiles of tml_reduce. A tile is folded by the workgroup in
  *                      whose range it begins. The last workgroup of a segment's fan (FOLD_FAN
- *                      tiles) to finish joins the fan, and the last workgroup to complete a fan joins the
- *                      segment.
+ *                      tiles) to finish joins the fan, and the last workgroup to complete a fan
+ *                      joins the segment.
  * Sums use the reduction tree of reduce_fold.glsl, with pieces counted from the segment's first
  * element. If offsets decrease within a round of 256 segments, the round's results are not
  * written. */
