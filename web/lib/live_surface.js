@@ -106,12 +106,17 @@ export class LiveSurface {
     }
 
     // Compiles what a surface needs, and blocks nothing. evaluate: what fills the volume, or null where it stays as it
-    // is; surface as extract() takes it. step: Trommel.prepare's.
+    // is; a field of points on the host is not prepared. surface as extract() takes it. step: Trommel.prepare's.
     async prepare(evaluate, surface, step) {
         await this.trommel.prepare(() => {
             if (this.isClosed)
                 return;
-            evaluate?.();
+            try {
+                evaluate?.();
+            } catch (error) {
+                if (!/prepare/.test(error.message))
+                    throw error;
+            }
             this.extract(surface);
         }, step);
         this.release("index"); // one that was only prepared says nothing
