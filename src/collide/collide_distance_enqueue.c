@@ -180,11 +180,10 @@ static tml_status distance_on_device_enqueue(const apart_call *call_of)
         program_put(&p, poses, identity, sizeof identity);
     }
     distance_add(&run, poses, call_of->length, call_of->limit);
-    const bool is_preparing = p.tml->is_preparing;
-    p.tml->is_preparing = false; /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(p.tml); /* what a tree keeps is made now */
     for (int i = 0; i < 2 && !p.status; i++)
         p.status = tree_build_ids_make(p.tml, call, trees[i], &ids[i]);
-    p.tml->is_preparing = is_preparing;
+    tml_prepare_resume(p.tml, is_preparing);
     const tml_buffer won = add_won(&run, ids, call_of->length);
     tml_map_desc tell = tell_of(&run, call_of, won);
     tell.out[0] = desc->distances;

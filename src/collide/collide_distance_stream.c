@@ -225,8 +225,7 @@ static tml_status make_trees(distance_stream *run)
     tml_tree *const trees[2] = {run->a, run->b};
     tml_status status = TML_OK;
     collide_learn(tml);
-    const bool is_preparing = tml->is_preparing;
-    tml->is_preparing = false; /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(tml); /* what a tree keeps is made now */
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         tml_tree *tree = trees[i];
         if (tml_buffer_is_none(tree->device_boxes) || tml_buffer_is_none(tree->device_triangles) ||
@@ -239,7 +238,7 @@ static tml_status make_trees(distance_stream *run)
         tree->forget = collide_forget;
         run->shapes[i] = tree->device_shape;
     }
-    tml->is_preparing = is_preparing;
+    tml_prepare_resume(tml, is_preparing);
     return status;
 }
 

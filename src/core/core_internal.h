@@ -234,11 +234,24 @@ static inline bool tml_only_measures(const tml_context *tml)
     return tml->is_preparing && !tml->engine->compiles;
 }
 
+/* Enclose, while a frame is prepared, what a call makes now and keeps: a tree's buffers, a plan. No
+ * effect otherwise. pause returns what resume takes. */
+static inline bool tml_prepare_pause(tml_context *tml)
+{
+    const bool is_preparing = tml->is_preparing;
+    tml->is_preparing = false;
+    return is_preparing;
+}
+static inline void tml_prepare_resume(tml_context *tml, bool is_preparing)
+{
+    tml->is_preparing = is_preparing;
+}
+
 /* Is a caller's command buffer being recorded, or a frame prepared? */
 bool tml_is_recording(const tml_context *tml);
 /* While a caller-owned command buffer is recorded or a frame prepared, refuses a call for which
- * that is impossible, with INVALID_ARGUMENT. call: NULL for the public call in progress; instead: the
- * remedy, NULL for the usual one. */
+ * that is impossible, with INVALID_ARGUMENT. call: NULL for the public call in progress; instead:
+ * the remedy, NULL for the usual one. */
 tml_status tml_refuse_recording(tml_context *tml, const char *call, const char *instead);
 
 /* *out = a * b; false on overflow. */

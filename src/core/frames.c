@@ -1,11 +1,10 @@
 /* What a program does around its frames: preparing them, keeping what was compiled, and measuring
  * their time.
  *
- * Preparing. Between tml_prepare_begin and
- * tml_prepare_end an operation goes its usual way up to its scratch (tml_scratch,
- * stream_take_scratch), which it measures and does not get. There it ends on an engine that
- * compiles nothing; on the others its parts run over an address that is no buffer's, and each
- * dispatch or draw ends when its program is compiled. */
+ * Preparing. Between tml_prepare_begin and tml_prepare_end an operation goes its usual way up to
+ * its scratch (tml_scratch, stream_take_scratch), which it measures and does not get. There it ends
+ * on an engine that compiles nothing; on the others its parts run over an address that is no
+ * buffer's, and each dispatch or draw ends when its program is compiled. */
 #include "core/call.h"
 
 /* ---- preparing ------------------------------------------------------------------------------- */

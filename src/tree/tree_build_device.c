@@ -436,12 +436,11 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
                          call, tree->vertex_count);
     if (!is_build)
         status = check_defined(tml, call, tree);
-    const bool is_preparing = tml->is_preparing;
-    tml->is_preparing = false; /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(tml); /* what a tree keeps is made now */
     if (status == TML_OK && (!tree->build || tml_buffer_is_none(tree->build->ids)))
         status = tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
     TML_THEN(status, buffers_of_all(tml, call, tree, is_build));
-    tml->is_preparing = is_preparing;
+    tml_prepare_resume(tml, is_preparing);
     if (status != TML_OK)
         return status;
     tree_learn(tml);

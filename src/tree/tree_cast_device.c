@@ -427,10 +427,9 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
 tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_buffer in[3] = {{0, 0}};
-    const bool is_preparing = tml->is_preparing;
-    tml->is_preparing = false; /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(tml); /* what a tree keeps is made now */
     tml_status status = tree_make(tml, call, tree, in);
-    tml->is_preparing = is_preparing;
+    tml_prepare_resume(tml, is_preparing);
     bool is_again = tree->stale_again || (tml_is_recording(tml) && tree->build);
     if (status != TML_OK || (tree->cast->is_packed && !is_again))
         return status;
