@@ -290,14 +290,15 @@ tml_status stream_choose_method(tml_context *tml, const char *call, const stream
 tml_status stream_take_scratch(tml_context *tml, const char *call, tml_buffer scratch, size_t need,
                                void **memory, size_t *size)
 {
+    const bool is_given = !tml_buffer_is_none(scratch);
     *memory = NULL;
     *size = need;
-    if (tml_buffer_is_none(scratch))
-        return need ? tml_scratch(tml, call, need, memory) : TML_OK;
-    tml_status status = tml_check_buffer(tml, call, "desc.scratch", scratch, stream_flag_types, 0);
+    tml_status status =
+        is_given ? tml_check_buffer(tml, call, "desc.scratch", scratch, stream_flag_types, 0)
+                 : TML_OK;
     if (status)
         return status;
-    if (tml->is_preparing)
+    if (!is_given || tml->is_preparing)
         return need ? tml_scratch(tml, call, need, memory) : TML_OK;
     const tml_slot *slot = tml_slot_of(tml, scratch);
     uint64_t address = tml->engine->address(slot);
