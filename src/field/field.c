@@ -520,7 +520,8 @@ typedef struct field_call {
     bool enqueues; /* without a wait */
 } field_call;
 static const field_call field_now = {"tml_field", false},
-                        field_enqueued = {"tml_field_enqueue", true};
+                        field_enqueued = {"tml_field_enqueue", true},
+                        field_compiled = {"tml_field", true}; /* while a frame is prepared */
 
 /* Checks a call and resolves its desc. */
 static tml_status check_call(tml_context *tml, const field_call *call, const tml_field_desc *desc,
@@ -561,7 +562,9 @@ static tml_status evaluate(tml_context *tml, const field_call *call, const tml_f
     const tml_engine_op *op = field_parts_of[tml->engine->part].field;
     tml_field_desc resolved;
     field_plan *plan;
+    bool is_preparing = tml_prepare_pause(tml); /* what the host looks at */
     tml_status status = check_call(tml, call, desc, out, &resolved);
+    tml_prepare_resume(tml, is_preparing);
     if (status != TML_OK || tml_only_measures(tml))
         return status;
     if (field_bins_on_device(tml, &resolved)) {
@@ -569,7 +572,9 @@ static tml_status evaluate(tml_context *tml, const field_call *call, const tml_f
         if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY || call->enqueues)
             return status;
     }
+    is_preparing = tml_prepare_pause(tml); /* and its plan */
     status = field_plan_create(tml, &resolved, &plan);
+    tml_prepare_resume(tml, is_preparing);
     if (status != TML_OK)
         return status;
     plan->out = out;
@@ -581,7 +586,12 @@ static tml_status evaluate(tml_context *tml, const field_call *call, const tml_f
 tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
 {
     tml_status status = TML_ENTER(tml, desc);
-    return status ? status : tml_leave(tml, evaluate(tml, &field_now, desc, out));
+    if (status != TML_OK)
+        return status;
+    const tml_slot *points = tml_slot_of(tml, desc->points);
+    const bool is_read = !points || !points->on_host; /* back, to find what desc does not have */
+    return tml_leave(
+        tml, evaluate(tml, tml->is_preparing && is_read ? &field_compiled : &field_now, desc, out));
 }
 
 tml_status tml_field_enqueue(tml_context *tml, const tml_field_desc *desc, tml_buffer out)
