@@ -1,21 +1,8 @@
 /* Collide: which triangles of two meshes meet, and how far meshes are apart. */
 #include "reference.h"
 
-/* A square of two triangles in the plane z = 0, and a triangle that stands across it. */
-static const tml_vec3 square[] = {{0, 0, 0}, {4, 0, 0}, {4, 4, 0}, {0, 4, 0}};
-static const uint32_t square_corners[] = {0, 1, 2, 0, 2, 3};
+/* A triangle that stands across the square of reference.h. */
 static const tml_vec3 blade[] = {{3, 1, -1}, {3, 1, 1}, {3, 2, 1}};
-
-static tml_tree *square_tree(tml_context *tml)
-{
-    tml_tree *tree;
-    MUST(tml_tree_create(
-        tml,
-        &(tml_tree_desc){.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square),
-                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, square_corners)},
-        &tree));
-    return tree;
-}
 
 static tml_tree *blade_tree(tml_context *tml)
 {
@@ -118,7 +105,7 @@ static void distance_in_a_frame(tml_context *tml)
 static void frames(tml_context *tml)
 {
     const tml_vec3 raised[] = {{0, 0, 5}, {4, 0, 5}, {4, 4, 5}, {0, 4, 5}};
-    tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square);
+    tml_buffer vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square_vertices);
     tml_tree *a, *b = blade_tree(tml);
     tml_collide_result hits;
     MUST(tml_tree_create(

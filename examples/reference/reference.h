@@ -44,6 +44,21 @@ static inline tml_buffer buffer_of(tml_context *tml, tml_type type, uint64_t cou
     return buffer;
 }
 
+/* A square of two triangles in the plane z = 0. */
+static const tml_vec3 square_vertices[] = {{0, 0, 0}, {4, 0, 0}, {4, 4, 0}, {0, 4, 0}};
+static const uint32_t square_corners[] = {0, 1, 2, 0, 2, 3};
+
+static inline tml_tree *square_tree(tml_context *tml)
+{
+    tml_tree *tree;
+    MUST(tml_tree_create(
+        tml,
+        &(tml_tree_desc){.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square_vertices),
+                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, square_corners)},
+        &tree));
+    return tree;
+}
+
 /* Calls a kernel of one parameter for one element. */
 static inline void call_kernel(tml_context *tml, const tml_kernel *kernel, const void *in,
                                void *out)

@@ -1,21 +1,6 @@
 /* Trees: what rays hit of a mesh, which points lie inside and what is nearest to them. */
 #include "reference.h"
 
-/* A square of two triangles in the plane z = 0. */
-static const tml_vec3 square[] = {{0, 0, 0}, {4, 0, 0}, {4, 4, 0}, {0, 4, 0}};
-static const uint32_t square_corners[] = {0, 1, 2, 0, 2, 3};
-
-static tml_tree *square_tree(tml_context *tml)
-{
-    tml_tree *tree;
-    MUST(tml_tree_create(
-        tml,
-        &(tml_tree_desc){.vertices = buffer_of(tml, TML_VEC(TML_F32, 3), 4, square),
-                         .indices = buffer_of(tml, TML_VEC(TML_U32, 3), 2, square_corners)},
-        &tree));
-    return tree;
-}
-
 /* Which points lie inside a closed mesh: here a tetrahedron of four triangles. */
 static void inside(tml_context *tml)
 {
