@@ -6,19 +6,9 @@
 #include <trommel/trommel.h>
 
 #include "fuzz/demand.h"
+#include "tests/measured.h"
 
 extern tml_context *tml;
-
-/* Bytes of scratch that a call needs. */
-static inline size_t scratch_measured(void)
-{
-    tml_prepared prepared;
-    return tml_prepare_end(tml, &prepared) == TML_OK ? prepared.scratch_size : 0;
-}
-#define SCRATCH_OF(of, call) ((void)!tml_prepare_begin(of), (void)!(call), scratch_measured())
-
-/* Bytes in the scratch arena. */
-size_t reserved_of(const tml_context *of);
 
 /* ---- numbers: once the bytes are used up each is 0, which stands for what is usual ----------- */
 

@@ -183,10 +183,10 @@ void desc_mips(void)
     desc.out =
         seldom() ? as_out(in.image.buffer) : make_out(take_pixel_type(), (first + 1) * channels);
     desc.scratch = make_scratch(SCRATCH_OF(tml, tml_image_mips(tml, &desc)));
-    size_t size = SCRATCH_OF(tml, tml_image_mips(tml, &desc)), reserved = reserved_of(tml);
+    size_t size = SCRATCH_OF(tml, tml_image_mips(tml, &desc)), reserved = test_reserved(tml);
     tml_status status = tml_image_mips(tml, &desc);
     DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(desc.scratch) < size);
-    DEMAND(status != TML_OK || reserved_of(tml) <= (size > reserved ? size : reserved));
+    DEMAND(status != TML_OK || test_reserved(tml) <= (size > reserved ? size : reserved));
     (void)ended_well("tml_image_mips", status);
     check_formulas();
 }

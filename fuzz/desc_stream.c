@@ -49,13 +49,13 @@ static tml_length take_length(uint64_t count)
 static size_t needed, reserved;
 
 #define RUN(operation, desc)                                                                       \
-    (needed = SCRATCH_OF(tml, operation(tml, desc)), reserved = reserved_of(tml),                  \
+    (needed = SCRATCH_OF(tml, operation(tml, desc)), reserved = test_reserved(tml),                \
      has_run(#operation, (desc)->scratch, operation(tml, desc)))
 
 static bool has_run(const char *call, tml_buffer scratch, tml_status status)
 {
     DEMAND(status != TML_ERROR_SCRATCH_TOO_SMALL || count_of(scratch) < needed);
-    DEMAND(status != TML_OK || reserved_of(tml) <= (needed > reserved ? needed : reserved));
+    DEMAND(status != TML_OK || test_reserved(tml) <= (needed > reserved ? needed : reserved));
     return ended_well(call, status);
 }
 

@@ -626,9 +626,9 @@ void desc_surface_enqueue(void)
         surface->triangle_cells = make_out(take_bool() ? TML_U64 : TML_U32, room);
     surface->counts = maybe_out(take_bool() ? TML_U64 : TML_U32, 2);
     surface->draw = maybe_out(TML_U32, 5);
-    size_t size = SCRATCH_OF(tml, tml_surface_enqueue(tml, surface)), reserved = reserved_of(tml);
+    size_t size = SCRATCH_OF(tml, tml_surface_enqueue(tml, surface)), reserved = test_reserved(tml);
     tml_status status = tml_surface_enqueue(tml, surface);
-    DEMAND(status != TML_OK || reserved_of(tml) <= (size > reserved ? size : reserved));
+    DEMAND(status != TML_OK || test_reserved(tml) <= (size > reserved ? size : reserved));
     if (!ended_well("tml_surface_enqueue", status))
         return;
     /* It has the counts that tml_surface finds. */

@@ -25,13 +25,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 tml_context *tml;
 
-size_t reserved_of(const tml_context *of)
-{
-    tml_device_info info = {0};
-    tml_context_describe(of, &info);
-    return info.scratch_size;
-}
-
 /* ---- numbers --------------------------------------------------------------------------------- */
 
 static const uint8_t *next_byte, *bytes_end;

@@ -4,25 +4,26 @@
 
 #include <trommel/core.h>
 
-static inline tml_device_info test_described(const tml_context *tml)
+static inline tml_device_info test_described(const tml_context *context)
 {
     tml_device_info info = {0};
-    tml_context_describe(tml, &info);
+    tml_context_describe(context, &info);
     return info;
 }
 
 /* Bytes of scratch that a call needs. */
-static inline size_t scratch_measured(tml_context *tml)
+static inline size_t scratch_measured(tml_context *context)
 {
     tml_prepared prepared;
-    return tml_prepare_end(tml, &prepared) == TML_OK ? prepared.scratch_size : 0;
+    return tml_prepare_end(context, &prepared) == TML_OK ? prepared.scratch_size : 0;
 }
-#define SCRATCH_OF(tml, call) ((void)!tml_prepare_begin(tml), (void)!(call), scratch_measured(tml))
+#define SCRATCH_OF(context, call)                                                                  \
+    ((void)!tml_prepare_begin(context), (void)!(call), scratch_measured(context))
 
 /* Bytes in the scratch arena. */
-static inline size_t test_reserved(const tml_context *tml)
+static inline size_t test_reserved(const tml_context *context)
 {
-    return test_described(tml).scratch_size;
+    return test_described(context).scratch_size;
 }
 
 #endif
