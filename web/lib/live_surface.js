@@ -106,17 +106,12 @@ export class LiveSurface {
     }
 
     // Compiles what a surface needs, and blocks nothing. evaluate: what fills the volume, or null where it stays as it
-    // is; a field of points on the host is not prepared. surface as extract() takes it. step: Trommel.prepare's.
+    // is; surface as extract() takes it. step: Trommel.prepare's.
     async prepare(evaluate, surface, step) {
         await this.trommel.prepare(() => {
             if (this.isClosed)
                 return;
-            try {
-                evaluate?.();
-            } catch (error) {
-                if (!/prepare/.test(error.message))
-                    throw error;
-            }
+            evaluate?.();
             this.extract(surface);
         }, step);
         this.release("index"); // one that was only prepared says nothing
