@@ -16,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <trommel/pictures.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 
@@ -298,13 +297,7 @@ int main(int argc, char **argv)
     printf("%u vertices and %u triangles%s cover %.1f%%\n", counts[0], counts[1],
            counts[2] ? ", for which there is too little room," : "", 100 * share);
     if (o.output)
-        MUST(tml_picture_save(tml, o.output,
-                              &(tml_picture){.data = r.pixels,
-                                             .type = TML_U8,
-                                             .width = r.size.width,
-                                             .height = r.size.height,
-                                             .channels = 4,
-                                             .srgb = true}));
+        save_rendered(tml, o.output, &r, r.pixels);
     const bool right =
         share > 0.02 && share < 0.95 && !counts[2] && (!o.check || is_right(tml, &f, counts));
     tml_subdivider_destroy(tml, f.torus);

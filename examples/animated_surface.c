@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trommel/pictures.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 
@@ -183,13 +182,7 @@ int main(int argc, char **argv)
         run_frame(&r, tml, &map, &m, frame == 0);
         char path[4096];
         snprintf(path, sizeof path, "%s/frame_%03u.png", folder, frame);
-        MUST(tml_picture_save(tml, path,
-                              &(tml_picture){.data = r.pixels,
-                                             .type = TML_U8,
-                                             .width = r.size.width,
-                                             .height = r.size.height,
-                                             .channels = 4,
-                                             .srgb = true}));
+        save_rendered(tml, path, &r, r.pixels);
         const double share = covered(&r);
         printf("%s: the surface covers %.1f%%\n", path, 100 * share);
         if (share < 0.1 || share > 0.9)

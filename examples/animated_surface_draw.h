@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include <trommel/pictures.h>
+
 #include "own_device.h"
 
 #ifndef SURFACE_FRAGMENT
@@ -343,6 +345,19 @@ static inline double covered(const renderer *r)
     for (size_t i = 0; i < count; i++)
         other += memcmp(r->pixels + 4 * i, r->pixels, 4) != 0;
     return (double)other / (double)count;
+}
+
+/* Saves pixels of the renderer's size: its own, or a copy of what they were. */
+static inline void save_rendered(tml_context *tml, const char *path, const renderer *r,
+                                 uint8_t *pixels)
+{
+    MUST(tml_picture_save(tml, path,
+                          &(tml_picture){.data = pixels,
+                                         .type = TML_U8,
+                                         .width = r->size.width,
+                                         .height = r->size.height,
+                                         .channels = 4,
+                                         .srgb = true}));
 }
 
 static void destroy_renderer(renderer *r)

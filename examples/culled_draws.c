@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <trommel/pictures.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 
@@ -300,13 +299,7 @@ int main(int argc, char **argv)
     printf("%u of %d objects are drawn, on %.0f%% of the picture: %s\n", (unsigned)seen, OBJECTS,
            100 * covered(&r), is_same ? "as all are" : "not as all are");
     if (argc > 1)
-        MUST(tml_picture_save(tml, argv[1],
-                              &(tml_picture){.data = culled,
-                                             .type = TML_U8,
-                                             .width = r.size.width,
-                                             .height = r.size.height,
-                                             .channels = 4,
-                                             .srgb = true}));
+        save_rendered(tml, argv[1], &r, culled);
     free(culled);
     tml_close(tml); /* what was lent is still here */
     destroy_in_flight(&r, &f);

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-#include <trommel/pictures.h>
 #include <trommel/trommel.h>
 #include <trommel/vulkan.h>
 
@@ -325,13 +324,7 @@ int main(int argc, char **argv)
     const double share = covered(&r);
     printf("the surface covers %.1f%%\n", 100 * share);
     if (o.output)
-        MUST(tml_picture_save(tml, o.output,
-                              &(tml_picture){.data = r.pixels,
-                                             .type = TML_U8,
-                                             .width = r.size.width,
-                                             .height = r.size.height,
-                                             .channels = 4,
-                                             .srgb = true}));
+        save_rendered(tml, o.output, &r, r.pixels);
     const bool right = share > 0.02 && share < 0.9 && (!o.check || is_right(tml, &w));
     tml_close(tml); /* what was lent is still here */
     destroy_in_flight(&r, &f);
