@@ -11,14 +11,14 @@ static inline tml_device_info test_described(const tml_context *context)
     return info;
 }
 
-/* Bytes of scratch that a call needs. */
+/* Bytes of scratch that a call needs, which runs nothing; 0 while a command buffer is recorded. */
 static inline size_t scratch_measured(tml_context *context)
 {
     tml_prepared prepared;
     return tml_prepare_end(context, &prepared) == TML_OK ? prepared.scratch_size : 0;
 }
 #define SCRATCH_OF(context, call)                                                                  \
-    ((void)!tml_prepare_begin(context), (void)!(call), scratch_measured(context))
+    (tml_prepare_begin(context) ? 0 : ((void)!(call), scratch_measured(context)))
 
 /* Bytes in the scratch arena. */
 static inline size_t test_reserved(const tml_context *context)
