@@ -136,7 +136,7 @@ amalgamation: build/release/build.ninja ## the library as one C file and one hea
 	@scripts/build build/release trommel-amalgamation
 	@rm -rf build/amalgamation && cp -r build/release/amalgamation build/
 
-abi: ## what has changed in the libraries' binary interface since the last tag, or since BASE
+abi: ## what has changed in the libraries' binary interface since the last release, or since BASE
 	@scripts/setup --build --packages
 	@scripts/abi $(BASE)
 

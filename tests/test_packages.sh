@@ -18,6 +18,7 @@ version=$(sed -n 's/^project(trommel VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 
 TML_HOMEPAGE=https://trommel.example/home TML_MAINTAINER="A B <a@b.example>" scripts/packages --recipes "$out" ||
     fail "scripts/packages"
+scripts/release --check || fail "the files that have the version or its date are not alike"
 archive=$out/trommel_$version.orig.tar.gz
 [ "$(git ls-files | wc -l)" = "$(tar tf "$archive" | grep -cv '/$')" ] || git status --porcelain | grep -q . ||
     fail "the archive has other files than the checkout"
