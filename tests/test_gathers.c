@@ -350,7 +350,7 @@ static void refuse_several(tml_context *tml)
                       &(tml_histogram_desc){.kernel = TML_USE(fall), .in = {x, y}, .out = counts}),
         TML_ERROR_INVALID_ARGUMENT);
     CHECK_STR(tml_last_error(tml),
-              "tml_histogram: kernel (fall) makes several outputs, which only tml_map and an "
+              "tml_histogram: desc.kernel (fall) makes several outputs, which only tml_map and an "
               "emit kernel of tml_expand may");
     CHECK_STATUS(tml_compact(tml, &(tml_compact_desc){.keep = {.kernel = TML_USE(fall)},
                                                       .payloads = {{x, z}, {y, w}}}),

@@ -207,18 +207,23 @@ static tml_status name_buffer(tml_context *tml, const char *call, tml_buffer buf
     return TML_OK;
 }
 
+static bool is_one_of(tml_type type, const tml_type *types)
+{
+    while (*types && *types != type)
+        types++;
+    return *types != TML_TYPE_NONE;
+}
+
 tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const char *field,
                                      tml_buffer buffer, const tml_type *types, uint64_t count)
 {
     const tml_slot *slot = tml_slot_of(tml, buffer);
     if (!slot)
         return bad_handle(tml, call, field, buffer);
-    if (types) {
+    if (types && !is_one_of(slot->type, types)) {
         char wanted[128] = "";
         size_t used = 0;
         for (const tml_type *type = types; *type; type++) {
-            if (*type == slot->type)
-                goto type_fits;
             int wrote = snprintf(wanted + used, sizeof wanted - used, "%s%s", used ? ", " : "",
                                  tml_type_name(*type));
             used = TML_MIN_OF(used + (size_t)wrote, sizeof wanted - 1);
@@ -227,7 +232,6 @@ tml_status tml_check_buffer_anywhere(tml_context *tml, const char *call, const c
                          call, tml_field_named(tml, field, buffer).text, tml_type_name(slot->type),
                          wanted);
     }
-type_fits:
     if (slot->count < count)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: %s has %" PRIu64 " elements, needs %" PRIu64, call,

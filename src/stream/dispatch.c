@@ -208,25 +208,23 @@ bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b)
     return tml->engine->address(x) == tml->engine->address(y);
 }
 
-/* Do two buffers share bytes? Buffers in the caller's memory may overlap under different handles.
- * False if either is no buffer. */
-static bool stream_overlap(const tml_context *tml, tml_buffer a, tml_buffer b)
+bool stream_is_apart(const tml_context *tml, tml_buffer a, tml_buffer b, bool in_place)
 {
     const tml_slot *x = tml_slot_of(tml, a);
     const tml_slot *y = tml_slot_of(tml, b);
     if (!x || !y || x->size == 0 || y->size == 0)
-        return false;
+        return true;
     if (x == y || is_array(a) || is_array(b))
-        return x == y;
+        return x != y || in_place;
     uint64_t first = tml->engine->address(x), second = tml->engine->address(y);
-    return first < second + y->size && second < first + x->size;
+    return first >= second + y->size || second >= first + x->size || (in_place && first == second);
 }
 
 tml_status stream_check_apart(tml_context *tml, const char *call, const char *out_field,
                               tml_buffer out, const char *other_field, tml_buffer other,
                               bool in_place)
 {
-    if (!stream_overlap(tml, out, other) || (in_place && stream_same(tml, out, other)))
+    if (stream_is_apart(tml, out, other, in_place))
         return TML_OK;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                      "%s: %s overlaps %s, needs %s; give it a buffer of its own", call,

@@ -1,36 +1,33 @@
 /* tml_gather and tml_scatter: elements from, or to, places that indices name. Checks, defaults and
  * dispatch. */
+#include "stream/desc.h"
 #include "stream/stream_parts.h"
 
 STREAM_OP(gather, tml_gather_desc, "no gathers");
 STREAM_OP(scatter, tml_gather_desc, "no scatters");
 
-static tml_status check_overlaps(tml_context *tml, const char *call, const tml_gather_desc *d)
-{
-    enum { INDICES = TML_MAX_PAYLOADS, LENGTH, INPUTS }; /* after one for each payload */
-    stream_field outputs[TML_MAX_PAYLOADS + 1] = {
-        [TML_MAX_PAYLOADS] = {"desc.scratch", d->scratch}};
-    stream_input inputs[INPUTS] = {[INDICES] = {"desc.indices", d->indices, 0},
-                                   [LENGTH] = {"desc.length.device", d->length.device, 0}};
-    stream_payload_fields(d->payloads, false, outputs, inputs);
-    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs, INPUTS);
-}
+enum { LENGTH, INDICES, PAYLOADS, SCRATCH };
+#define GATHER_ROWS(ins, outs)                                                                     \
+    {                                                                                              \
+        [LENGTH] = DESC_ROW(tml_gather_desc, length, DESC_LENGTHS, .like = DESC_LIKE(INDICES)),    \
+        [INDICES] = DESC_ROW(tml_gather_desc, indices, DESC_IN, .types = stream_count_types,       \
+                             .count = DESC_LENGTH),                                                \
+        [PAYLOADS] =                                                                               \
+            DESC_ROW(tml_gather_desc, payloads, DESC_PAYLOADS, .count = ins, .holds = outs),       \
+        [SCRATCH] = DESC_SCRATCH(tml_gather_desc)                                                  \
+    }
+static const desc_row gather_rows[] = GATHER_ROWS(DESC_ANY, DESC_LENGTH),
+                      scatter_rows[] = GATHER_ROWS(DESC_LENGTH, DESC_ANY);
 
 static tml_status gather_resolve(tml_context *tml, const char *call, bool scatters,
                                  tml_gather_desc *d)
 {
-    tml_status status =
-        stream_check_length(tml, call, stream_count_of(tml, d->indices), &d->length);
-    uint64_t count = d->length.count;
-    if (!status)
-        status = tml_check_buffer(tml, call, "desc.indices", d->indices, stream_count_types, count);
-    if (!status && tml_buffer_is_none(d->payloads[0].in))
-        status = tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                           "%s: desc.payloads[0].in is no buffer, needs an array to move", call);
-    if (!status)
-        status = stream_check_payloads(tml, call, d->payloads, scatters ? count : 0,
-                                       scatters ? 0 : count);
-    return status ? status : check_overlaps(tml, call, d);
+    desc_numbers numbers = {0};
+    if (tml_buffer_is_none(d->payloads[0].in))
+        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                         "%s: desc.payloads[0].in is no buffer, needs an array to move", call);
+    return desc_check(tml, call, scatters ? &DESC_TABLE(scatter_rows) : &DESC_TABLE(gather_rows), d,
+                      &numbers);
 }
 
 static tml_status gather_enter(tml_context *tml, const char *call, const stream_op *op,

@@ -8,6 +8,7 @@
 #endif
 
 #include "core/scalars.h"
+#include "stream/desc.h"
 #include "stream/stream_parts.h"
 
 #include <trommel/kernel_begin.h>
@@ -37,7 +38,8 @@ static tml_status check_alone(tml_context *tml, const tml_histogram_desc *d)
     for (int i = 1; i < TML_MAX_INPUTS; i++)
         if (!tml_buffer_is_none(d->in[i]))
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                             "%s: in[%d] is given without a kernel, needs in[0] alone", call, i);
+                             "%s: desc.in[%d] is given without a kernel, needs in[0] alone", call,
+                             i);
     return TML_OK;
 }
 
@@ -49,7 +51,7 @@ static tml_status resolve_even(tml_context *tml, tml_histogram_desc *d)
     static const tml_type types[] = {TML_F32, TML_F16, TML_TYPE_NONE};
     tml_status status = check_alone(tml, d);
     if (!status)
-        status = tml_check_buffer(tml, call, "in[0]", d->in[0], types, d->length.count);
+        status = tml_check_buffer(tml, call, "desc.in[0]", d->in[0], types, d->length.count);
     if (status)
         return status;
     double lower = fabs(d->lower) < 0x1p-126 ? 0 : d->lower;
@@ -80,7 +82,7 @@ static tml_status resolve_edges(tml_context *tml, tml_histogram_resolved *r)
     const tml_histogram_desc *d = &r->desc;
     tml_status status = check_alone(tml, d);
     if (!status)
-        status = tml_check_buffer(tml, call, "edges", d->edges, stream_scalar_types,
+        status = tml_check_buffer(tml, call, "desc.edges", d->edges, stream_scalar_types,
                                   (uint64_t)d->bins + 1);
     if (status)
         return status;
@@ -95,7 +97,7 @@ static tml_status resolve_edges(tml_context *tml, tml_histogram_resolved *r)
     stream_sort_flips(edges, false, &r->search.flip, &r->search.real_flip);
     if (tml_scalar_kind_of(edges->type) == SCALAR_FLOAT)
         r->search.minus_zero = r->search.flip;
-    return tml_check_buffer(tml, call, "in[0]", d->in[0], types, d->length.count);
+    return tml_check_buffer(tml, call, "desc.in[0]", d->in[0], types, d->length.count);
 }
 
 static tml_status resolve_source(tml_context *tml, tml_histogram_resolved *r)
@@ -111,34 +113,26 @@ static tml_status resolve_source(tml_context *tml, tml_histogram_resolved *r)
             call, d->kernel ? "kernel" : "edges", d->kernel && has_edges ? ", edges" : "",
             is_even ? ", lower or upper" : "");
     if (d->kernel)
-        return stream_check_kernel(tml, call, "kernel", d->kernel, TML_U32, false, "in", d->in,
-                                   d->length.count);
+        return TML_OK;
     if (has_edges)
         return resolve_edges(tml, r);
     if (is_even)
         return resolve_even(tml, d);
     tml_status status = check_alone(tml, d);
     return status ? status
-                  : tml_check_buffer(tml, call, "in[0]", d->in[0], bin_types, d->length.count);
+                  : tml_check_buffer(tml, call, "desc.in[0]", d->in[0], bin_types, d->length.count);
 }
 
 /* ---- what is added up ------------------------------------------------------------------------ */
 
 static tml_status check_sums(tml_context *tml, const tml_histogram_desc *d)
 {
-    static const tml_type weight_types[] = {TML_U8, TML_U16, TML_U32, TML_F32, TML_TYPE_NONE};
     static const tml_type real_types[] = {TML_F32, TML_TYPE_NONE};
-    const tml_slot *weights = NULL;
-    tml_status status = TML_OK;
-    if (!tml_buffer_is_none(d->weights)) {
-        status = tml_check_buffer(tml, call, "weights", d->weights, weight_types, d->length.count);
-        weights = tml_slot_of(tml, d->weights);
-    }
-    if (status)
-        return status;
+    const tml_slot *weights = tml_slot_of(tml, d->weights);
     bool is_real = weights && weights->type == TML_F32;
-    status = tml_check_buffer(tml, call, "out", d->out, is_real ? real_types : stream_count_types,
-                              TML_MAX_OF(d->bins, 1u));
+    tml_status status =
+        tml_check_buffer(tml, call, "desc.out", d->out, is_real ? real_types : stream_count_types,
+                         TML_MAX_OF(d->bins, 1u));
     if (status || d->length.count <= UINT32_MAX || tml_slot_of(tml, d->out)->type == TML_U64)
         return status;
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
@@ -158,47 +152,44 @@ static tml_status resolve_bins(tml_context *tml, tml_histogram_desc *d)
     bins -= by_edges && bins > 0;
     if (bins > UINT32_MAX)
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: bins is %llu, all of %s, needs less than 2^32", call,
-                         (unsigned long long)bins, by_edges ? "edges" : "out");
+                         "%s: desc.bins is %llu, all of %s, needs less than 2^32", call,
+                         (unsigned long long)bins, by_edges ? "desc.edges" : "desc.out");
     d->bins = (uint32_t)bins;
-    return bins > 0 || !by_edges ? TML_OK
-                                 : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                                             "%s: edges holds fewer than 2 values, needs one more "
-                                             "than there are bins",
-                                             call);
+    return bins > 0 || !by_edges
+               ? TML_OK
+               : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: desc.edges holds fewer than 2 values, needs one more "
+                           "than there are bins",
+                           call);
 }
 
 /* ---- the call -------------------------------------------------------------------------------- */
+
+enum { LENGTH, KERNEL, IN, EDGES, WEIGHTS, OUT, SCRATCH };
+static const tml_type bin_type[] = {TML_U32, TML_TYPE_NONE},
+                      weight_types[] = {TML_U8, TML_U16, TML_U32, TML_F32, TML_TYPE_NONE};
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_histogram_desc, length, DESC_LENGTHS),
+    [KERNEL] = DESC_ROW(tml_histogram_desc, kernel, DESC_KERNELS, .is_optional = true,
+                        .types = bin_type, .like = DESC_LIKE(IN), .count = DESC_LENGTH),
+    [IN] = DESC_ROW(tml_histogram_desc, in, DESC_INPUTS, .like = DESC_LIKE(KERNEL)),
+    [EDGES] = DESC_ROW(tml_histogram_desc, edges, DESC_IN, .is_optional = true,
+                       .types = stream_scalar_types),
+    [WEIGHTS] = DESC_ROW(tml_histogram_desc, weights, DESC_IN, .is_optional = true,
+                         .types = weight_types, .count = DESC_LENGTH),
+    [OUT] = DESC_ROW(tml_histogram_desc, out, DESC_OUT),
+    [SCRATCH] = DESC_SCRATCH(tml_histogram_desc)};
 
 /* Checks a copy of the caller's desc and replaces its zeros by defaults. */
 static tml_status histogram_resolve(tml_context *tml, tml_histogram_resolved *r)
 {
     tml_histogram_desc *d = &r->desc;
-    tml_buffer measure = d->kernel ? stream_first_elements(d->kernel, d->in) : d->in[0];
-    tml_status status = stream_check_length(tml, call, stream_count_of(tml, measure), &d->length);
-    if (!status && !tml_buffer_is_none(d->edges))
-        status = tml_check_buffer(tml, call, "edges", d->edges, stream_scalar_types, 0);
-    if (!status)
-        status = tml_check_buffer(tml, call, "out", d->out, NULL, 0);
-    if (!status)
-        status = resolve_bins(tml, d);
-    if (!status)
-        status = resolve_source(tml, r);
-    if (!status)
-        status = check_sums(tml, d);
-    if (status)
-        return status;
-    const stream_field outputs[] = {{"out", d->out}, {"scratch", d->scratch}};
-    const stream_input inputs[] = {{"in[0]", d->in[0], 0},
-                                   {"in[1]", d->in[1], 0},
-                                   {"in[2]", d->in[2], 0},
-                                   {"in[3]", d->in[3], 0},
-                                   {"edges", d->edges, 0},
-                                   {"weights", d->weights, 0},
-                                   {"length.device", d->length.device, 0}};
-    _Static_assert(TML_MAX_INPUTS == 4, "each input stands in the list");
-    return stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
-                               TML_ARRAY_SIZE(inputs));
+    const tml_buffer measure = d->kernel ? stream_first_elements(d->kernel, d->in) : d->in[0];
+    desc_numbers numbers = {.of[DESC_LENGTH] = stream_count_of(tml, measure)};
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), d, &numbers);
+    TML_THEN(status, resolve_bins(tml, d));
+    TML_THEN(status, resolve_source(tml, r));
+    return status ? status : check_sums(tml, d);
 }
 
 static tml_status histogram(tml_context *tml, const tml_histogram_desc *desc)

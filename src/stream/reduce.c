@@ -1,6 +1,7 @@
 /* tml_reduce: checks, defaults and dispatch. */
 #include <string.h>
 
+#include "stream/desc.h"
 #include "stream/stream_parts.h"
 
 STREAM_OP_FLOAT(reduce, tml_reduce_desc, "no reductions");
@@ -44,71 +45,52 @@ tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, 
 static tml_status check_in(tml_context *tml, const char *call, const tml_reduce_desc *desc)
 {
     const tml_slot *slot = tml_slot_of(tml, desc->in);
-    tml_type type = slot ? slot->type : TML_TYPE_NONE, scalar = tml_type_scalar(type);
+    const tml_type type = slot ? slot->type : TML_TYPE_NONE, scalar = tml_type_scalar(type);
     if (stream_has_segments(&desc->segments)) {
         if (tml_buffer_is_none(desc->segments.offsets) || tml_buffer_is_none(desc->length.device))
-            return tml_check_buffer(tml, call, "desc.in", desc->in, stream_scalar_types,
-                                    desc->length.count);
+            return tml_check_buffer(tml, call, "desc.in", desc->in, stream_scalar_types, 0);
         return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                          "%s: desc.length.device is given with desc.segments.offsets, needs none; "
                          "let the last offset be the length",
                          call);
     }
-    if (slot && (!scalar || (scalar != type && tml_type_size(scalar) < 4)))
-        return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
-                         "%s: desc.in has elements of %s, needs scalars, or vectors of scalars of "
-                         "4 or 8 bytes",
-                         call, tml_type_name(type));
-    return tml_check_buffer(tml, call, "desc.in", desc->in, NULL, desc->length.count);
+    return !slot || (scalar && (scalar == type || tml_type_size(scalar) >= 4))
+               ? TML_OK
+               : tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
+                           "%s: desc.in has elements of %s, needs scalars, or vectors of scalars "
+                           "of 4 or 8 bytes",
+                           call, tml_type_name(type));
 }
 
-/* Checks the used entries of folds, and moves them to the front. */
-static tml_status check_folds(tml_context *tml, const char *call, tml_reduce_desc *desc,
-                              uint64_t out_count, stream_field outputs[TML_MAX_FOLDS])
-{
-    static const char *const names[] = {
-        "desc.folds[0].out", "desc.folds[1].out", "desc.folds[2].out", "desc.folds[3].out",
-        "desc.folds[4].out", "desc.folds[5].out", "desc.folds[6].out", "desc.folds[7].out"};
-    _Static_assert(TML_ARRAY_SIZE(names) == TML_MAX_FOLDS, "a name for each");
-    size_t count = 0;
-    tml_status status = TML_OK;
-    for (size_t i = 0; i < TML_MAX_FOLDS && !status; i++) {
-        const tml_reduce_result result = desc->folds[i];
-        outputs[i] = (stream_field){names[i], result.out};
-        desc->folds[i] = (tml_reduce_result){0};
-        if (tml_buffer_is_none(result.out))
-            continue;
-        status = stream_check_fold(tml, call, result.fold, desc->in, desc->length.count, names[i],
-                                   result.out, out_count);
-        desc->folds[count++] = result;
+enum { LENGTH, SEGMENTS, IN, FOLDS, SCRATCH };
+#define REDUCE_ROWS(results)                                                                       \
+    {                                                                                              \
+        [LENGTH] = DESC_ROW(tml_reduce_desc, length, DESC_LENGTHS, .like = DESC_LIKE(IN)),         \
+        [SEGMENTS] = DESC_ROW(tml_reduce_desc, segments, DESC_SEGMENTED),                          \
+        [IN] = DESC_ROW(tml_reduce_desc, in, DESC_IN, .count = DESC_LENGTH),                       \
+        [FOLDS] = DESC_ROW(tml_reduce_desc, folds, DESC_FOLDED, .like = DESC_LIKE(IN),             \
+                           .count = results),                                                      \
+        [SCRATCH] = DESC_SCRATCH(tml_reduce_desc)                                                  \
     }
-    if (!status && count == 0)
-        status = tml_check_buffer(tml, call, names[0], desc->folds[0].out, NULL, 0);
-    return status;
-}
 
-/* Checks a copy of the caller's desc, and sets its lengths. */
+/* Checks a copy of the caller's desc, sets its lengths, and moves its folds to the front. */
 static tml_status reduce_resolve(tml_context *tml, const char *call, tml_reduce_desc *desc)
 {
-    const tml_segments *segments = &desc->segments;
-    stream_field outputs[TML_MAX_FOLDS + 1] = {[TML_MAX_FOLDS] = {"desc.scratch", desc->scratch}};
-    const bool is_segmented = stream_has_segments(segments);
-    uint64_t segment_count;
-    tml_status status =
-        stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
-    TML_THEN(status, stream_check_segments(tml, call, &desc->segments, &segment_count));
-    TML_THEN(status, check_in(tml, call, desc));
-    TML_THEN(status, check_folds(tml, call, desc, is_segmented ? segment_count : 1, outputs));
-    const stream_input inputs[] = {
-        {"desc.in", desc->in, 0},
-        {"desc.length.device", desc->length.device, 0},
-        {"desc.segments.offsets", segments->offsets, 0},
-        {"desc.segments.starts", segments->starts, 0},
-        {"desc.segments.count.device", segments->count.device, 0},
-    };
-    return status ? status
-                  : stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
-                                        TML_ARRAY_SIZE(inputs));
+    static const desc_row whole[] = REDUCE_ROWS(DESC_ONE), segmented[] = REDUCE_ROWS(DESC_SEGMENTS);
+    const bool has_segments = stream_has_segments(&desc->segments);
+    desc_numbers numbers = {0};
+    tml_status status = check_in(tml, call, desc);
+    TML_THEN(status,
+             desc_check(tml, call, has_segments ? &DESC_TABLE(segmented) : &DESC_TABLE(whole), desc,
+                        &numbers));
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TML_MAX_FOLDS; i++) {
+        const tml_reduce_result fold = desc->folds[i];
+        desc->folds[i] = (tml_reduce_result){0};
+        if (!tml_buffer_is_none(fold.out))
+            desc->folds[count++] = fold;
+    }
+    return status;
 }
 
 /* A reduction of segments by fold k alone. */

@@ -1,4 +1,5 @@
 /* tml_scan: checks, defaults and dispatch. */
+#include "stream/desc.h"
 #include "stream/stream_parts.h"
 
 STREAM_OP(scan, tml_scan_resolved, "no scans");
@@ -32,15 +33,17 @@ bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out
     return from && to && from->type == to->type;
 }
 
-/* An optional buffer of one element of out's type. */
-static tml_status check_one(tml_context *tml, const char *call, const tml_scan_desc *desc,
-                            const char *field, tml_buffer buffer)
-{
-    if (tml_buffer_is_none(buffer))
-        return TML_OK;
-    const tml_type types[] = {tml_slot_of(tml, desc->out)->type, TML_TYPE_NONE};
-    return tml_check_buffer(tml, call, field, buffer, types, 1);
-}
+enum { LENGTH, IN, OUT, SEGMENTS, TOTAL, START, SCRATCH };
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_scan_desc, length, DESC_LENGTHS, .like = DESC_LIKE(IN)),
+    [IN] = DESC_ROW(tml_scan_desc, in, DESC_IN, .types = in_types, .count = DESC_LENGTH),
+    [OUT] = DESC_ROW(tml_scan_desc, out, DESC_OUT, .count = DESC_LENGTH, .shares = 1u << IN),
+    [SEGMENTS] = DESC_ROW(tml_scan_desc, segments, DESC_SEGMENTED),
+    [TOTAL] = DESC_ROW(tml_scan_desc, total, DESC_OUT, .is_optional = true, .like = DESC_LIKE(OUT),
+                       .count = DESC_ONE),
+    [START] = DESC_ROW(tml_scan_desc, start, DESC_IN, .is_optional = true, .like = DESC_LIKE(OUT),
+                       .count = DESC_ONE),
+    [SCRATCH] = DESC_SCRATCH(tml_scan_desc)};
 
 /* Checks the fold, and finds the codes of one that is not a sum. */
 static tml_status resolve_fold(tml_context *tml, const char *call, tml_scan_resolved *r)
@@ -94,36 +97,17 @@ static tml_status check_segmented(tml_context *tml, const char *call, const tml_
 
 static tml_status scan_resolve(tml_context *tml, const char *call, tml_scan_resolved *r)
 {
-    tml_scan_desc *desc = &r->desc;
     static const tml_method preference[] = {TML_METHOD_LOOK_BACK, TML_METHOD_REDUCE_THEN_SCAN,
                                             TML_METHOD_HISTOPYRAMID, TML_METHOD_AUTO};
-    tml_status status =
-        stream_check_length(tml, call, stream_count_of(tml, desc->in), &desc->length);
-    uint64_t count = desc->length.count;
-    if (!status)
-        status = stream_check_scan_types(tml, call, desc->in, count, desc->out, count);
+    tml_scan_desc *desc = &r->desc;
+    desc_numbers numbers = {.apart =
+                                stream_scans_in_place(tml, desc->in, desc->out) ? 0 : 1u << OUT};
     const bool has_segments = stream_has_segments(&desc->segments);
-    uint64_t segment_count;
-    if (!status)
-        status = stream_check_segments(tml, call, &desc->segments, &segment_count);
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), desc, &numbers);
+    TML_THEN(status, stream_check_scan_types(tml, call, desc->in, 0, desc->out, 0));
     if (!status && has_segments)
         status = check_segmented(tml, call, desc);
-    if (!status)
-        status = check_one(tml, call, desc, "desc.total", desc->total);
-    if (!status)
-        status = check_one(tml, call, desc, "desc.start", desc->start);
-    if (!status)
-        status = resolve_fold(tml, call, r);
-    const stream_field outputs[] = {
-        {"desc.out", desc->out}, {"desc.total", desc->total}, {"desc.scratch", desc->scratch}};
-    const stream_input inputs[] = {
-        {"desc.in", desc->in, stream_scans_in_place(tml, desc->in, desc->out)},
-        {"desc.start", desc->start, 0},
-        {"desc.segments.offsets", desc->segments.offsets, 0},
-        {"desc.length.device", desc->length.device, 0}};
-    if (!status)
-        status = stream_check_memory(tml, call, outputs, TML_ARRAY_SIZE(outputs), inputs,
-                                     TML_ARRAY_SIZE(inputs));
+    TML_THEN(status, resolve_fold(tml, call, r));
     if (!status && !has_segments)
         status = stream_choose_method(tml, call, &stream_scan, r, &desc->method, preference);
     return status;

@@ -1,12 +1,27 @@
 /* tml_sort: a stable sort by keys, with payloads, of a stream or of each of its segments. Checks,
  * defaults and dispatch. */
 #include "core/scalars.h"
+#include "stream/desc.h"
 #include "stream/stream_parts.h"
 
 STREAM_OP(sort, tml_sort_resolved, "no sorting");
 STREAM_OP(sort_segments, tml_sort_resolved, "no sorting of segments");
 
 static const char call[] = "tml_sort";
+
+enum { LENGTH, KEYS, SORTED, PAYLOADS, INDICES, SEGMENTS, SCRATCH };
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_sort_desc, length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
+    [KEYS] =
+        DESC_ROW(tml_sort_desc, keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
+    [SORTED] = DESC_ROW(tml_sort_desc, sorted, DESC_OUT, .is_optional = true,
+                        .like = DESC_LIKE(KEYS), .count = DESC_LENGTH, .shares = 1u << KEYS),
+    [PAYLOADS] = DESC_ROW(tml_sort_desc, payloads, DESC_PAYLOADS, .count = DESC_LENGTH,
+                          .holds = DESC_LENGTH, .shares = 1u << PAYLOADS),
+    [INDICES] = DESC_ROW(tml_sort_desc, indices, DESC_OUT, .is_optional = true,
+                         .types = stream_count_types, .count = DESC_LENGTH, .holds = DESC_LAST),
+    [SEGMENTS] = DESC_ROW(tml_sort_desc, segments, DESC_SEGMENTED),
+    [SCRATCH] = DESC_SCRATCH(tml_sort_desc)};
 
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 
@@ -30,33 +45,6 @@ static tml_status resolve_bits(tml_context *tml, tml_sort_desc *d)
     return TML_OK;
 }
 
-static tml_status check_overlaps(tml_context *tml, const tml_sort_desc *d)
-{
-    enum {
-        INDICES = TML_MAX_PAYLOADS, /* after one for each payload */
-        SORTED,
-        SCRATCH,
-        OUTPUTS,
-        KEYS = TML_MAX_PAYLOADS,
-        LENGTH,
-        OFFSETS,
-        STARTS,
-        COUNT,
-        INPUTS
-    };
-    stream_field outputs[OUTPUTS] = {[INDICES] = {"desc.indices", d->indices},
-                                     [SORTED] = {"desc.sorted", d->sorted},
-                                     [SCRATCH] = {"desc.scratch", d->scratch}};
-    stream_input inputs[INPUTS] = {
-        [KEYS] = {"desc.keys", d->keys, 1u << SORTED},
-        [LENGTH] = {"desc.length.device", d->length.device, 0},
-        [OFFSETS] = {"desc.segments.offsets", d->segments.offsets, 0},
-        [STARTS] = {"desc.segments.starts", d->segments.starts, 0},
-        [COUNT] = {"desc.segments.count.device", d->segments.count.device, 0}};
-    stream_payload_fields(d->payloads, true, outputs, inputs);
-    return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
-}
-
 static const stream_op *op_of(const tml_sort_resolved *r)
 {
     return stream_has_segments(&r->desc.segments) ? &stream_sort_segments : &stream_sort;
@@ -74,26 +62,10 @@ static tml_status stream_complete_sort(tml_context *tml, const char *name, tml_s
 
 static tml_status sort_resolve(tml_context *tml, tml_sort_resolved *r)
 {
-    tml_sort_desc *d = &r->desc;
-    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
-    uint64_t count = d->length.count;
-    if (!status)
-        status = tml_check_buffer(tml, call, "desc.keys", d->keys, stream_scalar_types, count);
-    if (!status)
-        status = resolve_bits(tml, d);
-    if (!status && !tml_buffer_is_none(d->sorted)) {
-        const tml_type types[] = {tml_slot_of(tml, d->keys)->type, TML_TYPE_NONE};
-        status = tml_check_buffer(tml, call, "desc.sorted", d->sorted, types, count);
-    }
-    if (!status)
-        status = stream_check_payloads(tml, call, d->payloads, count, count);
-    if (!status)
-        status = stream_check_indices(tml, call, "desc.indices", d->indices, count,
-                                      count ? count - 1 : 0);
-    if (!status)
-        status = stream_check_segments(tml, call, &d->segments, &r->segments);
-    if (!status)
-        status = check_overlaps(tml, d);
+    desc_numbers numbers = {0};
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), &r->desc, &numbers);
+    TML_THEN(status, resolve_bits(tml, &r->desc));
+    r->segments = numbers.of[DESC_SEGMENTS];
     return status ? status : stream_complete_sort(tml, call, r);
 }
 

@@ -87,8 +87,10 @@ bool stream_is_words(const tml_kernel *kernel, uint32_t input);
 /* Do two buffers begin at the same address? False if either is no buffer. */
 bool stream_same(const tml_context *tml, tml_buffer a, tml_buffer b);
 
-/* Refuses an output that overlaps another buffer of the call. in_place: allows the same start
- * address. */
+/* Do two buffers share no byte? Buffers in the caller's memory may overlap under different handles.
+ * True if either is no buffer. in_place: also if both begin at the same address. */
+bool stream_is_apart(const tml_context *tml, tml_buffer a, tml_buffer b, bool in_place);
+/* Refuses an output that is not apart from another buffer of the call. */
 tml_status stream_check_apart(tml_context *tml, const char *call, const char *out_field,
                               tml_buffer out, const char *other_field, tml_buffer other,
                               bool in_place);
@@ -141,14 +143,6 @@ tml_status stream_check_fold(tml_context *tml, const char *call, tml_fold fold, 
 tml_status stream_check_scan_types(tml_context *tml, const char *call, tml_buffer in,
                                    uint64_t in_count, tml_buffer out, uint64_t out_count);
 bool stream_scans_in_place(const tml_context *tml, tml_buffer in, tml_buffer out);
-
-/* Payloads (compact.c): no gaps, count elements in, out_count or more out, equal types. */
-tml_status stream_check_payloads(tml_context *tml, const char *call, const tml_payload *payloads,
-                                 uint64_t count, uint64_t out_count);
-/* For stream_check_memory: the payloads' buffers as the first TML_MAX_PAYLOADS outputs and inputs.
- * in_place: may an out be its in? */
-void stream_payload_fields(const tml_payload *payloads, bool in_place, stream_field *outputs,
-                           stream_input *inputs);
 
 /* Segments (segments.c): are any given? */
 static inline bool stream_has_segments(const tml_segments *segments)

@@ -2,12 +2,29 @@
  * fetches what moves along. Checks, defaults, and these steps. */
 #include <string.h>
 
+#include "stream/desc.h"
 #include "stream/program.h"
 #include "stream/stream_parts.h"
 
 STREAM_OP(top_k, tml_top_k_resolved, "no top k");
 
 static const char call[] = "tml_top_k";
+
+enum { LENGTH, KEYS, K, VALUES, INDICES, PAYLOADS, COUNT, SCRATCH };
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_top_k_desc, length, DESC_LENGTHS, .like = DESC_LIKE(KEYS)),
+    [KEYS] =
+        DESC_ROW(tml_top_k_desc, keys, DESC_IN, .types = stream_scalar_types, .count = DESC_LENGTH),
+    [K] = DESC_ROW(tml_top_k_desc, k, DESC_LENGTHS, .count = DESC_SECOND, .holds = DESC_LENGTH),
+    [VALUES] = DESC_ROW(tml_top_k_desc, values, DESC_OUT, .is_optional = true,
+                        .like = DESC_LIKE(KEYS), .count = DESC_SECOND),
+    [INDICES] = DESC_ROW(tml_top_k_desc, indices, DESC_OUT, .is_optional = true,
+                         .types = stream_count_types, .count = DESC_SECOND, .holds = DESC_LAST),
+    [PAYLOADS] = DESC_ROW(tml_top_k_desc, payloads, DESC_PAYLOADS, .count = DESC_LENGTH,
+                          .holds = DESC_SECOND),
+    [COUNT] = DESC_ROW(tml_top_k_desc, count, DESC_OUT, .is_optional = true,
+                       .types = stream_count_types, .count = DESC_ONE, .holds = DESC_SECOND),
+    [SCRATCH] = DESC_SCRATCH(tml_top_k_desc)};
 
 /* The elements that the first of the outputs has. */
 static uint64_t room_of(const tml_context *tml, const tml_top_k_desc *d)
@@ -19,51 +36,10 @@ static uint64_t room_of(const tml_context *tml, const tml_top_k_desc *d)
     return 0;
 }
 
-static tml_status check_overlaps(tml_context *tml, const tml_top_k_desc *d)
-{
-    enum {
-        VALUES = TML_MAX_PAYLOADS, /* after one for each payload */
-        INDICES,
-        COUNT,
-        SCRATCH,
-        OUTPUTS,
-        KEYS = TML_MAX_PAYLOADS,
-        LENGTH,
-        K,
-        INPUTS
-    };
-    stream_field outputs[OUTPUTS] = {[VALUES] = {"desc.values", d->values},
-                                     [INDICES] = {"desc.indices", d->indices},
-                                     [COUNT] = {"desc.count", d->count},
-                                     [SCRATCH] = {"desc.scratch", d->scratch}};
-    stream_input inputs[INPUTS] = {[KEYS] = {"desc.keys", d->keys, 0},
-                                   [LENGTH] = {"desc.length.device", d->length.device, 0},
-                                   [K] = {"desc.k.device", d->k.device, 0}};
-    stream_payload_fields(d->payloads, false, outputs, inputs);
-    return stream_check_memory(tml, call, outputs, OUTPUTS, inputs, INPUTS);
-}
-
 static tml_status top_k_check(tml_context *tml, tml_top_k_desc *d)
 {
-    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->keys), &d->length);
-    uint64_t length = d->length.count;
-    if (!status)
-        status = tml_check_buffer(tml, call, "desc.keys", d->keys, stream_scalar_types, length);
-    if (!status)
-        status = stream_check_length_of(tml, call, "desc.k", room_of(tml, d), &d->k);
-    uint64_t most = d->k.count = TML_MIN_OF(d->k.count, length);
-    if (!status && !tml_buffer_is_none(d->values)) {
-        const tml_type types[] = {tml_slot_of(tml, d->keys)->type, TML_TYPE_NONE};
-        status = tml_check_buffer(tml, call, "desc.values", d->values, types, most);
-    }
-    if (!status)
-        status = stream_check_indices(tml, call, "desc.indices", d->indices, most,
-                                      length ? length - 1 : 0);
-    if (!status)
-        status = stream_check_payloads(tml, call, d->payloads, length, most);
-    if (!status)
-        status = stream_check_count(tml, call, "desc.count", d->count, most);
-    return status ? status : check_overlaps(tml, d);
+    desc_numbers numbers = {.of[DESC_SECOND] = room_of(tml, d)};
+    return desc_check(tml, call, &DESC_TABLE(rows), d, &numbers);
 }
 
 /* Gives what the steps need, and the caller has not given, arrays. */

@@ -1,44 +1,30 @@
 /* tml_unique: one element of each run of equal neighbours. Checks, defaults and dispatch. */
+#include "stream/desc.h"
 #include "stream/stream_parts.h"
 
 STREAM_OP(unique, tml_unique_desc, "no runs of equal elements");
 
 static const char call[] = "tml_unique";
 
-static tml_status unique_resolve(tml_context *tml, tml_unique_desc *d)
-{
-    tml_status status = stream_check_length(tml, call, stream_count_of(tml, d->in), &d->length);
-    TML_THEN(status, tml_check_buffer(tml, call, "desc.in", d->in, NULL, d->length.count));
-    if (status)
-        return status;
-    uint64_t bound = d->length.count;
-    if (!tml_buffer_is_none(d->values)) {
-        const tml_type value_types[] = {tml_slot_of(tml, d->in)->type, TML_TYPE_NONE};
-        status = tml_check_buffer(tml, call, "desc.values", d->values, value_types, 0);
-    }
-    if (status == TML_OK)
-        status =
-            stream_check_indices(tml, call, "desc.starts", d->starts, 0, bound ? bound - 1 : 0);
-    TML_THEN(status, stream_check_indices(tml, call, "desc.lengths", d->lengths, 0, bound));
-    TML_THEN(status, stream_check_count(tml, call, "desc.count", d->count, bound));
-
-    enum { VALUES, STARTS, LENGTHS, COUNT, SCRATCH, OUTPUTS };
-    const stream_field outputs[OUTPUTS] = {[VALUES] = {"desc.values", d->values},
-                                           [STARTS] = {"desc.starts", d->starts},
-                                           [LENGTHS] = {"desc.lengths", d->lengths},
-                                           [COUNT] = {"desc.count", d->count},
-                                           [SCRATCH] = {"desc.scratch", d->scratch}};
-    const stream_input inputs[] = {{"desc.in", d->in, 1u << VALUES},
-                                   {"desc.length.device", d->length.device, 0}};
-    return status
-               ? status
-               : stream_check_memory(tml, call, outputs, OUTPUTS, inputs, TML_ARRAY_SIZE(inputs));
-}
+enum { LENGTH, IN, VALUES, STARTS, LENGTHS, COUNT, SCRATCH };
+static const desc_row rows[] = {
+    [LENGTH] = DESC_ROW(tml_unique_desc, length, DESC_LENGTHS, .like = DESC_LIKE(IN)),
+    [IN] = DESC_ROW(tml_unique_desc, in, DESC_IN, .count = DESC_LENGTH),
+    [VALUES] = DESC_ROW(tml_unique_desc, values, DESC_OUT, .is_optional = true,
+                        .like = DESC_LIKE(IN), .shares = 1u << IN),
+    [STARTS] = DESC_ROW(tml_unique_desc, starts, DESC_OUT, .is_optional = true,
+                        .types = stream_count_types, .holds = DESC_LAST),
+    [LENGTHS] = DESC_ROW(tml_unique_desc, lengths, DESC_OUT, .is_optional = true,
+                         .types = stream_count_types, .holds = DESC_LENGTH),
+    [COUNT] = DESC_ROW(tml_unique_desc, count, DESC_OUT, .is_optional = true,
+                       .types = stream_count_types, .count = DESC_ONE, .holds = DESC_LENGTH),
+    [SCRATCH] = DESC_SCRATCH(tml_unique_desc)};
 
 static tml_status unique(tml_context *tml, const tml_unique_desc *desc)
 {
     tml_unique_desc d = *desc;
-    tml_status status = unique_resolve(tml, &d);
+    desc_numbers numbers = {0};
+    tml_status status = desc_check(tml, call, &DESC_TABLE(rows), &d, &numbers);
     return status ? status : stream_run(tml, call, &stream_unique, &d, d.scratch);
 }
 

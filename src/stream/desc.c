@@ -1,0 +1,329 @@
+/* The checks of descs by their tables: see desc.h. */
+#include "stream/desc.h"
+
+#include <string.h>
+
+/* A buffer of a desc. */
+typedef struct desc_place {
+    tml_buffer buffer;
+    uint32_t row;
+    int index;          /* in the row's array; -1: it is none */
+    const char *member; /* of the row's struct: ".in", or "" */
+} desc_place;
+
+/* Rows with arrays have the most: payloads' ins or outs, and a kernel's inputs. */
+enum { PLACES_MOST = TML_MAX_PAYLOADS + TML_MAX_INPUTS + 16 };
+typedef struct desc_places {
+    desc_place at[PLACES_MOST];
+    uint32_t count;
+} desc_places;
+
+typedef struct desc_walk {
+    tml_context *tml;
+    const char *call;
+    const desc_row *rows;
+    char *desc;
+    desc_numbers *numbers;
+    desc_places read, written;
+} desc_walk;
+
+typedef struct desc_name {
+    char text[64];
+} desc_name;
+
+/* Called for arrays whose elements are all in order, so without printf. */
+static desc_name name_of(const desc_walk *c, const desc_place *p)
+{
+    desc_name name;
+    const char *parts[] = {c->rows[p->row].name, p->member};
+    size_t used = 0;
+    for (size_t part = 0; part < TML_ARRAY_SIZE(parts); part++) {
+        for (const char *from = parts[part]; *from && used + 4 < sizeof name.text; from++)
+            name.text[used++] = *from;
+        if (part == 0 && p->index >= 0) {
+            name.text[used++] = '[';
+            name.text[used++] = (char)('0' + p->index);
+            name.text[used++] = ']';
+        }
+    }
+    name.text[used] = '\0';
+    return name;
+}
+
+static void *field_of(const desc_walk *c, uint32_t row)
+{
+    return c->desc + c->rows[row].offset;
+}
+
+static const tml_kernel *kernel_of(const desc_walk *c, uint32_t row)
+{
+    return *(const tml_kernel **)field_of(c, row);
+}
+
+static uint64_t number(const desc_walk *c, unsigned which)
+{
+    return c->numbers->of[which == DESC_OUTS ? c->numbers->outs : which];
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void add(desc_places *list, tml_buffer buffer, uint32_t row, int index, const char *member)
+{
+    if (!tml_buffer_is_none(buffer) && list->count < PLACES_MOST)
+        list->at[list->count++] = (desc_place){buffer, row, index, member};
+}
+
+/* The type of the buffer that a row's must be like, ended by TML_TYPE_NONE; else the row's list. */
+static const tml_type *types_of(const desc_walk *c, const desc_row *row, tml_type like[2])
+{
+    if (row->types || !row->like)
+        return row->types;
+    const tml_buffer *other = field_of(c, row->like - 1);
+    like[0] = tml_slot_of(c->tml, *other)->type;
+    like[1] = TML_TYPE_NONE;
+    return like;
+}
+
+static tml_status check_buffer(desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    const tml_buffer buffer = *(tml_buffer *)field_of(c, index);
+    tml_type like[2];
+    add(row->kind == DESC_OUT ? &c->written : &c->read, buffer, index, -1, "");
+    if (row->is_optional && tml_buffer_is_none(buffer))
+        return TML_OK;
+    tml_status status = tml_check_buffer(c->tml, c->call, row->name, buffer, types_of(c, row, like),
+                                         number(c, row->count));
+    if (status || !row->holds)
+        return status;
+    return stream_check_range(c->tml, c->call, row->name, buffer, number(c, row->holds));
+}
+
+static tml_status check_payload(desc_walk *c, uint32_t row, uint32_t p, const tml_payload *payload)
+{
+    const desc_place in = {payload->in, row, (int)p, ".in"},
+                     out = {payload->out, row, (int)p, ".out"};
+    const desc_name in_name = name_of(c, &in), out_name = name_of(c, &out);
+    add(&c->read, in.buffer, row, (int)p, in.member);
+    add(&c->written, out.buffer, row, (int)p, out.member);
+    tml_status status = tml_check_buffer(c->tml, c->call, in_name.text, payload->in, NULL,
+                                         number(c, c->rows[row].count));
+    TML_THEN(status, tml_check_buffer(c->tml, c->call, out_name.text, payload->out, NULL,
+                                      number(c, c->rows[row].holds)));
+    if (status)
+        return status;
+    const tml_type from = tml_slot_of(c->tml, payload->in)->type,
+                   to = tml_slot_of(c->tml, payload->out)->type;
+    return from == to ? TML_OK
+                      : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT,
+                                  "%s: %s is %s, needs %s as %s", c->call, out_name.text,
+                                  tml_type_name(to), tml_type_name(from), in_name.text);
+}
+
+static tml_status check_payloads(desc_walk *c, uint32_t row)
+{
+    const tml_payload *payloads = field_of(c, row);
+    bool has_ended = false;
+    tml_status status = TML_OK;
+    for (uint32_t p = 0; p < TML_MAX_PAYLOADS && !status; p++) {
+        const bool is_none =
+            tml_buffer_is_none(payloads[p].in) && tml_buffer_is_none(payloads[p].out);
+        if (!is_none && has_ended)
+            return tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT,
+                             "%s: %s[%u] follows an unused one, needs them without gaps", c->call,
+                             c->rows[row].name, p);
+        has_ended = is_none;
+        if (!is_none)
+            status = check_payload(c, row, p, &payloads[p]);
+    }
+    return status;
+}
+
+static tml_status check_length(desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    const uint8_t sets = row->count ? row->count : DESC_LENGTH;
+    uint64_t *of = c->numbers->of;
+    tml_length *length = field_of(c, index);
+    add(&c->read, length->device, index, -1, ".device");
+    if (row->like)
+        of[sets] = stream_count_of(c->tml, *(tml_buffer *)field_of(c, row->like - 1));
+    tml_status status = stream_check_length_of(c->tml, c->call, row->name, of[sets], length);
+    if (row->holds)
+        length->count = TML_MIN_OF(length->count, number(c, row->holds));
+    of[sets] = length->count;
+    if (sets == DESC_LENGTH) {
+        of[DESC_LAST] = length->count ? length->count - 1 : 0;
+        of[DESC_WORDS] = length->count / 32 + (length->count % 32 != 0);
+    }
+    return status;
+}
+
+static tml_status check_segments(desc_walk *c, uint32_t row)
+{
+    tml_segments *segments = field_of(c, row);
+    add(&c->read, segments->offsets, row, -1, ".offsets");
+    add(&c->read, segments->starts, row, -1, ".starts");
+    add(&c->read, segments->count.device, row, -1, ".count.device");
+    return stream_check_segments(c->tml, c->call, segments, &c->numbers->of[DESC_SEGMENTS]);
+}
+
+/* The arrays that a kernel, which may be unchecked, takes; at most TML_MAX_INPUTS. */
+static uint32_t kernel_inputs(const tml_kernel *kernel)
+{
+    uint32_t arrays = 0;
+    for (uint32_t p = 0; p < TML_MIN_OF(kernel->param_count, (uint32_t)TML_MAX_PARAMS); p++)
+        arrays += tml_param_is_array(kernel->params[p]);
+    return TML_MIN_OF(arrays, (uint32_t)TML_MAX_INPUTS);
+}
+
+static tml_status check_kernel(desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    const tml_kernel *kernel = kernel_of(c, index);
+    tml_buffer in[TML_MAX_INPUTS];
+    if (!kernel)
+        return row->is_optional
+                   ? TML_OK
+                   : tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT,
+                               "%s: %s is NULL, needs one made by TML_KERNEL", c->call, row->name);
+    memcpy(in, field_of(c, row->like - 1), sizeof in);
+    for (uint32_t i = kernel_inputs(kernel); row->shares_inputs && i < TML_MAX_INPUTS; i++)
+        in[i] = (tml_buffer){0, 0};
+    return stream_check_kernel(c->tml, c->call, row->name, kernel,
+                               row->types ? row->types[0] : TML_TYPE_NONE, row->has_rank,
+                               c->rows[row->like - 1].name, in, number(c, row->count));
+}
+
+static tml_status check_made(desc_walk *c, uint32_t index)
+{
+    const desc_row *row = &c->rows[index];
+    const tml_kernel *kernel = kernel_of(c, row->like - 1);
+    const tml_buffer *out = field_of(c, index);
+    const uint32_t count = kernel ? tml_kernel_outs(kernel) : 0;
+    tml_status status = TML_OK;
+    for (uint32_t k = 0; k < TML_MAX_OUTS && !status; k++) {
+        const desc_place place = {out[k], index, (int)k, ""};
+        if (k < count) {
+            const tml_type types[] = {tml_kernel_out_type(kernel, k), TML_TYPE_NONE};
+            add(&c->written, out[k], index, (int)k, "");
+            status = tml_check_buffer(c->tml, c->call, name_of(c, &place).text, out[k], types,
+                                      number(c, row->count));
+        } else if (!tml_buffer_is_none(out[k])) {
+            status =
+                tml_error(c->tml, TML_ERROR_INVALID_ARGUMENT,
+                          "%s: %s is given, but %s makes only %u outputs; leave it zeroed", c->call,
+                          name_of(c, &place).text, kernel ? kernel->name : "no kernel", count);
+        }
+    }
+    return status;
+}
+
+static tml_status check_fold(desc_walk *c, uint32_t row, uint32_t f, const tml_reduce_result *fold)
+{
+    const tml_buffer in = *(tml_buffer *)field_of(c, c->rows[row].like - 1);
+    const desc_place place = {fold->out, row, (int)f, ".out"};
+    add(&c->written, fold->out, row, (int)f, ".out");
+    return stream_check_fold(c->tml, c->call, fold->fold, in, number(c, DESC_LENGTH),
+                             name_of(c, &place).text, fold->out, number(c, c->rows[row].count));
+}
+
+static tml_status check_folds(desc_walk *c, uint32_t row)
+{
+    const tml_reduce_result *folds = field_of(c, row);
+    uint32_t count = 0;
+    tml_status status = TML_OK;
+    for (uint32_t f = 0; f < TML_MAX_FOLDS && !status; f++)
+        if (!tml_buffer_is_none(folds[f].out)) {
+            status = check_fold(c, row, f, &folds[f]);
+            count++;
+        }
+    return count ? status : check_fold(c, row, 0, &folds[0]);
+}
+
+static tml_status check_row(desc_walk *c, uint32_t row)
+{
+    switch ((desc_kind)c->rows[row].kind) {
+    case DESC_IN:
+    case DESC_OUT:
+        return check_buffer(c, row);
+    case DESC_PAYLOADS:
+        return check_payloads(c, row);
+    case DESC_LENGTHS:
+        return check_length(c, row);
+    case DESC_SEGMENTED:
+        return check_segments(c, row);
+    case DESC_KERNELS:
+        return check_kernel(c, row);
+    case DESC_MADE:
+        return check_made(c, row);
+    case DESC_FOLDED:
+        return check_folds(c, row);
+    case DESC_INPUTS:
+        for (int i = 0; i < TML_MAX_INPUTS; i++)
+            add(&c->read, ((const tml_buffer *)field_of(c, row))[i], row, i, "");
+    }
+    return TML_OK;
+}
+
+/* ---- overlaps -------------------------------------------------------------------------------- */
+
+/* Does the kernel of the inputs read this one element by element, and are they as large as out's? */
+static bool is_read_in_step(const desc_walk *c, const desc_place *out, const desc_place *in)
+{
+    const desc_row *row = &c->rows[in->row];
+    const tml_kernel *kernel = kernel_of(c, row->like - 1);
+    const tml_slot *a = tml_slot_of(c->tml, in->buffer), *b = tml_slot_of(c->tml, out->buffer);
+    return a && b && a->element_size == b->element_size && kernel &&
+           !stream_is_words(kernel, (uint32_t)in->index);
+}
+
+static bool may_share(const desc_walk *c, const desc_place *out, const desc_place *in)
+{
+    if (!(c->rows[out->row].shares >> in->row & 1) || c->numbers->apart >> out->row & 1)
+        return false;
+    if (in->row == out->row)
+        return in->index == out->index;
+    if (c->rows[in->row].kind != DESC_INPUTS)
+        return true;
+    if (c->rows[out->row].kind == DESC_PAYLOADS) {
+        const tml_payload *payloads = field_of(c, out->row);
+        if (!stream_same(c->tml, payloads[out->index].in, out->buffer))
+            return false;
+    }
+    return is_read_in_step(c, out, in);
+}
+
+static tml_status check_apart(const desc_walk *c, const desc_place *out, const desc_place *other,
+                              bool in_place)
+{
+    if (stream_is_apart(c->tml, out->buffer, other->buffer, in_place))
+        return TML_OK;
+    return stream_check_apart(c->tml, c->call, name_of(c, out).text, out->buffer,
+                              name_of(c, other).text, other->buffer, in_place);
+}
+
+static tml_status check_overlaps(const desc_walk *c)
+{
+    tml_status status = TML_OK;
+    for (uint32_t o = 0; o < c->written.count && !status; o++) {
+        const desc_place *out = &c->written.at[o];
+        for (uint32_t i = 0; i < o && !status; i++)
+            status = check_apart(c, out, &c->written.at[i], false);
+        for (uint32_t i = 0; i < c->read.count && !status; i++)
+            status = check_apart(c, out, &c->read.at[i], may_share(c, out, &c->read.at[i]));
+    }
+    return status;
+}
+
+tml_status desc_check(tml_context *tml, const char *call, const desc_table *table, void *desc,
+                      desc_numbers *numbers)
+{
+    desc_walk c = {.tml = tml, .call = call, .rows = table->rows, .desc = desc, .numbers = numbers};
+    tml_status status = TML_OK;
+    numbers->of[DESC_ANY] = 0;
+    numbers->of[DESC_ONE] = 1;
+    for (uint32_t row = 0; row < table->count && !status; row++)
+        status = check_row(&c, row);
+    return status ? status : check_overlaps(&c);
+}
