@@ -1,10 +1,11 @@
 /* What the readers and writers of trommel-io share: input files, decompression, text, output files.
  * Functions carry the library's prefix, because a static library shares its names with its user.
  *
- * The rules that this layer makes easy to keep:
- *   - a read is complete or an error: nothing half filled is ever used;
- *   - memory for contents is allocated only after the file was seen to hold them;
- *   - a message starts with the call and the file and is written once, where the fault is found. */
+ * The rules that these functions make easy to keep:
+ * - a read is complete or an error: data that are read in part are never used;
+ * - memory for contents is allocated only after the file was seen to hold them;
+ * - a message starts with the call and the file; the function that finds the fault writes it
+ * once. */
 #ifndef TML_IO_INTERNAL_H
 #define TML_IO_INTERNAL_H
 
@@ -15,7 +16,7 @@
 #include <trommel/files.h>
 #include <zlib.h>
 
-/* How many tasks of the context run at once. */
+/* The number of the context's tasks that run at once. */
 static inline uint32_t io_concurrency(const tml_context *tml)
 {
     tml_device_info info;
@@ -23,7 +24,7 @@ static inline uint32_t io_concurrency(const tml_context *tml)
     return info.concurrency;
 }
 
-/* As in Linux: longer paths cannot be opened anyway. */
+/* Linux's limit: the system opens no longer path. */
 enum { IO_PATH_SIZE = 4096 };
 
 /* ---- input files ----------------------------------------------------------------------------- */
@@ -31,29 +32,31 @@ enum { IO_PATH_SIZE = 4096 };
 /* An open file, or a block of memory that stands for one. */
 typedef struct io_file {
     tml_context *tml;
-    const char *call;        /* the public function at work, for messages */
+    const char *call;        /* the public function that was called, for messages */
     uint64_t size;           /* bytes */
-    const uint8_t *memory;   /* the bytes when they are in memory; NULL: read from fd */
+    const uint8_t *memory;   /* the contents if they are in memory; NULL: read from fd */
     int fd;                  /* -1: none */
-    bool strict;             /* refuse what would be left out or assumed: tml_io_warn */
+    bool strict;             /* tml_io_warn reports an error in place of a warning */
     char path[IO_PATH_SIZE]; /* as the caller gave it */
 } io_file;
 
-/* Opens a regular file for reading. Errors: FILE_ACCESS; UNSUPPORTED, as tml_io_check_stand_in.
- * On failure there is nothing to close. */
+/* Opens a regular file for reading. On failure there is nothing to close.
+ * Errors: FILE_ACCESS; UNSUPPORTED, as tml_io_check_stand_in. */
 TML_MUST_CHECK tml_status tml_io_open(tml_context *tml, const char *call, const char *path,
                                       io_file *out);
-/* The same for files that nobody named, as those of a folder: without that check. */
+/* tml_io_open without the check for stand-ins, for files that the user did not name, such as those
+ * of a folder. */
 TML_MUST_CHECK tml_status tml_io_open_any(tml_context *tml, const char *call, const char *path,
                                           io_file *out);
-/* The same over a block of memory, which must outlive it; name stands for a path in messages. */
+/* Makes an io_file of a block of memory, which must outlive it. name stands for a path in
+ * messages. */
 void tml_io_open_memory(tml_context *tml, const char *call, const char *name, const void *data,
                         size_t size, io_file *out);
-/* Opens the file that a header names, in the header's own folder. An absolute name, or one that
- * climbs out by "..", is UNSUPPORTED: a downloaded header must not read the rest of the disk.
- * Beside a file in memory lies nothing: FILE_ACCESS. */
+/* Opens the file that a header names, in the header's own folder.
+ * Errors: UNSUPPORTED for an absolute name and one with "..": a downloaded header must not read the
+ * rest of the disk. FILE_ACCESS also if the header is in memory. */
 TML_MUST_CHECK tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out);
-/* Could tml_io_open_beside open that name? */
+/* Returns whether tml_io_open_beside could open that name. */
 bool tml_io_has_beside(const io_file *header, const char *name);
 void tml_io_close(io_file *file);
 
@@ -66,45 +69,47 @@ tml_status tml_io_error(const io_file *file, tml_status status, const char *form
         ((void)tml_io_error(file, status, __VA_ARGS__), (tml_status)(status))
 #endif
 
-/* Reports what a reader leaves out of a file, or assumes where the file is silent: "path: ..." goes
- * to the log as a warning, once for each kind of fault, with how many there are. Returns TML_OK;
- * where file->strict is set, records the text as the context's error and returns FILE_FORMAT. */
+/* Reports a part of a file that a reader ignores, or a value that it assumes because the file gives
+ * none. The text goes to the log as the warning "path: ...". Call it once for each kind of fault,
+ * with their number in the text.
+ * Returns: TML_OK; if file->strict, FILE_FORMAT with the text as the context's error. */
 TML_MUST_CHECK tml_status tml_io_warn(const io_file *file, const char *format, ...)
     TML_FORMAT(2, 3);
 
-/* Memory for what a file holds; NULL after recording OUT_OF_MEMORY, and for size 0. Free with
- * tml_free(file->tml, memory, size). */
+/* Allocates memory for contents of a file. Free it by tml_free(file->tml, memory, size).
+ * Returns: NULL after recording OUT_OF_MEMORY, and for size 0. */
 void *tml_io_alloc(const io_file *file, uint64_t size);
 
-/* Reads bytes [offset, offset + size), all of them. Errors: FILE_FORMAT when the file is shorter,
- * FILE_ACCESS when the system fails. No progress: for pieces of a few megabytes. */
+/* Reads all bytes of [offset, offset + size), without progress: for pieces of a few megabytes.
+ * Errors: FILE_FORMAT if the file is shorter, FILE_ACCESS if the system fails. */
 TML_MUST_CHECK tml_status tml_io_read(const io_file *file, uint64_t offset, void *out, size_t size);
 
-/* The same without a message, for tasks that run in parallel; offset and size lie within the file.
- * Returns 0, the system's errno, or -1 when the file was cut short meanwhile. */
+/* tml_io_read without a message, for parallel tasks. offset and size must lie within the file.
+ * Returns: 0, the system's errno, or -1 if the file has been shortened since it was opened. */
 TML_MUST_CHECK int tml_io_read_quietly(const io_file *file, uint64_t offset, void *out,
                                        size_t size);
 
-/* A file's bytes in memory. An empty file has data NULL and size 0. */
+/* The contents of a file in memory. An empty file has data NULL and size 0. */
 typedef struct io_block {
     uint8_t *data;
     size_t size;
 } io_block;
 
-/* Reads the whole file, with progress. Free with tml_io_block_free. */
+/* Reads the whole file, with progress. Free the result by tml_io_block_free. */
 TML_MUST_CHECK tml_status tml_io_read_all(const io_file *file, io_block *out);
-/* Reads the first bytes of a file, at most limit; of a gzip file, of what it holds. */
+/* Reads at most the first limit bytes of a file, or of the contents of a gzip file. */
 TML_MUST_CHECK tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out);
 void tml_io_block_free(const io_file *file, io_block *block);
 
-/* Is this the start of a gzip file? */
+/* Returns whether the data begin as a gzip file does. */
 bool tml_io_is_gzip(const void *data, size_t size);
-/* Can that many stored bytes hold size bytes? Deflate never shrinks to less than 1/1032. */
+/* Returns whether so many stored bytes can inflate to size bytes: Deflate compresses at most
+ * 1032:1. */
 bool tml_io_may_inflate_to(uint64_t stored, uint64_t size);
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
-/* Counts bytes of a long read or write, perhaps over several files, and reports each hundredth. */
+/* Counts the bytes of a long read or write, of one file or several, and reports each hundredth. */
 typedef struct io_progress {
     tml_context *tml;
     const char *stage; /* "read", "write" */
@@ -113,44 +118,47 @@ typedef struct io_progress {
 
 void tml_io_progress_start(io_progress *progress, tml_context *tml, const char *stage,
                            uint64_t total);
-/* False when the caller cancelled. */
+/* Returns false if the caller cancelled. */
 TML_MUST_CHECK bool tml_io_progress_add(io_progress *progress, uint64_t size);
 
 /* ---- streams: a run of stored bytes, read once from front to back ---------------------------- */
 
 typedef enum io_encoding {
     IO_RAW,
-    IO_DEFLATE, /* gzip or zlib, told apart by content; gzip members may follow one another */
-    IO_BZIP2,   /* streams may follow one another; UNSUPPORTED in a build without libbz2 */
+    IO_DEFLATE, /* gzip or zlib, by the first bytes; several gzip members may follow one another */
+    IO_BZIP2,   /* several streams may follow one another; UNSUPPORTED in a build without libbz2 */
 } io_encoding;
 
 typedef struct io_stream {
     const io_file *file;
     io_encoding encoding;
-    uint64_t offset;       /* next stored byte to take */
-    uint64_t left;         /* bytes still to come out */
+    uint64_t offset;       /* of the next stored byte to read */
+    uint64_t left;         /* bytes of output still to come */
     io_progress *progress; /* may be NULL */
     z_stream inflater;
-    void *bunzipper; /* a bz_stream; its input is inflater's, too */
-    uint8_t *input;  /* stored bytes on their way into inflater */
+    void *bunzipper; /* a bz_stream; it shares inflater's input */
+    uint8_t *input;  /* buffer of stored bytes for inflater */
     bool ended;      /* inflater reached the end of its last member */
 } io_stream;
 
-/* Starts at a stored offset; size is what will come out altogether. Nothing is allocated by size.
- * Errors: FILE_FORMAT when the file cannot hold that much. On failure there is nothing to close. */
+/* Opens a stream that starts at a stored offset. On failure there is nothing to close.
+ * size  bytes of output in all; no memory is allocated by it
+ * Errors: FILE_FORMAT if the file cannot hold that much. */
 TML_MUST_CHECK tml_status tml_io_stream_open(const io_file *file, uint64_t offset,
                                              io_encoding encoding, uint64_t size,
                                              io_progress *progress, io_stream *out);
-/* The next size bytes, all of them; out NULL: skips them. Errors: FILE_FORMAT, FILE_ACCESS,
- * CANCELLED. */
+/* Reads the next size bytes, all of them, or skips them if out is NULL.
+ * Errors: FILE_FORMAT, FILE_ACCESS, CANCELLED. */
 TML_MUST_CHECK tml_status tml_io_stream_read(io_stream *stream, void *out, uint64_t size);
-/* Skips what is left, and in compressed data everything up to their end, which checks their
- * checksum. *has_more: compressed data went on after size bytes. Errors: as tml_io_stream_read. */
+/* Skips the rest of the stream. Compressed data are inflated to their end, which checks their
+ * checksum.
+ * *has_more  receives whether the compressed data had more than size bytes
+ * Errors: as tml_io_stream_read. */
 TML_MUST_CHECK tml_status tml_io_stream_finish(io_stream *stream, bool *has_more);
 void tml_io_stream_close(io_stream *stream);
 
-/* Inflates a block of zlib, which must hold exactly out_size bytes. Errors: FILE_FORMAT,
- * OUT_OF_MEMORY. */
+/* Inflates a block of zlib, which must hold exactly out_size bytes.
+ * Errors: FILE_FORMAT, OUT_OF_MEMORY; UNSUPPORTED from 4 GiB on. */
 TML_MUST_CHECK tml_status tml_io_inflate(const io_file *file, const void *data, uint64_t size,
                                          void *out, uint64_t out_size);
 
@@ -237,10 +245,10 @@ void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_en
 
 /* ---- coordinates ----------------------------------------------------------------------------- */
 
-/* The origin for coordinates within a box that are stored as floats relative to it: 0 where floats
- * near the coordinates are fine enough for the shape; otherwise the middle of the box, rounded to
- * the extent's order of magnitude, so that people can read it and others can repeat it.
- * is_inexact: some coordinate of the file is no float, and would be rounded without an origin. */
+/* Chooses the origin for the coordinates in a box, which are stored as floats relative to it: 0 if
+ * the floats near the coordinates are fine enough for the shape; otherwise the middle of the box,
+ * rounded to the extent's order of magnitude, so that people can read it and others can repeat it.
+ * is_inexact  some coordinate of the file is not a float and would be rounded if the origin is 0 */
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
                           double origin[3]);
 
@@ -256,23 +264,23 @@ typedef struct io_span {
 /* A position in a text. Start with {data, data + size, 1}. */
 typedef struct io_text {
     const char *at, *end;
-    uint64_t line; /* line number at that position, from 1, for messages */
+    uint64_t line; /* number of that line, from 1, for messages */
 } io_text;
 
-/* The next line without its end ("\n" or "\r\n"); false at the end of the text. */
+/* Gets the next line without its end ("\n" or "\r\n"). Returns false at the end of the text. */
 bool tml_io_line(io_text *text, io_span *line);
-/* The same for files that are text from end to end: "\r" alone ends a line, too, as on old Macs. */
+/* tml_io_line for files that are all text: a single "\r" ends a line, too, as on old Macs. */
 bool tml_io_any_line(io_text *text, io_span *line);
-/* The next run of characters that are not blank (space, \t \n \v \f \r); false when there is none
- * left. Read one line's words by making an io_text of the line's span. */
+/* Gets the next run of characters that are not blank (space, \t \n \v \f \r). Returns false if none
+ * is left. To read the words of one line, make an io_text of the line's span. */
 bool tml_io_word(io_text *text, io_span *word);
 /* The span without blanks at either end. */
 io_span tml_io_trim(io_span span);
 bool tml_io_is(io_span span, const char *word);          /* equal */
 bool tml_io_is_any_case(io_span span, const char *word); /* equal, ASCII letters of either case */
 bool tml_io_starts_with(io_span span, const char *prefix);
-const char *tml_io_find(io_span span, const char *word); /* where it stands first; NULL: nowhere */
-/* Copies into a NUL-terminated string of size bytes, cut where it does not fit. */
+const char *tml_io_find(io_span span, const char *word); /* its first place; NULL: none */
+/* Copies a span to a NUL-terminated string of at most size bytes with the NUL; the rest is cut. */
 void tml_io_copy(char *out, size_t size, io_span span);
 static inline io_text io_text_of(io_span span)
 {
@@ -280,19 +288,19 @@ static inline io_text io_text_of(io_span span)
     return (io_text){start, start + span.size, 1};
 }
 
-/* Numbers: the whole span must be one, without blanks. Decimal only; integers with an optional
- * sign (u64: no minus) within their range; reals as C writes them, also nan, inf, infinity in any
- * case, nan(ind) and 1.#IND as Windows writes them, correctly rounded (the nearest double). False
- * leaves *out alone. */
+/* Parses a number, which must be the whole span, without blanks. False leaves *out alone.
+ * u64, i64  decimal, with an optional sign (u64: no minus), within their range
+ * f64  decimal, as C writes it; also nan, inf, infinity in any case, and nan(ind) and 1.#IND as
+ *      Windows writes them; correctly rounded to the nearest double */
 bool tml_io_parse_u64(io_span span, uint64_t *out);
 bool tml_io_parse_i64(io_span span, int64_t *out);
 bool tml_io_parse_f64(io_span span, double *out);
-/* Shortest text that reads back as the same number, NUL-terminated; returns its length. For
- * headers; number_format.h is for many numbers. */
+/* Writes the shortest text that reads back as the same number, NUL-terminated. Returns its length.
+ * For headers; number_format.h is for many numbers. */
 enum { IO_NUMBER_SIZE = 32 };
 size_t tml_io_format_f64(char out[IO_NUMBER_SIZE], double value);
 
-/* The number of a scalar type at an address of any alignment. */
+/* Reads a number of a scalar type from an address of any alignment. */
 double tml_io_number(const void *at, tml_type type, bool big_endian);
 
 typedef enum io_number_form {
@@ -301,8 +309,8 @@ typedef enum io_number_form {
     IO_NUMBERS_BIG_ENDIAN
 } io_number_form;
 
-/* Takes the next number of a file that holds text or binary values; false at the end of the data,
- * or at a word that is no number. */
+/* Reads the next number of a file's text or binary values. Returns false at the end of the data, or
+ * at a word that is not a number. */
 bool tml_io_next_number(io_text *text, io_number_form encoding, tml_type type, double *out);
 
 /* ---- stand-ins: stand_in.c ------------------------------------------------------------------- */
@@ -310,83 +318,85 @@ bool tml_io_next_number(io_text *text, io_number_form encoding, tml_type type, d
 /* Refuses a file that is a pointer of Git LFS or git-annex, a web page or a server's message.
  * Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_io_check_stand_in(const io_file *file);
-/* Is it a pointer of Git LFS or git-annex? */
+/* Returns whether the file is a pointer of Git LFS or git-annex. */
 bool tml_io_is_pointer(io_span head);
 
 /* ---- output files ---------------------------------------------------------------------------- */
 
-/* A file that is being written: under another name beside the target, and renamed by tml_io_finish.
- * The first failure is kept and later writes do nothing, so a series of writes needs one check at
- * its end; long loops should check to stop early. */
+/* A file that is being written, under another name beside the target; tml_io_finish renames it.
+ * After the first failure, which is kept, writes do nothing: a series of writes needs one check at
+ * its end. Long loops should check earlier, to stop early. */
 typedef struct io_writer {
     tml_context *tml;
     const char *call;
-    uint64_t written;        /* bytes that the caller has passed so far */
-    uint64_t expected;       /* bytes that the whole file needs, for messages; 0: unknown */
+    uint64_t written;        /* bytes that the caller has written so far */
+    uint64_t expected;       /* bytes of the whole file, for messages; 0: unknown */
     tml_status status;       /* of the first failure */
     int fd;                  /* -1: none */
     uint8_t *buffer;         /* IO_WRITER_BUFFER bytes */
-    size_t used;             /* bytes of buffer */
-    io_progress progress;    /* reports when expected is known */
-    const tml_team *team;    /* processes that write this file together; NULL: this one alone */
+    size_t used;             /* bytes in buffer */
+    io_progress progress;    /* reports if expected is known */
+    const tml_team *team;    /* processes that write this file together; NULL: only this one */
     char path[IO_PATH_SIZE]; /* as the caller gave it, for messages */
     char target[IO_PATH_SIZE];
     char
-        temporary[IO_PATH_SIZE]; /* empty: target is no regular file (a device), written directly */
+        temporary[IO_PATH_SIZE]; /* empty: target is a device, which is written directly */
 } io_writer;
 
 enum { IO_WRITER_BUFFER = 1 << 20 };
 
-/* Errors: FILE_ACCESS, OUT_OF_MEMORY. On failure there is nothing to finish. */
+/* Creates a writer. On failure there is nothing to finish.
+ * Errors: FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_io_create(tml_context *tml, const char *call, const char *path,
                                         uint64_t expected, io_writer *out);
-/* The same, called by all processes of a team, for one file. expected must be its final size. */
+/* The same for one file that all processes of a team write; all of them call it.
+ * expected  the final size of the file, in bytes */
 TML_MUST_CHECK tml_status tml_io_team_create(tml_context *tml, const char *call, const char *path,
                                              uint64_t expected, const tml_team *team,
                                              io_writer *out);
-/* Appends. In a team all processes pass the same bytes, which are written once. False after a
- * failure of this write or an earlier one, and when cancelled. */
+/* Appends bytes. In a team all processes pass the same bytes, which are written once.
+ * Returns: false after a failure of this write or an earlier one, and when cancelled. */
 bool tml_io_write(io_writer *writer, const void *data, size_t size);
-/* Appends text. Numbers with a point: use tml_io_format_f64, since printf follows the locale. */
+/* Appends text. For reals use tml_io_format_f64, since printf follows the locale. */
 bool tml_io_print(io_writer *writer, const char *format, ...) TML_FORMAT(2, 3);
-/* Appends a text file's string. */
+/* Appends a string without its NUL. */
 static inline bool io_write_text(io_writer *writer, const char *text)
 {
     return tml_io_write(writer, text, strlen(text));
 }
-/* May rows be written out of order? To a regular file of a size that is known, by this process
- * alone. */
+/* Returns whether rows may be written out of order: only to a regular file of known size that this
+ * process writes alone. */
 static inline bool io_writes_rows(const io_writer *writer)
 {
     return writer->expected && writer->temporary[0] && !writer->team;
 }
-/* Makes offset the place of the next write, where io_writes_rows holds. */
+/* Makes offset the place of the next write. Requires io_writes_rows. */
 bool tml_io_seek(io_writer *writer, uint64_t offset);
-/* Is the file that path names, or would make, a regular one? */
+/* Returns whether path names a regular file or no file yet. */
 bool tml_io_is_regular(const char *path);
-/* Makes rows [first, first + count), of exactly row_size bytes each; several threads call it at
- * once. Returns their size in bytes. */
+/* Writes rows [first, first + count), of exactly row_size bytes each, to out. Several threads call
+ * it at once. Returns the size of the rows in bytes. */
 typedef size_t (*io_fill)(const void *user, uint64_t first, uint64_t count, uint8_t *out);
-/* Appends such rows, made and written by all threads. */
+/* Appends rows that all threads make with fill and write. */
 bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t row_size,
                        io_fill fill, const void *user);
-/* Completes the file, or removes it when a write failed or status is not TML_OK; returns the first
- * failure. Every created writer needs exactly one finish. */
+/* Completes the file, or removes it if a write failed or status is not TML_OK. Every created writer
+ * needs exactly one finish. Returns the first failure. */
 TML_MUST_CHECK tml_status tml_io_finish(io_writer *writer, tml_status status);
 
-/* The name of the format that a file has as one of a kind; NULL where it has none or cannot be
- * read: what tml_file_format asks. */
+/* The name of the file's format, if it is one of the readers of that kind, for tml_file_format.
+ * NULL: it is not, or it cannot be read. */
 const char *tml_volume_format_of(tml_context *tml, const char *path);
 const char *tml_points_format_of(tml_context *tml, const char *path);
 const char *tml_mesh_format_of_file(tml_context *tml, const char *path);
 const char *tml_picture_format_of(tml_context *tml, const char *path);
 const char *tml_volume_index_format_of(tml_context *tml, const char *path);
 
-/* Makes positions small that are far from 0: subtracts a centre from them and adds it to origin.
- * A coordinate is only moved where that is exact, so positions + origin stays the same.
- * positions  count x 3, changed in place; those that are not finite stay
+/* Moves positions that are far from 0 near to it: subtracts a centre from them and adds the centre
+ * to origin. A coordinate is moved only where that is exact, so positions + origin stays the same.
+ * positions  count x 3, changed in place; coordinates that are not finite stay
  * origin     3 numbers, changed
- * Returns: true where something moved. */
+ * Returns: true if something moved. */
 bool tml_positions_recenter(float *positions, uint64_t count, double origin[3]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Numbers as they lie in files: of either byte order, of any scalar type, as text or binary. */
+/* Numbers as files store them: of either byte order, of any scalar type, as text or binary. */
 #include "io/io_internal.h"
 
 void tml_io_to_host(void *data, size_t element_size, uint64_t count, bool big_endian)

@@ -1,4 +1,4 @@
-/* Opening files, blocks of memory that stand for one, and what lies beside a header. */
+/* Opens files, blocks of memory that stand for files, and the data file that a header names. */
 #include <errno.h>
 
 #include "io/io_internal.h"
@@ -44,7 +44,7 @@ void tml_io_open_memory(tml_context *tml, const char *call, const char *name, co
     snprintf(out->path, sizeof out->path, "%s", name);
 }
 
-/* Does a relative name stay in its folder? */
+/* Returns whether a relative name stays in its folder. */
 static bool stays_inside(const char *name)
 {
     if (*name == '/' || *name == '\0')

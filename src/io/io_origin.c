@@ -1,4 +1,4 @@
-/* An origin for coordinates that are far from 0, as floats relative to which they keep their
+/* Chooses an origin for coordinates that are far from 0, so that floats relative to it keep the
  * shape. */
 #include <math.h>
 
@@ -6,8 +6,9 @@
 
 #include "io/io_internal.h"
 
-/* Coordinates that are floats lose nothing when they are stored, but what is computed from them
- * does: middles of edges, samples of a grid. Thirteen bits are left of a float at this ratio. */
+/* Largest coordinate / extent, above which float coordinates get an origin, too. Storing floats
+ * loses nothing, but values computed from them (edge midpoints, grid samples) are rounded; at this
+ * ratio 13 bits of a float are left for them. */
 static const double origin_ratio_of_floats = 1024.0;
 
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
@@ -24,7 +25,7 @@ void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_
         origin[axis] = 0.0;
 }
 
-/* Positions that have lost so many bits of their shape are worth an origin. */
+/* Distance from 0 / extent, above which positions have lost enough bits to be worth an origin. */
 static const double origin_ratio = 64.0;
 
 bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])
@@ -43,9 +44,9 @@ bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])
     }
     for (int axis = 0; axis < 3; axis++)
         extent = fmax(extent, upper[axis] - lower[axis]);
-    /* A whole number that floats hold, as far away as the positions are: as multiples of the
-     * same power of 2 the differences are exact, since they are smaller than what they come
-     * from. */
+    /* The centre is an integer that a float holds, about as far from 0 as the positions.
+     * Subtracting it is exact: both numbers are multiples of the same power of 2, and the
+     * difference is smaller than the position. */
     double centre[3];
     bool moves = false;
     for (int axis = 0; axis < 3; axis++) {

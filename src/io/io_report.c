@@ -1,11 +1,11 @@
-/* What readers say of a file, and the memory that they take for what it holds. */
+/* Error messages and warnings about a file, and memory for its contents. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdint.h>
 
 #include "io/io_internal.h"
 
-enum { MESSAGE_PATH = 200 }; /* most characters of a path in a message: its last ones */
+enum { MESSAGE_PATH = 200 }; /* a message shows at most the last 200 characters of a path */
 
 static tml_status io_report(tml_context *tml, const char *call, const char *path, tml_status status,
                             const char *format, va_list arguments)

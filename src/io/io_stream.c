@@ -1,5 +1,5 @@
-/* Streams that inflate gzip and zlib (Deutsch, Gailly: RFC 1950 to 1952. 1996) or bzip2; whole
- * files, and their heads. */
+/* Streams that inflate gzip and zlib (Deutsch, Gailly: RFC 1950 to 1952. 1996) or bzip2; reading
+ * whole files and the heads of files. */
 #include <inttypes.h>
 #include <stdatomic.h>
 
@@ -11,10 +11,10 @@
 
 enum {
     READ_CHUNK =
-        4 << 20, /* a thread's, between two looks at the cancel flag: about a millisecond */
-    READ_PIECE = 1 << 20, /* that a thread reads in one go */
+        4 << 20, /* per thread between two checks for cancellation: about 1 ms */
+    READ_PIECE = 1 << 20, /* that a thread reads in one call */
     READERS_MOST = 16,
-    STREAM_INPUT = 256 << 10, /* stored bytes taken at once for inflating */
+    STREAM_INPUT = 256 << 10, /* stored bytes read at once for inflating */
     STREAM_SKIP = 64 << 10,   /* buffer for inflated bytes that are skipped */
     BZIP2_RATIO = 1 << 20,    /* at best, about 45 bytes of a block make 45,899,235 */
     DEFLATE_RATIO = 1032,     /* at best, 2 bits of Deflate expand to 258 bytes */
@@ -55,7 +55,8 @@ static void read_piece(void *argument, uint32_t piece)
         atomic_store_explicit(&job->has_failed, true, memory_order_relaxed);
 }
 
-/* tml_io_read by all threads. What is wrong is found and said by one. */
+/* tml_io_read by all threads. If a thread fails, one tml_io_read repeats the read and reports the
+ * error. */
 static tml_status read_in_parallel(const io_file *file, uint64_t offset, void *out, size_t size)
 {
     read_job job = {.file = file, .offset = offset, .out = out, .size = size};
@@ -65,8 +66,8 @@ static tml_status read_in_parallel(const io_file *file, uint64_t offset, void *o
     return atomic_load(&job.has_failed) ? tml_io_read(file, offset, out, size) : TML_OK;
 }
 
-/* zlib allocates through the context's allocator. Freeing needs the size, which is stored in front
- * of the block. */
+/* zlib allocates through the context's allocator. tml_free needs the size, so the size is stored in
+ * front of the block. */
 enum { ZLIB_PREFIX = 64 };
 
 static voidpf zlib_alloc(voidpf opaque, uInt items, uInt item_size)
@@ -188,8 +189,8 @@ void tml_io_stream_close(io_stream *stream)
     stream->input = NULL;
 }
 
-/* Moves the input that zlib has not consumed to the front of the buffer and reads more behind
- * it. */
+/* Moves the input that zlib has not consumed to the front of the buffer and fills the rest from the
+ * file. */
 static tml_status refill(io_stream *stream)
 {
     z_stream *z = &stream->inflater;
@@ -208,7 +209,7 @@ static tml_status refill(io_stream *stream)
 }
 
 #ifdef TML_BZIP2
-/* As inflate_some. */
+/* inflate_some for bzip2. */
 static tml_status bunzip_some(io_stream *stream, void *out, size_t size, size_t *made)
 {
     bz_stream *bz = stream->bunzipper;
@@ -251,8 +252,9 @@ static tml_status bunzip_some(io_stream *stream, void *out, size_t size, size_t 
 }
 #endif
 
-/* Inflates until at least one byte came out or the last gzip member ended. *made: bytes that came
- * out. What follows the last member (padding, which gzip allows) is ignored. */
+/* Inflates until there is at least one byte of output or the last gzip member has ended. Bytes
+ * after the last member (padding, which gzip allows) are ignored.
+ * *made  receives the number of bytes in out */
 static tml_status inflate_some(io_stream *stream, void *out, size_t size, size_t *made)
 {
     z_stream *z = &stream->inflater;
@@ -409,7 +411,7 @@ tml_status tml_io_read_head(const io_file *file, size_t limit, io_block *out)
         }
     }
     tml_io_stream_close(&stream);
-    /* A block exactly as large as its contents, so that a sanitizer sees the first byte past it. */
+    /* Shrinks the block to its contents, so that a sanitizer detects a read past them. */
     if (status == TML_OK && filled < head.size) {
         out->data = tml_io_alloc(file, filled);
         out->size = out->data ? filled : 0;

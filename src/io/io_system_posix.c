@@ -1,4 +1,4 @@
-/* The system behind trommel-io on Linux and macOS. */
+/* io_system.h for Linux and macOS. */
 #include "io/io_system.h"
 
 #include <dirent.h>
@@ -101,7 +101,7 @@ int tml_io_file_create(const char *path)
     return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Unlinked at once: however the process ends, nothing is left. */
+/* The name is removed at once, so nothing is left however the process ends. */
 int tml_io_file_create_spool(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -212,7 +212,7 @@ bool tml_io_map_prefetch(void *memory, size_t size)
 {
     (void)madvise(memory, size, MADV_WILLNEED); /* starts many disk reads at once */
 #ifdef MADV_POPULATE_READ
-    /* EINVAL: a kernel before 5.14, where the pages come as they are looked at. */
+    /* EINVAL: a kernel before 5.14, which reads each page when it is first accessed. */
     return madvise(memory, size, MADV_POPULATE_READ) == 0 || errno != EFAULT;
 #else
     return true;

@@ -1,6 +1,6 @@
-/* The system behind trommel-io in the package for JavaScript, which has no files: what is read lies
- * in memory (tml_io_open_memory), and what is written, in order as to a device and one at a time,
- * is handed over as memory. */
+/* io_system.h for the JavaScript package, which has no files. Input lies in memory
+ * (tml_io_open_memory). Output is written in order, as to a device, one file at a time, and is
+ * returned as memory. */
 #include "io/io_system.h"
 
 #include <emscripten.h>
@@ -27,7 +27,7 @@ void *tml_io_take_written(size_t *size)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* As exact as musl's strtod, which brings floats of 128 bits along. */
+/* As exact as musl's strtod, without the code for 128-bit floats that musl's links in. */
 EM_JS(double, io_js_number, (const char *text), { return Number(UTF8ToString(text)); })
 #pragma GCC diagnostic pop
 
@@ -54,7 +54,7 @@ int tml_io_file_open_device(const char *path)
 {
     size_t size;
     (void)path;
-    free(tml_io_take_written(&size)); /* of one that failed */
+    free(tml_io_take_written(&size)); /* of a write that failed */
     return 0;
 }
 
@@ -64,7 +64,7 @@ int64_t tml_io_file_write(int fd, const void *data, size_t size)
     if (size > written.room - written.size) {
         size_t room = written.room + written.room / 2 + size;
         uint8_t *larger =
-            room > written.room ? realloc(written.data, room) : NULL; /* or it wrapped */
+            room > written.room ? realloc(written.data, room) : NULL; /* NULL if room overflowed */
         if (!larger) {
             errno = ENOMEM;
             return -1;
@@ -83,7 +83,7 @@ bool tml_io_file_close(int fd)
     return true;
 }
 
-/* ---- what there is none of ------------------------------------------------------------------- */
+/* ---- functions that need files: they fail ---------------------------------------------------- */
 
 bool tml_io_path_is_readable(const char *path)
 {

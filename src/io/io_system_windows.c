@@ -1,4 +1,4 @@
-/* The system behind trommel-io on Windows, by MinGW-w64. */
+/* io_system.h for Windows, compiled by MinGW-w64. */
 #include "io/io_system.h"
 #include "io/io_windows_error.h"
 
@@ -13,12 +13,12 @@
 #include <sys/stat.h>
 #include <wchar.h>
 
-enum { NAME_SIZE = 4096 + 1024, IO_MOST = 1 << 30 }; /* bytes of one call */
+enum { NAME_SIZE = 4096 + 1024, IO_MOST = 1 << 30 }; /* IO_MOST: bytes per call */
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* MinGW's own strtod and printf are exact, and follow the locale; Microsoft's with a locale are
- * neither. Decimal points have one character in each code page of Windows. */
+/* MinGW's own strtod and printf are exact but follow the locale; Microsoft's variants with a locale
+ * argument are not exact. In each code page of Windows the decimal point is one character. */
 bool tml_io_strtod(const char *text, double *out)
 {
     char copy[1024];
@@ -70,7 +70,7 @@ bool tml_io_path_is_readable(const char *path)
     return widen(path, name) && _waccess(name, 4) == 0;
 }
 
-/* Separators become slashes, which Windows takes too. */
+/* Backslashes become slashes, which Windows accepts, too. */
 bool tml_io_path_resolve(const char *path, char *out, size_t size)
 {
     wchar_t name[NAME_SIZE], full[NAME_SIZE];
@@ -126,7 +126,7 @@ static int open_wide(const char *path, int flags)
                              : -1;
 }
 
-/* A folder cannot be opened as a file: its name is EACCES. */
+/* For a folder, errno is EACCES. */
 int tml_io_file_open(const char *path)
 {
     return open_wide(path, _O_RDONLY | _O_RANDOM);
@@ -163,7 +163,7 @@ io_kind tml_io_file_kind(int fd, uint64_t *size)
                                                   : IO_KIND_OTHER;
 }
 
-/* A new file inherits the rights of its folder, as the old one did. */
+/* Does nothing: a new file inherits the rights of its folder, as the old one did. */
 void tml_io_file_copy_rights(int fd, const char *path)
 {
     (void)fd;
@@ -238,7 +238,7 @@ void *tml_io_map(int fd, uint64_t offset, size_t size, bool is_written)
     if (!memory)
         errno = windows_error();
     if (mapping)
-        CloseHandle(mapping); /* the view keeps it */
+        CloseHandle(mapping); /* the view keeps the mapping alive */
     return memory;
 }
 
@@ -254,7 +254,7 @@ void tml_io_map_in_order(void *memory, size_t size)
     (void)size;
 }
 
-/* Unlocking pages that are not locked takes them out of the working set. */
+/* Unlocking pages that are not locked removes them from the working set. */
 void tml_io_map_release(void *memory, size_t size)
 {
     VirtualUnlock(memory, size);
@@ -262,7 +262,7 @@ void tml_io_map_release(void *memory, size_t size)
 
 bool tml_io_map_prefetch(void *memory, size_t size)
 {
-    (void)memory; /* the pages come as they are looked at */
+    (void)memory; /* the system reads each page when it is first accessed */
     (void)size;
     return true;
 }

@@ -1,8 +1,9 @@
-/* Text without a locale and without a terminator: lines, words, numbers.
+/* Text that is independent of the locale and needs no terminator: lines, words, numbers.
  *
- * Reals: up to 2^53 and 10^22 both factors are exact doubles, so one multiplication or division
- * rounds correctly (Clinger: How to Read Floating Point Numbers Accurately. 1990); that covers
- * nearly all numbers in files. The rest goes to the C library under its "C" locale. */
+ * Reals: with a mantissa to 2^53 and a power to 10^22, both factors are exact doubles, so one
+ * multiplication or division rounds correctly (Clinger: How to Read Floating Point Numbers
+ * Accurately. 1990). That covers nearly all numbers in files. The C library parses the others under
+ * its "C" locale. */
 #include <stdlib.h>
 
 #include "io/io_internal.h"
@@ -152,8 +153,8 @@ static bool is_nan_word(io_span word)
             (word.size > 4 && word.text[3] == '(' && word.text[word.size - 1] == ')'));
 }
 
-/* What Windows writes after "1.": "#INF", "#IND", "#QNAN", "#SNAN", perhaps with zeros behind, or
- * rounded as if they were digits: "#J", "#R". */
+/* Returns whether the word is one that Windows writes after "1.": "#INF", "#IND", "#QNAN", "#SNAN",
+ * perhaps with zeros after it, or rounded as if its letters were digits: "#J", "#R". */
 static bool is_windows_word(io_span word, bool *is_nan)
 {
     static const char *const names[] = {"#INF", "#J", "#IND", "#R", "#QNAN", "#SNAN"};
@@ -167,7 +168,8 @@ static bool is_windows_word(io_span word, bool *is_nan)
     return false;
 }
 
-/* The rare number that two exact factors cannot make: too many digits, or a large exponent. */
+/* Parses the rare numbers that are no product of two exact factors: too many digits, or a large
+ * exponent. */
 static bool parse_f64_slowly(io_span span, double *out)
 {
     char copy[1024]; /* no double needs more than 767 digits */
@@ -181,7 +183,7 @@ static bool parse_f64_slowly(io_span span, double *out)
     return true;
 }
 
-/* Is the word, after digits or none and perhaps a point, one for infinity or NaN? */
+/* Returns whether word is infinity or NaN. has_digits, has_point: what stood before the word. */
 static bool is_no_number(io_span word, bool has_digits, bool has_point, bool *is_nan)
 {
     if (has_digits)
@@ -200,7 +202,7 @@ bool tml_io_parse_f64(io_span span, double *out)
     bool negative = at < end && *at == '-';
     at += at < end && (*at == '-' || *at == '+');
 
-    /* The value is mantissa * 10^exponent; digits past the 18th only count. */
+    /* The value is mantissa * 10^exponent. Digits after the 18th are only counted. */
     const int digits_max = 18;
     uint64_t mantissa = 0;
     int64_t exponent = 0, written = 0;

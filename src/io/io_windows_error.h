@@ -1,4 +1,4 @@
-/* What a call of Windows failed of, for trommel-io and the command. */
+/* Windows error codes as errno, for trommel-io and the command. */
 #ifndef TML_IO_WINDOWS_ERROR_H
 #define TML_IO_WINDOWS_ERROR_H
 
@@ -6,7 +6,7 @@
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
-/* The errno of the last call to the system. */
+/* Converts GetLastError() to an errno. */
 static inline int windows_error(void)
 {
     switch (GetLastError()) {

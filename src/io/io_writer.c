@@ -1,6 +1,6 @@
-/* Output files: written under another name beside the target, renamed when complete, removed on
- * failure. There is no fsync: a crash of the program leaves the old file or the new one; after a
- * crash of the machine that depends on the file system. */
+/* Output files. A file is written under another name beside the target, renamed when it is
+ * complete, and removed on failure. There is no fsync: a crash of the program leaves the old file
+ * or the new one; after a crash of the machine, the result depends on the file system. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,9 +10,9 @@
 #include "io/io_system.h"
 
 enum { TEMPORARY_TRIES = 100, NAME_SHOWN = 200, ROWS_PIECE = 256 << 10 };
-enum { WRITERS_MOST = 4 }; /* of one file: the system takes them one after the other */
+enum { WRITERS_MOST = 4 }; /* per file: the system serialises their writes */
 
-/* The first failure stays: later ones follow from it. */
+/* Keeps only the first failure: later ones follow from it. */
 static bool writer_fail(io_writer *writer, tml_status status, const char *what, int error)
 {
     if (writer->status != TML_OK)
@@ -33,7 +33,7 @@ static bool writer_fail(io_writer *writer, tml_status status, const char *what, 
     return false;
 }
 
-/* Opens a file of a new name in target's folder. */
+/* Creates a file with a new name in the target's folder. */
 static int create_temporary(io_writer *writer)
 {
     const char *slash = strrchr(writer->target, '/');
@@ -61,7 +61,7 @@ tml_status tml_io_create(tml_context *tml, const char *call, const char *path, u
         return tml_error(tml, TML_ERROR_FILE_ACCESS, "%s: path is %s", call,
                          path ? "longer than 4095 bytes" : "NULL; pass a file's name");
     snprintf(out->path, sizeof out->path, "%s", path);
-    /* A link stays a link: what it points to is replaced. */
+    /* A link stays a link: the file that it points to is replaced. */
     if (!tml_io_path_resolve(path, out->target, sizeof out->target))
         snprintf(out->target, sizeof out->target, "%s", path);
 
@@ -97,8 +97,8 @@ tml_status tml_io_team_create(tml_context *tml, const char *call, const char *pa
         status = tml_io_create(tml, call, path, expected, out);
         if (status != TML_OK)
             return status;
-        /* Reserves all disk space at once: a full disk is reported before the work of writing, and
-         * by the process that knows how much is needed. */
+        /* Reserves all disk space first, so that a full disk is reported before anything is
+         * written, by the process that knows the whole size. */
         if (!out->temporary[0])
             writer_fail(out, TML_ERROR_UNSUPPORTED,
                         "is no regular file, which several processes need", 0);
@@ -138,7 +138,7 @@ static bool flush(io_writer *writer)
     return writer_put(writer, writer->buffer, used);
 }
 
-/* Writes bytes that all processes of a team pass alike: rank 0 writes them. */
+/* Writes bytes that are the same in all processes of a team: rank 0 writes them. */
 static bool put_once(io_writer *writer, const void *data, size_t size)
 {
     const tml_team *team = writer->team;
@@ -202,9 +202,9 @@ typedef struct rows_job {
     uint64_t first, end; /* rows */
     size_t row_size;
     uint64_t offset;  /* of the first row in the file */
-    uint8_t *buffers; /* ROWS_PIECE bytes a worker */
+    uint8_t *buffers; /* ROWS_PIECE bytes per worker */
     _Atomic uint64_t next;
-    _Atomic int error; /* errno of a piece that could not be written */
+    _Atomic int error; /* errno of a failed write */
 } rows_job;
 
 static bool put_at(int fd, const uint8_t *data, size_t size, uint64_t offset)
@@ -284,7 +284,7 @@ tml_status tml_io_finish(io_writer *writer, tml_status status)
         finish_team(writer);
     else if (status == TML_OK && writer->status == TML_OK)
         flush(writer);
-    if (writer->fd < 0) /* in a team, rank 0 has the file */
+    if (writer->fd < 0) /* in a team only rank 0 has the file */
         return status != TML_OK ? status : writer->status;
     if (!tml_io_file_close(writer->fd) && status == TML_OK)
         writer_fail(writer, TML_ERROR_FILE_ACCESS, "cannot be written", errno);
