@@ -5,7 +5,7 @@
  * - a read is complete or an error: data that are read in part are never used;
  * - memory for contents is allocated only after the file was seen to hold them;
  * - a message starts with the call and the file; the function that finds the fault writes it
- * once. */
+ *   once. */
 #ifndef TML_IO_INTERNAL_H
 #define TML_IO_INTERNAL_H
 
@@ -24,7 +24,7 @@ static inline uint32_t io_concurrency(const tml_context *tml)
     return info.concurrency;
 }
 
-/* Linux's limit: the system opens no longer path. */
+/* Linux's limit on the length of a path. */
 enum { IO_PATH_SIZE = 4096 };
 
 /* ---- input files ----------------------------------------------------------------------------- */

@@ -1,12 +1,14 @@
 /* Writes binary glTF 2.0 (Khronos: glTF 2.0 Specification. 2021): a header, a JSON chunk that
- * describes the buffer, and the buffer as a second chunk. One mesh of triangles with a double-sided
- * default material. glTF has floats alone, so the origin is the node's translation, and the format
- * is y-up, so a node of other meshes has a matrix: its numbers are 0, 1 and -1, and a reader gets
- * back what was written, exactly, where a quaternion's square roots would be rounded. The format
- * holds 4 GiB, and knows no mesh without triangles: an empty mesh is a scene with an empty node.
+ * describes the buffer, and the buffer as a second chunk. There is one mesh of triangles with a
+ * double-sided default material.
+ * - glTF has only floats, so the origin is the node's translation.
+ * - glTF is y-up, so a mesh with another up axis has a node with a matrix. Its elements are 0, 1
+ *   and -1 and read back exactly; a quaternion's square roots would be rounded.
+ * - A file is smaller than 4 GiB. glTF has no mesh without triangles: an empty one is an empty
+ *   node.
  *
- * The numbers of the positions' box, which comes before them, are filled up with blanks: the file
- * can be written as the mesh is made, and the box afterwards. */
+ * The JSON precedes the positions and holds their box. Its numbers are padded with blanks to a
+ * fixed length, so the file can be written while the mesh is made, and the box afterwards. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_format.h"
@@ -20,29 +22,29 @@
 
 enum {
     GLB_CHUNK_HEADER = 8,
-    GLB_START = 12 + GLB_CHUNK_HEADER, /* the file's header, and that of the JSON */
+    GLB_START = 12 + GLB_CHUNK_HEADER, /* the header of the file and of the JSON chunk */
     GLB_JSON_MAX = 4096 + TML_MESH_MAX_ATTRIBUTES * 512,
     GLB_TEXT_MAX = 512,
     GLB_VIEWS_MAX = 4 + TML_MESH_MAX_ATTRIBUTES,
-    /* Numbers that glTF writes down. */
+    /* glTF's constants. */
     GLTF_FLOAT = 5126,
     GLTF_UNSIGNED_INT = 5125,
     GLTF_ARRAY_BUFFER = 34962,
     GLTF_ELEMENT_ARRAY_BUFFER = 34963,
 };
 
-/* A stretch of the buffer, with the accessor that makes an array of it. All rows are of 4-byte
- * scalars, so each view begins aligned. */
+/* A range of the buffer and the accessor that makes an array of it. All rows consist of 4-byte
+ * scalars, so each view is aligned. */
 typedef struct glb_view {
     mesh_rows kind;
     uint64_t rows;
     size_t row_size;
     mesh_fill fill;
     const char *type;
-    uint64_t count; /* of that type */
+    uint64_t count; /* of elements of that type */
     int component;
     int target;
-    uint32_t attribute; /* whose rows they are, if fill is fill_attribute */
+    uint32_t attribute; /* the attribute that fill_attribute writes */
 } glb_view;
 
 typedef struct glb_file {
@@ -58,7 +60,7 @@ static size_t fill_indices(const tml_mesh *mesh, uint64_t first, uint64_t count,
     return 12 * count;
 }
 
-/* "name":[a,b,c]; printf would follow the locale. */
+/* Adds "name":[a,b,c]. printf would follow the locale. */
 static void add_floats(glb_file *file, const char *name, const float values[3])
 {
     tml_layout_print(file->layout, ",\"%s\":[", name);
@@ -71,7 +73,7 @@ static void add_floats(glb_file *file, const char *name, const float values[3])
     tml_layout_print(file->layout, "]");
 }
 
-/* A JSON string of the mesh's comment. */
+/* Adds the mesh's comment as a JSON string. */
 static void add_comment(glb_file *file, const char *comment)
 {
     char line[GLB_TEXT_MAX / 2], escaped[GLB_TEXT_MAX];
@@ -97,8 +99,8 @@ static void add_f64s(glb_file *file, const char *begin, const double values[], i
     tml_layout_print(file->layout, "]");
 }
 
-/* The rotation that makes up the y axis: that of the file is, with its sign, the one of ours that
- * is named. */
+/* Adds the origin and the rotation to y-up: axis i of the file is the mesh's axis[i] times
+ * sign[i]. */
 static void add_place(glb_file *file, const tml_mesh *mesh)
 {
     static const struct {
@@ -108,7 +110,7 @@ static void add_place(glb_file *file, const tml_mesh *mesh)
         [TML_UP_Y] = {{0, 1, 2}, {1, 1, 1}},        [TML_UP_X] = {{1, 0, 2}, {-1, 1, 1}},
         [TML_UP_MINUS_Z] = {{0, 2, 1}, {1, -1, 1}}, [TML_UP_MINUS_Y] = {{0, 1, 2}, {1, -1, -1}},
         [TML_UP_MINUS_X] = {{1, 0, 2}, {1, -1, 1}}};
-    double matrix[16] = {[15] = 1}; /* columns */
+    double matrix[16] = {[15] = 1}; /* by columns */
     for (int i = 0; i < 3; i++) {
         int axis = turns[mesh->up].axis[i], sign = turns[mesh->up].sign[i];
         matrix[4 * axis + i] = sign;
@@ -129,21 +131,21 @@ static void add_node(glb_file *file, const tml_mesh *mesh)
     tml_layout_print(file->layout, "}]");
 }
 
-/* Adds a view, and names its accessor, which has the same number, in the JSON. */
+/* Adds a view, and adds its accessor to the JSON. The accessor has the view's number. */
 static void add_view(glb_file *file, const char *json_name, const glb_view *view)
 {
     tml_layout_print(file->layout, "\"%s\":%u", json_name, file->view_count);
     file->views[file->view_count++] = *view;
 }
 
-/* Colours are linear in glTF. */
+/* Colours are decoded: glTF's are linear. */
 static size_t fill_attribute(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
     const tml_mesh_attribute *a = mesh->attributes;
     bool is_color = tml_mesh_is_color(a);
     for (uint64_t i = 0; i < count * a->components; i++) {
         float value = a->data[first * a->components + i];
-        if (is_color) /* NaN is 0; alpha is linear anyway */
+        if (is_color) /* NaN becomes 0; alpha is always linear */
             value = !(value > 0.0f) ? 0.0f : value < 1.0f ? value : 1.0f;
         if (is_color && i % a->components < 3)
             value = image_srgb_decode(value);
@@ -152,7 +154,7 @@ static size_t fill_attribute(const tml_mesh *mesh, uint64_t first, uint64_t coun
     return 4 * count * a->components;
 }
 
-/* COLOR_0, or "_" and the name in large letters, digits and "_". */
+/* A colour is COLOR_0. Other attributes are "_" and the name in capital letters, digits and "_". */
 static void add_attributes(glb_file *file, const tml_mesh *mesh, glb_view view)
 {
     static const char *const types[] = {"SCALAR", "VEC2", "VEC3", "VEC4"};
@@ -229,7 +231,7 @@ static uint64_t buffer_size(const tml_mesh *mesh)
     return mesh->vertex_count * row + (mesh->indices ? 12 * mesh->triangle_count : 0);
 }
 
-/* Describes the views' bytes. */
+/* Adds the descriptions of the buffer, its views and their accessors. */
 static void add_buffer(glb_file *file, const float lower[3], const float upper[3])
 {
     uint64_t size = 0;
@@ -249,7 +251,7 @@ static void add_buffer(glb_file *file, const float lower[3], const float upper[3
                          "%s{\"bufferView\":%u,\"componentType\":%d,\"count\":%" PRIu64
                          ",\"type\":\"%s\"",
                          i ? "," : "", i, view->component, view->count, view->type);
-        if (i == 0) { /* positions must tell their box */
+        if (i == 0) { /* glTF requires the box of positions */
             add_floats(file, "min", lower);
             add_floats(file, "max", upper);
         }

@@ -1,5 +1,6 @@
-/* Reads glTF 2.0 (Khronos: glTF 2.0 Specification. 2021), as one binary file or as JSON with its
- * buffers beside it or within it: the file's chunks, its scene and the placements of its nodes. */
+/* Reads glTF 2.0 (Khronos: glTF 2.0 Specification. 2021), binary or as JSON whose buffers are
+ * inside it or in files beside it. This file reads the chunks, the scene and the transforms of its
+ * nodes. */
 #include "io/meshes/gltf.h"
 
 #ifndef TML_GLTF
@@ -39,7 +40,7 @@ static gltf_place combine(const gltf_place *outer, const gltf_place *inner)
     return out;
 }
 
-/* Of a translation, a rotation (a quaternion) and a scale. */
+/* The transform of a translation, a rotation (a quaternion) and a scale. */
 static gltf_place place_of(const double t[3], const double q[4], const double s[3])
 {
     const double x = q[0], y = q[1], z = q[2], w = q[3];
@@ -55,7 +56,7 @@ static gltf_place place_of(const double t[3], const double q[4], const double s[
     return out;
 }
 
-/* A node's own matrix, or translation, rotation (a quaternion) and scale. */
+/* Gets a node's transform: its matrix, or its translation, rotation (a quaternion) and scale. */
 static tml_status get_place(const gltf_reader *reader, int node, gltf_place *out)
 {
     double matrix[16], t[3] = {0, 0, 0}, q[4] = {0, 0, 0, 1}, s[3] = {1, 1, 1};
@@ -78,7 +79,8 @@ static tml_status get_place(const gltf_reader *reader, int node, gltf_place *out
     return TML_OK;
 }
 
-/* The placements that EXT_mesh_gpu_instancing gives a node's mesh beside its own. */
+/* The transforms of a node's instances by EXT_mesh_gpu_instancing, applied before the node's
+ * own. */
 typedef struct gltf_instances {
     gltf_array t, q, s; /* data NULL: none */
     uint64_t count;
@@ -130,7 +132,7 @@ typedef struct gltf_visit {
     gltf_place place; /* of the parent */
 } gltf_visit;
 
-/* Pushes the nodes that an array names onto the stack. A node may be named once only. */
+/* Pushes the nodes of an array onto the stack. A node may be pushed only once. */
 static tml_status push_nodes(const gltf_reader *reader, int array, const gltf_place *place,
                              bool *is_seen, mesh_array *stack)
 {
@@ -191,8 +193,8 @@ static tml_status visit_nodes(gltf_reader *reader, bool *is_seen, mesh_array *st
     return status;
 }
 
-/* The nodes of the default scene, or of the first one. A file without scenes is a collection: each
- * node that is no other's child, or else each mesh. */
+/* Reads the nodes of the default scene, or of the first one. Without scenes, reads each node that
+ * is not another's child; without nodes, each mesh. */
 static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *stack)
 {
     uint64_t number;
@@ -207,7 +209,7 @@ static tml_status read_scene(gltf_reader *reader, bool *is_seen, mesh_array *sta
     for (uint64_t i = 0; i < reader->nodes.count && status == TML_OK; i++)
         status = push_nodes(reader, tml_gltf_member(reader, reader->nodes.tokens[i], "children"),
                             &identity, is_seen, stack);
-    stack->size = 0; /* this pass only marked the children */
+    stack->size = 0; /* this pass only marks the children */
     for (uint64_t i = 0; i < reader->nodes.count && status == TML_OK; i++) {
         const gltf_visit visit = {i, identity};
         if (!is_seen[i] && !tml_mesh_append(reader->sink, stack, &visit, sizeof visit))
@@ -253,7 +255,8 @@ static tml_status read_chunks(gltf_reader *reader, const uint8_t *data, size_t s
     return TML_OK;
 }
 
-/* Extensions that may be required: those that are applied here, and those that change no shape. */
+/* Returns whether a required extension can be ignored or is supported: this reader applies it, or
+ * it does not change shapes. */
 static bool is_known_extension(io_span name)
 {
     static const char *const applied[] = {"KHR_mesh_quantization", "EXT_mesh_gpu_instancing"};

@@ -1,4 +1,4 @@
-/* What the files that read glTF share. */
+/* Shared by the files that read glTF. */
 #ifndef TML_GLTF_H
 #define TML_GLTF_H
 
@@ -7,10 +7,10 @@
 #ifdef TML_GLTF
 #    define JSMN_STATIC
 #    define JSMN_STRICT
-#    define JSMN_PARENT_LINKS /* or deep nesting takes quadratic time */
+#    define JSMN_PARENT_LINKS /* without them, deep nesting takes quadratic time */
 #    include <jsmn.h>
 
-/* The elements of one of the root's arrays, as tokens. */
+/* The tokens of the elements of an array in the root object. */
 typedef struct gltf_list {
     int *tokens;
     uint64_t count;
@@ -19,7 +19,7 @@ typedef struct gltf_list {
 typedef struct gltf_buffer {
     const uint8_t *data;
     uint64_t size;
-    io_block owned; /* data's memory, when it is not the file's */
+    io_block owned; /* memory of data, if it is not the file's */
     bool is_loaded;
 } gltf_buffer;
 
@@ -30,35 +30,35 @@ typedef struct gltf_reader {
     jsmntok_t *tokens;
     int token_count;
     gltf_list accessors, views, buffers, nodes, meshes, scenes;
-    gltf_buffer *loaded;      /* one for each of buffers */
-    struct gltf_dense *dense; /* accessors that were put together, to be freed */
-    uint64_t placed;          /* primitives */
-    uint64_t skins, morphs;   /* meshes whose shape would be changed by them */
-    uint64_t color_count;     /* vertices that the property of colours has so far */
-    uint32_t color;           /* the property, once color_components is not 0 */
+    gltf_buffer *loaded;      /* one per element of buffers */
+    struct gltf_dense *dense; /* accessors in memory of their own, to be freed */
+    uint64_t placed;          /* primitives read so far */
+    uint64_t skins, morphs;   /* meshes that have a skin or morph targets, which are ignored */
+    uint64_t color_count;     /* vertices that have a colour so far */
+    uint32_t color;           /* the colour's property, if color_components is not 0 */
     uint64_t color_components;
     uint64_t with_values;
-    uint64_t left_out; /* attributes that a mesh has no room for */
+    uint64_t left_out; /* attributes for which a mesh has no room */
 } gltf_reader;
 
 /* ---- gltf_json.c ----------------------------------------------------------------------------- */
 
 tml_status tml_gltf_tokenize(gltf_reader *reader);
 io_span tml_gltf_text(const gltf_reader *reader, int token);
-/* Fails with what is wrong at a token, or with -1 of the whole. */
+/* Records an error at a token, or at the JSON as a whole if token is -1. Returns FILE_FORMAT. */
 tml_status tml_gltf_bad(const gltf_reader *reader, int token, const char *what);
-/* The token after this one and all tokens within it. */
+/* Returns the token after this one and all tokens inside it. */
 int tml_gltf_skip(const gltf_reader *reader, int token);
-/* The value of an object's member; -1: there is none, or this is no object. */
+/* Returns the value of an object's member; -1 if there is none or the token is not an object. */
 int tml_gltf_member(const gltf_reader *reader, int object, const char *name);
-/* A whole number from 0 to 2^53 of a member; fallback where there is none. */
+/* Gets a member that is an integer from 0 to 2^53; fallback if there is none. */
 tml_status tml_gltf_get_number(const gltf_reader *reader, int object, const char *name,
                                uint64_t fallback, uint64_t *out);
-/* count numbers of an array member; *is_there is false where there is none. */
+/* Gets a member that is an array of count numbers. *is_there receives whether there is one. */
 tml_status tml_gltf_get_numbers(const gltf_reader *reader, int object, const char *name, int count,
                                 double *out, bool *is_there);
 tml_status tml_gltf_make_list(gltf_reader *reader, const char *name, gltf_list *out);
-/* Element number of a list, which a member names. */
+/* Gets the token of a list's element. what names the kind of element in the error message. */
 tml_status tml_gltf_get_element(const gltf_reader *reader, const gltf_list *list, uint64_t number,
                                 const char *what, int *out);
 
@@ -73,7 +73,7 @@ enum {
     GLTF_REAL = 5126,
 };
 
-/* An accessor, checked: count rows of components numbers, all of them within the buffer. */
+/* A checked accessor: count rows of components numbers, all of them inside the buffer. */
 typedef struct gltf_array {
     const uint8_t *data;
     uint64_t count;
@@ -83,18 +83,18 @@ typedef struct gltf_array {
     bool is_normalized;
 } gltf_array;
 
-/* Finds accessor number, which must have as many components; 0: from 1 to 4. */
+/* Opens an accessor, which must have so many components; 0: any number from 1 to 4. */
 tml_status tml_gltf_open_array(gltf_reader *reader, uint64_t number, uint64_t components,
                                gltf_array *out);
-/* Integers that are normalised are fractions of their largest (the specification's section
- * 3.6.2.2). */
+/* Returns a number of an accessor. Normalised integers become fractions of their largest value
+ * (section 3.6.2.2 of the specification). */
 double tml_gltf_number(const gltf_array *array, uint64_t row, uint64_t component);
-/* Frees the buffers, and the arrays that were put together. */
+/* Frees the buffers and the accessors in memory of their own. */
 void tml_gltf_free_buffers(gltf_reader *reader);
 
 /* ---- gltf_mesh.c ----------------------------------------------------------------------------- */
 
-/* The placement of a mesh: the columns of a matrix, three numbers each, the last of them the
+/* The transform of a mesh: the columns of a matrix, three numbers each; the last is the
  * translation. */
 typedef struct gltf_place {
     double m[12];

@@ -1,19 +1,20 @@
-/* The buffers and accessors of glTF: their bytes, checked, as rows of numbers. */
+/* The buffers and accessors of glTF: loads and checks their bytes, and returns them as rows of
+ * numbers. */
 #include "io/meshes/gltf.h"
 
 #ifdef TML_GLTF
 #    include <math.h>
 #    include <stdlib.h>
 
-/* An accessor's elements, put together from what is sparse. */
+/* The elements of an accessor that is sparse or has no buffer view. */
 typedef struct gltf_dense {
     struct gltf_dense *next;
-    uint64_t size; /* of all of this */
+    uint64_t size; /* bytes of the whole struct */
     uint8_t bytes[];
 } gltf_dense;
 
-/* Elements of an accessor without a buffer view: they are 0, and no bytes show that there are so
- * many. */
+/* Limit on the elements of an accessor without a buffer view: its elements are 0, so the size of
+ * the file does not limit them. */
 enum { GLTF_ZEROS_MAX = 1 << 22 };
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -28,7 +29,7 @@ static int base64_digit(char c)
                                   : -1;
 }
 
-/* RFC 4648, with or without its padding. */
+/* Decodes base64 (RFC 4648), with or without padding. */
 static tml_status decode_base64(const gltf_reader *reader, io_span text, int token, io_block *out)
 {
     while (text.size > 0 && text.text[text.size - 1] == '=')
@@ -54,7 +55,7 @@ static tml_status decode_base64(const gltf_reader *reader, io_span text, int tok
     return TML_OK;
 }
 
-/* A relative reference as a file's name: %20 and the like are undone. */
+/* Converts a relative reference to a file's name: decodes %20 and the like. */
 static tml_status decode_name(const gltf_reader *reader, int token, char *out, size_t size)
 {
     io_span text = tml_gltf_text(reader, token);
@@ -96,7 +97,7 @@ static tml_status load_beside(const gltf_reader *reader, int token, io_block *ou
     return status;
 }
 
-/* The bytes of a buffer: the binary chunk, base64 within the JSON, or a file beside it. */
+/* Loads a buffer: the binary chunk, base64 in the JSON, or a file beside it. */
 static tml_status load_buffer(gltf_reader *reader, uint64_t number, gltf_buffer **out)
 {
     int object = -1;
@@ -171,8 +172,9 @@ double tml_gltf_number(const gltf_array *array, uint64_t row, uint64_t component
     }
 }
 
-/* The bytes of count rows of size bytes each from offset on in a buffer view, which object, a part
- * of that accessor, names. stride: the view's, or else rows without gaps. */
+/* Finds the bytes of count rows of size bytes each, which begin at offset in a buffer view.
+ * object    the accessor or the part of it that names the view
+ * *stride   receives the view's stride; size if the view has none */
 static tml_status open_view(gltf_reader *reader, int object, uint64_t accessor, uint64_t number,
                             uint64_t offset, uint64_t count, uint64_t size, uint64_t *stride,
                             const uint8_t **out)
@@ -204,7 +206,7 @@ static tml_status open_view(gltf_reader *reader, int object, uint64_t accessor, 
     return TML_OK;
 }
 
-/* Replaces elements of bytes by those that "sparse" lists with their numbers, which ascend. */
+/* Replaces elements by those that "sparse" lists with their numbers. */
 static tml_status apply_sparse(gltf_reader *reader, int sparse, uint64_t accessor,
                                const gltf_array *array, uint64_t size, uint8_t *bytes)
 {

@@ -1,5 +1,5 @@
-/* The JSON of glTF, which jsmn cuts into tokens. jsmn asks for no memory and calls nothing; every
- * number that a token holds is checked here before it is used. */
+/* The JSON of glTF, which jsmn splits into tokens. jsmn allocates no memory and calls no functions.
+ * Every number of a token is checked here before it is used. */
 #include "io/meshes/gltf.h"
 
 #ifdef TML_GLTF
@@ -38,7 +38,7 @@ int tml_gltf_member(const gltf_reader *reader, int object, const char *name)
             key + 1 < reader->token_count)
             return key + 1;
         if (t->type == JSMN_STRING && t->size == 1)
-            key++; /* its value is skipped below */
+            key++; /* the loop skips the value */
     }
     return -1;
 }
@@ -139,7 +139,7 @@ tml_status tml_gltf_tokenize(gltf_reader *reader)
         tml_gltf_skip(reader, 0) != reader->token_count)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "is no JSON object; it goes wrong at byte %u", parser.pos);
-    for (int i = 0; i < count; i++) /* jsmn leaves a bracket open that another kind closed */
+    for (int i = 0; i < count; i++) /* jsmn does not close a bracket by one of another kind */
         if (reader->tokens[i].start < 0 || reader->tokens[i].end < reader->tokens[i].start)
             return tml_gltf_bad(reader, 0, "is not closed");
     return TML_OK;

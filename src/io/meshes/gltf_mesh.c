@@ -1,4 +1,5 @@
-/* The meshes of glTF: their primitives' vertices and triangles, placed, go to the sink. */
+/* The meshes of glTF: pushes the transformed vertices and the triangles of each primitive to the
+ * sink. */
 #include "io/meshes/gltf.h"
 
 #ifdef TML_GLTF
@@ -12,13 +13,13 @@
 
 enum { GLTF_TRIANGLES = 4, GLTF_STRIP = 5, GLTF_FAN = 6 };
 
-/* Primitives to place at most: nodes may name one mesh many times. */
+/* Limit on the primitives that are read: many nodes may have the same mesh. */
 enum { GLTF_PLACED_MAX = 1 << 22 };
 
-/* The vertices of a primitive in the sink, which the next one may share. */
+/* The vertices of a primitive in the sink. The next primitive may share them. */
 typedef struct gltf_vertices {
     uint64_t position, normal, uv, value, color;  /* accessors; MESH_NONE: none */
-    uint64_t properties[TML_MESH_MAX_ATTRIBUTES]; /* of each of the sink's, likewise */
+    uint64_t properties[TML_MESH_MAX_ATTRIBUTES]; /* likewise, of each property of the sink */
     uint64_t count;
     uint32_t first, first_normal, first_uv; /* MESH_NONE: none */
 } gltf_vertices;
@@ -65,8 +66,8 @@ static uint32_t number_in(const mesh_array *array, size_t element)
     return count < MESH_NONE ? (uint32_t)count : MESH_NONE;
 }
 
-/* Colours are linear in a file, and coded as sRGB in a mesh; where a primitive has none, its
- * vertices are white, if others have some. */
+/* Pushes a vertex's colour. Colours are linear in a file and sRGB in a mesh. If only some
+ * primitives have colours, the vertices of the others are white. */
 static tml_status push_color(gltf_reader *reader, const gltf_array *colors, uint64_t row)
 {
     static const double white[4] = {1, 1, 1, 1};
@@ -84,15 +85,15 @@ static tml_status push_color(gltf_reader *reader, const gltf_array *colors, uint
     }
     double numbers[4] = {1, 1, 1, 1};
     for (uint64_t c = 0; c < colors->components && colors->data; c++) {
-        double x = fmin(fmax(tml_gltf_number(colors, row, c), 0), 1); /* NaN is 0 */
+        double x = fmin(fmax(tml_gltf_number(colors, row, c), 0), 1); /* NaN becomes 0 */
         numbers[c] = c < 3 ? (double)image_srgb_encode((float)x) : x;
     }
     reader->color_count++;
     return status == TML_OK ? tml_mesh_push_property(sink, reader->color, numbers) : status;
 }
 
-/* Attributes of names that begin with _ are a program's own, as glb.c writes them: "_VELOCITY" is
- * velocity. */
+/* Finds the application's own attributes, whose names begin with "_", as glb.c writes them:
+ * "_VELOCITY" becomes the property "velocity". */
 static tml_status find_properties(gltf_reader *reader, int attributes, gltf_vertices *v)
 {
     mesh_sink *sink = reader->sink;
@@ -231,7 +232,8 @@ static tml_status push_triangle(mesh_sink *sink, const gltf_vertices *v, const u
     return status == TML_OK ? tml_mesh_end_face(sink, mesh_face_count(sink)) : status;
 }
 
-/* Corners in order of triangles; indices.data NULL: 0, 1, 2 ... */
+/* Pushes triangles by their corners, in order. Without indices (indices.data NULL) the corners are
+ * 0, 1, 2 ... */
 static tml_status push_triangles(gltf_reader *reader, const gltf_vertices *v,
                                  const gltf_array *indices, uint64_t mode, bool is_mirrored)
 {
@@ -252,7 +254,7 @@ static tml_status push_triangles(gltf_reader *reader, const gltf_vertices *v,
         }
         for (int c = 0; c < 3; c++)
             numbers[c] = indices->data ? (uint64_t)tml_gltf_number(indices, at[c], 0) : at[c];
-        /* Strips and fans repeat vertices on purpose, where they turn. */
+        /* Strips and fans repeat vertices intentionally, to change direction. */
         if (mode != GLTF_TRIANGLES &&
             (numbers[0] == numbers[1] || numbers[1] == numbers[2] || numbers[2] == numbers[0]))
             continue;
@@ -269,7 +271,7 @@ tml_status tml_gltf_refuse_packed(const gltf_reader *reader, const char *extensi
                         extension);
 }
 
-/* Are the vertices of a primitive in compressed data alone? */
+/* Returns whether only compressed data hold the vertices of a primitive. */
 static bool is_packed(const gltf_reader *reader, int primitive, uint64_t position)
 {
     const int extensions = tml_gltf_member(reader, primitive, "extensions");
@@ -328,7 +330,7 @@ static tml_status read_primitive(gltf_reader *reader, int primitive, const gltf_
                                  indices.type == GLTF_SHORT || indices.is_normalized))
             return tml_gltf_bad(reader, primitive, "indices need whole numbers without sign");
         if (status == TML_OK && !indices.data)
-            return TML_OK; /* no triangles, and not one for each three vertices */
+            return TML_OK; /* no triangles; without indices, each three vertices would be one */
     }
     return status == TML_OK ? push_triangles(reader, &v, &indices, mode, determinant(place->m) < 0)
                             : status;

@@ -1,5 +1,5 @@
-/* Saving meshes: checks, the choice of a format by the name's ending, and the writing of a whole
- * file that has a layout. */
+/* Saves meshes: checks, chooses the format by the ending of the name, and writes a whole file by
+ * its layout. */
 #include <strings.h>
 
 #include "io/meshes/mesh_format.h"
@@ -104,7 +104,7 @@ enum { CHECK_BLOCK = 1 << 18, CHECK_BLOCKS = MESH_RELIEF / (CHECK_BLOCK * sizeof
 
 typedef struct index_job {
     const tml_mesh *mesh;
-    uint64_t first; /* corner */
+    uint64_t first; /* first corner of the round */
     uint64_t largest[CHECK_BLOCKS];
 } index_job;
 

@@ -1,4 +1,4 @@
-/* What a loaded mesh file holds, and its end. */
+/* Frees a loaded mesh file. */
 
 #include "io/meshes/mesh_sink.h"
 

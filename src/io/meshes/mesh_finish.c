@@ -1,10 +1,11 @@
-/* What a mesh's reader pushed becomes a mesh: checks, welding, normals, triangles, the origin. */
+/* Makes a mesh of what a reader pushed: checks, welding, normals, triangles, the origin. */
 #include <math.h>
 
 #include "io/meshes/mesh_sink.h"
 #include "io/points/points_internal.h"
 
-/* ---- what the whole file tells --------------------------------------------------------------- */
+/* ---- checks that need the whole file
+ * ---------------------------------------------------------- */
 
 static void describe_reach(const mesh_sink *sink, const mesh_reach *reach, uint64_t count,
                            const char *what, char out[80])
@@ -25,8 +26,8 @@ static void note(mesh_sink *sink, const char *text)
     snprintf(sink->comment + used, sizeof sink->comment - used, "%s%s", used ? "; " : "", text);
 }
 
-/* Checks what corners name. Values and properties that not all vertices have are dropped: they are
- * no part of the shape. */
+/* Checks the vertices of creases and sharp corners. Drops values and properties that only some
+ * vertices have: the shape does not need them. */
 static tml_status check_references(mesh_sink *sink)
 {
     const uint64_t vertices = mesh_vertex_count(sink);
@@ -77,7 +78,7 @@ static face_fate fate_of(const mesh_sink *sink, const uint32_t *corners, uint32_
     return fate;
 }
 
-/* Takes away the faces that cannot be, and counts them by their fates. */
+/* Removes the invalid faces, and counts faces by their fates. */
 static tml_status sift_faces(mesh_sink *sink, uint64_t fates[4])
 {
     uint32_t *sizes = (uint32_t *)(void *)sink->sizes.data;
@@ -87,7 +88,7 @@ static tml_status sift_faces(mesh_sink *sink, uint64_t fates[4])
     uint64_t kept = 0;
     for (uint64_t face = 0; face < faces; face++) {
         const uint32_t size = sizes[face], number = (uint32_t)face;
-        /* Faces without a corner may be all that there are. */
+        /* NULL if there are only faces without corners. */
         const uint32_t *corners =
             size ? (const uint32_t *)(const void *)sink->corners.data + from : NULL;
         const face_fate fate = fate_of(sink, corners, size, vertices);
@@ -111,7 +112,7 @@ static tml_status sift_faces(mesh_sink *sink, uint64_t fates[4])
     return TML_OK;
 }
 
-/* Moves what a vertex has to a lower number. */
+/* Moves a vertex's position, value and properties to a lower number. */
 static void move_vertex(mesh_sink *sink, uint64_t from, uint64_t to)
 {
     double *positions = (double *)(void *)sink->positions.data;
@@ -145,7 +146,7 @@ static void renumber(mesh_array *array, const uint32_t *map)
         numbers[i] = map[numbers[i]];
 }
 
-/* Takes away tags, of so many vertices each, that name a vertex which is gone. */
+/* Removes the tags, of each vertices per tag, that name a removed vertex. */
 static void sift_tags(mesh_array *vertices, mesh_array *sharpness, size_t each)
 {
     uint32_t *numbers = (uint32_t *)(void *)vertices->data;
@@ -164,7 +165,7 @@ static void sift_tags(mesh_array *vertices, mesh_array *sharpness, size_t each)
     sharpness->size = kept * sizeof *values;
 }
 
-/* Takes away the vertices without a position, which no face uses any more. */
+/* Removes the vertices without a position, which no face uses any more. */
 static tml_status sift_vertices(mesh_sink *sink)
 {
     const uint64_t count = mesh_vertex_count(sink);
@@ -198,9 +199,8 @@ static tml_status warn_of(const mesh_sink *sink, const mesh_fault *fault, uint64
                        fault->what);
 }
 
-/* Leaves out what cannot be part of a mesh, and reports it. Where nothing would remain, or more
- * faces name vertices that are not there than remain, the file is refused: it holds another mesh,
- * or none. */
+/* Removes and reports what cannot be part of a mesh. The file is refused if no face remains, or if
+ * more faces name missing vertices than remain: then it does not hold this mesh. */
 static tml_status leave_out(mesh_sink *sink)
 {
     const uint64_t vertices = mesh_vertex_count(sink);
@@ -244,8 +244,8 @@ static tml_status leave_out(mesh_sink *sink)
     return status == TML_OK && lost->count > 0 ? sift_vertices(sink) : status;
 }
 
-/* Names that corners have of normals or texture coordinates which are not there: all of them are
- * left out. */
+/* Drops all normals or texture coordinates, with a warning, if some corner names one that is
+ * missing. */
 static tml_status drop_unnamed(mesh_sink *sink, const mesh_reach *reach, uint64_t count,
                                const char *what, mesh_array *array, mesh_array *corners)
 {
@@ -256,7 +256,7 @@ static tml_status drop_unnamed(mesh_sink *sink, const mesh_reach *reach, uint64_
         return TML_OK;
     for (size_t i = 0; i < corners->size / sizeof *numbers; i++)
         is_needed |= numbers[i] != MESH_NONE && numbers[i] >= count;
-    if (!is_needed) /* but by faces that are left out */
+    if (!is_needed) /* only faces that were removed name it */
         return TML_OK;
     describe_reach(sink, reach, count, what, text);
     tml_mesh_drop(sink, array);
@@ -265,8 +265,8 @@ static tml_status drop_unnamed(mesh_sink *sink, const mesh_reach *reach, uint64_
                        (unsigned long long)reach->place, text);
 }
 
-/* Normals and texture coordinates that corners name and are not there, and those that not all
- * corners have, are left out. */
+/* Drops normals and texture coordinates if corners name missing ones; texture coordinates also if
+ * some corners have none. */
 static tml_status check_corners(mesh_sink *sink)
 {
     tml_status status =
@@ -293,7 +293,7 @@ static tml_status check_corners(mesh_sink *sink)
 
 /* ---- welding --------------------------------------------------------------------------------- */
 
-/* Mixes the bits of a position; -0 is 0. */
+/* Hashes a position; -0 hashes as 0. */
 static uint64_t hash_position(const double *p)
 {
     uint64_t hash = 0;
@@ -312,8 +312,9 @@ static bool is_same_position(const double *p, const double *q)
     return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
 }
 
-/* Merges vertices of equal position. map[old]: the new number. Value and properties are those of
- * the first of them. table: an open hash table of slots entries, a power of two. */
+/* Merges vertices of equal position. The first of them gives the value and the properties.
+ * map     receives each vertex's new number
+ * table   an open hash table of slots entries, a power of two */
 static void weld_into(mesh_sink *sink, uint32_t *map, uint32_t *table, uint64_t slots)
 {
     double *positions = (double *)(void *)sink->positions.data;
@@ -359,7 +360,8 @@ static tml_status weld(mesh_sink *sink, tml_mesh_file *out)
 
 /* ---- normals of vertices --------------------------------------------------------------------- */
 
-/* *out: a normal for each vertex, if at every vertex all corners agree on it; otherwise NULL. */
+/* *out receives a normal per vertex if at every vertex all corners have the same normal; else
+ * NULL. */
 static tml_status settle_normals(mesh_sink *sink, float **out)
 {
     const float *normals = (const float *)(const void *)sink->normals.data;
@@ -393,15 +395,15 @@ static tml_status settle_normals(mesh_sink *sink, float **out)
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* The faces around a vertex: how many, and the sum over them of the vertex before it minus the
- * vertex after it, modulo 2^32. The difference is 0 where faces surround the vertex completely. */
+/* The faces around a vertex: their number, and the sum over them of the vertex before it minus the
+ * vertex after it, modulo 2^32. The sum is 0 if the faces surround the vertex completely. */
 typedef struct vertex_ring {
     uint32_t count, difference;
 } vertex_ring;
 
-/* Memory for cutting the largest polygon. */
+/* Memory to cut the largest polygon. */
 typedef struct cutter {
-    vertex_ring *rings; /* 1 a vertex */
+    vertex_ring *rings; /* 1 per vertex */
     size_t rings_size;
     uint32_t largest;
     uint8_t *memory;
@@ -431,9 +433,9 @@ static tml_status find_rings(const mesh_sink *sink, cutter *c)
     return TML_OK;
 }
 
-/* The corner at which the fan of a face starts: the first, unless a vertex has just two faces
- * around it. Those two share two edges; if neither were cut from that vertex, both would also have
- * the diagonal between the edges' ends. */
+/* Returns the corner at which the fan of a face starts: the first one at a vertex with exactly two
+ * faces, else corner 0. Those two faces share two edges; if neither were cut from that vertex, both
+ * would also have the diagonal between the edges' other ends. */
 static uint32_t find_apex(const cutter *c, const uint32_t *corners, uint32_t size)
 {
     for (uint32_t i = 0; i < size; i++)
@@ -462,7 +464,7 @@ static tml_status cutter_open(const mesh_sink *sink, cutter *c)
     return sink->polygon_count > 0 ? find_rings(sink, c) : TML_OK;
 }
 
-/* Cuts the face whose corners begin at first into c->triangles. */
+/* Cuts a face into c->triangles. first: the place of its corners among all corners. */
 static tml_status cut_face(mesh_sink *sink, const cutter *c, uint64_t face, size_t first,
                            uint32_t size, tml_mesh_file *out)
 {
@@ -555,11 +557,12 @@ static tml_status make_positions(const mesh_sink *sink, const double origin[3], 
     return *out || count == 0 ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
 }
 
-/* Moves an array's bytes into memory of exactly their size, which *out owns; drops the array. */
+/* Moves an array's bytes into memory of exactly their size, which *out owns, and drops the
+ * array. */
 static tml_status mesh_sink_take(mesh_sink *sink, mesh_array *array, void *out)
 {
     void *memory = array->data;
-    if (array->capacity == array->size) { /* is of that size */
+    if (array->capacity == array->size) { /* already of exactly that size */
         sink->allocated -= array->capacity;
         *array = (mesh_array){0};
     } else {
@@ -574,7 +577,7 @@ static tml_status mesh_sink_take(mesh_sink *sink, mesh_array *array, void *out)
     return TML_OK;
 }
 
-/* Of a mesh that a reader made whole: positions become relative to origin. */
+/* Makes the positions of a mesh that a reader made as a whole relative to origin. */
 static void set_origin(tml_mesh *mesh, const double origin[3])
 {
     for (uint64_t i = 0; i < 3 * mesh->vertex_count; i++)
@@ -583,7 +586,7 @@ static void set_origin(tml_mesh *mesh, const double origin[3])
     memcpy(mesh->origin, origin, sizeof mesh->origin);
 }
 
-/* The properties as a mesh's attributes: a list with its names in one block, and their numbers. */
+/* Makes the mesh's attributes of the properties: one block of memory has the list and the names. */
 static tml_status take_properties(mesh_sink *sink, uint64_t vertices, tml_mesh_file *out)
 {
     if (sink->property_count == 0 || vertices == 0)
@@ -603,12 +606,12 @@ static tml_status take_properties(mesh_sink *sink, uint64_t vertices, tml_mesh_f
             tml_points_scale_colors(&(point_attribute){.components = property->components}, data,
                                     vertices);
         block->list[i] = (tml_mesh_attribute){block->names[i], property->components, data};
-        out->mesh.attribute_count++; /* at once: what is there is freed where the next fails */
+        out->mesh.attribute_count++; /* counted at once, so that a failure of the next frees it */
     }
     return status;
 }
 
-/* Takes a mesh that a reader has made whole. */
+/* Moves a mesh that a reader made as a whole to the result. */
 static tml_status take_made(mesh_sink *sink, tml_mesh_file *out)
 {
     if (sink->origin)

@@ -1,4 +1,4 @@
-/* Loading meshes: which format a file has, and what the formats share. */
+/* Loads meshes: detects the format and shares the steps of all formats. */
 #include <assert.h>
 #include <strings.h>
 
@@ -9,16 +9,16 @@ typedef struct mesh_format_info {
     const char *name;
     bool (*detect)(const io_file *file, io_span head);
     mesh_reader read;
-    /* Reads the file without its being in memory, where it can (*is_done), or NULL. */
+    /* Reads the file without loading it whole. *is_done: false if it cannot. May be NULL. */
     tml_status (*read_parts)(mesh_sink *sink, bool *is_done);
     const char *place_name;
-    uint64_t number_base; /* of the file's vertices */
-    bool is_soup;         /* has no shared vertices */
+    uint64_t number_base; /* the number of a file's first vertex */
+    bool is_soup;         /* the format has no shared vertices */
 } mesh_format_info;
 
 /* ---- which format ---------------------------------------------------------------------------- */
 
-/* How much of a file the formats are told from, and at most of PLY whether there are faces. */
+/* Bytes by which formats are detected, and at most those by which PLY with faces is. */
 enum { MESH_HEAD_SIZE = 4096, PLY_HEAD_SIZE = 1 << 16 };
 
 static bool has_ending(const io_file *file, const char *ending)
@@ -33,7 +33,7 @@ static bool is_ply(const io_file *file, io_span head)
     return tml_io_starts_with(head, "ply\n") || tml_io_starts_with(head, "ply\r");
 }
 
-/* "glTF", or a JSON object that says what it is of. */
+/* Detects "glTF", or a JSON object with the member "asset". */
 static bool is_gltf(const io_file *file, io_span head)
 {
     io_span text = tml_io_trim(head);
@@ -42,7 +42,7 @@ static bool is_gltf(const io_file *file, io_span head)
             (has_ending(file, ".gltf") || tml_io_find(text, "\"asset\"")));
 }
 
-/* OFF, with letters before it. */
+/* Detects the word OFF with letters before it, which may follow comments. */
 static bool is_off(const io_file *file, io_span head)
 {
     if (tml_io_starts_with(head, "\xef\xbb\xbf"))
@@ -50,16 +50,16 @@ static bool is_off(const io_file *file, io_span head)
     io_text text = io_text_of(head), words = text;
     io_span word = {head.text, 0}, letters;
     while (tml_io_word(&text, &word) && word.text[0] == '#') {
-        io_span comment; /* the rest of the line */
+        io_span comment; /* skipped: the rest of the line */
         (void)tml_io_any_line(&text, &comment);
         words = text;
     }
     return tml_off_take_word(&words, &letters) ||
            (has_ending(file, ".off") && word.size > 0 && word.text[0] >= '0' &&
-            word.text[0] <= '9'); /* the word may be left out */
+            word.text[0] <= '9'); /* a file named .off need not have the word */
 }
 
-/* Binary, when the count of triangles agrees with the size; else by its first word, or its
+/* Detects binary STL if its triangle count agrees with the size; else STL by the first word or the
  * ending. */
 static bool is_stl(const io_file *file, io_span head)
 {
@@ -68,7 +68,7 @@ static bool is_stl(const io_file *file, io_span head)
     return has_ending(file, ".stl") || tml_stl_is_text(head);
 }
 
-/* VTK XML, of type PolyData or with that ending. */
+/* Detects VTK XML of type PolyData or with the ending .vtp. */
 static bool is_vtp(const io_file *file, io_span head)
 {
     const char *start = tml_io_find(head, "<VTKFile");
@@ -81,13 +81,13 @@ static bool is_vtp(const io_file *file, io_span head)
                NULL;
 }
 
-/* Legacy VTK, if there are polygons in it. */
+/* Detects legacy VTK with polygons. */
 static bool is_vtk(const io_file *file, io_span head)
 {
     return tml_io_starts_with(head, "# vtk DataFile") && tml_vtk_count_cells(file, true) > 0;
 }
 
-/* There is no sign at the beginning of an OBJ file: by its ending, or a line that begins with v. */
+/* Detects OBJ by its ending or by a line that begins with v: an OBJ file has no signature. */
 static bool is_obj(const io_file *file, io_span head)
 {
     io_text text = io_text_of(head);
@@ -143,7 +143,7 @@ static tml_status read_all(mesh_sink *sink, const mesh_format_info *format)
     io_block block = {0};
     tml_status status = tml_io_read_all(sink->file, &block);
     TML_THEN(status, format->read(sink, block.data, block.size));
-    tml_io_block_free(sink->file, &block); /* before the finish, which needs memory of its own */
+    tml_io_block_free(sink->file, &block); /* before tml_mesh_finish, which needs memory */
     return status;
 }
 

@@ -1,25 +1,25 @@
-/* Mends what edge collapse leaves: tml_mesh_mend. meshoptimizer, for one, collapses edges by their
- * error alone: it neither keeps three corners off one line, nor looks whether two vertices have
- * more neighbours in common than the two across their edge (the link condition: Dey, Edelsbrunner,
- * Guha, Nekhayev: Topology preserving edge contraction. 1999). Both are rare, and mended
- * afterwards.
+/* tml_mesh_mend: repairs meshes after edge collapse. Some implementations, such as meshoptimizer's,
+ * collapse edges by their error alone. They may move three corners onto one line, and do not check
+ * the link condition: two vertices may have more neighbours in common than the two across their
+ * edge (Dey, Edelsbrunner, Guha, Nekhayev: Topology preserving edge contraction. 1999). Both are
+ * rare.
  *
- * A vertex's corners are a circle, so that an edge's triangles are found from either of its
- * ends. */
+ * A vertex's corners form a circular list, so that an edge's triangles are found from either
+ * end. */
 #include <math.h>
 #include <string.h>
 
 #include <trommel/extend.h>
 #include <trommel/meshes.h>
 
-/* Twice a triangle's area over its longest edge's square. */
+/* least_shape: twice a triangle's area over the square of its longest edge. */
 static const double least_shape = 0x1p-20, nudge = 0x1p-10;
 
 enum {
-    ROUNDS = 8, /* what is moved may make its neighbours flat */
+    ROUNDS = 8, /* repeated, since a moved vertex may make its neighbours flat */
     MOST_AT_EDGE = 16,
     GONE = 1,
-    CUT = 2, /* in a pair already */
+    CUT = 2, /* already in a pair */
 };
 #define NONE UINT32_MAX
 
@@ -27,9 +27,9 @@ typedef struct mend {
     tml_mesh *mesh;
     float *positions;
     uint32_t *indices;
-    uint8_t *is_gone; /* triangles: GONE, CUT */
-    uint32_t *next;   /* of a corner: another one of its vertex; in circles */
-    uint32_t *first;  /* of a vertex: one of its corners, or NONE */
+    uint8_t *is_gone; /* per triangle: GONE, CUT */
+    uint32_t *next;   /* per corner: the next corner at its vertex, in a circle */
+    uint32_t *first;  /* per vertex: one of its corners, or NONE */
     uint32_t gone_count;
 } mend;
 
@@ -62,7 +62,8 @@ static void cross(const double a[3], const double b[3], double out[3])
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* The normal of a triangle, twice as long as its area. Returns whether it is flat. */
+/* Computes a triangle's normal, whose length is twice its area. Returns whether the triangle is
+ * flat. */
 static bool normal_of(const mend *m, uint32_t a, uint32_t b, uint32_t c, double out[3])
 {
     double p[3], q[3], r[3], u[3], v[3], w[3];
@@ -113,13 +114,13 @@ static void remove_triangle(mend *m, uint32_t triangle)
     m->gone_count++;
 }
 
-/* What has both ends of an edge. */
+/* A triangle at an edge. */
 typedef struct edge_use {
-    uint32_t corner; /* the opposite one */
-    bool is_up;      /* it goes from the first end to the second */
+    uint32_t corner; /* opposite the edge */
+    bool is_up;      /* it runs from the edge's first end to the second */
 } edge_use;
 
-/* Returns the number of them, of which at most MOST_AT_EDGE are in out. */
+/* Finds the triangles at an edge; out gets at most MOST_AT_EDGE of them. Returns their number. */
 static uint32_t uses_of(const mend *m, uint32_t a, uint32_t b, edge_use out[MOST_AT_EDGE])
 {
     uint32_t count = 0, corner = m->first[a];
@@ -139,7 +140,7 @@ static uint32_t uses_of(const mend *m, uint32_t a, uint32_t b, edge_use out[MOST
 
 /* ---- triangles without area ------------------------------------------------------------------ */
 
-/* Joins b, which lies where a does, to a. */
+/* Merges vertex b, which has the position of a, into a. */
 static void merge(mend *m, uint32_t a, uint32_t b)
 {
     while (m->first[b] != NONE)
@@ -149,7 +150,7 @@ static void merge(mend *m, uint32_t a, uint32_t b)
         if (m->indices[after(corner, 1)] == a || m->indices[after(corner, 2)] == a) {
             remove_triangle(m, corner / 3);
             start = corner =
-                m->first[a]; /* from the beginning, since several of its corners may have gone */
+                m->first[a]; /* from the beginning, since several of its corners may be gone */
             continue;
         }
         corner = then;
@@ -158,7 +159,7 @@ static void merge(mend *m, uint32_t a, uint32_t b)
     }
 }
 
-/* Do labels meet at a vertex? It then stays where it is. */
+/* Returns whether labels meet at a vertex. Such a vertex is not moved. */
 static bool is_where_labels_meet(const mend *m, uint32_t vertex)
 {
     const uint8_t *labels = m->mesh->face_labels;
@@ -172,8 +173,8 @@ static bool is_where_labels_meet(const mend *m, uint32_t vertex)
     return false;
 }
 
-/* Moves the corner off the opposite edge, to the side that gives the triangle its neighbours'
- * normal. */
+/* Moves a corner's vertex off the opposite edge, to the side that gives the triangle the normal of
+ * its neighbours. */
 static void move_off(mend *m, uint32_t corner)
 {
     if (is_where_labels_meet(m, m->indices[corner]))
@@ -192,7 +193,7 @@ static void move_off(mend *m, uint32_t corner)
         at = m->next[at];
     } while (at != m->first[vertex]);
     cross(sum, along, side);
-    if (!(dot(side, side) > 0)) { /* any direction across it */
+    if (!(dot(side, side) > 0)) { /* any direction across the edge */
         const int least = fabs(along[0]) < fabs(along[1])
                               ? (fabs(along[0]) < fabs(along[2]) ? 0 : 2)
                           : fabs(along[1]) < fabs(along[2]) ? 1
@@ -212,7 +213,7 @@ static bool has_same_corner(const mend *m, uint32_t corner, uint32_t other)
     return !uvs || uvs[corner] == uvs[other];
 }
 
-/* Flips the edge across from the corner, where that gives two triangles that are not flat. */
+/* Flips the edge opposite a corner, if that gives two triangles that are not flat. */
 static bool flip(mend *m, uint32_t corner)
 {
     const uint32_t left = after(corner, 1), right = after(corner, 2);
@@ -221,14 +222,14 @@ static bool flip(mend *m, uint32_t corner)
     if (uses_of(m, a, b, uses) != 2 || uses[0].is_up == uses[1].is_up)
         return false;
     const uint32_t across = uses[0].corner == corner ? uses[1].corner : uses[0].corner;
-    const uint32_t d = m->indices[across]; /* its triangle is d, b, a */
+    const uint32_t d = m->indices[across]; /* the other triangle is d, b, a */
     double was[3], one[3], two[3];
     (void)normal_of(m, d, b, a, was);
     if (d == c || uses_of(m, c, d, uses) || normal_of(m, c, a, d, one) ||
         normal_of(m, d, b, c, two) || !(dot(was, one) > 0) || !(dot(was, two) > 0) ||
         !has_same_corner(m, left, after(across, 2)) || !has_same_corner(m, right, after(across, 1)))
         return false;
-    /* c, a, b becomes c, a, d; and d, b, a becomes d, b, c. */
+    /* c, a, b becomes c, a, d; d, b, a becomes d, b, c. */
     if (m->mesh->uv_indices) {
         uint32_t *uvs = m->mesh->uv_indices;
         uvs[right] = uvs[across];
@@ -247,7 +248,7 @@ static bool flip(mend *m, uint32_t corner)
 static void mend_flat(mend *m, uint32_t triangle)
 {
     double lengths[3];
-    uint32_t longest = 0, shortest = 0; /* edges, by the corner across */
+    uint32_t longest = 0, shortest = 0; /* edges, by the opposite corner */
     for (uint32_t k = 0; k < 3; k++) {
         double a[3], b[3], along[3];
         point_of(m, m->indices[3 * triangle + (k + 1) % 3], a);
@@ -263,7 +264,7 @@ static void mend_flat(mend *m, uint32_t triangle)
         merge(m, m->indices[3 * triangle + (shortest + 1) % 3],
               m->indices[3 * triangle + (shortest + 2) % 3]);
     else if (uses_of(m, m->indices[after(corner, 1)], m->indices[after(corner, 2)], uses) == 1)
-        remove_triangle(m, triangle); /* on a boundary, which then goes by its third corner */
+        remove_triangle(m, triangle); /* on a boundary, which then runs through its third corner */
     else if (!flip(m, corner))
         move_off(m, corner);
 }
@@ -285,7 +286,7 @@ static bool mend_flats(mend *m)
 
 /* ---- edges of more than two triangles -------------------------------------------------------- */
 
-/* Angles of an edge's triangles around it, from the first one's. */
+/* Finds the angles of an edge's triangles around it, relative to the first triangle. */
 static bool find_angles(const mend *m, uint32_t a, uint32_t b, const edge_use *uses, uint32_t count,
                         double angles[])
 {
@@ -310,8 +311,8 @@ static bool find_angles(const mend *m, uint32_t a, uint32_t b, const edge_use *u
     return square > 0;
 }
 
-/* Removes fins: two triangles of the same corners, on an edge that others have, too. Sheets of
- * such triangles alone stay. */
+/* Removes a fin: two triangles with the same corners, at an edge that other triangles have, too.
+ * Sheets that consist only of such pairs stay. */
 static bool remove_fin(mend *m, uint32_t a, uint32_t b)
 {
     edge_use uses[MOST_AT_EDGE];
@@ -340,14 +341,14 @@ static void remove_fins(mend *m)
             ;
 }
 
-/* A pair of an edge's triangles that get an edge of their own. */
+/* A pair of triangles that get an edge of their own. */
 typedef struct edge_cut {
     uint32_t a, b;
     uint32_t corners[2];
 } edge_cut;
 
-/* Pairs an edge's triangles, those that enclose the narrowest wedge first, but for the last
- * pair. Returns how many. */
+/* Pairs the triangles at an edge, except the last two. The pair with the narrowest wedge comes
+ * first. Returns the number of pairs. */
 static uint32_t pair_up(const mend *m, uint32_t a, uint32_t b, edge_cut out[MOST_AT_EDGE / 2])
 {
     edge_use uses[MOST_AT_EDGE];
@@ -373,7 +374,7 @@ static uint32_t pair_up(const mend *m, uint32_t a, uint32_t b, edge_cut out[MOST
                 }
             }
         if (!(least < INFINITY))
-            break; /* sheets, or an angle that is no number */
+            break; /* sheets, or an angle that is NaN */
         out[made++] = (edge_cut){a, b, {uses[best[0]].corner, uses[best[1]].corner}};
         for (int i = 1; i >= 0; i--) {
             count--;
@@ -384,8 +385,8 @@ static uint32_t pair_up(const mend *m, uint32_t a, uint32_t b, edge_cut out[MOST
     return made;
 }
 
-/* Finds the pairs whose edge has to be cut, a triangle in one of them at most; with cuts, puts
- * them there. Returns how many. */
+/* Finds the pairs whose edge is to be cut, at most one pair per triangle, and stores them in cuts
+ * if it is not NULL. Returns their number. */
 static uint32_t find_cuts(const mend *m, edge_cut *cuts)
 {
     uint32_t count = 0;
@@ -395,7 +396,7 @@ static uint32_t find_cuts(const mend *m, edge_cut *cuts)
         const uint32_t a = m->indices[corner], b = m->indices[after(corner, 1)];
         edge_use uses[MOST_AT_EDGE];
         edge_cut here[MOST_AT_EDGE / 2];
-        /* By the first of its triangles, in the order of the circle. */
+        /* Each edge is handled once, at its first triangle in the order of the circle. */
         if (m->is_gone[corner / 3] & GONE)
             continue;
         const uint32_t low = a < b ? a : b, high = a < b ? b : a;
@@ -426,8 +427,8 @@ static void mix_rows(const float *rows, uint32_t width, uint32_t a, uint32_t b, 
             0.5f * (out[a * (size_t)width + i] + out[b * (size_t)width + i]);
 }
 
-/* Cuts a pair's edge at a new vertex; each of its triangles becomes two, the second at place to
- * and to + 1. */
+/* Cuts a pair's edge at a new vertex. Each of the two triangles becomes two; the new triangles are
+ * to and to + 1. */
 static void cut(mend *m, const edge_cut *edge, uint32_t vertex, uint32_t to)
 {
     const tml_mesh *mesh = m->mesh;
@@ -471,7 +472,7 @@ static bool resize(tml_context *tml, void **rows, uint64_t before, uint64_t now)
     return true;
 }
 
-/* Gives the arrays other lengths. Vertices are added only. */
+/* Resizes the arrays. The number of vertices may only grow. */
 static bool set_counts(tml_context *tml, tml_mesh *mesh, uint64_t vertices, uint64_t triangles)
 {
     const uint64_t v = mesh->vertex_count, t = mesh->triangle_count;
@@ -493,7 +494,7 @@ static bool set_counts(tml_context *tml, tml_mesh *mesh, uint64_t vertices, uint
     return is_good;
 }
 
-/* Closes the gaps that triangles left; their number is set_counts'. */
+/* Moves the remaining triangles together. set_counts then sets their number. */
 static void close_gaps(const mend *m)
 {
     const tml_mesh *mesh = m->mesh;
@@ -519,7 +520,7 @@ static void look_at_arrays(mend *m)
     m->indices = m->mesh->indices;
 }
 
-/* Removes the triangles that are gone, of those that the mesh began with. */
+/* Removes the triangles marked GONE; only the first so many triangles can be. */
 static bool leave_out_gone(tml_context *tml, const mend *m, uint64_t triangles)
 {
     const uint64_t length = m->mesh->triangle_count;
@@ -591,7 +592,7 @@ tml_status tml_mesh_mend(tml_context *tml, tml_mesh *mesh)
 {
     tml_status status = TML_OK;
     bool is_cut = true;
-    /* A triangle is cut at one edge at a time. */
+    /* A triangle is cut at most at one edge per round. */
     for (int round = 0; round < ROUNDS && is_cut && status == TML_OK; round++)
         status = mend_once(tml, mesh, &is_cut);
     return status;

@@ -1,5 +1,5 @@
-/* The rows of mesh files: layouts of files, what fills rows, and the writing of rows, of all or of
- * pieces. */
+/* The rows of mesh files: layouts, functions that fill rows, and the writing of the rows of a mesh
+ * or of a piece of one. */
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static size_t fill_rows(const void *user, uint64_t first, uint64_t count, uint8_
     return source->fill(source->mesh, first, count, out);
 }
 
-/* Rows of faces that have indices. */
+/* fill_rows for faces whose indices are raised by source->base. */
 static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint8_t *out)
 {
     enum { FACES = 512 };
@@ -50,7 +50,7 @@ static size_t fill_raised(const void *user, uint64_t first, uint64_t count, uint
     return size;
 }
 
-/* By all threads, a part at a time, between which pages are released. */
+/* Writes rows by all threads, a part at a time, and releases pages after each part. */
 static tml_status write_in_parallel(io_writer *writer, const rows_source *source, uint64_t count,
                                     size_t row_size)
 {
@@ -82,7 +82,7 @@ tml_status tml_mesh_write_rows(io_writer *writer, const mesh_share *share, const
         uint64_t n = count - first < rows ? count - first : rows;
         if (!tml_io_write(writer, buffer, fill(mesh, first, n, buffer)))
             status = writer->status;
-        /* The size of a text file is not known beforehand, so the writer cannot report. */
+        /* The size of a text file is not known beforehand, so the writer cannot report progress. */
         else if (writer->expected == 0 &&
                  !tml_progress(writer->tml, "write", (double)(first + n) / (double)count))
             status = tml_error(writer->tml, TML_ERROR_CANCELLED, MESH_CALL ": %s: cancelled",
@@ -156,7 +156,7 @@ size_t tml_mesh_fill_attribute(const tml_mesh *mesh, uint64_t first, uint64_t co
     count *= attribute->components;
     if (!tml_mesh_is_color(attribute))
         return fill_floats(from, count, out);
-    for (uint64_t i = 0; i < count; i++) /* NaN is 0 */
+    for (uint64_t i = 0; i < count; i++) /* NaN becomes 0 */
         out[i] = from[i] >= 1.0f ? 255 : from[i] > 0.0f ? (uint8_t)(255.0f * from[i] + 0.5f) : 0;
     return count;
 }
@@ -182,7 +182,7 @@ void tml_layout_print(mesh_layout *layout, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    /* Never cut: the formats' texts are constant but for a few of known size. */
+    /* Never truncated: the formats' texts are constant except for a few strings of bounded size. */
     int length = vsnprintf(layout->text + layout->text_size, MESH_TEXT_MAX - layout->text_size,
                            format, arguments);
     va_end(arguments);

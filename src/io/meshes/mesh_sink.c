@@ -1,4 +1,4 @@
-/* The sink of the mesh readers: what they push. mesh_finish.c makes a mesh of it. */
+/* The sink that the mesh readers push to. mesh_finish.c makes a mesh of it. */
 #include <math.h>
 #include <stdarg.h>
 
@@ -103,7 +103,8 @@ tml_status tml_mesh_error(const mesh_sink *sink, uint64_t place, const char *for
 
 /* ---- pushing --------------------------------------------------------------------------------- */
 
-/* Finite once it is a float. Decimals of FLT_MAX may be a little more than it, and round to it. */
+/* Returns whether the value is finite as a float. Decimals of FLT_MAX may be slightly larger and
+ * round to it. */
 static bool is_float_range(double value)
 {
     return isfinite((float)value);
@@ -142,7 +143,7 @@ tml_status tml_mesh_push_vertex(mesh_sink *sink, const double position[3], uint6
     if (mesh_vertex_count(sink) == MESH_NONE)
         return tml_io_error(sink->file, TML_ERROR_UNSUPPORTED, "has more than %u vertices",
                             MESH_NONE);
-    /* The vertex keeps its number until the finish takes it away. */
+    /* The vertex keeps its number until tml_mesh_finish removes it. */
     static const double lost[3] = {NAN, NAN, NAN};
     return append(sink, &sink->positions, is_good ? position : lost, 3 * sizeof *position);
 }
@@ -204,7 +205,7 @@ tml_status tml_mesh_push_corner(mesh_sink *sink, mesh_corner_ref corner, uint64_
     return append(sink, &sink->face, &corner, sizeof corner);
 }
 
-/* Takes away corners that repeat the vertex of the one before, the last one's being the first's.
+/* Removes corners with the same vertex as the corner before; the first corner follows the last.
  * Returns how many are left. */
 static uint64_t drop_repeats(mesh_corner_ref *refs, uint64_t count)
 {
