@@ -1,8 +1,8 @@
-/* Meshes that are written as they are made. A file of fixed rows is written in place if its counts
- * are known. Else, since counts come before arrays and arrays one after another, pieces are first
- * stored in unlinked files (spools) beside the target, one for each array. At the end these are
- * mapped and form a mesh like any other, for the same writers. Pages that a writer has passed are
- * released, so that the process keeps little in memory. */
+/* Meshes that are written as they are made. If rows have a fixed size and the counts are known,
+ * pieces are written in place. Otherwise, since a file has counts before arrays and one array after
+ * another, pieces are first stored in unlinked files (spools) beside the target, one per array. At
+ * the end the spools are mapped and written as a mesh by the usual writers. Pages that a writer has
+ * passed are released, to keep the process's memory small. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -108,8 +108,8 @@ static tml_type label_type_of(const tml_mesh_stream_desc *desc)
     return desc->mesh.face_labels ? desc->mesh.face_label_type : TML_TYPE_NONE;
 }
 
-/* Can pieces be written where they belong? Rows of corners need the vertices of a triangle in its
- * piece. */
+/* Returns whether pieces can be written in place. If triangles are rows of corners, a piece must
+ * hold all vertices of its triangles, as a soup's does. */
 static bool goes_in_place(const tml_mesh_stream_desc *desc, const mesh_format *format,
                           const char *path)
 {
@@ -121,7 +121,7 @@ static bool goes_in_place(const tml_mesh_stream_desc *desc, const mesh_format *f
            (desc->soup || format->sharing != MESH_SHARES_CORNERS) && tml_io_is_regular(path);
 }
 
-/* The file itself, with its text. */
+/* Creates the file that is written in place, and writes its text. */
 static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_desc *desc)
 {
     static float promised[3];
@@ -160,7 +160,7 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
     return status == TML_OK ? TML_OK : tml_io_finish(&stream->writer, status);
 }
 
-/* sizes: of each one's rows. */
+/* Checks and copies the attributes of desc. sizes receives the size of each one's rows. */
 static tml_status take_attributes(tml_mesh_stream *stream, const tml_mesh_stream_desc *desc,
                                   size_t *sizes)
 {
@@ -203,8 +203,8 @@ static tml_status check_stream_desc(tml_context *tml, const char *path,
     return status == TML_OK ? tml_mesh_check_quads(tml, path, format, desc->mesh.quads) : status;
 }
 
-/* Copies the path and the names of desc, and finds the folder of temporary files: that of the file
- * itself, behind links. */
+/* Copies the path and the names of desc. Temporary files go to the folder of the file itself,
+ * behind links. */
 static void name_stream(tml_mesh_stream *stream, const char *path, const tml_mesh_stream_desc *desc)
 {
     snprintf(stream->path, sizeof stream->path, "%s", path);
@@ -346,7 +346,7 @@ static tml_status check_piece(tml_mesh_stream *stream, const tml_mesh *piece)
     return TML_OK;
 }
 
-/* Writes a piece's rows at their places in the file. */
+/* Writes a piece's rows in place. */
 static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_mesh *piece)
 {
     const tml_mesh *whole = &stream->whole;
@@ -369,7 +369,7 @@ static tml_status put_piece(tml_mesh_stream *stream, uint32_t part, const tml_me
         attributes[i].data = piece->attributes[i].data;
     rows.attributes = attributes;
     rows.triangle_count = piece->triangle_count;
-    rows.vertex_count = place->vertex_count; /* indices may reach later pieces */
+    rows.vertex_count = place->vertex_count; /* indices may name vertices of later pieces */
     tml_status status = TML_OK;
     if (piece->triangle_count && rows.indices && rows.positions)
         status = tml_mesh_check(stream->tml, &rows);
@@ -393,7 +393,7 @@ tml_status tml_mesh_stream_write(tml_mesh_stream *stream, uint32_t part, const t
     TML_THEN(status, check_piece(stream, piece));
     if (status == TML_OK && stream->in_place && stream->soup && mesh->triangle_count == 0 &&
         stream->format->describe == tml_stl_describe) {
-        tml_mesh first = *piece; /* of a soup, which has no indices */
+        tml_mesh first = *piece; /* in a soup, whose indices are not used */
         first.indices = NULL;
         memcpy(first.origin, mesh->origin, sizeof first.origin);
         tml_stl_tell_of_rounding(stream->tml, stream->path, &first);
@@ -440,7 +440,7 @@ void tml_mesh_raise(void *indices, bool indices64, size_t size, uint64_t base)
     }
 }
 
-/* Copies size bytes of a spool from offset to the end of another; adds base to indices. */
+/* Copies size bytes of a spool from offset on to the end of another spool. Adds base to indices. */
 static tml_status copy_rows(tml_mesh_stream *stream, const spool *from, uint64_t offset,
                             uint64_t size, uint64_t base, uint8_t *buffer, spool *to)
 {
@@ -467,7 +467,7 @@ tml_status tml_mesh_check_numbers(const tml_mesh_stream *stream)
                      call, stream->path, stream->mesh.vertex_count);
 }
 
-/* If there are several parts, sorts the segments by part and makes indices count through the whole
+/* If there are several parts, sorts the segments by part and makes indices relative to the whole
  * mesh. */
 tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
 {
@@ -489,7 +489,7 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
         if (!from->row_size)
             continue;
         status = tml_spool_open(stream, &to);
-        uint64_t before = 0, base = 0; /* vertices of segments so far; of earlier parts */
+        uint64_t before = 0, base = 0; /* vertices of the segments so far; of earlier parts */
         for (uint64_t k = 0; k < stream->segment_count && status == TML_OK; k++) {
             const segment *s = &stream->segments[k];
             if (k && s->part != s[-1].part)
@@ -505,7 +505,7 @@ tml_status tml_mesh_order_parts(tml_mesh_stream *stream)
     return status;
 }
 
-/* Releases the pages of the mapped arrays; the system's page cache still has them. */
+/* Releases the pages of the mapped arrays. The system's page cache still holds them. */
 static void release_spools(void *user)
 {
     tml_mesh_stream *stream = user;
@@ -525,7 +525,7 @@ tml_status tml_mesh_map_arrays(tml_mesh_stream *stream)
         spool *s = &stream->spools[i];
         if (!s->row_size)
             continue;
-        void *memory = nothing; /* not NULL: an empty array is present, too */
+        void *memory = nothing; /* not NULL: an empty array counts as given */
         if (s->size) {
             s->mapped = tml_io_map(s->fd, 0, (size_t)s->size, true);
             if (!s->mapped)

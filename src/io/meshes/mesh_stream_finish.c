@@ -1,11 +1,11 @@
-/* The end of a mesh that is saved in pieces: in place, as a whole, or by a team. */
+/* Finishes a mesh that is saved in pieces: in place, as a whole, or by a team. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_spool.h"
 
 static const char call[] = "tml_mesh_stream";
 
-/* A file that lacks rows would be one of zeros there. */
+/* Checks that all rows were written: missing ones would be zeros. Then completes the file. */
 static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
 {
     const tml_mesh *whole = &stream->whole, *mesh = &stream->mesh;
@@ -16,7 +16,7 @@ static tml_status finish_in_place(tml_mesh_stream *stream, tml_status status)
                            " triangles, desc.mesh.parts %" PRIu64 " and %" PRIu64,
                            call, stream->path, mesh->vertex_count, mesh->triangle_count,
                            whole->vertex_count, whole->triangle_count);
-    if (status == TML_OK && stream->format->has_box) { /* the text once more, with the box */
+    if (status == TML_OK && stream->format->has_box) { /* writes the text again, with the box */
         stream->layout = (mesh_layout){0};
         status = stream->format->describe(stream->tml, stream->path, whole, &stream->box,
                                           &stream->layout);

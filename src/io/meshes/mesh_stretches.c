@@ -1,4 +1,4 @@
-/* Rows that several processes write to one file, each its stretches of every array. */
+/* Several processes write rows to one file. Each process writes its stretches of every array. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_format.h"
@@ -23,8 +23,10 @@ tml_status tml_mesh_team_largest(tml_context *tml, const tml_team *team, uint64_
     return status;
 }
 
-/* The next rows of the stretches, at most most, continuing at row *done of *stretch. Returns how
- * many; *first: where they are in the arrays; *place: where they belong in the whole mesh. */
+/* Finds the next rows of the stretches, at most most, from row *done of *stretch on. Returns their
+ * number.
+ * *first   receives their place in the arrays
+ * *place   receives their place in the whole mesh */
 static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_t most,
                           uint32_t *stretch, uint64_t *done, uint64_t *first, uint64_t *place)
 {
@@ -43,8 +45,8 @@ static uint64_t next_rows(const mesh_stretch *stretches, uint32_t count, uint64_
     return n;
 }
 
-/* Every rank makes as many writes as the rank that needs most, since each write waits for all
- * ranks. */
+/* Each write waits for all ranks, so every rank makes as many writes as the rank that needs
+ * most. */
 tml_status tml_mesh_team_write_rows(io_writer *writer, const mesh_share *share,
                                     const tml_mesh *mesh, mesh_rows rows, size_t row_size,
                                     mesh_fill fill)

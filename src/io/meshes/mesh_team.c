@@ -1,13 +1,13 @@
-/* Meshes that several processes make together. Each process has the pieces of its share. Here the
- * processes find out where these belong in the whole mesh, and write one file.
+/* Meshes that several processes make together. Each process has the pieces of its share. This file
+ * finds the places of the pieces in the whole mesh and writes one file.
  *
- * For formats whose rows have sizes known beforehand all processes write at once, each its
- * stretches of every array: those of a part follow those of the lower ranks. For other formats, or
- * if the mesh is to be edited, all pieces go to rank 0, which continues alone.
+ * If rows have a fixed size, all processes write at once. Each writes its stretches of every array:
+ * a part's rows follow those of lower ranks. For other formats, or if the mesh is edited, rank 0
+ * gets all pieces and continues alone.
  *
- * Triangles at the end of a share refer to vertices of the next share. Vertex numbers are simply
- * raised. Where corners are written out (STL, soups), the vertices are needed here: they are
- * borrowed, and kept behind the share's own. */
+ * Triangles at the end of a share name vertices of the next share. For files with vertex numbers,
+ * adding a base to the numbers suffices. For files with corners (STL, soups), the process borrows
+ * the vertices and keeps them after its own. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_spool.h"
@@ -27,11 +27,11 @@ typedef struct team_mesh {
     const tml_team *team;
     uint32_t part_count;
     team_part *parts;
-    uint64_t *numbers; /* 6 a part, for exchanges between ranks */
+    uint64_t *numbers; /* 6 per part, for exchanges between ranks */
     mesh_stretch *stretches;
 } team_mesh;
 
-/* ---- who has what ---------------------------------------------------------------------------- */
+/* ---- counts of parts ------------------------------------------------------------------------- */
 
 /* Counts each part's vertices and triangles: in this share, in lower ranks, in all. */
 static tml_status count_parts(team_mesh *m)
@@ -84,9 +84,9 @@ static tml_status open_parts(team_mesh *m)
     return count_parts(m);
 }
 
-/* ---- the next share's vertices --------------------------------------------------------------- */
+/* ---- borrowed vertices ----------------------------------------------------------------------- */
 
-/* Counts how many vertices of the next share each part's triangles refer to. */
+/* Counts the vertices of the next share that each part's triangles name. */
 static tml_status count_lent(team_mesh *m, uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
@@ -139,7 +139,7 @@ static tml_status take_first_rows(team_mesh *m, int array, const uint64_t *asked
     return status;
 }
 
-/* Adds the borrowed vertices to their parts, behind the share's own. */
+/* Appends the borrowed vertices to their parts. */
 static tml_status add_lent(team_mesh *m, uint8_t *const arrays[ARRAYS])
 {
     tml_mesh_stream *stream = m->stream;
@@ -212,7 +212,7 @@ static tml_status borrow(team_mesh *m)
 
 /* ---- soups ----------------------------------------------------------------------------------- */
 
-/* Appends to a spool the array's row of each corner of all triangles. */
+/* Appends the array's rows of all triangles' corners to a spool. */
 static tml_status spread_rows(team_mesh *m, int array, uint8_t *buffer, spool *to)
 {
     tml_mesh_stream *stream = m->stream;
@@ -230,8 +230,8 @@ static tml_status spread_rows(team_mesh *m, int array, uint8_t *buffer, spool *t
     return status == TML_OK ? tml_spool_append(stream, to, buffer, used) : status;
 }
 
-/* Converts the pieces, with the borrowed vertices, to a soup: triangles without shared vertices,
- * one piece a part. */
+/* Converts the pieces and the borrowed vertices to a soup: triangles without shared vertices, one
+ * piece per part. */
 static tml_status make_soup(team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
@@ -267,9 +267,9 @@ static tml_status make_soup(team_mesh *m)
     return status == TML_OK ? count_parts(m) : status;
 }
 
-/* ---- all to rank 0 --------------------------------------------------------------------------- */
+/* ---- all pieces to rank 0 -------------------------------------------------------------------- */
 
-/* Makes indices, which count within the share, count within the part. */
+/* Makes indices relative to the part in place of the share. */
 static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
 {
     tml_mesh_stream *stream = m->stream;
@@ -284,7 +284,7 @@ static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
             n = left < MESH_COPY ? (size_t)left : MESH_COPY;
             status = tml_spool_read(stream, indices, at, buffer, n);
             tml_mesh_raise(buffer, stream->mesh.indices64, n, m->parts[s->part].vertices_before);
-            indices->size = at; /* where tml_spool_append writes */
+            indices->size = at; /* tml_spool_append writes there */
             TML_THEN(status, tml_spool_append(stream, indices, buffer, n));
         }
     }
@@ -292,7 +292,7 @@ static tml_status raise_segments(team_mesh *m, uint8_t *buffer)
     return status;
 }
 
-/* Appends size bytes of a rank's array to that of rank 0. */
+/* Appends size bytes of a rank's array to rank 0's array. */
 static tml_status collect_array(team_mesh *m, uint32_t from, int array, uint64_t size,
                                 uint8_t *buffer)
 {
@@ -361,9 +361,9 @@ static tml_status collect_all(team_mesh *m)
     return status;
 }
 
-/* ---- all at once ----------------------------------------------------------------------------- */
+/* ---- all ranks write ------------------------------------------------------------------------- */
 
-/* Computes the stretches of all parts, and sets the mesh's counts to those of the whole. */
+/* Computes the stretches of all parts. Sets the mesh's counts to those of the whole mesh. */
 static void place_stretches(team_mesh *m)
 {
     mesh_stretch *vertices = m->stretches, *triangles = vertices + m->part_count;
@@ -381,7 +381,7 @@ static void place_stretches(team_mesh *m)
     m->stream->mesh.triangle_count = t_all;
 }
 
-/* Makes indices count through the whole mesh. */
+/* Makes indices relative to the whole mesh. */
 static tml_status raise_parts(const team_mesh *m)
 {
     tml_mesh_stream *stream = m->stream;
@@ -434,7 +434,7 @@ tml_status tml_mesh_team_finish(tml_mesh_stream *stream)
         status = write_share(&m);
     }
     uint64_t done;
-    if (status == TML_OK) /* no rank returns success before rank 0 has succeeded */
+    if (status == TML_OK) /* a rank returns success only after rank 0 has succeeded */
         status = tml_mesh_team_largest(stream->tml, stream->team, 0, &done);
     if (m.parts)
         tml_free(stream->tml, m.parts, table_size(m.part_count) + 1);

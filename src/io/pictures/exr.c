@@ -1,10 +1,10 @@
-/* OpenEXR pictures, through the C interface of OpenEXR's own library (OpenEXRCore).
+/* Reads OpenEXR pictures through the C interface of OpenEXR's own library (OpenEXRCore).
  *
- * The format's readers have a long record of faults in what damaged files make them do. So the
- * library gets the least to do: it parses headers and decodes blocks of scan lines, or tiles of the
- * finest level, one after the other, from bytes in memory; every size that it takes from the file
- * is compared with what the file holds before the library allocates by it; and kinds of files that
- * pictures seldom are kept in are refused. */
+ * Damaged files have often led OpenEXR readers into faults, so the library gets as little work as
+ * possible. It parses headers and decodes blocks of scan lines, or tiles of the finest level, one
+ * after another, from bytes in memory. Each size that the library reads is compared with the file's
+ * size before the library allocates that much. Kinds of files that are rare for pictures are
+ * unsupported. */
 
 #include "io/pictures/picture_internal.h"
 
@@ -34,17 +34,17 @@ static tml_status read_exr(picture_reader *reader)
 enum {
     SIDE_MOST = 1 << 18,
     CHANNELS_MOST = 256,
-    BLOCK_MOST = 256 << 20, /* bytes of a block of scan lines or of a tile, decoded */
+    BLOCK_MOST = 256 << 20, /* decoded bytes of a block of scan lines or a tile */
     BLOCK_HEADER = 8,       /* the block's first row and its size; tiles have more */
     TABLE_ENTRY = 8,        /* the block's offset in the file */
     MESSAGE_SIZE = 256,
 };
 
-/* What the library's calls back work with. */
+/* Passed to the library's callbacks. */
 typedef struct exr_file {
     picture_reader *reader;
     exr_context_t exr;
-    char message[MESSAGE_SIZE]; /* the library's first complaint */
+    char message[MESSAGE_SIZE]; /* the library's first error message */
 } exr_file;
 
 static int64_t exr_read_bytes(exr_const_context_t exr, void *user, void *out, uint64_t size,
@@ -72,7 +72,7 @@ static void take_message(exr_const_context_t exr, exr_result_t code, const char 
 {
     void *user = NULL;
     (void)code;
-    /* While a header is parsed the context may have no user data to ask for. */
+    /* While it parses a header, the library's context may not have the user data yet. */
     if (!exr || exr_get_user_data(exr, &user) != EXR_ERR_SUCCESS || !user)
         return;
     exr_file *file = user;
@@ -81,7 +81,7 @@ static void take_message(exr_const_context_t exr, exr_result_t code, const char 
     tml_picture_printable(file->message);
 }
 
-/* Zeros, so that nothing which a damaged file leaves unwritten is old memory. */
+/* Memory is zeroed: what a damaged file leaves unwritten must not show old memory. */
 static void *take_memory(size_t size)
 {
     return calloc(1, size);
@@ -104,10 +104,10 @@ typedef struct exr_layout {
     exr_attr_box2i_t window; /* the data window */
     uint64_t width, height;
     uint32_t channels;
-    int pick[PICKS_MOST]; /* the file's channel of each channel of the picture */
+    int pick[PICKS_MOST]; /* for each channel of the picture: the file's channel */
     tml_type type;
     bool is_tiled;
-    int32_t block_width, block_rows; /* of tiles, or of all columns and some rows */
+    int32_t block_width, block_rows; /* of a tile; or all columns and the rows of a block */
 } exr_layout;
 
 static tml_status check_kind(const exr_file *file, exr_layout *out)
@@ -148,7 +148,7 @@ static tml_status read_windows(const exr_file *file, exr_layout *out)
         return exr_fail(file, code);
     const exr_attr_box2i_t *w = &out->window;
     int64_t width = (int64_t)w->max.x - w->min.x + 1, height = (int64_t)w->max.y - w->min.y + 1;
-    int64_t far = INT32_MAX / 2; /* so that sums of coordinates fit */
+    int64_t far = INT32_MAX / 2; /* a limit at which sums of coordinates cannot overflow */
     if (width < 1 || height < 1 || width > SIDE_MOST || height > SIDE_MOST || w->min.x < -far ||
         w->min.y < -far || w->max.x > far || w->max.y > far)
         return tml_io_error(
@@ -169,7 +169,7 @@ static tml_status read_windows(const exr_file *file, exr_layout *out)
     p->x = (int32_t)x;
     p->y = (int32_t)y;
     p->full_width =
-        (uint32_t)full_width; /* tml_picture_begin sets the picture's own; see read_exr */
+        (uint32_t)full_width; /* tml_picture_begin overwrites it; see read_open */
     p->full_height = (uint32_t)full_height;
     return TML_OK;
 }
@@ -182,7 +182,7 @@ static int find_channel(const exr_attr_chlist_t *list, const char *name)
     return -1;
 }
 
-/* Lists the channels' names, as many as fit, without those that but has picked. */
+/* Lists the names of the channels, as many as fit, except those that but has picked. */
 static void list_names(const exr_attr_chlist_t *list, const exr_layout *but, char *text,
                        size_t size)
 {
@@ -242,7 +242,8 @@ static tml_status pick_channels(const exr_file *file, exr_layout *out)
     return TML_OK;
 }
 
-/* Before the library allocates its table of blocks, or a block: can the file hold that? */
+/* Checks that the file can hold its blocks, before the library allocates its table of blocks, or a
+ * block. */
 static tml_status check_blocks(const exr_file *file, exr_layout *out)
 {
     uint64_t block_size = 0;
@@ -282,13 +283,12 @@ typedef struct exr_decoder {
     bool is_started;
 } exr_decoder;
 
-/* Pixels of the picture that a block holds. */
+/* The pixels of the picture that a block holds. */
 typedef struct exr_area {
     uint32_t x, y, width, height;
 } exr_area;
 
-/* Checks a block's position and size: the library accepts a block that reaches past the file's
- * end. */
+/* Checks a block's position and size: the library accepts a block past the end of the file. */
 static tml_status check_block(const exr_decoder *decoder, const exr_chunk_info_t *block,
                               exr_area area)
 {
@@ -297,13 +297,13 @@ static tml_status check_block(const exr_decoder *decoder, const exr_chunk_info_t
     bool is_inside = block->data_offset <= file_size && block->packed_size <= file_size &&
                      block->data_offset + block->packed_size <= file_size;
     bool is_it = block->width == (int32_t)area.width && block->height == (int32_t)area.height;
-    if (layout->is_tiled) /* tiles are counted */
+    if (layout->is_tiled) /* tiles have numbers in place of positions */
         is_it = is_it && block->start_x == (int32_t)area.x / layout->block_width &&
                 block->start_y == (int32_t)area.y / layout->block_rows && block->level_x == 0 &&
                 block->level_y == 0;
     else
         is_it = is_it && block->start_y == layout->window.min.y + (int32_t)area.y;
-    /* The library takes samples that are not compressed for as many as there should be. */
+    /* The library reads uncompressed samples without checking that the block has all of them. */
     bool is_whole = block->compression != EXR_COMPRESSION_NONE
                         ? block->packed_size <= block->unpacked_size
                         : block->packed_size == block->unpacked_size;
@@ -385,7 +385,7 @@ static tml_status read_pixels(exr_file *file, const exr_layout *layout)
     return status;
 }
 
-/* Tells what the file says of its colours and pixels, and nothing here uses. */
+/* Reports the file's white level, pixel aspect ratio and primaries, which are not applied. */
 static tml_status tell_attributes(const exr_file *file)
 {
     exr_attr_chromaticities_t c;

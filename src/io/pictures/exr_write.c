@@ -1,6 +1,6 @@
-/* OpenEXR pictures, written by OpenEXR's own library (OpenEXRCore): one part of scan lines,
- * compressed by ZIP, which loses nothing. The library writes its table of blocks last, in front of
- * them, so the file is put together in memory; it is seldom larger than the pixels. */
+/* Writes OpenEXR pictures by OpenEXR's own library (OpenEXRCore): one part of scan lines,
+ * compressed losslessly by ZIP. The library writes the table of blocks last, although it lies
+ * before them, so the file is made in memory. It is seldom larger than the pixels. */
 
 #include "io/pictures/picture_internal.h"
 
@@ -9,10 +9,10 @@
 
 typedef struct exr_target {
     io_writer *writer;
-    io_block file; /* file.size: room; the first used bytes are written */
+    io_block file; /* file.size is the capacity; used bytes of it are written */
     uint64_t used;
     tml_status status;
-    char message[256]; /* the library's first complaint */
+    char message[256]; /* the library's first error message */
 } exr_target;
 
 static bool has_room(exr_target *target, uint64_t size)
@@ -39,7 +39,7 @@ static int64_t put_bytes(exr_const_context_t exr, void *user, const void *data, 
         error(exr, EXR_ERR_OUT_OF_MEMORY, "no memory for the file");
         return -1;
     }
-    if (offset > target->used) /* what is skipped now is written later, or never */
+    if (offset > target->used) /* a gap is written later, or never */
         memset(target->file.data + target->used, 0, (size_t)(offset - target->used));
     memcpy(target->file.data + offset, data, (size_t)size);
     target->used = target->used > offset + size ? target->used : offset + size;
@@ -57,7 +57,7 @@ static void take_message(exr_const_context_t exr, exr_result_t code, const char 
         snprintf(target->message, sizeof target->message, "%s", text);
 }
 
-/* Grey is Y; alpha is A. */
+/* Returns a channel's name: grey is Y, alpha is A. */
 static const char *channel_name(uint32_t channels, uint32_t channel)
 {
     static const char *const colors[] = {"R", "G", "B", "A"}, *const grey[] = {"Y", "A"};
@@ -78,7 +78,7 @@ static exr_result_t put_header(exr_context_t exr, const tml_picture *p)
     return code == EXR_ERR_SUCCESS ? exr_write_header(exr) : code;
 }
 
-/* The library has the channels sorted by their names. */
+/* Points the pipeline to a row's samples. The library sorts the channels by name. */
 static void aim_channels(exr_encode_pipeline_t *pipeline, const tml_picture *p, uint32_t row)
 {
     size_t size = tml_type_size(p->type), pixel_size = size * p->channels;

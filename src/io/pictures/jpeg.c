@@ -1,4 +1,4 @@
-/* JPEG pictures, through libjpeg's interface (libjpeg-turbo). */
+/* Reads JPEG pictures through libjpeg's interface (libjpeg-turbo). */
 #include "io/pictures/picture_internal.h"
 
 static bool jpeg_detect(io_span head)
@@ -27,15 +27,14 @@ static tml_status read_jpeg(picture_reader *reader)
 enum {
     EXIF_MARKER = JPEG_APP0 + 1,
     ICC_MARKER = JPEG_APP0 + 2,
-    MARKER_MOST = 65533,    /* a marker's contents */
-    PIXELS_A_BYTE = 8 * 64, /* a block of 8 x 8 takes a bit at least */
+    MARKER_MOST = 65533,    /* bytes of a marker's contents */
+    PIXELS_A_BYTE = 8 * 64, /* pixels per byte at most: a block of 8 x 8 has at least a bit */
     SCANS_MOST = 500,       /* encoders write about ten */
 };
 
-/* libjpeg ends a failed call through error_exit, which must not return: by a jump to the one place
- * that called it. */
+/* libjpeg's error handler. error_exit must not return, so it jumps to decode_or_leave. */
 typedef struct jpeg_fault {
-    struct jpeg_error_mgr manager; /* first, so that libjpeg's pointer to it is one to this */
+    struct jpeg_error_mgr manager; /* first: libjpeg's pointer to it also points to this */
     jmp_buf leave;
     struct jpeg_progress_mgr progress;
     const io_file *file;
@@ -63,14 +62,14 @@ static void on_error(j_common_ptr jpeg)
                text);
 }
 
-/* Warnings, level -1, are about damaged or missing data, which libjpeg would fill with grey. */
+/* Warnings (level -1) report damaged or missing data, which libjpeg would fill with grey. */
 static void on_message(j_common_ptr jpeg, int level)
 {
     if (level < 0)
         on_error(jpeg);
 }
 
-/* Limits the scans of a progressive picture, each of which goes over all pixels. */
+/* Limits the scans of a progressive picture, since each scan visits all pixels. */
 static void on_progress(j_common_ptr jpeg)
 {
     const jpeg_fault *fault = (const jpeg_fault *)(const void *)jpeg->err;
@@ -95,8 +94,8 @@ static picture_orientation orientation_of(uint32_t number)
     return number >= 1 && number <= 8 ? table[number - 1] : table[0];
 }
 
-/* The orientation in the first image directory of a TIFF structure; anything out of bounds counts
- * as missing. */
+/* Returns the orientation in the first image directory of a TIFF structure; 1 if it is missing or
+ * out of bounds. */
 static uint32_t find_orientation(const uint8_t *tiff, size_t size)
 {
     enum { HEADER = 8, ENTRY = 12, TAG = 0x0112, SHORT = 3 };
@@ -115,7 +114,7 @@ static uint32_t find_orientation(const uint8_t *tiff, size_t size)
 
 static picture_orientation read_orientation(const struct jpeg_decompress_struct *jpeg)
 {
-    static const char name[] = "Exif\0"; /* and the string's own end */
+    static const char name[] = "Exif\0"; /* 6 bytes with the string's own NUL */
     for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker; marker = marker->next)
         if (marker->marker == EXIF_MARKER && marker->data_length > sizeof name &&
             memcmp(marker->data, name, sizeof name) == 0)
@@ -124,7 +123,7 @@ static picture_orientation read_orientation(const struct jpeg_decompress_struct 
     return orientation_of(1);
 }
 
-/* Warns of a profile other than sRGB's, of which the first part has the description. */
+/* Warns if the profile is not sRGB's. The profile's first part has its description. */
 static tml_status read_profile(const picture_reader *reader,
                                const struct jpeg_decompress_struct *jpeg)
 {
@@ -154,7 +153,7 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
             "has %d channels that are neither grey nor red, green and blue (CMYK, say); "
             "convert it to sRGB",
             jpeg->num_components);
-    /* libjpeg allocates the whole of a progressive picture before it looks further. */
+    /* libjpeg allocates all of a progressive picture before it reads further. */
     uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
     if (pixels / PIXELS_A_BYTE > reader->bytes.size)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its %zu bytes cannot hold %u x %u pixels",
@@ -180,8 +179,8 @@ static tml_status decode(picture_reader *reader, struct jpeg_decompress_struct *
     return tml_picture_orient(reader, orientation);
 }
 
-/* The target of the jump. Everything that changes between setjmp and the jump lies outside of this
- * function. */
+/* The target of the jump. Variables that change between setjmp and the jump must not be local to
+ * this function. */
 static tml_status decode_or_leave(picture_reader *reader, struct jpeg_decompress_struct *jpeg,
                                   jpeg_fault *fault)
 {

@@ -1,7 +1,7 @@
-/* Houdini's classic geometry (.bgeo, version 5), as Partio and SPlisHSPlasH write particles:
- * big-endian; a header of counts, the points' attributes by name, size and type, and then, of each
- * point, x y z w and the attributes, four bytes a number. What follows the points (primitives,
- * details) is passed over. */
+/* Reads Houdini's classic geometry (.bgeo, version 5), as Partio and SPlisHSPlasH write particles.
+ * The file is big-endian: a header with counts; the name, size and type of each attribute of
+ * points; then per point x y z w and the attributes, 4 bytes per number. Later sections
+ * (primitives, details) are ignored. */
 #include <inttypes.h>
 
 #include "io/points/points_internal.h"
@@ -9,18 +9,18 @@
 enum { HEADER_SIZE = 41, VERSION = 5, FLOAT = 0, INTEGER = 1, INDEX = 4, VECTOR = 5 };
 
 typedef struct bgeo_attribute {
-    uint32_t first, size; /* numbers of a point */
+    uint32_t first, size; /* first number and number of numbers in a point */
     tml_type type;
 } bgeo_attribute;
 
 typedef struct bgeo_points {
     bgeo_attribute
-        attributes[1 + POINT_ATTRIBUTES_MAX]; /* by column; the first are the positions */
+        attributes[1 + POINT_ATTRIBUTES_MAX]; /* by column; the first is the position */
     int32_t count;
     const uint8_t *point;
 } bgeo_points;
 
-/* Takes count bytes; NULL: there are not as many. */
+/* Consumes count bytes. Returns NULL if fewer are left. */
 static const uint8_t *bgeo_take(io_span *left, size_t count)
 {
     const uint8_t *at = (const uint8_t *)left->text;
@@ -31,7 +31,7 @@ static const uint8_t *bgeo_take(io_span *left, size_t count)
     return at;
 }
 
-/* Passes over the default values, or the strings that an index chooses from. */
+/* Skips the default values, or the strings that an index chooses from. */
 static bool skip_defaults(io_span *left, uint32_t size, uint32_t type)
 {
     const uint8_t *at;
@@ -74,7 +74,7 @@ static tml_status read_attribute(point_sink *sink, io_span *left, uint32_t numbe
         else
             tml_points_column(sink, columns, column, name, a->type);
     }
-    *numbers += size; /* which the default values have, too, so it does not overflow */
+    *numbers += size; /* cannot overflow: the file holds size default values, too */
     return TML_OK;
 }
 

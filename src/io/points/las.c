@@ -1,8 +1,8 @@
 /* Reads LAS 1.0 to 1.4, point data record formats 0 to 10 (ASPRS: LAS Specification 1.4 - R15.
- * 2019). All integers are little-endian. Every format begins with X, Y, Z as scaled 32-bit integers
- * and the intensity, which becomes the value; what follows is skipped by the record length.
- * Compressed files (LAZ) are recognised by the top bits of the format or by their variable length
- * record. */
+ * 2019). Integers are little-endian. Every format begins with X, Y, Z as scaled 32-bit integers and
+ * the intensity, which becomes the value. The record length says where the next record begins.
+ * Compressed files (LAZ) are detected by the top bits of the format or by a variable length record
+ * of LASzip. */
 #include "io/points/points_internal.h"
 
 enum {
@@ -24,7 +24,7 @@ enum {
     RECORD_INTENSITY = 12,
 };
 
-/* Where a record of each format has its colour, three 16-bit numbers; 0: nowhere. */
+/* Offset of the colour, three 16-bit numbers, in a record of each format; 0: none. */
 static const uint8_t record_color[] = {0, 0, 20, 28, 0, 28, 0, 30, 30, 0, 30};
 
 /* Bytes of a record of each format, before any extra bytes. */
@@ -37,7 +37,7 @@ static tml_status fail_laz(const point_sink *sink)
                         "OUT.las` or `pdal translate IN.laz OUT.las`");
 }
 
-/* Is one of the variable length records the compressor's? */
+/* Returns whether a variable length record is LASzip's. */
 static bool has_laszip_record(const uint8_t *data, size_t size, size_t at, uint32_t count)
 {
     for (uint32_t i = 0; i < count && size - at >= VLR_HEADER_SIZE; i++) {
@@ -52,7 +52,7 @@ static bool has_laszip_record(const uint8_t *data, size_t size, size_t at, uint3
     return false;
 }
 
-/* Sets what is asked for of the next point. */
+/* Sets the requested attributes of the next point. */
 static void set_attributes(point_sink *sink, const uint8_t *record)
 {
     for (uint32_t i = 0; i < sink->attribute_count; i++) {
@@ -65,7 +65,7 @@ static void set_attributes(point_sink *sink, const uint8_t *record)
     }
 }
 
-/* All points, whose records are known to be there. */
+/* Pushes all points. The caller has checked that all records are in the file. */
 static tml_status push_records(point_sink *sink, const uint8_t *data, const uint8_t *record,
                                size_t record_size, uint64_t count)
 {

@@ -1,8 +1,8 @@
-/* LZF decompression. The format (Marc Lehmann: LibLZF. 2000) is a row of
+/* LZF decompression. The format (Marc Lehmann: LibLZF. 2000) is a sequence of
  *   000LLLLL                      L + 1 literal bytes follow
  *   LLLooooo oooooooo             copy L + 2 bytes from o + 1 bytes back, L = 1 ... 6
  *   111ooooo LLLLLLLL oooooooo    copy L + 9 bytes from o + 1 bytes back
- * where a copy may overlap what it writes. */
+ * where the source and destination of a copy may overlap. */
 #include <string.h>
 
 #include "io/points/lzf.h"

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No LZF stream unpacks to more than so many times its size: three bytes name at most 264. */
+/* The largest compression ratio of an LZF stream: three bytes make at most 264. */
 enum { LZF_RATIO_MAX = 88 };
 
-/* Unpacks in to exactly out_size bytes. False when the stream is damaged or unpacks to another
+/* Decompresses in to exactly out_size bytes. Returns false if the stream is damaged or has another
  * size. */
 bool tml_lzf_unpack(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size);
 

@@ -1,10 +1,10 @@
-/* What kind of file a file is, and which format it has: tml_file_format. */
+/* tml_file_format: the kind and the format of a file. */
 #include <strings.h>
 
 #include "io/io_internal.h"
 
-/* Text with lines that begin with v is OBJ only by its name, where nothing says what is looked
- * for: other text looks the same. */
+/* If no kind is requested, a text with lines that begin with v is OBJ only if its name ends in
+ * .obj: other text files look the same. */
 static const char *sure_mesh_format(tml_context *tml, const char *path)
 {
     const char *format = tml_mesh_format_of_file(tml, path), *ending = strrchr(path, '.');
@@ -15,7 +15,7 @@ static const char *sure_mesh_format(tml_context *tml, const char *path)
 const char *tml_file_format(tml_context *tml, const char *path, tml_file_kind kind,
                             tml_file_kind *found)
 {
-    /* The sure ones come first: any text passes for points. */
+    /* The most reliable tests come first: any text passes as points. */
     const struct {
         tml_file_kind kind;
         const char *(*format_of)(tml_context *tml, const char *path);
