@@ -155,7 +155,7 @@ static tml_status create_whole(tml_mesh_stream *stream, const tml_mesh_stream_de
              tml_io_create(stream->tml, MESH_CALL, stream->path, layout->size, &stream->writer));
     if (status != TML_OK)
         return status;
-    stream->writer.progress.next = UINT64_MAX; /* the progress is that of making the pieces */
+    stream->writer.progress.next = UINT64_MAX; /* not reported: the caller reports its progress */
     status = tml_mesh_put_text(&stream->writer, layout);
     return status == TML_OK ? TML_OK : tml_io_finish(&stream->writer, status);
 }

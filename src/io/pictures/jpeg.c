@@ -127,7 +127,7 @@ static picture_orientation read_orientation(const struct jpeg_decompress_struct 
 static tml_status read_profile(const picture_reader *reader,
                                const struct jpeg_decompress_struct *jpeg)
 {
-    static const char name[] = "ICC_PROFILE"; /* and its end, the part's number, and how many */
+    static const char name[] = "ICC_PROFILE"; /* NUL, the part's number and their count follow */
     enum { HEAD = sizeof name + 2 };
     for (jpeg_saved_marker_ptr marker = jpeg->marker_list; marker; marker = marker->next)
         if (marker->marker == ICC_MARKER && marker->data_length > HEAD &&

@@ -32,7 +32,7 @@ bool tml_lzf_unpack(const uint8_t *in, size_t in_size, uint8_t *out, size_t out_
         size_t distance = ((size_t)(control & 0x1f) << 8 | in[at++]) + 1;
         if (distance > done || length > out_size - done)
             return false;
-        for (size_t end = done + length; done < end; done++) /* overlap repeats: no memcpy */
+        for (size_t end = done + length; done < end; done++) /* no memcpy: overlaps repeat bytes */
             out[done] = out[done - distance];
     }
     return done == out_size;

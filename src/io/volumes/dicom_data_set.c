@@ -1,10 +1,10 @@
-/* A DICOM file (NEMA PS3.5, PS3.10): its data set, element by element, up to the pixels. Only
- * samples that are not compressed are read: Debian's libraries that could do more are C++ with a
- * dozen libraries of their own, allocate by what files say and keep global tables, while what a
- * volume needs are twenty elements.
+/* Parses a DICOM file (NEMA PS3.5, PS3.10): its data set, element by element, up to the pixels.
+ * Compressed samples are unsupported. Debian's libraries that read them are C++ with a dozen
+ * dependencies, allocate as much as files demand, and keep global tables; a volume needs only
+ * twenty elements.
  *
- * Sequences are entered, not recursed into: a stack keeps where they end. What is in one counts
- * only in the functional groups of multi-frame files; an icon's rows and pixels do not. */
+ * Sequences are parsed without recursion: a stack holds their ends. Elements in a sequence are used
+ * only in the functional groups of multi-frame files; an icon's rows and pixels are ignored. */
 #include "io/volumes/dicom_elements.h"
 
 #ifdef TML_DICOM
@@ -22,7 +22,7 @@ static tml_status push(dicom_parser *p, const dicom_element *e)
     if (end != UINT64_MAX && end > p->file->size)
         return tml_dicom_fail(p, e, "reaches past the file's end");
     p->levels[p->depth++] = (dicom_level){end, e->tag, p->is_implicit};
-    if (e->vr == DICOM_VR('U', 'N')) /* of unknown contents, which are implicit (CP-246) */
+    if (e->vr == DICOM_VR('U', 'N')) /* unknown contents are implicit (CP-246) */
         p->is_implicit = true;
     return TML_OK;
 }
@@ -32,7 +32,7 @@ static void pop(dicom_parser *p)
     p->is_implicit = p->levels[--p->depth].is_implicit;
 }
 
-/* Implicit files do not say which elements are sequences. */
+/* Returns whether an element is a sequence. Implicit files do not mark sequences. */
 static bool is_sequence(const dicom_element *e)
 {
     switch (e->tag) {
@@ -53,7 +53,7 @@ static bool is_of_pixels(uint32_t tag)
     return tag == TAG_PIXELS || tag == TAG_REAL_PIXELS || tag == TAG_DOUBLE_PIXELS;
 }
 
-/* Goes on to the pixels, or to the end. */
+/* Parses elements up to the pixels or the end of the file. */
 static tml_status walk(dicom_parser *p, bool *has_pixels)
 {
     tml_status status = TML_OK;
@@ -99,7 +99,7 @@ static tml_status walk(dicom_parser *p, bool *has_pixels)
     return status;
 }
 
-/* Reads group 2, which says how the rest is coded. */
+/* Parses group 2 and gets the transfer syntax of the data set. */
 static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
 {
     dicom_element e = {0};
@@ -120,9 +120,9 @@ static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
     return status;
 }
 
-/* Sees by the first element of the data set how it is coded. Files are around that state no
- * transfer syntax, and some whose elements have value representations though they state that
- * they have none, or the reverse. */
+/* Finds the coding of the data set by its first element. Some files state no transfer syntax. In
+ * others, elements have value representations although the stated syntax has none, or the
+ * reverse. */
 static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
 {
     char bytes[8];
@@ -139,8 +139,9 @@ static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
     return TML_OK;
 }
 
-/* has_meta: the file has elements of group 2, so it should say it. *compression: of the pixels;
- * NULL: none. */
+/* Sets the coding of the data set.
+ * has_meta      the file has elements of group 2, so it should state its transfer syntax
+ * *compression  receives the name of the pixels' compression; NULL: none */
 static tml_status choose_syntax(dicom_parser *p, const char *syntax, bool has_meta,
                                 const char **compression)
 {
@@ -228,7 +229,7 @@ static tml_status check_pixels(const io_file *file, dicom_image *image)
     tml_status status = choose_type(file, image);
     if (status != TML_OK)
         return status;
-    /* 2^16 x 2^16 x 2^31 x 2^3: below 2^66, so frames are compared by division. */
+    /* 2^16 x 2^16 x 2^31 x 2^3 could reach 2^66, so frames are checked by a division. */
     uint64_t frame = image->rows * image->columns * tml_type_size(image->type);
     if (image->length > file->size - image->offset || image->frames > image->length / frame)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -264,7 +265,7 @@ tml_status tml_dicom_parse(const io_file *file, dicom_image *out, dicom_frames *
     TML_THEN(status, read_meta(p, syntax, sizeof syntax));
     TML_THEN(status, choose_syntax(p, syntax, p->at > start || start == 132, &compression));
     TML_THEN(status, walk(p, has_pixels));
-    if (compression) { /* its series has been read, unless that is compressed, too */
+    if (compression) { /* walk has read the series, unless it is compressed, too */
         *has_pixels = false;
         status = tml_io_error(file, TML_ERROR_UNSUPPORTED,
                               "is compressed by %s (transfer syntax %s); unpack it: gdcmconv --raw "

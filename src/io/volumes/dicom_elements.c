@@ -1,5 +1,5 @@
-/* The elements of a DICOM file (NEMA PS3.5, PS3.10): how a file begins, and the reading of an
- * element's head and value. */
+/* The elements of a DICOM file (NEMA PS3.5, PS3.10): finds the first element, and reads the heads
+ * and values of elements. */
 #include "io/volumes/dicom_elements.h"
 
 /* ---- how a file begins ----------------------------------------------------------------------- */
@@ -44,9 +44,9 @@ static bool is_printable(const char *text, size_t size)
     return true;
 }
 
-/* Do elements of a data set begin here, in little-endian order? Three of them must stand in
- * ascending order (two where the rest lies beyond), the first in group 2 or 8, with short values
- * that are text. */
+/* Returns whether a data set begins here, in little-endian order. There must be three elements in
+ * ascending order (two if the rest is beyond head), the first in group 2 or 8, with short text
+ * values. */
 static bool is_data_set(io_span head)
 {
     uint32_t before = 0, count = 0;
@@ -85,7 +85,8 @@ static bool has_preamble(io_span head)
     return head.size >= 132 && memcmp(head.text + 128, "DICM", 4) == 0;
 }
 
-/* Some writers leave out the preamble, others the four letters as well. */
+/* Returns the start of a file without preamble: some writers omit only the preamble, others the
+ * four letters, too. */
 static size_t bare_start(io_span head)
 {
     return tml_io_starts_with(head, "DICM") ? 4 : 0;
@@ -184,7 +185,7 @@ tml_status tml_dicom_parse_numbers(const dicom_parser *p, const dicom_element *e
             word.size--;
         word = tml_io_trim(word);
         if (word.size == 0 && *count == 0)
-            return TML_OK; /* an empty value counts as none */
+            return TML_OK; /* an empty value counts as missing */
         if (!tml_io_parse_f64(word, &out[*count]) || !isfinite(out[*count]))
             return tml_dicom_fail(p, e, "has a value that is no number");
         text = (io_span){text.text + taken, text.size - taken};

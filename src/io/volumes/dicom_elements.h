@@ -1,4 +1,4 @@
-/* DICOM: what the files that read a data set share. */
+/* DICOM: shared by the files that read a data set. */
 #ifndef TML_DICOM_ELEMENTS_H
 #define TML_DICOM_ELEMENTS_H
 
@@ -6,14 +6,14 @@
 
 #define DICOM_VR(a, b) ((uint16_t)((a) << 8 | (b)))
 
-/* Is it one of the value representations of PS3.5? */
+/* Returns whether at has one of the value representations of PS3.5. */
 bool tml_dicom_is_vr(const char *at);
 
 #ifdef TML_DICOM
 enum {
     DICOM_WINDOW_SIZE = 4096,
     DICOM_DEPTH_MOST =
-        64, /* sequences and items within each other; real files have fewer than 20 */
+        64, /* nested sequences and items; real files have fewer than 20 */
     DICOM_VALUE_MOST = 256,
 };
 #    define DICOM_UNDEFINED UINT32_MAX
@@ -57,7 +57,7 @@ enum {
 #    define TAG_SEQUENCE_END 0xFFFEE0DDu
 
 typedef struct dicom_level {
-    uint64_t end; /* UINT64_MAX: a delimiter tells */
+    uint64_t end; /* UINT64_MAX: a delimiter ends it */
     uint32_t tag;
     bool is_implicit;
 } dicom_level;
@@ -65,7 +65,7 @@ typedef struct dicom_level {
 typedef struct dicom_parser {
     const io_file *file;
     dicom_image *image;
-    dicom_frames *frames; /* NULL: not wanted */
+    dicom_frames *frames; /* NULL: not needed */
     uint64_t at;
     bool is_implicit, big_endian;
     dicom_level levels[DICOM_DEPTH_MOST];
@@ -80,31 +80,33 @@ typedef struct dicom_element {
     uint16_t vr;
 } dicom_element;
 
-/* ---- dicom_elements.c: each reads at p->at, and the values leave it where it is -------------- */
+/* ---- dicom_elements.c: the element is at p->at; reading a value does not move p->at
+ * ----------- */
 
-/* Goes to the first element: behind the preamble, if there is one. */
+/* Moves to the first element, after the preamble if there is one. */
 tml_status tml_dicom_find_start(dicom_parser *p);
 tml_status tml_dicom_read_at(dicom_parser *p, uint64_t at, void *out, size_t size);
 tml_status tml_dicom_fail(const dicom_parser *p, const dicom_element *e, const char *what);
-/* Reads an element's head, and goes behind it. */
+/* Reads an element's head and moves to its value. */
 tml_status tml_dicom_read_head(dicom_parser *p, dicom_element *e);
-/* A short text without blanks and zeros at its end. */
+/* Reads a short text without the blanks and NULs at its end. */
 tml_status tml_dicom_read_text(dicom_parser *p, const dicom_element *e, char *out, size_t size);
-/* Numbers between backslashes; *count at most most. What is beyond is left out. */
+/* Parses numbers that are separated by backslashes, at most most of them; ignores the rest. */
 tml_status tml_dicom_parse_numbers(const dicom_parser *p, const dicom_element *e, io_span text,
                                    double *out, size_t most, size_t *count);
-/* Exactly count numbers; false in *has where there is none. */
+/* Reads exactly count numbers. *has: false if the value is empty. */
 tml_status tml_dicom_read_numbers(dicom_parser *p, const dicom_element *e, double *out,
                                   size_t count, bool *has);
-/* A number that the volume can do without: one that is damaged counts as none, and is told. */
+/* Reads a number that the volume does not need. A damaged one counts as missing and sets
+ * DICOM_BAD_NUMBER. */
 tml_status tml_dicom_read_optional(dicom_parser *p, const dicom_element *e, double *out, bool *has);
 tml_status tml_dicom_read_count(dicom_parser *p, const dicom_element *e, uint64_t *out);
 
 /* ---- dicom_values.c -------------------------------------------------------------------------- */
 
-/* Takes what an element says, if it is one that counts. */
+/* Stores the element's value if the image needs it. */
 tml_status tml_dicom_take_value(dicom_parser *p, const dicom_element *e);
-/* A further frame, of which nothing is known yet. */
+/* Appends an empty frame. */
 tml_status tml_dicom_add_frame(dicom_parser *p);
 #endif
 

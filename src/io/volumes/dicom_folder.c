@@ -1,4 +1,4 @@
-/* DICOM folders: which series they hold. */
+/* Finds the series in a DICOM folder. */
 #include "io/volumes/dicom.h"
 
 #ifndef TML_DICOM
@@ -28,7 +28,7 @@ tml_status tml_dicom_open(tml_context *tml, const char *call, const char *folder
     return status;
 }
 
-/* A series of a folder. A file of several frames is one by itself. */
+/* A series in a folder. A file with several frames counts as a series. */
 typedef struct listed_series {
     char series[DICOM_TEXT_SIZE], description[DICOM_TEXT_SIZE];
     const char *first; /* its first file */
@@ -38,7 +38,7 @@ typedef struct listed_series {
 
 enum { LISTED_MOST = 32 };
 
-/* Counts an image as one of its series. Returns false for the first series beyond LISTED_MOST. */
+/* Counts an image in its series. Returns false for the first series beyond LISTED_MOST. */
 static bool list_image(listed_series *all, size_t *count, const char *name,
                        const dicom_image *image)
 {
@@ -107,7 +107,7 @@ tml_status tml_dicom_open_folder(tml_context *tml, const char *call, const char 
         bool is_read = tml_dicom_open(tml, call, path, name, &file, &image, &has_pixels) == TML_OK;
         if (!is_read && image.series[0] == '\0')
             failed = failed ? failed : name;
-        else if (has_pixels || !is_read) /* a compressed series is one, too */
+        else if (has_pixels || !is_read) /* a compressed series counts, too */
             (void)list_image(all, &count, name, &image);
         tml_io_close(&file);
         if (tml_is_cancelled(tml))

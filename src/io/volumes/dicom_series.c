@@ -1,5 +1,5 @@
-/* The slices of a DICOM series, which are files of one folder, sorted along the normal of their
- * planes, or by what they have in place of positions. */
+/* Finds the slices of a DICOM series, which are files of one folder, and sorts them along the
+ * normal of their planes or, if they have no positions, by location, number or name. */
 
 #include "io/volumes/dicom.h"
 
@@ -9,26 +9,27 @@
 
 typedef struct dicom_slice {
     char name[FOLDER_NAME_SIZE], instance[DICOM_TEXT_SIZE];
-    double position[3], along; /* along: the normal, or what orders the slices instead */
+    double position[3], along; /* distance along the normal, or what orders the slices */
     double slope, intercept, number, location;
     bool has_number, has_location;
 } dicom_slice;
 
-/* By what the slices of a series are sorted. */
+/* How the slices of a series are sorted. */
 typedef enum dicom_order { BY_POSITION, BY_LOCATION, BY_NUMBER, BY_NAME } dicom_order;
 
 typedef struct dicom_series {
-    const io_file *file;      /* the one that was named */
-    const dicom_image *image; /* and its pixels */
+    const io_file *file;      /* the file that the caller named */
+    const dicom_image *image; /* its image */
     dicom_slice *slices;
     size_t count, room;
     dicom_order order;
-    /* Files left out: copies; of another size or type; of several frames; that cannot be read. */
+    /* Numbers of files that are left out: copies; of another size or type; with several frames;
+     * unreadable. */
     size_t twice, others, stacks, unread;
     char first_unread[FOLDER_NAME_SIZE];
 } dicom_series;
 
-/* Two directions that differ by less than a thousandth. */
+/* Returns whether two orientations differ by less than 1/1000. */
 static bool is_parallel(const double a[6], const double b[6])
 {
     double error = 0;
@@ -52,8 +53,9 @@ double tml_dicom_along_normal(const dicom_image *image, const double position[3]
                : position[2];
 }
 
-/* *fits false: the file is none of the stack's slices, which is told, since nothing says where
- * it would lie. */
+/* Checks whether a file is a slice of the stack. A file that differs is an error if positions are
+ * known; otherwise, or if it has several frames, it is counted and left out.
+ * *fits   receives whether it is a slice */
 static tml_status check_slice(dicom_series *series, const char *name, const dicom_image *image,
                               bool *fits)
 {
@@ -71,7 +73,7 @@ static tml_status check_slice(dicom_series *series, const char *name, const dico
             ? "another spacing of pixels"
             : NULL;
     *fits = image->frames == 1 && !what;
-    if (image->frames > 1) { /* which is a stack by itself */
+    if (image->frames > 1) { /* a file with several frames is a stack */
         series->stacks++;
         return TML_OK;
     }
@@ -110,7 +112,7 @@ static tml_status add_slice(dicom_series *series, const char *name, const dicom_
                            .has_location = image->has_location};
     snprintf(slice->name, sizeof slice->name, "%s", name);
     snprintf(slice->instance, sizeof slice->instance, "%s", image->instance);
-    if (image->stack.count && !image->has_orientation) { /* the rows' direction alone is unknown */
+    if (image->stack.count && !image->has_orientation) { /* only the directions are unknown */
         slice->location = image->stack.first[2];
         slice->has_location = true;
     }
@@ -127,8 +129,8 @@ static int compare_slices(const void *a, const void *b)
     return tml_natural_order(x->name, y->name);
 }
 
-/* Chooses what orders slices without positions: what each of them has, unless it is the same in
- * all. */
+/* Chooses the sort order of slices without positions: the first of location, number and name that
+ * all slices have and that is not the same in all. */
 static void choose_order(dicom_series *series)
 {
     dicom_slice *slices = series->slices;
@@ -151,7 +153,7 @@ static void choose_order(dicom_series *series)
                                                        : 0;
 }
 
-/* Leaves out files that are the same image as the one before: copies of it under another name. */
+/* Removes copies: files with the same image as the file before. */
 static void drop_copies(dicom_series *series)
 {
     size_t kept = 0;
@@ -168,7 +170,7 @@ static void drop_copies(dicom_series *series)
     series->count = kept;
 }
 
-/* Adds to the latest error which file was named, and what to do. */
+/* Adds to the latest error the file that the caller named, and a way to mend it. */
 static tml_status cannot_read(const dicom_series *series, const char *name, tml_status status)
 {
     char latest[400], key[FOLDER_NAME_SIZE + 4];
@@ -182,7 +184,7 @@ static tml_status cannot_read(const dicom_series *series, const char *name, tml_
         what ? what + 1 : latest);
 }
 
-/* All slices of the file's series, in its folder. */
+/* Finds all slices of the file's series in its folder, and sorts them. */
 static tml_status find_slices(dicom_series *series)
 {
     const io_file *file = series->file;
@@ -202,7 +204,7 @@ static tml_status find_slices(dicom_series *series)
         bool is_of_it =
             is_own || (image.series[0] && strcmp(image.series, series->image->series) == 0);
         if (parsed != TML_OK && is_own)
-            status = parsed; /* its message is the latest */
+            status = parsed; /* the latest message is about this file */
         else if (parsed != TML_OK && is_of_it)
             status = cannot_read(series, name, parsed);
         else if (parsed != TML_OK && image.series[0] == '\0' && series->unread++ == 0)
@@ -226,7 +228,7 @@ static tml_status find_slices(dicom_series *series)
 
 double tml_dicom_stated_distance(const dicom_image *image, const char **source)
 {
-    bool has_between = image->has_between && image->between != 0; /* below 0: the other way */
+    bool has_between = image->has_between && image->between != 0; /* negative: reversed */
     bool has_thickness = image->has_thickness && image->thickness > 0;
     *source = has_between     ? "SpacingBetweenSlices"
               : has_thickness ? "SliceThickness, as if they touched"
@@ -234,8 +236,8 @@ double tml_dicom_stated_distance(const dicom_image *image, const char **source)
     return has_between ? fabs(image->between) : has_thickness ? image->thickness : 1;
 }
 
-/* Slices in the order of their numbers, or of their files' names. Two of one number are refused:
- * nothing says which of them belongs to the stack. */
+/* Checks slices that are sorted by number. Two with the same number are an error: nothing says
+ * which belongs to the stack. Missing numbers are a warning. */
 static tml_status check_numbers(const dicom_series *series)
 {
     const dicom_slice *slices = series->slices;
@@ -262,7 +264,7 @@ static tml_status check_numbers(const dicom_series *series)
                        slices[0].along, slices[series->count - 1].along, missing);
 }
 
-/* Tells how slices were ordered that have no positions. */
+/* Reports how slices without positions were sorted. */
 static tml_status tell_order(const dicom_series *series, const dicom_stack *stack,
                              const tml_load_desc *desc)
 {
@@ -322,7 +324,7 @@ static tml_status tell_left_out(const dicom_series *series)
     return status;
 }
 
-/* Are the sorted slices equally far apart? */
+/* Checks that the sorted slices are equally far apart. */
 static tml_status check_steps(const dicom_series *series, dicom_stack *stack)
 {
     *stack = (dicom_stack){0};
@@ -361,7 +363,7 @@ void tml_dicom_become_physical(const dicom_image *image, volume_header *out)
     out->is_physical = true;
 }
 
-/* The names become the list of data files. */
+/* Makes the list of data files from the slices' names. */
 static tml_status take_slices(const dicom_series *series, volume_header *out)
 {
     bool is_alike = true;

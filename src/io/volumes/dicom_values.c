@@ -1,4 +1,4 @@
-/* What the elements of a DICOM data set say of an image and its frames. */
+/* Stores the values of a DICOM data set in an image and its frames. */
 #include "io/volumes/dicom_elements.h"
 
 #ifdef TML_DICOM
@@ -44,10 +44,12 @@ static tml_status take_orientation(dicom_parser *p, const dicom_element *e)
     return TML_OK;
 }
 
-/* The lengths in a text that should be two with a backslash between. Files in use have a comma
- * for the backslash or for the point, one length for both, or three. Returns how many there are;
- * *is_odd: they stood otherwise than they should, *is_wrong: one of them is no length. 0 counts
- * as none. */
+/* Parses a text that should be two lengths separated by a backslash. Files also have a comma in
+ * place of the backslash or of the point, one length for both, or three lengths. 0 counts as
+ * missing.
+ * *is_odd    receives whether the text has another form
+ * *is_wrong  receives whether a word is not a length
+ * Returns: the number of lengths in out. */
 static int parse_lengths(const char *text, double out[2], bool *is_odd, bool *is_wrong)
 {
     char copy[DICOM_TEXT_SIZE];
@@ -142,7 +144,7 @@ tml_status tml_dicom_add_frame(dicom_parser *p)
     return TML_OK;
 }
 
-/* The frame that the values at work are said of; NULL: all of them. */
+/* Returns the frame to which the current element belongs; NULL: the element is for all frames. */
 static dicom_frame *current_frame(const dicom_parser *p)
 {
     bool has_several = p->frames && p->image->frames > 1;
@@ -166,7 +168,7 @@ static tml_status take_position(dicom_parser *p, const dicom_element *e)
     return TML_OK;
 }
 
-/* Of a dose: where its frames lie along the normal. */
+/* Takes the offsets of a dose's frames along the normal. */
 static tml_status take_offsets(dicom_parser *p, const dicom_element *e)
 {
     dicom_image *image = p->image;
@@ -230,7 +232,7 @@ static tml_status take_frames(dicom_parser *p, const dicom_element *e)
     tml_status status = tml_dicom_read_numbers(p, e, number, 1, &has);
     if (has && !(number[0] >= 0 && number[0] <= INT32_MAX))
         return tml_dicom_fail(p, e, "needs a number of frames from 1 on");
-    if (has) /* 0 means that there is nothing to count */
+    if (has) /* 0 counts as 1 */
         p->image->frames = number[0] < 1 ? 1 : (uint64_t)number[0];
     return status;
 }

@@ -55,9 +55,9 @@ static tml_status no_stack(const io_file *file, const dicom_image *image, const 
                         image->frames, why);
 }
 
-/* Puts the frames into the order of their places, along the normal where the file's order is no
- * stack, and finds whether they have scales of their own. Frames of which nothing is said stay
- * an empty list. */
+/* Sorts the frames by their positions along the normal, unless the file's order is already a
+ * regular stack. If the file describes no frames, or has one, the list is empty.
+ * *is_apart   receives whether frames have different scales */
 static tml_status arrange_frames(const io_file *file, const dicom_image *image,
                                  dicom_frames *frames, dicom_stack *stack, bool *is_apart)
 {
@@ -112,7 +112,7 @@ static tml_status arrange_frames(const io_file *file, const dicom_image *image,
 
 /* ---- the format ------------------------------------------------------------------------------ */
 
-/* Tells what was assumed of the spacing of pixels, where the caller does not give it. */
+/* Reports what was assumed about the spacing of pixels, unless the caller gives the spacing. */
 static tml_status tell_spacing(const io_file *file, const dicom_image *image,
                                const tml_load_desc *desc, bool has_several)
 {
@@ -159,8 +159,8 @@ static tml_status tell_notes(const io_file *file, const dicom_image *image)
     return status;
 }
 
-/* The axes: along rows, down columns, from slice to slice. is_ordered: what is assumed of places
- * has been told. */
+/* Sets the axes: along rows, down columns, from slice to slice. is_ordered: a warning has reported
+ * the assumed positions. */
 static tml_status place(const io_file *file, const dicom_image *image, const dicom_stack *stack,
                         bool is_ordered, const tml_load_desc *desc, volume_header *out)
 {
@@ -225,7 +225,7 @@ static tml_status check_spacing(const io_file *file, const dicom_image *image,
                         image->spacing_text);
 }
 
-/* What a file of several frames, or of one, says of them. */
+/* Fills the header from an image of one or several frames. */
 static tml_status parse_image(const io_file *file, const dicom_image *image, dicom_frames *frames,
                               const tml_load_desc *desc, volume_header *out)
 {
@@ -243,7 +243,7 @@ static tml_status parse_image(const io_file *file, const dicom_image *image, dic
         tml_dicom_become_physical(image, out);
     const uint64_t dims[3] = {image->columns, image->rows, image->frames};
     memcpy(out->volume.grid.dims, dims, sizeof dims);
-    bool has_folder = !file->memory && strncmp(file->path, "/dev/", 5) != 0; /* of other slices */
+    bool has_folder = !file->memory && strncmp(file->path, "/dev/", 5) != 0; /* with other slices */
     if (image->frames == 1 && has_folder)
         status = tml_dicom_read_series(file, image, desc, &stack, &is_ordered, out);
     TML_THEN(status, tml_volume_layout(file, 1, 1, 1, desc->frame, out));
@@ -278,7 +278,7 @@ static tml_status dicom_parse(const io_file *file, io_span head, const tml_load_
                 s[i] = (type)((((s[i] >> down) & all) ^ sign) - sign);                             \
         } while (0)
 
-/* What older files keep in the bits that are not used, overlays say, becomes the sign or 0. */
+/* Sets the unused bits to the sign or 0: older files keep other data there, such as overlays. */
 static void unpack(const dicom_image *image, uint64_t count, void *out)
 {
     if (image->is_real || image->stored == image->bits)
@@ -335,8 +335,8 @@ static tml_status read_pixels(const io_file *file, const dicom_image *image, uin
     return TML_OK;
 }
 
-/* Reads all frames in the order of the list, or the file's where that is empty, as stored or as
- * physical values. */
+/* Reads all frames, as stored or as physical values. They are in the order of the list, or in the
+ * file's order if the list is empty. */
 static tml_status read_frames(const io_file *file, const dicom_image *image,
                               const dicom_frames *frames, bool is_physical, tml_type type,
                               void *out)

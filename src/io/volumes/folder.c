@@ -1,4 +1,4 @@
-/* The files of a folder, in the order in which a person would number them. */
+/* Lists the files of a folder, in the order in which a person would number them. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-/* Digits at the beginning, without leading zeros. */
+/* Returns the digits at the beginning, without leading zeros. */
 static io_span digits_of(const char *text)
 {
     text += strspn(text, "0");
@@ -43,7 +43,7 @@ int tml_natural_order(const char *a, const char *b)
 
 int64_t tml_number_step(const char *a, const char *b)
 {
-    enum { MOST = 18 }; /* digits that 63 bits hold */
+    enum { MOST = 18 }; /* digits that fit in 63 bits */
     size_t at = 0;
     while (a[at] && a[at] == b[at])
         at++;

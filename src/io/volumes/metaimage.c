@@ -1,8 +1,8 @@
 /* MetaImage, .mha and .mhd. After the MetaIO documentation (itk.org/Wiki/MetaIO). Positions are
  * LPS.
  *
- * TransformMatrix lists the axes one after another: its first NDims numbers are the direction of x,
- * that is, a column of the grid's matrix, as ITK reads it. */
+ * TransformMatrix lists one axis after another, as ITK reads it: its first NDims numbers are the
+ * direction of x, which is a column of the grid's matrix. */
 #include <inttypes.h>
 
 #include "io/units.h"
@@ -68,7 +68,8 @@ static tml_status parse_type(const io_file *file, io_span field, io_span value, 
     return bad_field(file, field, value, "a number's type, MET_UCHAR to MET_DOUBLE");
 }
 
-/* Is the field one that has numbers for each axis? Then *good: are they there? */
+/* Parses a field with numbers for each axis. Returns false for other fields. *good receives whether
+ * the numbers are valid. */
 static bool parse_axes(io_span field, io_span value, meta_header *meta, bool *good)
 {
     static const char *const offset_names[] = {"Offset", "Position", "Origin", NULL};
@@ -143,7 +144,7 @@ static tml_status parse_field(const io_file *file, io_span field, io_span value,
     return good ? TML_OK : bad_field(file, field, value, needs);
 }
 
-/* A file of slices may hold fewer axes than the volume: how many files are there then? */
+/* Returns the number of files, each of which has only the first file_axes axes of the volume. */
 static uint64_t files_of(const meta_header *meta, uint64_t file_axes)
 {
     uint64_t files = 1;
@@ -153,8 +154,8 @@ static uint64_t files_of(const meta_header *meta, uint64_t file_axes)
     return files;
 }
 
-/* ElementDataFile: "LOCAL", "LIST [n]" and names on the lines that follow, "name%03d.raw first last
- * step", or a name. */
+/* Parses ElementDataFile: "LOCAL", "LIST [n]" with names on the next lines, "name%03d.raw first
+ * last step", or a name. */
 static tml_status parse_data_file(const io_file *file, io_text *text, const meta_header *meta,
                                   volume_header *out)
 {
@@ -210,8 +211,8 @@ static tml_status metaimage_parse_grid(const io_file *file, const meta_header *m
         out->volume.grid.origin[i] = meta->offset[i];
     }
     snprintf(out->volume.space, sizeof out->volume.space, "left-posterior-superior");
-    /* ITK, too, goes by the matrix alone. RAI, named by where axes come from, is LPS, named by
-     * where they go. */
+    /* Only the matrix counts, as in ITK. AnatomicalOrientation names the sides that axes come from,
+     * so RAI is LPS, which names the sides that axes go to. */
     const char *orientation = meta->orientation;
     bool is_other = *orientation && *orientation != '?' && strcmp(orientation, "RAI") != 0;
     if (is_other && !meta->has_matrix) {
@@ -225,7 +226,7 @@ static tml_status metaimage_parse_grid(const io_file *file, const meta_header *m
     return tml_volume_axes(file, columns, scale, desc, out);
 }
 
-/* Text, and no more than a person would write in a line? */
+/* Returns whether a line is text and not longer than a person would write. */
 static bool is_printable(io_span line)
 {
     bool is = line.size < 256;
@@ -248,17 +249,17 @@ static bool is_metaimage(io_span head, const char *path)
     return false;
 }
 
-/* All fields, to the one that names the data's file, which is the last. */
+/* Parses all fields up to the last, ElementDataFile. */
 static tml_status parse_fields(const io_file *file, io_text *text, meta_header *meta,
                                volume_header *out)
 {
     io_span line;
-    uint32_t strays = 0; /* lines that are no fields */
+    uint32_t strays = 0; /* lines that are not fields */
     while (meta->data_file.size == 0 && tml_io_line(text, &line)) {
         const char *equals = line.size ? memchr(line.text, '=', line.size) : NULL;
         if (tml_io_trim(line).size == 0)
             continue;
-        if (!equals && line.size) /* which MetaIO takes, too */
+        if (!equals && line.size) /* MetaIO accepts ':', too */
             equals = memchr(line.text, ':', line.size);
         if (!equals && strays++ < STRAYS_MAX && is_printable(line))
             continue;
@@ -296,7 +297,7 @@ static tml_status metaimage_parse(const io_file *file, io_span head, const tml_l
     if (missing)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT, "its header has no field %s", missing);
 
-    if (meta.axes == 4 && meta.sizes[3] == 0) /* as some write an axis that is not in use */
+    if (meta.axes == 4 && meta.sizes[3] == 0) /* some write this for an unused axis */
         meta.sizes[3] = 1;
     for (uint64_t i = 0; i < 3; i++)
         out->volume.grid.dims[i] = i < meta.axes ? meta.sizes[i] : 1;
@@ -348,7 +349,7 @@ bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume)
     const tml_grid *grid = &volume->grid;
     const double *direction = tml_volume_identity;
     double spacing[3], offset[3], matrix[9];
-    /* What is LPS stays; axes to the right, the front and below go the other way. */
+    /* LPS axes are kept. Axes that point right, anterior or inferior are reversed. */
     const bool is_turned[3] = {strncmp(volume->space, "right-", 6) == 0,
                                strstr(volume->space, "-anterior") != NULL,
                                strstr(volume->space, "-inferior") != NULL};
@@ -358,12 +359,12 @@ bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume)
     for (int row = 0; row < 3; row++) {
         double sign = is_turned[row] ? -1 : 1;
         spacing[row] = grid->spacing[row] == 0 ? 1 : grid->spacing[row];
-        offset[row] = sign * grid->origin[row] + 0.0; /* no -0 */
+        offset[row] = sign * grid->origin[row] + 0.0; /* never -0 */
         for (int axis = 0; axis < 3; axis++)
             matrix[3 * axis + row] = sign * direction[3 * row + axis] + 0.0;
     }
     for (size_t i = sizeof type_names / sizeof type_names[0]; i-- > 0;)
-        if (type_names[i].type == volume->type) /* the first of the names of a type */
+        if (type_names[i].type == volume->type) /* the first name of a type */
             type = type_names[i].name;
     tml_io_print(writer,
                  "ObjectType = Image\nNDims = 3\nBinaryData = True\nBinaryDataByteOrderMSB = %s\n"

@@ -1,4 +1,4 @@
-/* MRC2014 and CCP4 maps: a header of 1024 bytes, then samples. After Cheng et al.: MRC2014:
+/* Reads MRC2014 and CCP4 maps: a header of 1024 bytes, then samples. After Cheng et al.: MRC2014:
  * Extensions to the MRC format header for electron cryo-microscopy and tomography. 2015; IMOD's
  * note on its stamp for the sign of bytes.
  *
@@ -55,7 +55,8 @@ static tml_type type_of_mode(int32_t mode)
     }
 }
 
-/* Is the header plausible in this byte order: sizes from 1 to 2^24, mode from 0 to 101? */
+/* Returns whether the header is plausible in this byte order: sizes from 1 to 2^24, mode from 0 to
+ * 101. */
 static bool is_plausible(io_span head, bool big_endian)
 {
     const int32_t largest = 1 << 24;
@@ -68,8 +69,7 @@ static bool is_plausible(io_span head, bool big_endian)
     return mode >= 0 && mode <= 101;
 }
 
-/* Byte order by the machine stamp or, if that says nothing or leads to implausible sizes, by
- * plausibility. */
+/* Chooses the byte order by the machine stamp; if that gives implausible sizes, by plausibility. */
 static bool is_big_endian(io_span head)
 {
     bool stamped = head.text[AT_MACHINE] == 0x11;
@@ -91,7 +91,7 @@ static bool is_mrc(io_span head, const char *path)
     return named && (is_plausible(head, false) || is_plausible(head, true));
 }
 
-/* Axis order, and where the file starts in the cell; both are written in file order. */
+/* Parses the order of the axes, the sizes, and the start of the map in the cell. */
 static tml_status parse_axes(const io_file *file, io_span head, volume_header *out,
                              int32_t start[3])
 {
@@ -120,7 +120,8 @@ static tml_status parse_axes(const io_file *file, io_span head, volume_header *o
     return TML_OK;
 }
 
-/* Unit vectors of the cell's axes: x along a, y in the plane of a and b. */
+/* Computes unit vectors of the cell's axes: x along a, y in the plane of a and b. Returns false if
+ * the angles make no cell. */
 static bool cell_directions(const double angles[3], double columns[9])
 {
     const double degree = 3.14159265358979323846 / 180;
@@ -150,14 +151,14 @@ static tml_status mrc_parse_grid(const io_file *file, io_span head, const int32_
         int32_t sampling = word(head, AT_SAMPLING + 4 * i, big);
         spacing[i] = cell / (sampling > 0 ? sampling : (double)grid->dims[i]);
         no_cell = no_cell && cell == 0;
-        if (cell == 0 && grid->dims[i] == 1) /* a single section has no spacing */
+        if (cell == 0 && grid->dims[i] == 1) /* one section has no spacing */
             spacing[i] = 1;
         double angle = (double)io_load_f32(head.text + AT_ANGLES + 4 * i, big);
         angles[i] = angle == 0 ? 90 : angle;
         origin[i] = (double)io_load_f32(head.text + AT_ORIGIN + 4 * i, big);
         has_origin = has_origin || origin[i] != 0;
     }
-    if (no_cell) { /* as some cameras write it */
+    if (no_cell) { /* some cameras write this */
         for (int i = 0; i < 3; i++)
             spacing[i] = 1;
         snprintf(out->volume.comment, sizeof out->volume.comment,
@@ -207,7 +208,7 @@ static tml_status mrc_parse(const io_file *file, io_span head, const tml_load_de
     if (mode == 0 && has_stamp && !(word(head, AT_IMOD_FLAGS, big) & 1))
         volume->type = TML_U8;
     int32_t version =
-        word(head, AT_VERSION, big); /* 20140 and later: bytes have a sign for certain */
+        word(head, AT_VERSION, big); /* from 20140 on, bytes are signed */
     if (mode == 0 && !has_stamp && version < FIRST_VERSION) {
         tml_status told =
             tml_io_warn(file, "has bytes (mode 0) and does not say whether they have a "
@@ -223,7 +224,7 @@ static tml_status mrc_parse(const io_file *file, io_span head, const tml_load_de
     if (status != TML_OK)
         return status;
 
-    /* A stack of volumes: sections of all of them, each of MZ sections. */
+    /* A stack of volumes: the sections of all volumes, MZ per volume. */
     uint64_t volumes = 1, *sections = &volume->grid.dims[2];
     int32_t group = word(head, AT_SPACE_GROUP, big), depth = word(head, AT_SAMPLING + 8, big);
     if (group >= STACK_GROUP && group <= STACK_GROUP_LAST && depth > 0 && out->axis[2] == 2 &&
