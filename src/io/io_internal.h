@@ -53,8 +53,8 @@ TML_MUST_CHECK tml_status tml_io_open_any(tml_context *tml, const char *call, co
 void tml_io_open_memory(tml_context *tml, const char *call, const char *name, const void *data,
                         size_t size, io_file *out);
 /* Opens the file that a header names, in the header's own folder.
- * Errors: UNSUPPORTED for an absolute name and one with "..": a downloaded header must not read the
- * rest of the disk. FILE_ACCESS also if the header is in memory. */
+ * Errors: as tml_io_open; FILE_ACCESS also if the header is in memory; UNSUPPORTED for an absolute
+ * name or one with "..": a downloaded header must not read the rest of the disk. */
 TML_MUST_CHECK tml_status tml_io_open_beside(const io_file *header, const char *name, io_file *out);
 /* Returns whether tml_io_open_beside could open that name. */
 bool tml_io_has_beside(const io_file *header, const char *name);
@@ -70,8 +70,8 @@ tml_status tml_io_error(const io_file *file, tml_status status, const char *form
 #endif
 
 /* Reports a part of a file that a reader ignores, or a value that it assumes because the file gives
- * none. The text goes to the log as the warning "path: ...". Call it once for each kind of fault,
- * with their number in the text.
+ * none. The text goes to the log as the warning "call: path: ...". Call it once for each kind of
+ * fault, with their number in the text.
  * Returns: TML_OK; if file->strict, FILE_FORMAT with the text as the context's error. */
 TML_MUST_CHECK tml_status tml_io_warn(const io_file *file, const char *format, ...)
     TML_FORMAT(2, 3);
@@ -288,10 +288,11 @@ static inline io_text io_text_of(io_span span)
     return (io_text){start, start + span.size, 1};
 }
 
-/* Parses a number, which must be the whole span, without blanks. False leaves *out alone.
+/* Parse a number, which must be the whole span, without blanks. If it is not, they return false and
+ * leave *out unchanged.
  * u64, i64  decimal, with an optional sign (u64: no minus), within their range
- * f64  decimal, as C writes it; also nan, inf, infinity in any case, and nan(ind) and 1.#IND as
- *      Windows writes them; correctly rounded to the nearest double */
+ * f64       decimal, as C writes it; also nan, inf, infinity in any case, and nan(ind) and 1.#IND
+ *           as Windows writes them; correctly rounded to the nearest double */
 bool tml_io_parse_u64(io_span span, uint64_t *out);
 bool tml_io_parse_i64(io_span span, int64_t *out);
 bool tml_io_parse_f64(io_span span, double *out);
@@ -318,7 +319,7 @@ bool tml_io_next_number(io_text *text, io_number_form encoding, tml_type type, d
 /* Refuses a file that is a pointer of Git LFS or git-annex, a web page or a server's message.
  * Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_io_check_stand_in(const io_file *file);
-/* Returns whether the file is a pointer of Git LFS or git-annex. */
+/* Returns whether head is the start of a pointer of Git LFS or git-annex. */
 bool tml_io_is_pointer(io_span head);
 
 /* ---- output files ---------------------------------------------------------------------------- */
@@ -339,8 +340,7 @@ typedef struct io_writer {
     const tml_team *team;    /* processes that write this file together; NULL: only this one */
     char path[IO_PATH_SIZE]; /* as the caller gave it, for messages */
     char target[IO_PATH_SIZE];
-    char
-        temporary[IO_PATH_SIZE]; /* empty: target is a device, which is written directly */
+    char temporary[IO_PATH_SIZE]; /* empty: target is a device, which is written directly */
 } io_writer;
 
 enum { IO_WRITER_BUFFER = 1 << 20 };
@@ -380,19 +380,19 @@ typedef size_t (*io_fill)(const void *user, uint64_t first, uint64_t count, uint
 /* Appends rows that all threads make with fill and write. */
 bool tml_io_write_rows(io_writer *writer, uint64_t first, uint64_t count, size_t row_size,
                        io_fill fill, const void *user);
-/* Completes the file, or removes it if a write failed or status is not TML_OK. Every created writer
- * needs exactly one finish. Returns the first failure. */
+/* Completes the file, or removes it if a write failed or status is not TML_OK. Call it exactly once
+ * per created writer. Returns the first failure. */
 TML_MUST_CHECK tml_status tml_io_finish(io_writer *writer, tml_status status);
 
-/* The name of the file's format, if it is one of the readers of that kind, for tml_file_format.
- * NULL: it is not, or it cannot be read. */
+/* For tml_file_format: return the name of the file's format if it is a format of that kind of file;
+ * NULL if it is not, or if the file cannot be read. */
 const char *tml_volume_format_of(tml_context *tml, const char *path);
 const char *tml_points_format_of(tml_context *tml, const char *path);
 const char *tml_mesh_format_of_file(tml_context *tml, const char *path);
 const char *tml_picture_format_of(tml_context *tml, const char *path);
 const char *tml_volume_index_format_of(tml_context *tml, const char *path);
 
-/* Moves positions that are far from 0 near to it: subtracts a centre from them and adds the centre
+/* Moves positions that are far from 0 close to 0: subtracts a centre from them and adds the centre
  * to origin. A coordinate is moved only where that is exact, so positions + origin stays the same.
  * positions  count x 3, changed in place; coordinates that are not finite stay
  * origin     3 numbers, changed

@@ -6,9 +6,9 @@
 
 #include "io/io_internal.h"
 
-/* Largest coordinate / extent, above which float coordinates get an origin, too. Storing floats
- * loses nothing, but values computed from them (edge midpoints, grid samples) are rounded; at this
- * ratio 13 bits of a float are left for them. */
+/* If the largest coordinate is more than this times the extent, float coordinates get an origin,
+ * too. Storing floats loses nothing, but values computed from them (edge midpoints, grid samples)
+ * are rounded; at this ratio 13 bits of a float are left for them. */
 static const double origin_ratio_of_floats = 1024.0;
 
 void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_inexact,
@@ -25,7 +25,8 @@ void tml_io_choose_origin(const double lower[3], const double upper[3], bool is_
         origin[axis] = 0.0;
 }
 
-/* Distance from 0 / extent, above which positions have lost enough bits to be worth an origin. */
+/* Positions that are farther from 0 than this times their extent have lost so many bits that an
+ * origin is worth it. */
 static const double origin_ratio = 64.0;
 
 bool tml_positions_recenter(float *positions, uint64_t count, double origin[3])

@@ -10,8 +10,7 @@
 #include "io/io_internal.h"
 
 enum {
-    READ_CHUNK =
-        4 << 20, /* per thread between two checks for cancellation: about 1 ms */
+    READ_CHUNK = 4 << 20, /* per thread between two checks for cancellation: about 1 ms */
     READ_PIECE = 1 << 20, /* that a thread reads in one call */
     READERS_MOST = 16,
     STREAM_INPUT = 256 << 10, /* stored bytes read at once for inflating */

@@ -41,7 +41,7 @@ typedef struct glb_view {
     size_t row_size;
     mesh_fill fill;
     const char *type;
-    uint64_t count; /* of elements of that type */
+    uint64_t count; /* elements of that type */
     int component;
     int target;
     uint32_t attribute; /* the attribute that fill_attribute writes */

@@ -200,7 +200,7 @@ static tml_status warn_of(const mesh_sink *sink, const mesh_fault *fault, uint64
 }
 
 /* Removes and reports what cannot be part of a mesh. The file is refused if no face remains, or if
- * more faces name missing vertices than remain: then it does not hold this mesh. */
+ * more faces name missing vertices than remain: then it holds another mesh, or none. */
 static tml_status leave_out(mesh_sink *sink)
 {
     const uint64_t vertices = mesh_vertex_count(sink);

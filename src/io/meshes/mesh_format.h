@@ -56,7 +56,7 @@ typedef struct mesh_chunk {
     mesh_rows rows;
     size_t row_size;
     uint64_t size;      /* bytes */
-    uint32_t attribute; /* which one fill sees as the mesh's first */
+    uint32_t attribute; /* number of the one that fill gets as the first */
 } mesh_chunk;
 
 enum {
@@ -130,10 +130,10 @@ TML_MUST_CHECK tml_status tml_mesh_format_of(tml_context *tml, const char *path,
 TML_MUST_CHECK tml_status tml_mesh_write(tml_context *tml, const char *path,
                                          const mesh_format *format, const tml_mesh *mesh,
                                          const mesh_share *share);
-/* Errors: UNSUPPORTED if quads are to be written and the format has none. */
+/* Checks that the format has quads if quads are to be written. Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_mesh_check_quads(tml_context *tml, const char *path,
                                                const mesh_format *format, bool quads);
-/* Errors: UNSUPPORTED if the format has no room for a label of 64 bits. */
+/* Checks that the format has room for labels of 64 bits. Errors: UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_mesh_check_labels(tml_context *tml, const char *path,
                                                 const mesh_format *format, const tml_mesh *mesh);
 /* Checks that counts, pointers and indices are consistent. Errors: INVALID_ARGUMENT. */
@@ -181,7 +181,7 @@ size_t tml_mesh_fill_placed(const tml_mesh *mesh, uint64_t first, uint64_t count
 size_t tml_mesh_fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_fill_values(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 
-/* Fills rows of two labels; the size of a row. */
+/* Rows of two labels: fills them; returns the bytes of one. */
 size_t tml_mesh_fill_labels(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out);
 size_t tml_mesh_labels_size(const tml_mesh *mesh);
 

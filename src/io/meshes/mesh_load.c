@@ -18,7 +18,7 @@ typedef struct mesh_format_info {
 
 /* ---- which format ---------------------------------------------------------------------------- */
 
-/* Bytes by which formats are detected, and at most those by which PLY with faces is. */
+/* Bytes by which a format is detected; bytes of PLY, at most, in which a header may name faces. */
 enum { MESH_HEAD_SIZE = 4096, PLY_HEAD_SIZE = 1 << 16 };
 
 static bool has_ending(const io_file *file, const char *ending)

@@ -347,8 +347,8 @@ typedef struct edge_cut {
     uint32_t corners[2];
 } edge_cut;
 
-/* Pairs the triangles at an edge, except the last two. The pair with the narrowest wedge comes
- * first. Returns the number of pairs. */
+/* Pairs the triangles at an edge until two are left. The pair with the narrowest wedge comes first.
+ * Returns the number of pairs. */
 static uint32_t pair_up(const mend *m, uint32_t a, uint32_t b, edge_cut out[MOST_AT_EDGE / 2])
 {
     edge_use uses[MOST_AT_EDGE];
@@ -520,7 +520,7 @@ static void look_at_arrays(mend *m)
     m->indices = m->mesh->indices;
 }
 
-/* Removes the triangles marked GONE; only the first so many triangles can be. */
+/* Removes the triangles that are marked GONE, all of them among the mesh's first so many. */
 static bool leave_out_gone(tml_context *tml, const mend *m, uint64_t triangles)
 {
     const uint64_t length = m->mesh->triangle_count;

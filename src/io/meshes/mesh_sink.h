@@ -63,7 +63,7 @@ typedef struct mesh_sink {
     mesh_reach vertex_reach, uv_reach, normal_reach;
     mesh_reach tag_reach;     /* vertices of creases and sharp corners */
     mesh_fault short_faces;   /* faces of fewer than three different corners */
-    mesh_fault lost_vertices; /* vertices without a finite position, and faces with one */
+    mesh_fault lost_vertices; /* vertices without a finite position; their faces go, too */
     mesh_fault lost_faces;    /* triangles of a soup that have such a corner */
     mesh_fault lost_corners;  /* corners of faces that name no vertex of the file */
     mesh_property properties[TML_MESH_MAX_ATTRIBUTES];

@@ -81,7 +81,7 @@ static void take_message(exr_const_context_t exr, exr_result_t code, const char 
     tml_picture_printable(file->message);
 }
 
-/* Memory is zeroed: what a damaged file leaves unwritten must not show old memory. */
+/* Returns zeroed memory: what a damaged file leaves unwritten must not be old memory. */
 static void *take_memory(size_t size)
 {
     return calloc(1, size);
@@ -168,8 +168,7 @@ static tml_status read_windows(const exr_file *file, exr_layout *out)
     out->height = (uint64_t)height;
     p->x = (int32_t)x;
     p->y = (int32_t)y;
-    p->full_width =
-        (uint32_t)full_width; /* tml_picture_begin overwrites it; see read_open */
+    p->full_width = (uint32_t)full_width; /* tml_picture_begin overwrites it; see read_open */
     p->full_height = (uint32_t)full_height;
     return TML_OK;
 }

@@ -34,7 +34,7 @@ enum {
 
 /* libjpeg's error handler. error_exit must not return, so it jumps to decode_or_leave. */
 typedef struct jpeg_fault {
-    struct jpeg_error_mgr manager; /* first: libjpeg's pointer to it also points to this */
+    struct jpeg_error_mgr manager; /* first: a pointer to it is a pointer to jpeg_fault */
     jmp_buf leave;
     struct jpeg_progress_mgr progress;
     const io_file *file;

@@ -14,8 +14,7 @@ typedef struct bgeo_attribute {
 } bgeo_attribute;
 
 typedef struct bgeo_points {
-    bgeo_attribute
-        attributes[1 + POINT_ATTRIBUTES_MAX]; /* by column; the first is the position */
+    bgeo_attribute attributes[1 + POINT_ATTRIBUTES_MAX]; /* by column; the first is the position */
     int32_t count;
     const uint8_t *point;
 } bgeo_points;

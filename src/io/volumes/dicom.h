@@ -31,7 +31,7 @@ enum {
 /* What a file says about its pixels. */
 typedef struct dicom_image {
     char series[DICOM_TEXT_SIZE], photometric[DICOM_TEXT_SIZE];
-    char instance[DICOM_TEXT_SIZE];     /* UID of the file */
+    char instance[DICOM_TEXT_SIZE];     /* SOPInstanceUID */
     char description[DICOM_TEXT_SIZE];  /* description of the series */
     char spacing_text[DICOM_TEXT_SIZE]; /* PixelSpacing as it is in the file */
     unsigned notes;

@@ -121,8 +121,8 @@ static tml_status read_meta(dicom_parser *p, char *syntax, size_t size)
 }
 
 /* Finds the coding of the data set by its first element. Some files state no transfer syntax. In
- * others, elements have value representations although the stated syntax has none, or the
- * reverse. */
+ * others, elements have value representations although the stated syntax has none, or the reverse.
+ * *is_sure   receives whether the element's length confirms the coding */
 static tml_status see_coding(dicom_parser *p, bool *is_implicit, bool *is_sure)
 {
     char bytes[8];

@@ -6,14 +6,13 @@
 
 #define DICOM_VR(a, b) ((uint16_t)((a) << 8 | (b)))
 
-/* Returns whether at has one of the value representations of PS3.5. */
+/* Returns whether two letters are one of the value representations of PS3.5. */
 bool tml_dicom_is_vr(const char *at);
 
 #ifdef TML_DICOM
 enum {
     DICOM_WINDOW_SIZE = 4096,
-    DICOM_DEPTH_MOST =
-        64, /* nested sequences and items; real files have fewer than 20 */
+    DICOM_DEPTH_MOST = 64, /* nested sequences and items; real files have fewer than 20 */
     DICOM_VALUE_MOST = 256,
 };
 #    define DICOM_UNDEFINED UINT32_MAX

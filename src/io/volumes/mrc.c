@@ -207,8 +207,7 @@ static tml_status mrc_parse(const io_file *file, io_span head, const tml_load_de
     bool has_stamp = word(head, AT_IMOD_STAMP, big) == IMOD_STAMP;
     if (mode == 0 && has_stamp && !(word(head, AT_IMOD_FLAGS, big) & 1))
         volume->type = TML_U8;
-    int32_t version =
-        word(head, AT_VERSION, big); /* from 20140 on, bytes are signed */
+    int32_t version = word(head, AT_VERSION, big); /* from 20140 on, bytes are signed */
     if (mode == 0 && !has_stamp && version < FIRST_VERSION) {
         tml_status told =
             tml_io_warn(file, "has bytes (mode 0) and does not say whether they have a "
