@@ -1,4 +1,4 @@
-/* What the readers and writers of trommel-io share: input files, decompression, text, output files.
+/* Shared by the readers and writers of trommel-io: input files, decompression, text, output files.
  * Functions carry the library's prefix, because a static library shares its names with its user.
  *
  * The rules that these functions make easy to keep:

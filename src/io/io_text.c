@@ -42,7 +42,7 @@ bool tml_io_any_line(io_text *text, io_span *line)
     const char *start = text->at, *end = NULL;
     if (start == text->end)
         return false;
-    /* A window at a time: a file of "\r" alone is not searched to its end for each line. */
+    /* Searches a window at a time: a file of only "\r" is not searched to its end per line. */
     for (size_t window = 256; !end && text->at < text->end; window *= 2) {
         const size_t left = (size_t)(text->end - text->at), size = left < window ? left : window;
         const char *newline = memchr(text->at, '\n', size);
@@ -144,7 +144,7 @@ bool tml_io_parse_i64(io_span span, int64_t *out)
     return true;
 }
 
-/* "nan", or "nan(ind)" and the like. */
+/* Returns whether the word is "nan" or has a form such as "nan(ind)". */
 static bool is_nan_word(io_span word)
 {
     const io_span start = {word.text, word.size < 3 ? word.size : 3};

@@ -1,4 +1,4 @@
-/* What the mesh writers share. A writer describes its file as a layout of text and rows (of
+/* Shared by the mesh writers. A writer describes its file as a layout of text and rows (of
  * vertices, of triangles) and fills a buffer with as many rows as fit. All formats share the
  * rest. */
 #ifndef TML_MESH_FORMAT_H
@@ -8,7 +8,7 @@
 
 #include "io/io_internal.h"
 
-/* What each row of a file describes. */
+/* The elements that a file's rows describe. */
 typedef enum mesh_rows {
     MESH_VERTICES,
     MESH_TRIANGLES,

@@ -1,4 +1,4 @@
-/* What the mesh readers share: a sink for vertices and faces. A reader gets a whole file as bytes
+/* Shared by the mesh readers: a sink for vertices and faces. A reader gets a whole file as bytes
  * and pushes its elements in file order. Arrays grow by the elements that are really there, never
  * by a count in a header. tml_mesh_finish does the checks that need the whole file, welds vertices
  * and cuts polygons into triangles. */

@@ -28,7 +28,7 @@ enum {
     DICOM_BAD_NUMBER = 64,    /* a slice's thickness, position or number is not a number */
 };
 
-/* What a file says about its pixels. */
+/* A file's description of its pixels. */
 typedef struct dicom_image {
     char series[DICOM_TEXT_SIZE], photometric[DICOM_TEXT_SIZE];
     char instance[DICOM_TEXT_SIZE];     /* SOPInstanceUID */
