@@ -1,10 +1,9 @@
-/* Reads and writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991):
- * text, indices from 1, shared by positions and normals; colours behind positions, as programs have
- * come to write them. There is no room for values of vertices.
- * An empty mesh is a file of comments.
+/* Reads and writes Wavefront OBJ (Alias|Wavefront: Advanced Visualizer Manual, appendix B1. 1991).
+ * OBJ is text. Indices count from 1. A colour follows the position on the vertex's line, as most
+ * programs write it. OBJ cannot store values per vertex. An empty mesh becomes a file of comments.
  *
- * Positions without an origin and normals are the shortest decimals that read back as the same
- * floats. With an origin, positions are rounded to the decimals that the floats still resolve. */
+ * Without an origin, positions are the shortest decimals that read back as the same floats; normals
+ * always are. With an origin, positions are rounded to the decimals that the floats resolve. */
 #include <math.h>
 #include <strings.h>
 
@@ -12,7 +11,8 @@
 #include "io/meshes/mesh_sink.h"
 #include "io/number_format.h"
 
-/* "v " or "vn ", six numbers, blanks, a line end; and "f ", twelve indices, slashes, blanks. */
+/* A vertex: "v " or "vn ", six numbers, blanks and a line end. A face: "f ", twelve indices,
+ * slashes and blanks. */
 enum { OBJ_VERTEX_MAX = 3 + 6 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 4 * (3 * 20 + 3) };
 
 static uint8_t *put_line(uint8_t *out, const char *keyword, const float numbers[3])
@@ -36,8 +36,8 @@ static const tml_mesh_attribute *find_color(const tml_mesh *mesh)
     return NULL;
 }
 
-/* A vertex's colour behind its position, where most programs look for it; in place of the line's
- * end. */
+/* Replaces the line end at end[-1] with the vertex's colour and a new line end. Most programs
+ * expect a colour behind the position. */
 static uint8_t *put_color(uint8_t *end, const tml_mesh_attribute *color, uint64_t vertex)
 {
     if (!color)
@@ -68,8 +68,9 @@ static size_t fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count,
     return (size_t)(at - out);
 }
 
-/* Decimals that are worth writing: a float's last bit is 2^-23 of it, and one digit more makes the
- * rounding a tenth of that; but a double has no more than 15 digits in all. */
+/* Returns how many decimals are worth writing. A float's last bit is 2^-23 of its value, and one
+ * more digit makes the rounding error a tenth of that. All digits together are at most the 15 that
+ * a double holds. */
 static int worthy_decimals(double largest_float, double largest_double)
 {
     double wanted = largest_float > 0.0 ? ceil(-log10(ldexp(largest_float, -23))) + 1.0 : 0.0;
@@ -118,7 +119,7 @@ static size_t fill_uvs(const tml_mesh *mesh, uint64_t first, uint64_t count, uin
     return (size_t)(at - out);
 }
 
-/* A corner is "7", "7/5", "7//7" or "7/5/7": normals are numbered as vertices are. */
+/* Writes a corner: "7", "7/5", "7//7" or "7/5/7". A vertex and its normal have the same number. */
 static uint8_t *put_corner(uint8_t *out, const tml_mesh *mesh, uint64_t corner)
 {
     uint64_t vertex = mesh_corner(mesh, corner) + 1;
@@ -212,20 +213,21 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Lines are keywords with words after them; a backslash at a line's end carries it on. Numbers
- * count from 1, or from -1 back from where the file is. */
+/* A line is a keyword and its words; a backslash at its end continues it on the next line. Indices
+ * count from 1, or from -1 backwards from the last element read so far. */
 typedef struct obj_reader {
     mesh_sink *sink;
     io_text text;
     uint64_t line;  /* of the current statement */
-    bool is_empty;  /* but for comments, so far */
-    uint32_t color; /* the property, once a vertex has one */
+    bool is_empty;  /* only comments so far */
+    uint32_t color; /* number of the sink's property; valid if has_colors */
     bool has_colors;
-    char *joined; /* a statement of several lines; room for the whole file */
+    char *joined; /* a statement that spans several lines; as large as the file */
     size_t size;
 } obj_reader;
 
-/* Blanks may follow the backslash. */
+/* Removes the backslash that continues a line, and blanks behind it. Returns false if there is
+ * none. */
 static bool is_carried_on(io_span *line)
 {
     io_span trimmed = *line;
@@ -237,7 +239,7 @@ static bool is_carried_on(io_span *line)
     return true;
 }
 
-/* A line that is a comment is not carried on: it may end in a Windows folder's name. */
+/* A comment line is never continued: it may end in the name of a Windows folder. */
 static bool is_comment(io_span line)
 {
     io_text words = io_text_of(line);
@@ -245,7 +247,7 @@ static bool is_comment(io_span line)
     return tml_io_word(&words, &word) && word.text[0] == '#';
 }
 
-/* The next statement, without a comment at its end. */
+/* Reads the next statement, joins its lines, and removes a comment at its end. */
 static bool next_statement(obj_reader *reader, io_span *out)
 {
     reader->line = reader->text.line;
@@ -281,7 +283,7 @@ static tml_status bad_word(const obj_reader *reader, io_span word, const char *e
                           (int)(word.size < 40 ? word.size : 40), word.text, expected);
 }
 
-/* Reads the numbers after a keyword: at least so many, of which at most 3 are kept. */
+/* Reads up to 3 numbers behind a keyword. Fewer than least are an error. */
 static tml_status read_numbers(const obj_reader *reader, io_text *words, int least, double out[3])
 {
     io_span word;
@@ -294,8 +296,8 @@ static tml_status read_numbers(const obj_reader *reader, io_text *words, int lea
     return TML_OK;
 }
 
-/* Parses one number of a corner, which refers to one of the count elements read so far. MESH_NONE
- * where it names none: 0 does so on purpose in some files, and stands for no normal. */
+/* Parses one index of a corner; count elements of its kind have been read so far. *out is MESH_NONE
+ * if the index names no element: some files write 0 for "no normal". */
 static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t count,
                                const char *what, uint32_t *out)
 {
@@ -309,7 +311,7 @@ static tml_status parse_number(const obj_reader *reader, io_span word, uint64_t 
     return TML_OK;
 }
 
-/* Reads a corner: "7", "7/5", "7//3" or "7/5/3". "7//" and "7/" occur in files, too. */
+/* Reads a corner: "7", "7/5", "7//3" or "7/5/3". Some files also have "7//" and "7/". */
 static tml_status read_corner(obj_reader *reader, io_span word)
 {
     static const char *const names[] = {"vertex", "texture coordinate", "normal"};
@@ -351,9 +353,9 @@ static tml_status read_face(obj_reader *reader, io_text *words)
 
 /* ---- reading: OpenSubdiv's tags -------------------------------------------------------------- */
 
-enum { OBJ_TAG_MAX = 1024 }; /* numbers of one tag */
+enum { OBJ_TAG_MAX = 1024 }; /* most numbers of one kind in a tag */
 
-/* A tag's "2/1/0": how many integers, reals and words follow. */
+/* Parses a tag's counts, such as "2/1/0": the integers, reals and words that follow. */
 static bool parse_tag_counts(io_span word, uint64_t counts[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -366,8 +368,8 @@ static bool parse_tag_counts(io_span word, uint64_t counts[3])
     return counts[0] <= OBJ_TAG_MAX && counts[1] <= OBJ_TAG_MAX;
 }
 
-/* Reads a tag of sharp edges (step 2: pairs of vertices) or corners (step 1), with one sharpness
- * for all or one for each. */
+/* Reads a tag of sharp edges (step 2: pairs of vertices) or of sharp corners (step 1). The tag has
+ * one sharpness for all of them, or one for each. */
 static tml_status read_sharp(obj_reader *reader, io_text *words, uint64_t step)
 {
     uint64_t counts[3], vertices[OBJ_TAG_MAX] = {0};
@@ -410,7 +412,7 @@ static tml_status read_tag(obj_reader *reader, io_text *words)
     return TML_OK;
 }
 
-/* "v x y z", after which there may be a weight, which is left out, or a colour of three numbers. */
+/* Reads "v x y z". Three more numbers are a colour; a weight is ignored. */
 static tml_status read_vertex(obj_reader *reader, io_text *words)
 {
     mesh_sink *sink = reader->sink;
@@ -465,7 +467,7 @@ tml_status tml_mesh_read_obj(mesh_sink *sink, const uint8_t *data, size_t size)
         .sink = sink, .text = io_text_of((io_span){(const char *)data, size}), .is_empty = true};
     if (memchr(data, '\0', size))
         return tml_io_error(sink->file, TML_ERROR_FILE_FORMAT, "is no text, as OBJ is");
-    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) /* Windows editors' byte order mark */
+    if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0) /* byte order mark of Windows editors */
         reader.text.at += 3;
     if (memchr(data, '\\', size)) {
         reader.size = size;

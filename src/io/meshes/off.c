@@ -1,19 +1,20 @@
 /* Reads the Object File Format (Geomview: OOGL File Formats): a word that ends in OFF, three
- * counts, a line for each vertex and each face. Letters before the word say what a vertex's line
- * holds after the position: N a normal, C a colour, ST texture coordinates. # begins a comment. */
+ * counts, then a line per vertex and a line per face. The letters before OFF say what follows the
+ * position on a vertex's line: N a normal, C a colour, ST texture coordinates. # begins a
+ * comment. */
 #include "io/meshes/mesh_sink.h"
 
 typedef struct off_reader {
     mesh_sink *sink;
     io_text text;
-    uint64_t line; /* of the current words */
+    uint64_t line; /* of the words being read */
     bool has_normals, has_colors, has_uvs;
-    uint32_t color;        /* the property */
+    uint32_t color;        /* number of the sink's property */
     uint32_t color_count;  /* numbers of a colour: 3 or 4 */
-    bool has_color_points; /* some has a decimal point */
+    bool has_color_points; /* a colour has a decimal point */
 } off_reader;
 
-/* The next line with words in it. */
+/* Finds the next line that has words. */
 static bool next_words(off_reader *reader, io_text *words)
 {
     io_span line;
@@ -49,8 +50,8 @@ static bool next_count(io_text *words, uint64_t *out)
     return tml_io_word(words, &word) && tml_io_parse_u64(word, out);
 }
 
-/* Takes the word OFF with the letters before it off the front of the words. Counts may be glued to
- * it, as in "OFF8 6 0". False where there is no such word: it may be left out. */
+/* Consumes the word OFF and the letters before it. A count may follow OFF without a blank, as in
+ * "OFF8 6 0". Returns false if the first word is another one: a file may omit OFF. */
 bool tml_off_take_word(io_text *words, io_span *letters)
 {
     io_text rest = *words;
@@ -71,7 +72,7 @@ bool tml_off_take_word(io_text *words, io_span *letters)
     return true;
 }
 
-/* The first word, which may be missing, and the counts, which may stand in its line. */
+/* Reads the first word, which may be missing, and the counts, which may follow it on its line. */
 static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *faces)
 {
     io_text words;
@@ -94,7 +95,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
                                 "is binary OFF; save it as text, PLY or OBJ");
         }
     }
-    /* The counts may stand in a line each, that of the edges being left out or not. */
+    /* The counts may stand on lines of their own; the line of the edge count may be missing. */
     bool is_good = next_count(&words, vertices), is_in_lines = false;
     if (is_good && !next_count(&words, faces)) {
         is_in_lines = true;
@@ -107,8 +108,8 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
     if (is_in_lines && !tml_io_word(&words, &word) &&
         (!next_words(reader, &words) || !next_count(&words, &edges) || tml_io_word(&words, &word)))
         *reader = here;
-    uint64_t left = (uint64_t)(reader->text.end - reader->text.at) + 1; /* the last line's end */
-    if (*vertices > left / 6 || *faces > left / 4) /* "0 0 0", "1 0", and line ends */
+    uint64_t left = (uint64_t)(reader->text.end - reader->text.at) + 1; /* a missing line end */
+    if (*vertices > left / 6 || *faces > left / 4) /* "0 0 0", "1 0" and line ends */
         return tml_mesh_error(reader->sink, reader->line,
                               "says %llu vertices and %llu faces, the file has %llu bytes left",
                               (unsigned long long)*vertices, (unsigned long long)*faces,
@@ -116,7 +117,7 @@ static tml_status read_head(off_reader *reader, uint64_t *vertices, uint64_t *fa
     return TML_OK;
 }
 
-/* Numbers behind position and normal: of a colour 3 or 4, then 2 of texture coordinates. */
+/* Reads the numbers behind position and normal: 3 or 4 of a colour, then 2 texture coordinates. */
 static tml_status read_rest(off_reader *reader, io_text *words)
 {
     enum { REST_MAX = 8 };
@@ -140,7 +141,7 @@ static tml_status read_rest(off_reader *reader, io_text *words)
             reader->color = tml_mesh_add_property(sink, "color", reader->color_count, true, 0);
         }
         if (count - uvs < reader->color_count)
-            rest[3] = reader->has_color_points ? 1 : 255; /* a colour without its alpha */
+            rest[3] = reader->has_color_points ? 1 : 255; /* opaque: the alpha is missing */
         status = tml_mesh_push_property(sink, reader->color, rest);
     }
     if (status == TML_OK && reader->has_uvs)
@@ -210,7 +211,7 @@ tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size)
         status = read_vertex(&reader);
     for (uint64_t i = 0; i < faces && status == TML_OK; i++)
         status = read_face(&reader);
-    /* Whole numbers are of 0 to 255, those with a point of 0 to 1. */
+    /* Colours without a decimal point range from 0 to 255, others from 0 to 1. */
     if (reader.color_count > 0 && !reader.has_color_points) {
         mesh_property *color = &sink->properties[reader.color];
         float *numbers = (float *)(void *)color->data.data;

@@ -1,5 +1,5 @@
-/* Reads PLY (Greg Turk: The PLY Polygon File Format. 1994): the points and the meshes of ascii and
- * binary files of either byte order, with properties of any type in any order. */
+/* Reads points and meshes from PLY (Greg Turk: The PLY Polygon File Format. 1994): ascii and binary
+ * files of either byte order, with properties of any type in any order. */
 #include <math.h>
 #include <strings.h>
 
@@ -24,7 +24,7 @@ static tml_type ply_type(io_span name)
     return TML_TYPE_NONE;
 }
 
-/* The next word of a header line, empty where there is none. */
+/* Returns the next word of a header line; empty at its end. */
 static io_span next_word(io_text *words)
 {
     io_span word = {words->at, 0};
@@ -76,7 +76,7 @@ static bool parse_property(ply_header *header, io_text *words)
     return property->type != TML_TYPE_NONE && name.size > 0;
 }
 
-/* The line that a file's first line end says: lines of old Macs end with \r alone. */
+/* Reads a header line. The file's first line decides how lines end: on old Macs with \r alone. */
 static bool next_line(io_text *text, bool ends_with_cr, io_span *line)
 {
     if (!ends_with_cr)
@@ -90,7 +90,7 @@ static bool next_line(io_text *text, bool ends_with_cr, io_span *line)
     return true;
 }
 
-/* Reads the header; text is then where the data begin. */
+/* Reads the header, and leaves text at the first byte of the data. */
 static tml_status parse_header(const io_file *file, io_text *text, ply_header *header)
 {
     io_span line;
@@ -167,7 +167,7 @@ static bool skip_list(io_text *text, io_number_form encoding, const ply_property
     return true;
 }
 
-/* Reads one row of an element: values[i] is property i, 0 for lists. */
+/* Reads one row of an element: values[i] is the value of property i, or 0 for a list. */
 static bool next_row(io_text *text, const ply_header *header, const ply_element *element,
                      double *values)
 {
@@ -182,7 +182,7 @@ static bool next_row(io_text *text, const ply_header *header, const ply_element 
     return true;
 }
 
-/* Refuses a count that the bytes left cannot hold, before work is done by it. */
+/* Refuses a row count that does not fit in the bytes left, before any row is read. */
 static tml_status check_room(const io_file *file, const io_text *text, const ply_header *header,
                              const ply_element *element)
 {
@@ -190,7 +190,7 @@ static tml_status check_room(const io_file *file, const io_text *text, const ply
     for (uint32_t i = 0; i < element->property_count; i++) {
         const ply_property *property = &header->properties[element->first + i];
         bool is_list = property->list_count != TML_TYPE_NONE;
-        /* A digit and a blank; the very last blank may be missing, for which the + 1 below. */
+        /* In text a number has a digit and a blank; the + 1 below is for a missing last blank. */
         row_min += header->encoding == IO_NUMBERS_TEXT
                        ? 2
                        : tml_type_size(is_list ? property->list_count : property->type);
@@ -237,7 +237,7 @@ static tml_status read_vertices(point_sink *sink, io_text *text, const ply_heade
     return status;
 }
 
-/* The corners of a mesh are no point cloud that somebody meant without more ado. */
+/* Warns that the points read are the vertices of a mesh: that is rarely what the caller meant. */
 static tml_status tell_of_faces(const point_sink *sink, const ply_header *header)
 {
     uint64_t faces = 0;
@@ -279,10 +279,10 @@ typedef struct ply_mesh {
     io_text text;
     const ply_header *header;
     bool has_vertex, has_face;
-    bool has_vertex_uvs; /* texture coordinates are columns of the vertex table */
-    bool has_wedge_uvs;  /* or a list of each face, two for each corner */
+    bool has_vertex_uvs; /* columns of the vertex table are texture coordinates */
+    bool has_wedge_uvs;  /* each face has a list of them, two numbers per corner */
     bool has_normals;
-    ply_columns columns; /* of the vertex table, once has_columns */
+    ply_columns columns; /* of the vertex table; valid if has_columns */
     bool has_columns;
 } ply_mesh;
 
@@ -294,8 +294,8 @@ static int32_t position_of(const char *name, const char *const *names, int count
     return -1;
 }
 
-/* Columns that are neither position, normal, texture coordinate nor value: what a mesh has room
- * for, colours first, becomes properties of its vertices. The rest is left out, and reported. */
+/* Makes columns other than position, normal, texture coordinate and value into properties of the
+ * mesh's vertices, colours first, as many as fit. A warning names the others. */
 static tml_status take_properties(ply_mesh *mesh, point_sink *names, ply_columns *columns)
 {
     mesh_sink *sink = mesh->sink;
@@ -307,7 +307,7 @@ static tml_status take_properties(ply_mesh *mesh, point_sink *names, ply_columns
             const bool is_value = a->components == 1 && a->columns[0] == columns->value;
             if (a->is_color == (bool)is_other || is_value)
                 continue;
-            /* Alpha follows the colour. */
+            /* A column of alpha that follows a colour becomes its fourth component. */
             const point_attribute *alpha = a + 1;
             const bool has_alpha =
                 a->is_color && !a->is_packed && a->components == 3 &&
@@ -343,7 +343,7 @@ static tml_status find_columns(ply_mesh *mesh, const ply_element *vertex)
     static const char *const normals[] = {"nx", "ny", "nz"};
     static const char *const uvs[] = {"s", "t", "u", "v", "texture_u", "texture_v"};
     ply_columns *columns = &mesh->columns;
-    point_sink names = {.file = mesh->sink->file}; /* knows what other columns are not */
+    point_sink names = {.file = mesh->sink->file}; /* sorts the columns by name, as for points */
     point_columns others = POINT_COLUMNS_NONE;
     if (mesh->has_columns)
         return TML_OK;
@@ -371,7 +371,7 @@ static tml_status find_columns(ply_mesh *mesh, const ply_element *vertex)
     mesh->has_normals =
         columns->normal[0] >= 0 && columns->normal[1] >= 0 && columns->normal[2] >= 0;
     mesh->has_vertex_uvs = columns->uv[0] >= 0 && columns->uv[1] >= 0 && !mesh->has_wedge_uvs;
-    const tml_status status = tml_points_choose(&names); /* joins columns; none is asked for */
+    const tml_status status = tml_points_choose(&names); /* joins columns; no name is asked for */
     return status == TML_OK ? take_properties(mesh, &names, columns) : status;
 }
 
@@ -416,7 +416,7 @@ static tml_status read_vertex_table(ply_mesh *mesh, const ply_element *vertex)
     return status;
 }
 
-/* The list properties of faces that matter. */
+/* A face's list properties, by their use. */
 typedef enum ply_list { PLY_LIST_OTHER, PLY_LIST_VERTICES, PLY_LIST_UVS } ply_list;
 
 static ply_list list_kind(const ply_property *property)
@@ -434,7 +434,7 @@ static bool next_length(ply_mesh *mesh, const ply_property *property, uint64_t *
     double length;
     if (!tml_io_next_number(&mesh->text, mesh->header->encoding, property->list_count, &length) ||
         !(length >= 0.0) || length != floor(length) ||
-        length > (double)(mesh->text.end - mesh->text.at)) /* a number is a byte at least */
+        length > (double)(mesh->text.end - mesh->text.at)) /* a number has at least a byte */
         return false;
     *out = (uint64_t)length;
     return true;
@@ -453,7 +453,7 @@ static tml_status push_list_corner(ply_mesh *mesh, double number, uint64_t row)
                                 row);
 }
 
-/* A list of vertices' numbers: the face in the making. */
+/* Reads a list of vertex numbers as the corners of the current face. */
 static tml_status read_corners(ply_mesh *mesh, const ply_element *face,
                                const ply_property *property, uint64_t row)
 {
@@ -469,7 +469,7 @@ static tml_status read_corners(ply_mesh *mesh, const ply_element *face,
     return status;
 }
 
-/* Texture coordinates: *first is the number of the first, *count how many. */
+/* Reads a face's list of texture coordinates. *first: number of the first one; *count: how many. */
 static tml_status read_wedges(ply_mesh *mesh, const ply_element *face, const ply_property *property,
                               uint64_t row, uint64_t *first, uint64_t *count)
 {
@@ -517,8 +517,8 @@ static tml_status read_face_row(ply_mesh *mesh, const ply_element *face, uint64_
     return tml_mesh_end_face(sink, row);
 }
 
-/* Triangle strips in one list, with -1 between them; every other triangle is wound the other
- * way. */
+/* Reads a list of triangle strips, separated by -1. Every other triangle of a strip is wound the
+ * other way. */
 static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
                               const ply_property *property, uint64_t row)
 {
@@ -534,14 +534,14 @@ static tml_status read_strips(ply_mesh *mesh, const ply_element *strips,
             run = 0;
             continue;
         }
-        /* Strips repeat vertices on purpose, where they turn. */
+        /* A strip repeats vertices on purpose, where it turns. */
         if (run >= 2 && number != before[0] && number != before[1] && before[0] != before[1]) {
             status = push_list_corner(mesh, before[0], row);
             TML_THEN(status, push_list_corner(mesh, before[1], row));
             TML_THEN(status, push_list_corner(mesh, number, row));
             TML_THEN(status, tml_mesh_end_face(mesh->sink, row));
         }
-        before[run % 2] = number; /* in turn: this alone winds every other triangle right */
+        before[run % 2] = number; /* overwriting alternately keeps the winding right */
         run++;
     }
     return status;
@@ -587,7 +587,7 @@ static tml_status read_element(ply_mesh *mesh, const ply_element *element)
     return TML_OK;
 }
 
-/* Might all that the file holds be vertices and triangles in rows of one size each? */
+/* Might the file hold nothing but vertices and triangles, in rows of constant size? */
 static bool is_of_triangles(const ply_header *header)
 {
     const ply_element *vertex = &header->elements[0], *face = &header->elements[1];

@@ -1,4 +1,4 @@
-/* The header of a PLY file, and the reading of files that hold nothing but vertices and
+/* The header of a PLY file, and a fast reader of files that hold nothing but vertices and
  * triangles. */
 #ifndef TML_PLY_INTERNAL_H
 #define TML_PLY_INTERNAL_H
@@ -11,13 +11,13 @@ enum { PLY_ELEMENTS_MAX = 16, PLY_PROPERTIES_MAX = 256 };
 typedef struct ply_property {
     char name[32];
     tml_type type;
-    tml_type list_count; /* type of a list's length; TML_TYPE_NONE: no list */
+    tml_type list_count; /* type of a list's length; TML_TYPE_NONE: not a list */
 } ply_property;
 
 typedef struct ply_element {
     char name[32];
     uint64_t count;
-    uint32_t first, property_count; /* of ply_header.properties */
+    uint32_t first, property_count; /* range of ply_header.properties */
 } ply_element;
 
 typedef struct ply_header {
@@ -28,18 +28,20 @@ typedef struct ply_header {
     uint32_t element_count, property_count;
 } ply_header;
 
-/* The columns of the vertex table that a mesh is made of; -1: not there. */
+/* The columns of the vertex table that the mesh uses; -1: none. */
 typedef struct ply_columns {
     int32_t position[3], normal[3], uv[2], value;
-    int32_t properties[TML_MESH_MAX_ATTRIBUTES][4]; /* of each of the sink's, its components */
+    int32_t properties[TML_MESH_MAX_ATTRIBUTES][4]; /* by the sink's property and component */
 } ply_columns;
 
-/* Reads a binary file's vertices and triangles in blocks and in parallel, into arrays that the
- * sink's finish hands on. data: what follows the header, whose first element is the vertices, of
- * scalars, and whose second and last the faces, each a list of a byte and 4-byte integers. *is_done
- * is false where the file takes more: faces of other counts, coordinates that are no floats,
- * welding, or anything wrong, which the other way of reading tells with its place. Errors:
- * OUT_OF_MEMORY. */
+/* Reads the vertices and triangles of a binary file in blocks and in parallel, into arrays that the
+ * sink's finish uses.
+ * header    its first element is the vertices, with scalars only; its second and last is the faces,
+ *           each a list with a length of one byte and 4-byte integers
+ * data      what follows the header
+ * *is_done  false if the file needs the general reader: other polygons, coordinates that are not
+ *           floats, welding, or an error, which the general reader reports with its place
+ * Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
                                                  const ply_columns *columns, io_span data,
                                                  bool *is_done);

@@ -1,11 +1,11 @@
-/* Binary PLY files of vertices and triangles: rows of one size, which blocks of are read in
- * parallel. */
+/* Reads binary PLY files of vertices and triangles. Rows have a constant size, so blocks of rows
+ * are read in parallel. */
 #include <math.h>
 #include <stdatomic.h>
 
 #include "io/meshes/ply_internal.h"
 
-/* Rows that a task reads; bytes of a triangle's row. */
+/* BLOCK: rows per task. TRIANGLE_ROW: bytes of a triangle's row. */
 enum { BLOCK = 1 << 15, TRIANGLE_ROW = 13 };
 
 /* A column of the vertex table. */
@@ -20,13 +20,13 @@ typedef struct triangles_job {
     uint64_t vertex_count, triangle_count;
     bool is_big_endian;
     ply_column position[3], normal[3], value;
-    float *positions, *normals, *values; /* the last two may be NULL */
+    float *positions, *normals, *values; /* normals and values may be NULL */
     ply_column properties[TML_MESH_MAX_ATTRIBUTES][4];
-    mesh_property *made; /* property_count, with room for all vertices */
+    mesh_property *made; /* property_count of them, each with room for all vertices */
     uint32_t property_count;
     uint32_t *indices;
-    _Atomic uint8_t *used; /* with normals: 1 for each vertex of a triangle */
-    atomic_bool is_other;  /* the file is not what can be read here */
+    _Atomic uint8_t *used; /* if there are normals: 1 for each vertex of a triangle */
+    atomic_bool is_other;  /* the file needs the general reader */
     atomic_bool lacks_normal;
 } triangles_job;
 
@@ -93,7 +93,8 @@ static void triangles_task(void *argument, uint32_t task)
         atomic_store_explicit(&job->is_other, true, memory_order_relaxed);
 }
 
-/* As of every format, only a vertex of a face has a normal, and one that is none drops them all. */
+/* Sets the normals of vertices without a triangle to 0. If a normal in use is not finite, the mesh
+ * loses all normals. The readers of other formats do the same. */
 static void normals_task(void *argument, uint32_t task)
 {
     triangles_job *job = argument;
@@ -108,7 +109,7 @@ static void normals_task(void *argument, uint32_t task)
     }
 }
 
-/* Where the columns lie in a row, and how many bytes it has. */
+/* Finds the offsets of the columns in a vertex's row, and the size of a row. */
 static void place_columns(const ply_header *header, const ply_columns *columns, triangles_job *job)
 {
     const ply_element *vertex = &header->elements[0];
@@ -151,7 +152,8 @@ static tml_status read_all(mesh_sink *sink, triangles_job *job, bool *is_done)
     return TML_OK;
 }
 
-/* Arrays for all that is read. The sink frees them where this or a later step fails. */
+/* Allocates arrays for everything that is read. If this or a later step fails, the sink frees
+ * them. */
 static bool make_room(mesh_sink *sink, triangles_job *job, bool has_normals, bool has_values)
 {
     const uint64_t vertices = job->vertex_count, triangles = job->triangle_count;

@@ -3,9 +3,9 @@
 
 #include "io/meshes/mesh_format.h"
 
-/* Vertices: x y z (double where there is an origin), normal, value, attributes. Names become one
- * word. Faces: a byte 3 and three indices of 32 bits, by preference signed, which is what most
- * files have. */
+/* A vertex has x y z (doubles if the mesh has an origin), normal, value and attributes. A face has
+ * a byte 3 or 4 and as many indices of 32 bits. The header calls the indices signed if they fit, as
+ * in most files. A name becomes one word. */
 static size_t vertex_size(const tml_mesh *mesh)
 {
     size_t size =
@@ -34,13 +34,14 @@ static size_t fill_vertices(const tml_mesh *mesh, uint64_t first, uint64_t count
     return (size_t)(at - out);
 }
 
-/* Of a face without its labels. */
+/* Bytes of a face without its labels. */
 static size_t face_size(const tml_mesh *mesh)
 {
     return 1 + 4 * mesh_corners(mesh);
 }
 
-/* Of a face's two labels: those of 64 bits have 32 here (tml_ply_check_labels). */
+/* Bytes of a face's two labels. Labels of 64 bits are written with 32; tml_ply_check_labels has
+ * checked that they fit. */
 static size_t labels_size(const tml_mesh *mesh)
 {
     const size_t size = tml_mesh_labels_size(mesh);
@@ -92,7 +93,7 @@ static size_t fill_faces(const tml_mesh *mesh, uint64_t first, uint64_t count, u
     return size * count;
 }
 
-/* The header's names of what faces have beside their corners. */
+/* Writes the header's lines for the labels of faces. */
 static void describe_labels(const tml_mesh *mesh, mesh_layout *out)
 {
     static const char *const names[TML_SCALAR_END] = {
@@ -104,7 +105,7 @@ static void describe_labels(const tml_mesh *mesh, mesh_layout *out)
     tml_layout_print(out, "property %s label\nproperty %s other_label\n", name, name);
 }
 
-/* A name as one word of the header. */
+/* Makes a name one word of the header. */
 static void format_name(const char *text, char *out, size_t size)
 {
     tml_mesh_line(out, size, text);

@@ -1,12 +1,13 @@
-/* Cuts polygons into triangles by cutting off ears (Gary Meisters: Polygons Have Ears. 1975), in a
- * projection along the longest component of the polygon's normal (Newell's, as in Ivan Sutherland
- * et al.: A Characterization of Ten Hidden-Surface Algorithms. 1974). */
+/* Triangulates polygons by cutting off ears (Gary Meisters: Polygons Have Ears. 1975). The polygon
+ * is projected along the longest component of its normal (Newell's normal, as in Ivan Sutherland et
+ * al.: A Characterization of Ten Hidden-Surface Algorithms. 1974). */
 #include <math.h>
 
 #include "io/meshes/mesh_sink.h"
 
-/* Projects the polygon to a plane: drops the axis along which its normal is longest, and mirrors if
- * this would reverse the orientation. False where the projection has no area. */
+/* Projects the polygon to a coordinate plane: drops the axis of the normal's largest component, and
+ * mirrors if the orientation would change otherwise. Returns false if the projection has no
+ * area. */
 static bool flatten(const double *positions, const uint32_t *corners, uint32_t count, double *flat)
 {
     const double *origin = positions + 3 * (size_t)corners[0];
@@ -33,7 +34,7 @@ static bool flatten(const double *positions, const uint32_t *corners, uint32_t c
     return normal[longest] != 0;
 }
 
-/* Twice the area of a triangle: positive when it turns left. */
+/* Returns twice the signed area of a triangle: positive if it turns left. */
 static double turn(const double *flat, uint32_t a, uint32_t b, uint32_t c)
 {
     return (flat[2 * b] - flat[2 * a]) * (flat[2 * c + 1] - flat[2 * a + 1]) -
@@ -45,13 +46,13 @@ static bool is_same(const double *flat, uint32_t a, uint32_t b)
     return flat[2 * a] == flat[2 * b] && flat[2 * a + 1] == flat[2 * b + 1];
 }
 
-/* Every corner turns left, and the outline goes round once: then x goes up and comes down just
- * once. */
+/* Does every corner turn left, and does the outline go round once? It does if x rises and falls
+ * just once. */
 static bool is_strictly_convex(const double *flat, uint32_t count)
 {
     uint32_t changes = 0;
     double before = 0;
-    for (uint32_t i = 0; i < 2 * count; i++) { /* twice: round 1 finds the last step */
+    for (uint32_t i = 0; i < 2 * count; i++) { /* round 1 finds the step before corner 0 */
         uint32_t a = i % count, b = (i + 1) % count, c = (i + 2) % count;
         if (!(turn(flat, a, b, c) > 0))
             return false;
@@ -63,8 +64,8 @@ static bool is_strictly_convex(const double *flat, uint32_t count)
 }
 
 /* Is corner b an ear: does its triangle contain no other corner? Corners that turn left need no
- * test. A corner at the same position as one of the triangle's is the other side of a bridge to a
- * hole. */
+ * test. A corner at the position of one of the triangle's corners is the other side of a bridge to
+ * a hole, and is skipped. */
 static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *previous, uint32_t b,
                    uint64_t *tests)
 {
@@ -82,8 +83,8 @@ static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *pre
     return true;
 }
 
-/* The first ear from corner start on; MESH_NONE if none of the remaining corners is one, or the
- * tests are used up. */
+/* Returns the first ear from corner start on, or MESH_NONE if none is left or the tests are used
+ * up. */
 static uint32_t find_ear(const double *flat, const uint32_t *next, const uint32_t *previous,
                          uint32_t start, uint32_t left, uint64_t *tests)
 {
@@ -119,7 +120,7 @@ bool tml_polygon_cut(const double *positions, const uint32_t *corners, uint32_t 
         uint32_t ear = left > 3 ? find_ear(flat, next, previous, at, left, tests) : at;
         if (*tests >= POLYGON_TESTS_MAX)
             return false;
-        if (ear == MESH_NONE) { /* an outline that does not cross itself always has two ears */
+        if (ear == MESH_NONE) { /* an outline that does not cross itself has two ears */
             *kind = POLYGON_CROSSED;
             ear = at;
         }
@@ -128,7 +129,7 @@ bool tml_polygon_cut(const double *positions, const uint32_t *corners, uint32_t 
         triangles[3 * i + 2] = next[ear];
         next[previous[ear]] = next[ear];
         previous[next[ear]] = previous[ear];
-        at = next[next[ear]]; /* skips the neighbour, which would make fans of slivers */
+        at = next[next[ear]]; /* skips the neighbour: else fans of slivers result */
     }
     return true;
 }

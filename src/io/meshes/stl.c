@@ -1,14 +1,14 @@
 /* Reads STL, text and binary, and writes binary STL (3D Systems: StereoLithography Interface
- * Specification. 1989): 80 bytes of text, a 32-bit count, and 50 bytes a triangle, each with its
- * plane's normal. There is no room for shared vertices, normals or values of vertices, or doubles.
- * An empty mesh is a count of 0. */
+ * Specification. 1989): 80 bytes of text, a 32-bit count, then 50 bytes per triangle with the
+ * normal of its plane. STL cannot store shared vertices, normals or values per vertex, or doubles.
+ * An empty mesh has a count of 0. */
 #include <math.h>
 
 #include "io/meshes/mesh_format.h"
 #include "io/meshes/mesh_sink.h"
 
 enum { STL_TEXT = 80, STL_HEADER = STL_TEXT + 4, STL_TRIANGLE = 50 };
-/* Bytes of a file's beginning that are text in textual STL. */
+/* Bytes at a file's beginning that contain no zero if the STL is text. */
 enum { STL_TEXT_LOOK = 512 };
 
 static size_t fill_triangles(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
@@ -22,7 +22,7 @@ static size_t fill_triangles(const tml_mesh *mesh, uint64_t first, uint64_t coun
                 io_store_f32le(out + 12 * (c + 1) + 4 * axis,
                                (float)mesh_placed(mesh, vertex, axis));
         }
-        double u[3], v[3]; /* edges from the first corner; double: float products can vanish */
+        double u[3], v[3]; /* edges from the first corner; doubles: float products may underflow */
         for (int axis = 0; axis < 3; axis++) {
             u[axis] = (double)corners[1][axis] - (double)corners[0][axis];
             v[axis] = (double)corners[2][axis] - (double)corners[0][axis];
@@ -46,7 +46,7 @@ tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *
                          MESH_CALL
                          ": %s: the mesh has %llu triangles, STL holds at most %u; use VTP",
                          path, (unsigned long long)mesh->triangle_count, UINT32_MAX);
-    /* The text must not begin with "solid", by which readers know the other, textual STL. */
+    /* The text must not begin with "solid", by which readers recognise textual STL. */
     uint8_t header[STL_HEADER] = {0};
     char comment[STL_TEXT - 8];
     tml_mesh_line(comment, sizeof comment, mesh->comment);
@@ -57,7 +57,7 @@ tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *
     return TML_OK;
 }
 
-/* How far apart floats of that size are. */
+/* Returns the distance from a float of that size to the next larger one. */
 static double float_step(double size)
 {
     return (double)nextafterf((float)size, INFINITY) - (double)(float)size;
@@ -65,8 +65,8 @@ static double float_step(double size)
 
 void tml_stl_tell_of_rounding(tml_context *tml, const char *path, const tml_mesh *mesh)
 {
-    /* Triangles that are looked at, and edges that floats should divide into at least so many
-     * steps: a marching cubes mesh has edges that are much shorter than most. */
+    /* LOOK_AT: triangles that are examined. STEPS_LEAST: steps between floats that the mean edge
+     * should span; the shortest edges of a marching cubes mesh are much shorter than the mean. */
     enum { LOOK_AT = 4096, STEPS_LEAST = 256 };
     const uint64_t stride = mesh->triangle_count / LOOK_AT + 1;
     double largest = 0, edges = 0;
@@ -94,8 +94,8 @@ void tml_stl_tell_of_rounding(tml_context *tml, const char *path, const tml_mesh
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A triangle with a coordinate that is no finite float is counted as a face, and left out at the
- * finish. */
+/* Pushes a triangle. If a coordinate is not a finite float, the triangle still counts as a face,
+ * and the finish leaves it out. */
 static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t place)
 {
     tml_status status = TML_OK;
@@ -119,7 +119,7 @@ static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t 
     return status == TML_OK ? tml_mesh_end_face(sink, place) : status;
 }
 
-/* Are records [first, end) triangles, rather than padding or what else stands behind them? */
+/* Are records [first, end) triangles, and not padding or other bytes behind the triangles? */
 static bool are_triangles(const uint8_t *data, uint64_t first, uint64_t end)
 {
     const uint8_t *at = data + STL_HEADER + first * STL_TRIANGLE;
@@ -135,9 +135,9 @@ static bool are_triangles(const uint8_t *data, uint64_t first, uint64_t end)
     return true;
 }
 
-/* How many triangles a binary file has. Its count decides where the bytes hold as many; where they
- * are whole triangles and more of them, or the count was never filled in, the bytes do, and that is
- * reported. */
+/* Decides how many triangles a binary file has. The header's count decides if the file has that
+ * many. If the file has more, all of them whole triangles, or if the count was never filled in, the
+ * file's size decides, and a warning says so. */
 static tml_status count_triangles(const mesh_sink *sink, const uint8_t *data, uint64_t size,
                                   uint64_t *out)
 {
@@ -183,13 +183,14 @@ static tml_status read_binary(mesh_sink *sink, const uint8_t *data, size_t size)
     return status;
 }
 
-/* "facet normal x y z / outer loop / vertex x y z, three times / endloop / endfacet" between "solid
- * name" and "endsolid name", in letters of either case; several solids may follow one another. */
+/* Textual STL: "facet normal x y z / outer loop / vertex x y z (three times) / endloop / endfacet"
+ * between "solid name" and "endsolid name", in letters of either case. A file may have several
+ * solids. */
 typedef struct stl_text {
     mesh_sink *sink;
     io_text text;
     io_span word;
-    uint64_t strays, first_stray; /* lines that are no part of a solid */
+    uint64_t strays, first_stray; /* lines that belong to no solid */
 } stl_text;
 
 static tml_status bad_text(const stl_text *reader, const char *expected)
@@ -216,7 +217,7 @@ static tml_status expect(stl_text *reader, const char *first, const char *second
     return TML_OK;
 }
 
-/* The normal, which may be any words or none: what it says follows from the corners. */
+/* Skips the normal, which may be any words or none: the corners determine it. */
 static tml_status skip_normal(stl_text *reader)
 {
     enum { NORMAL_WORDS = 8 };
@@ -226,7 +227,7 @@ static tml_status skip_normal(stl_text *reader)
     return bad_text(reader, "outer");
 }
 
-/* After "facet". */
+/* Reads a facet behind the word "facet". */
 static tml_status read_facet(stl_text *reader, double corners[3][3])
 {
     tml_status status = skip_normal(reader);
@@ -240,8 +241,8 @@ static tml_status read_facet(stl_text *reader, double corners[3][3])
     return status == TML_OK ? expect(reader, "endfacet", NULL) : status;
 }
 
-/* Passes over the rest of a line, up to a "facet normal" in it: the name of a solid may be
- * anything. */
+/* Skips the name of a solid, which may be any words: the rest of the line, or up to a "facet
+ * normal" in it. */
 static void skip_name(stl_text *reader)
 {
     io_text after = reader->text;
@@ -270,7 +271,7 @@ static tml_status read_text(mesh_sink *sink, const uint8_t *data, size_t size)
     if (size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
         reader.text.at += 3;
     while (reader.text.end > reader.text.at &&
-           reader.text.end[-1] == '\x1a') /* DOS's end of a file */
+           reader.text.end[-1] == '\x1a') /* end of a file on DOS */
         reader.text.end--;
     sink->place_name = "line";
     while (status == TML_OK && next_word(&reader)) {
@@ -308,7 +309,7 @@ static tml_status read_text(mesh_sink *sink, const uint8_t *data, size_t size)
     return status;
 }
 
-/* Does it begin with "solid" in letters of either case? */
+/* Does the file begin with "solid", in letters of either case? */
 static bool begins_with_solid(io_span all)
 {
     if (tml_io_starts_with(all, "\xef\xbb\xbf"))
@@ -320,7 +321,7 @@ static bool begins_with_solid(io_span all)
 
 bool tml_stl_is_text(io_span head)
 {
-    /* Binary files may begin with "solid", too, but their count or coordinates have zeros. */
+    /* A binary file may begin with "solid", too, but its count or its coordinates contain zeros. */
     return begins_with_solid(head) &&
            !memchr(head.text, '\0', head.size < STL_TEXT_LOOK ? head.size : STL_TEXT_LOOK);
 }

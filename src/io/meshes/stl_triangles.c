@@ -1,8 +1,9 @@
-/* Binary STL files, read and welded block by block in parallel. Each block welds its own corners in
- * a table that fits into a core's cache, which leaves a few vertices a block; these are sent to
- * parts by a hash of their place, and each part is welded by itself. A vertex is known by where it
- * came first, in the block and in the file, so its number is the one that a single table would have
- * given it. */
+/* Reads and welds binary STL files in parallel:
+ * 1. Each block of triangles welds its own corners in a table that fits in a core's cache. Few
+ *    vertices per block are left.
+ * 2. These vertices are distributed to parts by a hash of their position.
+ * 3. Each part is welded by itself. The first vertex in the file represents all at its position, so
+ *    the vertices get the same numbers as from a single table. */
 #include <stdatomic.h>
 
 #include "io/meshes/mesh_sink.h"
@@ -11,32 +12,33 @@ enum {
     STL_HEADER = 84,
     STL_TRIANGLE = 50,
     STL_NORMAL = 12,
-    BLOCK = 1 << 14, /* triangles that a task welds; its vertices have 16-bit numbers */
-    PIECE = 1 << 11, /* of them, those that are read at once */
+    BLOCK = 1 << 14, /* triangles per task; its vertices have 16-bit numbers */
+    PIECE = 1 << 11, /* triangles of a block that are read at once */
     BLOCK_CORNERS = 3 * BLOCK,
     BLOCK_SLOTS = 1 << 16,
     BLOCK_NONE = UINT16_MAX,
-    BATCH = 4, /* blocks a thread between two reports of progress */
+    BATCH = 4, /* blocks per thread between two reports of progress */
     PART_BITS = 8,
     PARTS = 1 << PART_BITS,
     WORKERS_MAX = 256,
 };
 
-/* The vertices that a block found: their places in the job's list and numbers, in file order. */
+/* The vertices that a block found, in file order: their place in the job's list, and their
+ * numbers. */
 typedef struct stl_block {
     uint64_t place;
     uint32_t first, count;
-    uint32_t kept_first, kept; /* of them, those that no earlier block has */
+    uint32_t kept_first, kept; /* vertices that no earlier block has */
 } stl_block;
 
-/* What a task works in. */
+/* A worker's memory. */
 typedef struct stl_desk {
     uint8_t rows[PIECE * STL_TRIANGLE];
     float found[3 * BLOCK_CORNERS];
     uint16_t table[BLOCK_SLOTS];
 } stl_desk;
 
-/* A vertex on its way to its part. */
+/* A vertex, sorted by part. */
 typedef struct stl_entry {
     float position[3];
     uint32_t number;
@@ -47,25 +49,26 @@ typedef struct stl_job {
     uint64_t triangle_count;
     bool is_welded;
     uint32_t worker_count, block_count;
-    stl_desk *desks;   /* 1 a worker */
+    stl_desk *desks;   /* one per worker */
     stl_block *blocks; /* block_count */
-    uint32_t *counts;  /* PARTS a block: its vertices of each part, later where the next one goes */
-    float *found;      /* of all blocks, each at its place */
+    uint32_t *counts;  /* PARTS per block: its vertices in each part; later the place of the next
+                        * one */
+    float *found;      /* vertices of all blocks, each block at its place */
     uint32_t *indices;
     float *positions;
     _Atomic uint64_t found_count;
-    atomic_uint next; /* block or part that no task has taken */
+    atomic_uint next; /* first block or part that no worker has taken */
     uint32_t end;
-    atomic_bool is_other; /* the file is not what can be read here */
+    atomic_bool is_other; /* the file needs the general reader */
     stl_entry *entries;   /* by part */
     uint64_t part_starts[PARTS + 1];
-    uint32_t *tables; /* table_size a worker */
+    uint32_t *tables; /* table_size per worker */
     uint64_t table_size;
-    uint32_t *same; /* of each vertex found: the first one at its position */
+    uint32_t *same; /* for each vertex found: the first one at its position */
     uint32_t *numbers;
 } stl_job;
 
-/* Mixes the bits of a position; -0 is 0. */
+/* Hashes a position; -0 counts as 0. */
 static uint64_t hash_position(const float *p)
 {
     uint32_t bits[3];
@@ -94,7 +97,7 @@ static bool take_next(stl_job *job, uint32_t *out)
     return *out < job->end;
 }
 
-/* Runs a task on the numbers from first up to end, and each worker takes the next one. */
+/* Runs a task on the numbers from first to end; each worker repeatedly takes the next number. */
 static void stl_triangles_run(stl_job *job, tml_task_fn task, uint32_t first, uint32_t end)
 {
     atomic_store_explicit(&job->next, first, memory_order_relaxed);
@@ -110,7 +113,7 @@ static uint64_t block_end(const stl_job *job, uint32_t block)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* Loads a triangle's corners; false where one is no finite number. */
+/* Loads a triangle's corners. Returns false if a coordinate is not finite. */
 static bool load_corners(const uint8_t *row, float out[9])
 {
     uint32_t largest = 0;
@@ -123,7 +126,7 @@ static bool load_corners(const uint8_t *row, float out[9])
     return largest < 0x7f800000u;
 }
 
-/* Welds triangles into the block's vertices; indices: of these triangles. */
+/* Welds the corners of count triangles into the block's vertices, and writes their indices. */
 static bool weld_rows(const uint8_t *rows, uint32_t count, stl_desk *desk, stl_block *block,
                       uint32_t *part_counts, uint32_t *indices)
 {
@@ -201,7 +204,7 @@ static bool is_other(const stl_job *job)
     return atomic_load_explicit(&job->is_other, memory_order_relaxed);
 }
 
-/* Reads all blocks; stops early where the file is another. */
+/* Reads all blocks. Stops early if the file needs the general reader. */
 static tml_status read_blocks(stl_job *job)
 {
     io_progress progress;
@@ -220,7 +223,7 @@ static tml_status read_blocks(stl_job *job)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Counts become places: those of a part by block. */
+/* Turns the counts into places, ordered by part and then by block, and numbers the vertices. */
 static void place_parts(stl_job *job)
 {
     uint64_t place = 0, number = 0;
@@ -256,7 +259,7 @@ static void scatter_task(void *argument, uint32_t worker)
     }
 }
 
-/* Slots of the table for a part: a power of two, at least twice its vertices. */
+/* Returns the slots of a part's table: a power of two, at least twice the part's vertices. */
 static uint64_t slots_of(const stl_job *job, uint32_t part)
 {
     uint64_t slots = 16;
@@ -339,7 +342,7 @@ static tml_status stl_triangles_report(const stl_job *job, double fraction)
     return tml_io_error(job->file, TML_ERROR_CANCELLED, "cancelled");
 }
 
-/* Gives each vertex that is kept its number, and makes positions of just their size. */
+/* Numbers the vertices that are kept, and allocates and fills the mesh's positions. */
 static tml_status number_vertices(mesh_sink *sink, stl_job *job)
 {
     uint32_t kept = 0;
@@ -371,7 +374,7 @@ static tml_status weld_parts(mesh_sink *sink, stl_job *job)
     return status == TML_OK ? number_vertices(sink, job) : status;
 }
 
-/* Welds what the blocks have found. *is_done: there was memory to do it with. */
+/* Welds the vertices of all blocks. *is_done is false if the memory limit forbids it. */
 static tml_status weld(mesh_sink *sink, stl_job *job, uint64_t used, bool *is_done)
 {
     const uint64_t found = atomic_load_explicit(&job->found_count, memory_order_relaxed);
@@ -411,7 +414,7 @@ static tml_status read_job(mesh_sink *sink, stl_job *job, uint64_t used, bool *i
     return stl_triangles_report(job, 1);
 }
 
-/* Allocates what reading needs, does it, and frees all but the mesh, which is the sink's. */
+/* Allocates the memory, reads, and frees everything but the mesh, which the sink owns. */
 static tml_status make(mesh_sink *sink, stl_job *job, bool *is_done)
 {
     tml_context *tml = sink->file->tml;
