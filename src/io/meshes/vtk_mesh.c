@@ -1,15 +1,15 @@
-/* Reads the surfaces of legacy VTK files: POLYGONS and TRIANGLE_STRIPS of POLYDATA, and cells of
- * UNSTRUCTURED_GRID that are triangles, strips, polygons, pixels and quads, as text or binary, in
- * either way to list cells. Vertices and lines are passed over; what encloses a volume or is curved
- * is left out, and reported. Of the point data come normals, the first array of one number as
- * values, texture coordinates, colours, and other arrays of up to four numbers. */
+/* Reads surfaces from legacy VTK files, text or binary: POLYGONS and TRIANGLE_STRIPS of POLYDATA,
+ * and the triangles, strips, polygons, pixels and quads of UNSTRUCTURED_GRID. Both forms of cell
+ * lists are read: with counts, and with offsets. Vertices and lines are skipped. Volume cells and
+ * curved cells are left out, with a warning. The point data give normals, the first scalar array as
+ * values, texture coordinates, colours, and other arrays of up to four components. */
 #include <strings.h>
 
 #include "io/meshes/mesh_sink.h"
 #include "io/points/points_internal.h"
 #include "io/vtk/vtk_legacy.h"
 
-/* The numbers of an array, one after another. */
+/* An array of the file, and the text from its next number on. */
 typedef struct vtk_numbers {
     vtk_array array;
     io_text text;
@@ -18,7 +18,7 @@ typedef struct vtk_numbers {
 typedef struct vtk_cells {
     char keyword[24];
     uint64_t count;
-    vtk_numbers list, offsets; /* list: with counts, or of corners alone where there are offsets */
+    vtk_numbers list, offsets; /* list: corners, after a count for each cell unless has_offsets */
     bool has_offsets;
 } vtk_cells;
 
@@ -33,11 +33,11 @@ typedef struct vtk_mesh {
     bool has_positions, has_two, has_normals, has_uvs, has_types, has_too_many;
     vtk_cells cells[CELLS_MAX];
     uint32_t cells_count;
-    vtk_numbers columns[COLUMNS_MAX]; /* arrays of points, by column */
+    vtk_numbers columns[COLUMNS_MAX]; /* arrays of point data, by column */
     int32_t column_count;
-    point_sink names; /* knows what columns are */
+    point_sink names; /* classifies columns by name */
     point_columns known;
-    uint64_t left_out; /* cells of types that are no flat faces */
+    uint64_t left_out; /* cells of types that are not flat faces */
     uint32_t left_out_type;
 } vtk_mesh;
 
@@ -126,12 +126,13 @@ static tml_status bad_point(const vtk_mesh *m, uint64_t number)
                         (unsigned long long)m->point_count);
 }
 
-/* The value's column, and the properties': numbers[p] is the attribute of property p. */
+/* Chooses the columns of values and properties. attributes[p] is the attribute that becomes
+ * property p. */
 static tml_status choose_columns(vtk_mesh *m, uint32_t attributes[TML_MESH_MAX_ATTRIBUTES])
 {
     mesh_sink *sink = m->sink;
     uint32_t left_out = 0;
-    tml_status status = tml_points_choose(&m->names); /* none is asked for; joins columns */
+    tml_status status = tml_points_choose(&m->names); /* joins columns; no name is asked for */
     for (uint32_t i = 0; i < m->names.attribute_count && status == TML_OK; i++) {
         const point_attribute *a = &m->names.attributes[i];
         if (a->components == 1 && a->columns[0] == m->known.value)
@@ -187,7 +188,8 @@ static tml_status push_points(vtk_mesh *m)
     uint32_t attributes[TML_MESH_MAX_ATTRIBUTES] = {0};
     tml_status status = choose_columns(m, attributes);
     m->sink->place_name = "point";
-    /* The value may be a column of a property, too. */
+    /* If the value's column is also a component of a property, the property reads a copy of the
+     * column. */
     if (m->known.value >= 0)
         for (uint32_t p = 0; p < m->sink->property_count; p++)
             for (uint32_t c = 0; c < m->names.attributes[attributes[p]].components; c++)
@@ -211,7 +213,7 @@ static tml_status push_corner(const vtk_mesh *m, uint32_t vertex, uint64_t cell)
                                 cell);
 }
 
-/* The next corner of a cell; MESH_NONE where it names none. */
+/* Reads the next corner of a cell. *out is MESH_NONE if the number is not a vertex number. */
 static tml_status next_corner(const vtk_mesh *m, vtk_numbers *list, uint64_t cell, uint32_t *out)
 {
     double number;
@@ -229,7 +231,8 @@ static tml_status read_polygon(vtk_mesh *m, vtk_numbers *list, uint64_t size, bo
                                uint64_t cell)
 {
     uint32_t vertex = 0,
-             held = 0; /* a pixel's corners are numbered row by row: the last two change places */
+             held = 0; /* third corner of a pixel; its corners are row by row: the last two are
+                        * swapped */
     tml_status status = TML_OK;
     for (uint64_t i = 0; i < size && status == TML_OK; i++) {
         status = next_corner(m, list, cell, &vertex);
@@ -244,8 +247,8 @@ static tml_status read_polygon(vtk_mesh *m, vtk_numbers *list, uint64_t size, bo
     return status == TML_OK ? tml_mesh_end_face(m->sink, cell) : status;
 }
 
-/* Every other triangle is wound the other way. Strips repeat vertices on purpose, where they
- * turn. */
+/* Every other triangle of a strip is wound the other way. A strip repeats vertices on purpose,
+ * where it turns. */
 static tml_status read_strip(vtk_mesh *m, vtk_numbers *list, uint64_t size, uint64_t cell)
 {
     uint32_t before[2] = {0, 0}, vertex = 0;
@@ -259,7 +262,7 @@ static tml_status read_strip(vtk_mesh *m, vtk_numbers *list, uint64_t size, uint
                 status = push_corner(m, corners[c], cell);
             TML_THEN(status, tml_mesh_end_face(m->sink, cell));
         }
-        before[i % 2] = vertex; /* in turn: this alone winds every other triangle right */
+        before[i % 2] = vertex; /* overwriting alternately keeps the winding right */
     }
     return status;
 }
@@ -289,7 +292,7 @@ static tml_status read_cell(vtk_mesh *m, vtk_numbers *list, uint32_t type, uint6
     return skip_cell(m, list, size, cell);
 }
 
-/* How many corners the next cell has. */
+/* Reads the number of corners of the next cell. */
 static tml_status next_size(const vtk_mesh *m, vtk_cells *cells, uint64_t cell, double *offset,
                             uint64_t *out)
 {

@@ -1,6 +1,6 @@
-/* Writes VTK XML PolyData (Kitware: VTK XML Formats, docs.vtk.org): the XML names the arrays, whose
- * raw bytes follow in the same file, each after its size in 64 bits. Holds everything that a mesh
- * has, of any size. An empty mesh is a piece of no points. */
+/* Writes VTK XML PolyData (Kitware: VTK XML Formats, docs.vtk.org). The XML names the arrays; their
+ * raw bytes follow in the same file, each array after its size in 64 bits. The format stores
+ * everything that a mesh has, of any size. An empty mesh is a piece without points. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_format.h"
@@ -15,7 +15,7 @@ static size_t fill_connectivity(const tml_mesh *mesh, uint64_t first, uint64_t c
     return 8 * corners * count;
 }
 
-/* Where each face's corners end. */
+/* Writes where each face's corners end. */
 static size_t fill_offsets(const tml_mesh *mesh, uint64_t first, uint64_t count, uint8_t *out)
 {
     for (uint64_t i = 0; i < count; i++)
@@ -23,7 +23,7 @@ static size_t fill_offsets(const tml_mesh *mesh, uint64_t first, uint64_t count,
     return 8 * count;
 }
 
-/* Copies text for an attribute or a comment; what XML would misread becomes harmless. */
+/* Copies text for an attribute or a comment, and replaces characters that XML would misread. */
 static void escape(char out[VTP_TEXT_MAX], const char *text)
 {
     char line[VTP_TEXT_MAX];
@@ -43,11 +43,11 @@ static void escape(char out[VTP_TEXT_MAX], const char *text)
 }
 
 typedef struct vtp_array {
-    uint64_t count; /* of rows */
+    uint64_t count; /* rows */
     mesh_rows rows;
     size_t row_size;
     mesh_fill fill;
-    uint32_t attribute; /* whose rows they are, if fill is tml_mesh_fill_attribute */
+    uint32_t attribute; /* number of the attribute, if fill is tml_mesh_fill_attribute */
 } vtp_array;
 
 /* The file's text, and the arrays behind it. */
@@ -55,7 +55,7 @@ typedef struct vtp_file {
     mesh_layout *layout;
     vtp_array arrays[VTP_ARRAYS_MAX];
     uint32_t array_count;
-    uint64_t offset; /* of the next array, from the first one's size */
+    uint64_t offset; /* of the next array, from the size of the first one */
 } vtp_file;
 
 static void add_array(vtp_file *file, const char *type, const char *name, int components,

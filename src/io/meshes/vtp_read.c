@@ -1,6 +1,6 @@
-/* Reads VTK XML PolyData (.vtp): polygons and strips with positions, the active normals, and the
- * active scalars or the first other array of one number a point; other arrays are properties.
- * Vertices and lines are passed over. */
+/* Reads VTK XML PolyData (.vtp): polygons and strips with positions, the active normals, and as
+ * values the active scalars or else the first array of one component. Other arrays become
+ * properties. Vertices and lines are skipped. */
 #include <inttypes.h>
 #include <strings.h>
 
@@ -8,7 +8,8 @@
 #include "io/points/points_internal.h"
 #include "io/vtk/vtk_xml.h"
 
-/* The section's array of that name, or any; of that many components. NULL: there is none. */
+/* Returns the first array of a section with so many components, and with that name unless name is
+ * NULL; NULL if there is none. */
 static const vtk_xml_array *find_array(const vtk_xml *xml, const char *section, const char *name,
                                        uint64_t components, bool is_active)
 {
@@ -24,7 +25,8 @@ static const vtk_xml_array *find_array(const vtk_xml *xml, const char *section, 
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* number: of the row; property: whose rows they are, of push_property. */
+/* Pushes one row. number: of the row. property: number of the sink's property, for
+ * push_property. */
 typedef tml_status (*push_row)(mesh_sink *sink, const double *row, uint64_t number,
                                uint32_t property);
 
@@ -73,8 +75,8 @@ static tml_status read_rows(mesh_sink *sink, const vtk_xml_array *array, uint64_
     return status;
 }
 
-/* The arrays of points that are no normals, no value and of at most four components, as far as
- * there is room. */
+/* Reads the point data that are neither normals nor values and have at most four components, as
+ * properties, as many as a mesh holds. */
 static tml_status read_properties(mesh_sink *sink, const vtk_xml *xml, const vtk_xml_array *normals,
                                   const vtk_xml_array *values)
 {
@@ -139,7 +141,8 @@ static tml_status push_corner(mesh_sink *sink, const vtk_xml_values *corners, ui
         sink, (mesh_corner_ref){vertex, MESH_NONE, has_normals ? vertex : MESH_NONE}, cell);
 }
 
-/* Corners [first, end) as one polygon, or as a strip of triangles that change their orientation. */
+/* Pushes corners [first, end) as one polygon, or as a strip, in which every other triangle is wound
+ * the other way. */
 static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint64_t first,
                             uint64_t end, bool is_strip, bool has_normals, uint64_t cell)
 {
@@ -152,7 +155,7 @@ static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint
         const double a = tml_vtk_xml_value(corners, at), b = tml_vtk_xml_value(corners, at + 1),
                      c = tml_vtk_xml_value(corners, at + 2);
         if (a == b || b == c || c == a)
-            continue; /* strips repeat vertices on purpose, where they turn */
+            continue; /* a strip repeats vertices on purpose, where it turns */
         const uint64_t odd = (at - first) % 2, order[3] = {at, at + 1 + odd, at + 2 - odd};
         for (int i = 0; i < 3 && status == TML_OK; i++)
             status = push_corner(sink, corners, order[i], has_normals, cell);
@@ -161,7 +164,7 @@ static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint
     return status;
 }
 
-/* Offsets say where the corners of each cell end. */
+/* Reads polygons or strips. The offsets say where the corners of each cell end. */
 static tml_status read_cells(mesh_sink *sink, const vtk_xml *xml, bool is_strip, bool has_normals)
 {
     const char *section = is_strip ? "Strips" : "Polys";

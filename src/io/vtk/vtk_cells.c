@@ -1,4 +1,4 @@
-/* The cells of legacy VTK files: their types, and how many there are. */
+/* The cells of legacy VTK files: their types and their number. */
 #include <strings.h>
 
 #include "io/vtk/vtk_legacy.h"
@@ -26,7 +26,7 @@ static void look_at_array(void *user, const vtk_array *array)
         look->types = *array;
 }
 
-/* Counts the cells of a grid of types from CELL_TRIANGLE to last, in pieces of the file. */
+/* Counts a grid's cells whose type is from CELL_TRIANGLE to last. Reads the file in pieces. */
 static uint64_t count_cells(const io_file *file, const vtk_array *types, io_number_form encoding,
                             double last)
 {
@@ -37,7 +37,7 @@ static uint64_t count_cells(const io_file *file, const vtk_array *types, io_numb
         size_t size = left < sizeof piece ? (size_t)left : sizeof piece;
         if (tml_io_read_quietly(file, at, piece, size) != 0)
             return count;
-        if (size < left && encoding == IO_NUMBERS_TEXT) /* a number may go on behind the piece */
+        if (size < left && encoding == IO_NUMBERS_TEXT) /* the last number may go on */
             while (size > 1 && piece[size - 1] > ' ')
                 size--;
         io_text text = io_text_of((io_span){piece, size});

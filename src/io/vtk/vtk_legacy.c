@@ -1,4 +1,4 @@
-/* Reads the frame of legacy VTK files. */
+/* Reads the structure of legacy VTK files. */
 #include "io/vtk/vtk_legacy.h"
 
 static tml_status vtk_legacy_fail(const vtk_legacy *vtk, const char *what)
@@ -8,7 +8,8 @@ static tml_status vtk_legacy_fail(const vtk_legacy *vtk, const char *what)
 
 /* ---- lines and arrays ------------------------------------------------------------------------ */
 
-/* The next bytes, at most size; 0 at the end of the file and when it cannot be read. */
+/* Copies the next bytes, at most size, without consuming them. Returns their number: 0 at the end
+ * of the file, or if it cannot be read. */
 static size_t look(const vtk_legacy *vtk, char *out, size_t size)
 {
     uint64_t left = vtk->offset < vtk->file->size ? vtk->file->size - vtk->offset : 0;
@@ -16,7 +17,7 @@ static size_t look(const vtk_legacy *vtk, char *out, size_t size)
     return size && tml_io_read_quietly(vtk->file, vtk->offset, out, size) == 0 ? size : 0;
 }
 
-/* The next line; of one that is longer than any keyword needs, the start. */
+/* Reads the next line. If the line is longer than any keyword needs, *line is its beginning. */
 static bool any_line(vtk_legacy *vtk, io_span *line)
 {
     size_t size = look(vtk, vtk->line, sizeof vtk->line);
@@ -34,7 +35,7 @@ static bool any_line(vtk_legacy *vtk, io_span *line)
     return true;
 }
 
-/* The next line that is not empty, after any METADATA, which ends at an empty line. */
+/* Reads the next line that is not empty, behind any METADATA, which an empty line ends. */
 static bool next_line(vtk_legacy *vtk, io_text *words, io_span *keyword)
 {
     io_span line;
@@ -51,7 +52,7 @@ static bool next_line(vtk_legacy *vtk, io_text *words, io_span *keyword)
     return false;
 }
 
-/* Reads the next line only if it begins with that word. */
+/* Consumes the next line only if it begins with that word. */
 static bool take_line(vtk_legacy *vtk, const char *wanted, io_text *words)
 {
     uint64_t offset = vtk->offset;
@@ -68,7 +69,7 @@ static bool next_u64(io_text *words, uint64_t *out)
     return tml_io_word(words, &word) && tml_io_parse_u64(word, out);
 }
 
-/* A name of one of VTK's types; *is_bit for the one that is less than a byte. */
+/* Parses the name of one of VTK's types. *is_bit: it is bit, which is smaller than a byte. */
 static bool next_type(io_text *words, tml_type *type, bool *is_bit)
 {
     static const struct {
@@ -89,7 +90,7 @@ static bool next_type(io_text *words, tml_type *type, bool *is_bit)
         {"vtkIdType", TML_I32},
         {"vtktypeint64", TML_I64},
         {"vtktypeuint64", TML_U64},
-        {"string", TML_TYPE_NONE}, /* texts, which are stepped over */
+        {"string", TML_TYPE_NONE}, /* texts, which are skipped */
         {"utf8_string", TML_TYPE_NONE},
     };
     io_span word;
@@ -105,7 +106,7 @@ static bool next_type(io_text *words, tml_type *type, bool *is_bit)
     return false;
 }
 
-/* Steps over the values of a text file. */
+/* Skips values of a text file. */
 static bool skip_words(vtk_legacy *vtk, uint64_t count)
 {
     char chunk[16384];
@@ -120,13 +121,13 @@ static bool skip_words(vtk_legacy *vtk, uint64_t count)
             count -= is_blank && in_word;
             in_word = !is_blank;
         }
-        vtk->offset += count ? size : i - 1; /* a line may end just behind the last word */
+        vtk->offset += count ? size : i - 1; /* the line may end directly behind the last word */
     }
     return true;
 }
 
-/* Steps over texts: a line each, or in a binary file their lengths before them, of 1, 2, 4 or 8
- * bytes as the first two bits say. */
+/* Skips texts: lines, or in a binary file texts behind their lengths. A length has 1, 2, 4 or 8
+ * bytes, as its first two bits say. */
 static bool skip_strings(vtk_legacy *vtk, uint64_t count)
 {
     io_span line;
@@ -152,7 +153,7 @@ static bool skip_strings(vtk_legacy *vtk, uint64_t count)
     return true;
 }
 
-/* Steps over an array and tells of it. */
+/* Skips an array, and passes its description to vtk->array. */
 static bool take_array(vtk_legacy *vtk, vtk_array array)
 {
     uint64_t count, size, left = vtk->file->size - vtk->offset;
@@ -178,7 +179,7 @@ static bool take_array(vtk_legacy *vtk, vtk_array array)
     return true;
 }
 
-/* An array with "NAME TYPE" in what is left of its line. */
+/* Parses "NAME TYPE" in the rest of an array's line. */
 static bool next_name_and_type(io_text *words, vtk_array *out)
 {
     io_span name;
@@ -197,7 +198,7 @@ static bool read_points(vtk_legacy *vtk, io_text *words)
            !array.is_bit && take_array(vtk, array);
 }
 
-/* Cells of any kind: one array of ints, or from version 5.1 on offsets and connectivity. */
+/* Reads cells of any kind: one array of ints, or, from version 5.1 on, offsets and connectivity. */
 static bool read_cells(vtk_legacy *vtk, io_text *words)
 {
     vtk_array first = {.columns = 1, .place = VTK_OFFSETS};
@@ -258,7 +259,7 @@ static bool read_scalars(vtk_legacy *vtk, io_text *words)
     return take_array(vtk, array);
 }
 
-/* VECTORS, NORMALS and the like: a fixed number of columns. */
+/* Reads VECTORS, NORMALS and the like, which have a fixed number of columns. */
 static bool read_tuples(vtk_legacy *vtk, io_text *words, uint64_t columns)
 {
     vtk_array array = {.place = vtk->place, .rows = vtk->rows, .columns = columns};
@@ -273,7 +274,7 @@ static bool read_texture_coordinates(vtk_legacy *vtk, io_text *words)
            next_type(words, &array.type, &array.is_bit) && take_array(vtk, array);
 }
 
-/* Colours are bytes in binary files and fractions in text. */
+/* Reads colours: bytes in binary files, fractions in text. */
 static bool read_colours(vtk_legacy *vtk, io_text *words, bool is_table)
 {
     io_span name;
@@ -297,7 +298,7 @@ static bool read_three(io_text *words, double out[3])
     return true;
 }
 
-/* The section that a line begins; false when it is unknown or damaged. */
+/* Reads the section that a line begins. Returns false if it is unknown or damaged. */
 static bool read_section(vtk_legacy *vtk, io_span keyword, io_text *words)
 {
     static const char *const cells[] = {"VERTICES", "LINES", "POLYGONS", "TRIANGLE_STRIPS",
@@ -361,7 +362,7 @@ tml_status tml_vtk_read(vtk_legacy *vtk)
     io_span keyword;
     while (next_line(vtk, &words, &keyword)) {
         char name[41];
-        tml_io_copy(name, sizeof name, keyword); /* the line's memory is used again */
+        tml_io_copy(name, sizeof name, keyword); /* the line's memory is reused */
         tml_io_copy(vtk->keyword, sizeof vtk->keyword, keyword);
         if (!read_section(vtk, keyword, &words))
             return tml_io_error(vtk->file, TML_ERROR_FILE_FORMAT,

@@ -1,4 +1,4 @@
-/* Reads what VTK's XML files say, by expat. */
+/* Parses VTK's XML files with expat. */
 #include <inttypes.h>
 
 #include "io/vtk/vtk_xml.h"
@@ -12,13 +12,13 @@ typedef struct xml_reader {
     const io_file *file;
     XML_Parser parser;
     vtk_xml *xml;
-    tml_status status; /* of the first fault */
+    tml_status status; /* of the first error */
     bool is_done;      /* the appended data begin */
     char section[16];
-    char scalars[VTK_XML_NAME_SIZE], normals[VTK_XML_NAME_SIZE]; /* of the section */
-    vtk_xml_array *array; /* whose values stand in the element at work */
-    uint32_t inside;      /* elements within that one: keys of information, which have no values */
-    bool has_values;      /* text that is not blank has stood in it */
+    char scalars[VTK_XML_NAME_SIZE], normals[VTK_XML_NAME_SIZE]; /* names, from the section */
+    vtk_xml_array *array; /* whose values are in the current element */
+    uint32_t inside;      /* depth of elements in that one: information keys, without values */
+    bool has_values;      /* text that is not blank has occurred in it */
     uint32_t left_out;    /* arrays beyond VTK_XML_ARRAYS_MAX */
 } xml_reader;
 
@@ -139,7 +139,7 @@ static void read_array_element(xml_reader *reader, const XML_Char **attributes)
     vtk_xml *xml = reader->xml;
     const char *format = attribute(attributes, "format");
     if (strcmp(reader->section, "FieldData") ==
-        0) /* of the file as a whole, not of its points or cells */
+        0) /* belongs to the file, not to points or cells */
         return;
     if (xml->array_count == VTK_XML_ARRAYS_MAX) {
         reader->left_out++;
@@ -169,7 +169,8 @@ static void read_array_element(xml_reader *reader, const XML_Char **attributes)
     }
 }
 
-/* Appended data begin behind an underscore; what follows is left to those who read the arrays. */
+/* Finds the appended data, behind an underscore, and stops the parser there. The arrays' readers
+ * read them. */
 static void read_appended_element(xml_reader *reader, const XML_Char **attributes)
 {
     vtk_xml *xml = reader->xml;
@@ -210,14 +211,14 @@ static void read_appended_element(xml_reader *reader, const XML_Char **attribute
     stop(reader, TML_OK);
 }
 
-/* Something that is no value begins within an array: the values before it end here. */
+/* An element or comment begins in an array. Values before it end here. */
 static void begin_inner(xml_reader *reader)
 {
     if (reader->has_values && reader->array->end == 0)
         reader->array->end = (uint64_t)XML_GetCurrentByteIndex(reader->parser);
 }
 
-/* It ends: the values begin behind it, where none stood before. */
+/* It ends. If no values came before it, they begin behind it. */
 static void end_inner(xml_reader *reader)
 {
     if (!reader->has_values)
@@ -294,13 +295,13 @@ static void end_element(void *user, const XML_Char *name)
         uint64_t end = (uint64_t)XML_GetCurrentByteIndex(reader->parser);
         if (reader->array->end)
             end = reader->array->end;
-        /* Of an empty element, <DataArray ... />, both events stand at its start. */
+        /* In an empty element, <DataArray ... />, both events are at its start. */
         reader->array->end = end > reader->array->offset ? end : reader->array->offset;
         reader->array = NULL;
     }
 }
 
-/* The only way in which a few bytes become many. */
+/* Refuses a DOCTYPE: its entities are the only way for a few bytes to become many. */
 static void refuse_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                            const XML_Char *public_id, int has_subset)
 {

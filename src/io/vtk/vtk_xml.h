@@ -1,6 +1,6 @@
-/* VTK's XML files (Kitware: VTK XML Formats, docs.vtk.org): what a file says of its pieces and
- * arrays, and the arrays' values, as text, as base64 or raw, in blocks of zlib or as they are. Read
- * by expat up to the appended data, which are no XML. */
+/* VTK's XML files (Kitware: VTK XML Formats, docs.vtk.org): the pieces and arrays of a file, and
+ * the arrays' values, which are text, base64 or raw bytes, with or without zlib compression in
+ * blocks. expat parses a file up to the appended data, which are not XML. */
 #ifndef TML_VTK_XML_H
 #define TML_VTK_XML_H
 
@@ -15,10 +15,10 @@ typedef struct vtk_xml_coding {
 
 typedef struct vtk_xml_array {
     char name[VTK_XML_NAME_SIZE];
-    char section[16]; /* the element that it is in: "PointData", "Polys" ... */
-    tml_type type;    /* TML_TYPE_NONE: none of numbers */
+    char section[16]; /* element that contains it: "PointData", "Polys" ... */
+    tml_type type;    /* TML_TYPE_NONE: not numbers */
     uint64_t components;
-    bool is_active; /* its section's Scalars or Normals */
+    bool is_active; /* named by its section's Scalars or Normals */
     bool is_appended;
     uint64_t offset, end; /* in the file */
     vtk_xml_coding coding;
@@ -28,37 +28,38 @@ typedef struct vtk_xml {
     char type[32]; /* "ImageData", "PolyData", "UnstructuredGrid" */
     vtk_xml_coding coding;
     uint32_t piece_count;
-    int64_t whole[6], extent[6]; /* of an ImageData and its last piece */
+    int64_t whole[6], extent[6]; /* of an ImageData, and of its last piece */
     double origin[3], spacing[3], direction[9];
     uint64_t points, polys, strips,
-        verts_and_lines; /* of a PolyData's or UnstructuredGrid's last piece */
-    uint64_t cells;      /* of an UnstructuredGrid's */
+        verts_and_lines; /* of the last piece of a PolyData or UnstructuredGrid */
+    uint64_t cells;      /* of the last piece of an UnstructuredGrid */
     vtk_xml_array arrays[VTK_XML_ARRAYS_MAX];
     uint32_t array_count;
 } vtk_xml;
 
-/* An array in memory, in this machine's byte order; text as doubles, whatever its type. */
+/* An array in memory, in the machine's byte order. Text becomes doubles, whatever the array's
+ * type. */
 typedef struct vtk_xml_values {
     io_block block;
     tml_type type;
     uint64_t count;
 } vtk_xml_values;
 
-/* Reads all but the values. type: what it must be; NULL: the caller looks. Errors: FILE_FORMAT,
- * UNSUPPORTED, FILE_ACCESS. */
+/* Reads everything but the arrays' values. type: the required type of file; NULL: any. Errors:
+ * FILE_FORMAT, UNSUPPORTED, FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out);
 
-/* Reads the size bytes of an array that is no text, in the file's byte order. out NULL: only
- * checks, roughly, that they can be there. Errors: FILE_FORMAT, FILE_ACCESS, OUT_OF_MEMORY. */
+/* Reads the size bytes of an array that is not text, in the file's byte order. out NULL: only
+ * checks, roughly, that the file can hold them. Errors: FILE_FORMAT, FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding,
                                            uint64_t offset, uint64_t end, uint64_t size, void *out);
-/* Moves *offset past the size of a raw array that is not compressed, which must be this one.
- * Errors: likewise. */
+/* Moves *offset past the size that precedes a raw, uncompressed array. Errors: FILE_FORMAT (the
+ * size is another one), FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_vtk_xml_skip_size(const io_file *file, vtk_xml_coding coding,
                                                 uint64_t size, uint64_t *offset);
 
-/* Reads count values of an array, which are freed as a block. On failure there is nothing to free.
- * Errors: as tml_vtk_xml_read. */
+/* Reads count values of an array. out->block is freed with tml_io_block_free; on failure there is
+ * nothing to free. Errors: as tml_vtk_xml_read. */
 TML_MUST_CHECK tml_status tml_vtk_xml_read_values(const io_file *file, const vtk_xml_array *array,
                                                   uint64_t count, vtk_xml_values *out);
 double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i);

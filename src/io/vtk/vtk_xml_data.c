@@ -1,19 +1,19 @@
-/* The values of arrays in VTK's XML files. A size stands before them; compressed ones are blocks,
- * before which their number and sizes stand. In base64 the sizes of blocks are coded apart from the
- * blocks. */
+/* Reads the values of arrays in VTK's XML files. An array's size precedes its bytes. A compressed
+ * array is a sequence of blocks, preceded by their number and their sizes. In base64, these sizes
+ * are encoded separately from the blocks. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
 #include "io/vtk/vtk_xml.h"
 
-/* Stored bytes on their way. */
+/* A reader of an array's stored bytes. */
 typedef struct xml_source {
     const io_file *file;
     vtk_xml_coding coding;
     uint64_t offset, end;
-    uint8_t buffer[16384]; /* of base64 */
+    uint8_t buffer[16384]; /* characters of base64 */
     size_t at, filled;
-    uint8_t group[3]; /* decoded; the last group_left of them are still to be taken */
+    uint8_t group[3]; /* decoded bytes, of which the last group_left are unread */
     unsigned group_size, group_left;
 } xml_source;
 
@@ -28,7 +28,7 @@ static int base64_value(uint8_t c)
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }
 
-/* The next character that is not blank; 0 at the end. */
+/* Returns the next character that is not blank, or 0 at the end. */
 static uint8_t next_character(xml_source *source)
 {
     for (;;) {
@@ -49,7 +49,7 @@ static uint8_t next_character(xml_source *source)
     }
 }
 
-/* Decodes four characters; false when they are no base64 or the data end. */
+/* Decodes four characters. Returns false if they are not base64, or at the end of the data. */
 static bool next_group(xml_source *source)
 {
     uint32_t bits = 0;
@@ -92,7 +92,7 @@ static tml_status vtk_xml_data_read_bytes(xml_source *source, uint8_t *out, uint
     return TML_OK;
 }
 
-/* The next of the sizes that stand before data. */
+/* Reads the next of the sizes that precede data. */
 static tml_status read_size(xml_source *source, uint64_t *out)
 {
     uint8_t bytes[8] = {0};
@@ -112,9 +112,9 @@ static tml_status wrong_size(const io_file *file, uint64_t is, uint64_t needs)
 /* ---- blocks of zlib -------------------------------------------------------------------------- */
 
 typedef struct xml_blocks {
-    uint64_t count, size, last; /* bytes of each block, inflated, and of the last one */
-    uint64_t *stored;           /* bytes of each as stored */
-    uint64_t largest;           /* of stored */
+    uint64_t count, size, last; /* blocks; bytes of a block, inflated, and of the last one */
+    uint64_t *stored;           /* per block */
+    uint64_t largest;           /* largest of stored */
 } xml_blocks;
 
 static tml_status read_block_sizes(xml_source *source, uint64_t size, xml_blocks *blocks)
@@ -158,7 +158,7 @@ static tml_status read_blocks(xml_source *source, uint64_t size, uint8_t *out)
     xml_blocks blocks = {0};
     uint8_t *stored = NULL;
     tml_status status = read_block_sizes(source, size, &blocks);
-    source->group_left = 0; /* the blocks are coded by themselves */
+    source->group_left = 0; /* the blocks are encoded separately */
     if (status == TML_OK && blocks.largest) {
         stored = tml_io_alloc(file, blocks.largest);
         status = stored ? TML_OK : TML_ERROR_OUT_OF_MEMORY;
@@ -228,7 +228,7 @@ double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i)
                          IO_HOST_IS_BIG_ENDIAN);
 }
 
-/* Text becomes doubles, whatever its type. */
+/* Reads the values of a text array as doubles, whatever the array's type. */
 static tml_status read_text(const io_file *file, const vtk_xml_array *array, vtk_xml_values *out)
 {
     io_block text = {.size = (size_t)(array->end - array->offset)};
