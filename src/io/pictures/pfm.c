@@ -1,7 +1,7 @@
-/* Portable float maps: "PF" (colour) or "Pf" (grey), width, height and a scale whose sign is the
- * byte order, each followed by a blank; then rows of floats from the bottom. After Debevec's
- * description (The PFM format. 2001). Programs also end the lines by CR LF or CR, put blanks
- * before line ends, and write lines of comments that begin with "#", as in PPM. */
+/* Reads and writes portable float maps, after Debevec's description (The PFM format. 2001): "PF"
+ * (colour) or "Pf" (grey), width, height and a scale whose sign is the byte order, each followed by
+ * a blank; then rows of floats, the bottom row first. Some programs end lines with CR LF or CR, put
+ * blanks before line ends, or write comment lines that begin with "#", as in PPM. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -13,7 +13,7 @@ static bool pfm_detect(io_span head)
            strchr(" \t\r\n", head.text[2]) != NULL && head.text[2] != '\0';
 }
 
-/* The next word of the header, behind lines of comments. */
+/* Reads the next word of the header, behind comment lines. */
 static bool next_word(io_text *text, io_span *word)
 {
     while (tml_io_word(text, word)) {
@@ -26,8 +26,9 @@ static bool next_word(io_text *text, io_span *word)
     return false;
 }
 
-/* Bytes between the scale and the samples: one blank; where the header has lines, blanks and a
- * line end as the first line has, since a sample may begin with what looks like another. */
+/* Returns the bytes between the scale and the samples: one blank, or, if the header has lines,
+ * blanks and one line end. The line end is of the first line's kind: the first sample may begin
+ * with bytes that look like part of a line end. */
 static size_t gap_of(io_span header, const char *at, const char *end)
 {
     const char *first = header.text, *to = at;

@@ -1,4 +1,4 @@
-/* Pictures: which format a file is, loading, saving. */
+/* Loads and saves pictures: finds the format of a file, and calls its reader or writer. */
 #include <inttypes.h>
 #include <strings.h>
 
@@ -120,7 +120,7 @@ static const struct picture_writer *writer_of(const char *path, const char *form
 tml_status tml_picture_save(tml_context *tml, const char *path, const tml_picture *picture)
 {
     static const char call[] = "tml_picture_save";
-    const uint32_t largest = 1u << 30; /* so that a row's bytes and a PNG's limits are kept */
+    const uint32_t largest = 1u << 30; /* within PNG's limit; a row's size cannot overflow */
     tml_type type = picture->type;
     bool is_integer = type == TML_U8 || type == TML_U16;
     bool is_float = type == TML_F16 || type == TML_F32;

@@ -1,14 +1,14 @@
-/* What a picture's integers mean: transfer functions other than sRGB's are undone when it is
- * read, into floats of linear light. Functions and their numbers are those of ITU-T H.273, which
- * PNG's cICP chunk has; PQ and HLG are those of ITU-R BT.2100. Colours keep their primaries and
- * white; what is not sRGB's is told. */
+/* Converts pictures to linear light. A reader undoes any transfer function but sRGB's, and stores
+ * floats of linear light. Functions and their numbers are those of ITU-T H.273, which PNG's cICP
+ * chunk uses; PQ and HLG are those of ITU-R BT.2100. Colours keep their primaries and white; a
+ * warning says so if these are not sRGB's. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "io/pictures/picture_internal.h"
 
-/* cd/m2, and the signal of HLG that shows it: HDR reference white (ITU-R BT.2408). */
+/* HDR reference white (ITU-R BT.2408): its luminance in cd/m2, and its signal in HLG. */
 static const double white = 203, hlg_white = 0.75;
 
 static double undo_pq(double signal)
@@ -150,7 +150,8 @@ const float tml_picture_srgb_primaries[8] = {0.64f, 0.33f, 0.30f,   0.60f,
 
 tml_status tml_picture_primaries(const picture_reader *reader, const float xy[8])
 {
-    const float close = 0.011f; /* Radiance's own differ by 0.01, and are meant alike */
+    const float close = 0.011f; /* Radiance's primaries differ from sRGB's by 0.01, and pass as
+                                 * equal */
     bool is_close = true;
     for (int i = 0; i < 8; i++)
         is_close =
@@ -175,7 +176,7 @@ tml_status tml_picture_profile(const picture_reader *reader, const uint8_t *prof
             continue;
         const uint8_t *text = profile + at;
         size_t used = 0;
-        bool is_wide = memcmp(text, "mluc", 4) == 0; /* UTF-16, whose first record begins there */
+        bool is_wide = memcmp(text, "mluc", 4) == 0; /* UTF-16; the first text's offset is at 24 */
         uint64_t from = is_wide ? length >= 28 ? io_load_u32(text + 24, true) : length : 12;
         for (uint64_t k = from + is_wide; k < length && used + 1 < sizeof name;
              k += is_wide ? 2 : 1) {

@@ -1,4 +1,5 @@
-/* The rows of pictures: memory that grows with what is decoded, orientation, rows as floats. */
+/* The rows of pictures: memory that grows with the rows decoded, orientation, and rows as
+ * floats. */
 #include <inttypes.h>
 
 #include "io/pictures/picture_internal.h"
@@ -6,8 +7,9 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    /* What a byte of a compressed picture usually becomes at most. That much is allocated before
-     * anything was decoded; pictures that are still larger grow twofold, row by row. */
+    /* USUAL_RATIO: a compressed picture rarely has more bytes of pixels per byte of the file. That
+     * much memory is allocated before anything is decoded; larger pictures double it when a row
+     * does not fit. */
     USUAL_RATIO = 64,
     LEAST_ROOM = 1 << 20,
 };
@@ -37,7 +39,7 @@ tml_status tml_picture_begin(picture_reader *reader, tml_type type, uint32_t cha
     reader->row_size = (size_t)(pixel_size * width);
     uint64_t room = stored > UINT64_MAX / USUAL_RATIO ? UINT64_MAX : stored * USUAL_RATIO;
     room = room < LEAST_ROOM ? LEAST_ROOM : room;
-    uint64_t rows = room / reader->row_size; /* none, if a single row is that long */
+    uint64_t rows = room / reader->row_size; /* 0 if a single row is larger */
     rows = rows < height ? rows : height;
     if (rows == 0)
         return TML_OK;
@@ -114,5 +116,3 @@ void tml_picture_floats(const tml_picture *picture, uint32_t y, float *out)
     for (size_t i = 0; i < count; i++)
         out[i] = tml_half_to_float(halves[i]);
 }
-
-/* What can be written, by the name's ending. */

@@ -1,4 +1,4 @@
-/* PNG pictures, read through libpng, where the build has it. png_write.c writes them. */
+/* Reads PNG pictures with libpng, if the build has it. png_write.c writes them. */
 #include <inttypes.h>
 
 #include "io/pictures/picture_internal.h"
@@ -16,15 +16,15 @@ static bool png_detect(io_span head)
 
 #    include <png.h>
 
-/* libpng ends a failed call through its error function, which must not return: by a jump to the one
- * place that called it. */
+/* If a call of libpng fails, libpng calls on_error, which must not return. on_error jumps to
+ * decode_or_leave, the only function that calls the decoder. */
 typedef struct png_source {
     jmp_buf leave;
     const io_file *file;
     io_span bytes;
     size_t at;
     tml_status status;
-    char warning[64]; /* the latest: an error may say less */
+    char warning[64]; /* the latest one: it may say more than the error */
 } png_source;
 
 PNG_NORETURN static void on_error(png_structp png, png_const_charp text)
@@ -66,9 +66,9 @@ static void png_read_bytes(png_structp png, png_bytep out, size_t size)
     source->at += size;
 }
 
-/* The chunks that say how samples code light. libpng keeps them as they are, since it would
- * refuse those that contradict each other. PNG (Third Edition), 4.3: cICP comes before iCCP,
- * that before sRGB, that before gAMA and cHRM. */
+/* The chunks that say how samples encode light. libpng keeps them unparsed, because it would refuse
+ * chunks that contradict each other. PNG (Third Edition), 4.3, ranks them: cICP, iCCP, sRGB, then
+ * gAMA and cHRM. */
 enum { CODINGS = 5, CICP = 0, ICCP, SRGB, GAMA, CHRM };
 static const struct {
     char name[5];
@@ -105,7 +105,7 @@ static tml_status read_cicp(const picture_reader *reader, const uint8_t *data, p
                              "its cICP chunk says matrix %u, which PNG does not have; left "
                              "out",
                              data[2]);
-    if (data[3] == 0) { /* 16 to 235 of 255, and likewise with 16 bits */
+    if (data[3] == 0) { /* 16 to 235 of 255; with 16 bits 256 times as much */
         light->low = reader->picture.type == TML_U16 ? 16 * 256 / 65535.0 : 16 / 255.0;
         light->high = reader->picture.type == TML_U16 ? 235 * 256 / 65535.0 : 235 / 255.0;
     }
@@ -123,10 +123,10 @@ static tml_status read_cicp(const picture_reader *reader, const uint8_t *data, p
     return status;
 }
 
-/* A name, a zero, a byte for the method, and the profile in zlib. */
+/* Checks an iCCP chunk: a name, a zero, a byte for the method, and the profile as zlib data. */
 static tml_status read_iccp(const picture_reader *reader, const uint8_t *data, size_t size)
 {
-    enum { PROFILE_MOST = 64 << 10 }; /* the description stands near the start, mostly */
+    enum { PROFILE_MOST = 64 << 10 }; /* the description is near the start in most profiles */
     const uint8_t *end = memchr(data, 0, size);
     if (!end || (size_t)(data + size - end) < 2)
         return tml_io_warn(reader->file, "its iCCP chunk is damaged; taken as sRGB");
@@ -153,7 +153,7 @@ static tml_status read_iccp(const picture_reader *reader, const uint8_t *data, s
 static tml_status read_gama(picture_reader *reader, const uint8_t *data, picture_light *light)
 {
     const double gamma = io_load_u32(data, true) / 100000.0;
-    if (gamma > 0.43 && gamma < 0.48) /* sRGB is written as 1 / 2.2 */
+    if (gamma > 0.43 && gamma < 0.48) /* the gamma of sRGB is given as 1 / 2.2 */
         return TML_OK;
     if (gamma < 0.1 || gamma > 4) {
         tml_picture_note(reader, "says that its gamma is %g; taken as sRGB", gamma);
@@ -167,13 +167,13 @@ static tml_status read_gama(picture_reader *reader, const uint8_t *data, picture
 
 static tml_status read_chrm(const picture_reader *reader, const uint8_t *data)
 {
-    float xy[8]; /* stored: white, red, green, blue */
+    float xy[8]; /* the file's order is white, red, green, blue */
     for (int i = 0; i < 8; i++)
         xy[(i + 6) % 8] = (float)(io_load_u32(data + 4 * i, true) / 100000.0);
     return tml_picture_primaries(reader, xy);
 }
 
-/* sRGB unless the file says otherwise: viewers do the same. */
+/* Finds how samples encode light. Without any of the chunks they are sRGB, as in viewers. */
 static tml_status read_coding(png_structp png, png_infop info, picture_reader *reader,
                               picture_light *light)
 {
@@ -199,7 +199,8 @@ static tml_status read_coding(png_structp png, png_infop info, picture_reader *r
     return status == TML_OK && found[CHRM] ? read_chrm(reader, found[CHRM]->data) : status;
 }
 
-/* Of the chunks beside the pixels only those of codings are looked at, but every checksum is. */
+/* Keeps only the chunks of codings, besides the pixels, but verifies the checksums of all
+ * chunks. */
 static void choose_chunks(png_structp png)
 {
     static const png_byte names[] = "cICP\0iCCP\0sRGB\0gAMA\0cHRM";
@@ -214,8 +215,9 @@ static void choose_chunks(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, names, CODINGS);
 }
 
-/* As stored, but palettes become colours, fewer bits than eight become eight, and a transparent
- * colour becomes alpha; in the machine's byte order. Returns the number of passes over the rows. */
+/* Keeps samples as stored, except: palette entries become colours, samples of fewer than eight bits
+ * become eight bits, a transparent colour becomes alpha, and bytes get the machine's order. Returns
+ * the number of passes over the rows. */
 static int choose_layout(png_structp png, png_infop info)
 {
     const uint16_t one = 1;
@@ -233,7 +235,8 @@ static tml_status decode(picture_reader *reader, png_structp png, png_infop info
     choose_chunks(png);
     png_read_info(png, info);
     uint32_t width = png_get_image_width(png, info), height = png_get_image_height(png, info);
-    uint64_t stored = (uint64_t)png_get_rowbytes(png, info) * height; /* without row filters */
+    uint64_t stored = (uint64_t)png_get_rowbytes(png, info) * height; /* of all rows, without filter
+                                                                       * bytes */
     if (!tml_io_may_inflate_to(reader->bytes.size, stored))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its %zu bytes cannot hold %" PRIu32 " x %" PRIu32 " pixels",
@@ -260,7 +263,7 @@ static tml_status decode(picture_reader *reader, png_structp png, png_infop info
     return is_kept ? TML_OK : tml_picture_undo(reader, &light);
 }
 
-/* The target of the jump. Everything that changes between setjmp and the jump lies outside of this
+/* on_error jumps here. Everything that changes between setjmp and the jump lies outside this
  * function. */
 static tml_status decode_or_leave(picture_reader *reader, png_source *source, png_structp png,
                                   png_infop info)

@@ -1,7 +1,7 @@
-/* PNG pictures, written in stripes of rows that are filtered and compressed in parallel. Each
- * stripe is a piece of one Deflate stream: it begins with the 32 KiB before it as a dictionary and
- * ends at a byte, so the pieces follow one another in the file (Adler: pigz. 2007). Where stripes
- * begin depends on the picture alone, hence the file does not depend on the number of threads. */
+/* Writes PNG pictures. Stripes of rows are filtered and compressed in parallel. Each stripe is a
+ * piece of one Deflate stream: it uses the 32 KiB before it as its dictionary and ends at a byte,
+ * so the pieces can be concatenated (Adler: pigz. 2007). The picture alone decides where stripes
+ * begin, so the file does not depend on the number of threads. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -10,31 +10,31 @@
 #ifdef TML_PNG
 
 enum {
-    /* Of zlib. Photographs took 2.1 to 2.4 times as long with its usual 6, and became 1.5 to 3.1 %
-     * smaller. */
+    /* Level of zlib. Photographs took 2.1 to 2.4 times as long at its default, 6, and became 1.5 to
+     * 3.1 % smaller. */
     LEVEL = 4,
-    STRIPE_SIZE = 512 << 10, /* at least a row */
-    BATCH_SIZE = 32 << 20,   /* of stripes that are held at a time */
+    STRIPE_SIZE = 512 << 10, /* bytes of a stripe, which has at least one row */
+    BATCH_SIZE = 32 << 20,   /* bytes of the stripes in memory at a time */
     WINDOW_SIZE = 32 << 10,
-    TRIAL_SIZE = 32 << 10,  /* of a stripe, to choose a strategy by */
-    TRIAL_LEAST = 64 << 10, /* smaller stripes are compressed without one */
-    MEMORY_SIZE = 1 << 20,  /* for zlib's state of one stripe: 268 KB */
-    PIECE_MOST = 1 << 30,   /* of what zlib and a chunk are given at once */
-    LEFT_MOST = 8,          /* bytes of a pixel */
-    HEAD_SIZE = 2,          /* of zlib's format, before the first stripe; */
-    ADLER_SIZE = 4,         /* after the last */
+    TRIAL_SIZE = 32 << 10,  /* bytes of a stripe by which a strategy is chosen */
+    TRIAL_LEAST = 64 << 10, /* smaller stripes are compressed without a trial */
+    MEMORY_SIZE = 1 << 20,  /* for zlib's state of a stripe, which takes 268 KB */
+    PIECE_MOST = 1 << 30,   /* bytes given to zlib, or written as a chunk, at once */
+    LEFT_MOST = 8,          /* bytes of the largest pixel */
+    HEAD_SIZE = 2,          /* header of zlib's format, before the first stripe */
+    ADLER_SIZE = 4,         /* its checksum, after the last stripe */
     FILTER_COUNT = 5,
 };
 
 typedef struct png_stripe {
     uint32_t row, rows;
-    uint8_t *lines[2];   /* a row and the one above, each with LEFT_MOST zeros in front */
-    uint8_t *filtered;   /* a byte that names the filter, then a row; and so on */
-    uint8_t *compressed; /* room for the most that it can become, after HEAD_SIZE bytes */
+    uint8_t *lines[2];   /* a row and the row above, each behind LEFT_MOST zeros */
+    uint8_t *filtered;   /* for each row a byte that names the filter, then the bytes */
+    uint8_t *compressed; /* room for the largest result, behind HEAD_SIZE bytes */
     size_t filtered_size, size;
     uint32_t adler;
     bool is_last, is_failed;
-    uint8_t *memory; /* of zlib */
+    uint8_t *memory; /* for zlib */
     size_t memory_used;
 } png_stripe;
 
@@ -42,9 +42,9 @@ typedef struct png_encoder {
     io_writer *writer;
     const tml_picture *picture;
     size_t pixel_size, row_size;
-    uint32_t stripe_rows, batch; /* rows a stripe, stripes at a time */
+    uint32_t stripe_rows, batch; /* rows per stripe, stripes per batch */
     size_t room;                 /* for a stripe's compressed bytes */
-    uint8_t *filtered;           /* of a batch, after the window before it */
+    uint8_t *filtered;           /* of a batch, behind the window before it */
     uint8_t *lines, *compressed, *memory;
     png_stripe *stripes;
     uint32_t adler;
@@ -52,7 +52,8 @@ typedef struct png_encoder {
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* Of the left, the upper and the upper left neighbour the one nearest to left + up - corner. */
+/* Returns that of the left, upper and upper left neighbours which is nearest to left + up -
+ * corner. */
 static inline uint8_t paeth(int left, int up, int corner)
 {
     int to_left = abs(up - corner), to_up = abs(left - corner),
@@ -77,7 +78,7 @@ static inline uint8_t filter_one(int filter, uint8_t x, uint8_t left, uint8_t up
     }
 }
 
-/* line and above: pixels with zeros before them. */
+/* Filters a row. The pixel before line, and the one before above, must be readable. */
 static void filter_row(int filter, const uint8_t *line, const uint8_t *above, size_t pixel_size,
                        size_t size, uint8_t *out)
 {
@@ -98,11 +99,11 @@ static void filter_row(int filter, const uint8_t *line, const uint8_t *above, si
 #    undef FILTER_CASE
 }
 
-/* The filter whose bytes, taken as signed ones, have the least sum of magnitudes (PNG
+/* Returns the filter whose output, as signed bytes, has the smallest sum of magnitudes (PNG
  * specification, 12.8). */
 static int choose_filter(const uint8_t *line, const uint8_t *above, size_t pixel_size, size_t size)
 {
-    enum { BLOCK = 4096 }; /* sums of a block fit 32 bits */
+    enum { BLOCK = 4096 }; /* the sums of a block fit in 32 bits */
     uint64_t sums[FILTER_COUNT] = {0};
     uint8_t filtered[BLOCK];
     for (size_t first = 0; first < size; first += BLOCK) {
@@ -123,7 +124,7 @@ static int choose_filter(const uint8_t *line, const uint8_t *above, size_t pixel
     return best;
 }
 
-/* Samples of two bytes have the high one first. */
+/* Copies a row. In the file, the high byte of a two-byte sample comes first. */
 static void copy_line(const png_encoder *e, uint32_t row, uint8_t *out)
 {
     const uint8_t *from = (const uint8_t *)e->picture->data + row * e->row_size;
@@ -156,7 +157,7 @@ static void filter_stripe(void *argument, uint32_t index)
 
 /* ---- compression ----------------------------------------------------------------------------- */
 
-/* Tasks must not call the context's allocator. */
+/* A task must not call the context's allocator, so zlib gets the stripe's memory. */
 static voidpf take_memory(voidpf opaque, uInt items, uInt item_size)
 {
     png_stripe *s = opaque;
@@ -172,12 +173,13 @@ static void keep_memory(voidpf opaque, voidpf address)
     (void)opaque, (void)address;
 }
 
-/* The bytes that it becomes, in s->compressed; 0 on failure. */
+/* Compresses bytes into s->compressed, behind HEAD_SIZE bytes. The window bytes before in are the
+ * dictionary. Returns the compressed size, or 0 on failure. */
 static size_t deflate_bytes(png_stripe *s, size_t room, const uint8_t *in, size_t size,
                             size_t window, int strategy, int end)
 {
     z_stream z = {.zalloc = take_memory, .zfree = keep_memory, .opaque = s};
-    const int window_bits = -15, memory_level = 8; /* no header nor trailer; zlib's default */
+    const int window_bits = -15, memory_level = 8; /* no header or trailer; zlib's default */
     s->memory_used = 0;
     if (deflateInit2(&z, LEVEL, Z_DEFLATED, window_bits, memory_level, strategy) != Z_OK)
         return 0;
@@ -185,7 +187,7 @@ static size_t deflate_bytes(png_stripe *s, size_t room, const uint8_t *in, size_
         deflateSetDictionary(&z, in - window, (uInt)window);
     size_t written = 0;
     int code = Z_OK;
-    z.next_in = (Bytef *)(uintptr_t)in; /* only read */
+    z.next_in = (Bytef *)(uintptr_t)in; /* zlib only reads it */
     while (code == Z_OK && (size || z.avail_in || z.avail_out == 0)) {
         if (z.avail_in == 0) {
             z.avail_in = (uInt)(size < PIECE_MOST ? size : PIECE_MOST);
@@ -203,8 +205,8 @@ static size_t deflate_bytes(png_stripe *s, size_t room, const uint8_t *in, size_
     return is_complete ? written : 0;
 }
 
-/* In noise there is little to find twice: looking for it takes most of the time, and runs alone do
- * nearly as well. A few rows in the middle tell. */
+/* Decides whether to search for repetitions at a distance. Noise has few, the search takes most of
+ * the time, and runs alone compress nearly as well. A trial on some bytes in the middle decides. */
 static int choose_strategy(png_stripe *s, size_t room)
 {
     if (s->filtered_size < TRIAL_LEAST)
@@ -212,7 +214,7 @@ static int choose_strategy(png_stripe *s, size_t room)
     const uint8_t *middle = s->filtered + s->filtered_size / 2;
     size_t searched = deflate_bytes(s, room, middle, TRIAL_SIZE, 0, Z_FILTERED, Z_FINISH);
     size_t runs = deflate_bytes(s, room, middle, TRIAL_SIZE, 0, Z_RLE, Z_FINISH);
-    bool is_noise = runs > TRIAL_SIZE / 8; /* what is smaller may well repeat at a distance */
+    bool is_noise = runs > TRIAL_SIZE / 8; /* data that compress better may repeat at a distance */
     return is_noise && runs <= searched + searched / 100 ? Z_RLE : Z_FILTERED;
 }
 
@@ -253,7 +255,7 @@ static void write_chunk(io_writer *writer, const char name[4], const uint8_t *da
 static void write_head(const png_encoder *e)
 {
     static const uint8_t magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    static const uint8_t color_types[] = {0, 0, 4, 2, 6}; /* by channels */
+    static const uint8_t color_types[] = {0, 0, 4, 2, 6}; /* by number of channels */
     static const uint8_t perceptual = 0;
     const tml_picture *p = e->picture;
     uint8_t header[13] = {0}, gamma[4];
@@ -261,7 +263,7 @@ static void write_head(const png_encoder *e)
     put_u32(header + 4, p->height);
     header[8] = p->type == TML_U16 ? 16 : 8;
     header[9] = color_types[p->channels];
-    put_u32(gamma, 100000); /* of 1 */
+    put_u32(gamma, 100000); /* gamma 1 */
     tml_io_write(e->writer, magic, sizeof magic);
     write_chunk(e->writer, "IHDR", header, sizeof header);
     if (p->srgb)
@@ -272,7 +274,7 @@ static void write_head(const png_encoder *e)
 
 /* ---- stripes --------------------------------------------------------------------------------- */
 
-/* A batch from row on: how many stripes it has. */
+/* Divides the rows from row on into the stripes of a batch. Returns the number of stripes. */
 static uint32_t png_write_lay_out(png_encoder *e, uint32_t row)
 {
     const tml_picture *p = e->picture;
@@ -337,11 +339,11 @@ static tml_status write_rows(png_encoder *e)
         if (e->writer->status != TML_OK)
             return TML_OK;
         row = last->row + last->rows;
-        /* The next batch's window; a batch before the last is longer than one. */
+        /* Keeps the next batch's window; every batch but the last is longer than a window. */
         if (row < e->picture->height)
             memmove(e->filtered, last->filtered + last->filtered_size - WINDOW_SIZE, WINDOW_SIZE);
     }
-    write_chunk(e->writer, "IEND", e->filtered, 0); /* for crc32_z, NULL would be a new start */
+    write_chunk(e->writer, "IEND", e->filtered, 0); /* not NULL, which resets crc32_z */
     return status;
 }
 
@@ -361,11 +363,11 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
     e.stripe_rows = (uint32_t)rows;
     e.batch = (uint32_t)(stripes < most ? stripes : most);
     e.room =
-        deflateBound(NULL, (uLong)stripe_size) + 64; /* bound of any level; flushing adds some */
+        deflateBound(NULL, (uLong)stripe_size) + 64; /* of any level; flushing adds bytes */
 
     struct {
         uint8_t **memory;
-        size_t size; /* of a stripe */
+        size_t size; /* per stripe; from the loop below on, of the batch */
         size_t more;
     } parts[] = {{&e.filtered, stripe_size, WINDOW_SIZE},
                  {&e.lines, 2 * (LEFT_MOST + e.row_size), 0},

@@ -1,7 +1,8 @@
-/* Radiance pictures (.hdr, .pic): text lines, a line of resolution, scan lines of pixels that share
- * an exponent (Ward: Real Pixels. Graphics Gems II. 1991). Scan lines are flat, run-length coded as
- * a whole pixel's repetition (before 1991), or component by component. After Radiance's file format
- * description (Ward: The Radiance Picture File Format. 1995). */
+/* Reads and writes Radiance pictures (.hdr, .pic): lines of text, a line with the resolution, then
+ * scan lines of pixels whose components share an exponent (Ward: Real Pixels. Graphics Gems II.
+ * 1991). A scan line is flat, or has repetitions of whole pixels (before 1991), or is run-length
+ * coded component by component. After Radiance's file format description (Ward: The Radiance
+ * Picture File Format. 1995). */
 #include <inttypes.h>
 #include <math.h>
 
@@ -9,11 +10,11 @@
 
 enum {
     RGBE = 4,
-    EXPONENT_BIAS = 136, /* 128, and 8 for mantissas that are integers */
-    COMPONENT_LEAST = 8, /* widths that are coded component by component */
+    EXPONENT_BIAS = 136, /* 128, and 8 because mantissas are integers */
+    COMPONENT_LEAST = 8, /* least width that is coded component by component */
     COMPONENT_MOST = 32767,
-    RUN_MARK = 128,      /* above it: a run of that much less */
-    RUNS_MOST = 1 << 20, /* pixels of a scan line in a file that holds fewer */
+    RUN_MARK = 128,      /* a larger byte begins a run of the byte - 128 */
+    RUNS_MOST = 1 << 20, /* longest scan line in a file with fewer pixels */
 };
 
 static const char format_key[] = "FORMAT=";
@@ -28,8 +29,8 @@ static bool has_format_line(io_span head)
     return false;
 }
 
-/* The first line is missing in files from before 1991, and names a program of any name in
- * others. */
+/* The first line may name any program, and is missing in files from before 1991. A line with the
+ * format then identifies the file. */
 static bool radiance_detect(io_span head)
 {
     if (tml_io_starts_with(head, "#?RADIANCE") || tml_io_starts_with(head, "#?RGBE"))
@@ -41,8 +42,8 @@ static bool radiance_detect(io_span head)
 /* ---- header ---------------------------------------------------------------------------------- */
 
 typedef struct radiance_header {
-    double factor[3]; /* that radiances were multiplied by, for each colour */
-    /* Stored rows and their pixels, and how they lie. */
+    double factor[3]; /* radiances were multiplied by it, per colour */
+    /* Rows in the file, pixels per row, and how they lie in the picture. */
     uint64_t rows, columns;
     picture_orientation orientation;
 } radiance_header;
@@ -56,7 +57,8 @@ static tml_status bad_line(const io_file *file, uint64_t number, io_span line, c
                         text, wanted);
 }
 
-/* Reads the numbers after a key's "=": exactly count, each above 0. */
+/* Reads the numbers behind a key's "=". Returns false unless there are exactly count, all above
+ * 0. */
 static bool positive_numbers(io_span line, size_t key_size, double *out, int count)
 {
     io_text words = io_text_of((io_span){line.text + key_size, line.size - key_size});
@@ -68,7 +70,7 @@ static bool positive_numbers(io_span line, size_t key_size, double *out, int cou
     return !tml_io_word(&words, &word);
 }
 
-/* "-Y 85 +X 128": the slow axis comes first, and "+Y" is up. */
+/* Parses a resolution such as "-Y 85 +X 128". The axis of the rows comes first; "+Y" points up. */
 static bool parse_resolution(io_span line, radiance_header *out)
 {
     io_text words = io_text_of(line);
@@ -102,7 +104,8 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
     *out = (radiance_header){.factor = {1, 1, 1}};
     while (!is_ended && tml_io_line(text, &line)) {
         double numbers[8];
-        /* An empty line ends the header; a file that lost its first line begins with one. */
+        /* An empty line ends the header. A file without its first line may begin with an empty
+         * line, which does not count. */
         is_ended = line.size == 0 && text->line > 2;
         if (tml_io_starts_with(line, format_key)) {
             io_span name = tml_io_trim(
@@ -163,7 +166,7 @@ typedef struct line_reader {
     uint8_t (*pixels)[RGBE];
 } line_reader;
 
-/* Each answers NULL, or what is wrong. */
+/* Each reader returns NULL, or a text that says what is wrong. */
 
 static const char *const ends_early = "the file ends within it";
 
@@ -187,8 +190,8 @@ static const char *read_components(line_reader *line)
     return NULL;
 }
 
-/* Pixels, where 1, 1, 1, n repeats the one before n times, and further ones 256 n times, and so
- * on. */
+/* Reads pixels. 1, 1, 1, n repeats the pixel before it n times; a second one directly behind it
+ * repeats the pixel 256 n times, and so on. */
 static const char *read_pixels(line_reader *line)
 {
     uint32_t shift = 0;
@@ -234,7 +237,7 @@ static void decode(const uint8_t (*pixels)[RGBE], uint32_t count, const double (
 
 static tml_status read_rows(picture_reader *reader, line_reader *line, const radiance_header *h)
 {
-    double scale[256][3] = {{0}}; /* of exponents; 0 is black */
+    double scale[256][3] = {{0}}; /* by exponent and colour; exponent 0 is black */
     for (int e = 1; e < 256; e++)
         for (int c = 0; c < 3; c++)
             scale[e][c] = ldexp(1, e - EXPONENT_BIAS) / h->factor[c];
@@ -261,8 +264,8 @@ static tml_status read_radiance(picture_reader *reader)
     if (status != TML_OK)
         return status;
     uint64_t stored = (uint64_t)(text.end - text.at);
-    /* A scan line takes a pixel at least. Repetitions may make any length of it, so a limit is
-     * needed. */
+    /* A scan line has at least one stored pixel. Repetitions can make a line of any length, so its
+     * length is limited. */
     uint64_t columns_most = stored / RGBE > RUNS_MOST ? stored / RGBE : RUNS_MOST;
     if (header.rows > stored / RGBE || header.columns > columns_most)
         return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
@@ -286,7 +289,7 @@ const picture_format tml_picture_radiance = {"Radiance", radiance_detect, read_r
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* 2^exponent, of a normal double. */
+/* Returns 2^exponent, for the exponents of normal doubles. */
 static double power_of_two(int exponent)
 {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
@@ -295,32 +298,32 @@ static double power_of_two(int exponent)
     return value;
 }
 
-/* To the nearest integer, half to even: what rint does, of 0 to 256, where the library's is a
- * call. */
+/* Rounds a value from 0 to 256 to the nearest integer, half to even. rint does the same, but may be
+ * a call. */
 static uint32_t round_small(double value)
 {
-    const double magic = 0x1p52; /* doubles from here on have no fraction */
+    const double magic = 0x1p52; /* from here on doubles have no fraction */
     return (uint32_t)(value + magic - magic);
 }
 
-/* The nearest pixel. Colours that would need an exponent below the least become black, those above
- * the greatest the brightest there is. */
+/* Converts a colour to the nearest pixel. Colours below the least exponent become black; components
+ * above the largest are clamped to it. */
 static void encode(const float *color, uint32_t channels, uint8_t out[RGBE])
 {
     double rgb[3], most = 0;
     for (uint32_t c = 0; c < 3; c++) {
         double value = (double)color[channels == 3 ? c : 0];
-        value = value < 255 * 0x1p119 ? value : value > 0 ? 255 * 0x1p119 : 0; /* NaN is black */
+        value = value < 255 * 0x1p119 ? value : value > 0 ? 255 * 0x1p119 : 0; /* NaN becomes 0 */
         rgb[c] = value > 0 ? value : 0;
         most = rgb[c] > most ? rgb[c] : most;
     }
     uint64_t bits;
     memcpy(&bits, &most, sizeof bits);
-    int exponent = (int)(bits >> 52) - 1022; /* as of frexp: no float is a subnormal double */
+    int exponent = (int)(bits >> 52) - 1022; /* as frexp: floats are normal doubles */
     memset(out, 0, RGBE);
     if (most == 0)
         return;
-    /* A mantissa that rounds up to 256 belongs to the next exponent. */
+    /* A mantissa that rounds up to 256 needs the next exponent. */
     if (round_small(most * power_of_two(8 - exponent)) > 255)
         exponent++;
     if (exponent + 128 < 1)
@@ -331,8 +334,8 @@ static void encode(const float *color, uint32_t channels, uint8_t out[RGBE])
     out[3] = (uint8_t)(exponent + 128);
 }
 
-/* One component of a scan line: runs of at least four equal bytes as runs, the rest as it is.
- * Returns where the next byte goes. */
+/* Encodes one component of a scan line: at least four equal bytes become a run, others stay.
+ * Returns the end of the output. */
 static uint8_t *encode_component(const uint8_t (*pixels)[RGBE], int c, uint32_t count, uint8_t *out)
 {
     enum { LEAST_RUN = 4, MOST_RUN = 127, MOST_PLAIN = 128 };
@@ -359,8 +362,8 @@ static uint8_t *encode_component(const uint8_t (*pixels)[RGBE], int c, uint32_t 
     return out;
 }
 
-/* Flat, 1, 1, 1 would be a repetition and 2, 2 the start of a coded line. The first cannot be,
- * since the largest mantissa is at least 128; the second neither. */
+/* Encodes a scan line. In a flat line, 1, 1, 1 would be a repetition, and 2, 2 with a third byte
+ * below 128 the start of a coded line. Neither occurs: the largest mantissa is at least 128. */
 static uint8_t *encode_line(const uint8_t (*pixels)[RGBE], uint32_t count, uint8_t *out)
 {
     if (count < COMPONENT_LEAST || count > COMPONENT_MOST) {
@@ -375,14 +378,14 @@ static uint8_t *encode_line(const uint8_t (*pixels)[RGBE], uint32_t count, uint8
     return out;
 }
 
-/* Rows are encoded in parallel, some at a time, and written in order. */
+/* Batches of rows are encoded in parallel and written in order. */
 enum { ROWS_A_TASK = 16, TASKS_MOST = 64, BATCH_SIZE = 32 << 20 };
 
 typedef struct radiance_encoder {
     const tml_picture *picture;
-    uint32_t first, rows; /* of this batch; of a task */
+    uint32_t first, rows; /* first row of the batch; rows per task */
     size_t row_size, line_size, coded_size;
-    uint8_t *memory; /* for each task: a row of floats, a line of pixels, coded lines */
+    uint8_t *memory; /* per task: a row of floats, a line of pixels, coded lines */
     size_t task_size;
     size_t coded[TASKS_MOST];
 } radiance_encoder;
@@ -416,7 +419,8 @@ tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *pict
     radiance_encoder e = {.picture = picture, .rows = ROWS_A_TASK};
     e.row_size = (size_t)picture->width * picture->channels * sizeof(float);
     e.line_size = (size_t)picture->width * RGBE;
-    /* At worst, a byte before each 128 and before what is left of each component. */
+    /* At worst, a count byte precedes every 128 bytes and the rest of each component. The mark has
+     * 4 bytes. */
     e.coded_size = e.line_size + e.line_size / 128 + 2 * RGBE;
     if (e.rows * e.coded_size > BATCH_SIZE)
         e.rows = 1;
