@@ -1,7 +1,7 @@
-/* PCD, the Point Cloud Library's format, versions 0.5 to 0.7 (PCL: The PCD file format,
- * pointclouds.org). A header of text lines, then the points as text, as packed binary rows, or
- * column by column under LZF compression. Fields may have any scalar type, and several elements
- * each. The viewpoint says where the scanner stood and does not move the points. */
+/* Reads PCD, the Point Cloud Library's format, versions 0.5 to 0.7 (PCL: The PCD file format,
+ * pointclouds.org). After a header of text lines, the points are text, packed binary rows, or
+ * columns compressed with LZF. A field may have any scalar type and several elements. The viewpoint
+ * is the scanner's pose and does not move the points. */
 #include <assert.h>
 
 #include "io/points/lzf.h"
@@ -13,9 +13,9 @@ typedef enum pcd_encoding { PCD_ASCII, PCD_BINARY, PCD_COMPRESSED } pcd_encoding
 
 typedef struct pcd_field {
     char name[32];
-    uint64_t size;     /* bytes of an element: 1, 2, 4, 8 */
+    uint64_t size;     /* bytes per element: 1, 2, 4, 8 */
     char kind;         /* 'I' signed, 'U' unsigned, 'F' float */
-    uint64_t elements; /* of a point */
+    uint64_t elements; /* per point */
     tml_type type;
 } pcd_field;
 
@@ -25,8 +25,8 @@ typedef struct pcd_header {
     uint64_t width, height, points;
     bool has_points;
     pcd_encoding encoding;
-    uint64_t row_size;             /* bytes of a point */
-    uint64_t row_elements;         /* words of a point in text */
+    uint64_t row_size;             /* bytes per point */
+    uint64_t row_elements;         /* words per point, in text */
     bool has_ending, ends_with_cr; /* of lines */
 } pcd_header;
 
@@ -49,7 +49,7 @@ static tml_type pcd_type(char kind, uint64_t size)
     return TML_TYPE_NONE;
 }
 
-/* One number a field: SIZE, COUNT. */
+/* Parses a line with one number per field: SIZE or COUNT. */
 static bool parse_numbers(pcd_header *header, io_text *words, bool is_size)
 {
     io_span word;
@@ -58,7 +58,7 @@ static bool parse_numbers(pcd_header *header, io_text *words, bool is_size)
         if (!tml_io_word(words, &word) ||
             !tml_io_parse_u64(word, is_size ? &field->size : &field->elements))
             return false;
-        /* So that no sum or product below can overflow. */
+        /* Limits that keep the sums and products below from overflowing. */
         if (field->size > 8 || field->elements > 1u << 20)
             return false;
     }
@@ -84,7 +84,7 @@ static bool parse_names(pcd_header *header, io_text *words)
         if (header->field_count == PCD_FIELDS_MAX)
             return false;
         pcd_field *field = &header->fields[header->field_count++];
-        *field = (pcd_field){.size = 4, .kind = 'F', .elements = 1}; /* what 0.5 leaves out */
+        *field = (pcd_field){.size = 4, .kind = 'F', .elements = 1}; /* version 0.5 may omit them */
         tml_io_copy(field->name, sizeof field->name, word);
     }
     return header->field_count > 0;
@@ -111,7 +111,7 @@ static bool parse_count(io_text *words, uint64_t *out)
     return tml_io_word(words, &word) && tml_io_parse_u64(word, out);
 }
 
-/* Reads one header line; *is_last after DATA. */
+/* Parses a header line. *is_last becomes true at the DATA line. */
 static bool parse_line(pcd_header *header, io_span line, bool *is_last)
 {
     io_text words = io_text_of(line);
@@ -141,7 +141,7 @@ static bool parse_line(pcd_header *header, io_span line, bool *is_last)
     return tml_io_is(keyword, "VERSION") || tml_io_is(keyword, "VIEWPOINT");
 }
 
-/* Sums up what the lines said, and checks that they agree. */
+/* Computes the sizes of a point, and checks that the header's lines are consistent. */
 static tml_status check_header(const point_sink *sink, pcd_header *header)
 {
     for (uint32_t i = 0; i < header->field_count; i++) {
@@ -169,8 +169,8 @@ static tml_status check_header(const point_sink *sink, pcd_header *header)
     return TML_OK;
 }
 
-/* Lines end as the first one does: binary data may begin with what would be a line's end of another
- * kind. */
+/* Reads a header line. The first line decides how lines end: the first binary bytes may look like
+ * another kind of line end. */
 static bool next_line(io_text *text, pcd_header *header, io_span *line)
 {
     if (!header->has_ending) {
@@ -223,7 +223,8 @@ static tml_status check_room(const point_sink *sink, const pcd_header *header, u
     return TML_OK;
 }
 
-/* The words of a point; *is_good: all of them are numbers. False where the file ends. */
+/* Reads the words of a point. *is_good: all words are numbers. Returns false at the end of the
+ * file. */
 static bool next_row(io_text *text, const pcd_header *header, double values[PCD_FIELDS_MAX],
                      bool *is_good)
 {
@@ -238,11 +239,12 @@ static bool next_row(io_text *text, const pcd_header *header, double values[PCD_
     return true;
 }
 
-/* A row with a word that is no number is left out, unless as many rows have one as have none. */
+/* Reads points from text. A row with a word that is not a number is left out, with a warning. If
+ * half of the rows are such rows, that is an error. */
 static tml_status read_ascii(point_sink *sink, const pcd_header *header,
                              const point_columns *columns, io_text text)
 {
-    /* Each element takes a digit and a blank; the very last blank may be missing. */
+    /* An element has at least a digit and a blank; the last blank may be missing. */
     uint64_t available = (uint64_t)(text.end - text.at) + 1, bad = 0, first_bad = 0;
     tml_status status = check_room(sink, header, 2 * header->row_elements, available);
     double values[PCD_FIELDS_MAX];
@@ -268,8 +270,9 @@ static tml_status read_ascii(point_sink *sink, const pcd_header *header,
                        (unsigned long long)first_bad);
 }
 
-/* Rows: element e of field i of point p lies at the sum of the fields before it, plus p rows.
- * Columns (by_column): all points of a field lie together, then the next field's. */
+/* Reads binary points. Rows: point p begins p rows behind the first one, and its fields follow one
+ * another. Columns (by_column): the elements of a field for all points lie together, field after
+ * field. */
 static tml_status read_packed(point_sink *sink, const pcd_header *header,
                               const point_columns *columns, const uint8_t *data, bool by_column)
 {

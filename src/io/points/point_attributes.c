@@ -1,6 +1,6 @@
-/* What a file's points carry beside positions and radii: which columns make an attribute, and those
- * that are asked for. Readers list columns as they find them; columns that belong together, as vx,
- * vy and vz, then become one. */
+/* The attributes of points, besides positions and radii: which columns form an attribute, and which
+ * attributes the caller asked for. Readers list columns in the file's order. Columns that belong
+ * together, such as vx, vy and vz, are joined into one attribute. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -14,7 +14,7 @@ static bool is_any(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* The factor that makes a colour of a type 0 to 1; 0: by the largest value. */
+/* Returns the factor that scales a colour of a type to 0 to 1; 0: the largest value decides. */
 static double color_scale(tml_type type)
 {
     return type == TML_U8 ? 1.0 / 255.0 : 0.0;
@@ -51,8 +51,8 @@ static void copy_lower(char *out, const char *text)
     *out = '\0';
 }
 
-/* Do the names differ in their ends alone, which are x, y, z or 0, 1, 2? Then what they have in
- * common, without "_". */
+/* Are the names equal except for their ends, which are x, y, z or 0, 1, 2? stem becomes the common
+ * part, without "_" and the like at its end. */
 static bool have_axes(const point_attribute *three, char stem[32])
 {
     static const char *const ends[] = {"xyz", "012"};
@@ -76,7 +76,8 @@ static bool have_axes(const point_attribute *three, char stem[32])
     return false;
 }
 
-/* The name of three columns that are one attribute. */
+/* Finds the name of an attribute that three consecutive columns form. Returns false if they form
+ * none. */
 static bool name_three(const point_attribute *three, char name[32])
 {
     static const char *const colors[][3] = {{"red", "green", "blue"},
@@ -124,7 +125,7 @@ static void join_columns(point_sink *sink)
     sink->attribute_count = count;
 }
 
-/* ---- those that are asked for ---------------------------------------------------------------- */
+/* ---- attributes that are asked for ----------------------------------------------------------- */
 
 static tml_status refuse_name(const point_sink *sink, const char *name)
 {
@@ -138,7 +139,7 @@ static tml_status refuse_name(const point_sink *sink, const char *name)
                         used ? list : "none");
 }
 
-/* Gives an attribute its place among a point's floats; false where there is no room. */
+/* Assigns an attribute its place among a point's floats. Returns false if there is no room. */
 static bool take_attribute(point_sink *sink, point_attribute *a)
 {
     if (a->place >= 0)
@@ -150,7 +151,7 @@ static bool take_attribute(point_sink *sink, point_attribute *a)
     return true;
 }
 
-/* All that there is room for; the rest is reported. */
+/* Takes all attributes for which there is room. A warning names the others. */
 static tml_status choose_all(point_sink *sink)
 {
     char list[256] = "";
@@ -197,7 +198,7 @@ void tml_points_set(point_sink *sink, const point_attribute *a, const double *nu
         to[c] = (float)(scale * numbers[c]);
     if (!a->is_packed)
         return;
-    /* Bytes 0, red, green, blue; as a float, those of its bits. */
+    /* The number's bytes are 0, red, green, blue; a float has them in its bits. */
     uint32_t bits = 0;
     float value = (float)numbers[0];
     if (a->is_float)

@@ -1,5 +1,5 @@
-/* The sink that readers of points fill, and the finish, which chooses the origin and rounds
- * positions to float. */
+/* The sink that point readers fill, and its finish, which chooses the origin and rounds positions
+ * to floats. */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -18,7 +18,7 @@ struct point_block {
     double positions[BLOCK_POINTS][3];
     float radii[BLOCK_POINTS];
     float values[BLOCK_POINTS];
-    float floats[]; /* sink.float_count a point */
+    float floats[]; /* sink.float_count per point */
 };
 
 static size_t block_size(const point_sink *sink)
@@ -103,7 +103,7 @@ void tml_points_drop_first(point_sink *sink)
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Names that common programs give to columns which are no scalar to make a surface from. */
+/* Names that common programs give to columns that are not a scalar field for a surface. */
 static const char *const skipped_columns[] = {
     "nx",  "ny",   "nz",          "normal_x",      "normal_y",     "normal_z", "r",
     "g",   "b",    "a",           "red",           "green",        "blue",     "alpha",
@@ -190,10 +190,10 @@ static tml_status no_memory(const point_sink *sink)
                         (unsigned long long)sink->count);
 }
 
-/* An attribute and, behind all of them, its name. */
+/* An attribute, and the name that follows all attributes. */
 #define ATTRIBUTE_SIZE (sizeof(tml_mesh_attribute) + sizeof(((point_attribute *)0)->name))
 
-/* The list of attributes, with room for the values of those that are asked for. */
+/* Allocates the list of attributes, and the values of those that are asked for. */
 static bool make_attributes(const point_sink *sink, tml_points *points)
 {
     tml_context *tml = sink->file->tml;
@@ -231,8 +231,7 @@ static void take_floats(const point_sink *sink, const point_block *block, uint64
     }
 }
 
-/* Moves the blocks into arrays, giving each back as soon as it is copied: memory never holds the
- * points twice. */
+/* Moves the points from blocks to arrays. Each block is freed once it is copied. */
 tml_status tml_points_finish(point_sink *sink, tml_points *out)
 {
     tml_context *tml = sink->file->tml;

@@ -1,4 +1,4 @@
-/* Loading points: which format a file has, and its reading. */
+/* Loads points: finds a file's format, and calls its reader. */
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 
 typedef struct points_format {
     const char *name;
-    const char *magic; /* the contents' first bytes */
+    const char *magic; /* first bytes of the file */
     points_reader read;
 } points_format;
 
@@ -29,8 +29,8 @@ static const points_format xyz_format = {"XYZ", "", tml_points_read_xyz};
 #define FORMATS      "PLY, XYZ, PCD, LAS, VTK, VTU or BGEO"
 #define MESH_MESSAGE "the file holds a mesh, not points; use " FORMATS
 
-/* Formats that people may well try, known by their first bytes or their ending, with the way
- * out. */
+/* Known formats that are not read, found by the first bytes or the ending. The message says what to
+ * do instead. */
 static const struct {
     const char *magics[2]; /* NULL: none */
     const char *ending;
@@ -60,12 +60,12 @@ static bool has_ending(const char *name, const char *ending)
            strcasecmp(name + length - ending_length, ending) == 0;
 }
 
-/* Text has no control bytes but white space; a look at the beginning tells. */
+/* Does the beginning look like text? Text has no control bytes but white space. */
 static bool looks_like_text(const uint8_t *data, size_t size)
 {
     for (size_t i = 0; i < size && i < 1024; i++)
         if (data[i] < 0x20 && (data[i] < '\t' || data[i] > '\r') &&
-            !(data[i] == 0x1a && i + 1 == size)) /* DOS's end of a file */
+            !(data[i] == 0x1a && i + 1 == size)) /* end of a file on DOS */
             return false;
     return true;
 }
@@ -92,7 +92,7 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
     return TML_OK;
 }
 
-/* Is it BGEO, or gzip of it? */
+/* Is the file BGEO, or BGEO compressed with gzip? */
 static bool is_bgeo(const io_file *file)
 {
     io_block head = {0};
@@ -102,8 +102,8 @@ static bool is_bgeo(const io_file *file)
     return is;
 }
 
-/* The file; of BGEO in gzip, which is how programs write it, as much as the last bytes say that
- * there is. */
+/* Reads the file. Programs write BGEO compressed with gzip; it is unpacked, up to the size in its
+ * last bytes. */
 static tml_status read_contents(const io_file *file, io_block *out)
 {
     uint8_t start[3] = {0}, size[4];
@@ -129,8 +129,8 @@ static tml_status read_points(const io_file *file, const tml_load_desc *desc, tm
     TML_THEN(status, find_format(&sink, block.data, block.size, &format));
     assert(status != TML_OK || format);
     TML_THEN(status, format->read(&sink, block.data, block.size));
-    tml_io_block_free(file, &block); /* before the finish, which needs memory of its own */
-    /* PCD has NaN where a scanner saw nothing. */
+    tml_io_block_free(file, &block); /* frees memory for the finish */
+    /* In PCD, NaN is normal: it marks where a scanner saw nothing. */
     if (status == TML_OK && sink.dropped > 0 && format->read != tml_points_read_pcd)
         status = tml_io_warn(file, "%llu %s a coordinate that is no finite float %s left out",
                              (unsigned long long)sink.dropped,
@@ -151,7 +151,7 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     return read_points(file, &desc, out);
 }
 
-#ifdef __EMSCRIPTEN__ /* a page sets none, and its scripts are small */
+#ifdef __EMSCRIPTEN__ /* web pages set no limit, and their scripts must be small */
 #    define check_limit(file, limit, p) TML_OK
 #else
 static tml_status check_limit(const io_file *file, uint64_t limit, const tml_points *p)

@@ -1,11 +1,10 @@
-/* Points, written as PLY: binary little-endian, with radii, a value and attributes where there are
- * some. */
+/* Writes points as binary little-endian PLY, with radii, values and attributes if there are any. */
 #include <strings.h>
 
 #include "io/io_internal.h"
 #include "io/points/points_internal.h"
 
-/* Bytes of the header's lines: those that every file has, and of a property. */
+/* Bytes of the header: of the lines that every file has, and of a property's line. */
 enum { HEADER_BASE = 512, HEADER_PROPERTY = 96, NAME_SIZE = 64 };
 
 /* How an attribute is written. */
@@ -13,7 +12,7 @@ typedef enum saved_kind { SAVED_NOT, SAVED_COLOR, SAVED_NORMAL, SAVED_FLOATS } s
 
 static saved_kind kind_of(const tml_points *points, const tml_mesh_attribute *a)
 {
-    /* The value is an attribute as well, if all of them were asked for. */
+    /* If all attributes were asked for, the value is one of them; it is written once. */
     if (!a->data || a->components < 1 || a->components > 4 ||
         (points->values && a->components == 1 && strcasecmp(a->name, points->value_name) == 0))
         return SAVED_NOT;
@@ -83,7 +82,7 @@ static size_t fill(const void *user, uint64_t first, uint64_t count, uint8_t *ou
     return (size_t)(at - out);
 }
 
-/* A word of printable ASCII. */
+/* Makes text one word of printable ASCII. */
 static void make_word(const char *text, char out[NAME_SIZE])
 {
     snprintf(out, NAME_SIZE, "%s", text);
@@ -145,7 +144,7 @@ tml_status tml_points_save(tml_context *tml, const char *path, const tml_points 
                          "%s: points.count is %llu, needs less than 2^58, and positions", call,
                          (unsigned long long)points->count);
     const size_t size = row_size(points, is_far(points));
-    /* Room for the header, and for a row. */
+    /* The header, and a row behind it. */
     const size_t room = HEADER_BASE + (size_t)points->attribute_count * 4 * HEADER_PROPERTY + size;
     char *header = tml_alloc(tml, room);
     if (!header)

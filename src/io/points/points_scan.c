@@ -1,6 +1,6 @@
-/* Tells a scan from particles (tml_points_look_scanned): about points of a sample, the nearest ones
- * are a flat patch on a surface, and a ball in what fills space, which the eigenvalues of their
- * covariance tell. */
+/* Distinguishes a scan from particles (tml_points_look_scanned). The nearest neighbours of a point
+ * form a flat patch if the points lie on a surface, and a ball if they fill space. The eigenvalues
+ * of the neighbours' covariance, over a sample of points, decide. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 
 enum {
     POINTS_LEAST = 200,
-    SAMPLES = 63,    /* odd, for a median */
-    NEIGHBOURS = 20, /* enough for random points of a volume to be no patch */
+    SAMPLES = 63,    /* odd, for the median */
+    NEIGHBOURS = 20, /* enough: random points in a volume do not look flat */
 };
 
-/* The nearest points to one of them. */
+/* Finds the points nearest to point number of, which is one of them. */
 static void find_neighbours(const tml_points *points, uint64_t of, uint64_t *out)
 {
     const float *centre = points->positions + 3 * of;
@@ -35,8 +35,8 @@ static void find_neighbours(const tml_points *points, uint64_t of, uint64_t *out
     }
 }
 
-/* The least eigenvalue of their covariance by the largest: 0 on a plane. After: Smith.
- * Eigenvalues of a symmetric 3 x 3 matrix. 1961. */
+/* Returns the least eigenvalue of the points' covariance divided by the largest: 0 on a plane.
+ * After: Smith. Eigenvalues of a symmetric 3 x 3 matrix. 1961. */
 static double find_thickness(const tml_points *points, const uint64_t *of)
 {
     double mean[3] = {0, 0, 0}, c[6] = {0, 0, 0, 0, 0, 0}; /* xx yy zz xy xz yz */
@@ -56,17 +56,17 @@ static double find_thickness(const tml_points *points, const uint64_t *of)
     const double apart = a * a + b * b + d * d + 2 * (c[3] * c[3] + c[4] * c[4] + c[5] * c[5]);
     const double size = sqrt(apart / 6);
     if (!(middle > 0))
-        return 0; /* all at one place */
+        return 0; /* all points coincide */
     if (!(size > 0))
         return 1;
     const double determinant = a * (b * d - c[5] * c[5]) - c[3] * (c[3] * d - c[5] * c[4]) +
                                c[4] * (c[3] * c[5] - b * c[4]);
     const double angle = acos(fmax(-1, fmin(1, determinant / (2 * size * size * size)))) / 3;
-    const double third = 2.0943951023931953; /* of a turn */
+    const double third = 2.0943951023931953; /* a third of a turn */
     return fmax(middle + 2 * size * cos(angle + third), 0) / (middle + 2 * size * cos(angle));
 }
 
-/* The median over the sample. */
+/* Returns the median thickness over the sample. */
 static double median_thickness(const tml_points *points)
 {
     double found[SAMPLES];
@@ -92,7 +92,7 @@ static bool has_normals(const tml_points *points)
     return false;
 }
 
-/* What moves, or has a size, is a particle, however it lies. */
+/* Does anything say that the points are particles: a velocity, a radius or the like? */
 static bool has_motion(const tml_points *points)
 {
     static const char *const names[] = {"velocity", "v", "vel", "pressure", "density", "mass"};
@@ -105,8 +105,8 @@ static bool has_motion(const tml_points *points)
 
 tml_points_look tml_points_look_scanned(const tml_points *points)
 {
-    /* Of a plane with noise of half the spacing; particles of a volume, at its boundary too,
-     * have 0.3 and more. */
+    /* The thickness of a plane with noise of half the spacing. Particles in a volume have 0.3 and
+     * more, also at its boundary. */
     const double flat = 0.12;
     if (has_motion(points) || points->count < POINTS_LEAST)
         return TML_POINTS_LOOK_PARTICLES;

@@ -1,6 +1,6 @@
-/* Legacy VTK files with points: POLYDATA, UNSTRUCTURED_GRID and STRUCTURED_GRID. Of the point data,
- * arrays of one component named radius or pscale give the radii and the first other one the values;
- * those of up to four components are attributes, and so are the colours. */
+/* Reads points from legacy VTK files: POLYDATA, UNSTRUCTURED_GRID and STRUCTURED_GRID. In the point
+ * data, an array of one component named radius or pscale gives the radii, and the first other array
+ * of one component the values. Arrays of up to four components, and colours, are attributes. */
 #include <strings.h>
 
 #include "io/points/points_internal.h"
@@ -17,9 +17,9 @@ typedef struct vtk_points {
     io_number_form encoding;
     bool has_points, has_two;
     bool is_grid;   /* UNSTRUCTURED_GRID, which has cells */
-    bool has_cells; /* some that may be more than vertices and lines */
+    bool has_cells; /* cells other than vertices and lines, perhaps */
     uint64_t count;
-    point_columns columns; /* 0, 1, 2: positions; from 3 on the arrays seen, in order */
+    point_columns columns; /* 0 to 2: positions; from 3 on: arrays in the file's order */
     int32_t column_count;
     vtk_values positions, radii, values;
     vtk_values arrays[3 + POINT_ATTRIBUTES_MAX]; /* by column */
@@ -74,7 +74,7 @@ static bool next_number(const vtk_points *points, vtk_values *values, double *ou
     return tml_io_next_number(&values->text, points->encoding, values->type, out);
 }
 
-/* Reads what is asked for of the next point. */
+/* Reads the attributes of the next point that are asked for. */
 static bool next_attributes(vtk_points *points)
 {
     point_sink *sink = points->sink;

@@ -1,6 +1,6 @@
-/* Points of VTK XML files (.vtu, .vtp): of the point data, arrays of one component named radius or
- * pscale give the radii and the first other one the values; those of up to four components are
- * attributes. */
+/* Reads points from VTK XML files (.vtu, .vtp). In the point data, an array of one component named
+ * radius or pscale gives the radii, and the first other array of one component the values. Arrays
+ * of up to four components are attributes. */
 #include <inttypes.h>
 
 #include "io/points/points_internal.h"
@@ -10,10 +10,10 @@ typedef struct xml_points {
     point_sink *sink;
     io_file memory;
     vtk_xml xml;
-    point_columns columns;                     /* arrays by number */
-    vtk_xml_values values[VTK_XML_ARRAYS_MAX]; /* of those that are needed */
+    point_columns columns;                     /* numbers of arrays */
+    vtk_xml_values values[VTK_XML_ARRAYS_MAX]; /* by array; only those that are needed */
     bool is_needed[VTK_XML_ARRAYS_MAX];
-    uint64_t at; /* the point at work */
+    uint64_t at; /* number of the current point */
 } xml_points;
 
 static void list_arrays(xml_points *p)
@@ -71,10 +71,10 @@ static double number_at(const void *user, int32_t column, uint32_t component)
                              p->at * components + (components > 1 ? component : 0));
 }
 
-/* Cells of a grid that are more than vertices and lines. */
+/* Counts the cells of a grid other than vertices and lines. */
 static uint64_t count_cells(const xml_points *p)
 {
-    enum { POLY_LINE = 4 }; /* as VTK numbers cells */
+    enum { POLY_LINE = 4 }; /* VTK's number of this type of cell */
     uint64_t count = 0;
     for (uint32_t i = 0; i < p->xml.array_count && p->xml.cells > 0; i++) {
         const vtk_xml_array *array = &p->xml.arrays[i];

@@ -1,21 +1,22 @@
-/* Points as text: XYZ, TXT, CSV, PTS. There is no standard; this reads what programs write:
- *   - one point a line, which ends in LF, CR LF or CR; columns separated by blanks or tabs, commas,
- *     or semicolons;
- *   - decimal commas, where columns are separated by something else;
+/* Reads points from text: XYZ, TXT, CSV, PTS. There is no standard; this reads what programs write:
+ *   - one point per line, which ends in LF, CR LF or CR; columns are separated by blanks or tabs,
+ *     commas, or semicolons;
+ *   - decimal commas, if columns are separated by something else;
  *   - empty lines, and comments that begin with # or //;
  *   - a line of column names before the points (also as a comment, "//X Y Z Intensity"); without
- *     one the columns are x, y, z and, where there is a fourth, a value;
- *   - other lines before the points, which are left out and reported;
+ *     one the columns are x, y, z and, if there is a fourth, a value;
+ *   - other lines before the points, which are left out with a warning;
  *   - a line with the number of points before them (PTS), also between scans;
- *   - the same, a comment line, and an element's symbol before each x (chemical XYZ; of several
- *     frames the first).
- * A row that is no point is left out and reported, unless as many rows are none as are. A last line
- * without an end that has too few columns was cut short, and refused. */
+ *   - the same, a comment line, and an element's symbol before each x (chemical XYZ; only the first
+ *     of several frames is read).
+ * A row that is not a point is left out with a warning, unless there are at least as many such rows
+ * as points. If the last line has no end and too few columns, the file was cut short, which is an
+ * error. */
 #include <math.h>
 
 #include "io/points/points_internal.h"
 
-enum { XYZ_FIELDS_MAX = 64 }; /* further columns are not looked at */
+enum { XYZ_FIELDS_MAX = 64 }; /* further columns are ignored */
 
 typedef struct xyz_reader {
     point_sink *sink;
@@ -27,14 +28,14 @@ typedef struct xyz_reader {
     bool is_chemical; /* symbols before x, frames of count rows */
     uint64_t count;   /* rows that the count line promises */
     uint64_t rows;
-    uint64_t bad_rows, heads; /* lines left out: among the points, and before them */
+    uint64_t bad_rows, heads; /* lines left out among the points, and before the points */
     uint64_t first_bad, first_head;
-    uint32_t table_head; /* fields of a line before the points that looks like a table's names */
+    uint32_t table_head; /* fields of a line before the points that may be column names */
     char bad[160];       /* what is wrong with the first bad row */
-    bool is_last;        /* the line at work has no end: the file ends in it */
-    bool is_wanted[XYZ_FIELDS_MAX]; /* columns that are looked at */
-    bool is_needed[XYZ_FIELDS_MAX]; /* of them, those without which a row is no point */
-    uint64_t missing;               /* numbers of other columns */
+    bool is_last;        /* the current line has no end: it is the file's last */
+    bool is_wanted[XYZ_FIELDS_MAX]; /* columns that are read */
+    bool is_needed[XYZ_FIELDS_MAX]; /* columns without which a row is not a point */
+    uint64_t missing;               /* missing numbers in the other columns */
 } xyz_reader;
 
 /* ---- lines and fields ------------------------------------------------------------------------ */
@@ -44,7 +45,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* "1,5", with one comma, which has digits on both sides: a number as much of Europe writes it. */
+/* Is a word a number with a decimal comma, such as "1,5": one comma, with digits on both sides? */
 static bool is_comma_number(io_span word)
 {
     const char *comma = memchr(word.text, ',', word.size);
@@ -53,8 +54,7 @@ static bool is_comma_number(io_span word)
            !memchr(comma + 1, ',', word.size - at - 1);
 }
 
-/* Are the line's words, of which there are three or more, numbers, and some of them with a decimal
- * comma? */
+/* Does a line have three or more words, some with a decimal comma and none with other commas? */
 static bool has_comma_numbers(io_span line)
 {
     io_text words = io_text_of(line);
@@ -83,7 +83,7 @@ static io_span unquoted(io_span field)
     return field;
 }
 
-/* Cuts a line into fields; returns how many there are. */
+/* Splits a line into fields. Returns their number. */
 static uint32_t split(io_span line, char separator, io_span fields[XYZ_FIELDS_MAX])
 {
     uint32_t count = 0;
@@ -104,7 +104,7 @@ static uint32_t split(io_span line, char separator, io_span fields[XYZ_FIELDS_MA
     return count;
 }
 
-/* A number, perhaps with a decimal comma. */
+/* Parses a number, which may have a decimal comma. */
 static bool parse_number(io_span field, double *out)
 {
     char copy[64];
@@ -113,11 +113,11 @@ static bool parse_number(io_span field, double *out)
     if (field.size >= sizeof copy || !is_comma_number(field))
         return false;
     tml_io_copy(copy, sizeof copy, field);
-    *(char *)memchr(copy, ',', field.size) = '.'; /* behind a zero byte, too */
+    *(char *)memchr(copy, ',', field.size) = '.'; /* memchr: a zero byte may come before it */
     return tml_io_parse_f64((io_span){copy, field.size}, out);
 }
 
-/* An empty field of a table is a missing number. */
+/* Parses a field of a row. An empty field is a missing number: NaN. */
 static bool parse_field(io_span field, double *out)
 {
     if (field.size > 0)
@@ -132,7 +132,7 @@ static bool is_number(io_span field)
     return field.size > 0 && parse_number(field, &value);
 }
 
-/* The text of a comment line, or an empty span. */
+/* Returns the text of a comment line, or an empty span. */
 static io_span comment_of(io_span line)
 {
     if (tml_io_starts_with(line, "//"))
@@ -149,8 +149,8 @@ static bool is_comment(io_span line)
 
 /* ---- what comes before the points ------------------------------------------------------------ */
 
-/* A column's name without a unit behind it: "X (m)", "x [mm]"; of ParaView's tables, "Points:0" is
- * x. */
+/* Copies a column's name without a unit behind it, as in "X (m)" or "x [mm]". "Points:0" of
+ * ParaView's tables becomes x. */
 static void name_column(io_span field, char name[32])
 {
     static const char *const stems[] = {"Points:", "Points_"};
@@ -176,7 +176,7 @@ static void take_names(xyz_reader *reader, const io_span *fields, uint32_t count
     }
 }
 
-/* A comment is a header when it begins with x, y and z; other words may be prose. */
+/* Takes names from a comment that begins with x, y and z. Other comments may be prose. */
 static void look_for_names(xyz_reader *reader, io_span comment)
 {
     io_span fields[XYZ_FIELDS_MAX];
@@ -186,7 +186,8 @@ static void look_for_names(xyz_reader *reader, io_span comment)
         take_names(reader, fields, count);
 }
 
-/* The next line that holds something, trimmed; comments may hold names. */
+/* Finds the next line that is neither empty nor a comment, and trims it. A comment before the
+ * points may hold column names. */
 static bool next_content(xyz_reader *reader, io_span *line)
 {
     while (tml_io_any_line(&reader->text, line)) {
@@ -207,7 +208,7 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* A chemical row: an element's symbol, then three numbers. */
+/* Is it a row of chemical XYZ: an element's symbol, then three numbers? */
 static bool is_atom(io_span line)
 {
     io_span fields[XYZ_FIELDS_MAX];
@@ -216,7 +217,7 @@ static bool is_atom(io_span line)
            is_number(fields[2]) && is_number(fields[3]);
 }
 
-/* After the count line: a comment line and atoms, or points at once. */
+/* Decides whether the count line is followed by a comment line and atoms, or by points. */
 static void look_for_atoms(xyz_reader *reader)
 {
     io_text ahead = reader->text;
@@ -231,7 +232,7 @@ static void look_for_atoms(xyz_reader *reader)
     }
 }
 
-/* Do a line's fields name x, y and z among others? */
+/* Do the fields of a line include the names x, y and z? */
 static bool are_names(const io_span *fields, uint32_t count)
 {
     bool has[3] = {false, false, false};
@@ -244,7 +245,7 @@ static bool are_names(const io_span *fields, uint32_t count)
     return has[0] && has[1] && has[2];
 }
 
-/* The fields of a line, by the separator that it has itself. */
+/* Splits a line by the separator that the line itself suggests. */
 static uint32_t look_at(xyz_reader *reader, io_span line, io_span fields[XYZ_FIELDS_MAX])
 {
     reader->separator = find_separator(line);
@@ -263,7 +264,7 @@ static bool is_row(const xyz_reader *reader, const io_span *fields, uint32_t cou
     return true;
 }
 
-/* Words that begin a line of names, or prose; and not a row that went wrong. */
+/* Does a line begin with a word, as names or prose do? A damaged row of numbers does not. */
 static bool begins_with_word(const io_span *fields, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -273,8 +274,8 @@ static bool begins_with_word(const io_span *fields, uint32_t count)
     return false;
 }
 
-/* Reads the lines before the first point; *line is then the first point's line, and empty where
- * there is none. */
+/* Reads the lines before the first point. *line becomes the first point's line, or empty if there
+ * are no points. */
 static tml_status read_head(xyz_reader *reader, io_span *line)
 {
     io_span fields[XYZ_FIELDS_MAX];
@@ -300,7 +301,7 @@ static tml_status read_head(xyz_reader *reader, io_span *line)
             reader->table_head = count;
     }
     if (!has_line) {
-        *line = (io_span){line->text, 0}; /* the count is checked at the end */
+        *line = (io_span){line->text, 0}; /* the end checks the count */
         return reader->heads > 0 ? tml_io_error(reader->sink->file, TML_ERROR_FILE_FORMAT,
                                                 "the points have no \"x\"; needs x, y and z")
                                  : TML_OK;
@@ -327,7 +328,7 @@ static tml_status read_head(xyz_reader *reader, io_span *line)
 
 /* ---- the points ------------------------------------------------------------------------------ */
 
-/* Marks the columns that are looked at. */
+/* Marks the columns that are read. */
 static void find_wanted(xyz_reader *reader)
 {
     const point_columns *columns = &reader->columns;
@@ -343,7 +344,7 @@ static void find_wanted(xyz_reader *reader)
     }
 }
 
-/* What of a row is no number, or missing; an empty text where nothing is. */
+/* Parses a row. wrong becomes a text that says which number is missing or not a number, or "". */
 static void parse_row(xyz_reader *reader, io_span line, double values[XYZ_FIELDS_MAX],
                       char wrong[160])
 {
@@ -377,7 +378,7 @@ static tml_status read_row(xyz_reader *reader, io_span line)
     if (reader->has_count && !reader->is_chemical &&
         reader->rows + reader->bad_rows == reader->count && tml_io_parse_u64(line, &more) &&
         !__builtin_add_overflow(reader->count, more, &reader->count))
-        return TML_OK; /* another scan */
+        return TML_OK; /* the next scan's count */
     parse_row(reader, line, values, wrong);
     if (!wrong[0]) {
         reader->rows++;
@@ -394,7 +395,7 @@ static tml_status read_row(xyz_reader *reader, io_span line)
     return TML_OK;
 }
 
-/* Reports the lines that are left out. */
+/* Warns of the lines that are left out, or fails if they are too many. */
 static tml_status tell_of_lines(const xyz_reader *reader)
 {
     const io_file *file = reader->sink->file;
@@ -421,7 +422,7 @@ static tml_status tell_of_lines(const xyz_reader *reader)
 
 tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t size)
 {
-    while (size > 0 && (data[size - 1] == 0x1a || data[size - 1] == 0)) /* DOS's end of a file */
+    while (size > 0 && (data[size - 1] == 0x1a || data[size - 1] == 0)) /* end of a file on DOS */
         size--;
     xyz_reader reader = {
         .sink = sink,
@@ -429,7 +430,7 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
         .columns = {{0, 1, 2}, -1, -1},
     };
     if (size >= 3 &&
-        memcmp(data, "\xef\xbb\xbf", 3) == 0) /* the byte order mark of Windows editors */
+        memcmp(data, "\xef\xbb\xbf", 3) == 0) /* byte order mark of Windows editors */
         reader.text.at += 3;
     io_span line;
     tml_status status = read_head(&reader, &line);
@@ -443,7 +444,7 @@ tml_status tml_points_read_xyz(point_sink *sink, const uint8_t *data, size_t siz
     while (has_row && status == TML_OK) {
         status = read_row(&reader, line);
         if (reader.is_chemical && reader.rows == reader.count)
-            break; /* another frame may follow */
+            break; /* further frames are not read */
         has_row = next_content(&reader, &line);
     }
     TML_THEN(status, tell_of_lines(&reader));
