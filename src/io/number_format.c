@@ -1,13 +1,13 @@
-/* Numbers to text. A float has 24 bits and a double 53, so a float's shortest decimal can be found
- * by trial in double arithmetic: scale to 6, 7, 8, 9 digits, round, and test whether the result
- * still lies between the midpoints to the neighbouring floats. All three steps are safe:
- *   - 10^0 ... 10^22 are exact doubles, so digits / power is the decimal rounded once;
+/* Converts numbers to text. A float has 24 bits and a double 53, so the shortest decimal of a float
+ * is found by trial in double arithmetic: scale to 6, 7, 8 or 9 digits, round, and test whether the
+ * result still lies between the midpoints to the neighbouring floats. All three steps are safe:
+ *   - 10^0 ... 10^22 are exact doubles, so digits / power is the decimal, rounded once;
  *   - the midpoints of two floats are exact doubles, and rounding is monotonic, so the rounded
  *     decimal lies strictly between them only if the decimal itself does;
  *   - nine digits always suffice (Matula: In-and-Out Conversions. 1968).
  * Decimals exactly on a midpoint are not accepted; there are none below 2^24. Any decimal of six
- * digits survives the conversion to float and back, so shorter ones need no trial: they appear
- * among the six digits, with trailing zeros. */
+ * digits survives the conversion to float and back. Shorter decimals therefore need no trial: they
+ * are six digits with trailing zeros. */
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static const double power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  
                                       1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 enum { POWER_MAX = 22, DIGITS_MIN = 6, DIGITS_MAX = 9 };
 
-/* Within these bounds every power that tml_format_f32 needs is in the table; meshes rarely leave
+/* Within these bounds power_of_ten has every power that tml_format_f32 needs. Meshes rarely leave
  * them. */
 static const float table_lowest = 1e-13f, table_highest = 1e22f;
 
@@ -48,7 +48,7 @@ size_t tml_format_u64(char *out, uint64_t value)
     return count;
 }
 
-/* Formats rare values by the C library, and replaces a locale's decimal comma by a point. */
+/* Formats rare values with the C library, and replaces a locale's decimal comma with a point. */
 static size_t format_general(char *out, int digits, double value)
 {
     char text[NUMBER_TEXT_MAX];
@@ -59,7 +59,7 @@ static size_t format_general(char *out, int digits, double value)
     return (size_t)count;
 }
 
-/* Writes mantissa * 10^-decimals, mantissa without trailing zeros. */
+/* Writes mantissa * 10^-decimals. The mantissa has no trailing zeros. */
 static size_t format_decimal(char *out, uint64_t mantissa, int decimals)
 {
     char digits[20];
@@ -102,7 +102,7 @@ static float float_from_bits(uint32_t bits)
     return value;
 }
 
-/* floor(log10(value)) for a value within the table's bounds. */
+/* Returns floor(log10(value)); value is within the bounds of the table. */
 static int decimal_exponent(double value)
 {
     int exponent = 0;
@@ -158,7 +158,7 @@ size_t tml_format_f32(char *out, float value)
 
 size_t tml_format_fixed(char *out, double value, int decimals)
 {
-    /* Beyond 2^53 the rounded product is no longer every integer. */
+    /* From 2^53 on, a double cannot be every integer. */
     if (decimals < 0 || decimals > POWER_MAX ||
         !(fabs(value) * power_of_ten[decimals] < 9007199254740992.0))
         return format_general(out, 17, value);

@@ -1,19 +1,20 @@
-/* Numbers to text, fast and the same in every locale. */
+/* Converts numbers to text, fast and the same in every locale. */
 #ifndef TML_NUMBER_FORMAT_H
 #define TML_NUMBER_FORMAT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most characters that any of these writes. None writes a terminator. */
+/* Most characters that a function writes. No function writes a terminator. */
 enum { NUMBER_TEXT_MAX = 32 };
 
-/* Decimal digits of value. Returns how many characters. */
+/* Each function writes to out, and returns the number of characters.
+ * Writes an integer in decimal. */
 size_t tml_format_u64(char *out, uint64_t value);
-/* The shortest decimal that reads back as the same float: "0.1", "-1.5e-12", "nan". Nine digits
- * below 1e-13 and from 1e22 on. */
+/* Writes the shortest decimal that reads back as the same float: "0.1", "-1.5e-12", "nan"; nine
+ * digits below 1e-13 and from 1e22 on. */
 size_t tml_format_f32(char *out, float value);
-/* value rounded to so many decimals, without trailing zeros. */
+/* Writes value rounded to so many decimals, without trailing zeros. */
 size_t tml_format_fixed(char *out, double value, int decimals);
 
 #endif

@@ -1,9 +1,9 @@
-/* Numbers in names of files: "organ_%d.stl". */
+/* Numbers in file names: "organ_%d.stl". */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
 
-/* "%d" or "%04d" with up to nine digits: its length, or 0. */
+/* Returns the length of "%d" or "%04d" (a width of one digit) at this place, or 0. */
 static size_t conversion_length(const char *at)
 {
     const size_t digits = strspn(at + 1, "0123456789");

@@ -1,12 +1,12 @@
-/* Files that stand in for others: what version control leaves where a large file is not fetched,
- * and what a download leaves where it failed. They have the name of a volume, a mesh or a
- * picture, and are text of a few lines or a web page. All readers find them where they open a
- * file, so none of them takes one for damaged data. */
+/* Finds files that stand in for others: pointers that version control leaves if a large file is not
+ * fetched, and what a failed download leaves. They have the name of a volume, a mesh or a picture,
+ * but are a few lines of text or a web page. Every file that is opened is checked, so no reader
+ * mistakes one for damaged data. */
 #include "io/io_internal.h"
 
 enum { HEAD_SIZE = 512 };
 
-/* Moves past blanks and the mark that some editors begin UTF-8 with. */
+/* Skips blanks and a UTF-8 byte order mark. */
 static io_span without_lead(io_span head)
 {
     if (tml_io_starts_with(head, "\xef\xbb\xbf"))
@@ -29,7 +29,7 @@ bool tml_io_is_pointer(io_span head)
            tml_io_starts_with(head, "/annex/objects/");
 }
 
-/* What the file is in place of the one that was meant; NULL: it may be that one. */
+/* Returns what the file is in place of the expected one, or NULL if it may be the expected one. */
 static const char *stand_in(io_span head)
 {
     if (tml_io_is_pointer(head))
@@ -56,7 +56,7 @@ tml_status tml_io_check_stand_in(const io_file *file)
     char head[HEAD_SIZE];
     size_t size = file->size < sizeof head ? (size_t)file->size : sizeof head;
     if (size == 0 || tml_io_read_quietly(file, 0, head, size) != 0)
-        return TML_OK; /* the reader says so */
+        return TML_OK; /* the reader will report it */
     const char *what = stand_in((io_span){head, size});
     return what ? tml_io_error(file, TML_ERROR_UNSUPPORTED, "%s", what) : TML_OK;
 }

@@ -1,9 +1,10 @@
-/* Units of length as files spell them: one name each, and their ratio. */
+/* Units of length in files: maps spellings to names, and computes ratios. */
 #include "io/units.h"
 
 #include <string.h>
 
-/* The first spelling of each length is the name that volumes have. */
+/* A spelling, the name that volumes use, and the length. The first spelling of a length is its
+ * name. */
 static const struct {
     const char *text, *name;
     double metres;
@@ -32,7 +33,7 @@ static const struct {
     {"micrometre", "\u00b5m", 1e-6},
     {"micrometers", "\u00b5m", 1e-6},
     {"\xb5m", "\u00b5m", 1e-6},    /* Latin-1 */
-    {"\\u00B5m", "\u00b5m", 1e-6}, /* as ImageJ escapes it */
+    {"\\u00B5m", "\u00b5m", 1e-6}, /* ImageJ's escape */
     {"nm", "nm", 1e-9},
     {"nanometer", "nm", 1e-9},
     {"nanometre", "nm", 1e-9},
@@ -52,7 +53,7 @@ static const struct {
 };
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 
-/* Symbols of one or two letters differ by case (Mm, mm); words do not. */
+/* Case matters in symbols of one or two letters (Mm, mm), but not in words. */
 static int unit_find(io_span text)
 {
     for (int i = 0; i < UNIT_COUNT; i++)

@@ -1,10 +1,11 @@
-/* From a points' file to a mesh's file: tml_points_to_mesh.
+/* Makes a mesh file from a file of points: tml_points_to_mesh.
  *
- * Order: read -> positions near 0 -> field (tml_field_prepare) -> the caller's decision -> surface
- * (tml_surface_save).
+ * Order: read -> move positions near 0 -> field (tml_field_prepare) -> the caller's decision ->
+ * surface (tml_surface_save).
  *
- * Positions are counted from an origin of the points' own, since floats are coarse far from 0. The
- * lattice goes through the file's 0 all the same, so that frames of a fluid share it. */
+ * Positions are relative to an origin near the points, since floats are coarse far from 0. The
+ * lattice passes through the file's 0 all the same, so that all frames of a fluid have the same
+ * lattice. */
 #include <math.h>
 
 #include <trommel/points.h>
@@ -44,7 +45,8 @@ static tml_status points_load(points_conversion *c, const char *path)
     return status;
 }
 
-/* A buffer over the points' memory, where the engine reads it from the host. */
+/* Creates a buffer of the points' memory. OpenGL copies the memory, other engines use it in
+ * place. */
 static tml_status points_lend(const points_conversion *c, tml_type type, void *data,
                               const char *label, tml_buffer *out)
 {
@@ -60,7 +62,7 @@ static tml_status points_lend(const points_conversion *c, tml_type type, void *d
 
 /* ---- the field ------------------------------------------------------------------------------- */
 
-/* Places of the file's coordinates, from the points' origin. */
+/* Makes the grid and the box relative to the points' origin. */
 static void place_grid(const points_conversion *c, tml_field_desc *field)
 {
     const double *origin = c->read.origin;
@@ -108,7 +110,7 @@ static tml_status points_prepare(points_conversion *c)
     return status;
 }
 
-/* What the points carry. */
+/* Creates buffers of the points' attributes. */
 static tml_status lend_carried(points_conversion *c)
 {
     const tml_points *p = &c->read;

@@ -1,14 +1,14 @@
-/* Surfaces in slabs, from volumes to a mesh file: tml_surface_save. Layers come from streams of
- * files (or from the caller), tml_surface_slabs makes pieces, and a tml_mesh_stream writes them.
- * Filters look at the mesh when it lies in the stream's files. A team's processes take a share of
- * the layers each.
+/* Makes surfaces in slabs, from volumes to a mesh file: tml_surface_save. File streams (or the
+ * caller) deliver layers, tml_surface_slabs makes pieces, and a tml_mesh_stream writes the pieces.
+ * Filters edit the mesh once it is complete in the stream's files. In a team, each process works on
+ * a share of the layers.
  *
- * Order: sources (bricks, mapped or read) -> share -> count (where that saves the disk) -> open the
- * mesh -> slabs -> join the shares -> finish. A volume that one slab holds makes one piece, whose
- * counts are the mesh's: then the mesh is opened with the piece, and nothing is counted before.
+ * Order: sources (bricks, mapped or read) -> share -> count (if that saves disk space) -> open the
+ * mesh -> slabs -> join the shares -> finish. If one slab holds the volume, its piece is the mesh:
+ * the mesh is then opened with the piece, and nothing is counted before.
  *
- * A stream is used by the thread that reads, while the calling thread works with its own context.
- * So streams have another context, and what fails there is told in the caller's afterwards. */
+ * While the calling thread works with its context, another thread reads from the streams. So the
+ * streams have another context, whose errors are copied to the caller's context afterwards. */
 #include <inttypes.h>
 
 #include "io/io_system.h"
@@ -17,9 +17,9 @@
 #include "io/recipes/surface_share.h"
 #include "io/volumes/volume_internal.h"
 
-enum { SOURCES = 3 }; /* tml_surface_source */
+enum { SOURCES = 3 }; /* number of tml_surface_source */
 
-static float promised[1]; /* an array that each piece has */
+static float promised[1]; /* stands for an array that all pieces will have */
 
 static const char call[] = "tml_surface_save";
 
@@ -32,35 +32,36 @@ typedef struct save_source {
     tml_volume_stream *stream; /* NULL: not given */
     const tml_volume *info;
     const void *mapped;
-    uint64_t at_work; /* first layer of the slab at work */
+    uint64_t at_work; /* first layer of the slab that is being made */
 } save_source;
 
 typedef struct saving {
     tml_context *tml;
     const char *path;
     const tml_surface_save_desc *desc;
-    /* The descs as they are used. One of surface and boundaries is. */
+    /* The descs in use. Either surface or boundaries is used. */
     tml_surface_desc surface;
     tml_surface_labels_desc boundaries;
     tml_surface_slabs_desc slabs;
     tml_mesh_stream_desc file;
     const mesh_format *format;
     save_source sources[SOURCES];
-    /* Of the first source whose samples could not be read. Written by the reading thread, and
-     * looked at when tml_surface_slabs has returned. */
+    /* The first source that could not be read. The reading thread writes these; they are read after
+     * tml_surface_slabs has returned. */
     const save_source *broken;
     tml_side broken_side;
     tml_status broken_status;
     tml_side failed;
-    tml_buffer index, mapped; /* of bricks and the volume that they go with */
-    mask_bytes mask[2];       /* of two slabs, where the mask's samples are no bytes */
+    tml_buffer index, mapped; /* of the bricks' ranges, and of the mapped volume */
+    mask_bytes mask[2];       /* of two slabs, unless the mask's samples are bytes */
     int mask_turn;
     tml_mesh_stream *out;
-    /* The mesh is opened with its piece. is_split: there are several pieces. */
+    /* opens_late: the mesh is opened with its first piece, if that is the only one. is_split: there
+     * are several pieces. */
     bool opens_late, is_split;
     tml_mesh_part only;
-    const tml_volume *attribute; /* its slope and intercept; NULL: values are physical */
-    float *values;               /* a piece's attribute in physical units */
+    const tml_volume *attribute; /* has slope and intercept; NULL: values are physical */
+    float *values;               /* a piece's values in physical units */
     size_t values_size;
     tml_surface_result *result;
 } saving;
@@ -74,7 +75,7 @@ static tml_status refuse(saving *s, const char *what)
 
 /* ---- sources --------------------------------------------------------------------------------- */
 
-/* A mask's samples as bytes that are 0 or 1. */
+/* Converts a mask's samples to bytes that are 0 or 1. */
 void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_t *out)
 {
     const size_t size = tml_type_size(type);
@@ -84,7 +85,7 @@ void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_
     const uint64_t *longs = samples;
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t bits = size == 2 ? halves[i] : size == 4 ? words[i] : longs[i];
-        out[i] = (bits & ~sign) != 0; /* -0 is 0 */
+        out[i] = (bits & ~sign) != 0; /* -0 counts as 0 */
     }
 }
 
@@ -105,7 +106,7 @@ static tml_status refuse_bricks(const saving *s, tml_context *tml)
                      s->path);
 }
 
-/* A tml_surface_slabs_desc.read, on the reading thread. */
+/* tml_surface_slabs_desc.read, on the reading thread. */
 static tml_status read_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                               void *out)
 {
@@ -136,7 +137,8 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
     return break_off(s, source, TML_SIDE_SOURCE, status);
 }
 
-/* The same of a mapped mask. The bytes before are still looked at. */
+/* Converts the samples of a mapped mask to bytes. The bytes of the call before stay: they are still
+ * in use. */
 static tml_status mark_mapped(saving *s, uint64_t count, const void **out)
 {
     const save_source *from = &s->sources[TML_SURFACE_MASK];
@@ -156,8 +158,8 @@ static tml_status mark_mapped(saving *s, uint64_t count, const void **out)
     return TML_OK;
 }
 
-/* A tml_surface_slabs_desc.map, on the reading thread. Layers below the slab at work, which is the
- * one asked for before, are done with. */
+/* tml_surface_slabs_desc.map, on the reading thread. The slab of the call before is being made;
+ * layers below it are released. */
 static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                              const void **out)
 {
@@ -175,8 +177,8 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     return break_off(s, source, TML_SIDE_SOURCE, status);
 }
 
-/* Every row of a small volume; of a large one some rows, evenly spread: the step has no factor of
- * the height, or all rows would have the same y. */
+/* Chooses which rows are compared with an index: every row of a small volume, and about ROWS rows
+ * of a large one. The step is coprime to the height, so that the rows differ in y. */
 static uint64_t choose_step(const tml_volume *v)
 {
     enum { SMALL = 16 << 20, ROWS = 512 };
@@ -197,9 +199,9 @@ static uint64_t choose_step(const tml_volume *v)
     return step;
 }
 
-/* The file's own bytes as the volume, with the index of its bricks: what is not looked at is not
- * read. If the file cannot be mapped, the index saves computing, not reading, and read_layers
- * compares all samples. */
+/* Uses the index, and maps the file as the volume, so that bricks without a surface are not read.
+ * If the file cannot be mapped, the index saves computation but not reading, and read_layers
+ * compares all samples with it. */
 static tml_status use_bricks(saving *s)
 {
     const tml_volume_index *bricks = s->desc->index;
@@ -243,7 +245,7 @@ static bool can_map_all(saving *s)
     return can;
 }
 
-/* The caller's own hooks, since tml_surface_slabs gives the saving to all. */
+/* These call the caller's hooks with the caller's pointer; tml_surface_slabs passes the saving. */
 static tml_status read_callers(void *user, tml_surface_source source, uint64_t first,
                                uint64_t count, void *out)
 {
@@ -306,7 +308,7 @@ static void end_sources(saving *s)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* Attributes in physical units. */
+/* Converts the attribute's samples to physical units. */
 static tml_status scale_values(saving *s, const float *values, uint64_t count)
 {
     if (count * sizeof *values > s->values_size) {
@@ -346,7 +348,7 @@ static const uint64_t *dims_of(const saving *s)
                                  : s->surface.grid.dims;
 }
 
-/* The layers that the surface is made of. */
+/* Returns the layers of the surface's region. */
 static layer_share region_layers(const saving *s)
 {
     const tml_region *region = s->slabs.boundaries ? &s->boundaries.region : &s->surface.region;
@@ -356,7 +358,7 @@ static layer_share region_layers(const saving *s)
                          region->count[2] && region->count[2] < most ? region->count[2] : most};
 }
 
-/* Opens a mesh that the piece is all of. */
+/* Opens the mesh if the piece is all of it. Otherwise sets is_split and ends the slabs. */
 static tml_status open_with(saving *s, const tml_surface_piece *piece)
 {
     s->is_split = piece->layer_count < region_layers(s).count;
@@ -370,7 +372,7 @@ static tml_status open_with(saving *s, const tml_surface_piece *piece)
                       tml_mesh_stream_open(s->tml, s->path, &s->file, &s->out));
 }
 
-/* A tml_surface_slabs_desc.write. */
+/* tml_surface_slabs_desc.write. */
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     saving *s = user;
@@ -379,7 +381,7 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     if (status != TML_OK)
         return status;
     if (piece->layer_first > 0 && s->sources[0].stream && !s->slabs.boundaries)
-        /* the layer below is still looked at */
+        /* the layer below is still in use */
         tml_volume_stream_release(s->sources[0].stream, piece->layer_first - 1);
     if (piece->mesh.values && s->attribute) {
         status = scale_values(s, piece->mesh.values, piece->mesh.vertex_count);
@@ -390,13 +392,13 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     return status == TML_OK ? add_piece(s, &scaled) : status;
 }
 
-/* The parts as the filters left them. */
+/* Sets the result's parts to those that the filters left in the mesh. */
 static void take_parts(tml_surface_result *result, const tml_mesh *mesh)
 {
-    tml_mesh_part end = {0}; /* of the parts so far */
+    tml_mesh_part end = {0}; /* an empty part behind the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
         const tml_mesh_part of = result->parts[p];
-        if (of.vertex_count) /* empty ones had no piece */
+        if (of.vertex_count) /* an empty part had no piece and is not in the mesh */
             end = mesh->parts[k++];
         result->parts[p] = end;
         result->parts[p].value = of.value;
@@ -406,7 +408,7 @@ static void take_parts(tml_surface_result *result, const tml_mesh *mesh)
     }
 }
 
-/* A tml_mesh_stream_desc.edit. */
+/* tml_mesh_stream_desc.edit. */
 static tml_status edit_mesh(void *user, tml_mesh *mesh)
 {
     saving *s = user;
@@ -426,7 +428,7 @@ static tml_status edit_mesh(void *user, tml_mesh *mesh)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Makes the descs that are used of those that were given. */
+/* Derives the descs in use from the given ones. */
 static tml_status begin_descs(saving *s)
 {
     const tml_surface_save_desc *desc = s->desc;
@@ -444,14 +446,14 @@ static tml_status begin_descs(saving *s)
         s->slabs.boundaries = &s->boundaries;
     } else {
         s->surface = *desc->slabs.surface;
-        s->surface.largest_component = s->surface.drop_degenerate = false; /* edit_mesh does that */
+        s->surface.largest_component = s->surface.drop_degenerate = false; /* edit_mesh does this */
         s->slabs.surface = &s->surface;
     }
     s->slabs.write = write_piece;
     s->slabs.read = desc->slabs.read ? read_callers : NULL;
     s->slabs.map = desc->slabs.map ? map_callers : NULL;
     s->slabs.user = s;
-    s->slabs.components = desc->slabs.components && !edits; /* else edit_mesh counts */
+    s->slabs.components = desc->slabs.components && !edits; /* otherwise edit_mesh counts */
     s->file.edit = edits ? edit_mesh : NULL;
     s->file.user = s;
     s->file.mesh.parts = NULL;
@@ -459,7 +461,7 @@ static tml_status begin_descs(saving *s)
     return save_fails(&s->failed, TML_SIDE_MESH, tml_mesh_format_of(s->tml, s->path, &s->format));
 }
 
-/* What the mesh's file has follows from the surface. Three vertices a sample at most. */
+/* Describes the mesh's file, as the surface implies. A sample has at most three vertices. */
 static void describe_mesh(saving *s)
 {
     const uint64_t *dims = dims_of(s);
@@ -478,21 +480,21 @@ static void describe_mesh(saving *s)
     if (is_net && (s->file.mesh.face_label_type = s->slabs.type) == TML_TYPE_NONE)
         tml_buffer_describe(s->tml, s->boundaries.volume, &s->file.mesh.face_label_type, NULL);
     s->file.mesh.face_labels = is_net ? promised : NULL;
-    if (s->file.team) /* a soup is made at the end, when all vertices are at hand */
+    if (s->file.team) /* the stream makes the soup when it has all vertices */
         s->surface.soup = false;
 }
 
-/* The layers of this process. count 0 without a team. */
+/* Chooses the layers of this process. Without a team they are the given ones; count 0: all. */
 static layer_share choose_layers(const saving *s)
 {
     const layer_share all = region_layers(s);
-    if (!s->file.team || !all.count) /* or let tml_surface_slabs say what is wrong */
+    if (!s->file.team || !all.count) /* without layers, tml_surface_slabs reports the error */
         return (layer_share){s->slabs.layer_first, s->slabs.layer_count};
     return tml_share_layers(all.first, all.count, s->file.team, s->desc->index, &s->surface);
 }
 
-/* Does one slab hold a volume of one part? By what tml_surface_slabs takes: samples twice and
- * scratch, in half of the memory. Where it does not after all, the first piece shows it. */
+/* Does one slab hold the volume, and has the mesh one part? Estimates what tml_surface_slabs needs:
+ * samples twice and scratch, in half of the memory. If the estimate is wrong, open_with notices. */
 static bool fits_one_slab(const saving *s)
 {
     const uint64_t memory = s->slabs.memory ? s->slabs.memory : (uint64_t)1 << 30;
@@ -507,8 +509,8 @@ static bool fits_one_slab(const saving *s)
            samples * sample_size <= most && (2 * sample_size + 1) * samples <= memory / 2;
 }
 
-/* Counts a mesh that can then be written in place. Counting looks at the volume once more, which
- * takes less time than storing the mesh twice while the system's page cache holds the volume. */
+/* Counts a mesh that can then be written in place. Counting reads the volume a second time. While
+ * the system's page cache holds the volume, that takes less time than storing the mesh twice. */
 static tml_status count_mesh(saving *s, tml_surface_result *counted)
 {
     tml_surface_slabs_desc counting = s->slabs;
@@ -528,7 +530,7 @@ static tml_status count_mesh(saving *s, tml_surface_result *counted)
     return status;
 }
 
-/* An STL has rows of corners: the pieces are soups, without what it has no room for. */
+/* STL has rows of corners: makes the pieces soups, and drops what STL cannot store. */
 static void make_corners(saving *s)
 {
     s->surface.soup = s->file.soup = true;
@@ -537,7 +539,7 @@ static void make_corners(saving *s)
     s->file.mesh.normals = s->file.mesh.values = NULL;
 }
 
-/* Extracts the slabs of this process and joins them with those of the others. */
+/* Extracts the slabs of this process, and joins their results with those of the other processes. */
 static tml_status extract(saving *s)
 {
     const tml_team *team = s->file.team;
@@ -551,7 +553,7 @@ static tml_status extract(saving *s)
     return status;
 }
 
-/* Counts, if that is of use, extracts, and writes the file. */
+/* Counts if that helps, extracts, and writes the file. */
 static tml_status surface_save_run(saving *s, bool *is_empty)
 {
     tml_surface_result counted = {0};
@@ -571,12 +573,12 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
         return status;
     }
     status = save_fails(&s->failed, TML_SIDE_SURFACE, extract(s));
-    if (s->opens_late && s->is_split) { /* nothing was written: counts after all */
+    if (s->opens_late && s->is_split) { /* nothing was written: start again, and count */
         s->opens_late = false;
         s->failed = TML_SIDE_NONE;
         return surface_save_run(s, is_empty);
     }
-    if (!s->out && status == TML_OK) /* without a piece */
+    if (!s->out && status == TML_OK) /* there was no piece */
         status = save_fails(&s->failed, TML_SIDE_MESH,
                             tml_mesh_stream_open(s->tml, s->path, &s->file, &s->out));
     if (!s->out)
@@ -591,8 +593,8 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     return *is_empty ? TML_OK : save_fails(&s->failed, TML_SIDE_MESH, end);
 }
 
-/* Adds to the message in the caller's context what the stream's context says, without the call's
- * name. */
+/* Appends the message of the broken stream's context, without its call's name, to the message in
+ * the caller's context. */
 static tml_status tell(saving *s, tml_status status)
 {
     if (!s->broken || s->failed != TML_SIDE_SURFACE || status != s->broken_status)

@@ -1,21 +1,22 @@
-/* What recipes that write meshes share. */
+/* What the recipes that write meshes share. */
 #ifndef TML_SURFACE_SAVE_H
 #define TML_SURFACE_SAVE_H
 
 #include <trommel/volumes.h>
 
-/* tml_surface_save of a surface that is made whole. On failure *out may hold something. */
+/* tml_surface_save for a surface that is made whole in memory. On failure *out may hold results. */
 TML_MUST_CHECK tml_status tml_surface_save_whole(tml_context *tml, const char *path,
                                                  const tml_surface_save_desc *desc,
                                                  tml_surface_saved *out);
-/* tml_surface_save, without emptying *out first: its isovalue and stages stay. */
+/* tml_surface_save, except that isovalue and stages of *out are kept. */
 TML_MUST_CHECK tml_status tml_surface_save_more(tml_context *tml, const char *path,
                                                 const tml_surface_save_desc *desc,
                                                 tml_surface_saved *out);
-/* Makes a mask's samples bytes that are 0 or 1. type: any scalar. */
+/* Converts a mask's samples, of any scalar type of more than one byte, to bytes that are 0 or 1. */
 void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_t *out);
 
-/* What recipes from a file to a file use of a desc: they have sources of their own. */
+/* Returns the settings of a desc that apply to a recipe from file to file, which has its own
+ * sources. */
 static inline tml_surface_save_desc save_of_recipe(const tml_surface_save_desc *given)
 {
     tml_surface_save_desc save = {.slabs = {.write = given->slabs.write,
@@ -33,14 +34,14 @@ static inline tml_surface_save_desc save_of_recipe(const tml_surface_save_desc *
     return save;
 }
 
-/* Values of an attribute's samples in physical units. in and out may be one array. */
+/* Converts an attribute's samples to physical units. in and out may be the same array. */
 static inline void save_scale(const tml_volume *info, const float *in, uint64_t count, float *out)
 {
     for (uint64_t i = 0; i < count; i++)
         out[i] = (float)(info->slope * (double)in[i] + info->intercept);
 }
 
-/* Returns status. Of failures *failed keeps the first one's side. */
+/* Returns status. *failed becomes the side of the first failure. */
 static inline tml_status save_fails(tml_side *failed, tml_side side, tml_status status)
 {
     if (status != TML_OK && *failed == TML_SIDE_NONE)

@@ -1,6 +1,7 @@
-/* Shares of a surface. Layers are divided before, and counts and components are put together after
- * the processes have worked. Components go on from share to share through seams (tml_surface_join):
- * from the lowest rank up, each process joins what the one below it left, and hands on its own. */
+/* Shares of a surface among processes. Layers are divided before the processes work; counts and
+ * components are combined afterwards. Components continue from share to share through seams
+ * (tml_surface_join): from rank 0 up, each process joins what the process below it left, and passes
+ * on its own. */
 #include <inttypes.h>
 #include <string.h>
 #include <trommel/extend.h>
@@ -8,7 +9,7 @@
 #include "io/recipes/surface_share.h"
 
 enum { BRICK_LAYERS = 4 };
-/* What a brick costs that is looked up and left alone, of what one with a surface in it does. */
+/* Cost of a brick that is only looked up, relative to a brick with a surface in it. */
 static const double idle_brick = 1.0 / 64;
 
 /* ---- layers ---------------------------------------------------------------------------------- */
@@ -34,7 +35,7 @@ static bool brick_is_crossed(const float range[2], const tml_surface_desc *surfa
     return false;
 }
 
-/* The cost of a layer of bricks. */
+/* Returns the cost of a layer of bricks. */
 static double brick_layer_cost(const tml_volume_index *bricks, uint64_t brick_layer,
                                const tml_surface_desc *surface)
 {
@@ -46,7 +47,8 @@ static double brick_layer_cost(const tml_volume_index *bricks, uint64_t brick_la
     return (double)crossed + idle_brick * (double)count;
 }
 
-/* As many layers for each process; of fewer layers than processes, one for each of the first. */
+/* Divides layers evenly. If there are fewer layers than processes, the first processes have one
+ * each. */
 static layer_share share_evenly(uint64_t first, uint64_t count, uint64_t rank, uint64_t ranks)
 {
     if (count < ranks)
@@ -68,8 +70,8 @@ layer_share tml_share_layers(uint64_t first, uint64_t count, const tml_team *tea
             cost = brick_layer_cost(bricks, z / BRICK_LAYERS, surface);
         total += cost;
     }
-    /* A share ends where the sum passes its part of the total, and leaves a layer to each that
-     * follows. */
+    /* A share ends where the sum of costs reaches its part of the total, but leaves a layer for
+     * each later share. */
     uint64_t begin = 0, end = 0;
     for (uint64_t k = 0, share = 0; k < count && share <= rank; k++) {
         const uint64_t z = first + k, after = count - k - 1;
@@ -100,17 +102,18 @@ static tml_status share_no_memory(tml_context *tml, uint64_t size)
                      "tml_surface_save: no memory for %" PRIu64 " bytes of counts", size);
 }
 
-/* The numbers of a process's seams, all parts' that lie above one after another, and what came from
- * below. */
+/* The seams of a process: numbers for the process above it, part after part, and those received
+ * from the process below it. */
 typedef struct seam_exchange {
     tml_surface_result *result;
-    uint64_t parts; /* of the process that has most */
+    uint64_t parts; /* most parts of any process */
     uint64_t *above_counts, *below_counts;
     uint64_t *above, *below;
     uint64_t above_size, below_size; /* bytes */
 } seam_exchange;
 
-/* Joins what came from below to this process's seams, of which it adds the components. */
+/* Joins the numbers from below to this process's seams, counts the components that end here, and
+ * copies the numbers for above. */
 static tml_status join_seams(tml_context *tml, seam_exchange *e)
 {
     tml_status status = TML_OK;
@@ -157,7 +160,7 @@ static tml_status exchange_seams(tml_context *tml, const tml_team *team, seam_ex
     return status;
 }
 
-/* The greatest and the sum of each of count numbers over all processes. */
+/* Computes the largest and the sum of each of count numbers over all processes. */
 static tml_status gather_numbers(tml_context *tml, const tml_team *team, const uint64_t *mine,
                                  uint64_t count, uint64_t *most, uint64_t *sums)
 {
@@ -198,7 +201,8 @@ tml_status tml_share_join_components(tml_context *tml, const tml_team *team,
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The parts of all processes, counts of vertices and triangles by turns, become those of each. */
+/* Sets the totals and the parts to those of all processes. counts: vertices and triangles of each
+ * part, in turn. */
 static void join_parts(tml_surface_result *result, const uint64_t *counts, uint64_t part_count)
 {
     result->vertex_count = result->triangle_count = 0;

@@ -1,7 +1,7 @@
-/* Surfaces whole in memory, to a mesh file: tml_surface_save.
+/* Makes surfaces whole in memory, and writes them to a mesh file: tml_surface_save.
  *
- * Order: surface, or boundaries of labels -> smooth -> means of what points carry -> components ->
- * arrays on the host -> the caller's edit -> the file, or a file a label. */
+ * Order: surface, or boundaries of labels -> smooth -> means of the points' attributes ->
+ * components -> arrays on the host -> the caller's edit -> the file, or a file per label. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
@@ -27,7 +27,7 @@ static void add_stage(whole_saving *w, const char *name, double start)
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* Labels' boundaries, shared as a mesh of one part, or separate. */
+/* Makes the boundaries of labels: shared, as a mesh of one part, or separate. */
 static tml_status make_boundaries(whole_saving *w)
 {
     tml_status status = tml_surface_labels(w->tml, w->desc->slabs.boundaries, &w->out->surface);
@@ -73,7 +73,7 @@ static tml_status smooth_whole(whole_saving *w)
     return status;
 }
 
-/* Means of what the points carry, at the vertices. */
+/* Computes means of the points' attributes at the vertices. */
 static tml_status find_means(whole_saving *w)
 {
     const tml_surface_save_desc *desc = w->desc;
@@ -112,10 +112,10 @@ static tml_status count_components(whole_saving *w)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Host memory of a result's array; NULL for one that the settings leave out. */
+/* Maps a result's array to the host. *out is NULL if the settings exclude the array. */
 static tml_status map_if_any(whole_saving *w, bool is_wanted, tml_buffer buffer, void **out)
 {
-    static float nothing[3]; /* an array without elements is one nevertheless */
+    static float nothing[3]; /* stands for an array without elements */
     *out = NULL;
     tml_status status = tml_buffer_is_none(buffer) ? TML_OK : tml_buffer_map(w->tml, buffer, out);
     if (is_wanted && !*out)
@@ -186,7 +186,7 @@ static void unmap_mesh(whole_saving *w)
             tml_buffer_unmap(w->tml, w->out->field_values[i]);
 }
 
-/* A label's mesh. indices: room for those of the largest one. */
+/* Saves a label's mesh. indices: room for the label with most faces. */
 static tml_status save_label(whole_saving *w, const tml_mesh_part *part, void *indices)
 {
     char path[IO_PATH_SIZE];
@@ -213,7 +213,7 @@ static tml_status save_label(whole_saving *w, const tml_mesh_part *part, void *i
     return tml_mesh_save(w->tml, path, &mesh);
 }
 
-/* Each label's mesh in a file of its own. */
+/* Saves each label's mesh in its own file. */
 static tml_status save_labels(whole_saving *w)
 {
     const tml_surface_result *net = &w->out->surface;

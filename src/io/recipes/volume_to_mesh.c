@@ -1,22 +1,22 @@
-/* From a volume's file to a mesh's file: tml_volume_to_mesh.
+/* Makes a mesh file from a volume file: tml_volume_to_mesh.
  *
- * Files are read layer by layer while the surface is made (tml_surface_save). All of them come to
- * memory first where one cannot be read so (text, an encoding of the whole), and where the samples
- * are needed before: for an isovalue by Otsu's method if they cannot be mapped, for labels that
- * have to be made of them, and for caps of an inside that is low. A mesh for each label is made of
- * all of the volume. */
+ * While the surface is made, files are read layer by layer (tml_surface_save). All files are loaded
+ * into memory first if one cannot be read so (text, or an encoding of the whole), or if samples are
+ * needed before: for Otsu's isovalue if the file cannot be mapped, for labels that are made from
+ * the samples, and for caps if the inside is the low side. A mesh per label requires the whole
+ * volume, too. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
 #include "io/recipes/surface_save.h"
 
-enum { SOURCES = 3 }; /* tml_surface_source */
+enum { SOURCES = 3 }; /* number of tml_surface_source */
 
 static const char call[] = "tml_volume_to_mesh";
 static const char *const source_names[SOURCES] = {"volume", "mask", "attribute"};
 
-/* What the reader's context says, on its way to the caller's log. While another thread reads, the
- * first warning is kept. */
+/* Passes messages of the reader's context to the caller's log. While another thread reads, only the
+ * first warning is kept, and passed on later. */
 typedef struct reader_log {
     tml_context *tml;
     bool is_elsewhere;
@@ -40,16 +40,16 @@ typedef struct conversion {
     tml_surface_labels_desc labels;
     double *isovalues; /* in samples */
     uint32_t isovalue_count;
-    uint8_t *marks; /* of a loaded mask; a byte a sample */
+    uint8_t *marks; /* bytes of a loaded mask */
     uint64_t samples;
     tml_buffer lent[SOURCES];
-    bool is_low; /* the inside is low in the samples */
+    bool is_low; /* the inside has low samples */
     bool is_in_memory;
-    bool is_saving; /* what is wrong with a source now is in the reader's context */
+    bool is_saving; /* errors of sources are now in the reader's context */
     tml_surface_saved *out;
 } conversion;
 
-/* A mesh for each label is made whole, too. */
+/* Is the surface made whole? A mesh per label always is. */
 static bool is_whole(const conversion *c)
 {
     return c->desc->save.making == TML_MAKE_WHOLE ||
@@ -59,7 +59,7 @@ static bool is_whole(const conversion *c)
 static void take_message(void *user, tml_log_level level, const char *message)
 {
     reader_log *log = user;
-    if (level == TML_LOG_ERROR) /* the call that fails tells it */
+    if (level == TML_LOG_ERROR) /* the call that fails reports it */
         return;
     if (!log->is_elsewhere) {
         tml_log(log->tml, level, "%s", message);
@@ -85,7 +85,7 @@ static tml_load_desc load_desc(const conversion *c, int source)
     return source == TML_SURFACE_VOLUME ? *load : (tml_load_desc){.strict = load->strict};
 }
 
-/* Replaces a stream by the whole volume. */
+/* Replaces a stream with the whole volume. */
 static tml_status load_source(conversion *c, int source)
 {
     mesh_source *s = &c->sources[source];
@@ -99,13 +99,13 @@ static tml_status load_source(conversion *c, int source)
     return status;
 }
 
-/* Opens a file layer by layer. One that cannot be read so stays without a stream. */
+/* Opens a file for reading layer by layer. If that is unsupported, loads the file. */
 static tml_status open_source(conversion *c, int source)
 {
     mesh_source *s = &c->sources[source];
     const tml_load_desc desc = load_desc(c, source);
     tml_status status = tml_volume_stream_open(c->reader, s->path, &desc, &s->volume, &s->stream);
-    if (status == TML_ERROR_UNSUPPORTED) { /* loading says so too, of what no reader takes */
+    if (status == TML_ERROR_UNSUPPORTED) { /* loading fails, too, if no reader supports the file */
         c->is_in_memory = true;
         return load_source(c, source);
     }
@@ -137,7 +137,7 @@ static tml_status open_sources(conversion *c, const char *path)
     return status;
 }
 
-/* Has all sources in memory if one of them has to be there. */
+/* Loads all sources if one of them must be in memory. */
 static tml_status load_sources(conversion *c)
 {
     tml_status status = TML_OK;
@@ -160,7 +160,7 @@ static tml_status mark_mask(conversion *c)
     return TML_OK;
 }
 
-/* What is in memory becomes buffers. */
+/* Creates buffers over the sources in memory. */
 static tml_status lend_sources(conversion *c)
 {
     tml_status status = mark_mask(c);
@@ -184,8 +184,8 @@ static tml_status lend_sources(conversion *c)
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* Caps close what is high in the samples: makes that the inside, by physical values of either
- * sign. */
+/* Caps close the high side of the samples. Makes that the inside: converts to physical values,
+ * negated if the inside is below the isovalue. */
 static tml_status raise_inside(conversion *c)
 {
     tml_volume *v = &c->sources[0].volume;
@@ -198,7 +198,7 @@ static tml_status raise_inside(conversion *c)
     return status;
 }
 
-/* The isovalue by Otsu's method, in samples. */
+/* Chooses the isovalue by Otsu's method, in units of the samples. */
 static tml_status choose_isovalue(conversion *c, double *out)
 {
     mesh_source *s = &c->sources[0];
@@ -220,7 +220,7 @@ static tml_status choose_isovalue(conversion *c, double *out)
     return is_empty ? refuse(c, 0, "no sample is a finite number, so there is no surface") : TML_OK;
 }
 
-/* Isovalues in samples, of physical ones. */
+/* Converts physical isovalues to units of the samples; without any, chooses one. */
 static tml_status choose_isovalues(conversion *c)
 {
     const double *given = c->surface.isovalues;
@@ -244,7 +244,7 @@ static tml_status choose_isovalues(conversion *c)
     return status;
 }
 
-/* The surface of the volume as its file describes it. */
+/* Describes the surface, from the desc and what the file says. */
 static tml_status volume_to_mesh_describe(conversion *c)
 {
     mesh_source *s = &c->sources[0];
