@@ -1,11 +1,11 @@
-/* NIfTI-1 and NIfTI-2, single files and pairs. After Cox et al.: nifti1.h. 2004, and the NIfTI-2
- * header of 2011. Positions are RAS, x to the right, y to the front, z up. */
+/* Reads NIfTI-1 and NIfTI-2, single files and pairs. After Cox et al.: nifti1.h. 2004, and the
+ * NIfTI-2 header of 2011. Positions are RAS: x to the right, y to the front, z up. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "io/volumes/volume_internal.h"
 
-/* What the two versions' headers have in common, in one shape. */
+/* The fields that the headers of both versions have. */
 typedef struct nifti_header {
     int64_t dim[8];
     int64_t type;
@@ -24,7 +24,8 @@ static const struct {
 } types[] = {{2, TML_U8},  {256, TML_I8},   {512, TML_U16},  {4, TML_I16},  {768, TML_U32},
              {8, TML_I32}, {1280, TML_U64}, {1024, TML_I64}, {16, TML_F32}, {64, TML_F64}};
 
-/* 1 or 2; 0 if it is neither. *single: header and samples in one file. */
+/* Returns the version, 1 or 2, or 0 if the file is neither. *single: header and samples are in one
+ * file. */
 static int version_of(io_span head, bool *big_endian, bool *single)
 {
     if (head.size < 4)
@@ -40,8 +41,8 @@ static int version_of(io_span head, bool *big_endian, bool *single)
         if (magic[0] == 'n' && (magic[1] == '+' || magic[1] == 'i') && magic[2] == digit)
             return digit - '0';
     }
-    /* Some writers leave out the header's size: its last word and the number of axes tell as
-     * well. */
+    /* Some writers omit the header's size. The magic at the end of a header and a valid number of
+     * axes identify version 1 as well. */
     bool has_magic = head.size >= SIZE_1 && (memcmp(head.text + AT_MAGIC_1, "n+1", 4) == 0 ||
                                              memcmp(head.text + AT_MAGIC_1, "ni1", 4) == 0);
     for (int big = 0; big < 2 && has_magic && io_load_u32(head.text, false) == 0; big++) {
@@ -105,8 +106,8 @@ static void read_header_2(const char *at, bool big, nifti_header *out)
     out->description = (io_span){at + 240, strnlen(at + 240, 80)};
 }
 
-/* Rotation of the unit quaternion (a, b, c, d), of which the file holds b, c, d; a is not negative.
- */
+/* Computes the rotation matrix of the unit quaternion (a, b, c, d). The file has b, c and d; a is
+ * not negative. */
 static void rotation_of(const double quatern[3], double r[9])
 {
     double b = quatern[0], c = quatern[1], d = quatern[2];
@@ -126,7 +127,7 @@ static void rotation_of(const double quatern[3], double r[9])
     memcpy(r, rows, sizeof rows);
 }
 
-/* Can the sform's three columns be axes: finite, none of them 0, not all in a plane? */
+/* Can the three columns of the sform be axes: finite, and not in a plane? */
 static bool is_sform_usable(const double s[12])
 {
     double volume = s[0] * (s[5] * s[10] - s[6] * s[9]) - s[1] * (s[4] * s[10] - s[6] * s[8]) +
@@ -145,8 +146,8 @@ static bool is_qform_usable(const nifti_header *nifti)
     return good;
 }
 
-/* The spacings by pixdim. What is no length is taken as 1 and told; along an axis of one sample
- * it does not matter. */
+/* Reads the spacings from pixdim. A number that is no length becomes 1 or its magnitude, with a
+ * warning; along an axis of one sample it does not matter. */
 static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
                               const tml_load_desc *desc, const uint64_t dims[3], double scale[3])
 {
@@ -164,8 +165,8 @@ static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
     return status;
 }
 
-/* The methods 3 (sform), 2 (qform) and 1 (pixdim alone) of nifti1.h, the first that is there and
- * has axes. */
+/* Reads origin and axes by the first usable of nifti1.h's methods 3 (sform), 2 (qform) and 1
+ * (pixdim alone). */
 static tml_status nifti_parse_grid(const io_file *file, const nifti_header *nifti,
                                    const tml_load_desc *desc, volume_header *out)
 {
@@ -210,7 +211,7 @@ static tml_status nifti_parse_grid(const io_file *file, const nifti_header *nift
     return status == TML_OK ? tml_volume_axes(file, columns, scale, desc, out) : status;
 }
 
-/* Slope 0 means that no scale is stored, and so do numbers that are not finite in both fields. */
+/* Reads slope and intercept. No scale is stored if the slope is 0 or neither number is finite. */
 static tml_status take_scale(const io_file *file, const nifti_header *nifti, tml_volume *volume)
 {
     if (nifti->slope == 0 || (!isfinite(nifti->slope) && !isfinite(nifti->intercept)))
@@ -225,8 +226,8 @@ static tml_status take_scale(const io_file *file, const nifti_header *nifti, tml
                : tml_io_warn(file, "scl_inter is %g; taken as 0", nifti->intercept);
 }
 
-/* Swaps the ending of a pair's file name, before .gz: brain.hdr.gz, ".hdr", ".img" gives
- * brain.img.gz. False when the name ends otherwise. */
+/* Replaces the ending of a pair's file name, before .gz: brain.hdr.gz, ".hdr" and ".img" give
+ * brain.img.gz. Returns false if the name does not end with from. */
 static bool swap_ending(const char *path, const char *from, const char *to, bool compressed,
                         char out[VOLUME_NAME_SIZE])
 {
@@ -249,7 +250,7 @@ bool tml_nifti_header_beside(const io_file *image, char out[VOLUME_NAME_SIZE])
     return false;
 }
 
-/* A pair's samples: .img or .img.gz beside .hdr or .hdr.gz. */
+/* Finds a pair's samples: .img or .img.gz beside .hdr or .hdr.gz. */
 static tml_status find_samples(const io_file *file, volume_header *out)
 {
     for (int compressed = 0; compressed < 2; compressed++)
@@ -265,13 +266,13 @@ static tml_status find_samples(const io_file *file, volume_header *out)
                         "same name beside it");
 }
 
-/* Where the samples start: behind header and extensions, or in the other file. */
+/* Finds where the samples begin: behind header and extensions, or in the pair's other file. */
 static tml_status parse_offset(const io_file *file, const nifti_header *nifti, double least,
                                volume_header *out)
 {
     const double most = 9007199254740992.0; /* 2^53: exact in a double */
     double offset = nifti->offset;
-    if (offset == 0) /* in single files too: some writers leave it out */
+    if (offset == 0) /* some writers omit it, in single files too */
         offset = least;
     if (!(offset >= least && offset <= most && offset == floor(offset)))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -284,7 +285,7 @@ static tml_status parse_offset(const io_file *file, const nifti_header *nifti, d
     return TML_OK;
 }
 
-/* The sizes of the first three axes, and of the others together. */
+/* Reads the sizes of the first three axes, and the product of the other sizes. */
 static tml_status take_sizes(const io_file *file, nifti_header *nifti, uint64_t dims[3],
                              uint64_t *volumes)
 {
@@ -295,7 +296,7 @@ static tml_status take_sizes(const io_file *file, nifti_header *nifti, uint64_t 
     for (int i = 0; i < 3; i++)
         dims[i] = 1;
     for (int64_t i = 1; i <= nifti->dim[0]; i++) {
-        if (i >= 3 && nifti->dim[i] == 0) { /* as some write an axis that is not in use */
+        if (i >= 3 && nifti->dim[i] == 0) { /* some writers use 0 for an unused axis */
             nifti->dim[i] = 1;
             tml_status told = i > 3 ? TML_OK : tml_io_warn(file, "dim[3] is 0; taken as 1");
             if (told != TML_OK)

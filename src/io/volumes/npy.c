@@ -1,8 +1,8 @@
-/* NumPy's NPY, versions 1 to 3: one array with a short text header. After the format's description
- * in NumPy's documentation (numpy.lib.format) and NEP 1.
+/* Reads and writes NumPy's NPY, versions 1 to 3: one array behind a short text header. After the
+ * format's description in NumPy's documentation (numpy.lib.format) and NEP 1.
  *
- * The last index of a volume is x, whatever the memory order: array[z, y, x] means the same after
- * np.asfortranarray, so a Fortran-ordered file is transposed while loading. */
+ * The last index of a volume is x, in either memory order: array[z, y, x] means the same after
+ * np.asfortranarray. A file in Fortran order is therefore transposed while it is loaded. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"
@@ -21,8 +21,7 @@ enum { TYPE_CODE_COUNT = sizeof type_codes / sizeof type_codes[0] };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A reader of the header's Python literal: {'descr': '<f4', 'fortran_order': False, 'shape':
- * (3,)} */
+/* Parses the header's Python literal: {'descr': '<f4', 'fortran_order': False, 'shape': (3,)} */
 typedef struct literal {
     const char *at, *end;
 } literal;
@@ -74,7 +73,7 @@ static bool tuple(literal *text, npy_header *out)
         if (out->axis_count == NPY_AXES_MAX ||
             !tml_io_parse_u64(digits, &out->shape[out->axis_count++]))
             return false;
-        next_is(text, 'L'); /* as Python 2 wrote a long */
+        next_is(text, 'L'); /* a long of Python 2 */
         if (!next_is(text, ',')) {
             if (!next_is(text, ')'))
                 return false;
@@ -188,7 +187,7 @@ static tml_status parse_volume(const io_file *file, io_span head, const tml_load
     out->volume.type = npy.type;
     out->big_endian = npy.big_endian;
     out->offset = npy.offset;
-    if (npy.fortran_order) /* the first index is fastest: frame, then z, y, x */
+    if (npy.fortran_order) /* the first index, the frame, varies fastest; then z, y, x */
         for (uint8_t k = 0; k < 3; k++)
             out->axis[k] = axes >= 3 ? (uint8_t)(2 - k) : axes == 2 && k < 2 ? (uint8_t)(1 - k) : k;
     status = npy.fortran_order ? tml_volume_layout(file, 1, frames, 1, desc->frame, out)
@@ -200,7 +199,8 @@ const volume_format tml_volume_npy = {"NPY", is_npy, parse_volume};
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Copies elements from Fortran to C order: walks the C order and keeps the place in the other. */
+/* Copies elements from Fortran to C order: visits them in C order and tracks their place in Fortran
+ * order. */
 static void to_c_order(const npy_header *npy, const uint8_t *from, uint8_t *to)
 {
     size_t size = tml_type_size(npy->type);
@@ -360,7 +360,7 @@ bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *sh
     const char *code = "";
     for (size_t i = TYPE_CODE_COUNT; i-- > 0;)
         if (type_codes[i].type == scalar)
-            code = type_codes[i].code; /* the first of a type: u1, not b1 */
+            code = type_codes[i].code; /* a type's first code: u1, not b1 */
     char order = tml_type_size(scalar) == 1 ? '|' : IO_HOST_IS_BIG_ENDIAN ? '>' : '<';
     char text[64 + NPY_AXES_MAX * 22];
     int length = snprintf(text, sizeof text, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
@@ -370,7 +370,8 @@ bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *sh
                            i + 1 < axis_count ? " " : "");
     length += snprintf(text + length, sizeof text - (size_t)length, "), }");
 
-    /* Blanks and a line end, so that the elements start at a multiple of 64. */
+    /* The header ends with blanks and a line end, so that the elements begin at a multiple of
+     * 64. */
     size_t prefix = MAGIC_SIZE + 4;
     size_t whole =
         (prefix + (size_t)length + HEADER_ALIGNMENT) / HEADER_ALIGNMENT * HEADER_ALIGNMENT;
@@ -406,7 +407,7 @@ tml_status tml_array_save(tml_context *tml, const char *path, const tml_array *a
 
 struct tml_array_stream {
     io_writer writer;
-    uint64_t start; /* of the elements, in bytes */
+    uint64_t start; /* where the elements begin, in bytes */
     uint64_t count, done;
     size_t size;
 };

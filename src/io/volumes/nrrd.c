@@ -1,8 +1,8 @@
-/* NRRD, versions 1 to 5, attached and detached. After Kindlmann: Definition of NRRD File Format
- * (teem.sourceforge.net/nrrd/format.html).
+/* Reads and writes NRRD, versions 1 to 5; reads attached and detached headers. After Kindlmann:
+ * Definition of NRRD File Format (teem.sourceforge.net/nrrd/format.html).
  *
- * Fields that say nothing about where samples are and lie (content apart) are passed over:
- * thicknesses, labels, measurement frame ... */
+ * Except for content, fields that do not say where the samples are stored or lie in space are
+ * ignored: thicknesses, labels, measurement frame ... */
 #include <inttypes.h>
 #include <math.h>
 
@@ -11,7 +11,7 @@
 
 enum { AXES_MAX = 16 /* NRRD_DIM_MAX */, FIELDS_MAX = 64, UNIT_SIZE = 16 };
 
-/* A header as it is written, one member a field. */
+/* The header's fields as they are in the file. */
 typedef struct nrrd_header {
     tml_type type;
     uint64_t dimension, sizes[AXES_MAX];
@@ -20,13 +20,13 @@ typedef struct nrrd_header {
     uint64_t space_dimension;
     double directions[AXES_MAX][3], origin[3];
     bool has_mins, has_maxs, is_quantized, has_no_origin;
-    io_span bad_spacings; /* what stands there, where it is not a number for each axis */
-    double mins[AXES_MAX], maxs[AXES_MAX]; /* of axes, where there are no spacings */
+    io_span bad_spacings; /* its text, unless it is a number per axis */
+    double mins[AXES_MAX], maxs[AXES_MAX]; /* bounds of axes, used without spacings */
     bool is_node[AXES_MAX], has_centers;
     char axis_units[AXES_MAX][UNIT_SIZE], space_units[3][UNIT_SIZE]; /* empty: none */
-    bool is_spatial[AXES_MAX]; /* by directions, else by kinds */
+    bool is_spatial[AXES_MAX]; /* by directions, otherwise by kinds */
     int64_t byte_skip;
-    io_span data_file, list; /* list: the lines after "data file: LIST" */
+    io_span data_file, list; /* list: the lines behind "data file: LIST" */
 } nrrd_header;
 
 /* ---- fields ---------------------------------------------------------------------------------- */
@@ -127,7 +127,7 @@ static tml_status parse_encoding(const io_file *file, io_span value, volume_head
     return TML_OK;
 }
 
-/* "(1,0,0)", blanks allowed between; or "none". *is_none tells which. */
+/* Parses "(1,0,0)", with blanks allowed, or "none", which sets *is_none. */
 static bool parse_vector(io_text *text, uint64_t count, double *out, bool *is_none)
 {
     while (text->at < text->end && (*text->at == ' ' || *text->at == '\t'))
@@ -156,7 +156,7 @@ static bool parse_vector(io_text *text, uint64_t count, double *out, bool *is_no
     return true;
 }
 
-/* Old versions of pynrrd write "none" so. */
+/* Is the vector all NaN? Old versions of pynrrd write "none" so. */
 static bool is_no_vector(const double *v, uint64_t count)
 {
     bool is = true;
@@ -165,7 +165,7 @@ static bool is_no_vector(const double *v, uint64_t count)
     return is;
 }
 
-/* Texts in quotes, one for each axis; what is not in quotes is a word. */
+/* Parses one unit per axis: a text in quotes, or else a word. */
 static void parse_units(io_span value, char out[][UNIT_SIZE], uint64_t count)
 {
     const char *at = value.text, *end = value.text + value.size;
@@ -181,7 +181,7 @@ static void parse_units(io_span value, char out[][UNIT_SIZE], uint64_t count)
             at++;
         tml_io_unit((io_span){start, (size_t)(at - start)}, out[i], UNIT_SIZE);
         if (strcmp(out[i], "???") == 0 || strcmp(out[i], "none") == 0)
-            out[i][0] = '\0'; /* teem's words for an axis without one */
+            out[i][0] = '\0'; /* teem's words for no unit */
         at += at < end;
     }
 }
@@ -233,7 +233,7 @@ static tml_status parse_space(const io_file *file, io_span value, nrrd_header *o
     return TML_OK;
 }
 
-/* The fields that others need to be understood. */
+/* Parses the fields that the parsing of other fields depends on. */
 static tml_status parse_first(const io_file *file, io_span field, io_span value, nrrd_header *nrrd,
                               volume_header *out)
 {
@@ -316,7 +316,7 @@ static tml_status parse_second(const io_file *file, io_span field, io_span value
     return TML_OK;
 }
 
-/* Refuses a field that stands there twice with different values: nothing says which is right. */
+/* Refuses a field that occurs twice with different values: nothing says which value is right. */
 static tml_status check_twice(const io_file *file, io_span field, io_span value, io_span seen[][2],
                               size_t *count)
 {
@@ -338,8 +338,8 @@ static tml_status check_twice(const io_file *file, io_span field, io_span value,
     return TML_OK;
 }
 
-/* Goes through the header's lines once for each pass. On return *text is behind the header: after
- * the empty line, or where the names of a list start. */
+/* Parses the header's lines, once per pass. On return *text is behind the header: behind the empty
+ * line, or at the first name of a list. */
 static tml_status parse_lines(const io_file *file, io_text *text, bool second, nrrd_header *nrrd,
                               volume_header *out)
 {
@@ -352,7 +352,7 @@ static tml_status parse_lines(const io_file *file, io_text *text, bool second, n
         size_t at = (size_t)(colon - line.text);
         io_span field = tml_io_trim((io_span){line.text, at});
         io_span value = tml_io_trim((io_span){colon + 1, line.size - at - 1});
-        if (value.size && colon[1] == '=') { /* key:=value; these two keys are our own */
+        if (value.size && colon[1] == '=') { /* key:=value; only these two are used */
             value = tml_io_trim((io_span){colon + 2, line.size - at - 2});
             if (tml_io_is(field, "trommel slope"))
                 (void)tml_io_parse_f64(value, &out->volume.slope);
@@ -375,13 +375,13 @@ static tml_status parse_lines(const io_file *file, io_text *text, bool second, n
 
 /* ---- what the fields mean -------------------------------------------------------------------- */
 
-/* How many files should there be, when each holds an array of subdim axes? */
+/* Do the files fit the sizes, if each holds an array of subdim axes? */
 static bool files_fit(const nrrd_header *nrrd, uint64_t subdim, uint64_t files)
 {
     uint64_t expected = 1;
     if (subdim < 1 || subdim > nrrd->dimension || files == 0)
         return false;
-    if (subdim == nrrd->dimension) /* slabs of the last axis */
+    if (subdim == nrrd->dimension) /* each file holds a slab of the last axis */
         return nrrd->sizes[subdim - 1] % files == 0;
     for (uint64_t i = subdim; i < nrrd->dimension; i++)
         if (__builtin_mul_overflow(expected, nrrd->sizes[i], &expected))
@@ -389,7 +389,7 @@ static bool files_fit(const nrrd_header *nrrd, uint64_t subdim, uint64_t files)
     return expected == files;
 }
 
-/* "LIST [subdim]" with names on the lines that follow. */
+/* Parses "LIST [subdim]" and the names on the lines behind it. */
 static tml_status parse_list(const io_file *file, const nrrd_header *nrrd, volume_header *out)
 {
     uint64_t subdim = nrrd->dimension - 1;
@@ -409,13 +409,13 @@ static tml_status parse_list(const io_file *file, const nrrd_header *nrrd, volum
     return TML_OK;
 }
 
-/* "name%03d.raw first last step [subdim]"; false when the field has not this form. */
+/* Parses "name%03d.raw first last step [subdim]". Returns false if the field has another form. */
 static bool parse_pattern(const nrrd_header *nrrd, volume_header *out, uint64_t *subdim)
 {
     int64_t numbers[4];
     io_span rest = nrrd->data_file;
     int count = 0;
-    for (; count < 4; count++) { /* numbers at the end, last first */
+    for (; count < 4; count++) { /* the numbers at the end, the last one first */
         size_t start = rest.size;
         while (start && rest.text[start - 1] != ' ' && rest.text[start - 1] != '\t')
             start--;
@@ -437,7 +437,7 @@ static tml_status parse_data_file(const io_file *file, const nrrd_header *nrrd, 
     uint64_t subdim;
     if (nrrd->data_file.size == 0)
         return TML_OK;
-    out->offset = 0; /* a file of its own */
+    out->offset = 0; /* the samples have a file of their own */
     if (tml_io_starts_with(nrrd->data_file, "LIST"))
         return parse_list(file, nrrd, out);
     if (!parse_pattern(nrrd, out, &subdim)) {
@@ -454,9 +454,9 @@ static tml_status parse_data_file(const io_file *file, const nrrd_header *nrrd, 
     return TML_OK;
 }
 
-/* Sorts axes into x, y, z and those that number frames or components: by directions or kinds, else
- * the last of four; axes of size 1 do not matter. order[k] is the file's axis that becomes axis k
- * of the volume. */
+/* Divides the axes into x, y, z and those of frames or components: by directions or kinds,
+ * otherwise the last of four is no axis of space. Axes of size 1 do not matter. order[k] is the
+ * file's axis that becomes axis k of the volume. */
 static tml_status parse_axes(const io_file *file, nrrd_header *nrrd, uint32_t frame,
                              size_t order[3], size_t *spatial, volume_header *out)
 {
@@ -511,8 +511,8 @@ static void cross(const double a[3], const double b[3], double out[3])
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* The unit of x, and how often the other axes' units go into it. Axes are those of space, where
- * directions are stated, else the file's. */
+/* Reads the unit of x, and the ratios of the other axes' units to it. The axes are those of space
+ * if the file has directions or units of space, otherwise the file's axes. */
 static tml_status take_units(const io_file *file, const nrrd_header *nrrd, const size_t order[3],
                              size_t spatial, double ratio[3], tml_volume *volume)
 {
@@ -545,7 +545,7 @@ static tml_status take_units(const io_file *file, const nrrd_header *nrrd, const
     return TML_OK;
 }
 
-/* The spacing of an axis that states where it begins and ends, and where its first sample lies. */
+/* Computes the spacing and the first sample's position of an axis whose bounds are given. */
 static void take_bounds(const nrrd_header *nrrd, size_t axis, double *spacing, double *first)
 {
     double length = nrrd->maxs[axis] - nrrd->mins[axis], size = (double)nrrd->sizes[axis];
@@ -591,7 +591,7 @@ static tml_status nrrd_parse_grid(const io_file *file, const nrrd_header *nrrd,
                               "stored");
     if (status != TML_OK)
         return status;
-    if (spatial == 2 && nrrd->has_directions) { /* a slice in space: its normal is the third */
+    if (spatial == 2 && nrrd->has_directions) { /* a slice in space: its normal is the third axis */
         cross(axis[0], axis[1], axis[2]);
         double length = 0;
         for (int i = 0; i < 3; i++)

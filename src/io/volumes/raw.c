@@ -1,5 +1,5 @@
-/* Headerless volumes: dims and type come from the caller, or from a name in the manner of the Open
- * SciVis collection, engine_256x256x128_uint8.raw. */
+/* Reads volumes without a header. Dims and type come from the caller, or from a name as in the Open
+ * SciVis collection: engine_256x256x128_uint8.raw. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"
@@ -18,7 +18,7 @@ bool tml_volume_raw_from_name(const char *path, tml_load_desc *out)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     tml_load_desc found = *out;
     uint32_t parts = 0;
-    /* The parts between '_' and '.': one is 256x256x128, one a type's name. */
+    /* The parts of the name between '_' and '.': one is 256x256x128, another a type's name. */
     while (*name) {
         io_span part = {name, strcspn(name, "_.")};
         uint64_t dims[3];
@@ -68,8 +68,8 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed, const tml_
     if (status != TML_OK)
         return status;
 
-    /* A wrong guess at dims or type still reads something; only the size can tell. Compressed, the
-     * stream's end tells, but not how many volumes there are. */
+    /* With wrong dims or a wrong type, samples could still be read; only the file's size reveals
+     * it. In a compressed file the end of the stream does, but the number of volumes is unknown. */
     uint64_t size = out->samples * sample_size;
     out->offset = desc->skip;
     out->is_exact = true;

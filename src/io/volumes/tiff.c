@@ -1,8 +1,8 @@
-/* TIFF and BigTIFF stacks, through libtiff: the pages are layers, from z = 0 on, of one channel;
- * or the files of a folder are, in natural order, each of one page. What ImageJ and OME write
- * into the first page's description (tiff_text.c) gives the spacing, and divides pages into
- * layers, channels and times; OME also says which page is which layer (tiff_planes.c). Pages
- * that are smaller pictures of others, or masks, are passed over. */
+/* Reads TIFF and BigTIFF stacks with libtiff. The layers, from z = 0 on, are the pages of a file,
+ * or the files of a folder in natural order, each with one page; pages have one channel. The first
+ * page's description, if ImageJ or OME wrote it (tiff_text.c), gives the spacing, and divides pages
+ * into layers, channels and times. OME also says which page is which layer (tiff_planes.c). Pages
+ * that are reduced pictures or masks are skipped. */
 #include <inttypes.h>
 
 #include "io/volumes/tiff_internal.h"
@@ -31,7 +31,7 @@ static tml_status tiff_parse(const io_file *file, io_span head, const tml_load_d
 
 enum { METAMORPH_TAG = 33629 /* UIC2 */, ZEISS_TAG = 34412 };
 
-/* Counts the layers and checks that all are like the first. */
+/* Counts the layers, and checks that all are like the first. */
 static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint64_t *count)
 {
     bool has = true;
@@ -51,7 +51,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* A slice has one page, like that of the first file. */
+/* Checks that a slice has one page, which is like that of the first file. */
 static tml_status check_slice(const io_file *file, const char *first_name, const tiff_page *first)
 {
     tiff_reader reader;
@@ -79,7 +79,8 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
     return status;
 }
 
-/* Makes the files of the folder the layers, and tells what one may not have meant. */
+/* Makes the files of the folder the layers. The comment says which files are ignored, or that
+ * numbers are missing. */
 static tml_status take_slices(const io_file *file, const tiff_page *first, volume_header *out)
 {
     const io_folder *slices = out->slices;
@@ -112,7 +113,8 @@ static tml_status take_slices(const io_file *file, const tiff_page *first, volum
 
 /* ---- the format ------------------------------------------------------------------------------ */
 
-/* ImageJ's stacks of over 4 GiB have one page, behind whose samples the others' lie. */
+/* In ImageJ's stacks of over 4 GiB only the first image has a page. The other images' samples
+ * follow those of the first. Prepares to read them if the first page allows it. */
 static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume_header *out)
 {
     uint16_t compression = COMPRESSION_NONE;
@@ -126,8 +128,8 @@ static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume
     return true;
 }
 
-/* The files of a folder, or the pages of a file. *images: how many it says it has; how many
- * there are. */
+/* Finds the images: the files of a folder, or the pages of a file. *images: on entry the number
+ * that the description says, on return the number that exist. */
 static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint64_t *images,
                               volume_header *out)
 {
@@ -139,7 +141,7 @@ static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint6
     out->encoding = VOLUME_TIFF;
     bool follows = follow_first_page(reader, *images, out);
     tml_status status = count_layers(reader, first, &pages);
-    if (!follows || pages > 1) { /* text, which libtiff owns, is gone with the first page */
+    if (!follows || pages > 1) { /* each image has a page */
         out->encoding = VOLUME_TIFF;
         out->offset = 0;
         *images = pages;
@@ -149,7 +151,7 @@ static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint6
 
 /* ---- stacks ---------------------------------------------------------------------------------- */
 
-/* What a file says that holds samples alone: the OME document beside it, or in a TIFF file
+/* Reads the OME description of a file that holds only samples, from an XML document or a TIFF file
  * beside it. */
 static tml_status read_metadata_file(const io_file *file, tiff_text *text)
 {
@@ -199,13 +201,13 @@ static tml_status read_metadata_file(const io_file *file, tiff_text *text)
     return status;
 }
 
-/* Are the planes in several files, of which a folder may hold all? */
+/* Are the planes in several files? A folder may hold all of them. */
 static bool names_files(const tiff_text *text)
 {
     return text->name_count > 1 || (text->name_count == 1 && text->has_own_plane);
 }
 
-/* Samples without a format of their own have OME's type. */
+/* Chooses the type of samples. If the pages state no sample format, OME's type is used. */
 static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
                               const tiff_text *text, volume_header *out)
 {
@@ -228,7 +230,7 @@ static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
     return status;
 }
 
-/* Layers in the order of pages, or of the files of a folder. */
+/* Lays out layers in the order of the pages, or of the files of a folder. */
 static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
                                 const tml_load_desc *desc, tiff_text *text, volume_header *out)
 {
@@ -239,7 +241,7 @@ static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
         return status;
     bool is_huge = __builtin_mul_overflow(text->layers, text->before, &needed) ||
                    __builtin_mul_overflow(needed, text->after, &needed);
-    if (out->slices && (is_huge || needed != images)) { /* a slice says what its stack once was */
+    if (out->slices && (is_huge || needed != images)) { /* the text is that of its old stack */
         text->layers = needed = images;
         text->before = text->after = 1;
         is_huge = false;
@@ -268,7 +270,7 @@ static tml_status describe_page(tiff_reader *reader, const tml_load_desc *desc,
         return status;
     out->volume.grid.dims[0] = page->width;
     out->volume.grid.dims[1] = page->height;
-    if (!tml_type_is_float(page->type)) { /* ImageJ calibrates no floats */
+    if (!tml_type_is_float(page->type)) { /* ImageJ does not calibrate floats */
         out->volume.slope = text->slope;
         out->volume.intercept = text->intercept;
     }
@@ -306,7 +308,7 @@ static tml_status describe_stack(tiff_reader *reader, const tml_load_desc *desc,
              has ? tml_tiff_page(reader, 0, &page) : tml_tiff_fail(reader, "no page is a layer"));
     if (status != TML_OK)
         return status;
-    if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* of whose planes one has a page */
+    if (TIFFFindField(reader->tiff, METAMORPH_TAG, TIFF_ANY)) /* it has just one page */
         return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "is a MetaMorph stack (.stk), needs a page for each layer; save it as "
                             "TIFF, for example in ImageJ");

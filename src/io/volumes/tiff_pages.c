@@ -1,4 +1,4 @@
-/* The pages of TIFF files, by libtiff over an io_file. */
+/* Opens TIFF files and reads their pages' tags, with libtiff on an io_file. */
 #include <inttypes.h>
 
 #include "io/volumes/tiff_internal.h"
@@ -45,7 +45,7 @@ static toff_t size_proc(thandle_t handle)
     return reader->file->size;
 }
 
-/* Keeps the first message; nothing goes to stderr. */
+/* Keeps the first message, and prints nothing to stderr. */
 static int keep_error(TIFF *tiff, void *user, const char *module, const char *format, va_list args)
 {
     tiff_reader *reader = user;
@@ -55,9 +55,10 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* libjpeg warns where data are missing, whose samples it makes up; libtiff, where a JPEG picture
- * is smaller than its strip, of which it then leaves the rest as it was. Where libtiff does not
- * believe the sizes of strips, it takes what the rows need from wherever they begin. */
+/* Prints nothing, but notes warnings that matter. libjpeg warns if data are missing, and makes up
+ * samples. libtiff warns if a JPEG picture is smaller than its strip, and leaves the rest of the
+ * strip unwritten. libtiff also warns if it distrusts the sizes of strips, and then reads as many
+ * bytes as the rows need, from where each strip begins. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {
@@ -80,7 +81,7 @@ tml_status tml_tiff_fail(const tiff_reader *reader, const char *what)
 
 tml_status tml_tiff_open(const io_file *file, tiff_reader *out)
 {
-    /* Lists of tags and stored strips, which libtiff takes from malloc, are parts of the file. */
+    /* libtiff allocates lists of tags and stored strips with malloc. Both are parts of the file. */
     const uint64_t extra = 64 << 20;
     *out = (tiff_reader){.file = file};
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
@@ -158,8 +159,8 @@ tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *
                             "decode; convert it with \"tiffcp -c zip\"",
                             number, compression);
 #    ifdef TIFFTAG_DEFLATE_SUBCODEC
-    /* With libdeflate libtiff accepts data that are more than a strip holds, and then has not
-     * written the strip's end: samples would be old memory. zlib stops where the strip is full. */
+    /* With libdeflate, libtiff accepts data that exceed the strip, and then has not written the
+     * strip's end: samples would be uninitialised memory. zlib stops when the strip is full. */
     if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
         TIFFSetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
 #    endif

@@ -1,6 +1,6 @@
-/* Which page of which file each layer of an OME-TIFF is (docs.openmicroscopy.org: the OME-TIFF
- * specification). TiffData elements give runs of planes, counted in DimensionOrder, to runs of
- * pages. Without any, planes and pages have the same order. */
+/* Finds the file and the page of each layer of an OME-TIFF (docs.openmicroscopy.org: the OME-TIFF
+ * specification). TiffData elements assign runs of planes, counted in DimensionOrder, to runs of
+ * pages. Without TiffData, planes and pages have the same order. */
 #include <inttypes.h>
 
 #include "io/volumes/tiff_internal.h"
@@ -10,11 +10,12 @@
 enum { LAYERS_MOST = 1 << 20, UNKNOWN_FILE = -1 };
 
 typedef struct tiff_layer {
-    uint64_t page; /* its number, then its directory's offset */
-    int64_t file;  /* as tiff_run.file, or UNKNOWN_FILE */
+    uint64_t page; /* number of the page; later the offset of its directory */
+    int64_t file;  /* like tiff_run.file, or UNKNOWN_FILE */
 } tiff_layer;
 
-/* The offsets of a file's directories, those of smaller pictures and masks too: IFD counts all. */
+/* The offsets of all directories of a file, also of reduced pictures and masks: OME's IFD counts
+ * all. */
 typedef struct tiff_offsets {
     uint64_t *data;
     size_t count, room;
@@ -51,7 +52,7 @@ static void free_offsets(const io_file *file, tiff_offsets *offsets)
     tml_free(file->tml, offsets->data, offsets->room * sizeof *offsets->data);
 }
 
-/* The frame's place among planes: the plane of its layer z is first + z * step. */
+/* Where a frame's layers are among the planes: layer z is plane first + z * step. */
 typedef struct plane_steps {
     uint64_t first, step, layers;
 } plane_steps;
@@ -62,7 +63,7 @@ static plane_steps steps_of(const tiff_text *text, uint32_t frame)
                          text->before, text->layers};
 }
 
-/* Gives the layers among a run's planes their pages. */
+/* Assigns pages to the layers that are among a run's planes. */
 static tml_status place_run(const io_file *file, const tiff_run *run, plane_steps steps,
                             tiff_layer *layers)
 {
@@ -98,7 +99,7 @@ static tml_status place_layers(const io_file *file, const tiff_text *text, uint6
         status = place_run(file, &all, steps, layers);
     for (size_t i = 0; i < text->run_count && status == TML_OK; i++) {
         tiff_run run = text->runs[i];
-        if (run.count == 0) /* of another file: whether it has the page is found there */
+        if (run.count == 0) /* find_pages checks the pages of other files */
             run.count = run.file ? UINT64_MAX : run.page < pages ? pages - run.page : 0;
         status = place_run(file, &run, steps, layers);
     }
@@ -112,7 +113,7 @@ static tml_status place_layers(const io_file *file, const tiff_text *text, uint6
     return status;
 }
 
-/* Makes offsets of the pages of one file's layers, and checks those pages. */
+/* Replaces page numbers with offsets, for the layers in one file, and checks these pages. */
 static tml_status find_pages(tiff_reader *reader, uint32_t number, const tiff_offsets *offsets,
                              const tiff_page *first, uint64_t layer_count, tiff_layer *layers)
 {
@@ -178,7 +179,7 @@ static tml_status find_pages_beside(const io_file *file, const tiff_text *text, 
     return status;
 }
 
-/* The lines that the decoder reads. */
+/* Writes the lines that the decoder reads. */
 static tml_status write_lines(const io_file *file, const tiff_text *text, const tiff_layer *layers,
                               volume_header *out)
 {
@@ -198,7 +199,7 @@ static tml_status write_lines(const io_file *file, const tiff_text *text, const 
     return TML_OK;
 }
 
-/* One frame of OME's planes is all that is read. */
+/* Lays out one frame of OME's planes; nothing else is read. */
 static tml_status tiff_planes_lay_out(const io_file *file, const tiff_text *text, uint32_t frame,
                                       volume_header *out)
 {

@@ -1,4 +1,5 @@
-/* The samples of a TIFF stack: strips and tiles of its pages, in the order of layers. */
+/* Decodes the samples of a TIFF stack: the strips or tiles of its pages, in the order of the
+ * layers. */
 #include <inttypes.h>
 
 #include "io/volumes/tiff_internal.h"
@@ -20,7 +21,7 @@ bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size)
     TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_COMPRESSION, &compression);
     uint64_t ratio = compression == COMPRESSION_NONE       ? 1
                      : compression == COMPRESSION_PACKBITS ? 64
-                     : compression == COMPRESSION_LZW ? 4096 /* bytes that a code may stand for */
+                     : compression == COMPRESSION_LZW ? 4096 /* most bytes per code */
                                                       : 65536;
     return size / ratio <= reader->file->size;
 }
@@ -32,7 +33,7 @@ static tml_status bad_samples(const tiff_reader *reader)
     return tml_tiff_fail(reader, "samples cannot be decoded");
 }
 
-/* libtiff reads a strip or tile that is not compressed on beyond its end. */
+/* Checks the size of an uncompressed strip or tile; libtiff would read beyond its end. */
 static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint64_t needed)
 {
     uint16_t compression = COMPRESSION_NONE;
@@ -46,8 +47,8 @@ static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint6
                         number, stored, needed);
 }
 
-/* Zeros where a codec may leave bytes unwritten: those of LZW, PackBits and deflate check that
- * they wrote all. */
+/* Clears memory that a codec may leave partly unwritten. The codecs of LZW, PackBits and deflate
+ * check that they wrote everything. */
 static void clear(const tiff_reader *reader, void *out, uint64_t size)
 {
     uint16_t compression = COMPRESSION_NONE;
@@ -122,8 +123,8 @@ static tml_status read_samples(const tiff_reader *reader, const tiff_page *page,
                                      : read_strips(reader, page, out);
 }
 
-/* The next line of tml_tiff_planes: opens its file, unless that is open, and goes to its page.
- * *name: of the open file, "" being this one. */
+/* Reads the next line of tml_tiff_planes: opens its file, unless it is open, and goes to its page.
+ * *name: of the open file; "" is this file. */
 static tml_status next_plane(const io_file *file, io_text *lines, io_file *other, io_span *name,
                              tiff_reader *reader)
 {
@@ -191,7 +192,7 @@ tml_status tml_tiff_decode(const io_file *file, const volume_header *header, uin
     bool has = true;
     uint8_t *to = out;
     (void)offset;
-    if (header->source == VOLUME_ATTACHED && header->names.size) /* their pages were checked */
+    if (header->source == VOLUME_ATTACHED && header->names.size) /* already checked */
         return out ? decode_planes(file, header, size, out) : TML_OK;
     tml_status status = tml_tiff_open(file, &reader);
     if (status != TML_OK)

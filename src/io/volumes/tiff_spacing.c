@@ -1,5 +1,5 @@
-/* The spacing, the origin and the unit of a TIFF stack: from its text, from the tags of its
- * resolution, and what is assumed where they are silent. */
+/* Finds spacing, origin and unit of a TIFF stack: from its text, from the resolution tags, or by
+ * default. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -8,8 +8,8 @@
 
 #ifdef TML_TIFF
 
-/* Dots an inch of screens and printers, which programs write without a word of what a picture
- * shows; and one dot an inch or centimetre, for want of another. */
+/* Is a resolution in dots per inch that of a screen or printer? Programs write such a resolution
+ * without meaning the contents, and one dot per inch or centimetre for lack of another. */
 static bool is_for_print(double dots)
 {
     static const double usual[] = {1,   2.54, 72,  75,  90,  96,  100, 120, 144, 150,  180, 200,
@@ -33,7 +33,7 @@ bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_head
     const double step[2] = {1 / (double)resolution[0], 1 / (double)resolution[1]};
     const double inch = unit == RESUNIT_CENTIMETER ? 2.54 : 1;
     bool has_unit = *text->unit != '\0';
-    if (text->kind == TIFF_PLAIN && unit == RESUNIT_NONE) { /* says the pixels' shape alone */
+    if (text->kind == TIFF_PLAIN && unit == RESUNIT_NONE) { /* gives only the pixels' shape */
         if (step[0] != step[1]) {
             text->spacing[0] = text->spacing[2] = 1;
             text->spacing[1] = step[1] / step[0];
@@ -46,7 +46,7 @@ bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_head
                  resolution[0] * inch);
         return false;
     }
-    for (int axis = 0; axis < 2; axis++) /* SCIFIO's text may say it */
+    for (int axis = 0; axis < 2; axis++) /* SCIFIO's text may give it */
         text->spacing[axis] = text->spacing[axis] != 0 ? text->spacing[axis] : step[axis];
     if (!has_unit && unit != RESUNIT_NONE)
         snprintf(text->unit, sizeof text->unit, "%s", unit == RESUNIT_INCH ? "in" : "cm");
@@ -64,7 +64,7 @@ tml_status tml_tiff_spacing(const io_file *file, const tml_load_desc *desc, bool
     s[1] = said[1] != 0 ? said[1] : s[0];
     s[2] = said[2] != 0 ? said[2] : is_alone ? s[0] : micron > 0 ? micron : 1;
     tml_status status = TML_OK;
-    /* NaN: said, but no length. A pixel's own size is no length. */
+    /* NaN: given, but not a length. A spacing of 1 without a unit is a pixel, not a length. */
     int first = said[0] != 0 ? 0 : said[1] != 0 ? 1 : 2;
     bool says_some =
         said[first] != 0 && (*text->unit || text->kind == TIFF_OME || said[0] != 1 || said[1] != 1);
@@ -80,7 +80,7 @@ tml_status tml_tiff_spacing(const io_file *file, const tml_load_desc *desc, bool
     }
     if (status != TML_OK)
         return status;
-    /* Who gives another spacing has another unit in mind. */
+    /* A caller who gives another spacing means another unit. */
     if (says_some &&
         (desc->spacing[0] == 0 || said[0] == 0 || fabs(desc->spacing[0] / said[0] - 1) < 0.01))
         snprintf(out->volume.unit, sizeof out->volume.unit, "%s", text->unit);

@@ -1,7 +1,7 @@
-/* What the description of a TIFF file's first page says. ImageJ (imagej.net; ij.io.TiffDecoder
- * and ij.measure.Calibration) and SCIFIO (scif.io), which Fiji also writes by, have a line for
- * each value, OME (ome-model.readthedocs.io: the OME-XML schema of 2016-06, and the OME-TIFF
- * specification) an XML document, which Expat reads. */
+/* Parses the description of a TIFF file's first page. ImageJ (imagej.net; ij.io.TiffDecoder and
+ * ij.measure.Calibration) and SCIFIO (scif.io), with which Fiji also writes, have a line per value.
+ * OME (ome-model.readthedocs.io: the OME-XML schema of 2016-06, and the OME-TIFF specification) has
+ * an XML document, which Expat parses. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,18 +21,18 @@ void tml_tiff_text_free(const io_file *file, tiff_text *text)
 
 /* ---- ImageJ ---------------------------------------------------------------------------------- */
 
-/* Calibration functions, of which straight lines and polynomials may be linear. */
+/* Calibration functions. Lines and polynomials may be linear. */
 enum { IMAGEJ_LINE = 0, IMAGEJ_POLY4 = 3, IMAGEJ_NONE = 20, IMAGEJ_COEFFICIENTS = 5 };
 
 typedef struct imagej_values {
     bool has_function;
     uint64_t function;
     double coefficients[IMAGEJ_COEFFICIENTS];
-    char units[3][16];                /* unit, yunit, zunit; the latter empty: as unit */
+    char units[3][16];                /* unit, yunit, zunit; empty yunit, zunit: as unit */
     io_span axes, scales, axis_units; /* SCIFIO's lists */
 } imagej_values;
 
-/* Item i of a list with commas; empty: none. */
+/* Returns item i of a list with commas, or an empty span. */
 static io_span item_of(io_span list, int i)
 {
     io_span item = {list.text, 0};
@@ -81,7 +81,7 @@ static void read_imagej_line(io_span key, io_span value, imagej_values *values, 
         (void)tml_io_parse_f64(value, &values->coefficients[key.text[1] - '0']);
 }
 
-/* Values are a function of samples: slope and intercept, where it is linear. */
+/* Reads slope and intercept from the function that maps samples to values, if it is linear. */
 static tml_status read_calibration(const io_file *file, const imagej_values *values, tiff_text *out)
 {
     const double *c = values->coefficients;
@@ -101,7 +101,7 @@ static tml_status read_calibration(const io_file *file, const imagej_values *val
     return TML_OK;
 }
 
-/* Spacing and units by axes: axes=X,Y,Z, scales=0.5,0.5,3, units=um,um,um. */
+/* Reads spacing and units by axis: axes=X,Y,Z, scales=0.5,0.5,3, units=um,um,um. */
 static void read_scales(imagej_values *values, tiff_text *out)
 {
     enum { AXES_MOST = 16 };
@@ -132,7 +132,7 @@ static tml_status read_imagej(const io_file *file, const char *text, tiff_text *
                          tml_io_trim((io_span){equals + 1, line.size - size - 1}), &values, out);
     }
     read_scales(&values, out);
-    out->spacing[2] = fabs(out->spacing[2]); /* ImageJ writes -2 for a stack from above */
+    out->spacing[2] = fabs(out->spacing[2]); /* negative for a stack from above */
     if (strncmp(values.units[0], "pixel", 5) != 0)
         snprintf(out->unit, sizeof out->unit, "%s", values.units[0]);
     for (int axis = 1; axis < 3; axis++) {
@@ -153,7 +153,7 @@ static tml_status read_imagej(const io_file *file, const char *text, tiff_text *
 
 /* ---- OME ------------------------------------------------------------------------------------- */
 
-/* Text that begins so is OME's, or may be: then its outermost element decides. */
+/* May the text be OME's? If it may, its outermost element decides. */
 static bool may_be_ome(const char *text)
 {
     return *text == '<' && strstr(text, "OME") != NULL;
@@ -168,15 +168,15 @@ typedef struct ome_reader {
     const io_file *file;
     XML_Parser parser;
     tiff_text *out;
-    tml_status status; /* of the first fault */
+    tml_status status; /* of the first error */
     int depth;
     bool is_ome;
-    uint32_t wanted;    /* the image that is read */
-    uint32_t first_own; /* the first with a plane in this file; UINT32_MAX: none */
-    bool is_in_pixels;  /* of the wanted one */
-    bool is_in_data;    /* TiffData, of any image */
-    bool is_in_uuid;    /* in TiffData */
-    uint64_t stride[3]; /* planes from one z, c and t to the next */
+    uint32_t wanted;    /* number of the image that is read */
+    uint32_t first_own; /* first image with a plane in this file; UINT32_MAX: none */
+    bool is_in_pixels;  /* in the Pixels of the wanted image */
+    bool is_in_data;    /* in a TiffData of any image */
+    bool is_in_uuid;    /* in a UUID in a TiffData */
+    uint64_t stride[3]; /* planes from one z, c or t to the next */
     char unit[3][16];
     char root[UUID_SIZE]; /* the UUID of this file */
     char uuid[UUID_SIZE];
@@ -190,7 +190,7 @@ static void stop(ome_reader *reader, tml_status status)
     XML_StopParser(reader->parser, XML_FALSE);
 }
 
-/* The name without a namespace's prefix. */
+/* Returns the name without a namespace's prefix. */
 static const char *local_name(const XML_Char *name)
 {
     const char *colon = strrchr(name, ':');
@@ -205,7 +205,8 @@ static io_span attribute(const XML_Char **attributes, const char *name)
     return (io_span){NULL, 0};
 }
 
-/* A count, least at least; other when the element does not say it. */
+/* Returns the count in an attribute, which must be at least least, or other if there is no such
+ * attribute. */
 static uint64_t count_of(ome_reader *reader, const XML_Char **attributes, const char *name,
                          uint64_t least, uint64_t other)
 {
@@ -233,7 +234,8 @@ static tml_type type_of(io_span name)
     return TML_TYPE_NONE;
 }
 
-/* DimensionOrder, "XYCZT" say, fastest first: sets strides, and the frames about the layers. */
+/* Reads DimensionOrder, such as "XYCZT", fastest axis first. Sets the strides, the layers, and the
+ * frames before and after them. */
 static void read_order(ome_reader *reader, io_span order, const uint64_t sizes[3])
 {
     static const char letters[] = "ZCT";
@@ -266,7 +268,7 @@ static void read_order(ome_reader *reader, io_span order, const uint64_t sizes[3
     out->layers = sizes[0];
 }
 
-/* Lengths have the unit of x, or of the first axis that has a length. */
+/* Reads the lengths, in the unit of x or of the first axis that has a length. */
 static void read_lengths(ome_reader *reader, const XML_Char **attributes)
 {
     static const char *const lengths[] = {"PhysicalSizeX", "PhysicalSizeY", "PhysicalSizeZ"};
@@ -282,7 +284,7 @@ static void read_lengths(ome_reader *reader, const XML_Char **attributes)
         if (!value.text)
             continue;
         if (!tml_io_parse_f64(value, &length) || !(length > 0))
-            length = NAN; /* refused, unless the caller gives a spacing */
+            length = NAN; /* an error unless the caller gives a spacing */
         tml_io_unit(unit.text ? unit : (io_span){"\u00b5m", 3}, name, sizeof name);
         if (!has_unit)
             snprintf(out->unit, sizeof out->unit, "%s", name);
@@ -339,7 +341,7 @@ static void start_data(ome_reader *reader, const XML_Char **attributes)
                              .count = count};
 }
 
-/* Makes room for one more element. */
+/* Makes room for another element. */
 static bool grow(const io_file *file, void *array, size_t count, size_t *room, size_t size)
 {
     void **data = array;
@@ -357,7 +359,7 @@ static bool grow(const io_file *file, void *array, size_t count, size_t *room, s
     return true;
 }
 
-/* The number of the file that the element UUID names; 0: this one. */
+/* Returns the number of the file that the element UUID names; 0: this file. */
 static uint32_t find_file(ome_reader *reader)
 {
     tiff_text *out = reader->out;
@@ -456,7 +458,7 @@ static void end_element(void *user, const XML_Char *element)
         reader->is_in_pixels = false;
 }
 
-/* The only way in which a few bytes become many. */
+/* Refuses a DOCTYPE: its entities are the only way for a few bytes to become many. */
 static void refuse_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                            const XML_Char *public_id, int has_subset)
 {
@@ -466,8 +468,7 @@ static void refuse_doctype(void *user, const XML_Char *name, const XML_Char *sys
                               "its OME description has a DOCTYPE, which none needs; remove it"));
 }
 
-/* Reads the image number wanted. is_latin: bytes are characters of Latin-1, whatever the text
- * says. */
+/* Reads image number wanted. is_latin: the bytes are Latin-1, whatever the text says. */
 static tml_status parse_ome(ome_reader *reader, const char *text, uint32_t wanted, bool is_latin,
                             bool *is_bad_byte)
 {
@@ -508,7 +509,7 @@ static tml_status read_ome(const io_file *file, const char *text, tiff_text *out
         is_latin = true;
         status = parse_ome(&reader, text, 0, true, &is_bad_byte);
     }
-    /* Of several images that whose planes are in this file. */
+    /* If there are several images, the one with planes in this file is read. */
     if (status == TML_OK && reader.first_own != UINT32_MAX && reader.first_own > 0)
         status = parse_ome(&reader, text, reader.first_own, is_latin, &is_bad_byte);
     if (status != TML_OK)
