@@ -1,4 +1,4 @@
-/* Histogram of a volume's samples, and Otsu's threshold in it. */
+/* Computes the histogram of a volume's samples, and Otsu's threshold from it. */
 #include <math.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"
 
-/* Parts are fixed, not one for each thread, so that the mean's rounding is always the same. */
+/* PARTS is fixed, so that the rounding of the mean does not depend on the number of threads. */
 enum { PARTS = 16, FINE_BINS = 4096 };
 
 typedef struct part_range {
@@ -124,7 +124,7 @@ static void merge_ranges(const histogram_job *job, tml_value_histogram *h)
     h->mean = sum / (double)(job->count - h->nans - h->infinities);
 }
 
-/* Otsu: the greatest variance between two classes. */
+/* Returns Otsu's threshold: the greatest variance between two classes. */
 static double divide_best(const tml_value_histogram *h)
 {
     double total = 0, moment = 0, below = 0, below_moment = 0, best = 0;
@@ -145,7 +145,7 @@ static double divide_best(const tml_value_histogram *h)
             best = variance;
             best_first = i;
         }
-        if (variance == best) /* empty bins keep it: the threshold goes to their middle */
+        if (variance == best) /* empty bins do not change it: their middle is the threshold */
             best_last = i;
     }
     if (best == 0)
@@ -173,7 +173,7 @@ tml_status tml_value_histogram_make(tml_context *tml, const void *data, tml_type
     out->first = out->lower;
     out->bin_count = !(range > 0) ? 1 : is_small ? (uint32_t)range + 1 : FINE_BINS;
     out->step = out->bin_count == 1 ? 0 : is_small ? 1 : range / (FINE_BINS - 1);
-    if (!isfinite(out->step)) { /* upper - lower overflows: one bin for all */
+    if (!isfinite(out->step)) { /* upper - lower overflows: a single bin */
         out->bin_count = 1;
         out->step = 0;
     }

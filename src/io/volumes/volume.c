@@ -1,4 +1,4 @@
-/* Volumes: finds a file's format, loads by it, saves. */
+/* Loads and saves volumes: finds a file's format, and calls its reader or writer. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "io/volumes/dicom.h"
 #include "io/volumes/volume_internal.h"
 
-/* Formats that contents alone identify come before those that also need the name. */
+/* Formats that contents alone identify come before a format that also needs the name. */
 static const volume_format *const formats[] = {
     &tml_volume_nrrd,     &tml_volume_npy,   &tml_volume_nifti, &tml_volume_mrc, &tml_volume_vtk,
     &tml_volume_vti,      &tml_volume_dicom, &tml_volume_tiff, /* a DICOM file may begin as TIFF */
@@ -26,8 +26,8 @@ static const volume_format *find_format(io_span head, const char *path)
     return NULL;
 }
 
-/* Kinds of files that have volumes and are not read, with the way out. */
-/* wrapped: head is what the file holds in gzip. */
+/* Recognises files with volumes whose format is not read. Returns what to do instead, or NULL.
+ * wrapped: head is the unpacked contents of a gzip file. */
 static const char *other_kind(io_span head, bool wrapped)
 {
     const uint32_t analyze_size = 348;
@@ -47,8 +47,8 @@ static const char *other_kind(io_span head, bool wrapped)
     return NULL;
 }
 
-/* The header in a file's first bytes, or what desc or the file's name says of samples that have
- * none. */
+/* Parses the header in a file's first bytes. For samples without a header, desc or the file's name
+ * describes them. */
 static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
                                const tml_load_desc *desc, volume_header *header)
 {
@@ -61,7 +61,7 @@ static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
                             "says its own; leave them 0",
                             format->name);
     snprintf(header->volume.format, sizeof header->volume.format, "%s",
-             format ? format->name : "raw"); /* until it says which of its kinds it is */
+             format ? format->name : "raw"); /* the format may replace it by a variant's name */
     if (format)
         return format->parse(file, head, desc, header);
     if (desc->dims[0] || desc->type || tml_volume_raw_from_name(file->path, &named))
@@ -81,8 +81,8 @@ static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
                               "desc.dims and desc.type");
 }
 
-/* Reads a file's header. *block then owns the memory that header points into. *wrapped: the whole
- * file is gzip. On failure there is nothing to free. */
+/* Reads a file's header. *block owns the memory to which *header points. *wrapped: the whole file
+ * is gzip. On failure there is nothing to free. */
 static tml_status volume_describe(const io_file *file, const io_folder *slices,
                                   const tml_load_desc *desc, bool *wrapped, io_block *block,
                                   volume_header *header)
@@ -96,7 +96,7 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
     uint8_t magic[3] = {0};
     size_t magic_size = file->size < sizeof magic ? (size_t)file->size : sizeof magic;
     tml_status status = tml_io_read(file, 0, magic, magic_size);
-    if (status == TML_OK && file->memory) /* files are checked where they are opened */
+    if (status == TML_OK && file->memory) /* files are checked when they are opened */
         status = tml_io_check_stand_in(file);
     if (status != TML_OK)
         return status;
@@ -115,7 +115,7 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
         *block = header->list;
     }
     if (header->encoding == VOLUME_TEXT || header->encoding == VOLUME_TIFF ||
-        header->encoding == VOLUME_DICOM) /* become samples here */
+        header->encoding == VOLUME_DICOM) /* decoders return samples in the machine's order */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
     header->volume.compressed = *wrapped || header->encoding != VOLUME_RAW;
     if (status != TML_OK)
@@ -149,7 +149,8 @@ static bool is_named_like_slice(const char *name)
     return is;
 }
 
-/* Keeps of a folder's files those that are TIFF, unless a DICOM file is among them. */
+/* Counts the TIFF and DICOM files of a folder, and moves the names of the TIFF files to the front.
+ * Both kinds in one folder are an error. */
 static tml_status sort_out(tml_context *tml, const char *call, const char *path, io_folder *files,
                            size_t *tiffs, size_t *dicoms)
 {
@@ -168,7 +169,7 @@ static tml_status sort_out(tml_context *tml, const char *call, const char *path,
         bool is_dicom = status == TML_OK && tml_dicom_is(span);
         bool is_tiff = status == TML_OK && !is_dicom && tml_volume_tiff.detect(span, file.path);
         if (status == TML_OK && tml_io_is_pointer(span) && is_named_like_slice(files->names[i]))
-            status = tml_io_check_stand_in(&file); /* a slice would be missing */
+            status = tml_io_check_stand_in(&file); /* otherwise a slice would be missing */
         tml_io_close(&file);
         if ((is_dicom && !(*dicoms)++) || (is_tiff && !*tiffs))
             first[is_dicom] = files->names[i];
@@ -187,8 +188,8 @@ static tml_status sort_out(tml_context *tml, const char *call, const char *path,
     return status;
 }
 
-/* Opens a file of a folder's one DICOM series, or the first of its TIFF slices, which *slices then
- * has. */
+/* Opens a file of the folder's only DICOM series, or the first of its TIFF slices. *slices: the
+ * names of the TIFF slices. */
 static tml_status open_folder(tml_context *tml, const char *call, const char *path,
                               io_folder *slices, io_file *out)
 {
@@ -211,8 +212,8 @@ static tml_status open_folder(tml_context *tml, const char *call, const char *pa
     return status;
 }
 
-/* Opens a volume's file: of a pair of files always the header, whichever was named; of a folder as
- * open_folder. */
+/* Opens a volume's file. If path names either file of a pair, opens the header. If path is a
+ * folder, see open_folder. */
 static tml_status open_volume(tml_context *tml, const char *call, const char *path,
                               io_folder *slices, io_file *out)
 {
@@ -233,7 +234,7 @@ static tml_status open_volume(tml_context *tml, const char *call, const char *pa
     return status;
 }
 
-/* Of a gzip file, the format is that of what it holds. */
+/* A gzip file has the format of its contents. */
 const char *tml_volume_format_of(tml_context *tml, const char *path)
 {
     io_file file;
@@ -330,7 +331,7 @@ void tml_volume_free(tml_context *tml, tml_volume *volume)
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* Samples in little-endian order, which the machine's may not be. */
+/* Writes the samples in little-endian order on a big-endian machine. */
 static void write_little_endian(io_writer *writer, const tml_volume *volume)
 {
     const size_t size = tml_type_size(volume->type);
@@ -338,12 +339,12 @@ static void write_little_endian(io_writer *writer, const tml_volume *volume)
     for (size_t at = 0, count; at < volume->size; at += count) {
         count = volume->size - at < sizeof block ? volume->size - at : sizeof block;
         memcpy(block, (const uint8_t *)volume->data + at, count);
-        tml_io_to_host(block, size, count / size, false); /* the way there is the way back */
+        tml_io_to_host(block, size, count / size, false); /* a swap either way */
         tml_io_write(writer, block, count);
     }
 }
 
-/* Tells what a volume means beyond its samples and the format cannot hold. */
+/* Warns of properties of a volume that the format cannot store. */
 static void tell_loss(tml_context *tml, const char *path, const tml_volume *volume, bool has_all,
                       bool has_place)
 {
@@ -402,7 +403,7 @@ tml_status tml_volume_save(tml_context *tml, const char *path, const tml_volume 
 
     tell_loss(tml, path, volume, is_nrrd, is_mha);
     io_writer writer;
-    const uint64_t header_most = 1024; /* of NRRD and NPY headers; for the message on a full disk */
+    const uint64_t header_most = 1024; /* of NRRD and NPY; for a message if the disk is full */
     tml_status status = tml_io_create(tml, call, path, size + header_most, &writer);
     if (status != TML_OK)
         return status;

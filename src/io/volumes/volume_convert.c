@@ -1,5 +1,4 @@
-/* Converts a volume's stored samples to the physical values that they stand for, or to labels
- * (volume_labels.c). */
+/* Converts a volume's stored samples to physical values, or to labels (volume_labels.c). */
 #include "io/volumes/volume_internal.h"
 #include "kernels/kernel.h"
 #include "kernels/kernel_end.h"

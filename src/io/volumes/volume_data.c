@@ -1,6 +1,6 @@
-/* Reads a volume's samples, whatever format described them: from one file or from many slices, raw,
- * inflated or written as text; selects one frame or component; converts byte order and axis order
- * to the volume's. */
+/* Reads a volume's samples, as its header of any format describes them: from one file or many
+ * slices, raw, compressed or as text. Selects one frame or component, and converts byte order and
+ * axis order to those of the volume. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -16,19 +16,20 @@ typedef struct samples_reader {
     bool wrapped;
     uint64_t file_size; /* bytes of samples in each data file */
     uint64_t left;      /* bytes of samples left in the open file */
-    uint64_t next;      /* number of the next file */
-    io_text names;      /* of a list */
+    uint64_t next;      /* number of the next data file */
+    io_text names;      /* the rest of a list of names */
     io_file file;
     io_stream stream;
-    uint64_t stored;  /* offset of what a decoder decodes */
-    io_block decoded; /* all samples of the open file, where they were not wanted in one piece */
+    uint64_t stored;  /* offset at which the decoder begins */
+    io_block decoded; /* all samples of the open file, unless they were read at once */
     bool is_open;
     io_progress progress;
 } samples_reader;
 
 /* ---- data files ------------------------------------------------------------------------------ */
 
-/* Finds '%', optional 0, optional width, then d, i or u. *width: 0 if there is none. */
+/* Finds a conversion: '%', optional 0, optional width, then d, i or u. *width: 0 if there is
+ * none. */
 static bool find_conversion(io_span name, size_t *start, size_t *end, int *width, bool *zeros)
 {
     for (size_t i = 0; i < name.size; i++) {
@@ -68,7 +69,8 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
         out->file_count = (uint64_t)(span / step) + 1;
 }
 
-/* The name of the next data file; false at the end of a list or when the name is too long. */
+/* Finds the name of the next data file. Returns false at the end of a list, or if the name is too
+ * long. */
 static bool next_name(samples_reader *reader, char name[VOLUME_NAME_SIZE])
 {
     const volume_header *header = reader->header;
@@ -98,7 +100,7 @@ static bool next_name(samples_reader *reader, char name[VOLUME_NAME_SIZE])
     return true;
 }
 
-/* Moves *offset past that many lines. */
+/* Advances *offset by that many lines. */
 static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offset)
 {
     char chunk[4096];
@@ -121,7 +123,8 @@ static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offs
     return TML_OK;
 }
 
-/* Parses one number of a text file as a sample of a type; false if it is none or does not fit. */
+/* Parses a number of a text file as a sample of a type. Returns false if it is not a number or does
+ * not fit. */
 static bool parse_sample(io_span word, tml_type type, void *out)
 {
     double real;
@@ -150,7 +153,7 @@ static bool parse_sample(io_span word, tml_type type, void *out)
     return true;
 }
 
-/* A byte that stands there as its share of 255. */
+/* Parses a byte that is written as a fraction of 255. */
 static bool parse_fraction(io_span word, void *out)
 {
     double share;
@@ -197,7 +200,7 @@ static tml_status decode_hex(const io_file *file, const volume_header *header, u
                              uint64_t size, void *out)
 {
     uint8_t chunk[4096], *to = out;
-    uint64_t digits = 0; /* read so far; each pair is a byte */
+    uint64_t digits = 0; /* read so far; two digits are a byte */
     (void)header;
     if (size > (file->size - offset) / 2)
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
@@ -254,7 +257,7 @@ static void close_file(samples_reader *reader)
     reader->is_open = false;
 }
 
-/* Checks that the open data file can hold its share of samples, and opens the stream at the first
+/* Checks that the open data file can hold its share of the samples, and opens a stream at the first
  * of them. */
 static tml_status open_stream(samples_reader *reader, bool only_check)
 {
@@ -273,7 +276,7 @@ static tml_status open_stream(samples_reader *reader, bool only_check)
         reader->stored = offset;
         return decoders[header->encoding](file, header, offset, size, NULL);
     }
-    /* Within a gzip file the header comes out of the stream before the samples. */
+    /* In a gzip file, the stream delivers the header before the samples. */
     uint64_t before = header->byte_skip + (reader->wrapped ? offset : 0);
     uint64_t total;
     if (__builtin_add_overflow(size, before, &total) || before < header->byte_skip)
@@ -311,7 +314,7 @@ static tml_status open_next(samples_reader *reader, bool only_check)
     return open_stream(reader, only_check);
 }
 
-/* Ends a data file. Bytes after its samples are ignored, unless only they can reveal wrong dims
+/* Ends a data file. Bytes behind its samples are ignored, unless only they can reveal wrong dims
  * (is_exact). */
 static tml_status finish_file(samples_reader *reader)
 {
@@ -335,7 +338,7 @@ static void rewind_files(samples_reader *reader)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* The next bytes of the open file, not more than it holds. */
+/* Reads the next bytes of the open file; at most as many as it has. */
 static tml_status read_piece(samples_reader *reader, uint8_t *out, uint64_t size)
 {
     volume_decoder decoder = decoders[reader->header->encoding];
@@ -359,7 +362,7 @@ static tml_status read_piece(samples_reader *reader, uint8_t *out, uint64_t size
     return status;
 }
 
-/* The next size bytes of samples; out NULL: skips them. */
+/* Reads the next size bytes of samples. out NULL: skips them. */
 static tml_status volume_data_read_bytes(samples_reader *reader, uint8_t *out, uint64_t size)
 {
     tml_status status = TML_OK;
@@ -380,8 +383,7 @@ static tml_status volume_data_read_bytes(samples_reader *reader, uint8_t *out, u
     return status;
 }
 
-/* Reads runs [first, first + count) in order. Small gaps between runs are read, too, rather than
- * skipped. */
+/* Reads runs [first, first + count) in order. Small gaps between runs are read, not skipped. */
 static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t count, uint8_t *out)
 {
     const volume_header *header = reader->header;
@@ -391,7 +393,7 @@ static tml_status read_runs(samples_reader *reader, uint64_t first, uint64_t cou
     bool is_close = header->runs > 1 && gap + run <= GATHER_SIZE;
     uint64_t batch = is_close ? GATHER_SIZE / (gap + run) : 1;
     tml_status status = TML_OK;
-    if (first == 0 && count) { /* skip_to_samples has skipped what comes before */
+    if (first == 0 && count) { /* skip_to_samples has skipped the samples before it */
         status = volume_data_read_bytes(reader, out, run);
         out += run;
         first++;
@@ -484,8 +486,8 @@ static bool is_permuted(const volume_header *header)
     return header->axis[0] != 0 || header->axis[1] != 1;
 }
 
-/* Makes a reader at the start of the first data file, after a check that all data files exist and
- * can hold their share. */
+/* Initialises a reader at the start of the first data file. Checks that all data files exist and
+ * can hold their share of the samples. */
 static tml_status reader_open(const io_file *file, bool wrapped, const volume_header *header,
                               samples_reader *out)
 {
@@ -559,7 +561,7 @@ tml_status tml_volume_read(const io_file *file, bool wrapped, const tml_load_des
 
 struct tml_volume_stream {
     io_file file;
-    io_block head; /* names of data files lie in it */
+    io_block head; /* contains the names of data files */
     volume_header header;
     samples_reader reader;
     uint64_t next;      /* layer */
@@ -575,7 +577,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     const uint64_t *dims = header->volume.grid.dims;
     uint64_t layer_samples = dims[0] * dims[1];
     bool is_series = (header->encoding == VOLUME_DICOM || header->encoding == VOLUME_TIFF) &&
-                     header->file_count > 1; /* file by file */
+                     header->file_count > 1; /* each file can be decoded alone */
     if ((decoders[header->encoding] && !is_series) || header->axis[2] != 2)
         return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "%s, so that it cannot be read layer by layer; load it whole, or "
@@ -587,7 +589,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     if (!stream)
         return TML_ERROR_OUT_OF_MEMORY;
     *stream = (tml_volume_stream){.file = *file, .head = *head, .header = *header};
-    if (header->names.text == header->made_name) /* the copy has its own made_name */
+    if (header->names.text == header->made_name) /* made_name is copied, too */
         stream->header.names.text = stream->header.made_name;
     stream->layer = layer_samples * tml_type_size(header->volume.type);
     tml_status status = reader_open(&stream->file, wrapped, &stream->header, &stream->reader);
@@ -598,7 +600,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     if (status == TML_OK)
         *out = stream;
     else
-        tml_free(file->tml, stream, sizeof *stream); /* file and head stay the caller's */
+        tml_free(file->tml, stream, sizeof *stream); /* the caller keeps file and head */
     return status;
 }
 
@@ -710,7 +712,7 @@ tml_status tml_volume_stream_prefetch(tml_volume_stream *stream, uint64_t first,
                             "layers [%" PRIu64 ", +%" PRIu64 ") of %" PRIu64 " cannot be brought%s",
                             first, count, layers, stream->mapped ? "" : "; nothing is mapped");
     uint64_t page = tml_io_page_size();
-    uint64_t before = stream->mapped_size - layers * stream->layer; /* in the first page */
+    uint64_t before = stream->mapped_size - layers * stream->layer; /* within the first page */
     uint64_t from = (before + first * stream->layer) / page * page;
     uint64_t size = before + (first + count) * stream->layer - from;
     uint8_t *memory = (uint8_t *)stream->mapped + from;
@@ -728,7 +730,7 @@ void tml_volume_stream_release(tml_volume_stream *stream, uint64_t layer)
     uint64_t size = layer * stream->layer, page = tml_io_page_size();
     if (!stream->mapped || layer > layers)
         return;
-    if (size >= page) /* the map begins at most a page before the samples */
+    if (size >= page) /* the mapping begins less than a page before the samples */
         tml_io_map_release(stream->mapped, (size_t)(size / page * page));
 }
 

@@ -1,5 +1,4 @@
-/* What the formats of volumes interpret their headers with: sizes, axes, arrays by name,
- * numbers. */
+/* What the volume formats share to interpret headers: sizes, axes, arrays by name, numbers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -50,8 +49,9 @@ static double column_length(const double columns[9], int axis)
     return hypot(hypot(columns[axis], columns[3 + axis]), columns[6 + axis]);
 }
 
-/* Gives axes that have no direction one, where the caller gives their spacing, which is what the
- * message below asks for: the normal of the two others, or x, y and z if more than one has none. */
+/* Finds directions for axes that have none, if the caller gives their spacing, as the error message
+ * below asks for. One axis becomes the normal of the other two; if more have no direction, all
+ * become x, y and z. */
 static tml_status mend_columns(const io_file *file, const tml_load_desc *desc, double columns[9])
 {
     int lost = -1, count = 0;
@@ -109,14 +109,14 @@ tml_status tml_volume_axes(const io_file *file, const double columns[9], const d
     }
     double determinant = d[0] * (d[4] * d[8] - d[5] * d[7]) - d[1] * (d[3] * d[8] - d[5] * d[6]) +
                          d[2] * (d[3] * d[7] - d[4] * d[6]);
-    const double flat = 1e-6; /* well below any shear in use, well above what rounding leaves */
+    const double flat = 1e-6; /* far below any shear in use, far above rounding errors */
     if (!(fabs(determinant) > flat))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its three axis directions lie in one plane; mend the header");
     return TML_OK;
 }
 
-/* Lists names for a person. */
+/* Lists the names of arrays for a message. */
 static void name_arrays(const volume_arrays *arrays, char *out, size_t size)
 {
     size_t length = 0;
@@ -135,7 +135,7 @@ static int compare_arrays(const void *a, const void *b)
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* The grid of a grid's cells: samples at their centres. */
+/* Converts a grid of points to the grid of its cells, whose samples are at the cells' centres. */
 static void move_to_cells(tml_grid *grid)
 {
     double half[3];
@@ -157,7 +157,7 @@ tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays, const t
     bool has_active = false;
     for (uint32_t i = 0; i < arrays->count; i++)
         has_active |= arrays->array[i].is_active;
-    for (uint32_t i = 0; i < arrays->count && !has_active; i++) /* on cells they come last anyway */
+    for (uint32_t i = 0; i < arrays->count && !has_active; i++) /* arrays on cells stay last */
         arrays->array[i].is_active = arrays->array[i].components == 1;
     qsort(arrays->array, arrays->count, sizeof *arrays->array, compare_arrays);
     name_arrays(arrays, names, sizeof names);

@@ -1,6 +1,6 @@
-/* The index of a volume's bricks as a file (.tmx), little-endian:
- *   "TMLINDX1", dims (u64 x 3), sample type (u32), a brick's samples along x, y, z and a 0
- *   (u8 x 4), number of bricks (u64);
+/* Saves and loads the index of a volume's bricks. The file (.tmx) is little-endian:
+ *   "TMLINDX1", dims (u64 x 3), sample type (u32), a brick's samples along x, y and z and a 0 (u8 x
+ *   4), number of bricks (u64);
  *   smallest and largest sample of each brick (f32 x 2), x fastest;
  *   CRC-32 of all bytes before it (u32). */
 #include <inttypes.h>
@@ -123,7 +123,7 @@ tml_status tml_volume_index_load(tml_context *tml, const char *path, tml_volume_
 
 /* ---- against a volume ------------------------------------------------------------------------ */
 
-/* Is x, rounded to a float, outside of the range? NaN is inside only of a range without bounds. */
+/* Is x, rounded to a float, outside the range? NaN is inside only if the range is unbounded. */
 static bool is_outside(float x, const float *range)
 {
     return !(x >= range[0] && x <= range[1]) && !(range[0] == -INFINITY && range[1] == INFINITY);

@@ -1,4 +1,4 @@
-/* Labels of a volume: its physical values as integers, and which of them there are. */
+/* Labels of a volume: converts its physical values to integers, and finds which labels occur. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,10 +12,10 @@
 
 #define CALL "tml_volume_convert"
 
-/* Parts are fixed, so that the first sample at fault is the same for any number of threads. */
+/* PARTS is fixed, so that the first faulty sample does not depend on the number of threads. */
 enum { PARTS = 64 };
 
-/* A whole number from -2^63 to 2^64 - 1: below 0 the bits of an int64_t. */
+/* A whole number from -2^63 to 2^64 - 1; below 0, bits is an int64_t. */
 typedef struct whole {
     uint64_t bits;
     bool is_negative;
@@ -26,9 +26,9 @@ typedef enum fault { NO_FAULT, NOT_WHOLE, TOO_LARGE, NOT_EXACT } fault;
 typedef struct labels_part {
     int64_t least;
     uint64_t most;
-    uint64_t wrong; /* the first sample at fault */
+    uint64_t wrong; /* number of the first faulty sample */
     fault fault;
-    bool is_coarse; /* a label is beyond the numbers that the float type has all of */
+    bool is_coarse; /* a label is so large that the float type lacks whole numbers there */
 } labels_part;
 
 typedef struct labels_job {
@@ -47,7 +47,7 @@ static uint64_t part_first(const labels_job *job, uint32_t part)
     return each * part + (part < rest ? part : rest);
 }
 
-/* An integer sample. */
+/* Returns an integer sample. */
 static whole integer_at(const tml_volume *v, uint64_t i)
 {
     int64_t x;
@@ -88,15 +88,15 @@ static double value_of(whole x)
     return x.is_negative ? (double)(int64_t)x.bits : (double)x.bits;
 }
 
-/* The physical value of sample i. */
+/* Returns the physical value of sample i. */
 static double physical_at(const labels_job *job, uint64_t i)
 {
     const tml_volume *v = job->volume;
     return v->slope * (job->is_float ? float_at(v, i) : value_of(integer_at(v, i))) + v->intercept;
 }
 
-/* The label of sample i. A slope that a file has in 32 bits, such as 0.1, is not quite what was
- * meant: a value as near to a whole number as the slope's rounding is that number. */
+/* Computes the label of sample i. A slope that a file stores in 32 bits, such as 0.1, is not exact.
+ * A value that differs from a whole number by no more than the slope's rounding is that number. */
 static fault label_at(const labels_job *job, uint64_t i, whole *out)
 {
     const tml_volume *v = job->volume;
@@ -118,7 +118,7 @@ static fault label_at(const labels_job *job, uint64_t i, whole *out)
         if (fabs(value) > 0x1p53)
             return NOT_EXACT;
     }
-    if (value != floor(value) || isinf(value)) /* NaN is not equal to anything */
+    if (value != floor(value) || isinf(value)) /* NaN is unequal to everything */
         return isinf(value) ? TOO_LARGE : NOT_WHOLE;
     if (value < -0x1p63 || value >= 0x1p64)
         return TOO_LARGE;
@@ -263,7 +263,7 @@ tml_status tml_volume_make_labels(tml_context *tml, const tml_volume *volume, tm
 
 /* ---- which labels there are ------------------------------------------------------------------ */
 
-/* A set of labels: open addresses; 0 is not in it. */
+/* A hash set of labels with open addressing. 0 marks an empty slot and cannot be in the set. */
 enum { SET_LOG2 = 17, SET_SIZE = 1 << SET_LOG2, SET_MOST = SET_SIZE / 2 };
 
 static uint64_t label_bits_at(const unsigned char *row, uint64_t x, size_t size)
@@ -288,7 +288,7 @@ static uint64_t label_bits_at(const unsigned char *row, uint64_t x, size_t size)
     }
 }
 
-/* The sample after a run of equal ones, which are compared eight bytes at a time. */
+/* Returns the end of the run of equal samples at x. Samples are compared eight bytes at a time. */
 static uint64_t label_run_end(const unsigned char *row, uint64_t x, uint64_t end, size_t size)
 {
     static const uint64_t repeat[9] = {[1] = UINT64_C(0x0101010101010101),
@@ -342,7 +342,7 @@ static void meet_label(label_search *s, uint64_t label)
     s->other_count++;
 }
 
-/* Is there nothing more to find? */
+/* Is there nothing left to find? */
 static bool has_met_all(const label_search *s)
 {
     bool has_all = s->has_more;

@@ -1,4 +1,5 @@
-/* VTK XML ImageData (.vti). Each component of an array on points or cells is a frame. */
+/* Reads volumes from VTK XML ImageData (.vti). Each component of an array on points or cells is a
+ * frame. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"
@@ -31,7 +32,7 @@ static tml_status vti_parse_grid(const io_file *file, const vtk_xml *xml, const 
     }
     memcpy(grid->origin, xml->origin, sizeof xml->origin);
     tml_status status = tml_volume_axes(file, xml->direction, xml->spacing, desc, out);
-    for (int row = 0; row < 3; row++) /* the origin is that of index 0, wherever the piece begins */
+    for (int row = 0; row < 3; row++) /* origin is at index 0, even if the piece begins elsewhere */
         for (int axis = 0; axis < 3; axis++)
             grid->origin[row] += grid->direction[3 * row + axis] * grid->spacing[axis] *
                                  (double)xml->extent[2 * axis];

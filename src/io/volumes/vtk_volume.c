@@ -1,5 +1,5 @@
-/* Legacy VTK files with a volume: STRUCTURED_POINTS. Each component of an array on points or cells
- * is a frame. */
+/* Reads volumes from legacy VTK files: STRUCTURED_POINTS. Each component of an array on points or
+ * cells is a frame. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"
@@ -8,7 +8,7 @@
 static void take_array(void *user, const vtk_array *from)
 {
     volume_arrays *arrays = user;
-    bool is_colour = from->place == VTK_POINT_COLORS; /* as VTK writes scalars that are bytes */
+    bool is_colour = from->place == VTK_POINT_COLORS; /* VTK writes scalars of bytes so */
     bool is_data = is_colour || from->place == VTK_POINT_DATA || from->place == VTK_CELL_DATA;
     if (!is_data || from->is_bit || from->columns == 0 || arrays->count == VOLUME_ARRAYS_MAX)
         return;
@@ -30,7 +30,7 @@ static bool is_vtk_volume(io_span head, const char *path)
     (void)path;
     if (!tml_io_starts_with(head, "# vtk DataFile"))
         return false;
-    for (int i = 0; i < 3;) { /* version, title, encoding, which empty lines may follow */
+    for (int i = 0; i < 3;) { /* version, title, encoding; empty lines may precede the third */
         if (!tml_io_line(&text, &line))
             return false;
         i += i < 2 || tml_io_trim(line).size > 0;
@@ -56,7 +56,7 @@ static tml_status vtk_volume_parse(const io_file *file, io_span head, const tml_
         return status;
     for (uint32_t i = 0; i < arrays.count; i++)
         arrays.array[i].encoding =
-            vtk.is_binary ? VOLUME_RAW : VOLUME_TEXT; /* bytes are no fractions */
+            vtk.is_binary ? VOLUME_RAW : VOLUME_TEXT; /* binary bytes are not fractions */
     out->big_endian = true;
     memcpy(out->volume.grid.dims, vtk.dims, sizeof vtk.dims);
     memcpy(out->volume.grid.origin, vtk.origin, sizeof vtk.origin);
