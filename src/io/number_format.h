@@ -8,8 +8,7 @@
 /* Most characters that a function writes. No function writes a terminator. */
 enum { NUMBER_TEXT_MAX = 32 };
 
-/* Each function writes to out, and returns the number of characters.
- * Writes an integer in decimal. */
+/* Writes an integer. This and the others return the number of characters. */
 size_t tml_format_u64(char *out, uint64_t value);
 /* Writes the shortest decimal that reads back as the same float: "0.1", "-1.5e-12", "nan"; nine
  * digits below 1e-13 and from 1e22 on. */

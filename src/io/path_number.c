@@ -3,7 +3,7 @@
 
 #include "io/io_internal.h"
 
-/* Returns the length of "%d" or "%04d" (a width of one digit) at this place, or 0. */
+/* Returns the length of "%d" or "%04d" (up to nine digits), or 0. */
 static size_t conversion_length(const char *at)
 {
     const size_t digits = strspn(at + 1, "0123456789");

@@ -29,7 +29,7 @@ bool tml_io_is_pointer(io_span head)
            tml_io_starts_with(head, "/annex/objects/");
 }
 
-/* Returns what the file is in place of the expected one, or NULL if it may be the expected one. */
+/* Returns what the file is in place of the expected one, or NULL if it may be that. */
 static const char *stand_in(io_span head)
 {
     if (tml_io_is_pointer(head))

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* A spelling, the name that volumes use, and the length. The first spelling of a length is its
- * name. */
+/* The first spelling of a length is its name in volumes. */
 static const struct {
     const char *text, *name;
     double metres;

@@ -11,8 +11,7 @@
 #include "io/meshes/mesh_sink.h"
 #include "io/number_format.h"
 
-/* A vertex: "v " or "vn ", six numbers, blanks and a line end. A face: "f ", twelve indices,
- * slashes and blanks. */
+/* "v " or "vn ", six numbers, blanks and a line end; "f ", twelve indices, slashes and blanks. */
 enum { OBJ_VERTEX_MAX = 3 + 6 * (NUMBER_TEXT_MAX + 1), OBJ_FACE_MAX = 2 + 4 * (3 * 20 + 3) };
 
 static uint8_t *put_line(uint8_t *out, const char *keyword, const float numbers[3])
@@ -36,8 +35,8 @@ static const tml_mesh_attribute *find_color(const tml_mesh *mesh)
     return NULL;
 }
 
-/* Replaces the line end at end[-1] with the vertex's colour and a new line end. Most programs
- * expect a colour behind the position. */
+/* Replaces the line's end with the vertex's colour, which most programs look for there, and a new
+ * end. */
 static uint8_t *put_color(uint8_t *end, const tml_mesh_attribute *color, uint64_t vertex)
 {
     if (!color)
@@ -69,8 +68,7 @@ static size_t fill_normals(const tml_mesh *mesh, uint64_t first, uint64_t count,
 }
 
 /* Returns how many decimals are worth writing. A float's last bit is 2^-23 of its value, and one
- * more digit makes the rounding error a tenth of that. All digits together are at most the 15 that
- * a double holds. */
+ * more digit makes the error a tenth of that. A double has at most 15 digits in all. */
 static int worthy_decimals(double largest_float, double largest_double)
 {
     double wanted = largest_float > 0.0 ? ceil(-log10(ldexp(largest_float, -23))) + 1.0 : 0.0;
@@ -119,7 +117,7 @@ static size_t fill_uvs(const tml_mesh *mesh, uint64_t first, uint64_t count, uin
     return (size_t)(at - out);
 }
 
-/* Writes a corner: "7", "7/5", "7//7" or "7/5/7". A vertex and its normal have the same number. */
+/* Writes "7", "7/5", "7//7" or "7/5/7". A vertex and its normal have the same number. */
 static uint8_t *put_corner(uint8_t *out, const tml_mesh *mesh, uint64_t corner)
 {
     uint64_t vertex = mesh_corner(mesh, corner) + 1;
@@ -213,21 +211,20 @@ tml_status tml_lines_save(tml_context *tml, const char *path, const float *segme
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A line is a keyword and its words; a backslash at its end continues it on the next line. Indices
- * count from 1, or from -1 backwards from the last element read so far. */
+/* A line is a keyword and words; a backslash at its end continues it. Indices count from 1, or from
+ * -1 back from the last element read so far. */
 typedef struct obj_reader {
     mesh_sink *sink;
     io_text text;
     uint64_t line;  /* of the current statement */
     bool is_empty;  /* only comments so far */
-    uint32_t color; /* number of the sink's property; valid if has_colors */
+    uint32_t color; /* the sink's property, if has_colors */
     bool has_colors;
     char *joined; /* a statement that spans several lines; as large as the file */
     size_t size;
 } obj_reader;
 
-/* Removes the backslash that continues a line, and blanks behind it. Returns false if there is
- * none. */
+/* Removes a backslash that continues a line, and blanks behind it. */
 static bool is_carried_on(io_span *line)
 {
     io_span trimmed = *line;
@@ -247,7 +244,7 @@ static bool is_comment(io_span line)
     return tml_io_word(&words, &word) && word.text[0] == '#';
 }
 
-/* Reads the next statement, joins its lines, and removes a comment at its end. */
+/* Reads the next statement, without a comment at its end. */
 static bool next_statement(obj_reader *reader, io_span *out)
 {
     reader->line = reader->text.line;
@@ -353,9 +350,9 @@ static tml_status read_face(obj_reader *reader, io_text *words)
 
 /* ---- reading: OpenSubdiv's tags -------------------------------------------------------------- */
 
-enum { OBJ_TAG_MAX = 1024 }; /* most numbers of one kind in a tag */
+enum { OBJ_TAG_MAX = 1024 }; /* numbers of a kind in a tag */
 
-/* Parses a tag's counts, such as "2/1/0": the integers, reals and words that follow. */
+/* Parses a tag's "2/1/0": how many integers, reals and words follow. */
 static bool parse_tag_counts(io_span word, uint64_t counts[3])
 {
     for (int i = 0; i < 3; i++) {
@@ -368,8 +365,8 @@ static bool parse_tag_counts(io_span word, uint64_t counts[3])
     return counts[0] <= OBJ_TAG_MAX && counts[1] <= OBJ_TAG_MAX;
 }
 
-/* Reads a tag of sharp edges (step 2: pairs of vertices) or of sharp corners (step 1). The tag has
- * one sharpness for all of them, or one for each. */
+/* Reads a tag of sharp edges (step 2: pairs of vertices) or corners (step 1), with one sharpness
+ * for all or one for each. */
 static tml_status read_sharp(obj_reader *reader, io_text *words, uint64_t step)
 {
     uint64_t counts[3], vertices[OBJ_TAG_MAX] = {0};

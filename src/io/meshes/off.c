@@ -9,7 +9,7 @@ typedef struct off_reader {
     io_text text;
     uint64_t line; /* of the words being read */
     bool has_normals, has_colors, has_uvs;
-    uint32_t color;        /* number of the sink's property */
+    uint32_t color;        /* the sink's property */
     uint32_t color_count;  /* numbers of a colour: 3 or 4 */
     bool has_color_points; /* a colour has a decimal point */
 } off_reader;
@@ -211,7 +211,7 @@ tml_status tml_mesh_read_off(mesh_sink *sink, const uint8_t *data, size_t size)
         status = read_vertex(&reader);
     for (uint64_t i = 0; i < faces && status == TML_OK; i++)
         status = read_face(&reader);
-    /* Colours without a decimal point range from 0 to 255, others from 0 to 1. */
+    /* Colours range from 0 to 255, or from 0 to 1 if any has a decimal point. */
     if (reader.color_count > 0 && !reader.has_color_points) {
         mesh_property *color = &sink->properties[reader.color];
         float *numbers = (float *)(void *)color->data.data;

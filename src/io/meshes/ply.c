@@ -76,7 +76,7 @@ static bool parse_property(ply_header *header, io_text *words)
     return property->type != TML_TYPE_NONE && name.size > 0;
 }
 
-/* Reads a header line. The file's first line decides how lines end: on old Macs with \r alone. */
+/* Reads a header line. The first line decides how lines end: on old Macs with \r alone. */
 static bool next_line(io_text *text, bool ends_with_cr, io_span *line)
 {
     if (!ends_with_cr)
@@ -90,7 +90,7 @@ static bool next_line(io_text *text, bool ends_with_cr, io_span *line)
     return true;
 }
 
-/* Reads the header, and leaves text at the first byte of the data. */
+/* Reads the header. text is then at the data. */
 static tml_status parse_header(const io_file *file, io_text *text, ply_header *header)
 {
     io_span line;
@@ -167,7 +167,7 @@ static bool skip_list(io_text *text, io_number_form encoding, const ply_property
     return true;
 }
 
-/* Reads one row of an element: values[i] is the value of property i, or 0 for a list. */
+/* Reads one row of an element: values[i] is that of property i; 0 for a list. */
 static bool next_row(io_text *text, const ply_header *header, const ply_element *element,
                      double *values)
 {
@@ -237,7 +237,7 @@ static tml_status read_vertices(point_sink *sink, io_text *text, const ply_heade
     return status;
 }
 
-/* Warns that the points read are the vertices of a mesh: that is rarely what the caller meant. */
+/* Warns that the points are a mesh's vertices, which few callers mean. */
 static tml_status tell_of_faces(const point_sink *sink, const ply_header *header)
 {
     uint64_t faces = 0;
@@ -307,7 +307,7 @@ static tml_status take_properties(ply_mesh *mesh, point_sink *names, ply_columns
             const bool is_value = a->components == 1 && a->columns[0] == columns->value;
             if (a->is_color == (bool)is_other || is_value)
                 continue;
-            /* A column of alpha that follows a colour becomes its fourth component. */
+            /* A column of alpha behind a colour becomes its fourth component. */
             const point_attribute *alpha = a + 1;
             const bool has_alpha =
                 a->is_color && !a->is_packed && a->components == 3 &&
@@ -453,7 +453,7 @@ static tml_status push_list_corner(ply_mesh *mesh, double number, uint64_t row)
                                 row);
 }
 
-/* Reads a list of vertex numbers as the corners of the current face. */
+/* Reads a list of vertex numbers: the corners of the face. */
 static tml_status read_corners(ply_mesh *mesh, const ply_element *face,
                                const ply_property *property, uint64_t row)
 {
@@ -469,7 +469,7 @@ static tml_status read_corners(ply_mesh *mesh, const ply_element *face,
     return status;
 }
 
-/* Reads a face's list of texture coordinates. *first: number of the first one; *count: how many. */
+/* Reads texture coordinates. *first: number of the first one; *count: how many. */
 static tml_status read_wedges(ply_mesh *mesh, const ply_element *face, const ply_property *property,
                               uint64_t row, uint64_t *first, uint64_t *count)
 {

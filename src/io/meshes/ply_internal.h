@@ -34,13 +34,13 @@ typedef struct ply_columns {
     int32_t properties[TML_MESH_MAX_ATTRIBUTES][4]; /* by the sink's property and component */
 } ply_columns;
 
-/* Reads the vertices and triangles of a binary file in blocks and in parallel, into arrays that the
+/* Reads a binary file's vertices and triangles in blocks and in parallel, into arrays that the
  * sink's finish uses.
- * header    its first element is the vertices, with scalars only; its second and last is the faces,
- *           each a list with a length of one byte and 4-byte integers
+ * header    its first element is the vertices, all scalars, its second and last the faces, each a
+ *           list of 4-byte integers with a length of one byte
  * data      what follows the header
- * *is_done  false if the file needs the general reader: other polygons, coordinates that are not
- *           floats, welding, or an error, which the general reader reports with its place
+ * *is_done  false if the general reader must do it: other polygons, coordinates that are not
+ *           floats, welding, or an error, which it reports with its place
  * Errors: OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status tml_ply_read_triangles(mesh_sink *sink, const ply_header *header,
                                                  const ply_columns *columns, io_span data,

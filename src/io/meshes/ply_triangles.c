@@ -1,11 +1,10 @@
-/* Reads binary PLY files of vertices and triangles. Rows have a constant size, so blocks of rows
- * are read in parallel. */
+/* Reads binary PLY files of vertices and triangles: rows of constant size, in parallel blocks. */
 #include <math.h>
 #include <stdatomic.h>
 
 #include "io/meshes/ply_internal.h"
 
-/* BLOCK: rows per task. TRIANGLE_ROW: bytes of a triangle's row. */
+/* Rows per task; bytes of a triangle's row. */
 enum { BLOCK = 1 << 15, TRIANGLE_ROW = 13 };
 
 /* A column of the vertex table. */
@@ -22,7 +21,7 @@ typedef struct triangles_job {
     ply_column position[3], normal[3], value;
     float *positions, *normals, *values; /* normals and values may be NULL */
     ply_column properties[TML_MESH_MAX_ATTRIBUTES][4];
-    mesh_property *made; /* property_count of them, each with room for all vertices */
+    mesh_property *made; /* property_count, each with room for all vertices */
     uint32_t property_count;
     uint32_t *indices;
     _Atomic uint8_t *used; /* if there are normals: 1 for each vertex of a triangle */
@@ -93,8 +92,8 @@ static void triangles_task(void *argument, uint32_t task)
         atomic_store_explicit(&job->is_other, true, memory_order_relaxed);
 }
 
-/* Sets the normals of vertices without a triangle to 0. If a normal in use is not finite, the mesh
- * loses all normals. The readers of other formats do the same. */
+/* Only vertices with a triangle have normals, and if one of them is not finite, there are none: the
+ * same as for all formats. */
 static void normals_task(void *argument, uint32_t task)
 {
     triangles_job *job = argument;
@@ -109,7 +108,7 @@ static void normals_task(void *argument, uint32_t task)
     }
 }
 
-/* Finds the offsets of the columns in a vertex's row, and the size of a row. */
+/* Finds the offsets of the columns in a row, and its size. */
 static void place_columns(const ply_header *header, const ply_columns *columns, triangles_job *job)
 {
     const ply_element *vertex = &header->elements[0];
@@ -152,8 +151,7 @@ static tml_status read_all(mesh_sink *sink, triangles_job *job, bool *is_done)
     return TML_OK;
 }
 
-/* Allocates arrays for everything that is read. If this or a later step fails, the sink frees
- * them. */
+/* Allocates arrays for all that is read. If this or a later step fails, the sink frees them. */
 static bool make_room(mesh_sink *sink, triangles_job *job, bool has_normals, bool has_values)
 {
     const uint64_t vertices = job->vertex_count, triangles = job->triangle_count;

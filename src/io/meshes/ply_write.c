@@ -3,9 +3,9 @@
 
 #include "io/meshes/mesh_format.h"
 
-/* A vertex has x y z (doubles if the mesh has an origin), normal, value and attributes. A face has
- * a byte 3 or 4 and as many indices of 32 bits. The header calls the indices signed if they fit, as
- * in most files. A name becomes one word. */
+/* A vertex: x y z (doubles if the mesh has an origin), normal, value, attributes. A face: a byte
+ * with the number of corners, and 32-bit indices, called signed if they fit, as in most files.
+ * Names become one word. */
 static size_t vertex_size(const tml_mesh *mesh)
 {
     size_t size =
@@ -40,8 +40,7 @@ static size_t face_size(const tml_mesh *mesh)
     return 1 + 4 * mesh_corners(mesh);
 }
 
-/* Bytes of a face's two labels. Labels of 64 bits are written with 32; tml_ply_check_labels has
- * checked that they fit. */
+/* Bytes of a face's two labels; those of 64 bits become 32 (tml_ply_check_labels). */
 static size_t labels_size(const tml_mesh *mesh)
 {
     const size_t size = tml_mesh_labels_size(mesh);

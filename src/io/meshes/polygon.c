@@ -5,9 +5,8 @@
 
 #include "io/meshes/mesh_sink.h"
 
-/* Projects the polygon to a coordinate plane: drops the axis of the normal's largest component, and
- * mirrors if the orientation would change otherwise. Returns false if the projection has no
- * area. */
+/* Projects the polygon along the largest component of its normal, and mirrors if the orientation
+ * would change. Returns false if the projection has no area. */
 static bool flatten(const double *positions, const uint32_t *corners, uint32_t count, double *flat)
 {
     const double *origin = positions + 3 * (size_t)corners[0];
@@ -64,8 +63,8 @@ static bool is_strictly_convex(const double *flat, uint32_t count)
 }
 
 /* Is corner b an ear: does its triangle contain no other corner? Corners that turn left need no
- * test. A corner at the position of one of the triangle's corners is the other side of a bridge to
- * a hole, and is skipped. */
+ * test. A corner at the position of one of the triangle's is the other side of a bridge to a
+ * hole. */
 static bool is_ear(const double *flat, const uint32_t *next, const uint32_t *previous, uint32_t b,
                    uint64_t *tests)
 {

@@ -57,7 +57,7 @@ tml_status tml_stl_describe(tml_context *tml, const char *path, const tml_mesh *
     return TML_OK;
 }
 
-/* Returns the distance from a float of that size to the next larger one. */
+/* Returns the distance to the next larger float. */
 static double float_step(double size)
 {
     return (double)nextafterf((float)size, INFINITY) - (double)(float)size;
@@ -65,8 +65,8 @@ static double float_step(double size)
 
 void tml_stl_tell_of_rounding(tml_context *tml, const char *path, const tml_mesh *mesh)
 {
-    /* LOOK_AT: triangles that are examined. STEPS_LEAST: steps between floats that the mean edge
-     * should span; the shortest edges of a marching cubes mesh are much shorter than the mean. */
+    /* Triangles that are examined, and steps between floats that the mean edge should span: a
+     * marching cubes mesh has edges that are much shorter. */
     enum { LOOK_AT = 4096, STEPS_LEAST = 256 };
     const uint64_t stride = mesh->triangle_count / LOOK_AT + 1;
     double largest = 0, edges = 0;
@@ -94,8 +94,8 @@ void tml_stl_tell_of_rounding(tml_context *tml, const char *path, const tml_mesh
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Pushes a triangle. If a coordinate is not a finite float, the triangle still counts as a face,
- * and the finish leaves it out. */
+/* Pushes a triangle. One with a coordinate that is not a finite float counts as a face, and the
+ * finish leaves it out. */
 static tml_status push_triangle(mesh_sink *sink, double corners[3][3], uint64_t place)
 {
     tml_status status = TML_OK;
@@ -135,9 +135,9 @@ static bool are_triangles(const uint8_t *data, uint64_t first, uint64_t end)
     return true;
 }
 
-/* Decides how many triangles a binary file has. The header's count decides if the file has that
- * many. If the file has more, all of them whole triangles, or if the count was never filled in, the
- * file's size decides, and a warning says so. */
+/* Decides how many triangles a binary file has: as many as its count says, if the file holds them.
+ * If the count was never filled in, or the rest of the file is triangles, too, its size decides,
+ * with a warning. */
 static tml_status count_triangles(const mesh_sink *sink, const uint8_t *data, uint64_t size,
                                   uint64_t *out)
 {
@@ -227,7 +227,7 @@ static tml_status skip_normal(stl_text *reader)
     return bad_text(reader, "outer");
 }
 
-/* Reads a facet behind the word "facet". */
+/* Reads a facet, behind "facet". */
 static tml_status read_facet(stl_text *reader, double corners[3][3])
 {
     tml_status status = skip_normal(reader);

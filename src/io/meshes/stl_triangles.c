@@ -1,7 +1,7 @@
 /* Reads and welds binary STL files in parallel:
  * 1. Each block of triangles welds its own corners in a table that fits in a core's cache. Few
  *    vertices per block are left.
- * 2. These vertices are distributed to parts by a hash of their position.
+ * 2. The vertices are distributed to parts by a hash of their position.
  * 3. Each part is welded by itself. The first vertex in the file represents all at its position, so
  *    the vertices get the same numbers as from a single table. */
 #include <stdatomic.h>
@@ -51,9 +51,8 @@ typedef struct stl_job {
     uint32_t worker_count, block_count;
     stl_desk *desks;   /* one per worker */
     stl_block *blocks; /* block_count */
-    uint32_t *counts;  /* PARTS per block: its vertices in each part; later the place of the next
-                        * one */
-    float *found;      /* vertices of all blocks, each block at its place */
+    uint32_t *counts;  /* PARTS per block: its vertices by part, later the next place */
+    float *found;      /* vertices of all blocks, by block */
     uint32_t *indices;
     float *positions;
     _Atomic uint64_t found_count;
@@ -126,7 +125,7 @@ static bool load_corners(const uint8_t *row, float out[9])
     return largest < 0x7f800000u;
 }
 
-/* Welds the corners of count triangles into the block's vertices, and writes their indices. */
+/* Welds triangles into the block's vertices, and writes their indices. */
 static bool weld_rows(const uint8_t *rows, uint32_t count, stl_desk *desk, stl_block *block,
                       uint32_t *part_counts, uint32_t *indices)
 {
@@ -223,7 +222,7 @@ static tml_status read_blocks(stl_job *job)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Turns the counts into places, ordered by part and then by block, and numbers the vertices. */
+/* Turns counts into places, by part, then by block. */
 static void place_parts(stl_job *job)
 {
     uint64_t place = 0, number = 0;
@@ -259,7 +258,7 @@ static void scatter_task(void *argument, uint32_t worker)
     }
 }
 
-/* Returns the slots of a part's table: a power of two, at least twice the part's vertices. */
+/* Returns the slots of a part's table: a power of two, at least twice its vertices. */
 static uint64_t slots_of(const stl_job *job, uint32_t part)
 {
     uint64_t slots = 16;

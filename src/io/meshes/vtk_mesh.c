@@ -9,7 +9,7 @@
 #include "io/points/points_internal.h"
 #include "io/vtk/vtk_legacy.h"
 
-/* An array of the file, and the text from its next number on. */
+/* An array, and the text from its next number on. */
 typedef struct vtk_numbers {
     vtk_array array;
     io_text text;
@@ -126,8 +126,7 @@ static tml_status bad_point(const vtk_mesh *m, uint64_t number)
                         (unsigned long long)m->point_count);
 }
 
-/* Chooses the columns of values and properties. attributes[p] is the attribute that becomes
- * property p. */
+/* Chooses the columns of values and properties. attributes[p]: the attribute of property p. */
 static tml_status choose_columns(vtk_mesh *m, uint32_t attributes[TML_MESH_MAX_ATTRIBUTES])
 {
     mesh_sink *sink = m->sink;
@@ -188,8 +187,7 @@ static tml_status push_points(vtk_mesh *m)
     uint32_t attributes[TML_MESH_MAX_ATTRIBUTES] = {0};
     tml_status status = choose_columns(m, attributes);
     m->sink->place_name = "point";
-    /* If the value's column is also a component of a property, the property reads a copy of the
-     * column. */
+    /* A property with the value's column reads a copy of it. */
     if (m->known.value >= 0)
         for (uint32_t p = 0; p < m->sink->property_count; p++)
             for (uint32_t c = 0; c < m->names.attributes[attributes[p]].components; c++)
@@ -213,7 +211,7 @@ static tml_status push_corner(const vtk_mesh *m, uint32_t vertex, uint64_t cell)
                                 cell);
 }
 
-/* Reads the next corner of a cell. *out is MESH_NONE if the number is not a vertex number. */
+/* Reads the next corner of a cell; MESH_NONE if it is no vertex number. */
 static tml_status next_corner(const vtk_mesh *m, vtk_numbers *list, uint64_t cell, uint32_t *out)
 {
     double number;
@@ -231,8 +229,7 @@ static tml_status read_polygon(vtk_mesh *m, vtk_numbers *list, uint64_t size, bo
                                uint64_t cell)
 {
     uint32_t vertex = 0,
-             held = 0; /* third corner of a pixel; its corners are row by row: the last two are
-                        * swapped */
+             held = 0; /* a pixel's third corner, swapped with the fourth */
     tml_status status = TML_OK;
     for (uint64_t i = 0; i < size && status == TML_OK; i++) {
         status = next_corner(m, list, cell, &vertex);
@@ -247,8 +244,8 @@ static tml_status read_polygon(vtk_mesh *m, vtk_numbers *list, uint64_t size, bo
     return status == TML_OK ? tml_mesh_end_face(m->sink, cell) : status;
 }
 
-/* Every other triangle of a strip is wound the other way. A strip repeats vertices on purpose,
- * where it turns. */
+/* Every other triangle is wound the other way. A strip repeats vertices on purpose, where it
+ * turns. */
 static tml_status read_strip(vtk_mesh *m, vtk_numbers *list, uint64_t size, uint64_t cell)
 {
     uint32_t before[2] = {0, 0}, vertex = 0;
@@ -292,7 +289,6 @@ static tml_status read_cell(vtk_mesh *m, vtk_numbers *list, uint32_t type, uint6
     return skip_cell(m, list, size, cell);
 }
 
-/* Reads the number of corners of the next cell. */
 static tml_status next_size(const vtk_mesh *m, vtk_cells *cells, uint64_t cell, double *offset,
                             uint64_t *out)
 {

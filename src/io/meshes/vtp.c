@@ -1,6 +1,6 @@
 /* Writes VTK XML PolyData (Kitware: VTK XML Formats, docs.vtk.org). The XML names the arrays; their
- * raw bytes follow in the same file, each array after its size in 64 bits. The format stores
- * everything that a mesh has, of any size. An empty mesh is a piece without points. */
+ * raw bytes follow in the same file, each array after its size in 64 bits. It stores everything
+ * that a mesh has, of any size. An empty mesh is a piece without points. */
 #include <inttypes.h>
 
 #include "io/meshes/mesh_format.h"

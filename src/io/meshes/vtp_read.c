@@ -8,8 +8,7 @@
 #include "io/points/points_internal.h"
 #include "io/vtk/vtk_xml.h"
 
-/* Returns the first array of a section with so many components, and with that name unless name is
- * NULL; NULL if there is none. */
+/* Returns a section's first array of that name (NULL: any) and number of components, or NULL. */
 static const vtk_xml_array *find_array(const vtk_xml *xml, const char *section, const char *name,
                                        uint64_t components, bool is_active)
 {
@@ -25,8 +24,7 @@ static const vtk_xml_array *find_array(const vtk_xml *xml, const char *section, 
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Pushes one row. number: of the row. property: number of the sink's property, for
- * push_property. */
+/* Pushes row number. property: the sink's, for push_property. */
 typedef tml_status (*push_row)(mesh_sink *sink, const double *row, uint64_t number,
                                uint32_t property);
 
@@ -75,8 +73,8 @@ static tml_status read_rows(mesh_sink *sink, const vtk_xml_array *array, uint64_
     return status;
 }
 
-/* Reads the point data that are neither normals nor values and have at most four components, as
- * properties, as many as a mesh holds. */
+/* Reads point data of at most four components, except normals and values, as properties, as many as
+ * a mesh holds. */
 static tml_status read_properties(mesh_sink *sink, const vtk_xml *xml, const vtk_xml_array *normals,
                                   const vtk_xml_array *values)
 {
@@ -141,8 +139,8 @@ static tml_status push_corner(mesh_sink *sink, const vtk_xml_values *corners, ui
         sink, (mesh_corner_ref){vertex, MESH_NONE, has_normals ? vertex : MESH_NONE}, cell);
 }
 
-/* Pushes corners [first, end) as one polygon, or as a strip, in which every other triangle is wound
- * the other way. */
+/* Pushes corners [first, end) as a polygon, or as a strip, in which every other triangle is
+ * reversed. */
 static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint64_t first,
                             uint64_t end, bool is_strip, bool has_normals, uint64_t cell)
 {
@@ -164,7 +162,7 @@ static tml_status push_cell(mesh_sink *sink, const vtk_xml_values *corners, uint
     return status;
 }
 
-/* Reads polygons or strips. The offsets say where the corners of each cell end. */
+/* The offsets say where the corners of each cell end. */
 static tml_status read_cells(mesh_sink *sink, const vtk_xml *xml, bool is_strip, bool has_normals)
 {
     const char *section = is_strip ? "Strips" : "Polys";

@@ -1,7 +1,7 @@
-/* Reads and writes portable float maps, after Debevec's description (The PFM format. 2001): "PF"
- * (colour) or "Pf" (grey), width, height and a scale whose sign is the byte order, each followed by
- * a blank; then rows of floats, the bottom row first. Some programs end lines with CR LF or CR, put
- * blanks before line ends, or write comment lines that begin with "#", as in PPM. */
+/* Reads and writes portable float maps: "PF" (colour) or "Pf" (grey), width, height and a scale
+ * whose sign is the byte order, each followed by a blank; then rows of floats from the bottom.
+ * After Debevec's description (The PFM format. 2001). Programs also end lines with CR LF or CR, put
+ * blanks before line ends, and write comment lines that begin with "#", as in PPM. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -27,8 +27,7 @@ static bool next_word(io_text *text, io_span *word)
 }
 
 /* Returns the bytes between the scale and the samples: one blank, or, if the header has lines,
- * blanks and one line end. The line end is of the first line's kind: the first sample may begin
- * with bytes that look like part of a line end. */
+ * blanks and one line end like the first: a sample may begin with what looks like another. */
 static size_t gap_of(io_span header, const char *at, const char *end)
 {
     const char *first = header.text, *to = at;

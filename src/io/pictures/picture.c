@@ -1,4 +1,4 @@
-/* Loads and saves pictures: finds the format of a file, and calls its reader or writer. */
+/* Loads and saves pictures by the reader or writer of their format. */
 #include <inttypes.h>
 #include <strings.h>
 

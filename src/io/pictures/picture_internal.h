@@ -1,6 +1,6 @@
-/* What the picture formats share. A reader decodes a file, which is in memory as a whole, row by
- * row into a picture that grows. If a header promises more rows than the file holds, memory is
- * spent only on the rows that exist. */
+/* Shared by the picture formats. A reader decodes a file, which is in memory as a whole, row by row
+ * into a picture that grows. If a header promises more rows than the file holds, memory is spent
+ * only on the rows that exist. */
 #ifndef TML_PICTURE_INTERNAL_H
 #define TML_PICTURE_INTERNAL_H
 
@@ -30,15 +30,14 @@ extern const picture_format tml_picture_radiance, tml_picture_pfm, tml_picture_p
 /* Bytes of a file's beginning that decide its format. */
 enum { PICTURE_HEAD_SIZE = 1024 };
 
-/* Sets the type, the channels and the size of the picture, and checks that they fit in the address
- * space and the limit.
+/* Sets type, channels and size, and checks that they fit in the address space and the limit.
  * stored  bytes of the file that hold pixels; room for a multiple of them is allocated at once
  * Errors: FILE_FORMAT (a side is 0 or too large), OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_picture_begin(picture_reader *reader, tml_type type,
                                             uint32_t channels, uint64_t width, uint64_t height,
                                             uint64_t stored);
 /* Returns memory for rows [first, first + count), or NULL after recording an error. New rows are
- * requested in order. A request for new rows invalidates pointers to earlier rows. */
+ * requested in order, which invalidates pointers to earlier ones. */
 uint8_t *tml_picture_rows(picture_reader *reader, uint32_t first, uint32_t count);
 
 /* How stored pixels lie in the picture. Stored row r and column c become row r and column c of the
@@ -55,8 +54,8 @@ TML_MUST_CHECK tml_status tml_picture_orient(picture_reader *reader,
 /* Appends to the picture's comment, after a "; ". */
 void tml_picture_note(picture_reader *reader, const char *format, ...) TML_FORMAT(2, 3);
 
-/* How integers encode light. A sample divided by the largest integer is a signal in [low, high]. A
- * function turns the signal, scaled to [0, 1], into light. */
+/* How integers encode light: as shares of the largest integer they are signals in [low, high]; a
+ * function maps these, scaled to [0, 1], to light. */
 enum { PICTURE_LINEAR = 8, PICTURE_SRGB = 13, PICTURE_PQ = 16, PICTURE_HLG = 18 };
 typedef struct picture_light {
     uint32_t function; /* transfer characteristic of ITU-T H.273 */
@@ -64,11 +63,10 @@ typedef struct picture_light {
     double low, high;
     const char *name;
 } picture_light;
-/* Describes a transfer function. Returns false if the number is unknown. */
+/* Returns false if the function is unknown. */
 bool tml_picture_transfer(uint32_t number, picture_light *out);
-/* Converts a complete picture of integers to floats of linear light. A linear picture from 0 to 1
- * stays as it is. PQ: 1 is 203 cd/m2. HLG: light of the scene; 1 is the light of a signal of 0.75.
- * Errors: OUT_OF_MEMORY. */
+/* Converts a complete picture of integers to floats of linear light; one that is linear stays. PQ:
+ * 1 is 203 cd/m2. HLG: light of the scene; 1 is a signal of 0.75. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_picture_undo(picture_reader *reader, const picture_light *light);
 
 /* Warns if primaries and white (x and y of red, green, blue, white) are not close to sRGB's. */

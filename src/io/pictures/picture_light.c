@@ -150,8 +150,7 @@ const float tml_picture_srgb_primaries[8] = {0.64f, 0.33f, 0.30f,   0.60f,
 
 tml_status tml_picture_primaries(const picture_reader *reader, const float xy[8])
 {
-    const float close = 0.011f; /* Radiance's primaries differ from sRGB's by 0.01, and pass as
-                                 * equal */
+    const float close = 0.011f; /* Radiance's differ by 0.01, and pass as equal */
     bool is_close = true;
     for (int i = 0; i < 8; i++)
         is_close =

@@ -7,9 +7,8 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    /* USUAL_RATIO: a compressed picture rarely has more bytes of pixels per byte of the file. That
-     * much memory is allocated before anything is decoded; larger pictures double it when a row
-     * does not fit. */
+    /* The pixels of a compressed picture rarely have more bytes per byte of the file. So much is
+     * allocated before decoding; larger pictures double their memory as rows come. */
     USUAL_RATIO = 64,
     LEAST_ROOM = 1 << 20,
 };

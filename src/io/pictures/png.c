@@ -16,15 +16,15 @@ static bool png_detect(io_span head)
 
 #    include <png.h>
 
-/* If a call of libpng fails, libpng calls on_error, which must not return. on_error jumps to
- * decode_or_leave, the only function that calls the decoder. */
+/* libpng reports failures to on_error, which must not return, but jumps to decode_or_leave, the
+ * only caller of the decoder. */
 typedef struct png_source {
     jmp_buf leave;
     const io_file *file;
     io_span bytes;
     size_t at;
     tml_status status;
-    char warning[64]; /* the latest one: it may say more than the error */
+    char warning[64]; /* latest; an error may say less */
 } png_source;
 
 PNG_NORETURN static void on_error(png_structp png, png_const_charp text)
@@ -123,7 +123,7 @@ static tml_status read_cicp(const picture_reader *reader, const uint8_t *data, p
     return status;
 }
 
-/* Checks an iCCP chunk: a name, a zero, a byte for the method, and the profile as zlib data. */
+/* Checks a name, a zero, a byte for the method, and the profile in zlib. */
 static tml_status read_iccp(const picture_reader *reader, const uint8_t *data, size_t size)
 {
     enum { PROFILE_MOST = 64 << 10 }; /* the description is near the start in most profiles */
@@ -167,13 +167,13 @@ static tml_status read_gama(picture_reader *reader, const uint8_t *data, picture
 
 static tml_status read_chrm(const picture_reader *reader, const uint8_t *data)
 {
-    float xy[8]; /* the file's order is white, red, green, blue */
+    float xy[8]; /* stored as white, red, green, blue */
     for (int i = 0; i < 8; i++)
         xy[(i + 6) % 8] = (float)(io_load_u32(data + 4 * i, true) / 100000.0);
     return tml_picture_primaries(reader, xy);
 }
 
-/* Finds how samples encode light. Without any of the chunks they are sRGB, as in viewers. */
+/* Finds how samples encode light; by default sRGB, as in viewers. */
 static tml_status read_coding(png_structp png, png_infop info, picture_reader *reader,
                               picture_light *light)
 {
@@ -215,9 +215,9 @@ static void choose_chunks(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_ALWAYS, names, CODINGS);
 }
 
-/* Keeps samples as stored, except: palette entries become colours, samples of fewer than eight bits
- * become eight bits, a transparent colour becomes alpha, and bytes get the machine's order. Returns
- * the number of passes over the rows. */
+/* Keeps samples, except: palettes become colours, fewer than eight bits become eight, a transparent
+ * colour becomes alpha, and bytes get the machine's order. Returns the number of passes over the
+ * rows. */
 static int choose_layout(png_structp png, png_infop info)
 {
     const uint16_t one = 1;
@@ -235,8 +235,7 @@ static tml_status decode(picture_reader *reader, png_structp png, png_infop info
     choose_chunks(png);
     png_read_info(png, info);
     uint32_t width = png_get_image_width(png, info), height = png_get_image_height(png, info);
-    uint64_t stored = (uint64_t)png_get_rowbytes(png, info) * height; /* of all rows, without filter
-                                                                       * bytes */
+    uint64_t stored = (uint64_t)png_get_rowbytes(png, info) * height; /* without filter bytes */
     if (!tml_io_may_inflate_to(reader->bytes.size, stored))
         return tml_io_error(file, TML_ERROR_FILE_FORMAT,
                             "its %zu bytes cannot hold %" PRIu32 " x %" PRIu32 " pixels",

@@ -13,7 +13,7 @@ enum {
     /* Level of zlib. Photographs took 2.1 to 2.4 times as long at its default, 6, and became 1.5 to
      * 3.1 % smaller. */
     LEVEL = 4,
-    STRIPE_SIZE = 512 << 10, /* bytes of a stripe, which has at least one row */
+    STRIPE_SIZE = 512 << 10, /* bytes; at least a row */
     BATCH_SIZE = 32 << 20,   /* bytes of the stripes in memory at a time */
     WINDOW_SIZE = 32 << 10,
     TRIAL_SIZE = 32 << 10,  /* bytes of a stripe by which a strategy is chosen */
@@ -22,7 +22,7 @@ enum {
     PIECE_MOST = 1 << 30,   /* bytes given to zlib, or written as a chunk, at once */
     LEFT_MOST = 8,          /* bytes of the largest pixel */
     HEAD_SIZE = 2,          /* header of zlib's format, before the first stripe */
-    ADLER_SIZE = 4,         /* its checksum, after the last stripe */
+    ADLER_SIZE = 4,         /* checksum, after the last */
     FILTER_COUNT = 5,
 };
 
@@ -78,7 +78,7 @@ static inline uint8_t filter_one(int filter, uint8_t x, uint8_t left, uint8_t up
     }
 }
 
-/* Filters a row. The pixel before line, and the one before above, must be readable. */
+/* The pixels before line and above must be readable. */
 static void filter_row(int filter, const uint8_t *line, const uint8_t *above, size_t pixel_size,
                        size_t size, uint8_t *out)
 {
@@ -124,7 +124,7 @@ static int choose_filter(const uint8_t *line, const uint8_t *above, size_t pixel
     return best;
 }
 
-/* Copies a row. In the file, the high byte of a two-byte sample comes first. */
+/* The file has the high byte of a two-byte sample first. */
 static void copy_line(const png_encoder *e, uint32_t row, uint8_t *out)
 {
     const uint8_t *from = (const uint8_t *)e->picture->data + row * e->row_size;
@@ -157,7 +157,7 @@ static void filter_stripe(void *argument, uint32_t index)
 
 /* ---- compression ----------------------------------------------------------------------------- */
 
-/* A task must not call the context's allocator, so zlib gets the stripe's memory. */
+/* zlib must not call the context's allocator in a task. */
 static voidpf take_memory(voidpf opaque, uInt items, uInt item_size)
 {
     png_stripe *s = opaque;
@@ -173,8 +173,8 @@ static void keep_memory(voidpf opaque, voidpf address)
     (void)opaque, (void)address;
 }
 
-/* Compresses bytes into s->compressed, behind HEAD_SIZE bytes. The window bytes before in are the
- * dictionary. Returns the compressed size, or 0 on failure. */
+/* Compresses into s->compressed, with window bytes before in as the dictionary. Returns the
+ * compressed size; 0 on failure. */
 static size_t deflate_bytes(png_stripe *s, size_t room, const uint8_t *in, size_t size,
                             size_t window, int strategy, int end)
 {
@@ -205,8 +205,8 @@ static size_t deflate_bytes(png_stripe *s, size_t room, const uint8_t *in, size_
     return is_complete ? written : 0;
 }
 
-/* Decides whether to search for repetitions at a distance. Noise has few, the search takes most of
- * the time, and runs alone compress nearly as well. A trial on some bytes in the middle decides. */
+/* In noise the search for repetitions takes most of the time, and runs alone compress nearly as
+ * well. A trial on some bytes in the middle decides. */
 static int choose_strategy(png_stripe *s, size_t room)
 {
     if (s->filtered_size < TRIAL_LEAST)
@@ -274,7 +274,7 @@ static void write_head(const png_encoder *e)
 
 /* ---- stripes --------------------------------------------------------------------------------- */
 
-/* Divides the rows from row on into the stripes of a batch. Returns the number of stripes. */
+/* Lays out a batch of stripes from row on. Returns their number. */
 static uint32_t png_write_lay_out(png_encoder *e, uint32_t row)
 {
     const tml_picture *p = e->picture;
@@ -339,7 +339,7 @@ static tml_status write_rows(png_encoder *e)
         if (e->writer->status != TML_OK)
             return TML_OK;
         row = last->row + last->rows;
-        /* Keeps the next batch's window; every batch but the last is longer than a window. */
+        /* The next batch's window. Every batch but the last is longer than one. */
         if (row < e->picture->height)
             memmove(e->filtered, last->filtered + last->filtered_size - WINDOW_SIZE, WINDOW_SIZE);
     }
@@ -367,7 +367,7 @@ tml_status tml_picture_write_png(io_writer *writer, const tml_picture *picture)
 
     struct {
         uint8_t **memory;
-        size_t size; /* per stripe; from the loop below on, of the batch */
+        size_t size; /* per stripe, then per batch */
         size_t more;
     } parts[] = {{&e.filtered, stripe_size, WINDOW_SIZE},
                  {&e.lines, 2 * (LEFT_MOST + e.row_size), 0},

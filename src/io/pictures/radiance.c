@@ -1,8 +1,7 @@
-/* Reads and writes Radiance pictures (.hdr, .pic): lines of text, a line with the resolution, then
- * scan lines of pixels whose components share an exponent (Ward: Real Pixels. Graphics Gems II.
- * 1991). A scan line is flat, or has repetitions of whole pixels (before 1991), or is run-length
- * coded component by component. After Radiance's file format description (Ward: The Radiance
- * Picture File Format. 1995). */
+/* Radiance pictures (.hdr, .pic): text lines, a line with the resolution, scan lines of pixels with
+ * a shared exponent (Ward: Real Pixels. Graphics Gems II. 1991). Scan lines are flat, have
+ * repetitions of pixels (before 1991), or are run-length coded by component. After Radiance's file
+ * format description (Ward: The Radiance Picture File Format. 1995). */
 #include <inttypes.h>
 #include <math.h>
 
@@ -29,8 +28,8 @@ static bool has_format_line(io_span head)
     return false;
 }
 
-/* The first line may name any program, and is missing in files from before 1991. A line with the
- * format then identifies the file. */
+/* The first line is missing in files from before 1991, and may name any program in others: then the
+ * format's line decides. */
 static bool radiance_detect(io_span head)
 {
     if (tml_io_starts_with(head, "#?RADIANCE") || tml_io_starts_with(head, "#?RGBE"))
@@ -43,7 +42,7 @@ static bool radiance_detect(io_span head)
 
 typedef struct radiance_header {
     double factor[3]; /* radiances were multiplied by it, per colour */
-    /* Rows in the file, pixels per row, and how they lie in the picture. */
+    /* Rows, their pixels, and how they lie in the picture. */
     uint64_t rows, columns;
     picture_orientation orientation;
 } radiance_header;
@@ -57,8 +56,7 @@ static tml_status bad_line(const io_file *file, uint64_t number, io_span line, c
                         text, wanted);
 }
 
-/* Reads the numbers behind a key's "=". Returns false unless there are exactly count, all above
- * 0. */
+/* Reads the numbers behind a key's "=": exactly count, all above 0. */
 static bool positive_numbers(io_span line, size_t key_size, double *out, int count)
 {
     io_text words = io_text_of((io_span){line.text + key_size, line.size - key_size});
@@ -70,7 +68,7 @@ static bool positive_numbers(io_span line, size_t key_size, double *out, int cou
     return !tml_io_word(&words, &word);
 }
 
-/* Parses a resolution such as "-Y 85 +X 128". The axis of the rows comes first; "+Y" points up. */
+/* Parses "-Y 85 +X 128": the axis of the rows comes first, and "+Y" is up. */
 static bool parse_resolution(io_span line, radiance_header *out)
 {
     io_text words = io_text_of(line);
@@ -104,8 +102,8 @@ static tml_status parse_header(picture_reader *reader, io_text *text, radiance_h
     *out = (radiance_header){.factor = {1, 1, 1}};
     while (!is_ended && tml_io_line(text, &line)) {
         double numbers[8];
-        /* An empty line ends the header. A file without its first line may begin with an empty
-         * line, which does not count. */
+        /* An empty line ends the header, unless it is the first: a file may have lost the line
+         * before it. */
         is_ended = line.size == 0 && text->line > 2;
         if (tml_io_starts_with(line, format_key)) {
             io_span name = tml_io_trim(
@@ -166,7 +164,7 @@ typedef struct line_reader {
     uint8_t (*pixels)[RGBE];
 } line_reader;
 
-/* Each reader returns NULL, or a text that says what is wrong. */
+/* Each reader returns NULL, or what is wrong. */
 
 static const char *const ends_early = "the file ends within it";
 
@@ -190,8 +188,8 @@ static const char *read_components(line_reader *line)
     return NULL;
 }
 
-/* Reads pixels. 1, 1, 1, n repeats the pixel before it n times; a second one directly behind it
- * repeats the pixel 256 n times, and so on. */
+/* Reads pixels. 1, 1, 1, n repeats the pixel before it n times, a second such mark behind it 256 n
+ * times, and so on. */
 static const char *read_pixels(line_reader *line)
 {
     uint32_t shift = 0;
@@ -237,7 +235,7 @@ static void decode(const uint8_t (*pixels)[RGBE], uint32_t count, const double (
 
 static tml_status read_rows(picture_reader *reader, line_reader *line, const radiance_header *h)
 {
-    double scale[256][3] = {{0}}; /* by exponent and colour; exponent 0 is black */
+    double scale[256][3] = {{0}}; /* by exponent and colour; 0 is black */
     for (int e = 1; e < 256; e++)
         for (int c = 0; c < 3; c++)
             scale[e][c] = ldexp(1, e - EXPONENT_BIAS) / h->factor[c];
@@ -264,8 +262,8 @@ static tml_status read_radiance(picture_reader *reader)
     if (status != TML_OK)
         return status;
     uint64_t stored = (uint64_t)(text.end - text.at);
-    /* A scan line has at least one stored pixel. Repetitions can make a line of any length, so its
-     * length is limited. */
+    /* A scan line has at least one stored pixel. Repetitions can make it any length, so that is
+     * limited. */
     uint64_t columns_most = stored / RGBE > RUNS_MOST ? stored / RGBE : RUNS_MOST;
     if (header.rows > stored / RGBE || header.columns > columns_most)
         return tml_io_error(reader->file, TML_ERROR_FILE_FORMAT,
@@ -289,7 +287,7 @@ const picture_format tml_picture_radiance = {"Radiance", radiance_detect, read_r
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Returns 2^exponent, for the exponents of normal doubles. */
+/* For the exponents of normal doubles. */
 static double power_of_two(int exponent)
 {
     uint64_t bits = (uint64_t)(exponent + 1023) << 52;
@@ -362,8 +360,8 @@ static uint8_t *encode_component(const uint8_t (*pixels)[RGBE], int c, uint32_t 
     return out;
 }
 
-/* Encodes a scan line. In a flat line, 1, 1, 1 would be a repetition, and 2, 2 with a third byte
- * below 128 the start of a coded line. Neither occurs: the largest mantissa is at least 128. */
+/* Encodes a scan line. In a flat one, 1, 1, 1 would be a repetition, and 2, 2 before a byte below
+ * 128 the start of a coded line. Neither occurs: the largest mantissa is at least 128. */
 static uint8_t *encode_line(const uint8_t (*pixels)[RGBE], uint32_t count, uint8_t *out)
 {
     if (count < COMPONENT_LEAST || count > COMPONENT_MOST) {
@@ -383,7 +381,7 @@ enum { ROWS_A_TASK = 16, TASKS_MOST = 64, BATCH_SIZE = 32 << 20 };
 
 typedef struct radiance_encoder {
     const tml_picture *picture;
-    uint32_t first, rows; /* first row of the batch; rows per task */
+    uint32_t first, rows; /* of the batch; per task */
     size_t row_size, line_size, coded_size;
     uint8_t *memory; /* per task: a row of floats, a line of pixels, coded lines */
     size_t task_size;
@@ -419,8 +417,7 @@ tml_status tml_picture_write_radiance(io_writer *writer, const tml_picture *pict
     radiance_encoder e = {.picture = picture, .rows = ROWS_A_TASK};
     e.row_size = (size_t)picture->width * picture->channels * sizeof(float);
     e.line_size = (size_t)picture->width * RGBE;
-    /* At worst, a count byte precedes every 128 bytes and the rest of each component. The mark has
-     * 4 bytes. */
+    /* At worst, a byte precedes each 128 and the rest of each component; the mark has 4 bytes. */
     e.coded_size = e.line_size + e.line_size / 128 + 2 * RGBE;
     if (e.rows * e.coded_size > BATCH_SIZE)
         e.rows = 1;

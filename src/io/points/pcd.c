@@ -49,7 +49,7 @@ static tml_type pcd_type(char kind, uint64_t size)
     return TML_TYPE_NONE;
 }
 
-/* Parses a line with one number per field: SIZE or COUNT. */
+/* Parses one number per field: SIZE or COUNT. */
 static bool parse_numbers(pcd_header *header, io_text *words, bool is_size)
 {
     io_span word;
@@ -58,7 +58,7 @@ static bool parse_numbers(pcd_header *header, io_text *words, bool is_size)
         if (!tml_io_word(words, &word) ||
             !tml_io_parse_u64(word, is_size ? &field->size : &field->elements))
             return false;
-        /* Limits that keep the sums and products below from overflowing. */
+        /* Keeps the sums and products below from overflowing. */
         if (field->size > 8 || field->elements > 1u << 20)
             return false;
     }
@@ -111,7 +111,7 @@ static bool parse_count(io_text *words, uint64_t *out)
     return tml_io_word(words, &word) && tml_io_parse_u64(word, out);
 }
 
-/* Parses a header line. *is_last becomes true at the DATA line. */
+/* Parses a header line; *is_last after DATA. */
 static bool parse_line(pcd_header *header, io_span line, bool *is_last)
 {
     io_text words = io_text_of(line);
@@ -141,7 +141,7 @@ static bool parse_line(pcd_header *header, io_span line, bool *is_last)
     return tml_io_is(keyword, "VERSION") || tml_io_is(keyword, "VIEWPOINT");
 }
 
-/* Computes the sizes of a point, and checks that the header's lines are consistent. */
+/* Computes a point's sizes, and checks that the lines agree. */
 static tml_status check_header(const point_sink *sink, pcd_header *header)
 {
     for (uint32_t i = 0; i < header->field_count; i++) {
@@ -169,8 +169,8 @@ static tml_status check_header(const point_sink *sink, pcd_header *header)
     return TML_OK;
 }
 
-/* Reads a header line. The first line decides how lines end: the first binary bytes may look like
- * another kind of line end. */
+/* Lines end as the first one does: the first binary bytes may look like another kind of line
+ * end. */
 static bool next_line(io_text *text, pcd_header *header, io_span *line)
 {
     if (!header->has_ending) {
@@ -223,8 +223,7 @@ static tml_status check_room(const point_sink *sink, const pcd_header *header, u
     return TML_OK;
 }
 
-/* Reads the words of a point. *is_good: all words are numbers. Returns false at the end of the
- * file. */
+/* Reads a point's words; *is_good: all are numbers. Returns false at the file's end. */
 static bool next_row(io_text *text, const pcd_header *header, double values[PCD_FIELDS_MAX],
                      bool *is_good)
 {
@@ -239,8 +238,8 @@ static bool next_row(io_text *text, const pcd_header *header, double values[PCD_
     return true;
 }
 
-/* Reads points from text. A row with a word that is not a number is left out, with a warning. If
- * half of the rows are such rows, that is an error. */
+/* Leaves out rows with a word that is not a number, with a warning. Half of the rows are too
+ * many. */
 static tml_status read_ascii(point_sink *sink, const pcd_header *header,
                              const point_columns *columns, io_text text)
 {
@@ -270,9 +269,9 @@ static tml_status read_ascii(point_sink *sink, const pcd_header *header,
                        (unsigned long long)first_bad);
 }
 
-/* Reads binary points. Rows: point p begins p rows behind the first one, and its fields follow one
- * another. Columns (by_column): the elements of a field for all points lie together, field after
- * field. */
+/* Reads binary points. Rows: point p begins p rows behind the first, its fields follow one another.
+ * Columns (by_column): a field's elements for all points follow one another, then the next
+ * field's. */
 static tml_status read_packed(point_sink *sink, const pcd_header *header,
                               const point_columns *columns, const uint8_t *data, bool by_column)
 {

@@ -1,6 +1,6 @@
-/* The attributes of points, besides positions and radii: which columns form an attribute, and which
- * attributes the caller asked for. Readers list columns in the file's order. Columns that belong
- * together, such as vx, vy and vz, are joined into one attribute. */
+/* The attributes of points, besides positions and radii: which columns form one, and which ones are
+ * asked for. Readers list columns as they find them. Columns that belong together, such as vx, vy
+ * and vz, are then joined. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -14,7 +14,7 @@ static bool is_any(const char *name, const char *const *names)
     return *names != NULL;
 }
 
-/* Returns the factor that scales a colour of a type to 0 to 1; 0: the largest value decides. */
+/* Returns what scales a type's colours to 0 to 1; 0: the largest value decides. */
 static double color_scale(tml_type type)
 {
     return type == TML_U8 ? 1.0 / 255.0 : 0.0;
@@ -51,8 +51,8 @@ static void copy_lower(char *out, const char *text)
     *out = '\0';
 }
 
-/* Are the names equal except for their ends, which are x, y, z or 0, 1, 2? stem becomes the common
- * part, without "_" and the like at its end. */
+/* Do the names differ only in their ends, x, y, z or 0, 1, 2? stem: their common part, without
+ * "_". */
 static bool have_axes(const point_attribute *three, char stem[32])
 {
     static const char *const ends[] = {"xyz", "012"};
@@ -76,8 +76,7 @@ static bool have_axes(const point_attribute *three, char stem[32])
     return false;
 }
 
-/* Finds the name of an attribute that three consecutive columns form. Returns false if they form
- * none. */
+/* Names the attribute that three columns form. Returns false if they form none. */
 static bool name_three(const point_attribute *three, char name[32])
 {
     static const char *const colors[][3] = {{"red", "green", "blue"},
@@ -151,7 +150,7 @@ static bool take_attribute(point_sink *sink, point_attribute *a)
     return true;
 }
 
-/* Takes all attributes for which there is room. A warning names the others. */
+/* Takes all that there is room for. A warning names the rest. */
 static tml_status choose_all(point_sink *sink)
 {
     char list[256] = "";
@@ -198,7 +197,7 @@ void tml_points_set(point_sink *sink, const point_attribute *a, const double *nu
         to[c] = (float)(scale * numbers[c]);
     if (!a->is_packed)
         return;
-    /* The number's bytes are 0, red, green, blue; a float has them in its bits. */
+    /* Bytes 0, red, green, blue: of the number, or of a float's bits. */
     uint32_t bits = 0;
     float value = (float)numbers[0];
     if (a->is_float)

@@ -29,8 +29,7 @@ static const points_format xyz_format = {"XYZ", "", tml_points_read_xyz};
 #define FORMATS      "PLY, XYZ, PCD, LAS, VTK, VTU or BGEO"
 #define MESH_MESSAGE "the file holds a mesh, not points; use " FORMATS
 
-/* Known formats that are not read, found by the first bytes or the ending. The message says what to
- * do instead. */
+/* Formats that are not read, found by their first bytes or ending, with what to do instead. */
 static const struct {
     const char *magics[2]; /* NULL: none */
     const char *ending;
@@ -92,7 +91,7 @@ static tml_status find_format(const point_sink *sink, const uint8_t *data, size_
     return TML_OK;
 }
 
-/* Is the file BGEO, or BGEO compressed with gzip? */
+/* Is the file BGEO, perhaps in gzip? */
 static bool is_bgeo(const io_file *file)
 {
     io_block head = {0};
@@ -130,7 +129,7 @@ static tml_status read_points(const io_file *file, const tml_load_desc *desc, tm
     assert(status != TML_OK || format);
     TML_THEN(status, format->read(&sink, block.data, block.size));
     tml_io_block_free(file, &block); /* frees memory for the finish */
-    /* In PCD, NaN is normal: it marks where a scanner saw nothing. */
+    /* PCD has NaN where a scanner saw nothing. */
     if (status == TML_OK && sink.dropped > 0 && format->read != tml_points_read_pcd)
         status = tml_io_warn(file, "%llu %s a coordinate that is no finite float %s left out",
                              (unsigned long long)sink.dropped,
@@ -151,7 +150,7 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     return read_points(file, &desc, out);
 }
 
-#ifdef __EMSCRIPTEN__ /* web pages set no limit, and their scripts must be small */
+#ifdef __EMSCRIPTEN__ /* a page sets none, and its scripts are small */
 #    define check_limit(file, limit, p) TML_OK
 #else
 static tml_status check_limit(const io_file *file, uint64_t limit, const tml_points *p)

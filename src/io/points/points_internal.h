@@ -1,4 +1,4 @@
-/* What the point readers share: a sink for points, the meaning of columns, and messages. A reader
+/* Shared by the point readers: a sink for points, the meaning of columns, and messages. A reader
  * gets a whole file as bytes and pushes its points in file order. The sink keeps the points in
  * blocks, so memory grows with the points that exist, not with a count in a header. */
 #ifndef TML_POINTS_INTERNAL_H
@@ -20,7 +20,7 @@ typedef struct point_attribute {
     bool is_color;
     double scale;             /* scales a colour to 0 to 1; 0: at the end, by its largest value */
     bool is_packed, is_float; /* one number holds a colour's bytes; it is a float */
-    int32_t place;            /* first of its floats in point_sink.floats; -1: not asked for */
+    int32_t place;            /* first in point_sink.floats; -1: not asked for */
 } point_attribute;
 
 typedef struct point_sink {
@@ -33,8 +33,8 @@ typedef struct point_sink {
     uint64_t count, dropped;
     double lower[3], upper[3];
     bool inexact;              /* some coordinate is not a float */
-    const double *origin;      /* asked for by the caller; NULL: the finish chooses */
-    const char *const *wanted; /* names of attributes that are asked for */
+    const double *origin;      /* asked for; NULL: the finish chooses */
+    const char *const *wanted; /* names that are asked for */
     uint32_t wanted_count;
     point_attribute attributes[POINT_ATTRIBUTES_MAX]; /* all that the file has */
     uint32_t attribute_count;
@@ -47,8 +47,7 @@ typedef struct point_sink {
 TML_MUST_CHECK tml_status tml_points_push(point_sink *sink, const double position[3], double radius,
                                           double value);
 
-/* tml_points_finish moves the points into out and chooses its origin; tml_points_drop_first frees
- * the first block. */
+/* The finish moves the points into out and chooses its origin. */
 TML_MUST_CHECK tml_status tml_points_finish(point_sink *sink, tml_points *out);
 void tml_points_drop_first(point_sink *sink);
 
@@ -64,15 +63,13 @@ typedef struct point_columns {
 TML_MUST_CHECK tml_status tml_points_tell_of_mesh(const point_sink *sink, uint64_t count,
                                                   const char *what);
 
-/* Classifies column number index of the table by its name. Call it for each column, in order. x, y,
- * z, radius and pscale are recognised; all other columns are listed as attributes. The first of
- * these that has no other known meaning (normal, colour, id) also becomes the value. type: of the
- * column; TML_TYPE_NONE: text. */
+/* Classifies column number index of the table, of that type (TML_TYPE_NONE: text), by name: x, y,
+ * z, radius or pscale. All others are listed as attributes. The first that has no other meaning
+ * (normal, colour, id) also becomes the value. Call it for each column, in order. */
 void tml_points_column(point_sink *sink, point_columns *columns, int32_t index, const char *name,
                        tml_type type);
-/* Sets whether the sink has radii and values, and chooses the attributes (tml_points_choose). Call
- * it after the last column. Errors: FILE_FORMAT (x, y or z is missing), and those of
- * tml_points_choose. */
+/* After the last column: decides what the sink has, and chooses attributes (tml_points_choose).
+ * Errors: FILE_FORMAT (no x, y or z), as tml_points_choose. */
 TML_MUST_CHECK tml_status tml_points_columns_done(point_sink *sink, const point_columns *columns);
 
 /* Pushes one row of the table; values[i] is the number in column i. */
@@ -87,14 +84,12 @@ TML_MUST_CHECK tml_status tml_points_push_numbers(point_sink *sink, const point_
 /* Lists an attribute whose components are those of one column. */
 void tml_points_list(point_sink *sink, const char *name, uint32_t components, int32_t column,
                      tml_type type);
-/* Call it after all columns are listed: joins columns (vx, vy, vz to velocity), and chooses the
- * attributes that are asked for. Errors: INVALID_ARGUMENT (no attribute has that name),
- * UNSUPPORTED. */
+/* After the last attribute: joins columns (vx, vy, vz to velocity), and chooses attributes that are
+ * asked for. Errors: INVALID_ARGUMENT (no attribute has that name), UNSUPPORTED. */
 TML_MUST_CHECK tml_status tml_points_choose(point_sink *sink);
 /* Sets an attribute of the next point. numbers: one per component, or the one packed number. */
 void tml_points_set(point_sink *sink, const point_attribute *attribute, const double *numbers);
-/* Scales colours of unknown scale to 0 to 1: divides by 65535, 255 or 1, as the largest value
- * decides. */
+/* Scales colours to 0 to 1, from 65535, 255 or 1 as their largest value suggests. */
 void tml_points_scale_colors(const point_attribute *attribute, float *values, uint64_t count);
 
 /* The readers, one per file. data: the whole file. */
@@ -107,8 +102,8 @@ tml_status tml_points_read_vtk(point_sink *sink, const uint8_t *data, size_t siz
 tml_status tml_points_read_vtk_xml(point_sink *sink, const uint8_t *data, size_t size);
 tml_status tml_points_read_bgeo(point_sink *sink, const uint8_t *data, size_t size);
 
-/* Like tml_points_load, for an open file, which may be a block of memory, and with names of
- * attributes. The path's ending decides between formats whose contents look alike. */
+/* tml_points_load for an open file, which may be in memory. The path's ending decides between
+ * formats whose contents look alike. */
 TML_MUST_CHECK tml_status tml_points_read_attributes(const io_file *file, const char *const *names,
                                                      uint32_t name_count, tml_points *out);
 static inline TML_MUST_CHECK tml_status tml_points_read(const io_file *file, tml_points *out)

@@ -12,7 +12,7 @@ typedef enum saved_kind { SAVED_NOT, SAVED_COLOR, SAVED_NORMAL, SAVED_FLOATS } s
 
 static saved_kind kind_of(const tml_points *points, const tml_mesh_attribute *a)
 {
-    /* If all attributes were asked for, the value is one of them; it is written once. */
+    /* If all attributes were asked for, the value is one of them, too. */
     if (!a->data || a->components < 1 || a->components > 4 ||
         (points->values && a->components == 1 && strcasecmp(a->name, points->value_name) == 0))
         return SAVED_NOT;
@@ -82,7 +82,7 @@ static size_t fill(const void *user, uint64_t first, uint64_t count, uint8_t *ou
     return (size_t)(at - out);
 }
 
-/* Makes text one word of printable ASCII. */
+/* Makes a word of printable ASCII. */
 static void make_word(const char *text, char out[NAME_SIZE])
 {
     snprintf(out, NAME_SIZE, "%s", text);

@@ -1,6 +1,6 @@
-/* Distinguishes a scan from particles (tml_points_look_scanned). The nearest neighbours of a point
- * form a flat patch if the points lie on a surface, and a ball if they fill space. The eigenvalues
- * of the neighbours' covariance, over a sample of points, decide. */
+/* Distinguishes a scan from particles (tml_points_look_scanned). A point's nearest neighbours are a
+ * flat patch on a surface, and a ball if points fill space. The eigenvalues of their covariance,
+ * over a sample, decide. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum {
     NEIGHBOURS = 20, /* enough: random points in a volume do not look flat */
 };
 
-/* Finds the points nearest to point number of, which is one of them. */
+/* Finds the points nearest to one of them. */
 static void find_neighbours(const tml_points *points, uint64_t of, uint64_t *out)
 {
     const float *centre = points->positions + 3 * of;
@@ -35,8 +35,8 @@ static void find_neighbours(const tml_points *points, uint64_t of, uint64_t *out
     }
 }
 
-/* Returns the least eigenvalue of the points' covariance divided by the largest: 0 on a plane.
- * After: Smith. Eigenvalues of a symmetric 3 x 3 matrix. 1961. */
+/* Returns the least eigenvalue of their covariance divided by the largest: 0 on a plane. After:
+ * Smith. Eigenvalues of a symmetric 3 x 3 matrix. 1961. */
 static double find_thickness(const tml_points *points, const uint64_t *of)
 {
     double mean[3] = {0, 0, 0}, c[6] = {0, 0, 0, 0, 0, 0}; /* xx yy zz xy xz yz */
@@ -66,7 +66,6 @@ static double find_thickness(const tml_points *points, const uint64_t *of)
     return fmax(middle + 2 * size * cos(angle + third), 0) / (middle + 2 * size * cos(angle));
 }
 
-/* Returns the median thickness over the sample. */
 static double median_thickness(const tml_points *points)
 {
     double found[SAMPLES];
@@ -92,7 +91,7 @@ static bool has_normals(const tml_points *points)
     return false;
 }
 
-/* Does anything say that the points are particles: a velocity, a radius or the like? */
+/* Do the points move, or have sizes? Then they are particles, however they lie. */
 static bool has_motion(const tml_points *points)
 {
     static const char *const names[] = {"velocity", "v", "vel", "pressure", "density", "mass"};
@@ -105,8 +104,8 @@ static bool has_motion(const tml_points *points)
 
 tml_points_look tml_points_look_scanned(const tml_points *points)
 {
-    /* The thickness of a plane with noise of half the spacing. Particles in a volume have 0.3 and
-     * more, also at its boundary. */
+    /* Thickness of a plane with noise of half the spacing. Particles in a volume have 0.3 and more,
+     * also at its boundary. */
     const double flat = 0.12;
     if (has_motion(points) || points->count < POINTS_LEAST)
         return TML_POINTS_LOOK_PARTICLES;

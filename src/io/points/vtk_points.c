@@ -1,6 +1,6 @@
 /* Reads points from legacy VTK files: POLYDATA, UNSTRUCTURED_GRID and STRUCTURED_GRID. In the point
- * data, an array of one component named radius or pscale gives the radii, and the first other array
- * of one component the values. Arrays of up to four components, and colours, are attributes. */
+ * data, an array of one component named radius or pscale gives the radii, the first other one the
+ * values. Arrays of up to four components, and colours, are attributes. */
 #include <strings.h>
 
 #include "io/points/points_internal.h"
@@ -74,7 +74,7 @@ static bool next_number(const vtk_points *points, vtk_values *values, double *ou
     return tml_io_next_number(&values->text, points->encoding, values->type, out);
 }
 
-/* Reads the attributes of the next point that are asked for. */
+/* Reads the next point's attributes that are asked for. */
 static bool next_attributes(vtk_points *points)
 {
     point_sink *sink = points->sink;

@@ -1,6 +1,6 @@
 /* Reads points from VTK XML files (.vtu, .vtp). In the point data, an array of one component named
- * radius or pscale gives the radii, and the first other array of one component the values. Arrays
- * of up to four components are attributes. */
+ * radius or pscale gives the radii, the first other one the values. Arrays of up to four components
+ * are attributes. */
 #include <inttypes.h>
 
 #include "io/points/points_internal.h"
@@ -11,7 +11,7 @@ typedef struct xml_points {
     io_file memory;
     vtk_xml xml;
     point_columns columns;                     /* numbers of arrays */
-    vtk_xml_values values[VTK_XML_ARRAYS_MAX]; /* by array; only those that are needed */
+    vtk_xml_values values[VTK_XML_ARRAYS_MAX]; /* those that are needed */
     bool is_needed[VTK_XML_ARRAYS_MAX];
     uint64_t at; /* number of the current point */
 } xml_points;
@@ -74,7 +74,7 @@ static double number_at(const void *user, int32_t column, uint32_t component)
 /* Counts the cells of a grid other than vertices and lines. */
 static uint64_t count_cells(const xml_points *p)
 {
-    enum { POLY_LINE = 4 }; /* VTK's number of this type of cell */
+    enum { POLY_LINE = 4 }; /* VTK's number of the type */
     uint64_t count = 0;
     for (uint32_t i = 0; i < p->xml.array_count && p->xml.cells > 0; i++) {
         const vtk_xml_array *array = &p->xml.arrays[i];

@@ -1,5 +1,5 @@
 /* Reads points from text: XYZ, TXT, CSV, PTS. There is no standard; this reads what programs write:
- *   - one point per line, which ends in LF, CR LF or CR; columns are separated by blanks or tabs,
+ *   - one point per line, which ends in LF, CR LF or CR; columns separated by blanks or tabs,
  *     commas, or semicolons;
  *   - decimal commas, if columns are separated by something else;
  *   - empty lines, and comments that begin with # or //;
@@ -8,10 +8,9 @@
  *   - other lines before the points, which are left out with a warning;
  *   - a line with the number of points before them (PTS), also between scans;
  *   - the same, a comment line, and an element's symbol before each x (chemical XYZ; only the first
- *     of several frames is read).
- * A row that is not a point is left out with a warning, unless there are at least as many such rows
- * as points. If the last line has no end and too few columns, the file was cut short, which is an
- * error. */
+ *     frame).
+ * Rows that are not points are left out with a warning; as many of them as points are an error. If
+ * the last line has no end and too few columns, the file was cut short: an error. */
 #include <math.h>
 
 #include "io/points/points_internal.h"
@@ -35,7 +34,7 @@ typedef struct xyz_reader {
     bool is_last;        /* the current line has no end: it is the file's last */
     bool is_wanted[XYZ_FIELDS_MAX]; /* columns that are read */
     bool is_needed[XYZ_FIELDS_MAX]; /* columns without which a row is not a point */
-    uint64_t missing;               /* missing numbers in the other columns */
+    uint64_t missing;               /* numbers missing in other columns */
 } xyz_reader;
 
 /* ---- lines and fields ------------------------------------------------------------------------ */
@@ -113,11 +112,11 @@ static bool parse_number(io_span field, double *out)
     if (field.size >= sizeof copy || !is_comma_number(field))
         return false;
     tml_io_copy(copy, sizeof copy, field);
-    *(char *)memchr(copy, ',', field.size) = '.'; /* memchr: a zero byte may come before it */
+    *(char *)memchr(copy, ',', field.size) = '.'; /* also behind a zero byte */
     return tml_io_parse_f64((io_span){copy, field.size}, out);
 }
 
-/* Parses a field of a row. An empty field is a missing number: NaN. */
+/* Parses a field. An empty one is a missing number: NaN. */
 static bool parse_field(io_span field, double *out)
 {
     if (field.size > 0)
@@ -149,8 +148,7 @@ static bool is_comment(io_span line)
 
 /* ---- what comes before the points ------------------------------------------------------------ */
 
-/* Copies a column's name without a unit behind it, as in "X (m)" or "x [mm]". "Points:0" of
- * ParaView's tables becomes x. */
+/* Copies a column's name without a unit: "X (m)", "x [mm]". ParaView's "Points:0" becomes x. */
 static void name_column(io_span field, char name[32])
 {
     static const char *const stems[] = {"Points:", "Points_"};
@@ -186,8 +184,7 @@ static void look_for_names(xyz_reader *reader, io_span comment)
         take_names(reader, fields, count);
 }
 
-/* Finds the next line that is neither empty nor a comment, and trims it. A comment before the
- * points may hold column names. */
+/* Finds the next line with contents, trimmed. Comments may hold column names. */
 static bool next_content(xyz_reader *reader, io_span *line)
 {
     while (tml_io_any_line(&reader->text, line)) {
@@ -208,7 +205,7 @@ static bool is_letter(char c)
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
 }
 
-/* Is it a row of chemical XYZ: an element's symbol, then three numbers? */
+/* Is it a chemical row: an element's symbol, then three numbers? */
 static bool is_atom(io_span line)
 {
     io_span fields[XYZ_FIELDS_MAX];
@@ -217,7 +214,7 @@ static bool is_atom(io_span line)
            is_number(fields[2]) && is_number(fields[3]);
 }
 
-/* Decides whether the count line is followed by a comment line and atoms, or by points. */
+/* Decides what follows the count line: a comment line and atoms, or points. */
 static void look_for_atoms(xyz_reader *reader)
 {
     io_text ahead = reader->text;
@@ -264,7 +261,7 @@ static bool is_row(const xyz_reader *reader, const io_span *fields, uint32_t cou
     return true;
 }
 
-/* Does a line begin with a word, as names or prose do? A damaged row of numbers does not. */
+/* Does a line begin with a word, like names or prose? A damaged row does not. */
 static bool begins_with_word(const io_span *fields, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -344,7 +341,7 @@ static void find_wanted(xyz_reader *reader)
     }
 }
 
-/* Parses a row. wrong becomes a text that says which number is missing or not a number, or "". */
+/* Parses a row. wrong: which number is missing or not a number; "": none. */
 static void parse_row(xyz_reader *reader, io_span line, double values[XYZ_FIELDS_MAX],
                       char wrong[160])
 {
@@ -395,7 +392,7 @@ static tml_status read_row(xyz_reader *reader, io_span line)
     return TML_OK;
 }
 
-/* Warns of the lines that are left out, or fails if they are too many. */
+/* Warns of lines that are left out; too many are an error. */
 static tml_status tell_of_lines(const xyz_reader *reader)
 {
     const io_file *file = reader->sink->file;

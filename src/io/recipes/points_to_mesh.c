@@ -1,11 +1,10 @@
 /* Makes a mesh file from a file of points: tml_points_to_mesh.
  *
- * Order: read -> move positions near 0 -> field (tml_field_prepare) -> the caller's decision ->
- * surface (tml_surface_save).
+ * Order: read -> positions near 0 -> field (tml_field_prepare) -> the caller's decision -> surface
+ * (tml_surface_save).
  *
  * Positions are relative to an origin near the points, since floats are coarse far from 0. The
- * lattice passes through the file's 0 all the same, so that all frames of a fluid have the same
- * lattice. */
+ * lattice passes through the file's 0 all the same, so that frames of a fluid share it. */
 #include <math.h>
 
 #include <trommel/points.h>
@@ -45,8 +44,7 @@ static tml_status points_load(points_conversion *c, const char *path)
     return status;
 }
 
-/* Creates a buffer of the points' memory. OpenGL copies the memory, other engines use it in
- * place. */
+/* Creates a buffer of the points' memory, in place unless the engine is OpenGL. */
 static tml_status points_lend(const points_conversion *c, tml_type type, void *data,
                               const char *label, tml_buffer *out)
 {
@@ -110,7 +108,7 @@ static tml_status points_prepare(points_conversion *c)
     return status;
 }
 
-/* Creates buffers of the points' attributes. */
+/* Creates buffers of the attributes. */
 static tml_status lend_carried(points_conversion *c)
 {
     const tml_points *p = &c->read;

@@ -19,7 +19,7 @@
 
 enum { SOURCES = 3 }; /* number of tml_surface_source */
 
-static float promised[1]; /* stands for an array that all pieces will have */
+static float promised[1]; /* an array that all pieces will have */
 
 static const char call[] = "tml_surface_save";
 
@@ -56,8 +56,7 @@ typedef struct saving {
     mask_bytes mask[2];       /* of two slabs, unless the mask's samples are bytes */
     int mask_turn;
     tml_mesh_stream *out;
-    /* opens_late: the mesh is opened with its first piece, if that is the only one. is_split: there
-     * are several pieces. */
+    /* opens_late: the first piece opens the mesh, if it is the only one. is_split: it is not. */
     bool opens_late, is_split;
     tml_mesh_part only;
     const tml_volume *attribute; /* has slope and intercept; NULL: values are physical */
@@ -106,7 +105,7 @@ static tml_status refuse_bricks(const saving *s, tml_context *tml)
                      s->path);
 }
 
-/* tml_surface_slabs_desc.read, on the reading thread. */
+/* Implements tml_surface_slabs_desc.read, on the reading thread. */
 static tml_status read_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                               void *out)
 {
@@ -137,8 +136,7 @@ static tml_status read_layers(void *user, tml_surface_source source, uint64_t fi
     return break_off(s, source, TML_SIDE_SOURCE, status);
 }
 
-/* Converts the samples of a mapped mask to bytes. The bytes of the call before stay: they are still
- * in use. */
+/* Converts a mapped mask to bytes. The bytes of the call before are still in use. */
 static tml_status mark_mapped(saving *s, uint64_t count, const void **out)
 {
     const save_source *from = &s->sources[TML_SURFACE_MASK];
@@ -158,8 +156,8 @@ static tml_status mark_mapped(saving *s, uint64_t count, const void **out)
     return TML_OK;
 }
 
-/* tml_surface_slabs_desc.map, on the reading thread. The slab of the call before is being made;
- * layers below it are released. */
+/* Implements tml_surface_slabs_desc.map, on the reading thread. The slab of the call before is
+ * being made; layers below it are released. */
 static tml_status map_layers(void *user, tml_surface_source source, uint64_t first, uint64_t count,
                              const void **out)
 {
@@ -177,8 +175,8 @@ static tml_status map_layers(void *user, tml_surface_source source, uint64_t fir
     return break_off(s, source, TML_SIDE_SOURCE, status);
 }
 
-/* Chooses which rows are compared with an index: every row of a small volume, and about ROWS rows
- * of a large one. The step is coprime to the height, so that the rows differ in y. */
+/* Returns the step between the rows that are compared with an index: 1 for a small volume, else for
+ * about ROWS rows. It is coprime to the height, so that their y differs. */
 static uint64_t choose_step(const tml_volume *v)
 {
     enum { SMALL = 16 << 20, ROWS = 512 };
@@ -245,7 +243,7 @@ static bool can_map_all(saving *s)
     return can;
 }
 
-/* These call the caller's hooks with the caller's pointer; tml_surface_slabs passes the saving. */
+/* The caller's hooks, with the caller's pointer: tml_surface_slabs passes the saving. */
 static tml_status read_callers(void *user, tml_surface_source source, uint64_t first,
                                uint64_t count, void *out)
 {
@@ -308,7 +306,6 @@ static void end_sources(saving *s)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* Converts the attribute's samples to physical units. */
 static tml_status scale_values(saving *s, const float *values, uint64_t count)
 {
     if (count * sizeof *values > s->values_size) {
@@ -348,7 +345,6 @@ static const uint64_t *dims_of(const saving *s)
                                  : s->surface.grid.dims;
 }
 
-/* Returns the layers of the surface's region. */
 static layer_share region_layers(const saving *s)
 {
     const tml_region *region = s->slabs.boundaries ? &s->boundaries.region : &s->surface.region;
@@ -358,7 +354,7 @@ static layer_share region_layers(const saving *s)
                          region->count[2] && region->count[2] < most ? region->count[2] : most};
 }
 
-/* Opens the mesh if the piece is all of it. Otherwise sets is_split and ends the slabs. */
+/* Opens the mesh if the piece is all of it. */
 static tml_status open_with(saving *s, const tml_surface_piece *piece)
 {
     s->is_split = piece->layer_count < region_layers(s).count;
@@ -372,7 +368,7 @@ static tml_status open_with(saving *s, const tml_surface_piece *piece)
                       tml_mesh_stream_open(s->tml, s->path, &s->file, &s->out));
 }
 
-/* tml_surface_slabs_desc.write. */
+/* Implements tml_surface_slabs_desc.write. */
 static tml_status write_piece(void *user, const tml_surface_piece *piece)
 {
     saving *s = user;
@@ -392,13 +388,13 @@ static tml_status write_piece(void *user, const tml_surface_piece *piece)
     return status == TML_OK ? add_piece(s, &scaled) : status;
 }
 
-/* Sets the result's parts to those that the filters left in the mesh. */
+/* Sets the result's parts to those that the filters left. */
 static void take_parts(tml_surface_result *result, const tml_mesh *mesh)
 {
-    tml_mesh_part end = {0}; /* an empty part behind the parts so far */
+    tml_mesh_part end = {0}; /* empty, behind the parts so far */
     for (uint32_t p = 0, k = 0; p < result->part_count; p++) {
         const tml_mesh_part of = result->parts[p];
-        if (of.vertex_count) /* an empty part had no piece and is not in the mesh */
+        if (of.vertex_count) /* empty ones had no piece */
             end = mesh->parts[k++];
         result->parts[p] = end;
         result->parts[p].value = of.value;
@@ -408,7 +404,7 @@ static void take_parts(tml_surface_result *result, const tml_mesh *mesh)
     }
 }
 
-/* tml_mesh_stream_desc.edit. */
+/* Implements tml_mesh_stream_desc.edit. */
 static tml_status edit_mesh(void *user, tml_mesh *mesh)
 {
     saving *s = user;
@@ -484,7 +480,7 @@ static void describe_mesh(saving *s)
         s->surface.soup = false;
 }
 
-/* Chooses the layers of this process. Without a team they are the given ones; count 0: all. */
+/* Chooses this process's layers; without a team the given ones (count 0: all). */
 static layer_share choose_layers(const saving *s)
 {
     const layer_share all = region_layers(s);
@@ -493,8 +489,8 @@ static layer_share choose_layers(const saving *s)
     return tml_share_layers(all.first, all.count, s->file.team, s->desc->index, &s->surface);
 }
 
-/* Does one slab hold the volume, and has the mesh one part? Estimates what tml_surface_slabs needs:
- * samples twice and scratch, in half of the memory. If the estimate is wrong, open_with notices. */
+/* Does one slab hold a volume of one part? Estimates what tml_surface_slabs needs: samples twice
+ * and scratch, in half of the memory. If that is wrong, open_with notices. */
 static bool fits_one_slab(const saving *s)
 {
     const uint64_t memory = s->slabs.memory ? s->slabs.memory : (uint64_t)1 << 30;
@@ -539,7 +535,7 @@ static void make_corners(saving *s)
     s->file.mesh.normals = s->file.mesh.values = NULL;
 }
 
-/* Extracts the slabs of this process, and joins their results with those of the other processes. */
+/* Extracts this process's slabs, and joins the results of all processes. */
 static tml_status extract(saving *s)
 {
     const tml_team *team = s->file.team;
@@ -593,8 +589,7 @@ static tml_status surface_save_run(saving *s, bool *is_empty)
     return *is_empty ? TML_OK : save_fails(&s->failed, TML_SIDE_MESH, end);
 }
 
-/* Appends the message of the broken stream's context, without its call's name, to the message in
- * the caller's context. */
+/* Appends the message of the broken stream's context, without its call's name, to the caller's. */
 static tml_status tell(saving *s, tml_status status)
 {
     if (!s->broken || s->failed != TML_SIDE_SURFACE || status != s->broken_status)

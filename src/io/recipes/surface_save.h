@@ -1,4 +1,4 @@
-/* What the recipes that write meshes share. */
+/* Shared by the recipes that write meshes. */
 #ifndef TML_SURFACE_SAVE_H
 #define TML_SURFACE_SAVE_H
 
@@ -12,11 +12,10 @@ TML_MUST_CHECK tml_status tml_surface_save_whole(tml_context *tml, const char *p
 TML_MUST_CHECK tml_status tml_surface_save_more(tml_context *tml, const char *path,
                                                 const tml_surface_save_desc *desc,
                                                 tml_surface_saved *out);
-/* Converts a mask's samples, of any scalar type of more than one byte, to bytes that are 0 or 1. */
+/* Converts a mask's samples, of more than a byte each, to bytes that are 0 or 1. */
 void tml_mark_samples(tml_type type, uint64_t count, const void *samples, uint8_t *out);
 
-/* Returns the settings of a desc that apply to a recipe from file to file, which has its own
- * sources. */
+/* Returns the settings that a recipe from file to file uses; it has its own sources. */
 static inline tml_surface_save_desc save_of_recipe(const tml_surface_save_desc *given)
 {
     tml_surface_save_desc save = {.slabs = {.write = given->slabs.write,

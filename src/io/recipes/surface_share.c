@@ -102,8 +102,7 @@ static tml_status share_no_memory(tml_context *tml, uint64_t size)
                      "tml_surface_save: no memory for %" PRIu64 " bytes of counts", size);
 }
 
-/* The seams of a process: numbers for the process above it, part after part, and those received
- * from the process below it. */
+/* The seams of a process: numbers for the process above, part after part, and those from below. */
 typedef struct seam_exchange {
     tml_surface_result *result;
     uint64_t parts; /* most parts of any process */
@@ -112,8 +111,7 @@ typedef struct seam_exchange {
     uint64_t above_size, below_size; /* bytes */
 } seam_exchange;
 
-/* Joins the numbers from below to this process's seams, counts the components that end here, and
- * copies the numbers for above. */
+/* Joins the numbers from below to this process's seams, and counts the components that end here. */
 static tml_status join_seams(tml_context *tml, seam_exchange *e)
 {
     tml_status status = TML_OK;
@@ -201,8 +199,7 @@ tml_status tml_share_join_components(tml_context *tml, const tml_team *team,
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Sets the totals and the parts to those of all processes. counts: vertices and triangles of each
- * part, in turn. */
+/* Sets totals and parts to those of all processes. counts: vertices, triangles of each part. */
 static void join_parts(tml_surface_result *result, const uint64_t *counts, uint64_t part_count)
 {
     result->vertex_count = result->triangle_count = 0;

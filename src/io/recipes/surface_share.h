@@ -16,8 +16,8 @@ typedef struct layer_share {
 layer_share tml_share_layers(uint64_t first, uint64_t count, const tml_team *team,
                              const tml_volume_index *bricks, const tml_surface_desc *surface);
 
-/* Joins components that continue from one process's layers to the next one's. Each is added to the
- * result of the process in which it ends; a result already has the components inside its layers. */
+/* Joins components that continue from one process's layers to the next one's, and counts each in
+ * the result of the process in which it ends. Components inside a process are counted already. */
 TML_MUST_CHECK tml_status tml_share_join_components(tml_context *tml, const tml_team *team,
                                                     tml_surface_result *result);
 

@@ -1,4 +1,4 @@
-/* Makes surfaces whole in memory, and writes them to a mesh file: tml_surface_save.
+/* Makes surfaces whole in memory, for a mesh file: tml_surface_save.
  *
  * Order: surface, or boundaries of labels -> smooth -> means of the points' attributes ->
  * components -> arrays on the host -> the caller's edit -> the file, or a file per label. */
@@ -27,7 +27,7 @@ static void add_stage(whole_saving *w, const char *name, double start)
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* Makes the boundaries of labels: shared, as a mesh of one part, or separate. */
+/* Makes labels' boundaries: shared, as a mesh of one part, or separate. */
 static tml_status make_boundaries(whole_saving *w)
 {
     tml_status status = tml_surface_labels(w->tml, w->desc->slabs.boundaries, &w->out->surface);

@@ -15,8 +15,8 @@ enum { SOURCES = 3 }; /* number of tml_surface_source */
 static const char call[] = "tml_volume_to_mesh";
 static const char *const source_names[SOURCES] = {"volume", "mask", "attribute"};
 
-/* Passes messages of the reader's context to the caller's log. While another thread reads, only the
- * first warning is kept, and passed on later. */
+/* Passes on the messages of the reader's context to the caller's log. While another thread reads,
+ * the first warning is kept. */
 typedef struct reader_log {
     tml_context *tml;
     bool is_elsewhere;
@@ -184,7 +184,7 @@ static tml_status lend_sources(conversion *c)
 
 /* ---- the surface ----------------------------------------------------------------------------- */
 
-/* Caps close the high side of the samples. Makes that the inside: converts to physical values,
+/* Caps close the high side of the samples. This makes the inside that side: physical values,
  * negated if the inside is below the isovalue. */
 static tml_status raise_inside(conversion *c)
 {
@@ -198,7 +198,7 @@ static tml_status raise_inside(conversion *c)
     return status;
 }
 
-/* Chooses the isovalue by Otsu's method, in units of the samples. */
+/* Chooses the isovalue by Otsu's method, in samples. */
 static tml_status choose_isovalue(conversion *c, double *out)
 {
     mesh_source *s = &c->sources[0];
@@ -220,7 +220,7 @@ static tml_status choose_isovalue(conversion *c, double *out)
     return is_empty ? refuse(c, 0, "no sample is a finite number, so there is no surface") : TML_OK;
 }
 
-/* Converts physical isovalues to units of the samples; without any, chooses one. */
+/* Converts physical isovalues to samples, or chooses one. */
 static tml_status choose_isovalues(conversion *c)
 {
     const double *given = c->surface.isovalues;

@@ -24,8 +24,7 @@ static const struct {
 } types[] = {{2, TML_U8},  {256, TML_I8},   {512, TML_U16},  {4, TML_I16},  {768, TML_U32},
              {8, TML_I32}, {1280, TML_U64}, {1024, TML_I64}, {16, TML_F32}, {64, TML_F64}};
 
-/* Returns the version, 1 or 2, or 0 if the file is neither. *single: header and samples are in one
- * file. */
+/* Returns 1 or 2, or 0 if it is neither. *single: one file has header and samples. */
 static int version_of(io_span head, bool *big_endian, bool *single)
 {
     if (head.size < 4)
@@ -41,8 +40,8 @@ static int version_of(io_span head, bool *big_endian, bool *single)
         if (magic[0] == 'n' && (magic[1] == '+' || magic[1] == 'i') && magic[2] == digit)
             return digit - '0';
     }
-    /* Some writers omit the header's size. The magic at the end of a header and a valid number of
-     * axes identify version 1 as well. */
+    /* Some writers omit the header's size; its last word and the number of axes identify it,
+     * too. */
     bool has_magic = head.size >= SIZE_1 && (memcmp(head.text + AT_MAGIC_1, "n+1", 4) == 0 ||
                                              memcmp(head.text + AT_MAGIC_1, "ni1", 4) == 0);
     for (int big = 0; big < 2 && has_magic && io_load_u32(head.text, false) == 0; big++) {
@@ -106,8 +105,8 @@ static void read_header_2(const char *at, bool big, nifti_header *out)
     out->description = (io_span){at + 240, strnlen(at + 240, 80)};
 }
 
-/* Computes the rotation matrix of the unit quaternion (a, b, c, d). The file has b, c and d; a is
- * not negative. */
+/* Computes the rotation of the unit quaternion (a, b, c, d). The file has b, c and d; a is not
+ * negative. */
 static void rotation_of(const double quatern[3], double r[9])
 {
     double b = quatern[0], c = quatern[1], d = quatern[2];
@@ -147,7 +146,7 @@ static bool is_qform_usable(const nifti_header *nifti)
 }
 
 /* Reads the spacings from pixdim. A number that is no length becomes 1 or its magnitude, with a
- * warning; along an axis of one sample it does not matter. */
+ * warning, unless the axis has one sample. */
 static tml_status take_pixdim(const io_file *file, const nifti_header *nifti,
                               const tml_load_desc *desc, const uint64_t dims[3], double scale[3])
 {
@@ -226,8 +225,8 @@ static tml_status take_scale(const io_file *file, const nifti_header *nifti, tml
                : tml_io_warn(file, "scl_inter is %g; taken as 0", nifti->intercept);
 }
 
-/* Replaces the ending of a pair's file name, before .gz: brain.hdr.gz, ".hdr" and ".img" give
- * brain.img.gz. Returns false if the name does not end with from. */
+/* Replaces the ending of a pair's name, before .gz: brain.hdr.gz, ".hdr", ".img" give brain.img.gz.
+ * Returns false if the name ends otherwise. */
 static bool swap_ending(const char *path, const char *from, const char *to, bool compressed,
                         char out[VOLUME_NAME_SIZE])
 {
@@ -266,7 +265,7 @@ static tml_status find_samples(const io_file *file, volume_header *out)
                         "same name beside it");
 }
 
-/* Finds where the samples begin: behind header and extensions, or in the pair's other file. */
+/* Finds where samples begin: behind header and extensions, or in the other file. */
 static tml_status parse_offset(const io_file *file, const nifti_header *nifti, double least,
                                volume_header *out)
 {
@@ -285,7 +284,7 @@ static tml_status parse_offset(const io_file *file, const nifti_header *nifti, d
     return TML_OK;
 }
 
-/* Reads the sizes of the first three axes, and the product of the other sizes. */
+/* Reads the sizes of three axes, and the product of the others. */
 static tml_status take_sizes(const io_file *file, nifti_header *nifti, uint64_t dims[3],
                              uint64_t *volumes)
 {

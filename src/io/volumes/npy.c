@@ -1,8 +1,8 @@
-/* Reads and writes NumPy's NPY, versions 1 to 3: one array behind a short text header. After the
- * format's description in NumPy's documentation (numpy.lib.format) and NEP 1.
+/* NumPy's NPY, versions 1 to 3: one array with a short text header. After the format's description
+ * in NumPy's documentation (numpy.lib.format) and NEP 1.
  *
  * The last index of a volume is x, in either memory order: array[z, y, x] means the same after
- * np.asfortranarray. A file in Fortran order is therefore transposed while it is loaded. */
+ * np.asfortranarray, so a Fortran-ordered file is transposed while loading. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"
@@ -199,8 +199,8 @@ const volume_format tml_volume_npy = {"NPY", is_npy, parse_volume};
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Copies elements from Fortran to C order: visits them in C order and tracks their place in Fortran
- * order. */
+/* Copies elements from Fortran to C order: visits them in C order, with their place in the
+ * other. */
 static void to_c_order(const npy_header *npy, const uint8_t *from, uint8_t *to)
 {
     size_t size = tml_type_size(npy->type);
@@ -370,8 +370,7 @@ bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *sh
                            i + 1 < axis_count ? " " : "");
     length += snprintf(text + length, sizeof text - (size_t)length, "), }");
 
-    /* The header ends with blanks and a line end, so that the elements begin at a multiple of
-     * 64. */
+    /* Blanks and a line end, so that the elements begin at a multiple of 64. */
     size_t prefix = MAGIC_SIZE + 4;
     size_t whole =
         (prefix + (size_t)length + HEADER_ALIGNMENT) / HEADER_ALIGNMENT * HEADER_ALIGNMENT;

@@ -1,8 +1,8 @@
-/* Reads and writes NRRD, versions 1 to 5; reads attached and detached headers. After Kindlmann:
- * Definition of NRRD File Format (teem.sourceforge.net/nrrd/format.html).
+/* NRRD, versions 1 to 5, attached and detached. After Kindlmann: Definition of NRRD File Format
+ * (teem.sourceforge.net/nrrd/format.html).
  *
- * Except for content, fields that do not say where the samples are stored or lie in space are
- * ignored: thicknesses, labels, measurement frame ... */
+ * Except for content, fields that do not say where samples are stored or lie in space are ignored:
+ * thicknesses, labels, measurement frame ... */
 #include <inttypes.h>
 #include <math.h>
 
@@ -156,7 +156,7 @@ static bool parse_vector(io_text *text, uint64_t count, double *out, bool *is_no
     return true;
 }
 
-/* Is the vector all NaN? Old versions of pynrrd write "none" so. */
+/* Is it all NaN? Old versions of pynrrd write "none" so. */
 static bool is_no_vector(const double *v, uint64_t count)
 {
     bool is = true;
@@ -233,7 +233,7 @@ static tml_status parse_space(const io_file *file, io_span value, nrrd_header *o
     return TML_OK;
 }
 
-/* Parses the fields that the parsing of other fields depends on. */
+/* Parses the fields that others depend on. */
 static tml_status parse_first(const io_file *file, io_span field, io_span value, nrrd_header *nrrd,
                               volume_header *out)
 {
@@ -381,7 +381,7 @@ static bool files_fit(const nrrd_header *nrrd, uint64_t subdim, uint64_t files)
     uint64_t expected = 1;
     if (subdim < 1 || subdim > nrrd->dimension || files == 0)
         return false;
-    if (subdim == nrrd->dimension) /* each file holds a slab of the last axis */
+    if (subdim == nrrd->dimension) /* files are slabs of the last axis */
         return nrrd->sizes[subdim - 1] % files == 0;
     for (uint64_t i = subdim; i < nrrd->dimension; i++)
         if (__builtin_mul_overflow(expected, nrrd->sizes[i], &expected))
@@ -409,13 +409,13 @@ static tml_status parse_list(const io_file *file, const nrrd_header *nrrd, volum
     return TML_OK;
 }
 
-/* Parses "name%03d.raw first last step [subdim]". Returns false if the field has another form. */
+/* Parses "name%03d.raw first last step [subdim]". Returns false for other forms. */
 static bool parse_pattern(const nrrd_header *nrrd, volume_header *out, uint64_t *subdim)
 {
     int64_t numbers[4];
     io_span rest = nrrd->data_file;
     int count = 0;
-    for (; count < 4; count++) { /* the numbers at the end, the last one first */
+    for (; count < 4; count++) { /* numbers at the end, last first */
         size_t start = rest.size;
         while (start && rest.text[start - 1] != ' ' && rest.text[start - 1] != '\t')
             start--;
@@ -437,7 +437,7 @@ static tml_status parse_data_file(const io_file *file, const nrrd_header *nrrd, 
     uint64_t subdim;
     if (nrrd->data_file.size == 0)
         return TML_OK;
-    out->offset = 0; /* the samples have a file of their own */
+    out->offset = 0; /* a separate file */
     if (tml_io_starts_with(nrrd->data_file, "LIST"))
         return parse_list(file, nrrd, out);
     if (!parse_pattern(nrrd, out, &subdim)) {
@@ -454,9 +454,9 @@ static tml_status parse_data_file(const io_file *file, const nrrd_header *nrrd, 
     return TML_OK;
 }
 
-/* Divides the axes into x, y, z and those of frames or components: by directions or kinds,
- * otherwise the last of four is no axis of space. Axes of size 1 do not matter. order[k] is the
- * file's axis that becomes axis k of the volume. */
+/* Sorts axes into x, y, z and those of frames or components: by directions or kinds, else the last
+ * of four is of frames. Axes of size 1 do not matter. order[k] is the file's axis that becomes axis
+ * k of the volume. */
 static tml_status parse_axes(const io_file *file, nrrd_header *nrrd, uint32_t frame,
                              size_t order[3], size_t *spatial, volume_header *out)
 {
@@ -511,8 +511,8 @@ static void cross(const double a[3], const double b[3], double out[3])
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* Reads the unit of x, and the ratios of the other axes' units to it. The axes are those of space
- * if the file has directions or units of space, otherwise the file's axes. */
+/* Reads the unit of x, and the ratios of the other axes' units to it. Axes are those of space, if
+ * directions or space units are given, else the file's. */
 static tml_status take_units(const io_file *file, const nrrd_header *nrrd, const size_t order[3],
                              size_t spatial, double ratio[3], tml_volume *volume)
 {

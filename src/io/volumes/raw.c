@@ -18,7 +18,7 @@ bool tml_volume_raw_from_name(const char *path, tml_load_desc *out)
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     tml_load_desc found = *out;
     uint32_t parts = 0;
-    /* The parts of the name between '_' and '.': one is 256x256x128, another a type's name. */
+    /* The name's parts between '_' and '.': one is 256x256x128, one a type's name. */
     while (*name) {
         io_span part = {name, strcspn(name, "_.")};
         uint64_t dims[3];
@@ -68,8 +68,8 @@ tml_status tml_volume_raw_parse(const io_file *file, bool compressed, const tml_
     if (status != TML_OK)
         return status;
 
-    /* With wrong dims or a wrong type, samples could still be read; only the file's size reveals
-     * it. In a compressed file the end of the stream does, but the number of volumes is unknown. */
+    /* Samples can be read with wrong dims or type; only the file's size reveals that. In a
+     * compressed file the stream's end does, but not how many volumes there are. */
     uint64_t size = out->samples * sample_size;
     out->offset = desc->skip;
     out->is_exact = true;

@@ -51,7 +51,7 @@ static tml_status count_layers(tiff_reader *reader, const tiff_page *first, uint
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-/* Checks that a slice has one page, which is like that of the first file. */
+/* Checks that a slice is one page like the first file's. */
 static tml_status check_slice(const io_file *file, const char *first_name, const tiff_page *first)
 {
     tiff_reader reader;
@@ -79,8 +79,7 @@ static tml_status check_slice(const io_file *file, const char *first_name, const
     return status;
 }
 
-/* Makes the files of the folder the layers. The comment says which files are ignored, or that
- * numbers are missing. */
+/* Makes the folder's files the layers. The comment says what is ignored or missing. */
 static tml_status take_slices(const io_file *file, const tiff_page *first, volume_header *out)
 {
     const io_folder *slices = out->slices;
@@ -113,8 +112,7 @@ static tml_status take_slices(const io_file *file, const tiff_page *first, volum
 
 /* ---- the format ------------------------------------------------------------------------------ */
 
-/* In ImageJ's stacks of over 4 GiB only the first image has a page. The other images' samples
- * follow those of the first. Prepares to read them if the first page allows it. */
+/* In ImageJ's stacks of over 4 GiB only the first image has a page; the others' samples follow. */
 static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume_header *out)
 {
     uint16_t compression = COMPRESSION_NONE;
@@ -128,8 +126,8 @@ static bool follow_first_page(const tiff_reader *reader, uint64_t images, volume
     return true;
 }
 
-/* Finds the images: the files of a folder, or the pages of a file. *images: on entry the number
- * that the description says, on return the number that exist. */
+/* Finds the images: files of a folder, or pages of a file. *images: the number in the description,
+ * then the real one. */
 static tml_status find_images(tiff_reader *reader, const tiff_page *first, uint64_t *images,
                               volume_header *out)
 {
@@ -207,7 +205,7 @@ static bool names_files(const tiff_text *text)
     return text->name_count > 1 || (text->name_count == 1 && text->has_own_plane);
 }
 
-/* Chooses the type of samples. If the pages state no sample format, OME's type is used. */
+/* Chooses the samples' type; OME's if the pages state no format. */
 static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
                               const tiff_text *text, volume_header *out)
 {
@@ -230,7 +228,7 @@ static tml_status choose_type(const tiff_reader *reader, const tiff_page *page,
     return status;
 }
 
-/* Lays out layers in the order of the pages, or of the files of a folder. */
+/* Lays out layers in the order of pages, or of a folder's files. */
 static tml_status lay_out_pages(tiff_reader *reader, const tiff_page *page,
                                 const tml_load_desc *desc, tiff_text *text, volume_header *out)
 {

@@ -1,5 +1,5 @@
-/* What the parts of the TIFF reader share: pages (tiff_pages.c), descriptions (tiff_text.c),
- * spacing (tiff_spacing.c), and the pages that OME assigns to layers, in one file or several
+/* Shared by the parts of the TIFF reader: pages (tiff_pages.c), texts (tiff_text.c), spacing
+ * (tiff_spacing.c), and the pages that OME assigns to layers, in one file or several
  * (tiff_planes.c). */
 #ifndef TML_TIFF_INTERNAL_H
 #define TML_TIFF_INTERNAL_H
@@ -17,8 +17,8 @@
 /* An element TiffData: a run of planes in OME's order, and the pages of one file that hold them. */
 typedef struct tiff_run {
     uint64_t plane; /* number of the first plane, in DimensionOrder */
-    uint64_t page;  /* page of the first plane in the file, from 0 */
-    uint64_t count; /* planes; 0: as many as the file has pages from there on */
+    uint64_t page;  /* the first plane's page, from 0 */
+    uint64_t count; /* planes; 0: one per page from there on */
     uint32_t file;  /* 0: this one; otherwise 1 + a number in tiff_text.names */
 } tiff_run;
 
@@ -26,7 +26,7 @@ typedef struct tiff_run {
 typedef struct tiff_text {
     enum { TIFF_PLAIN, TIFF_IMAGEJ, TIFF_OME } kind;
     uint64_t layers, before, after; /* frames that vary faster, and slower, than layers */
-    double spacing[3];              /* in unit after multiplication by ratio; 0: not given */
+    double spacing[3];              /* times ratio in unit; 0: not given */
     double ratio[3];                /* of each axis's unit to x's unit, for tags as well */
     double origin[3];               /* the sample at coordinate 0 */
     char unit[16];                  /* as tml_volume.unit; empty: none */
@@ -62,10 +62,10 @@ typedef struct tiff_reader {
     uint64_t offset;      /* of the next read */
     char message[200];    /* libtiff's first message; empty: none */
     bool is_incomplete;   /* a codec made up missing data */
-    bool has_wrong_sizes; /* sizes of strips are wrong and were calculated */
+    bool has_wrong_sizes; /* the strips' sizes are wrong; they were calculated */
 } tiff_reader;
 
-/* What a page's tags say. Width, height and type must be the same on all pages. */
+/* A page's tags. Size and type are the same on all. */
 typedef struct tiff_page {
     uint32_t width, height;
     tml_type type;
@@ -74,7 +74,7 @@ typedef struct tiff_page {
     bool has_format; /* states whether samples are signed or floats */
 } tiff_page;
 
-/* Opens a TIFF file. On failure there is nothing to close. */
+/* On failure there is nothing to close. */
 TML_MUST_CHECK tml_status tml_tiff_open(const io_file *file, tiff_reader *out);
 static inline void tiff_close(tiff_reader *reader)
 {
@@ -82,8 +82,8 @@ static inline void tiff_close(tiff_reader *reader)
 }
 /* Records FILE_FORMAT with libtiff's message. */
 tml_status tml_tiff_fail(const tiff_reader *reader, const char *what);
-/* tml_tiff_page reads the current page's tags; tml_tiff_alike checks that a page is like the first.
- * number is for messages. Errors: UNSUPPORTED, FILE_FORMAT. */
+/* Reads the current page's tags; compares a page with the first. number is for messages. Errors:
+ * UNSUPPORTED, FILE_FORMAT. */
 TML_MUST_CHECK tml_status tml_tiff_page(const tiff_reader *reader, uint64_t number, tiff_page *out);
 TML_MUST_CHECK tml_status tml_tiff_alike(const tiff_reader *reader, uint64_t number,
                                          const tiff_page *page, const tiff_page *first);
@@ -101,19 +101,18 @@ bool tml_tiff_may_hold(const tiff_reader *reader, uint64_t size);
 /* Sets the spacing along x and y from the resolution tags, unless the text gives it. Returns true
  * if only these tags give a length. */
 bool tml_tiff_resolution(const tiff_reader *reader, tiff_text *text, volume_header *out);
-/* Sets spacing, origin and unit. A missing spacing is assumed, with a warning if that of another
- * axis is given. is_alone: what tml_tiff_resolution returned. */
+/* Sets spacing, origin and unit. A missing spacing is assumed, with a warning if another is given.
+ * is_alone: from tml_tiff_resolution. */
 TML_MUST_CHECK tml_status tml_tiff_spacing(const io_file *file, const tml_load_desc *desc,
                                            bool is_alone, const tiff_text *text,
                                            volume_header *out);
 
 /* ---- tiff_planes.c --------------------------------------------------------------------------- */
 
-/* Lays out the volume by OME's description: the layers of frame desc.frame, each a page of this
- * file or of one beside it. out->names gets a line per layer: the offset of its directory, a blank,
- * and the file's name (empty: this file). out->volume must have type, grid.dims[0] and
- * grid.dims[1]. Errors: FILE_FORMAT, UNSUPPORTED, FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY,
- * CANCELLED. */
+/* Lays out the volume by OME's text: the layers of desc.frame, each a page of this file or of one
+ * beside it. out->names gets a line per layer: its directory's offset, a blank, the file's name
+ * (empty: this one). out->volume has type and grid.dims[0] and [1]. Errors: FILE_FORMAT,
+ * UNSUPPORTED, FILE_ACCESS, INVALID_ARGUMENT, OUT_OF_MEMORY, CANCELLED. */
 TML_MUST_CHECK tml_status tml_tiff_planes(tiff_reader *reader, const tiff_page *first,
                                           tiff_text *text, const tml_load_desc *desc,
                                           volume_header *out);

@@ -1,4 +1,4 @@
-/* Opens TIFF files and reads their pages' tags, with libtiff on an io_file. */
+/* Opens TIFF files and reads pages' tags, with libtiff on an io_file. */
 #include <inttypes.h>
 
 #include "io/volumes/tiff_internal.h"
@@ -55,10 +55,9 @@ static int keep_error(TIFF *tiff, void *user, const char *module, const char *fo
     return 1;
 }
 
-/* Prints nothing, but notes warnings that matter. libjpeg warns if data are missing, and makes up
- * samples. libtiff warns if a JPEG picture is smaller than its strip, and leaves the rest of the
- * strip unwritten. libtiff also warns if it distrusts the sizes of strips, and then reads as many
- * bytes as the rows need, from where each strip begins. */
+/* Notes warnings that matter. libjpeg warns if data are missing, and makes up samples. libtiff
+ * warns if a JPEG picture is smaller than its strip, whose rest stays as it was, and if it
+ * distrusts the strips' sizes: then it reads what the rows need from each strip's beginning on. */
 static int drop_warning(TIFF *tiff, void *user, const char *module, const char *format,
                         va_list args)
 {

@@ -10,7 +10,7 @@
 enum { LAYERS_MOST = 1 << 20, UNKNOWN_FILE = -1 };
 
 typedef struct tiff_layer {
-    uint64_t page; /* number of the page; later the offset of its directory */
+    uint64_t page; /* its number; later its directory's offset */
     int64_t file;  /* like tiff_run.file, or UNKNOWN_FILE */
 } tiff_layer;
 
@@ -113,7 +113,7 @@ static tml_status place_layers(const io_file *file, const tiff_text *text, uint6
     return status;
 }
 
-/* Replaces page numbers with offsets, for the layers in one file, and checks these pages. */
+/* Replaces pages with offsets, for layers in one file, and checks these pages. */
 static tml_status find_pages(tiff_reader *reader, uint32_t number, const tiff_offsets *offsets,
                              const tiff_page *first, uint64_t layer_count, tiff_layer *layers)
 {

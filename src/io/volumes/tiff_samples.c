@@ -1,5 +1,4 @@
-/* Decodes the samples of a TIFF stack: the strips or tiles of its pages, in the order of the
- * layers. */
+/* Decodes the samples of a TIFF stack: strips or tiles of its pages, in the order of layers. */
 #include <inttypes.h>
 
 #include "io/volumes/tiff_internal.h"
@@ -33,7 +32,7 @@ static tml_status bad_samples(const tiff_reader *reader)
     return tml_tiff_fail(reader, "samples cannot be decoded");
 }
 
-/* Checks the size of an uncompressed strip or tile; libtiff would read beyond its end. */
+/* libtiff would read an uncompressed strip or tile beyond its end. */
 static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint64_t needed)
 {
     uint16_t compression = COMPRESSION_NONE;
@@ -47,8 +46,8 @@ static tml_status check_stored(const tiff_reader *reader, uint32_t number, uint6
                         number, stored, needed);
 }
 
-/* Clears memory that a codec may leave partly unwritten. The codecs of LZW, PackBits and deflate
- * check that they wrote everything. */
+/* Clears memory that a codec may leave unwritten. LZW, PackBits and deflate check that they wrote
+ * all. */
 static void clear(const tiff_reader *reader, void *out, uint64_t size)
 {
     uint16_t compression = COMPRESSION_NONE;

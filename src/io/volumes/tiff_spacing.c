@@ -8,8 +8,8 @@
 
 #ifdef TML_TIFF
 
-/* Is a resolution in dots per inch that of a screen or printer? Programs write such a resolution
- * without meaning the contents, and one dot per inch or centimetre for lack of another. */
+/* Is it dots per inch of a screen or printer? Programs write these without meaning the contents;
+ * and one dot per inch or centimetre for lack of another. */
 static bool is_for_print(double dots)
 {
     static const double usual[] = {1,   2.54, 72,  75,  90,  96,  100, 120, 144, 150,  180, 200,
@@ -64,7 +64,7 @@ tml_status tml_tiff_spacing(const io_file *file, const tml_load_desc *desc, bool
     s[1] = said[1] != 0 ? said[1] : s[0];
     s[2] = said[2] != 0 ? said[2] : is_alone ? s[0] : micron > 0 ? micron : 1;
     tml_status status = TML_OK;
-    /* NaN: given, but not a length. A spacing of 1 without a unit is a pixel, not a length. */
+    /* NaN: given, but no length. A pixel's own size, 1 without a unit, is no length. */
     int first = said[0] != 0 ? 0 : said[1] != 0 ? 1 : 2;
     bool says_some =
         said[first] != 0 && (*text->unit || text->kind == TIFF_OME || said[0] != 1 || said[1] != 1);

@@ -32,7 +32,7 @@ typedef struct imagej_values {
     io_span axes, scales, axis_units; /* SCIFIO's lists */
 } imagej_values;
 
-/* Returns item i of a list with commas, or an empty span. */
+/* Returns item i of a list with commas, or nothing. */
 static io_span item_of(io_span list, int i)
 {
     io_span item = {list.text, 0};
@@ -81,7 +81,7 @@ static void read_imagej_line(io_span key, io_span value, imagej_values *values, 
         (void)tml_io_parse_f64(value, &values->coefficients[key.text[1] - '0']);
 }
 
-/* Reads slope and intercept from the function that maps samples to values, if it is linear. */
+/* Reads slope and intercept of the function from samples to values, if it is linear. */
 static tml_status read_calibration(const io_file *file, const imagej_values *values, tiff_text *out)
 {
     const double *c = values->coefficients;
@@ -173,9 +173,9 @@ typedef struct ome_reader {
     bool is_ome;
     uint32_t wanted;    /* number of the image that is read */
     uint32_t first_own; /* first image with a plane in this file; UINT32_MAX: none */
-    bool is_in_pixels;  /* in the Pixels of the wanted image */
+    bool is_in_pixels;  /* in the wanted image */
     bool is_in_data;    /* in a TiffData of any image */
-    bool is_in_uuid;    /* in a UUID in a TiffData */
+    bool is_in_uuid;    /* UUID, in TiffData */
     uint64_t stride[3]; /* planes from one z, c or t to the next */
     char unit[3][16];
     char root[UUID_SIZE]; /* the UUID of this file */
@@ -205,8 +205,7 @@ static io_span attribute(const XML_Char **attributes, const char *name)
     return (io_span){NULL, 0};
 }
 
-/* Returns the count in an attribute, which must be at least least, or other if there is no such
- * attribute. */
+/* Returns the count in an attribute, from least on, or other without the attribute. */
 static uint64_t count_of(ome_reader *reader, const XML_Char **attributes, const char *name,
                          uint64_t least, uint64_t other)
 {
@@ -234,8 +233,8 @@ static tml_type type_of(io_span name)
     return TML_TYPE_NONE;
 }
 
-/* Reads DimensionOrder, such as "XYCZT", fastest axis first. Sets the strides, the layers, and the
- * frames before and after them. */
+/* Reads DimensionOrder, such as "XYCZT", fastest first: the strides, and the frames around the
+ * layers. */
 static void read_order(ome_reader *reader, io_span order, const uint64_t sizes[3])
 {
     static const char letters[] = "ZCT";
@@ -341,7 +340,6 @@ static void start_data(ome_reader *reader, const XML_Char **attributes)
                              .count = count};
 }
 
-/* Makes room for another element. */
 static bool grow(const io_file *file, void *array, size_t count, size_t *room, size_t size)
 {
     void **data = array;
@@ -458,7 +456,7 @@ static void end_element(void *user, const XML_Char *element)
         reader->is_in_pixels = false;
 }
 
-/* Refuses a DOCTYPE: its entities are the only way for a few bytes to become many. */
+/* A DOCTYPE's entities are the only way for a few bytes to become many. */
 static void refuse_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                            const XML_Char *public_id, int has_subset)
 {
@@ -509,7 +507,7 @@ static tml_status read_ome(const io_file *file, const char *text, tiff_text *out
         is_latin = true;
         status = parse_ome(&reader, text, 0, true, &is_bad_byte);
     }
-    /* If there are several images, the one with planes in this file is read. */
+    /* If there are several images, reads the one with planes in this file. */
     if (status == TML_OK && reader.first_own != UINT32_MAX && reader.first_own > 0)
         status = parse_ome(&reader, text, reader.first_own, is_latin, &is_bad_byte);
     if (status != TML_OK)

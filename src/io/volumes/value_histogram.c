@@ -1,4 +1,4 @@
-/* Computes the histogram of a volume's samples, and Otsu's threshold from it. */
+/* Computes a histogram of samples, and Otsu's threshold from it. */
 #include <math.h>
 #include <string.h>
 
@@ -124,7 +124,7 @@ static void merge_ranges(const histogram_job *job, tml_value_histogram *h)
     h->mean = sum / (double)(job->count - h->nans - h->infinities);
 }
 
-/* Returns Otsu's threshold: the greatest variance between two classes. */
+/* Otsu's threshold: the greatest variance between two classes. */
 static double divide_best(const tml_value_histogram *h)
 {
     double total = 0, moment = 0, below = 0, below_moment = 0, best = 0;

@@ -1,4 +1,4 @@
-/* Loads and saves volumes: finds a file's format, and calls its reader or writer. */
+/* Loads and saves volumes by the reader or writer of their format. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static const volume_format *find_format(io_span head, const char *path)
     return NULL;
 }
 
-/* Recognises files with volumes whose format is not read. Returns what to do instead, or NULL.
- * wrapped: head is the unpacked contents of a gzip file. */
+/* Returns what to do with volumes of formats that are not read, or NULL. wrapped: head was in
+ * gzip. */
 static const char *other_kind(io_span head, bool wrapped)
 {
     const uint32_t analyze_size = 348;
@@ -47,8 +47,8 @@ static const char *other_kind(io_span head, bool wrapped)
     return NULL;
 }
 
-/* Parses the header in a file's first bytes. For samples without a header, desc or the file's name
- * describes them. */
+/* Parses the header in a file's first bytes. Samples without one are described by desc or the
+ * file's name. */
 static tml_status volume_parse(const io_file *file, io_span head, bool wrapped,
                                const tml_load_desc *desc, volume_header *header)
 {
@@ -115,7 +115,7 @@ static tml_status volume_describe(const io_file *file, const io_folder *slices,
         *block = header->list;
     }
     if (header->encoding == VOLUME_TEXT || header->encoding == VOLUME_TIFF ||
-        header->encoding == VOLUME_DICOM) /* decoders return samples in the machine's order */
+        header->encoding == VOLUME_DICOM) /* decoders use the machine's order */
         header->big_endian = IO_HOST_IS_BIG_ENDIAN;
     header->volume.compressed = *wrapped || header->encoding != VOLUME_RAW;
     if (status != TML_OK)
@@ -149,8 +149,8 @@ static bool is_named_like_slice(const char *name)
     return is;
 }
 
-/* Counts the TIFF and DICOM files of a folder, and moves the names of the TIFF files to the front.
- * Both kinds in one folder are an error. */
+/* Counts the TIFF and DICOM files, and moves the names of the TIFF files to the front. Both kinds
+ * in a folder are an error. */
 static tml_status sort_out(tml_context *tml, const char *call, const char *path, io_folder *files,
                            size_t *tiffs, size_t *dicoms)
 {
@@ -188,8 +188,8 @@ static tml_status sort_out(tml_context *tml, const char *call, const char *path,
     return status;
 }
 
-/* Opens a file of the folder's only DICOM series, or the first of its TIFF slices. *slices: the
- * names of the TIFF slices. */
+/* Opens a file of the folder's only DICOM series, or the first of its TIFF slices, whose names
+ * *slices has. */
 static tml_status open_folder(tml_context *tml, const char *call, const char *path,
                               io_folder *slices, io_file *out)
 {

@@ -1,6 +1,5 @@
-/* Reads a volume's samples, as its header of any format describes them: from one file or many
- * slices, raw, compressed or as text. Selects one frame or component, and converts byte order and
- * axis order to those of the volume. */
+/* Reads a volume's samples, whatever format described them: from one file or many slices, raw,
+ * compressed or as text. Selects one frame or component, and converts byte order and axis order. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -17,7 +16,7 @@ typedef struct samples_reader {
     uint64_t file_size; /* bytes of samples in each data file */
     uint64_t left;      /* bytes of samples left in the open file */
     uint64_t next;      /* number of the next data file */
-    io_text names;      /* the rest of a list of names */
+    io_text names;      /* rest of a list */
     io_file file;
     io_stream stream;
     uint64_t stored;  /* offset at which the decoder begins */
@@ -28,8 +27,7 @@ typedef struct samples_reader {
 
 /* ---- data files ------------------------------------------------------------------------------ */
 
-/* Finds a conversion: '%', optional 0, optional width, then d, i or u. *width: 0 if there is
- * none. */
+/* Finds '%', optional 0, optional width, then d, i or u. *width: 0 if there is none. */
 static bool find_conversion(io_span name, size_t *start, size_t *end, int *width, bool *zeros)
 {
     for (size_t i = 0; i < name.size; i++) {
@@ -69,8 +67,7 @@ void tml_volume_pattern(io_span name, int64_t first, int64_t last, int64_t step,
         out->file_count = (uint64_t)(span / step) + 1;
 }
 
-/* Finds the name of the next data file. Returns false at the end of a list, or if the name is too
- * long. */
+/* Finds the next data file's name. Returns false at the end of a list, or if it is too long. */
 static bool next_name(samples_reader *reader, char name[VOLUME_NAME_SIZE])
 {
     const volume_header *header = reader->header;
@@ -123,8 +120,7 @@ static tml_status skip_lines(const io_file *file, uint64_t lines, uint64_t *offs
     return TML_OK;
 }
 
-/* Parses a number of a text file as a sample of a type. Returns false if it is not a number or does
- * not fit. */
+/* Parses a number as a sample of a type. Returns false if it is not a number or does not fit. */
 static bool parse_sample(io_span word, tml_type type, void *out)
 {
     double real;
@@ -486,8 +482,8 @@ static bool is_permuted(const volume_header *header)
     return header->axis[0] != 0 || header->axis[1] != 1;
 }
 
-/* Initialises a reader at the start of the first data file. Checks that all data files exist and
- * can hold their share of the samples. */
+/* Initialises a reader at the start of the first data file, if all data files exist and can hold
+ * their share. */
 static tml_status reader_open(const io_file *file, bool wrapped, const volume_header *header,
                               samples_reader *out)
 {
@@ -577,7 +573,7 @@ tml_status tml_volume_stream_begin(const io_file *file, bool wrapped, const io_b
     const uint64_t *dims = header->volume.grid.dims;
     uint64_t layer_samples = dims[0] * dims[1];
     bool is_series = (header->encoding == VOLUME_DICOM || header->encoding == VOLUME_TIFF) &&
-                     header->file_count > 1; /* each file can be decoded alone */
+                     header->file_count > 1; /* each file decodes alone */
     if ((decoders[header->encoding] && !is_series) || header->axis[2] != 2)
         return tml_io_error(file, TML_ERROR_UNSUPPORTED,
                             "%s, so that it cannot be read layer by layer; load it whole, or "

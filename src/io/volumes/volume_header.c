@@ -1,4 +1,4 @@
-/* What the volume formats share to interpret headers: sizes, axes, arrays by name, numbers. */
+/* Helpers of the volume formats, to interpret headers: sizes, axes, arrays by name, numbers. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -49,9 +49,8 @@ static double column_length(const double columns[9], int axis)
     return hypot(hypot(columns[axis], columns[3 + axis]), columns[6 + axis]);
 }
 
-/* Finds directions for axes that have none, if the caller gives their spacing, as the error message
- * below asks for. One axis becomes the normal of the other two; if more have no direction, all
- * become x, y and z. */
+/* Finds directions for axes that have none, if the caller gives their spacing, as the message below
+ * asks for. One axis becomes the normal of the others; if more lack one, all become x, y and z. */
 static tml_status mend_columns(const io_file *file, const tml_load_desc *desc, double columns[9])
 {
     int lost = -1, count = 0;
@@ -116,7 +115,7 @@ tml_status tml_volume_axes(const io_file *file, const double columns[9], const d
     return TML_OK;
 }
 
-/* Lists the names of arrays for a message. */
+/* Lists arrays for a message. */
 static void name_arrays(const volume_arrays *arrays, char *out, size_t size)
 {
     size_t length = 0;
@@ -135,7 +134,7 @@ static int compare_arrays(const void *a, const void *b)
     return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Converts a grid of points to the grid of its cells, whose samples are at the cells' centres. */
+/* Converts a grid to that of its cells: samples at their centres. */
 static void move_to_cells(tml_grid *grid)
 {
     double half[3];

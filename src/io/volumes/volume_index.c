@@ -1,5 +1,5 @@
-/* Saves and loads the index of a volume's bricks. The file (.tmx) is little-endian:
- *   "TMLINDX1", dims (u64 x 3), sample type (u32), a brick's samples along x, y and z and a 0 (u8 x
+/* Saves and loads an index of a volume's bricks (.tmx), little-endian:
+ *   "TMLINDX1", dims (u64 x 3), sample type (u32), a brick's samples along x, y, z and a 0 (u8 x
  *   4), number of bricks (u64);
  *   smallest and largest sample of each brick (f32 x 2), x fastest;
  *   CRC-32 of all bytes before it (u32). */

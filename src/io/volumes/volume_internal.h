@@ -1,4 +1,4 @@
-/* What the volume formats share. A format parses a header, and describes where the samples are and
+/* Shared by the volume formats. A format parses a header, and describes where the samples are and
  * what they mean (volume_header). volume_data.c then reads the samples, in the same way for all
  * formats. */
 #ifndef TML_VOLUME_INTERNAL_H
@@ -48,7 +48,7 @@ typedef struct volume_header {
     volume_encoding encoding;
     uint64_t offset;    /* stored bytes of a data file that are skipped first */
     uint64_t end;       /* of the bytes to decode; 0: the file's end */
-    uint64_t line_skip; /* then so many lines are skipped */
+    uint64_t line_skip; /* then so many lines */
     uint64_t byte_skip; /* then so many bytes, after decompression */
     bool at_end;        /* raw: the samples are a data file's last bytes, in place of these three */
     vtk_xml_coding coding;
@@ -57,9 +57,8 @@ typedef struct volume_header {
     bool is_fraction; /* text has bytes as fractions of 255 */
     bool is_physical; /* DICOM: samples with several scales become values as floats */
 
-    /* The samples of all data files together, and the wanted ones among them: runs pieces of run
-     * samples, which begin at sample first and every stride samples after it. Set by
-     * tml_volume_layout. */
+    /* The samples of all data files together, and which are wanted: runs pieces of run samples,
+     * stride samples apart, from sample first on. Set by tml_volume_layout. */
     uint64_t samples, first, run, runs, stride;
     /* Axis k of the file (0: fastest) is axis[k] of the volume. grid.dims is by the volume's
      * axes. */
@@ -78,15 +77,14 @@ typedef struct volume_format {
 
 extern const volume_format tml_volume_nrrd, tml_volume_nifti, tml_volume_metaimage, tml_volume_mrc,
     tml_volume_npy, tml_volume_vtk, tml_volume_vti, tml_volume_tiff, tml_volume_dicom;
-/* Describes a volume without a header, from desc alone. */
+/* Describes a headerless volume, from desc. */
 TML_MUST_CHECK tml_status tml_volume_raw_parse(const io_file *file, bool compressed,
                                                const tml_load_desc *desc, volume_header *out);
 /* Reads dims and type from a name such as engine_256x256x128_uint8.raw.gz. Returns false if the
  * name has none. */
 bool tml_volume_raw_from_name(const char *path, tml_load_desc *out);
 
-/* Finds the header of a NIfTI pair for its .img file. Returns false if it is not beside the
- * image. */
+/* Finds the header beside a NIfTI pair's .img. Returns false without one. */
 bool tml_nifti_header_beside(const io_file *image, char out[VOLUME_NAME_SIZE]);
 
 /* Most bytes of a head that volume.c reads; no header may be longer. */
@@ -94,11 +92,10 @@ enum { VOLUME_HEAD_SIZE = 1 << 20 };
 
 /* ---- helpers for the formats ----------------------------------------------------------------- */
 
-/* Sets samples, first, run, runs and stride from volume.grid.dims and volume.type. Checks that no
- * size is 0 and that all bytes fit in 63 bits. The samples are in this order: inner voxels of the
- * first channel, of the second ..., the next inner voxels ..., then the next volume.
- * frame  counts channels first, then volumes
- * Errors: FILE_FORMAT, INVALID_ARGUMENT (no such frame). */
+/* Sets samples, first, run, runs and stride from volume.grid.dims and volume.type. Checks that
+ * sizes are not 0 and fit in 63 bits. The order is: inner voxels of the first channel, of the
+ * second ..., the next inner voxels ..., then the next volume. frame counts channels first. Errors:
+ * FILE_FORMAT, INVALID_ARGUMENT (no such frame). */
 TML_MUST_CHECK tml_status tml_volume_layout(const io_file *file, uint64_t inner, uint64_t channels,
                                             uint64_t volumes, uint32_t frame, volume_header *out);
 
@@ -113,7 +110,7 @@ TML_MUST_CHECK tml_status tml_volume_axes(const io_file *file, const double colu
                                           volume_header *out);
 
 extern const double tml_volume_identity[9];
-/* Like tml_volume_axes, for axes along x, y and z with these spacings. */
+/* The same for axes along x, y and z. */
 static inline tml_status volume_spacings(const io_file *file, const double spacing[3],
                                          const tml_load_desc *desc, volume_header *out)
 {
@@ -140,15 +137,14 @@ typedef struct volume_arrays {
     uint32_t count;
 } volume_arrays;
 
-/* Chooses the array and the component that desc.frame means, and sets type and layout. Frames count
- * the components of the active array first, then of the others in the file's order, arrays on cells
- * last. volume.grid must be that of the points; for an array on cells it becomes that of the cells.
- * Errors: UNSUPPORTED (no array), and those of tml_volume_layout. */
+/* Chooses the array and component that desc.frame means, and sets type and layout. Frames count
+ * components: of the active array first, then of the others in the file's order, arrays on cells
+ * last. volume.grid is that of the points; for an array on cells it becomes that of the cells.
+ * Errors: UNSUPPORTED (no array), as tml_volume_layout. */
 TML_MUST_CHECK tml_status tml_volume_choose(const io_file *file, volume_arrays *arrays,
                                             const tml_load_desc *desc, volume_header *out);
 
-/* Parses exactly count numbers between blanks. Returns false if there are more, fewer or other
- * words. */
+/* Parses count numbers between blanks. Returns false if there are more, fewer or others. */
 bool tml_volume_parse_reals(io_span text, double *out, size_t count);
 bool tml_volume_parse_sizes(io_span text, uint64_t *out, size_t count);
 
@@ -195,7 +191,6 @@ TML_MUST_CHECK tml_status tml_volume_stream_begin(const io_file *file, bool wrap
 
 /* Returns the description of a stream's volume; valid until the stream is closed. */
 const tml_volume *tml_volume_stream_info(const tml_volume_stream *stream);
-/* Returns the context on which the stream was opened. */
 tml_context *tml_volume_stream_context(const tml_volume_stream *stream);
 
 /* ---- for arrays and fuzzing ------------------------------------------------------------------ */
@@ -223,7 +218,7 @@ bool tml_npy_write_header(io_writer *writer, tml_type scalar, const uint64_t *sh
                           uint32_t axis_count);
 /* Writes the header of an attached NRRD with raw samples. */
 bool tml_nrrd_write_header(io_writer *writer, const tml_volume *volume);
-/* Returns MetaImage's name of a unit, or NULL if it has none. */
+/* MetaImage's name of a unit; NULL: none. */
 const char *tml_metaimage_unit(const char *unit);
 /* Like tml_nrrd_write_header, for MetaImage. */
 bool tml_metaimage_write_header(io_writer *writer, const tml_volume *volume);
@@ -241,13 +236,11 @@ TML_MUST_CHECK tml_status tml_volume_stream_prefetch(tml_volume_stream *stream, 
 /* Allows mapped layers below this one to leave memory. They may still be read. */
 void tml_volume_stream_release(tml_volume_stream *stream, uint64_t layer);
 
-/* Checks a volume's layers [first, first + count), in host memory, against an index: does every
- * sample lie in the range of its brick? An index file states only dims and type of its volume, so
- * this check is what finds an index of another volume. If all samples lie in their ranges, a
- * surface made with the index is right.
- * step  every step-th row of dims[0] samples is checked, counted from layer first on; 1: all rows.
- *       A few hundred rows, evenly spread, nearly always find a wrong index, but miss changes
- *       outside them.
+/* Do the samples of a volume's layers [first, first + count), in host memory, lie in the ranges of
+ * their bricks? An index file states only its volume's dims and type, so this check finds an index
+ * of another volume. If all samples lie in their ranges, a surface by the index is right.
+ * step  every step-th row of dims[0] samples is checked, from layer first on; 1: all. A few hundred
+ *       rows, evenly spread, nearly always suffice, but miss changes between them.
  * Returns: false also if a layer is past the last, or if step is 0. */
 bool tml_volume_index_holds(const tml_volume_index *index, const void *samples, uint64_t first,
                             uint64_t count, uint64_t step);

@@ -47,7 +47,6 @@ static uint64_t part_first(const labels_job *job, uint32_t part)
     return each * part + (part < rest ? part : rest);
 }
 
-/* Returns an integer sample. */
 static whole integer_at(const tml_volume *v, uint64_t i)
 {
     int64_t x;
@@ -88,15 +87,14 @@ static double value_of(whole x)
     return x.is_negative ? (double)(int64_t)x.bits : (double)x.bits;
 }
 
-/* Returns the physical value of sample i. */
 static double physical_at(const labels_job *job, uint64_t i)
 {
     const tml_volume *v = job->volume;
     return v->slope * (job->is_float ? float_at(v, i) : value_of(integer_at(v, i))) + v->intercept;
 }
 
-/* Computes the label of sample i. A slope that a file stores in 32 bits, such as 0.1, is not exact.
- * A value that differs from a whole number by no more than the slope's rounding is that number. */
+/* Computes the label of sample i. A slope that a file stores in 32 bits, such as 0.1, is not exact:
+ * a value as near to a whole number as the slope's rounding is that number. */
 static fault label_at(const labels_job *job, uint64_t i, whole *out)
 {
     const tml_volume *v = job->volume;
@@ -263,7 +261,7 @@ tml_status tml_volume_make_labels(tml_context *tml, const tml_volume *volume, tm
 
 /* ---- which labels there are ------------------------------------------------------------------ */
 
-/* A hash set of labels with open addressing. 0 marks an empty slot and cannot be in the set. */
+/* A hash set of labels with open addressing; 0 marks an empty slot. */
 enum { SET_LOG2 = 17, SET_SIZE = 1 << SET_LOG2, SET_MOST = SET_SIZE / 2 };
 
 static uint64_t label_bits_at(const unsigned char *row, uint64_t x, size_t size)
@@ -288,7 +286,7 @@ static uint64_t label_bits_at(const unsigned char *row, uint64_t x, size_t size)
     }
 }
 
-/* Returns the end of the run of equal samples at x. Samples are compared eight bytes at a time. */
+/* Returns the end of a run of equal samples, which are compared eight bytes at a time. */
 static uint64_t label_run_end(const unsigned char *row, uint64_t x, uint64_t end, size_t size)
 {
     static const uint64_t repeat[9] = {[1] = UINT64_C(0x0101010101010101),

@@ -1,5 +1,4 @@
-/* Reads volumes from VTK XML ImageData (.vti). Each component of an array on points or cells is a
- * frame. */
+/* Volumes in VTK XML ImageData (.vti). Each component of an array on points or cells is a frame. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"

@@ -1,5 +1,5 @@
-/* Reads volumes from legacy VTK files: STRUCTURED_POINTS. Each component of an array on points or
- * cells is a frame. */
+/* Volumes in legacy VTK files: STRUCTURED_POINTS. Each component of an array on points or cells is
+ * a frame. */
 #include <inttypes.h>
 
 #include "io/volumes/volume_internal.h"

@@ -8,8 +8,8 @@ static tml_status vtk_legacy_fail(const vtk_legacy *vtk, const char *what)
 
 /* ---- lines and arrays ------------------------------------------------------------------------ */
 
-/* Copies the next bytes, at most size, without consuming them. Returns their number: 0 at the end
- * of the file, or if it cannot be read. */
+/* Copies the next bytes, up to size, without consuming them. Returns how many; 0 at the end, or if
+ * they cannot be read. */
 static size_t look(const vtk_legacy *vtk, char *out, size_t size)
 {
     uint64_t left = vtk->offset < vtk->file->size ? vtk->file->size - vtk->offset : 0;
@@ -17,7 +17,7 @@ static size_t look(const vtk_legacy *vtk, char *out, size_t size)
     return size && tml_io_read_quietly(vtk->file, vtk->offset, out, size) == 0 ? size : 0;
 }
 
-/* Reads the next line. If the line is longer than any keyword needs, *line is its beginning. */
+/* Reads the next line. *line is just its start if it is longer than any keyword needs. */
 static bool any_line(vtk_legacy *vtk, io_span *line)
 {
     size_t size = look(vtk, vtk->line, sizeof vtk->line);
@@ -69,7 +69,7 @@ static bool next_u64(io_text *words, uint64_t *out)
     return tml_io_word(words, &word) && tml_io_parse_u64(word, out);
 }
 
-/* Parses the name of one of VTK's types. *is_bit: it is bit, which is smaller than a byte. */
+/* Parses the name of a type. *is_bit: it is bit, which is smaller than a byte. */
 static bool next_type(io_text *words, tml_type *type, bool *is_bit)
 {
     static const struct {
@@ -106,7 +106,6 @@ static bool next_type(io_text *words, tml_type *type, bool *is_bit)
     return false;
 }
 
-/* Skips values of a text file. */
 static bool skip_words(vtk_legacy *vtk, uint64_t count)
 {
     char chunk[16384];
@@ -153,7 +152,7 @@ static bool skip_strings(vtk_legacy *vtk, uint64_t count)
     return true;
 }
 
-/* Skips an array, and passes its description to vtk->array. */
+/* Skips an array and reports it to vtk->array. */
 static bool take_array(vtk_legacy *vtk, vtk_array array)
 {
     uint64_t count, size, left = vtk->file->size - vtk->offset;
@@ -259,7 +258,7 @@ static bool read_scalars(vtk_legacy *vtk, io_text *words)
     return take_array(vtk, array);
 }
 
-/* Reads VECTORS, NORMALS and the like, which have a fixed number of columns. */
+/* Reads VECTORS, NORMALS and the like, with a fixed number of columns. */
 static bool read_tuples(vtk_legacy *vtk, io_text *words, uint64_t columns)
 {
     vtk_array array = {.place = vtk->place, .rows = vtk->rows, .columns = columns};

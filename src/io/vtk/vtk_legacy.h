@@ -16,14 +16,14 @@ typedef enum vtk_place {
     VTK_POINT_COLORS, /* bytes in binary files, fractions in text */
     VTK_CELLS,        /* for each cell a count, then corners; up to version 4 */
     VTK_OFFSETS,      /* of the cells' corners, one more than cells; from 5.1 on */
-    VTK_CONNECTIVITY, /* the corners; goes with VTK_OFFSETS */
+    VTK_CONNECTIVITY, /* of VTK_OFFSETS: the corners */
     VTK_CELL_TYPES,
 } vtk_place;
 
 typedef struct vtk_array {
     char name[VTK_NAME_SIZE];
     char keyword[24]; /* first word of the section: POLYGONS, SCALARS ... */
-    uint64_t cells;   /* number of cells, for VTK_CELLS and VTK_OFFSETS */
+    uint64_t cells;   /* of VTK_CELLS, VTK_OFFSETS: how many */
     vtk_place place;
     tml_type type;
     bool is_bit; /* eight per byte if the file is binary */
@@ -49,7 +49,7 @@ typedef struct vtk_legacy {
 
 /* Reads the four lines at a file's beginning. Errors: FILE_FORMAT, FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_vtk_open(const io_file *file, vtk_legacy *out);
-/* Reads the rest of the file. Errors: as tml_vtk_open. */
+/* Reads the rest. Errors: as tml_vtk_open. */
 TML_MUST_CHECK tml_status tml_vtk_read(vtk_legacy *vtk);
 
 /* Types of cells, with VTK's numbers. */
@@ -61,8 +61,7 @@ enum {
     CELL_PIXEL = 8,
     CELL_QUAD = 9,
 };
-/* Returns the type of all cells in a section of POLYDATA; 0 for CELLS of UNSTRUCTURED_GRID, where
- * each cell has its own type. */
+/* Returns the type of all cells in a section of POLYDATA; 0 for CELLS, where each has its own. */
 uint32_t tml_vtk_type_of_section(const char *keyword);
 /* Returns how many cells other than vertices and lines a legacy VTK file has; 0 if it is not such a
  * file. faces_only: counts only flat faces. */

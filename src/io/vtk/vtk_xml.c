@@ -169,8 +169,7 @@ static void read_array_element(xml_reader *reader, const XML_Char **attributes)
     }
 }
 
-/* Finds the appended data, behind an underscore, and stops the parser there. The arrays' readers
- * read them. */
+/* Finds the appended data, behind an underscore, and stops: the arrays' readers read them. */
 static void read_appended_element(xml_reader *reader, const XML_Char **attributes)
 {
     vtk_xml *xml = reader->xml;
@@ -301,7 +300,7 @@ static void end_element(void *user, const XML_Char *name)
     }
 }
 
-/* Refuses a DOCTYPE: its entities are the only way for a few bytes to become many. */
+/* A DOCTYPE's entities are the only way for a few bytes to become many. */
 static void refuse_doctype(void *user, const XML_Char *name, const XML_Char *system_id,
                            const XML_Char *public_id, int has_subset)
 {

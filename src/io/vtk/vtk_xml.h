@@ -1,6 +1,6 @@
 /* VTK's XML files (Kitware: VTK XML Formats, docs.vtk.org): the pieces and arrays of a file, and
- * the arrays' values, which are text, base64 or raw bytes, with or without zlib compression in
- * blocks. expat parses a file up to the appended data, which are not XML. */
+ * the arrays' values, as text, base64 or raw bytes, with or without zlib's compression in blocks.
+ * expat parses the file up to the appended data, which are not XML. */
 #ifndef TML_VTK_XML_H
 #define TML_VTK_XML_H
 
@@ -32,7 +32,7 @@ typedef struct vtk_xml {
     double origin[3], spacing[3], direction[9];
     uint64_t points, polys, strips,
         verts_and_lines; /* of the last piece of a PolyData or UnstructuredGrid */
-    uint64_t cells;      /* of the last piece of an UnstructuredGrid */
+    uint64_t cells;      /* of an UnstructuredGrid's last piece */
     vtk_xml_array arrays[VTK_XML_ARRAYS_MAX];
     uint32_t array_count;
 } vtk_xml;
@@ -45,21 +45,21 @@ typedef struct vtk_xml_values {
     uint64_t count;
 } vtk_xml_values;
 
-/* Reads everything but the arrays' values. type: the required type of file; NULL: any. Errors:
- * FILE_FORMAT, UNSUPPORTED, FILE_ACCESS, OUT_OF_MEMORY. */
+/* Reads all but the values. type: what the file must be; NULL: any. Errors: FILE_FORMAT,
+ * UNSUPPORTED, FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_vtk_xml_open(const io_file *file, const char *type, vtk_xml *out);
 
 /* Reads the size bytes of an array that is not text, in the file's byte order. out NULL: only
  * checks, roughly, that the file can hold them. Errors: FILE_FORMAT, FILE_ACCESS, OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status tml_vtk_xml_read(const io_file *file, vtk_xml_coding coding,
                                            uint64_t offset, uint64_t end, uint64_t size, void *out);
-/* Moves *offset past the size that precedes a raw, uncompressed array. Errors: FILE_FORMAT (the
- * size is another one), FILE_ACCESS. */
+/* Moves *offset past the size before a raw, uncompressed array. Errors: FILE_FORMAT (another size),
+ * FILE_ACCESS. */
 TML_MUST_CHECK tml_status tml_vtk_xml_skip_size(const io_file *file, vtk_xml_coding coding,
                                                 uint64_t size, uint64_t *offset);
 
-/* Reads count values of an array. out->block is freed with tml_io_block_free; on failure there is
- * nothing to free. Errors: as tml_vtk_xml_read. */
+/* Reads count values of an array. out->block is freed as a block; on failure there is nothing to
+ * free. Errors: as tml_vtk_xml_read. */
 TML_MUST_CHECK tml_status tml_vtk_xml_read_values(const io_file *file, const vtk_xml_array *array,
                                                   uint64_t count, vtk_xml_values *out);
 double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i);

@@ -1,6 +1,5 @@
-/* Reads the values of arrays in VTK's XML files. An array's size precedes its bytes. A compressed
- * array is a sequence of blocks, preceded by their number and their sizes. In base64, these sizes
- * are encoded separately from the blocks. */
+/* Reads the values of arrays in VTK's XML files, behind their size. Compressed values are blocks,
+ * behind their number and sizes. In base64 these sizes are encoded separately from the blocks. */
 #include <inttypes.h>
 
 #include "io/io_internal.h"
@@ -49,7 +48,7 @@ static uint8_t next_character(xml_source *source)
     }
 }
 
-/* Decodes four characters. Returns false if they are not base64, or at the end of the data. */
+/* Decodes four characters. Returns false if they are not base64, or the data end. */
 static bool next_group(xml_source *source)
 {
     uint32_t bits = 0;
@@ -228,7 +227,7 @@ double tml_vtk_xml_value(const vtk_xml_values *values, uint64_t i)
                          IO_HOST_IS_BIG_ENDIAN);
 }
 
-/* Reads the values of a text array as doubles, whatever the array's type. */
+/* Reads text as doubles, whatever the array's type. */
 static tml_status read_text(const io_file *file, const vtk_xml_array *array, vtk_xml_values *out)
 {
     io_block text = {.size = (size_t)(array->end - array->offset)};
