@@ -150,7 +150,7 @@ tml_status tml_points_read_attributes(const io_file *file, const char *const *na
     return read_points(file, &desc, out);
 }
 
-#ifdef __EMSCRIPTEN__ /* a page sets none, and its scripts are small */
+#ifdef __EMSCRIPTEN__ /* web pages set no limit: saves code */
 #    define check_limit(file, limit, p) TML_OK
 #else
 static tml_status check_limit(const io_file *file, uint64_t limit, const tml_points *p)

@@ -19,7 +19,7 @@ static bool range_is_crossed(const float range[2], double isovalue)
     return (double)range[0] < isovalue && isovalue <= (double)range[1];
 }
 
-/* Does the surface lie in a brick of this range, or beside it? */
+/* Is a surface in a brick of this range, or beside it? */
 static bool brick_is_crossed(const float range[2], const tml_surface_desc *surface)
 {
     if (!surface->isovalues && !surface->label_count)
