@@ -8,7 +8,7 @@
 #include "core/call.h"
 #include "core/core_internal.h"
 
-enum { BLOCK = 1 << 14 }; /* triangles of a task */
+enum { BLOCK = 1 << 14 }; /* triangles per task */
 
 static tml_status slab_components_out_of_memory(tml_context *tml, uint64_t size)
 {
@@ -23,8 +23,8 @@ static tml_status slab_components_out_of_memory(tml_context *tml, uint64_t size)
 typedef struct slab_job {
     const mesh_forest *forest;
     mesh_triangles triangles;
-    uint64_t count;         /* of triangles */
-    _Atomic uint64_t named; /* one more than the largest vertex */
+    uint64_t count;         /* triangles */
+    _Atomic uint64_t named; /* the largest vertex named, plus 1 */
     const tml_context *tml;
 } slab_job;
 
@@ -56,13 +56,13 @@ static void unite_block(void *argument, uint32_t block)
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
-/* Vertices of a slab's forest: those below, unless they are the slab's own, its own, those of the
- * next slab. */
+/* The vertices of a slab's forest. [0, own_first): the share's first layer; none in the first slab,
+ * which owns that layer. [own_first, next_first): the slab's own. [next_first, end): the next's. */
 typedef struct slab_numbers {
     uint64_t own_first, next_first, end;
 } slab_numbers;
 
-/* The place in the array of a vertex that is kept; the forest's end if it is not. */
+/* Returns a vertex's place in c->kept; n->end if the vertex is not kept. */
 static uint64_t place_of(const slab_components *c, const slab_numbers *n, uint64_t vertex)
 {
     return vertex < c->below_count   ? vertex
@@ -70,7 +70,7 @@ static uint64_t place_of(const slab_components *c, const slab_numbers *n, uint64
                                      : n->end;
 }
 
-/* Makes the forest's sets what is kept, and counts those without a vertex that is. */
+/* Stores the forest's sets in c->kept. Adds the sets without a kept vertex to c->closed. */
 static void slab_components_keep(tml_context *tml, slab_components *c, const slab_numbers *n)
 {
     uint64_t used, sets, open = 0;
@@ -82,7 +82,7 @@ static void slab_components_keep(tml_context *tml, slab_components *c, const sla
             c->kept[k] = FOREST_UNUSED;
             continue;
         }
-        if (place == n->end) /* the root is a vertex that is left behind */
+        if (place == n->end) /* the root is not kept: the vertex becomes the root */
             forest_set_root(&c->forest, root, vertex);
         c->kept[k] = place == n->end ? k : place;
         open += c->kept[k] == k;
@@ -128,7 +128,7 @@ tml_status slab_components_add(tml_context *tml, slab_components *c, const void 
     if (status != TML_OK)
         return status;
     for (uint64_t k = 0; k < known;
-         k++) /* places are numbers of the forest: own vertices follow those below */
+         k++) /* a place is a vertex of the forest, as own vertices come after those below */
         if (c->kept[k] != FOREST_UNUSED)
             forest_set_root(&c->forest, k, c->kept[k]);
     tml_parallel_for(tml, blocks, unite_block, &job);

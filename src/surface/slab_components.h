@@ -1,8 +1,7 @@
-/* Connected components of a mesh that comes in slabs. The triangles of a slab name its own
- * vertices and those that the next one begins with, so a forest needs room for one slab. What is
- * kept of a slab is, of each vertex of the next one that it names, to which others of them it is
- * connected. Of a share the same is kept of its first layer's vertices, which the share below
- * names. */
+/* Connected components of a mesh that comes in slabs. A slab's triangles name the slab's own
+ * vertices and the first vertices of the next slab, so a union-find forest of one slab is enough.
+ * Between slabs, only the connections among the named vertices of the next slab are kept. A share
+ * also keeps the connections of its first layer's vertices, since the share below names them. */
 #ifndef SLAB_COMPONENTS_H
 #define SLAB_COMPONENTS_H
 
@@ -10,26 +9,26 @@
 
 #include "mesh/mesh_arrays.h"
 
-/* Zeroed: before the first slab, nothing below. */
+/* Zeroed: before the first slab, with no share below. */
 typedef struct slab_components {
     mesh_forest forest;
-    uint64_t below_count; /* vertices of the first layer, if there is a share below; the caller's */
+    uint64_t below_count; /* of the first layer; set by the caller if there is a share below */
     uint64_t next_count;  /* vertices of the next slab that triangles name */
-    /* Of those and then of these: the first place in this array that is connected to it, or
-     * FOREST_UNUSED. */
+    /* One number per vertex of below_count, then of next_count: the first place in this array that
+     * is connected to the vertex, or FOREST_UNUSED. */
     uint64_t *kept;
     uint64_t kept_room;
     bool is_begun;
-    uint64_t closed; /* components without a vertex that is kept */
+    uint64_t closed; /* components without a vertex in kept */
 } slab_components;
 
-/* Adds a slab's triangles, which may be none. vertex_first: the number of its first vertex.
- * Errors: OUT_OF_MEMORY. */
+/* Adds a slab's triangles, maybe none. vertex_first: the number of the slab's first vertex. Errors:
+ * OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status slab_components_add(tml_context *tml, slab_components *c,
                                               const void *indices, bool indices64,
                                               uint64_t triangle_count, uint64_t vertex_first,
                                               uint64_t vertex_count);
-/* What is kept, of a share. Errors: OUT_OF_MEMORY. */
+/* Copies the kept connections of a share to out. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status slab_components_seam(tml_context *tml, const slab_components *c,
                                                tml_surface_seam *out);
 void slab_components_free(tml_context *tml, slab_components *c);

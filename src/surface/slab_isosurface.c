@@ -1,7 +1,7 @@
 /* Isosurfaces in slabs: the engine's part runs COUNT and EMIT on a plan of the slab's layers.
  *
- * A slab emits the vertices on edges whose lower end lies in an own layer, and the triangles of
- * cells whose lowest corner does. Its halo is in surface_space.h. */
+ * A slab emits the vertices on edges whose lower end is in an own layer, and the triangles of cells
+ * whose lowest corner is in one. The halo is described in surface_space.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +26,8 @@ typedef struct isosurface_slabs {
     void *kept; /* plan.kept */
     tml_field_desc field;
     field_means *means; /* of desc.field_values; NULL: none */
-    /* The outputs of the slab in progress, with all parts one after another. */
-    tml_type types[PIECE_ARRAYS]; /* TML_TYPE_NONE: not wanted */
+    /* The outputs of the current slab; the parts follow one another in each array. */
+    tml_type types[PIECE_ARRAYS]; /* TML_TYPE_NONE: not requested */
     tml_buffer buffers[PIECE_ARRAYS];
     uint8_t *memory[PIECE_ARRAYS]; /* the mapped buffer, or a copy */
     size_t copied[PIECE_ARRAYS];   /* bytes of the copy; 0: mapped */
@@ -85,7 +85,7 @@ static tml_status check_options(tml_context *tml, const tml_surface_slabs_desc *
     return status;
 }
 
-/* Volume, mask and attribute, as buffers of the whole volume or read; and the brick index. */
+/* Resolves volume, mask and attribute, buffers of the whole volume or read, and the brick index. */
 static tml_status resolve_samples(slab_producer *p, uint64_t count)
 {
     const tml_surface_slabs_desc *desc = p->desc;
@@ -111,7 +111,7 @@ static tml_status resolve_samples(slab_producer *p, uint64_t count)
     return status;
 }
 
-/* Checks desc.field_values, and gets their types. */
+/* Checks desc.field_values, and stores their types. */
 static tml_status resolve_field_values(slab_producer *p, isosurface_slabs *iso)
 {
     tml_status status = TML_OK;
@@ -175,10 +175,10 @@ static void describe_pieces(slab_producer *p, isosurface_slabs *iso)
     for (int i = 0; i < PIECE_ARRAYS; i++)
         if (i != PIECE_INDICES && iso->types[i])
             p->vertex_size += tml_type_size(iso->types[i]);
-    /* Marks of cells, two bytes each, which have two triangles and more. */
+    /* COUNT marks cells by two bytes each. A marked cell has at least two triangles. */
     p->triangle_size = tml_type_size(iso->types[PIECE_INDICES]) + plan->trilinear;
-    /* A sample, also of a pad, owns at most three edges and a cell of five triangles, or with six
-     * vertices of its own and 24 triangles. */
+    /* A sample, including a pad's, owns at most three edges and one cell. The cell has at most five
+     * triangles; with TRILINEAR, at most 24 triangles and six vertices of its own. */
     p->vertices_most = plan->trilinear ? 9 : 3;
     p->triangles_most = plan->trilinear ? 24 : 6;
 }
@@ -202,19 +202,19 @@ static uint64_t isosurface_scratch_size(slab_producer *p, uint64_t held)
 {
     surface_plan *plan = &((isosurface_slabs *)p->state)->plan;
     const tml_engine_op *op = surface_engine(p->tml)->op;
-    for (uint32_t i = 0; i < plan->part_count; i++) { /* sized like a region of held layers */
+    for (uint32_t i = 0; i < plan->part_count; i++) { /* scratch as for a region of held layers */
         surface_part *part = &plan->parts[i];
         *part = (surface_part){.iso = part->iso, .label = part->label, .box = p->region};
         part->box.count[2] = TML_MIN_OF(held, p->region.count[2]);
     }
     plan->stage = SURFACE_COUNT;
     uint64_t size = op->scratch_size ? op->scratch_size(p->tml, plan) : 0;
-    if (surface_may_miss(plan) || p->desc->has_mask) /* marks of missing samples */
+    if (surface_may_miss(plan) || p->desc->has_mask) /* bits for missing samples */
         size += held * plan->dims[0] * plan->dims[1] / 4;
     return size;
 }
 
-/* Cuts a part to the slab of these own layers, with its halo. */
+/* Cuts a part to the slab with these own layers, plus its halo. */
 static void cut_part(const slab_producer *p, const surface_plan *plan, const slab_layers *at,
                      surface_part *part)
 {
@@ -251,8 +251,8 @@ static tml_status isosurface_count(slab_producer *p, const slab_layers *at)
     return status;
 }
 
-/* Maps an array of an engine on the host. Copies that of another engine, since unmapping would
- * write it back to the device. */
+/* Maps an output of an engine whose memory is on the host. Copies the output of another engine, as
+ * unmapping it would write it back to the device. */
 static tml_status piece_fetch(slab_producer *p, isosurface_slabs *iso, int array)
 {
     const tml_slot *slot = tml_slot_of(p->tml, iso->buffers[array]);
@@ -267,7 +267,7 @@ static tml_status piece_fetch(slab_producer *p, isosurface_slabs *iso, int array
     return tml_buffer_read(p->tml, iso->buffers[array], iso->memory[array]);
 }
 
-/* Adds vertex_base to a part's indices, modulo 2^32 or 2^64. */
+/* Adds vertex_base to the indices of each part, modulo 2^32 or 2^64. */
 static void raise_indices(const isosurface_slabs *iso)
 {
     for (uint32_t i = 0; i < iso->plan.part_count; i++) {
@@ -283,7 +283,7 @@ static void raise_indices(const isosurface_slabs *iso)
     }
 }
 
-/* The means at the vertices, in an engine's host memory. */
+/* Computes the means at the vertices. The engine's memory is on the host. */
 static tml_status find_means(slab_producer *p, isosurface_slabs *iso)
 {
     if (!iso->means)
@@ -299,7 +299,7 @@ static tml_status find_means(slab_producer *p, isosurface_slabs *iso)
     return status;
 }
 
-/* Gives the parts their places, and makes buffers for them. */
+/* Sets the places of the parts, and creates buffers for the outputs. */
 static tml_status place_parts(slab_producer *p, isosurface_slabs *iso)
 {
     surface_plan *plan = &iso->plan;
@@ -344,7 +344,7 @@ static tml_status isosurface_emit(slab_producer *p, const slab_layers *at, tml_m
     out->positions = (float *)iso->memory[PIECE_POSITIONS];
     out->normals = (float *)iso->memory[PIECE_NORMALS];
     out->values = (float *)iso->memory[PIECE_VALUES];
-    out->indices = iso->memory[PIECE_INDICES]; /* NULL: no triangles in the slab */
+    out->indices = iso->memory[PIECE_INDICES]; /* NULL if the slab has no triangles */
     for (int i = PIECE_MEANS; i < PIECE_ARRAYS; i++)
         if (iso->types[i])
             out->attributes[out->attribute_count++] = (tml_mesh_attribute){
@@ -357,7 +357,7 @@ static void isosurface_end(slab_producer *p, const slab_layers *at)
 {
     isosurface_slabs *iso = p->state;
     (void)at;
-    if (iso->kept) /* no EMIT followed */
+    if (iso->kept) /* EMIT did not run */
         (void)!surface_run_stage(p->tml, &iso->plan, SURFACE_END, 1.0, 1.0);
     for (int i = 0; i < PIECE_ARRAYS; i++) {
         if (iso->copied[i])

@@ -1,4 +1,4 @@
-/* Samples for slabs: read, mapped or evaluated into two places by turns. See slab_samples.h. */
+/* Samples for slabs: read, mapped or evaluated, alternately into two places. See slab_samples.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static tml_status lend_place(tml_context *tml, slab_source *source, int place, u
 {
     const tml_buffer_desc desc = {.type = source->type,
                                   .count = layers * source->layer / tml_type_size(source->type),
-                                  .host = (void *)(uintptr_t)samples, /* only read */
+                                  .host = (void *)(uintptr_t)samples, /* never written */
                                   .label = "slab"};
     return tml_buffer_create(tml, &desc, &source->lent[place]);
 }
@@ -161,7 +161,7 @@ void slab_load_stop(slab_loading *job)
     job->is_threaded = false;
 }
 
-/* Replaces the buffer of the slab before the previous one by one at the mapped address. */
+/* Replaces this place's buffer, which an earlier slab used, by one at the mapped address. */
 static tml_status lend_mapped(tml_context *tml, slab_source *source, int place, uint64_t layers,
                               const void *samples)
 {

@@ -1,4 +1,4 @@
-/* Triangle soup from the pieces of a welded mesh. See soup_carry.h. */
+/* A triangle soup from the pieces of a welded mesh. See soup_carry.h. */
 #include "surface/soup_carry.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 
 #include "core/core_internal.h"
 
-enum { BLOCK = 1 << 14 }; /* triangles of a task */
+enum { BLOCK = 1 << 14 }; /* triangles per task */
 
 static tml_status array_grow(tml_context *tml, soup_array *array, uint64_t size)
 {
@@ -33,7 +33,7 @@ static void piece_arrays(const tml_mesh *mesh, const float *out[SOUP_ARRAYS])
         out[3 + i] = i < mesh->attribute_count ? mesh->attributes[i].data : NULL;
 }
 
-/* Of an array that the mesh has. */
+/* Floats per vertex of an array that the mesh has. */
 static uint64_t components_of(const tml_mesh *mesh, int array)
 {
     return array < 2 ? 3 : array == 2 ? 1 : mesh->attributes[array - 3].components;
@@ -71,7 +71,7 @@ static void gather_block(void *argument, uint32_t block)
     }
 }
 
-/* Copies triangles' vertices from the piece or the carry to the soup's triangle place on. */
+/* Copies the vertices of triangles, from the piece or carried, to soup triangles from place on. */
 static void gather_corners(tml_context *tml, const soup_carry *carry,
                            const tml_surface_piece *piece, const uint64_t *triangles,
                            uint64_t count, uint64_t place)
@@ -97,7 +97,7 @@ static void complete_block(void *argument, uint32_t block)
         ;
 }
 
-/* Number of triangles before the first one that names a vertex of the next piece. */
+/* Returns the number of triangles before the first one that names a vertex of the next piece. */
 static uint64_t complete_count(tml_context *tml, const tml_surface_piece *piece)
 {
     const uint64_t count = piece->mesh.triangle_count;
@@ -106,7 +106,7 @@ static uint64_t complete_count(tml_context *tml, const tml_surface_piece *piece)
     return atomic_load_explicit(&job.complete, memory_order_relaxed);
 }
 
-/* Carries the piece's triangles from first on, and its vertices from the lowest that they name. */
+/* Carries the piece's triangles from first on, and its vertices from the lowest named on. */
 static tml_status carry_keep(tml_context *tml, soup_carry *carry, const tml_surface_piece *piece,
                              uint64_t first)
 {
