@@ -1,11 +1,12 @@
-/* The surface program's plan: surface_resolve.c resolves it from the desc, the engine's part
+/* The surface program's plan: surface_resolve.c makes it from the desc, and the engine's part
  * executes it.
  *
- * A part is one isovalue or label. COUNT makes a part's sign bits and row table and returns its
- * counts; EMIT writes its triangles and vertices. COUNT reads the volume once for all isovalues and
- * keeps their sign bits for EMIT. Labels, which may be thousands, share one workspace: EMIT makes
- * the sign bits again, inside the label's bounding box. Volume, mask and attribute may lie on the
- * host (tml_slot.on_host) on engines that take such buffers, but not for INDEX and ENQUEUE. */
+ * A part is one isovalue or label. COUNT makes a part's sign bits and row table, and returns its
+ * counts. EMIT writes its triangles and vertices. With isovalues, COUNT reads the volume once for
+ * all parts and keeps their sign bits for EMIT. Labels, which may be thousands, share one
+ * workspace: EMIT makes the sign bits again, inside the label's bounding box. If the engine
+ * supports it, volume, mask and attribute may be on the host (tml_slot.on_host), but not for INDEX
+ * and ENQUEUE. */
 #ifndef TML_SURFACE_INTERNAL_H
 #define TML_SURFACE_INTERNAL_H
 
@@ -24,40 +25,42 @@ typedef enum surface_stage {
 typedef struct surface_part {
     double iso;
     uint64_t label;  /* surface_label */
-    surface_box box; /* samples around the surface: the region, or less for a label */
+    surface_box box; /* samples around the surface: the region, or a smaller box for a label */
     uint64_t vertex_first, vertex_count;
     uint64_t triangle_first, triangle_count;
     uint64_t active_cells;
-    bool is_undecided; /* an engine's COUNT cannot tell a cell's topology: counts mean nothing */
+    bool is_undecided; /* COUNT could not decide a cell's topology: the counts mean nothing */
 
-    /* For a part in a slab (plan.held_count). before, after: halo layers of the box, pads counted.
-     * Counts and outputs are of the other, own layers. no_pad_below, no_pad_above: the part goes on
-     * past that end of the slab. vertex_base: a vertex's number less its place in the outputs. */
+    /* For a part in a slab (plan.held_count).
+     * before, after   halo layers of the box, pads included. Counts and outputs are of the other
+     *                 layers
+     * no_pad_...      the part continues beyond that end of the slab
+     * vertex_base     a vertex's number minus its place in the outputs */
     uint32_t before, after;
     bool no_pad_below, no_pad_above;
     uint64_t vertex_base;
 } surface_part;
 
-/* How the mesh lies in memory. In a vertex's record of stride bytes positions, normals and values
- * are at these offsets; a plan's slots for them are then one. stride 0: arrays of their own, at
- * offset 0. In both, a vertex's element is as large as the slot's. */
+/* The mesh's layout in memory. stride 0: arrays of their own, at offset 0. Otherwise a vertex is a
+ * record of stride bytes, with position, normal and value at these offsets; the plan has one slot
+ * for all three. In both cases, the size of the slot's element is the distance between vertices. */
 typedef struct surface_layout {
     uint32_t stride, position, normal, value;
     bool octahedral;
     bool indices16;
 } surface_layout;
 
-/* The build for JavaScript, which counts every byte, has packed arrays alone. */
+/* The JavaScript build, where every byte counts, has packed arrays only. */
 #ifdef TML_WEB
 enum { SURFACE_LAYOUTS = false };
 #else
 enum { SURFACE_LAYOUTS = true };
 #endif
 
-/* Indices of 16 bits: vertices that they number. The largest may restart primitives. */
+/* The number of vertices that 16-bit indices can name. The largest index may restart primitives. */
 enum { SURFACE_VERTICES16 = UINT16_MAX };
 
-/* A mesh in host or device memory; NULL where not wanted. */
+/* A mesh in host or device memory. NULL: not requested. */
 typedef struct surface_arrays {
     tml_slot *positions;
     tml_slot *vertex_normals;
@@ -66,28 +69,28 @@ typedef struct surface_arrays {
     tml_slot *triangle_cells; /* u32 or u64 */
 } surface_arrays;
 
-/* The welded mesh that a soup is gathered from: what EMIT wrote. With records it is positions and
- * indices. */
+/* The welded mesh that EMIT wrote and from which SOUP gathers. With records, positions and indices
+ * are enough. */
 typedef struct surface_welded {
     surface_arrays mesh;
-    uint64_t vertex_count;   /* that exist: a triangle with another corner becomes three zeros */
-    uint64_t triangle_count; /* that are gathered */
+    uint64_t vertex_count;   /* vertices that exist; a triangle with another becomes three zeros */
+    uint64_t triangle_count; /* triangles to gather */
 } surface_welded;
 
-/* For ENQUEUE: counts, draw arguments and the isovalue in device memory; NULL: none. */
+/* For ENQUEUE: counts, draw arguments and isovalue in device memory. NULL: none. */
 typedef struct surface_on_device {
     const tml_slot *counts, *draw;
     const tml_slot *iso;
     uint64_t iso_index;
 } surface_on_device;
 
-/* The stage's share of the call's progress. */
+/* The range of the call's progress that a stage covers. */
 typedef struct surface_progress {
     double first, last;
-    double *reached; /* so far, over all stages; NULL: not kept */
+    double *reached; /* the most reported so far, over all stages; NULL: not kept */
 } surface_progress;
 
-/* Is TML_TOPOLOGY_TRILINEAR part of this build? A page need not load it. */
+/* Whether this build has TML_TOPOLOGY_TRILINEAR: a web page need not load it. */
 #ifdef __EMSCRIPTEN__
 enum { SURFACE_HAS_TRILINEAR = 0 };
 #else
@@ -100,54 +103,54 @@ typedef struct surface_plan {
     uint32_t part_count;
 
     /* Input. */
-    const tml_slot *volume; /* NULL: field */
+    const tml_slot *volume; /* NULL: the plan has a field */
     field_plan *field;
-    tml_type type;    /* samples' type; F32 for fields */
+    tml_type type;    /* of the samples; F32 for fields */
     uint64_t dims[3]; /* samples of the whole volume */
     const tml_slot *mask;
     const tml_slot *attribute;
     const tml_slot *index;
     bool labels;
     bool caps;
-    bool trilinear; /* tml_surface_desc.topology; false where the build lacks it */
+    bool trilinear; /* tml_surface_desc.topology; false if the build lacks it */
 
-    /* A slab, on engines that take slabs: volume, mask and attribute hold layers [held_first,
+    /* A slab, on engines with takes_slabs: volume, mask and attribute hold layers [held_first,
      * held_first + held_count) of the whole volume. held_count 0: all layers. */
     uint64_t held_first, held_count;
 
-    /* How. */
+    /* Choices. */
     tml_normals normals;
     bool indices64;
-    bool soup; /* ENQUEUE, and EMIT on engines with emits_soups: three vertices a triangle */
+    bool soup; /* three vertices per triangle; for ENQUEUE, and for EMIT if emits_soups */
     surface_axes axes;
 
     surface_arrays mesh; /* output of EMIT */
     surface_layout layout;
 
-    /* Elements that the outputs hold, for ENQUEUE, where the host does not know the counts; of a
-     * soup, elements that its welded mesh, in scratch, has room for. */
+    /* For ENQUEUE, whose counts the host does not know: elements that the outputs hold. For a soup:
+     * elements that its welded mesh in scratch has room for. */
     uint64_t vertex_capacity, triangle_capacity;
 
     surface_welded welded; /* for SOUP */
     surface_on_device device;
 
-    /* COUNT and EMIT are the host's (surface_on_host.h), on an engine whose buffers these are;
-     * NULL: the engine's own. */
+    /* Not NULL: the host runs COUNT and EMIT (surface_on_host.h) for the engine that owns the
+     * buffers. NULL: the engine runs them. */
     struct surface_host *host;
 
-    /* What an engine keeps from COUNT to EMIT beside the scratch. */
+    /* What an engine keeps from COUNT to EMIT besides the scratch. */
     void **kept;
 
     /* Output of INDEX. */
     tml_slot *bricks;
 
-    /* With all_labels the parts array has room for part_capacity. */
+    /* With all_labels, the array parts has room for part_capacity parts. */
     bool all_labels;
     uint32_t part_capacity;
 
-    /* Bytes of scratch that an engine may ask for. An engine that works in slabs keeps to it. */
+    /* The most bytes of scratch that an engine may request. Engines that work in slabs obey it. */
     size_t scratch_limit;
-    /* For EMIT: bytes of COUNT's scratch, where it still holds COUNT's results, else 0. */
+    /* For EMIT: bytes of COUNT's scratch if it still holds COUNT's results; otherwise 0. */
     size_t kept_scratch;
 
     surface_progress progress;
@@ -165,33 +168,33 @@ static inline uint32_t surface_normal_size(const surface_layout *layout)
     return layout->octahedral ? 4 : 12;
 }
 
-/* Reports the call's progress: never less than before, nor past the stage's end, wherever sums are
- * rounded to. Errors: CANCELLED. */
+/* Reports the call's progress. The reported value never decreases and never passes the stage's end,
+ * however sums are rounded. Errors: CANCELLED. */
 TML_MUST_CHECK tml_status surface_report(tml_context *tml, const surface_plan *plan,
                                          const char *stage, double fraction);
 /* Reports the fraction of the stage that is done. */
 TML_MUST_CHECK tml_status surface_step_done(tml_context *tml, const surface_plan *plan,
                                             const char *stage, double done);
 
-/* Calls that may have TML_TOPOLOGY_TRILINEAR. */
+/* The calls for which an engine supports TML_TOPOLOGY_TRILINEAR. */
 typedef enum surface_trilinear {
     SURFACE_TRILINEAR_NEVER,
-    SURFACE_TRILINEAR_ON_HOST, /* tml_surface of volumes, by surface_plan.host */
-    /* the same by the engine, but for those with a part that is_undecided */
+    SURFACE_TRILINEAR_ON_HOST, /* tml_surface of volumes; the host computes (surface_plan.host) */
+    /* tml_surface of volumes; the engine computes, or the host if a part is_undecided */
     SURFACE_TRILINEAR_VOLUMES,
     SURFACE_TRILINEAR_ALWAYS,
 } surface_trilinear;
 
-/* What an engine supports for surfaces, by tml_engine.part. */
+/* What an engine supports for surfaces; indexed by tml_engine.part. */
 typedef struct surface_parts {
-    const tml_engine_op *op; /* surface_plan; NULL: nothing */
-    bool reads_host_volumes; /* volumes, masks and attributes that stay on the host */
-    bool takes_slabs;        /* surface_plan.held_count, surface_part.before */
-    bool numbers_slabs;      /* adds surface_part.vertex_base to indices; else the host adds it */
-    bool emits_soups;        /* EMIT makes soups and no welded meshes */
-    bool emits_cells;        /* surface_plan.triangle_cells */
-    bool emits_layouts;      /* surface_plan.layout */
-    surface_trilinear trilinear; /* where surface_plan.trilinear may be */
+    const tml_engine_op *op; /* runs a surface_plan; NULL: no surfaces */
+    bool reads_host_volumes; /* volume, mask and attribute may stay on the host */
+    bool takes_slabs;        /* supports surface_plan.held_count and surface_part.before */
+    bool numbers_slabs;      /* adds surface_part.vertex_base to indices; otherwise the host does */
+    bool emits_soups;        /* EMIT makes soups instead of welded meshes */
+    bool emits_cells;        /* supports surface_arrays.triangle_cells */
+    bool emits_layouts;      /* supports surface_plan.layout */
+    surface_trilinear trilinear; /* supports surface_plan.trilinear for these calls */
 } surface_parts;
 extern const surface_parts surface_parts_of[PART_COUNT];
 static inline const surface_parts *surface_engine(const tml_context *tml)
@@ -199,11 +202,11 @@ static inline const surface_parts *surface_engine(const tml_context *tml)
     return &surface_parts_of[tml->engine->part];
 }
 
-/* Samples of a brick of the index, and the index's types. */
+/* The samples per brick of the index on each axis, and the index's types. */
 enum { SURFACE_BRICK_X = 64, SURFACE_BRICK_Y = 4, SURFACE_BRICK_Z = 4 };
 extern const tml_type surface_index_types[];
 
-/* Key (surface_limits) of an integer from its low bytes. The function is its own inverse. */
+/* Returns the key (surface_limits) of an integer, given its low bytes. It is its own inverse. */
 static inline uint64_t surface_integer_key(tml_type type, uint64_t bits)
 {
     unsigned width = 8 * (unsigned)tml_type_size(type);
@@ -211,42 +214,42 @@ static inline uint64_t surface_integer_key(tml_type type, uint64_t bits)
     return (bits & UINT64_MAX >> (64 - width)) ^ sign;
 }
 
-/* An isovalue or label as shaders compare samples with it. A sample's key is an unsigned number in
- * the order of the samples' values (surface/gpu/surface_keys.glsl). A sample is inside if its key
- * lies in [limit, limit + range]; is_none: no sample is inside. src/surface/surface_limits.c */
+/* An isovalue or label in the form that shaders compare with samples. A sample's key is an unsigned
+ * number; keys are in the order of the values (surface/gpu/surface_keys.glsl). A sample is inside
+ * if its key is in [limit, limit + range]; is_none: no sample is inside. In surface_limits.c. */
 typedef struct surface_limits {
     uint64_t limit, range;
     bool is_none;
-    float index_iso; /* the least float >= the isovalue; 0 as -0 */
-    /* Isovalue for t: a float; for f64 the double's two words; for 32- and 64-bit integers the key
-     * of its floor, and its fraction as a float; for labels the label's key. */
+    float index_iso; /* the smallest float >= the isovalue; 0 is stored as -0 */
+    /* The isovalue for computing t. A float; for f64 the double's two words; for 32- and 64-bit
+     * integers the key of its floor, then its fraction as a float; for labels the label's key. */
     uint32_t iso_words[3];
 } surface_limits;
 surface_limits surface_limits_of(tml_type type, double iso);
 surface_limits surface_limits_of_part(const surface_plan *plan, const surface_part *part);
 
-/* Sets the bounding boxes of the parts, whose labels ascend. With all_labels it makes the parts.
- * samples: the whole volume. src/surface/surface_labels.c. Errors: OUT_OF_MEMORY, UNSUPPORTED (more
- * labels than part_capacity), CANCELLED. */
+/* Sets the bounding boxes of the parts, whose labels must ascend. With all_labels, makes the parts.
+ * samples: the whole volume. In surface_labels.c. Errors: OUT_OF_MEMORY, UNSUPPORTED (more labels
+ * than part_capacity), CANCELLED. */
 tml_status surface_labels(tml_context *tml, surface_plan *plan, const void *samples);
 
-/* These check a desc and resolve it into a plan: src/surface/surface_resolve.c. The caller frees
+/* Checks of a desc, which also resolve it into a plan; in surface_resolve.c. The caller frees
  * plan->parts. */
 /* Checks a volume, mask or attribute. It may stay on the host if the engine reads it there. */
 tml_status surface_check_samples(tml_context *tml, const char *call, const char *field,
                                  tml_buffer buffer, const tml_type *types, uint64_t count);
-/* A buffer of a desc that may be left out. */
+/* An optional buffer of a desc. */
 typedef struct surface_optional {
     const char *field;
     tml_buffer buffer;
     const tml_type *types;
     uint64_t count;
     const tml_slot **slot; /* set if the buffer is given */
-    bool samples;          /* a volume, mask or attribute: surface_check_samples */
+    bool samples;          /* is a volume, mask or attribute (surface_check_samples) */
 } surface_optional;
 tml_status surface_check_optional(tml_context *tml, const char *call,
                                   const surface_optional *buffers, size_t count);
-/* Volume or field, grid, mask, attribute and index. */
+/* Resolves volume or field, grid, mask, attribute and index. */
 tml_status surface_resolve_input(tml_context *tml, const tml_surface_desc *desc, tml_grid *grid,
                                  tml_field_desc *field, surface_plan *plan);
 static inline bool surface_wants_labels(const tml_surface_desc *desc)
@@ -257,42 +260,42 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                                  surface_plan *plan);
 uint64_t surface_brick_count(const uint64_t dims[3]);
 void surface_drop_flat_parts(surface_plan *plan);
-/* tml_mesh_part.value of a part. */
+/* Returns tml_mesh_part.value of a part. */
 double surface_part_value(const surface_plan *plan, const surface_part *part);
-/* May a call have the topology of its desc? on_host: any engine will do. (surface_topology.c) */
+/* Checks that a call supports the desc's topology. on_host: the host can run it for any engine. */
 tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                   bool on_host);
-/* Runs a stage with scratch from the arena. Its share of the call's progress is [from, to]. */
+/* Runs a stage with scratch from the arena. The stage covers [from, to] of the call's progress. */
 tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage stage, double from,
                              double to);
 
-/* What desc asks for. */
+/* Returns the layout that desc requests. */
 surface_layout surface_layout_wanted(const tml_surface_desc *desc);
-/* slots->layout: of the outputs. own: none that the caller gave. */
+/* Describes the outputs, in slots->layout. own: ignores the buffers that the caller gave. */
 void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *desc,
                               const surface_plan *plan, bool own, uint64_t vertex_count,
                               uint64_t triangle_count, tml_surface_result *result,
                               surface_plan *slots, surface_output outputs[SURFACE_OUTS]);
-/* Checks what desc says of them, and describes the given ones. */
+/* Checks the outputs in desc, and describes the given ones. */
 tml_status surface_outputs_resolve(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                    surface_plan *plan, tml_surface_result *result,
                                    surface_output outputs[SURFACE_OUTS]);
 /* Checks that the given outputs overlap neither one another nor an input. */
 tml_status surface_check_apart(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                const surface_output outputs[SURFACE_OUTS]);
-/* Refuses the fields that only tml_surface_enqueue takes. */
+/* Refuses the fields that only tml_surface_enqueue uses. */
 tml_status surface_refuse_enqueued(tml_context *tml, const char *call,
                                    const tml_surface_desc *desc);
 
-/* On the host: stores words of each of count vertices, from vertex first on, at an offset in the
- * slot's elements. */
+/* On the host: stores some words of each vertex of [first, first + count).
+ * offset  bytes from the start of the slot's element */
 void surface_store(const tml_slot *slot, uint32_t offset, uint64_t first, uint64_t count,
                    const void *values, uint32_t words);
-/* The same of normals, in the plan's slot and layout. */
+/* Does the same with normals, in the plan's slot and layout. */
 void surface_store_normals(const surface_plan *plan, uint64_t first, uint64_t count,
                            const float *normals);
-/* Indices of 16 bits from 32. A triangle with a vertex that has none gets three zeros. out may be
- * in. */
+/* Converts 32-bit indices to 16 bits. A triangle with a vertex beyond them becomes three zeros. out
+ * may be in. */
 void surface_store_indices16(uint16_t *out, const uint32_t *in, uint64_t triangle_count);
 
 /* Adds seconds to the named stage of a result. */
