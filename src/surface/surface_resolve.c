@@ -1,5 +1,5 @@
-/* What tml_surface, tml_surface_enqueue and tml_surface_slabs share: they check a desc, and resolve
- * it into a plan. */
+/* Shared by tml_surface, tml_surface_enqueue and tml_surface_slabs: checks a desc, and resolves it
+ * into a plan. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static tml_status invalid(tml_context *tml, const char *what)
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_surface: %s", what);
 }
 
-/* Replaces a zeroed spacing by 1 and a zeroed direction by the identity, and checks both. */
+/* Checks spacing and direction. Replaces a zeroed one by 1, or by the identity. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out)
 {
@@ -46,7 +46,7 @@ tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_gr
     return TML_OK;
 }
 
-/* Counts the samples of a grid. Refuses empty grids and sizes that no buffer has. */
+/* Counts the samples of a grid. Refuses empty grids and grids too large for a buffer. */
 tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
                               uint64_t *count)
 {
@@ -55,7 +55,7 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
                          "%s: grid.dims is %" PRIu64 " x %" PRIu64 " x %" PRIu64
                          ", needs at least one sample on each axis",
                          call, dims[0], dims[1], dims[2]);
-    /* A layer's rows and a row's columns are numbered with 32 bits. */
+    /* The rows of a layer and the columns of a row are numbered with 32 bits. */
     if (dims[0] > INT32_MAX || dims[1] > INT32_MAX || dims[2] > INT32_MAX ||
         dims[0] * dims[1] > UINT32_MAX / 4 || !tml_mul(dims[0] * dims[1], dims[2], count))
         return tml_error(tml, TML_ERROR_UNSUPPORTED,
@@ -65,11 +65,11 @@ tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t
     return TML_OK;
 }
 
-/* The columns of direction * spacing, and its inverse transpose, which transforms normals. */
+/* Computes the columns of direction * spacing, and its inverse transpose, for normals. */
 tml_status surface_check_axes(tml_context *tml, const char *call, const tml_grid *grid,
                               const double position_origin[3], bool flip, surface_axes *out)
 {
-    double m[9], inverse[9]; /* m + 3 * a: step along axis a */
+    double m[9], inverse[9]; /* m + 3 * a: the step along axis a */
     for (int a = 0; a < 3; a++)
         for (int c = 0; c < 3; c++)
             m[3 * a + c] = out->step[a][c] = grid->direction[3 * c + a] * grid->spacing[a];
@@ -85,7 +85,7 @@ tml_status surface_check_axes(tml_context *tml, const char *call, const tml_grid
         for (int a = 0; a < 3; a++)
             out->normal_rows[c][a] = (float)((flip ? 1 : -1) * inverse[3 * c + a]);
     }
-    /* A mirrored grid reverses the orientation of every triangle, and so does desc.flip. */
+    /* A mirrored grid reverses the orientation of all triangles; so does desc.flip. */
     out->flip_winding = (determinant < 0) != flip;
     return TML_OK;
 }
@@ -226,13 +226,13 @@ tml_status surface_resolve_parts(tml_context *tml, const tml_surface_desc *desc,
                 return invalid(tml, "an isovalue is not a finite number");
         }
     }
-    /* A word of 64 sign bits must be a row of one brick: bricks begin at the volume's column 0. */
+    /* A word of 64 sign bits must lie in one brick, and bricks begin at column 0 of the volume. */
     if (region.first[0] % SURFACE_BRICK_X != 0 || labels)
         plan->index = NULL;
     return TML_OK;
 }
 
-/* A box of one sample on an axis has no cell, unless caps pad it: it is cut to a single sample. */
+/* Without caps, a box of one sample on an axis has no cell. It is cut to a single sample. */
 void surface_drop_flat_parts(surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {
