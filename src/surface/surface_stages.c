@@ -1,4 +1,4 @@
-/* A call's stages: their seconds and progress. */
+/* The stages of a call: seconds and progress. */
 #include <string.h>
 
 #include "surface/surface_internal.h"
