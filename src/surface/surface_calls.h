@@ -1,5 +1,5 @@
-/* What all calls that make surfaces share: labels, grids and regions, outputs. The header that the
- * room publishes. */
+/* Shared by all calls that make surfaces: labels, grids and regions, outputs. The room publishes
+ * this header. */
 #ifndef TML_SURFACE_CALLS_H
 #define TML_SURFACE_CALLS_H
 
@@ -22,7 +22,7 @@ static inline uint64_t surface_label(tml_type type, uint64_t bits)
                                     : bits << unused >> unused;
 }
 
-/* The nearest double to a label. */
+/* Returns the double nearest to a label. */
 static inline double surface_label_value(bool is_signed, uint64_t label)
 {
     return is_signed ? (double)(int64_t)label : (double)label;
@@ -33,7 +33,7 @@ static inline bool surface_label_less(tml_type type, uint64_t a, uint64_t b)
     return tml_type_is_signed(type) ? (int64_t)a < (int64_t)b : a < b;
 }
 
-/* Bits of sample i of an array. */
+/* Returns the bits of sample i of an array. */
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 static inline uint64_t surface_bits_at(const void *samples, uint64_t i, size_t size)
 {
@@ -57,17 +57,17 @@ static inline uint64_t surface_bits_at(const void *samples, uint64_t i, size_t s
     }
 }
 
-/* These check parts of a desc, and resolve them: src/surface/surface_resolve.c */
+/* Checks of parts of a desc, which also resolve them; in surface_resolve.c. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out);
-/* Box of a region within the volume; a count of 0 goes to the volume's end. */
+/* Resolves a region to a box within the volume. A count of 0 extends to the volume's end. */
 tml_status surface_resolve_region(tml_context *tml, const char *call, const tml_region *region,
                                   const uint64_t dims[3], surface_box *box);
 tml_status surface_check_dims(tml_context *tml, const char *call, const uint64_t dims[3],
                               uint64_t *count);
-/* How positions and normals lie in space. */
+/* Transforms from sample indices to positions and normals. */
 typedef struct surface_axes {
-    double origin[3];        /* position of sample (0, 0, 0), less position_origin */
+    double origin[3];        /* position of sample (0, 0, 0), minus position_origin */
     double step[3][3];       /* step[a]: from a sample's position to the next one's along axis a */
     float normal_rows[3][3]; /* row_x, row_y, row_z of surface_normal */
     bool flip_winding;
@@ -75,8 +75,8 @@ typedef struct surface_axes {
 tml_status surface_check_axes(tml_context *tml, const char *call, const tml_grid *grid,
                               const double position_origin[3], bool flip, surface_axes *out);
 
-/* Outputs, by their bits in tml_surface_result.owned. SURFACE_OUTS: those of a surface; the labels
- * are those of a net. */
+/* Outputs by their bits in tml_surface_result.owned. A surface has the first SURFACE_OUTS; a net
+ * also has labels. */
 enum {
     SURFACE_OUT_VERTICES,
     SURFACE_OUT_NORMALS,
@@ -86,7 +86,7 @@ enum {
     SURFACE_OUTS,
     SURFACE_OUT_LABELS = SURFACE_OUTS
 };
-/* An output that the desc may give: src/surface/surface_outputs.c */
+/* An output, which the desc may give; see surface_outputs.c. */
 typedef struct surface_output {
     const char *field;
     bool wanted;
@@ -96,18 +96,18 @@ typedef struct surface_output {
     tml_buffer *result;
     tml_slot **slot;
     bool created;
-    bool is_within; /* not wanted, but in the elements of the first output */
+    bool is_within; /* not an output by itself, but part of the elements of the first output */
 } surface_output;
 tml_status surface_outputs_check(tml_context *tml, const char *call, const surface_output *outputs,
                                  size_t count);
-/* Checks that the caller's have room, and creates the others at their exact size. */
+/* Checks that the caller's outputs are large enough, and creates the others at their exact size. */
 tml_status surface_outputs_make(tml_context *tml, const char *call, surface_output *outputs,
                                 size_t count);
-/* A result's bits of those that the call made, in the order of its handles. */
+/* Returns the bits of the outputs that the call created, for tml_surface_result.owned. */
 uint32_t surface_outputs_owned(const surface_output *outputs, size_t count);
 void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t count);
 
-/* Adds seconds to the named one of SURFACE_STAGES stages, of which there are *count. */
+/* Adds seconds to the stage of this name. There are *count of SURFACE_STAGES stages. */
 enum { SURFACE_STAGES = TML_ARRAY_SIZE(((tml_surface_result *)0)->stages) };
 void surface_time_in(tml_surface_stage *stages, uint32_t *count, const char *stage, double seconds);
 

@@ -1,4 +1,4 @@
-/* Triangle count of each cell from the case table: plain host loops, for pictures and checks. */
+/* The triangle count of each cell, by the case table. Plain host loops for pictures and checks. */
 #include <math.h>
 #include <string.h>
 

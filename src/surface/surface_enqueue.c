@@ -1,5 +1,5 @@
-/* tml_surface_enqueue: a surface whose counts stay on the device. An engine without SURFACE_ENQUEUE
- * makes it by tml_surface. */
+/* tml_surface_enqueue: a surface whose counts stay on the device. For an engine without
+ * SURFACE_ENQUEUE, it calls tml_surface. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 typedef struct enqueue_job {
     surface_plan plan;
     surface_part part;
-    tml_field_desc field; /* resolved, of a desc with a field */
+    tml_field_desc field; /* desc.field, resolved */
     tml_surface_result result;
     surface_output outputs[SURFACE_OUTS];
 } enqueue_job;
@@ -21,8 +21,8 @@ static uint64_t room_in(const tml_slot *slot, uint64_t room)
     return slot ? TML_MIN_OF(slot->count, room) : room;
 }
 
-/* Sets the capacities. A soup's welded mesh has no more vertices than its triangles have corners,
- * and one on an edge of the box, pad counted, at most; TRILINEAR more, in cells. */
+/* Sets the capacities. A soup's welded mesh has at most as many vertices as its triangles have
+ * corners, and at most one per edge of the box, pads included; with TRILINEAR more, in cells. */
 static tml_status find_room(tml_context *tml, surface_plan *plan)
 {
     uint64_t vertices = room_in(plan->mesh.positions, UINT64_MAX);
@@ -47,7 +47,7 @@ static tml_status find_room(tml_context *tml, surface_plan *plan)
                      plan->triangle_capacity);
 }
 
-/* The outputs, the isovalue on the device, counts and draw arguments. */
+/* Resolves the outputs, the isovalue on the device, counts and draw arguments. */
 static tml_status enqueue_resolve_buffers(tml_context *tml, const tml_surface_desc *desc,
                                           enqueue_job *job)
 {
@@ -130,7 +130,7 @@ static tml_status enqueue_resolve(tml_context *tml, const tml_surface_desc *desc
     return enqueue_resolve_buffers(tml, desc, job);
 }
 
-/* Copies u32 or u64 to u32 or u64. */
+/* Copies cell numbers of u32 or u64 to u32 or u64. */
 static tml_status copy_cells(tml_context *tml, tml_buffer from, tml_buffer to, uint64_t count)
 {
     const bool is_wide = tml_slot_of(tml, from)->type == TML_U64;
@@ -152,7 +152,7 @@ static tml_status copy_cells(tml_context *tml, tml_buffer from, tml_buffer to, u
     return status;
 }
 
-/* Copies as much of a result as the caller's buffers hold; of a soup its cells. */
+/* Copies as much of a result as the caller's buffers hold. For a soup, copies only the cells. */
 static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
                                  const tml_surface_result *made)
 {
@@ -178,7 +178,7 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
         status = tml_buffer_map(tml, arrays[i].from, &memory);
         if (status == TML_OK) {
             if (i == SURFACE_OUT_INDICES &&
-                surface_layout_of(plan)->indices16) /* the call's own memory */
+                surface_layout_of(plan)->indices16) /* memory is the call's own */
                 surface_store_indices16(memory, memory, arrays[i].count);
             status = tml_buffer_write(tml, arrays[i].to, 0, arrays[i].count, memory);
             tml_buffer_unmap(tml, arrays[i].from);
@@ -187,7 +187,7 @@ static tml_status copy_what_fits(tml_context *tml, const enqueue_job *job,
     return status;
 }
 
-/* The soup from its welded mesh. */
+/* Gathers the soup from its welded mesh, as far as the caller's buffers hold it. */
 static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
                                    const tml_surface_result *made)
 {
@@ -201,7 +201,7 @@ static tml_status gather_what_fits(tml_context *tml, const enqueue_job *job,
     return surface_run_stage(tml, &plan, SURFACE_SOUP, 1, 1);
 }
 
-/* mesh: welded. */
+/* mesh: the welded mesh. */
 static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_desc *desc,
                                         const enqueue_job *job, const tml_surface_result *mesh)
 {
@@ -223,14 +223,14 @@ static tml_status write_enqueued_counts(tml_context *tml, const tml_surface_desc
     return tml_buffer_write(tml, desc->draw, 0, 5, draw);
 }
 
-/* For engines without ENQUEUE: tml_surface, then a copy of as much as fits. */
+/* For engines without ENQUEUE: calls tml_surface, and copies what fits. */
 static tml_status enqueue_at_once(tml_context *tml, const tml_surface_desc *desc, enqueue_job *job)
 {
     tml_surface_desc whole = *desc;
     tml_surface_result mesh = {0};
     whole.soup = false;
     whole.indices64 = job->plan.indices64;
-    whole.layout.indices16 = false; /* there may be too many vertices */
+    whole.layout.indices16 = false; /* the mesh may have too many vertices */
     if (job->plan.device.iso) {
         float iso;
         tml_status status = tml_buffer_read_range(tml, desc->iso_buffer, desc->iso_index, 1, &iso);
@@ -253,7 +253,7 @@ static tml_status enqueue_at_once(tml_context *tml, const tml_surface_desc *desc
     return status;
 }
 
-/* Measures for an engine without ENQUEUE: the scratch of counting. */
+/* For engines without ENQUEUE: measures the scratch of COUNT. */
 static tml_status enqueue_measure(tml_context *tml, enqueue_job *job)
 {
     const tml_engine_op *op = surface_engine(tml)->op;

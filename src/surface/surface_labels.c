@@ -1,5 +1,5 @@
-/* The bounding box of each label, or the labels that occur. One host thread reads the volume by
- * runs of equal labels, which are long: the work is about one comparison a sample. */
+/* Finds the bounding box of each label, or the labels that occur. One host thread reads the volume
+ * in runs of equal labels. Runs are long, so the work is about one comparison per sample. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,12 +8,12 @@
 
 /* ---- the part of a label --------------------------------------------------------------------- */
 
-/* Named labels: the parts ascend, and are searched. Found labels: parts are appended as their
- * labels first occur, a hash table finds them, and they are sorted at the end. */
+/* Named labels: the parts are in ascending order, and found by binary search. Found labels: parts
+ * are appended as their labels first occur, found by a hash table, and sorted at the end. */
 typedef struct label_parts {
     tml_context *tml;
     surface_plan *plan;
-    uint32_t *table; /* TABLE_SIZE slots: a part's number plus 1, or 0; NULL: labels are named */
+    uint32_t *table; /* TABLE_SIZE slots: a part's number plus 1; 0: free; NULL: labels are named */
     uint32_t last;   /* the last part found: neighbouring runs often repeat it */
 } label_parts;
 
@@ -21,7 +21,7 @@ enum { TABLE_LOG2 = 17, TABLE_SIZE = 1 << TABLE_LOG2 }; /* load factor at most 1
 
 static const surface_box no_samples = {{UINT64_MAX, UINT64_MAX, UINT64_MAX}, {0, 0, 0}};
 
-/* First part whose label is not below the value. */
+/* Returns the first part whose label is not less than this label. */
 static uint32_t part_lower_bound(const surface_plan *plan, uint64_t label)
 {
     uint32_t low = 0, high = plan->part_count;
@@ -35,7 +35,7 @@ static uint32_t part_lower_bound(const surface_plan *plan, uint64_t label)
     return low;
 }
 
-/* The label's slot in the table, or the free slot where it belongs; linear probing. */
+/* Returns the label's slot in the table, or the free slot where it belongs. Linear probing. */
 static uint32_t *table_place(const label_parts *all, uint64_t label)
 {
     uint32_t at = (uint32_t)(label * 0x9e3779b97f4a7c15u >> (64 - TABLE_LOG2));
@@ -44,7 +44,7 @@ static uint32_t *table_place(const label_parts *all, uint64_t label)
     return &all->table[at];
 }
 
-/* out: the part of a label, or NULL for a label without one. Found labels get a part here. */
+/* Sets out to the part of a label, or to NULL. With all_labels, a label without a part gets one. */
 static tml_status part_of(label_parts *all, uint64_t label, surface_part **out)
 {
     surface_plan *plan = all->plan;
@@ -93,7 +93,7 @@ static int compare_unsigned(const void *a, const void *b)
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-/* Grows a part's box to hold samples [x, x_last] of a row. Until box_finish, box.count holds the
+/* Grows a part's box to contain samples [x, x_last] of a row. Until box_finish, box.count holds the
  * end of the box, not its size. */
 static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, uint64_t z)
 {
@@ -104,13 +104,13 @@ static void box_add(surface_box *box, uint64_t x, uint64_t x_last, uint64_t y, u
     }
 }
 
-/* Turns box.count from an end into a size, and widens the box by a sample on every side that stays
- * in the region: the surface runs between a label's samples and those around them. */
+/* Turns box.count from an end into a size. Widens the box by a sample on every side, as far as the
+ * region allows, because the surface runs between a label's samples and the samples around them. */
 static void box_finish(const surface_box *region, surface_box *box)
 {
     for (int a = 0; a < 3; a++) {
         uint64_t low = region->first[a], high = region->first[a] + region->count[a];
-        if (box->count[a] == 0) { /* the label does not occur: any box is without a surface */
+        if (box->count[a] == 0) { /* the label does not occur: no box has a surface */
             box->first[a] = low;
             box->count[a] = 1;
             continue;

@@ -1,4 +1,4 @@
-/* Isovalues as keys. Keys of a type's samples are unsigned numbers in the order of their values. */
+/* Isovalues as keys. Keys are unsigned numbers in the order of the values of a type's samples. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 TML_SCALAR_LIST(TYPE_IS_ALIKE)
 _Static_assert(TML_SCALAR_END <= 16, "kernels/types.k.h has room for two bits of 15 types");
 
-/* Key of a float of that many bits, from its bits. */
+/* Returns the key of a float of this width in bits, given its bits. */
 static uint64_t float_key(uint64_t bits, unsigned width)
 {
     uint64_t sign = (uint64_t)1 << (width - 1), all = sign | (sign - 1);
@@ -40,7 +40,7 @@ static uint64_t double_bits(double value)
     return bits;
 }
 
-/* The least float >= the isovalue. -0 equals 0 and has the lower key, so a zero is -0. */
+/* Returns the smallest float >= the isovalue; for zero -0, which equals 0 and has the lower key. */
 static float float_limit(double iso)
 {
     float limit = (float)iso;
@@ -51,7 +51,7 @@ static float float_limit(double iso)
 
 static uint64_t half_key(float limit)
 {
-    uint32_t low = 0x03ff, high = 0xfc00; /* the infinities */
+    uint32_t low = 0x03ff, high = 0xfc00; /* keys of -infinity and infinity */
     while (low < high) {
         uint32_t middle = (low + high) / 2;
         uint32_t half = middle & 0x8000 ? middle & 0x7fff : middle ^ 0xffff;
@@ -63,7 +63,7 @@ static uint64_t half_key(float limit)
     return low;
 }
 
-/* Key of an integer given as a double, clamped to the keys of the type. */
+/* Returns the key of an integer given as a double, clamped to the range of the type. */
 static uint64_t integer_key(tml_type type, double value)
 {
     unsigned width = 8 * (unsigned)tml_type_size(type);
@@ -73,7 +73,7 @@ static uint64_t integer_key(tml_type type, double value)
         return 0;
     if (value >= lowest + ldexp(1, (int)width))
         return UINT64_MAX >> (64 - width);
-    /* The key is not computed as value - lowest: a double may round that. */
+    /* value - lowest would also be the key, but may round in double. */
     return surface_integer_key(type, is_signed ? (uint64_t)(int64_t)value : (uint64_t)value);
 }
 
@@ -86,11 +86,11 @@ static surface_limits integer_limits(tml_type type, double iso)
     return (surface_limits){.limit = key, .range = largest - key, .is_none = up >= end};
 }
 
-/* Limits of a float type; its size tells which. */
+/* Returns the limits of a float type, which its size identifies. */
 TML_SCALAR_LIST(SCALAR_IS_KNOWN)
 static surface_limits float_limits(tml_type type, double iso)
 {
-    uint64_t limit, end; /* keys of the least value inside and of infinity */
+    uint64_t limit, end; /* keys of the smallest value inside and of infinity */
     switch (tml_type_size(type)) {
     case 2:
         limit = half_key(float_limit(iso));

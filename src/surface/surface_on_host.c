@@ -1,4 +1,4 @@
-/* Surfaces on the host for other engines. See surface_on_host.h. */
+/* Surfaces that the host computes for another engine. See surface_on_host.h. */
 #include "surface/surface_on_host.h"
 
 static tml_status array_make(tml_context *tml, const tml_slot *like, surface_host_array *out)
@@ -31,7 +31,7 @@ tml_status surface_host_begin(tml_context *tml, const tml_surface_desc *desc, su
                                      {desc->attribute, &plan->attribute}};
     tml_status status = TML_OK;
     plan->host = host;
-    plan->index = NULL; /* the device's */
+    plan->index = NULL; /* it is in device memory */
     for (int i = 0; i < SURFACE_HOST_INPUTS && status == TML_OK; i++) {
         const tml_slot *slot = *inputs[i].slot;
         if (!slot || slot->on_host)
@@ -56,12 +56,12 @@ static tml_status emit(tml_context *tml, surface_plan *plan)
         devices[i] = *slots[i];
         if (!devices[i] || status != TML_OK)
             continue;
-        int same = 0; /* of vertices in records: their slot */
+        int same = 0; /* vertices in records share a slot */
         while (devices[same] != devices[i])
             same++;
         if (same == i)
             status = array_make(tml, devices[i], &host->outputs[i]);
-        if (same == i && status == TML_OK && devices[i]->size) /* for what is not written */
+        if (same == i && status == TML_OK && devices[i]->size) /* for bytes not written */
             status =
                 tml->engine->read(tml, devices[i], 0, devices[i]->size, host->outputs[i].memory);
         *slots[i] = &host->outputs[same].slot;

@@ -1,13 +1,13 @@
-/* What positions are relative to, where floats that count from 0 would lose too much. */
+/* The origin of positions, for coordinates where floats relative to 0 would lose too much. */
 #include <math.h>
 #include <trommel/surface.h>
 
-/* A float that counts from 0 has a step of 2^-23 of its size or less. From this many steps of the
- * grid on, that is more than a 4000th of such a step, and what keeps vertices apart
+/* A float that counts from 0 has a step of at most 2^-23 of its size. From this many grid steps on,
+ * that is more than a 4000th of a grid step, and the clearance that keeps vertices apart
  * (SURFACE_CLEARANCE) is lost. */
 static const double farthest_step = 0x1p12;
 
-/* Is the direction the identity, or zeroed, which stands for it? Signs do not count. */
+/* Returns whether the direction is diagonal, like the identity, or zeroed, which stands for it. */
 static bool is_along_axes(const tml_grid *grid)
 {
     for (int i = 0; i < 9; i++)
@@ -35,9 +35,9 @@ void tml_grid_position_origin(const tml_grid *grid, double out[3])
         out[axis] = grid->origin[axis];
 }
 
-/* Floats near a coordinate M times as large as the points' extent have log2(M) bits fewer for the
- * shape. Up to six lost bits (18 remain: a 260,000th of the extent) the numbers as they are given
- * are worth more than the precision. */
+/* If a coordinate is M times the points' extent, floats have log2(M) fewer bits for the shape.
+ * While at most six bits are lost (18 remain: a 260,000th of the extent), keeping the given
+ * coordinates is worth more than the precision. */
 static const double origin_ratio = 64.0;
 
 void tml_box_position_origin(const double lower[3], const double upper[3], double out[3])
@@ -54,11 +54,11 @@ void tml_box_position_origin(const double lower[3], const double upper[3], doubl
     }
     bool is_far = largest > origin_ratio * extent;
     double exponent = extent > 0.0 ? floor(log10(extent)) : 0.0;
-    double step = pow(10.0, fabs(exponent)); /* a whole number: 0.001 is no exact factor, 1000 is */
+    double step = pow(10.0, fabs(exponent)); /* a whole number, as 1000 is exact and 0.001 is not */
     for (int axis = 0; axis < 3; axis++) {
         double centre = lower[axis] + 0.5 * (upper[axis] - lower[axis]);
         double rounded = exponent < 0.0 ? round(centre * step) / step : round(centre / step) * step;
         if (is_far && isfinite(rounded))
-            out[axis] = rounded + 0.0; /* + 0: no -0 */
+            out[axis] = rounded + 0.0; /* turns -0 into 0 */
     }
 }

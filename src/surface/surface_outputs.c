@@ -1,4 +1,4 @@
-/* The outputs of calls that find out how large they are. */
+/* The outputs of calls whose output sizes are known only during the call. */
 #include <inttypes.h>
 
 #include "stream/stream_internal.h"
@@ -19,7 +19,6 @@ tml_status surface_outputs_check(tml_context *tml, const char *call, const surfa
     return TML_OK;
 }
 
-/* Checks that the caller's outputs have room. Creates the others at their exact size. */
 tml_status surface_outputs_make(tml_context *tml, const char *call, surface_output *outputs,
                                 size_t count)
 {
@@ -50,7 +49,7 @@ tml_status surface_outputs_make(tml_context *tml, const char *call, surface_outp
     return TML_OK;
 }
 
-/* tml_surface_result.owned: outputs are in the order of the result's handles. */
+/* Outputs are in the order of the result's handles. */
 uint32_t surface_outputs_owned(const surface_output *outputs, size_t count)
 {
     uint32_t owned = 0;
@@ -71,13 +70,13 @@ void surface_outputs_destroy(tml_context *tml, surface_output *outputs, size_t c
 
 /* ---- of a surface ---------------------------------------------------------------------------- */
 
-/* Cell numbers are those of samples. */
+/* Cells are numbered like samples. */
 static bool cells_are_wide(const surface_plan *plan)
 {
     return plan->dims[0] * plan->dims[1] * plan->dims[2] > (uint64_t)UINT32_MAX + 1;
 }
 
-/* u64 where it is given, or where u32 could not number the samples. */
+/* Returns the given buffer's type. Without one, returns u64 if u32 cannot number the samples. */
 static tml_type cell_type(const tml_context *tml, const tml_surface_desc *desc,
                           const surface_plan *plan)
 {
@@ -102,7 +101,7 @@ surface_layout surface_layout_wanted(const tml_surface_desc *desc)
     return layout;
 }
 
-/* Checks what desc says of records, normals and indices. */
+/* Checks the desc's vertex layout, normals and indices. */
 static tml_status check_layout(tml_context *tml, const char *call, const tml_surface_desc *desc,
                                const surface_plan *plan)
 {
@@ -216,7 +215,7 @@ void surface_outputs_describe(const tml_context *tml, const tml_surface_desc *de
                          .slot = &slots->mesh.triangle_cells};
 }
 
-/* Checks that the engine numbers cells and that the given buffer holds the numbers. */
+/* Checks that the engine numbers cells, and that the given buffer's type can hold the numbers. */
 static tml_status check_cells(tml_context *tml, const char *call, const tml_surface_desc *desc,
                               const surface_plan *plan)
 {
@@ -254,7 +253,7 @@ tml_status surface_check_apart(tml_context *tml, const char *call, const tml_sur
                            {"desc.iso_buffer", desc->iso_buffer, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(read); i++) {
         const tml_slot *slot = tml_slot_of(tml, read[i].buffer);
-        if (slot && slot->on_host) /* outputs lie elsewhere */
+        if (slot && slot->on_host) /* outputs do not lie on the host */
             read[i].buffer = (tml_buffer){0, 0};
     }
     for (int i = 0; i < SURFACE_OUTS; i++)

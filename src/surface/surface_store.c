@@ -1,18 +1,18 @@
-/* Vertices, normals and indices, stored in the layout of their outputs. */
+/* Stores vertices, normals and indices in the layout of their outputs. */
 #include <string.h>
 
 #include "surface/surface_internal.h"
 
 #include "kernels/kernel.h"
 #include "kernels/surface_octahedral.k.h"
-/* The vocabulary's short names are not used below. */
+/* Undefines the short names of kernel.h, which are not used below. */
 #include "kernels/kernel_end.h"
 
 void surface_store(const tml_slot *slot, uint32_t offset, uint64_t first, uint64_t count,
                    const void *values, uint32_t words)
 {
     const size_t stride = slot->element_size;
-    if (count == 0) /* then there may be no memory */
+    if (count == 0) /* there may be no memory then */
         return;
     unsigned char *out = (unsigned char *)slot->memory + first * stride + offset;
     if (stride == words * sizeof(float)) {
