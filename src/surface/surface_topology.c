@@ -1,8 +1,10 @@
-/* The meshes of cells whose case leaves them open. See surface_topology.h.
+/* Meshes of cells whose case does not determine the mesh. See surface_topology.h.
  *
- * A sign is first looked for in doubles, with a bound of the error in units of 2^-53 and of the
- * largest factor; where that does not tell, in integers: all numbers are multiples of one power of
- * two. After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching Cubes 33. 1995;
+ * A sign is first computed in doubles, with an error bound in units of 2^-53 and of the largest
+ * factor. If that does not decide, it is computed in integers: all numbers are multiples of one
+ * power of two.
+ *
+ * After: Nielson, Hamann: The Asymptotic Decider. 1991; Chernyaev: Marching Cubes 33. 1995;
  * Custodio, Etiene, Pesco, Silva: Practical considerations on Marching Cubes 33 topological
  * correctness. 2013; Grosso: Construction of Topologically Correct and Manifold Isosurfaces. 2016;
  * Shewchuk: Adaptive Precision Floating-Point Arithmetic. 1997 (filters). */
@@ -20,12 +22,12 @@ _Static_assert(TML_ARRAY_SIZE(topology_meshes_of) == TOPOLOGY_CHOICES &&
 
 /* ---- integers -------------------------------------------------------------------------------- */
 
-/* A factor is at most 2^1024 - -2^1024 in units of 2^-1074: 2100 bits. Four of them, times 2^6. */
+/* Four factors, times 2^6. A factor, at most 2^1024 - -2^1024 in units of 2^-1074, is 2100 bits. */
 enum { LIMBS = 4 * 66 + 1 };
 
 typedef struct integer {
     int sign;       /* 0: zero */
-    uint32_t count; /* limbs in use; the last is not 0 */
+    uint32_t count; /* limbs in use; the highest is not 0 */
     uint32_t limbs[LIMBS];
 } integer;
 
@@ -36,7 +38,7 @@ static void trim(integer *x)
     x->sign = x->count ? x->sign : 0;
 }
 
-/* magnitude * 2^shift */
+/* Returns magnitude * 2^shift, with this sign. */
 static integer integer_of(int sign, uint64_t magnitude, unsigned shift)
 {
     integer out = {.sign = sign, .count = shift / 32 + 3};
@@ -60,14 +62,14 @@ static int compare_magnitudes(const integer *a, const integer *b)
     return 0;
 }
 
-/* a + b, or a - b where sign is -1 */
+/* Returns a + b; a - b if sign is -1. */
 static integer add(const integer *a, const integer *b, int sign)
 {
     bool adds = a->sign * b->sign * sign >= 0;
     int order = compare_magnitudes(a, b);
     const integer *large = order < 0 ? b : a, *small = order < 0 ? a : b;
     integer out = {.sign = order < 0 ? sign * b->sign : a->sign, .count = large->count + 1};
-    if (!a->sign) /* b's; of equal magnitudes it is 0 */
+    if (!a->sign) /* a is 0: the sign is b's; if both are 0, trim makes it 0 */
         out.sign = sign * b->sign;
     int64_t carry = 0;
     for (uint32_t i = 0; i < out.count; i++) {
@@ -131,7 +133,7 @@ static scaled scaled_sample(const topology_cell *cell, unsigned c)
     return (scaled){is_negative ? -1 : bits > 0, 0, is_negative ? 0 - bits : bits};
 }
 
-/* Corners less the isovalue, in one unit. */
+/* Computes the corners minus the isovalue, as integers in one common unit. */
 static void exact_corners(const topology_cell *cell, integer out[8])
 {
     scaled samples[9];
@@ -155,7 +157,7 @@ static void exact_corners(const topology_cell *cell, integer out[8])
 
 /* ---- signs ----------------------------------------------------------------------------------- */
 
-/* What the kernel file calls, on these integers. */
+/* Maps the calls of the kernel file to these integers. */
 #define exact_integer                       integer
 #define exact_integer_add(a, b, words)      integer_add(a, b)
 #define exact_integer_subtract(a, b, words) integer_subtract(a, b)
@@ -194,7 +196,7 @@ static inline double alternating_sum(const double corners[8], const uint8_t a[4]
     return (corners[a[0]] + corners[a[1]]) - (corners[a[2]] + corners[a[3]]);
 }
 
-/* What topology_sign tells the sign of, in doubles. */
+/* Returns, in doubles, the value whose sign topology_sign returns. */
 ALWAYS_INLINE double value_of(const double corners[8], uint32_t what, int axis)
 {
     const uint8_t *low_face = topology_corners_of[axis][0],
@@ -231,14 +233,14 @@ ALWAYS_INLINE double value_of(const double corners[8], uint32_t what, int axis)
     }
 }
 
-/* Is it a multiple of 1/16, with few bits? */
+/* Returns whether x is a multiple of 1/16 with few bits. */
 static bool is_short(double x)
 {
     return fabs(x) < 0x1p40 && (double)(int64_t)(16 * x) == 16 * x;
 }
 
-/* The corners less the isovalue, if they are multiples of 1/16 below 2^7: then value_of is
- * exact. */
+/* Computes the corners minus the isovalue. Returns whether all are multiples of 1/16 below 2^7, for
+ * which value_of is exact. */
 static bool short_corners(const topology_cell *cell, double out[8])
 {
     bool all = is_short(cell->iso);
@@ -268,10 +270,10 @@ __attribute__((noinline)) static int exact_sign(const topology_cell *cell, uint3
 
 typedef struct rounded_cell {
     const topology_cell *cell;
-    double corners[8]; /* less the isovalue; none is in a pad */
-    double largest;    /* magnitude of these */
-    double error;      /* of each, at most, times 2^53 */
-    bool is_rough;     /* no sign can be told */
+    double corners[8]; /* minus the isovalue; none is in a pad */
+    double largest;    /* the largest magnitude of a corner */
+    double error;      /* a corner's largest error, times 2^53 */
+    bool is_rough;     /* doubles decide no sign */
 } rounded_cell;
 
 static void round_cell(const topology_cell *cell, rounded_cell *out)
@@ -286,21 +288,24 @@ static void round_cell(const topology_cell *cell, rounded_cell *out)
         for (unsigned c = 0; c < half; c++)
             most[c] = TML_MAX_OF(most[c], most[c + half]);
     out->largest = most[0];
-    /* 64-bit integers are rounded before, to 2^-53 of what may be a sample or the isovalue more. */
+    /* 64-bit integers were rounded: by 2^-53 of a sample, which is at most largest + |iso|. */
     out->error =
         out->largest + (topology_is_rounded(cell->type) ? out->largest + fabs(cell->iso) : 0);
-    /* So that products of four neither overflow nor lose more than the error to underflow. */
+    /* Products of four factors must neither overflow nor lose more than the error to underflow. */
     out->is_rough = !(out->largest > 0x1p-200 && out->error < 0x1p200);
 }
 
-/* The errors: with m the largest corner, e times 2^-53 its error, and m <= e, a determinant is off
- * by at most 2^-53 (4 m e + 4 m^2), MIXED by twice that and its sum's rounding: 24 m e;
- * DISCRIMINANT by 8 m^2 of MIXED's and 16 m^2 of a determinant's, 320 m^3 e, and its own three
- * roundings, 96 m^4; EXTREMUM by 8 m of (16 + 24 + 8) m e, 16 m^2 of a sum's 8 e and 128 m^3: less
- * than 640 m^2 e. A sum is off by less than 16 e, so TURN by less than 2 (2 m 16 e + 4 m 4 e + 8
- * m^2) + 16 m^2, 128 m e, and SIDES by 2 (2 m^2 144 m e + 16 m^2 8 m e) of the ends', 4 m^2 144 m e
- * + 16 m^2 24 m e of the middle's, and roundings of 512 m^4: less than 2560 m^3 e. The bounds are
- * twice these and more. */
+/* Error bounds in units of 2^-53. m: the largest corner; e: its error, m <= e.
+ * determinant   4 m e + 4 m^2
+ * MIXED         24 m e: twice a determinant's error, plus the rounding of the sum
+ * DISCRIMINANT  320 m^3 e: 8 m^2 times MIXED's error and 16 m^2 times a determinant's; and 96 m^4
+ *               for its own three roundings
+ * EXTREMUM      less than 640 m^2 e: 8 m times (16 + 24 + 8) m e; 16 m^2 times a sum's 8 e; 128 m^3
+ * a sum         less than 16 e, for the next two:
+ * TURN          less than 128 m e: 2 (2 m 16 e + 4 m 4 e + 8 m^2) + 16 m^2
+ * SIDES         less than 2560 m^3 e: 2 (2 m^2 144 m e + 16 m^2 8 m e) for the ends; 4 m^2 144 m e
+ *               + 16 m^2 24 m e for the middle; 512 m^4 for roundings
+ * The factors below are more than twice these. */
 ALWAYS_INLINE int sign_of(const rounded_cell *rounded, uint32_t what, int axis)
 {
     const double m = rounded->largest;
@@ -314,7 +319,7 @@ ALWAYS_INLINE int sign_of(const rounded_cell *rounded, uint32_t what, int axis)
     return exact_sign(rounded->cell, what, axis);
 }
 
-/* The sign of LOW, HIGH or MIXED, as the faces tell it. */
+/* Returns the sign of LOW, HIGH or MIXED: the known one, or the exact one if that is unsure. */
 static int face_sign(const topology_cell *cell, topology_faces known, uint32_t what, int axis)
 {
     const int bit = 2 * axis + (what == TOPOLOGY_MIXED ? 6 : what == TOPOLOGY_HIGH);
@@ -323,8 +328,8 @@ static int face_sign(const topology_cell *cell, topology_faces known, uint32_t w
     return known.positive >> bit & 1 ? 1 : -1;
 }
 
-/* The sign just below the isovalue, where all corners are a little more: if the polynomial is 0,
- * that of its slope, which is the sum's. */
+/* Returns the sign just below the isovalue, where all corners are slightly larger. If the
+ * polynomial is 0, its slope decides, which has the sign of the sum. */
 static int sign_below(const topology_cell *cell, topology_faces known, uint32_t what, uint32_t sum,
                       int axis)
 {
@@ -344,7 +349,7 @@ unsigned topology_separated_count(unsigned index)
     return topology_meshes[topology_meshes_of[topology_choices[index]][0]].triangle_count;
 }
 
-/* Bits of those among the ambiguous faces whose inside corners are joined. */
+/* Returns the ambiguous faces whose inside corners are joined, as bits. */
 static unsigned find_joined(const topology_cell *cell, topology_faces known, unsigned faces)
 {
     const unsigned index = cell->index;
@@ -362,7 +367,7 @@ static unsigned find_joined(const topology_cell *cell, topology_faces known, uns
     return joined & faces;
 }
 
-/* The mesh of a choice. */
+/* Returns the mesh of a choice. */
 static unsigned find_mesh(const topology_cell *cell, topology_faces known, const uint16_t choice[3])
 {
     rounded_cell rounded;
@@ -387,17 +392,17 @@ static unsigned find_mesh(const topology_cell *cell, topology_faces known, const
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-/* Own vertices keep clear of the cell's sides as those of edges do of corners. */
+/* Keeps a cell's own vertex as far from the cell's sides as vertices on edges are from corners. */
 static double in_cell(double t)
 {
     const double least = (double)SURFACE_CLEARANCE, most = 1 - least;
     return t >= least  ? TML_MIN_OF(t, most)
            : t < least ? least
-                       : 0.5; /* NaN: rounding left nothing */
+                       : 0.5; /* NaN: no digit survived rounding */
 }
 
-/* Moves the ring's lines apart along an axis, where they are less than the clearance: a tunnel that
- * closes just there is a point. sign: which comes first where rounding does not tell. */
+/* Moves the ring's two lines apart along an axis if they are closer than the clearance, as a tunnel
+ * that closes just there is a point. sign: their order if rounding errors hide it. */
 static void keep_apart(double *first, double *second, double sign)
 {
     const double least = (double)SURFACE_CLEARANCE, gap = *second - *first;
@@ -410,7 +415,7 @@ static void keep_apart(double *first, double *second, double sign)
     *second = middle + sign * least / 2;
 }
 
-/* Corners less the isovalue, times a power of two: the largest is about 1. */
+/* Computes the corners minus the isovalue, times a power of two that makes the largest about 1. */
 static void scale_corners(const topology_cell *cell, double out[8])
 {
     double largest = fabs(cell->iso);
@@ -430,8 +435,8 @@ static void scale_corners(const topology_cell *cell, double out[8])
         out[c] = ldexp(out[c], -exponent);
 }
 
-/* The hexagon on the surface: at z0 and z1 in a sweep along z, where the determinant is 0, the
- * interpolant is 0 on two lines that cross at x0, y0 and x1, y1. */
+/* Places the hexagon on the surface. In a sweep along z, the determinant is 0 at z0 and z1. There
+ * the interpolant is 0 on two lines, which cross at (x0, y0) and (x1, y1), respectively. */
 static void place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][3])
 {
     static const uint8_t places[TOPOLOGY_OWN_MOST][3] = {{0, 0, 0}, {1, 0, 0}, {1, 0, 1},
@@ -444,7 +449,7 @@ static void place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][
     const double half =
         (determinant(corners, faces[0], faces[1]) + determinant(corners, faces[1], faces[0])) / 2;
     const double root = sqrt(fmax(half * half - low * high, 0));
-    const double sum = -half + (half < 0 ? root : -root); /* of the sign of low and high */
+    const double sum = -half + (half < 0 ? root : -root); /* has the sign of low and high */
     const double z[2] = {low / (low + sum), sum / (sum + high)};
     for (int i = 0; i < 2; i++) {
         double t = in_cell(z[i]), columns[4];
@@ -462,7 +467,7 @@ static void place_ring(const topology_cell *cell, double out[TOPOLOGY_OWN_MOST][
             out[i][a] = lines[places[i][a]][a];
 }
 
-/* The mean of the vertices on edges. */
+/* Computes the mean of the vertices on these edges. */
 static void place_middle(const topology_cell *cell, unsigned edges, double out[3])
 {
     double corners[8];
@@ -553,7 +558,7 @@ void topology_place(const topology_cell *cell, uint16_t number, double out[TOPOL
         place_ring(cell, out);
 }
 
-/* From one face of the cell to the other along an axis. */
+/* Interpolates between opposite faces of the cell. */
 static double mix(double low, double high, double t)
 {
     return low + t * (high - low);

@@ -1,4 +1,4 @@
-/* Who can make the topology of the trilinear interpolant. */
+/* Which engines and calls support the topology of the trilinear interpolant. */
 #include "surface/surface_internal.h"
 
 tml_status surface_check_topology(tml_context *tml, const char *call, const tml_surface_desc *desc,

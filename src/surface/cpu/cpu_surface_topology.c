@@ -1,5 +1,5 @@
-/* The open cells of the CPU's surfaces. COUNT chooses their meshes, which are kept for EMIT, a
- * number each. See surface/surface_topology.h. */
+/* The open cells of surfaces on the CPU. COUNT chooses their meshes, and keeps one number per cell
+ * for EMIT. See surface/surface_topology.h. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,19 +7,19 @@
 
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
-/* The vocabulary's short names are not used below. */
+/* Undefines the short names of kernel.h, which are not used below. */
 #include "kernels/kernel_end.h"
 
 /* ---- the open cells of a row ----------------------------------------------------------------- */
 
-/* Walks over them: words of the row from word first on, and the samples around the row. */
+/* A walk over the open cells of a row: a group of words, and the samples around the row. */
 typedef struct open_walk {
     const surface_job *job;
     uint64_t y, z;
     surface_rows bits;
     uint64_t first, words, word;
     surface_word found[GROUP_WORDS];
-    const unsigned char *samples[4]; /* rows of the whole volume */
+    const unsigned char *samples[4]; /* four rows of the whole volume */
 } open_walk;
 
 static topology_cell open_cell(const surface_job *job)
@@ -44,7 +44,7 @@ static void walk_take_samples(open_walk *walk)
                                       box_index(space, 2, walk->z + (i >> 1)));
 }
 
-/* Marks the next group's open cells. False after the last. */
+/* Marks the open cells of the next group of words. Returns false after the last group. */
 static bool walk_on(open_walk *walk)
 {
     const workspace *space = walk->job->space;
@@ -63,7 +63,7 @@ static bool walk_on(open_walk *walk)
     return true;
 }
 
-/* Takes the next cell: its place on the row, and its case. False if there is none. */
+/* Returns the next cell's place on the row and its case. Returns false if there is none. */
 static bool walk_next(open_walk *walk, uint64_t *x, unsigned *index)
 {
     for (;;) {
@@ -104,7 +104,7 @@ static void walk_read(const open_walk *walk, uint64_t x, topology_cell *cell)
 /* ---- counts ---------------------------------------------------------------------------------- */
 
 /* Chooses the meshes of a row's open cells. Returns how many more triangles they have than
- * separated ones, modulo 2^64. */
+ * separated cells, modulo 2^64. */
 static uint64_t find_row_meshes(const surface_job *job, uint64_t y, uint64_t z,
                                 topology_cell cells[TOPOLOGY_BATCH], open_entry *row)
 {
@@ -140,8 +140,8 @@ static void meshes_task(void *argument, uint32_t index)
         return;
     chunk_entry *chunk = &space->chunks[job->first_chunk + index];
     chunk_place place = chunk_locate(space, job->first_chunk + index);
-    uint64_t vertices = 0;  /* own ones so far */
-    uint64_t triangles = 0; /* more than separated ones, modulo 2^64 */
+    uint64_t vertices = 0;  /* own vertices of cells so far */
+    uint64_t triangles = 0; /* surplus over separated cells, modulo 2^64 */
     topology_cell cells[TOPOLOGY_BATCH];
     for (int i = 0; i < TOPOLOGY_BATCH; i++)
         cells[i] = open_cell(job);
@@ -208,8 +208,8 @@ uint32_t *open_write(surface_open *open, const uint32_t counters[16], uint32_t *
     return out + 3 * mesh->triangle_count;
 }
 
-/* Place of a cell's own vertex in the volume's indices. With caps a cell may begin in a pad, where
- * it has no depth. */
+/* Computes the coordinates of a cell's own vertex, in samples of the volume. With caps, a cell may
+ * begin in a pad, where it has no extent. */
 static void place_own(const workspace *space, const uint64_t at[3], const double in_cell[3],
                       double out[3])
 {
