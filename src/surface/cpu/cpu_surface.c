@@ -1,8 +1,8 @@
 /* The surface on the CPU, part one: sign bits, counts and their prefix sums.
  *
- * The volume is read once, into one sign bit a sample. Topology is then arithmetic on words of sign
- * bits, which stay in cache: crossed edges are the exclusive or of neighbouring rows, vertices are
- * their population count, and surface_triangles counts triangles without the case table. */
+ * The volume is read once, into one sign bit per sample. Topology is then arithmetic on words of
+ * sign bits, which stay in cache. Crossed edges are the exclusive or of neighbouring rows; vertices
+ * are their population count; surface_triangles counts triangles without the case table. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,12 +11,12 @@
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
 #include "surface_tables.k.h"
-/* The vocabulary's short names are not used below. */
+/* Undefines the short names of kernel.h, which are not used below. */
 #include "kernels/kernel_end.h"
 
-/* Samples in a chunk: many enough to amortise a task, few enough for load balance and cache. */
+/* Samples per chunk: enough to amortise a task, few enough for load balance and cache. */
 enum { CHUNK_SAMPLES = 1 << 15, CHUNK_ROWS_MAX = 256 };
-/* Layers of the halo of a field's slab: one below, two above (emit_vertices). */
+/* Halo layers of a field's slab: one below, two above (surface_emit). */
 enum { GHOST_SLICES = 3 };
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -39,7 +39,7 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->chunk_rows = TML_MIN_OF(rows, space->size[1]);
     space->chunks_per_slice = TML_CEIL_DIV(space->size[1], space->chunk_rows);
     space->chunk_count = space->chunks_per_slice * space->size[2];
-    /* One word more: count_row reads one word past the last row. */
+    /* One more word, as count_row reads one word past the last row. */
     space->bits = cpu_arena_take(arena, space->rows * space->words + 1, sizeof(surface_word));
     space->sample_mask = cpu_arena_take(arena, 3 * space->words, sizeof(surface_word));
     space->x_mask = space->sample_mask ? space->sample_mask + space->words : NULL;
@@ -50,8 +50,8 @@ static void workspace_layout(const surface_plan *plan, surface_part *part, works
     space->chunks = cpu_arena_take(arena, space->chunk_count, sizeof(chunk_entry));
 }
 
-/* The scratch block begins with the parts' workspace structs, a field's slab and its bricks'
- * marks. */
+/* Lays out the start of the scratch block: the workspace structs of all parts, a field's slab, and
+ * the marks of the slab's bricks. */
 static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **spaces,
                         float **slab, uint8_t **marks)
 {
@@ -62,7 +62,7 @@ static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **
     if (!plan->field)
         return;
     *slab = cpu_arena_take(arena, (field_slab_slices(plan) + GHOST_SLICES) * slice, sizeof(float));
-    /* A slab with a halo begins and ends within bricks. field_row_bits reads the marks of nine
+    /* A slab with a halo may begin and end within bricks. field_row_bits reads the marks of nine
      * bricks at a time. */
     *marks = cpu_arena_take(arena,
                             field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]) *
@@ -71,8 +71,8 @@ static void layout_head(const surface_plan *plan, cpu_arena *arena, workspace **
                             1);
 }
 
-/* The workspaces' arrays follow. An arena without memory only adds up sizes. The workspaces of
- * labels share one place. */
+/* Lays out the scratch block: the start, then the arrays of the workspaces. The workspaces of
+ * labels share one place. An arena without memory only adds up sizes. */
 static void layout(const surface_plan *plan, cpu_arena *arena)
 {
     workspace *spaces;
@@ -109,7 +109,7 @@ static threshold threshold_of(const surface_plan *plan, const surface_part *part
     surface_limits limits = surface_limits_of_part(plan, part);
     if (plan->type == TML_F64)
         return (threshold){.value.f64 = part->iso};
-    if (tml_type_is_float(plan->type)) /* f16 samples are compared as float */
+    if (tml_type_is_float(plan->type)) /* f16 samples are compared as floats */
         return (threshold){.value.f32 = limits.index_iso};
     threshold t = {.kind = limits.is_none      ? THRESHOLD_NONE
                            : limits.limit == 0 ? THRESHOLD_ALL
@@ -131,7 +131,7 @@ static threshold threshold_of(const surface_plan *plan, const surface_part *part
     return t;
 }
 
-/* Sets a workspace's threshold and masks, and clears the word past its bits. */
+/* Sets a workspace's threshold and masks. Clears the word past its bits. */
 static void workspace_begin(const surface_plan *plan, workspace *space)
 {
     space->limit = threshold_of(plan, space->part);
@@ -147,7 +147,7 @@ static void workspace_begin(const surface_plan *plan, workspace *space)
 
 /* ---- sign bits ------------------------------------------------------------------------------- */
 
-/* Shifts a row of bits by one column: column 0 of a workspace with a pad is the pad. */
+/* Shifts a row's bits by one column. In a workspace with a pad, column 0 is the pad. */
 static void shift_into_pad(surface_word *row, uint64_t words)
 {
     surface_word carry = 0;
@@ -158,8 +158,8 @@ static void shift_into_pad(surface_word *row, uint64_t words)
     }
 }
 
-/* Sign of a word of samples by the range of its brick: 1 all inside, 0 all outside, -1
- * undecided. */
+/* Decides a word of samples by the range of its brick. Returns 1 if all are inside, 0 if all are
+ * outside, -1 if undecided. */
 static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uint64_t z, double iso)
 {
     uint64_t bricks_x = TML_CEIL_DIV(plan->dims[0], SURFACE_BRICK_X);
@@ -172,7 +172,7 @@ static int index_answer(const surface_plan *plan, uint64_t word, uint64_t y, uin
     return (double)range[0] >= iso ? 1 : -1;
 }
 
-/* Sign bits of row (y, z) of a field that is outside beyond marked bricks. */
+/* Computes the sign bits of row (y, z) of a field. Samples in unmarked bricks are outside. */
 static uint32_t field_row_bits(const surface_job *job, const workspace *space, uint64_t y,
                                uint64_t z, surface_word *out)
 {
@@ -202,7 +202,7 @@ static uint32_t field_row_bits(const surface_job *job, const workspace *space, u
     return flags;
 }
 
-/* Sign bits of row (y, z) of the volume, between the columns of the part's box, without the pad. */
+/* Computes the sign bits of row (y, z) of the volume, in the part's columns, without the pad. */
 static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_t y, uint64_t z,
                          surface_word *out)
 {
@@ -239,7 +239,7 @@ static uint32_t row_bits(const surface_job *job, const workspace *space, uint64_
     return flags;
 }
 
-/* Sign bits of a chunk's rows: for all isovalues, or for one label. */
+/* Computes the sign bits of a chunk's rows, for all isovalues or for one label. */
 static void bits_task(void *argument, uint32_t index)
 {
     surface_job *job = argument;
@@ -249,7 +249,7 @@ static void bits_task(void *argument, uint32_t index)
     workspace *spaces = job->plan->labels ? job->space : job->spaces;
     chunk_place place = chunk_locate(job->space, job->first_chunk + index);
     for (uint64_t y = place.y_first; y < place.y_end; y++)
-        for (uint32_t p = 0; p < parts; p++) { /* after the first part the row is in cache */
+        for (uint32_t p = 0; p < parts; p++) { /* the row is in cache after the first part */
             workspace *space = &spaces[p];
             surface_word *out = space->bits + (y + space->size[1] * place.z) * space->words;
             uint8_t *flags = &space->flags[y + space->size[1] * place.z];
@@ -258,7 +258,7 @@ static void bits_task(void *argument, uint32_t index)
                 *flags = ROW_OUTSIDE;
                 continue;
             }
-            out[space->words - 1] = 0; /* row_bits does not write a word that is all pad */
+            out[space->words - 1] = 0; /* if the word is all pad, row_bits does not write it */
             uint32_t found =
                 row_bits(job, space, box_index(space, 1, y), box_index(space, 2, place.z), out);
             if (space->pad) {
@@ -398,7 +398,7 @@ static void count_task(void *argument, uint32_t index)
         uint64_t next_z = last_z ? 0 : space->size[1];
         uint8_t found = flags[0] | flags[!last_y] | flags[next_z] | flags[next_z + !last_y];
         if (!(found & ROW_INSIDE) || !(found & ROW_OUTSIDE))
-            continue; /* no edge is crossed */
+            continue; /* no crossed edge */
         surface_rows rows = rows_at(space, y, place.z);
         surface_row_counts counts;
         if (space->cells)
@@ -424,13 +424,14 @@ static void count_task(void *argument, uint32_t index)
     space->chunks[chunk] = (chunk_entry){vertices, triangles, cells, open};
 }
 
-/* End of the counted layers: the own ones and the next, whose vertices triangles name. */
+/* Returns the end of the layers to count: own ones and one more, whose vertices triangles name. */
 static uint64_t counted_end(const workspace *space)
 {
     return TML_MIN_OF(space->own_end + 1, space->size[2]);
 }
 
-/* Exclusive prefix sums of the chunks' counts, from the part's first own layer on. */
+/* Computes the chunks' exclusive prefix sums, from the first own layer on, and the part's
+ * totals. */
 static void scan_chunks(workspace *space)
 {
     surface_part *part = space->part;
@@ -453,7 +454,7 @@ static void scan_chunks(workspace *space)
     }
 }
 
-/* Sign bits slab by slab; a volume is one slab. */
+/* Computes the sign bits slab by slab. A volume is one slab. */
 static tml_status make_bits(surface_job *job, double from, double to)
 {
     const surface_plan *plan = job->plan;
@@ -476,7 +477,7 @@ static tml_status make_bits(surface_job *job, double from, double to)
     return TML_OK;
 }
 
-/* Sign bits, missing samples and counts: of all isovalues, or of the label of job->space. */
+/* Computes sign bits, missing samples and counts: for all isovalues, or for job->space's label. */
 static tml_status count_part(surface_job *job, double from, double to)
 {
     const surface_plan *plan = job->plan;
@@ -509,8 +510,8 @@ static tml_status count_part(surface_job *job, double from, double to)
 
 /* ---- the operation --------------------------------------------------------------------------- */
 
-/* The case table numbers edges 4 * axis + place. flip: with the second and third corner of each
- * triangle exchanged. trilinear: open cases have none. */
+/* Expands the case table, whose edges have the numbers 4 * axis + position. flip: exchanges the
+ * second and third corner of each triangle. trilinear: open cases get no triangles. */
 static void expand_cases(surface_case cases[256], bool flip, bool trilinear)
 {
     static const uint8_t edge_of_counter[8] = {0, 1, 2, 3, 4, 6, 8, 10};
@@ -563,7 +564,7 @@ static uint64_t triangles_of(const surface_plan *plan)
     return count;
 }
 
-/* Indices of 16 bits are first made with 32, which a mesh of so few vertices has room for. */
+/* Emits 32-bit indices to temporary memory, small for so few vertices, and narrows them. */
 static tml_status emit_indices16(surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -598,7 +599,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
         return surface_index_run(&job);
     if (plan->stage == SURFACE_SOUP)
         return surface_soup_run(&job);
-    if (plan->stage == SURFACE_END) { /* no EMIT followed COUNT */
+    if (plan->stage == SURFACE_END) { /* COUNT ran without an EMIT */
         job.spaces = *plan->kept;
         *plan->kept = NULL;
         for (uint32_t p = 0; p < plan->part_count; p++)
@@ -614,12 +615,12 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
         layout(plan, &(cpu_arena){scratch, 0});
         plan->result->scratch_size = scratch_size;
     }
-    /* EMIT finds the workspaces as COUNT left them. */
+    /* EMIT uses the workspaces that COUNT left. */
     layout_head(plan, &(cpu_arena){scratch, 0}, &job.spaces, &slab, &job.marks);
     job.window.samples = (const unsigned char *)slab;
     const bool narrow = plan->stage == SURFACE_EMIT && surface_layout_of(plan)->indices16;
     tml_status status = (narrow ? emit_indices16 : count_and_emit)(&job);
-    /* No EMIT follows a failure. After COUNT, EMIT uses the marks of missing samples. */
+    /* After a failure, no EMIT follows. Otherwise EMIT uses COUNT's marks of missing samples. */
     for (uint32_t p = 0; status != TML_OK && p < plan->part_count; p++)
         missing_free(&job, &job.spaces[p]);
     bool is_kept = plan->stage == SURFACE_COUNT && status == TML_OK && plan->part_count > 0;
@@ -627,7 +628,7 @@ static tml_status cpu_surface_run(tml_context *tml, const void *desc, void *scra
     return status;
 }
 
-/* ENQUEUE is for engines that count on a device. Here tml_surface_enqueue calls tml_surface. */
+/* ENQUEUE is for engines that count on a device. Here, tml_surface_enqueue calls tml_surface. */
 static bool cpu_surface_supports(tml_context *tml, const void *desc)
 {
     (void)tml;

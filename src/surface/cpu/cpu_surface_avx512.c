@@ -1,4 +1,4 @@
-/* The surface's inner loops, for AVX-512 (core/simd.h). */
+/* The surface's inner loops for AVX-512 (core/simd.h). */
 #include "core/simd.h"
 #if SIMD_X86
 #    define SIMD_FILE SIMD_FILE_AVX512

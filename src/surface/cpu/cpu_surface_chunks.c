@@ -1,11 +1,11 @@
-/* What the steps of a surface on the CPU walk over: windows of samples, chunks of rows, the edges
- * of a row. */
+/* The ranges that the steps of a surface on the CPU iterate over: windows of samples, chunks of
+ * rows, edges of a row. */
 #include <math.h>
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
 
-enum { SLAB_BYTES = 48 << 20 }; /* of a field's slab */
+enum { SLAB_BYTES = 48 << 20 }; /* size of a field's slab */
 
 /* ---- windows and tasks ----------------------------------------------------------------------- */
 
@@ -16,8 +16,8 @@ uint64_t field_slab_slices(const surface_plan *plan)
     return TML_MAX_OF(slices, (uint64_t)FIELD_BRICK);
 }
 
-/* The samples of a workspace along an axis that lie at most two from a brick: vertices on their
- * edges, and gradients at both ends of these, read no sample farther away. False: there is none. */
+/* Finds the samples of a workspace, along an axis, at most two away from a brick. Other vertices do
+ * not read the brick: a gradient reads one sample beyond an edge. False: there are none. */
 static bool samples_around(const workspace *space, int axis, uint64_t brick, uint64_t *first,
                            uint64_t *last)
 {
@@ -30,7 +30,7 @@ static bool samples_around(const workspace *space, int axis, uint64_t brick, uin
     return high >= 0 && *first <= *last;
 }
 
-/* Bits first to last of a word, as far as they lie in it, which begins at bit 64 w. */
+/* Returns the bits first to last that are in word w, which begins at bit 64 w. */
 static uint64_t bits_within(uint64_t w, uint64_t first, uint64_t last)
 {
     uint64_t bits = UINT64_MAX;
@@ -41,7 +41,7 @@ static uint64_t bits_within(uint64_t w, uint64_t first, uint64_t last)
     return bits;
 }
 
-/* Marks a row of bricks that have samples of both signs near. */
+/* In a row of bricks, marks each brick with samples of both signs in or near it. */
 static void mark_task(void *argument, uint32_t index)
 {
     surface_job *job = argument;
@@ -65,7 +65,7 @@ static void mark_task(void *argument, uint32_t index)
         if (!samples_around(space, 0, b, &first, &last))
             continue;
         for (uint64_t w = first / 64; w <= last / 64; w++) {
-            if (known <= w) { /* words [0, known) have been looked at */
+            if (known <= w) { /* words [0, known) are in any and all */
                 known = w + 1;
                 any[w % 2] = 0;
                 all[w % 2] = UINT64_MAX;
@@ -83,8 +83,8 @@ static void mark_task(void *argument, uint32_t index)
     }
 }
 
-/* Is the field outside wherever no point is near, for all isovalues? most: the largest one's
- * limit. */
+/* Returns whether the field is outside, for all isovalues, where no point is near. most: receives
+ * the limit of the largest isovalue. */
 static bool is_background_outside(const surface_plan *plan, float *most)
 {
     bool is_outside = true;
@@ -171,14 +171,14 @@ bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn 
 
 /* ---- edges ----------------------------------------------------------------------------------- */
 
-/* Word w of the cells at (y, z) whose corners are all present; 0 past the border. */
+/* Returns word w of the marks of cells at (y, z) with all corners present; 0 past the border. */
 static surface_word present_cells(const workspace *space, uint64_t y, uint64_t z, uint64_t w)
 {
-    /* y and z below zero wrap to large numbers, which lie past the border too. */
+    /* If y or z is -1, it wraps to a large number, which is past the border too. */
     return y < space->size[1] && z < space->size[2] ? plane_row(space, space->cells, y, z)[w] : 0;
 }
 
-/* Word w of the axis's edges at (y, z) that touch a cell whose corners are all present. */
+/* Returns word w of the edges along an axis at (y, z) that touch a cell of present corners. */
 static surface_word allowed_edges(const workspace *space, int axis, uint64_t y, uint64_t z,
                                   uint64_t w)
 {
@@ -186,7 +186,7 @@ static surface_word allowed_edges(const workspace *space, int axis, uint64_t y, 
     for (uint64_t i = 0; i < 4; i++) {
         uint64_t dy = i & 1, dz = i >> 1;
         if ((axis == 1 && dy) || (axis == 2 && dz))
-            continue; /* a y- or z-edge has cells at x and x - 1 instead */
+            continue; /* cells at x and x - 1 count instead */
         here |= present_cells(space, y - dy, z - dz, w);
         before |= axis && w ? present_cells(space, y - dy, z - dz, w - 1) : 0;
     }
@@ -206,7 +206,7 @@ uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y
     for (int axis = 0; axis < 3; axis++) {
         for (uint64_t w = 0; w < words; w++)
             out->words[axis][w] &= allowed_edges(space, axis, y, z, first + w);
-        out->runs[axis] = UINT64_MAX >> (64 - 4 * words); /* an upper bound, without counting */
+        out->runs[axis] = UINT64_MAX >> (64 - 4 * words); /* may mark a run without edges */
     }
     return words;
 }

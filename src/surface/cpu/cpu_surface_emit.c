@@ -1,37 +1,37 @@
-/* The surface on the CPU, part two: vertices and triangles, each row at the prefix sum of its
- * counts.
+/* The surface on the CPU, part two: vertices and triangles. A row's output begins at the prefix sum
+ * of the counts.
  *
- * The vertices of a row are in the order axis, then x. So the vertex number of each of a cell's
- * twelve edges is one of eight running counters, and triangles need no index array. */
+ * The vertices of a row are ordered by axis, then x. So each of a cell's twelve edges has its
+ * vertex number from one of eight running counters, and triangles need no index array. */
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
 
 #include "kernels/kernel.h"
 #include "kernels/surface.k.h"
-/* The vocabulary's short names are not used below. */
+/* Undefines the short names of kernel.h, which are not used below. */
 #include "kernels/kernel_end.h"
 
 /* ---- vertices -------------------------------------------------------------------------------- */
 
-/* Vertices of a block on edges of one axis in one row, by ascending columns. */
+/* Vertices of a block that are on edges of one axis in one row, by ascending columns. */
 typedef struct vertex_run {
     int axis;
-    uint64_t y, z;         /* row in the workspace */
+    uint64_t y, z;         /* row of the workspace */
     uint64_t first, count; /* lanes */
 } vertex_run;
 
-/* The next vertices in the order of the outputs, of as many rows as they come from: the loops over
- * them are long enough for vectors, and few enough branches are mispredicted. */
+/* The next vertices in output order, from as many rows as needed. So the loops over vertices are
+ * long enough for vectors, and few branches are mispredicted. */
 typedef struct vertex_block {
-    uint64_t first; /* number of lane 0's vertex in the outputs */
+    uint64_t first; /* output number of lane 0's vertex */
     uint64_t run_count;
     vertex_run runs[SURFACE_LANES];
     uint64_t border; /* bit i: neighbours of lane i's edge may lie outside the volume */
     surface_lanes lanes;
 } vertex_block;
 
-/* Two blocks in turn: while one fills, the samples of the other are on their way to the cache. */
+/* Two blocks in turn: while one is filled, the other's samples are being prefetched. */
 typedef struct vertex_queue {
     const surface_job *job;
     vertex_block blocks[2];
@@ -39,8 +39,8 @@ typedef struct vertex_queue {
     normal_queue normals;
 } vertex_queue;
 
-/* Is a sample's position its index, but for the order of the axes? axes: each component's. Below
- * 2^24 float holds indices exactly. */
+/* Returns whether a sample's position is its index, with axes permuted. axes: receives the axis of
+ * each component. Up to 2^24, float holds indices exactly. */
 static bool is_unit_grid(const surface_plan *plan, int axes[3])
 {
     unsigned taken = 0;
@@ -65,8 +65,8 @@ static inline double lane_t(const surface_plan *plan, const vertex_block *block,
                                          : (double)block->lanes.ends.narrow.low[lane];
 }
 
-/* Side of the cap that the run's edge at column x crosses: -1 where its lower end lies in the
- * pad, 1 where its upper end does, else 0. The cap's outward normal points to that side. */
+/* Returns the side of the cap that the run's edge at column x crosses: -1 if its lower end is in
+ * the pad, 1 if its upper end is, otherwise 0. The cap's outward normal points to that side. */
 static int cap_side(const workspace *space, const vertex_run *run, uint64_t x)
 {
     uint64_t at[3] = {x, run->y, run->z};
@@ -158,12 +158,12 @@ static void emit_normals(normal_queue *queue, vertex_block *block)
             add_normals(queue, block, run, t, run->first, run->first + run->count);
     if (!job->space->pad)
         return;
-    surface_normals_flush(queue); /* before cap normals replace some of its normals */
+    surface_normals_flush(queue); /* before cap normals, which replace some of the queue's */
     for (uint64_t r = 0; r < block->run_count; r++)
         cap_normals(job, block, &block->runs[r]);
 }
 
-/* The attribute's samples have the numbers of the volume's. */
+/* The attribute's samples are numbered like the volume's. */
 static void emit_values(const surface_job *job, const vertex_block *block)
 {
     const tml_slot *attribute = job->plan->attribute;
@@ -186,7 +186,7 @@ static void emit_values(const surface_job *job, const vertex_block *block)
         surface_store(slot, layout->value, block->first, lanes->count, out, 1);
 }
 
-/* Writes a block's vertices, after which it is empty. */
+/* Writes a block's vertices, and empties the block. */
 static void block_flush(vertex_queue *queue, vertex_block *block)
 {
     const surface_job *job = queue->job;
@@ -226,7 +226,7 @@ static void block_flush(vertex_queue *queue, vertex_block *block)
     block->run_count = block->border = lanes->count = 0;
 }
 
-/* Writes all of the queue. The next vertex has the number next. */
+/* Writes all vertices in the queue. The vertex added next has the number next. */
 static void queue_flush(vertex_queue *queue, uint64_t next)
 {
     block_flush(queue, &queue->blocks[!queue->filling]);
@@ -239,10 +239,9 @@ static void queue_flush(vertex_queue *queue, uint64_t next)
 /* A row of the workspace. */
 typedef struct vertex_row {
     uint64_t y, z;
-    /* its first sample in the whole volume; at[0] is below 0, modulo 2^64, where a pad is */
+    /* index of its first sample in the whole volume; in a pad, at[0] may be -1, modulo 2^64 */
     uint64_t at[3];
-    /* numbers of the samples before column 0 of the volume: of this row, and one step along y and
-     * z */
+    /* numbers of the samples at column 0 of the volume: in this row, one step along y, along z */
     uint64_t samples[3];
     bool is_border; /* neighbours of all its edges may lie outside the volume */
 } vertex_row;
@@ -263,12 +262,12 @@ static vertex_row row_at(const surface_job *job, uint64_t y, uint64_t z)
                                      at[2] + 2 >= dims[2]};
 }
 
-/* Bits of a run's lanes whose edges' neighbours may lie outside the volume. */
+/* Returns, as bits, the lanes of a run whose edges may have neighbours outside the volume. */
 static uint64_t border_of(const surface_job *job, const vertex_row *row, const vertex_run *run,
                           const uint32_t *x)
 {
     uint64_t first = 0, end = run->count, border = 0;
-    /* Columns ascend: those on the border are the first and the last ones. */
+    /* Columns ascend, so border columns are the first and the last ones. */
     for (; first < end && (int64_t)(row->at[0] + x[first]) <= 0; first++)
         border |= (uint64_t)1 << first;
     for (; end > first && row->at[0] + x[end - 1] + (run->axis == 0) + 1 >= job->plan->dims[0];
@@ -277,7 +276,7 @@ static uint64_t border_of(const surface_job *job, const vertex_row *row, const v
     return (row->is_border ? UINT64_MAX >> (SURFACE_LANES - run->count) : border) << run->first;
 }
 
-/* Adds n vertices on edges of an axis in a row. Their columns are x. */
+/* Adds n vertices on edges of an axis in a row. x: the columns of the edges. */
 static void add_vertices(vertex_queue *queue, const vertex_row *row, int axis, const uint32_t *x,
                          uint64_t n)
 {
@@ -311,9 +310,9 @@ static void add_vertices(vertex_queue *queue, const vertex_row *row, int axis, c
     }
 }
 
-/* Prefetches what is read around a row's crossed edges and was not read around the rows and layers
- * before: the hardware prefetcher cannot predict it. Always inline: gcc drops calls of a function
- * that has only prefetches. */
+/* Prefetches the samples around a row's crossed edges that were not read for earlier rows and
+ * layers. The hardware prefetcher cannot predict them. Always inline, as gcc removes calls of a
+ * function that only prefetches. */
 ALWAYS_INLINE void prefetch_edges(const surface_job *job, const vertex_row *row, uint64_t first,
                                   const surface_edges *edges)
 {
@@ -324,7 +323,7 @@ ALWAYS_INLINE void prefetch_edges(const surface_job *job, const vertex_row *row,
     const uint64_t y1 = TML_MIN_OF(y + 1, dims[1] - 1), z1 = TML_MIN_OF(z + 1, dims[2] - 1);
     const uint64_t offset = (space->part->box.first[0] + 64 * first) * job->sample_size;
     const uint64_t all = edges->runs[0] | edges->runs[1] | edges->runs[2];
-    /* Each more, such as the row y + 2 that gradients read, costs more than it saves. */
+    /* Any further row, such as y + 2 for gradients, costs more than it saves. */
     const unsigned char *around[2] = {sample_row(job, y, z1), sample_row(job, y1, z)};
     if (job->plan->mesh.vertex_normals) {
         around[0] = sample_row(job, y, TML_MIN_OF(z + 2, dims[2] - 1));
@@ -359,7 +358,7 @@ static void row_vertices(vertex_queue *queue, uint64_t y, uint64_t z)
         }
 }
 
-/* Vertices of row y. Its chunk ends before row y_end and has total vertices. */
+/* Returns the vertices of row y. Its chunk ends before row y_end, and has total vertices. */
 static uint32_t row_vertex_count(const row_entry *entries, uint64_t y, uint64_t y_end,
                                  uint32_t total)
 {
@@ -404,7 +403,7 @@ static void vertices_task(void *argument, uint32_t index)
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* Number of the first vertex on a row's edges, by axis. */
+/* Sets out to the number of the first vertex on a row's edges, per axis. */
 static void row_bases(const workspace *space, uint64_t y, uint64_t z, uint64_t out[3])
 {
     const row_entry *entry = &space->entries[y + space->size[1] * z];
@@ -428,7 +427,7 @@ static void row_counters(const workspace *space, uint64_t y, uint64_t z,
     out[7] = bases[1][2];
 }
 
-/* With missing samples not every crossed edge has a vertex, and running counters do not hold: a
+/* With missing samples, some crossed edges have no vertex, so running counters would be wrong. A
  * vertex number is the rank of its edge's bit. */
 static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint64_t z,
                                         const uint64_t counters[SURFACE_COUNTERS], uint64_t base,
@@ -473,7 +472,7 @@ static uint32_t *triangles_with_missing(const surface_job *job, uint64_t y, uint
     return out;
 }
 
-/* Writes the cell of each triangle of a row, from number first on. */
+/* Writes the cell of each triangle of a row, from triangle first on. */
 static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t first)
 {
     const workspace *space = job->space;
@@ -506,11 +505,10 @@ static void row_cells(const surface_job *job, uint64_t y, uint64_t z, uint64_t f
     }
 }
 
-/* Indices of a stage, 16 KiB; how far a store may reach past a row's. */
+/* Indices in a stage (16 KiB), and how far a store may reach past a row's indices. */
 enum { STAGE_INDICES = 4096, STAGE_SLACK = 16 };
 
-/* A chunk's 32-bit indices on their way to memory, past the caches: count of them, which go to
- * to. */
+/* Some 32-bit indices of a chunk, collected to be written past the caches. to: where they go. */
 typedef struct index_stage {
     uint32_t *to;
     uint64_t count;
@@ -524,8 +522,8 @@ static void stage_flush(index_stage *stage)
     stage->count = 0;
 }
 
-/* Room for the next n indices, at most STAGE_INDICES, which go to to. What is in the stage already
- * goes right before that. */
+/* Returns room for the next n indices (at most STAGE_INDICES), which go to to. The indices already
+ * in the stage go right before them. */
 static uint32_t *stage_take(index_stage *stage, uint64_t n, uint32_t *to)
 {
     if (stage->count + n > STAGE_INDICES)
@@ -536,7 +534,7 @@ static uint32_t *stage_take(index_stage *stage, uint64_t n, uint32_t *to)
     return stage->indices + stage->count - n;
 }
 
-/* Writes a row's indices, less base, to out; a store may reach up to end. */
+/* Writes a row's indices minus base to out. A store may reach up to end. */
 static void row_triangles(const surface_job *job, uint64_t y, uint64_t z,
                           const uint64_t wide[SURFACE_COUNTERS], uint64_t base, uint32_t *out,
                           uint32_t *end)
@@ -593,7 +591,7 @@ static void triangles_task(void *argument, uint32_t index)
         row_counters(space, y, at.z, wide);
         uint64_t first = 3 * (chunk_first + entries[y].triangles);
         /* 64-bit indices are first 32-bit offsets from the row's first vertex, in the upper half of
-         * their memory. Widening them from the front overwrites no offset before it is read. */
+         * their memory. Widening from the front reads each offset before overwriting it. */
         uint64_t base = plan->indices64 ? wide[0] : 0;
         uint32_t *out = plan->indices64
                             ? (uint32_t *)((uint64_t *)plan->mesh.indices->memory + first) + n
@@ -628,10 +626,10 @@ tml_status surface_emit(surface_job *job, double from, double to)
     const workspace *space = job->space;
     const surface_plan *plan = job->plan;
     double middle = (from + to) / 2;
-    if (space->part->vertex_count == 0) /* a slab may have vertices and no triangles */
+    if (space->part->vertex_count == 0) /* triangle_count may be 0: a slab may have vertices only */
         return TML_OK;
     job->is_unit = is_unit_grid(plan, job->axes);
-    /* Vertices need a halo of one layer above, their normals one layer below and two above. */
+    /* Vertices need a halo of one layer above. Normals need one layer below and two above. */
     tml_status status =
         run_windows(job, space->own_first, space->own_end, plan->mesh.vertex_normals ? 1 : 0,
                     plan->mesh.vertex_normals ? 2 : 1, vertices_task, "vertices", from, middle);

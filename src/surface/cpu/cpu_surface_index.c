@@ -1,11 +1,11 @@
-/* The brick index on the CPU: minimum and maximum of the samples of each brick. */
+/* The brick index on the CPU: the smallest and largest sample of each brick. */
 #include <math.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
 
 /* ---- brick ranges ---------------------------------------------------------------------------- */
 
-/* One layer of bricks. */
+/* Computes one layer of bricks. */
 static void index_task(void *argument, uint32_t layer)
 {
     surface_job *job = argument;
@@ -30,7 +30,7 @@ static void index_task(void *argument, uint32_t layer)
                 float low, high;
                 uint64_t n = TML_MIN_OF(dims[0] - x, (uint64_t)SURFACE_BRICK_X);
                 if (!job->simd->range[plan->type](row + x * job->sample_size, n, &low, &high)) {
-                    low = -INFINITY; /* NaN: the brick is read for every isovalue */
+                    low = -INFINITY; /* NaN: every isovalue reads the brick */
                     high = INFINITY;
                 }
                 range[0] = fminf(range[0], low);

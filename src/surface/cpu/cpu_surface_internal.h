@@ -1,7 +1,7 @@
-/* What the CPU surface's files share: the workspace of a part, and access to the volume's rows.
+/* Shared by the files of the CPU's surface: the workspace of a part, and the volume's rows.
  *
  * A workspace has the samples of the part's box. With caps, a pad of one outside sample surrounds
- * them. A task works on a chunk: a few rows of one layer. The row table holds exclusive prefix sums
+ * them. A task handles a chunk: a few rows of one layer. The row table holds exclusive prefix sums
  * within a chunk; the chunk table holds those of the chunks. */
 #ifndef TML_CPU_SURFACE_INTERNAL_H
 #define TML_CPU_SURFACE_INTERNAL_H
@@ -11,32 +11,32 @@
 #include "surface/surface_space.h"
 #include "surface/surface_topology.h"
 
-/* Vertices and triangles before a row in its chunk; the row's own crossed x- and y-edges. */
+/* Vertices and triangles in the chunk's earlier rows; the row's own crossed x- and y-edges. */
 typedef struct row_entry {
     uint32_t vertices, triangles;
     uint32_t x_edges, y_edges;
 } row_entry;
 
-/* Of a row with open cells (topology_is_open): those before it in its chunk, its own, its vertices
- * on edges, which come first, and those in cells. */
+/* A row with open cells (topology_is_open): open cells in the chunk's earlier rows; its own open
+ * cells; its vertices on edges, which come first; its vertices in cells. */
 typedef struct open_entry {
     uint32_t before, count;
     uint32_t on_edges, own;
 } open_entry;
 
-/* Vertices and triangles: the chunk's counts, after scan_chunks their exclusive prefix sums. */
+/* vertices and triangles are the chunk's counts; after scan_chunks, their exclusive prefix sums. */
 typedef struct chunk_entry {
     uint64_t vertices, triangles;
     uint64_t cells;
-    uint64_t open; /* open cells, then those of the chunks before */
+    uint64_t open; /* open cells; after find_meshes, those of the chunks before */
 } chunk_entry;
 
-/* The isovalue in the type that samples are compared as: a sample >= value is inside. Labels use
- * value alone: a sample == value is inside. */
+/* The isovalue in the type that samples are compared as. A sample >= value is inside. With labels,
+ * which use only value, a sample == value is inside. */
 typedef struct threshold {
     enum { THRESHOLD_VALUE, THRESHOLD_ALL, THRESHOLD_NONE } kind;
     union {
-        uint8_t u8; /* an integer of either sign by its bits, as large as a sample */
+        uint8_t u8; /* integers: the bits of a sample, signed or not */
         uint16_t u16;
         uint32_t u32;
         uint64_t u64;
@@ -51,9 +51,9 @@ typedef struct workspace {
     bool pad_below, pad_above;   /* along z; a slab inside the part has neither */
     uint64_t size[3];            /* samples, with the pad */
     uint64_t own_first, own_end; /* layers that this run emits: all but a slab's halo */
-    uint64_t words;              /* in a row */
+    uint64_t words;              /* per row */
     uint64_t rows;               /* size[1] * size[2] */
-    uint64_t chunk_rows;         /* rows in a chunk; a layer's last chunk may have fewer */
+    uint64_t chunk_rows;         /* rows per chunk; a layer's last chunk may have fewer */
     uint64_t chunks_per_slice;
     uint64_t chunk_count;
     threshold limit;
@@ -61,18 +61,18 @@ typedef struct workspace {
     surface_word *sample_mask; /* three masks of one row: samples, x-edges, no cells */
     surface_word *x_mask;
     surface_word *no_mask;
-    row_entry *entries; /* one a row */
-    open_entry *open;   /* one a row; NULL: not trilinear */
-    uint8_t *flags;     /* one a row: ROW_ */
+    row_entry *entries; /* one per row */
+    open_entry *open;   /* one per row; NULL: not trilinear */
+    uint8_t *flags;     /* one per row: ROW_ */
     chunk_entry *chunks;
-    surface_word *present; /* laid out like bits; NULL when no sample is missing */
+    surface_word *present; /* laid out like bits; NULL: no sample is missing */
     surface_word *cells;   /* laid out like bits: cells whose eight corners are present */
-    uint16_t *meshes;      /* of the open cells, in their order: open_count of them */
+    uint16_t *meshes;      /* of the open cells, in order; open_count of them */
     uint64_t open_count;
 } workspace;
 
-/* The samples of layers [first, first + count) of the whole volume: what plan->volume holds, or the
- * slab of a field that was evaluated last. */
+/* The samples of layers [first, first + count) of the whole volume: those that plan->volume holds,
+ * or the slab of a field that was evaluated last. */
 typedef struct sample_window {
     const unsigned char *samples;
     uint64_t first, count;
@@ -84,17 +84,17 @@ typedef struct surface_job {
     const surface_simd *simd;
     size_t sample_size;
     workspace *spaces; /* plan->part_count of them */
-    workspace *space;  /* the one of this stage, in stages that go part by part */
+    workspace *space;  /* the current one, in stages that work part by part */
     sample_window window;
-    uint8_t *marks; /* of a field: of each brick in the window, as of cpu_field_bricks */
+    uint8_t *marks; /* of a field: marks of the bricks in the window (cpu_field_bricks) */
     const surface_case *cases;
-    uint64_t first_chunk; /* task i does chunk first_chunk + i */
+    uint64_t first_chunk; /* task i handles chunk first_chunk + i */
     atomic_bool nan;
-    bool is_unit; /* a position is an index, whose components are of these axes */
+    bool is_unit; /* positions are indices; axes: the axis of each component */
     int axes[3];
 } surface_job;
 
-/* Row (y, z) of the whole volume: the number of its first sample in the window. */
+/* Row (y, z) of the whole volume: the number of its first sample in the window, and its address. */
 static inline uint64_t row_number(const surface_job *job, uint64_t y, uint64_t z)
 {
     const uint64_t *dims = job->plan->dims;
@@ -106,13 +106,13 @@ static inline const unsigned char *sample_row(const surface_job *job, uint64_t y
     return job->window.samples + row_number(job, y, z) * job->sample_size;
 }
 
-/* Samples of the pad before the first sample of an axis. */
+/* Returns the number of pad samples before the first sample on an axis. */
 static inline uint64_t pad_before(const workspace *space, int axis)
 {
     return axis == 2 ? space->pad_below : space->pad;
 }
 
-/* Index in the whole volume of index i of a workspace. The pad repeats the border sample. */
+/* Returns the index in the volume of index i of a workspace. A pad repeats the border sample. */
 static inline uint64_t box_index(const workspace *space, int axis, uint64_t i)
 {
     uint64_t count = space->part->box.count[axis], pad = pad_before(space, axis);
@@ -126,21 +126,21 @@ static inline bool is_in_pad(const workspace *space, int axis, uint64_t i)
     return (pad_before(space, axis) && i == 0) || (after && i == space->size[axis] - 1);
 }
 
-/* Layer of the plan's buffers that holds layer z of the whole volume. */
+/* Returns the layer of the plan's buffers that holds layer z of the whole volume. */
 static inline uint64_t held_slice(const surface_plan *plan, uint64_t z)
 {
     assert(!plan->held_count || (z >= plan->held_first && z - plan->held_first < plan->held_count));
     return z - plan->held_first;
 }
 
-/* Row (y, z) of a workspace in its bits, present or cells. */
+/* Returns row (y, z) of a workspace in its bits, present or cells. */
 static inline const surface_word *plane_row(const workspace *space, const surface_word *plane,
                                             uint64_t y, uint64_t z)
 {
     return plane + (y + space->size[1] * z) * space->words;
 }
 
-/* Rows [y_first, y_end) of layer z: a chunk's. */
+/* The rows of a chunk: [y_first, y_end) of layer z. */
 typedef struct chunk_place {
     uint64_t z, y_first, y_end;
 } chunk_place;
@@ -155,7 +155,8 @@ static inline const chunk_entry *chunk_of_row(const workspace *space, uint64_t y
     return &space->chunks[z * space->chunks_per_slice + y / space->chunk_rows];
 }
 
-/* The four rows of bits around the row of cells at (y, z). Past the border the last row repeats. */
+/* The four rows of bits around the row of cells at (y, z). Past the border, the last one
+ * repeats. */
 static inline surface_rows rows_at(const workspace *space, uint64_t y, uint64_t z)
 {
     uint64_t y1 = y + 1 < space->size[1] ? y + 1 : y;
@@ -165,7 +166,7 @@ static inline surface_rows rows_at(const workspace *space, uint64_t y, uint64_t 
          plane_row(space, space->bits, y, z1), plane_row(space, space->bits, y1, z1)}};
 }
 
-/* The case of the cell at a bit of word w of the rows. */
+/* Returns the case of the cell at a bit of word w of the rows. */
 static inline unsigned case_of(const surface_rows *rows, uint64_t w, unsigned bit)
 {
     unsigned index = 0;
@@ -177,34 +178,34 @@ static inline unsigned case_of(const surface_rows *rows, uint64_t w, unsigned bi
     return index;
 }
 
-/* The edges with a vertex that row (y, z) owns, in up to GROUP_WORDS words from word first on.
- * Returns the number of words. */
+/* Finds the edges with a vertex that row (y, z) owns, in up to GROUP_WORDS words from word first
+ * on. Returns the number of words. */
 uint64_t find_edges(const surface_simd *simd, const workspace *space, uint64_t y, uint64_t z,
                     uint64_t first, surface_edges *out);
 
-/* Layers of a field that are evaluated at a time, without the halo. */
+/* Returns the number of layers of a field that are evaluated at a time, without the halo. */
 uint64_t field_slab_slices(const surface_plan *plan);
-/* Makes layers [first, first + count) available in job->window. has_bits: of a field, what the
- * vertices of job->space need, as its sign bits tell; else what the sign bits need. */
+/* Makes layers [first, first + count) available in job->window. has_bits, for a field: evaluates
+ * what the vertices of job->space need, by its sign bits; otherwise what sign bits need. */
 tml_status window_load(surface_job *job, uint64_t first, uint64_t count, bool has_bits);
-/* Runs a task over layers [z_first, z_end), a slab of a field after the other; a volume is one
- * slab. A slab has a halo of back layers below and ahead above. */
+/* Runs a task over layers [z_first, z_end), one slab of a field after another; a volume is one
+ * slab. A slab has a halo of back layers below and ahead layers above. */
 tml_status run_windows(surface_job *job, uint64_t z_first, uint64_t z_end, uint64_t back,
                        uint64_t ahead, tml_task_fn task, const char *stage, double from, double to);
 
-/* Runs a task for each chunk of layers [z_first, z_end) of job->space, in batches between which it
- * reports progress in [from, to]. False if cancelled. */
+/* Runs a task for each chunk of layers [z_first, z_end) of job->space. Between batches of chunks,
+ * reports progress in [from, to]. Returns false if cancelled. */
 bool run_chunks(surface_job *job, uint64_t z_first, uint64_t z_end, tml_task_fn task,
                 const char *stage, double from, double to);
 
 /* Writes vertices and triangles of job->space (cpu_surface_emit.c). */
 tml_status surface_emit(surface_job *job, double from, double to);
 
-/* Chooses the meshes of all open cells in counted layers and adds what they have to the row table
- * and the chunk table, which hold counts as of separated cells (cpu_surface_topology.c). */
+/* Chooses the meshes of all open cells in the counted layers. The row and chunk tables count open
+ * cells as separated ones; corrects these counts (cpu_surface_topology.c). */
 tml_status find_meshes(surface_job *job, uint64_t z_first, uint64_t z_end, double from, double to);
 void meshes_free(surface_job *job, workspace *space);
-/* Writes a row's own vertices, from number first in the outputs on. */
+/* Writes the own vertices of a row's cells, from number first of the outputs on. */
 void open_vertices(const surface_job *job, uint64_t y, uint64_t z, uint64_t first);
 
 static inline bool has_open(const workspace *space)
@@ -215,7 +216,7 @@ static inline const open_entry *open_of_row(const workspace *space, uint64_t y, 
 {
     return &space->open[y + space->size[1] * z];
 }
-/* NULL where no row has any. */
+/* Returns NULL if no row has open cells. */
 static inline uint16_t *meshes_of_row(const workspace *space, uint64_t y, uint64_t z)
 {
     if (!space->meshes)
@@ -223,7 +224,7 @@ static inline uint16_t *meshes_of_row(const workspace *space, uint64_t y, uint64
     return space->meshes + chunk_of_row(space, y, z)->open + open_of_row(space, y, z)->before;
 }
 
-/* The position at these coordinates, in samples of the volume. */
+/* Computes the position of a point that is given in samples of the volume. */
 static inline void cpu_surface_position(const surface_axes *axes, const double at[3], float out[3])
 {
     for (int c = 0; c < 3; c++)
@@ -242,38 +243,38 @@ enum { BORDER_STENCILS = 16 };
 typedef struct normal_queue {
     const surface_job *job;
     uint64_t count;
-    uint64_t number[SURFACE_LANES]; /* of the vertex in the outputs */
-    float t[SURFACE_LANES];         /* of the vertex on its edge */
-    int64_t strides[3];             /* samples in a step along each axis */
+    uint64_t number[SURFACE_LANES]; /* of the vertices in the outputs */
+    float t[SURFACE_LANES];         /* of the vertices on their edges */
+    int64_t strides[3];             /* samples per step along each axis */
     surface_stencil stencil;
     struct {
         int8_t end, d[3];
     } neighbours[SURFACE_STENCIL]; /* end of the edge, and steps from it along x, y and z */
-    /* Samples from the lower end of an edge to each neighbour, by the edge's axis, for edges away
+    /* Samples from the lower end of an edge to each neighbour, by the edge's axis. For edges away
      * from the volume's border. */
     int64_t offsets[3][SURFACE_STENCIL];
-    int64_t clamped[BORDER_STENCILS][SURFACE_STENCIL]; /* for others in the queue */
+    int64_t clamped[BORDER_STENCILS][SURFACE_STENCIL]; /* the same for other edges in the queue */
     uint32_t clamped_count;
-    bool has_nan;    /* a sample that the gradients read may be NaN */
+    bool has_nan;    /* gradients may read a NaN sample */
     bool has_border; /* around.at is set */
     surface_around around;
 } normal_queue;
 
-/* Edges of one axis whose lower ends lie in row (y, z) of the whole volume. */
+/* Edges of one axis whose lower ends are in row (y, z) of the whole volume. */
 typedef struct normal_edges {
     int axis;
     uint64_t y, z;
     uint64_t count;
-    uint64_t number;   /* of the first vertex in the outputs; the others follow */
+    uint64_t number;   /* of the first vertex in the outputs; the others follow it */
     const uint32_t *x; /* count columns of the whole volume, ascending */
     const float *t;    /* of the vertices on their edges */
 } normal_edges;
 
 void surface_normals_begin(normal_queue *queue, const surface_job *job);
 void surface_normals_add(normal_queue *queue, const normal_edges *edges);
-/* The normals of vertices away from the volume's border, if usual_normals can do them. They are
- * numbered from first on; those in the mask border are added to the queue later. False: it has done
- * nothing. */
+/* Computes the normals of vertices away from the volume's border, if usual_normals supports them.
+ * Vertices are numbered from first on. The caller queues the vertices in the mask border
+ * afterwards. Returns false if it did nothing. */
 bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const float *t,
                            uint64_t border, uint64_t first);
 void surface_normals_flush(normal_queue *queue);

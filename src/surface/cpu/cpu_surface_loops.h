@@ -1,4 +1,4 @@
-/* The surface's inner loops, a file for each SIMD level (core/simd.h). */
+/* The surface's inner loops, compiled once per SIMD level (core/simd.h). */
 #include <string.h>
 #ifdef __wasm_simd128__
 #    include <wasm_simd128.h>
@@ -9,8 +9,8 @@
 #include "core/simd.h"
 #include "surface/cpu/cpu_surface_simd.h"
 
-/* The formulas take two words at a time, and count the bits of their bytes: the sums of eight cells
- * wrap, but end between 0 and 40. */
+/* With NEON, the formulas process two words at a time and count bits per byte. A byte's sum over
+ * its eight cells may wrap on the way, but ends between 0 and 40. */
 #if TML_NEON
 enum { WORDS = 2 };
 #    define WORD            uint64x2_t
@@ -27,15 +27,15 @@ enum { WORDS = 1 };
 #include "kernels/surface.k.h"
 #include "kernels/surface_open.k.h"
 
-/* c ? a : b by masks. Compilers turn chains of ?: into branches, which they do not vectorise. */
+/* c ? a : b, by masks. Compilers turn chains of ?: into branches, which they do not vectorise. */
 ALWAYS_INLINE float choose(bool c, float a, float b)
 {
     uint32_t mask = 0u - (uint32_t)c;
     return uintBitsToFloat((floatBitsToUint(a) & mask) | (floatBitsToUint(b) & ~mask));
 }
 
-/* The words from at on, of which left, at least one, are the row's: the others are 0, or no one
- * uses them. */
+/* Loads the words from at on. left, at least 1: the words of the row from there on. Further words
+ * are 0 or are not used. */
 static inline WORD words_load(const surface_word *at, uint64_t left)
 {
 #if TML_NEON
@@ -46,8 +46,8 @@ static inline WORD words_load(const surface_word *at, uint64_t left)
 #endif
 }
 
-/* The words w of a row; plain ones where compilers vectorise the loop by themselves: by functions
- * they do worse. */
+/* AT and PUT access the words of a row from w on. Without NEON they are plain expressions, as
+ * compilers vectorise those loops by themselves, and do worse with functions. */
 #if TML_NEON
 #    define AT(row)         words_load((row) + w, words - w)
 #    define PUT(row, value) vst1q_u64((row) + w, value)
@@ -79,16 +79,16 @@ static inline uint64_t total_of(word_total total)
 #endif
 }
 
-/* Are the usual cases of a loop compiled for themselves, too? Not where that costs a page's visitor
- * more. */
+/* Whether the usual cases of a loop are also compiled separately. Not in builds for web pages,
+ * where the larger code costs more. */
 #if SIMD_FILE >= SIMD_FILE_AVX2 || TML_NEON
 enum { HAS_USUAL = 1 };
 #else
 enum { HAS_USUAL = 0 };
 #endif
 
-/* Eight bytes in memory as a word: of byte i, bit i (SPREAD), which adding CARRY takes to bit 7;
- * and the factor that gathers them. */
+/* For eight bytes as a word in memory order. SPREAD: bit i of byte i; adding CARRY carries it into
+ * bit 7. GATHERED: the factor that gathers the bytes' lowest bits. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #    define SPREAD   0x0102040810204080u
 #    define CARRY    0x7f7f7f7f7f7f7f00u
@@ -122,7 +122,7 @@ static inline uint64_t pack_bytes(const uint8_t bytes[64])
     for (int i = 0; i < 8; i++) {
         uint64_t eight;
         memcpy(&eight, bytes + 8 * i, 8);
-        /* The product's top byte holds the lowest bit of each of the eight bytes. */
+        /* The product's top byte has the lowest bit of each of the eight bytes. */
         word |= ((eight & 0x0101010101010101u) * GATHERED >> 56) << (8 * i);
     }
     return word;
@@ -142,14 +142,14 @@ ALWAYS_INLINE void prefetch_ahead(const void *samples, size_t size)
         __builtin_prefetch((const char *)samples + 2048 + line);
 }
 
-/* ROW_ flags of a word of n samples. */
+/* Returns the ROW_ flags of a word of n samples. */
 static inline uint32_t word_flags(uint64_t word, uint64_t n)
 {
     return (word ? ROW_INSIDE : 0) | (word != low_bits(n) ? ROW_OUTSIDE : 0);
 }
 
-/* A function of one element type. Other sets have it too, and may stand in the same file
- * (tools/make_amalgamation.c). */
+/* The name of a function for one element type. The other SIMD levels have the same functions,
+ * possibly in the same file (tools/make_amalgamation.c). */
 #define JOIN_(a, b, c)          a##_##b##_##c
 #define JOIN(a, b, c)           JOIN_(a, b, c)
 #define OF_TYPE(function, name) JOIN(SIMD_SET(surface_simd), function, name)
@@ -245,7 +245,7 @@ static inline uint32_t word_flags(uint64_t word, uint64_t n)
 
 /* ---- crossing points ------------------------------------------------------------------------- */
 
-/* Up to a multiple of 16, lanes past the count hold zeros. No one uses the result. */
+/* Lanes past the count, up to a multiple of 16, hold zeros. Their results are not used. */
 static void cross_narrow(surface_lanes *lanes, float iso)
 {
     float *low = lanes->ends.narrow.low, *high = lanes->ends.narrow.high;
@@ -274,7 +274,7 @@ static void place_lanes(const surface_lanes *lanes, const int axes[3], float *ou
             positions[i][1] = index[1][lane] + choose(axis == axes[1], t[lane], 0.0f);
             positions[i][2] = index[2][lane] + choose(axis == axes[2], t[lane], 0.0f);
         }
-        if (lanes->count - first >= 16) /* whole vectors, in place of a call */
+        if (lanes->count - first >= 16) /* whole vectors, without a call */
             memcpy(out + 3 * first, positions, sizeof positions);
         else
             memcpy(out + 3 * first, positions, (lanes->count - first) * sizeof *positions);
@@ -305,8 +305,8 @@ static void add_lanes(surface_lanes *lanes, const surface_first *first, const ui
 /* ---- edges ----------------------------------------------------------------------------------- */
 
 #if SIMD_FILE != SIMD_FILE_AVX512
-/* Bit r: run r of 16 bits in the word is not 0. The sum carries the lower 15 bits of a run into
- * bit 15; the product moves the four results next to each other. */
+/* Returns bit r set if run r of 16 bits in the word is not 0. The sum carries the lower 15 bits of
+ * a run into bit 15. The product moves the four results next to each other. */
 static inline uint64_t word_runs(uint64_t word)
 {
     uint64_t low = word & 0x7fff7fff7fff7fffu;
@@ -315,7 +315,7 @@ static inline uint64_t word_runs(uint64_t word)
 }
 #endif
 
-/* Bit r: run r of 16 bits in the group is not 0. */
+/* Returns bit r set if run r of 16 bits in the group is not 0. */
 static inline uint64_t group_runs(const surface_word *group, uint64_t words)
 {
     uint64_t runs = 0;
@@ -345,12 +345,12 @@ static void edges_of_row(const surface_rows *rows, uint64_t words, const surface
         out->runs[axis] = group_runs(out->words[axis], words);
 }
 
-/* By fours: most words have that many crossings at most, which spares a branch that no processor
- * predicts. */
+/* Writes four columns at a time. Most words have at most four crossings, which saves a branch that
+ * no processor predicts. */
 static uint64_t columns_of(const surface_edges *edges, int axis, uint64_t words, uint32_t first,
                            uint32_t *out)
 {
-    const uint64_t last = (uint64_t)1 << 63; /* stands for no bit, in a lane past the last */
+    const uint64_t last = (uint64_t)1 << 63; /* in place of no bit, in lanes past the last */
     uint64_t count = 0;
     for (uint64_t w = 0; w < words; w++, first += 64) {
         uint64_t left = edges->words[axis][w];
@@ -362,7 +362,7 @@ static uint64_t columns_of(const surface_edges *edges, int axis, uint64_t words,
     return count;
 }
 
-/* The corner words of cells. After the last word, the next one is the next row's first word: masks
+/* Loads the corner words of cells. After a row's last word comes the next row's first word; masks
  * clear its bit. */
 static inline void corners_load(const surface_rows *rows, uint64_t w, uint64_t left, WORD c[8])
 {
@@ -398,7 +398,7 @@ static void count_row(const surface_rows *rows, uint64_t words, const surface_wo
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* Case indices of the 64 cells of a word, which is the lane's. */
+/* Writes the case indices of the 64 cells of a word. lane: which word of c. */
 static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 {
     (void)lane;
@@ -408,8 +408,8 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
         v = _mm512_or_si512(v, _mm512_maskz_set1_epi8(c[k], (char)(1 << k)));
     _mm512_storeu_si512(cases, v);
 #elif TML_NEON
-    /* Each byte tests its own bit of its eight; a shift to the right inserts what was found above
-     * the corners before. */
+    /* Each byte tests its own bit of the eight. The insertion shifts the results of earlier corners
+     * down by a bit, and puts the new one on top. */
     const uint8x16_t own = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t v[4] = {0};
     for (int k = 0; k < 8; k++) {
@@ -442,8 +442,8 @@ static inline void word_cases(const WORD c[8], int lane, uint8_t cases[64])
 #endif
 }
 
-/* Eight counters before a cell and after it, and sixteen lanes, each one of these numbers:
- * lanes_write writes them. */
+/* counters8: the eight counters before or after a cell. lanes16: sixteen lanes, each the number of
+ * one of these 16 counters; lanes_write writes the counters' values. */
 #if SIMD_FILE >= SIMD_FILE_AVX2
 typedef __m256i counters8;
 typedef __m128i lanes16;
@@ -517,7 +517,7 @@ static inline counters8 counters_add(counters8 before, const uint8_t advance[8])
 }
 static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after, uint32_t *out)
 {
-    /* The bytes of lane l are 4 l and the next three of the sixteen counters. */
+    /* The bytes of lane l are bytes 4 l to 4 l + 3 of the sixteen counters. */
     const uint8x16_t places = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
     uint8x16x4_t both = {{vreinterpretq_u8_u32(before.val[0]), vreinterpretq_u8_u32(before.val[1]),
                           vreinterpretq_u8_u32(after.val[0]), vreinterpretq_u8_u32(after.val[1])}};
@@ -574,8 +574,8 @@ static inline void lanes_write(lanes16 lanes, counters8 before, counters8 after,
 }
 #endif
 
-/* Writes n indices, at most 15: as 16, unless that would overwrite another task's triangles.
- * Returns their end. */
+/* Writes n indices, at most 15. Stores 16 unless that would overwrite another task's triangles.
+ * Returns the end of the n indices. */
 static inline uint32_t *indices_write(lanes16 lanes, uint32_t n, counters8 before, counters8 after,
                                       uint32_t *out, const uint32_t *end)
 {
@@ -590,7 +590,7 @@ static inline uint32_t *indices_write(lanes16 lanes, uint32_t n, counters8 befor
 }
 
 #ifndef __EMSCRIPTEN__
-/* Of an open cell. */
+/* Writes the triangles of an open cell. Returns their end. */
 static uint32_t *open_cell_write(surface_open *open, counters8 before, counters8 after,
                                  uint32_t *out, const uint32_t *end)
 {
@@ -599,7 +599,7 @@ static uint32_t *open_cell_write(surface_open *open, counters8 before, counters8
     const topology_mesh *mesh = &topology_meshes[*open->meshes];
     const uint8_t *corners = topology_corners + mesh->first;
     const uint32_t count = 3u * mesh->triangle_count;
-    if (mesh->own_count) { /* few have own vertices */
+    if (mesh->own_count) { /* few meshes have own vertices */
         uint32_t both[16];
         counters_store(both, before);
         counters_store(both + 8, after);
@@ -615,15 +615,15 @@ static uint32_t *open_cell_write(surface_open *open, counters8 before, counters8
 }
 #endif
 
-/* The vertex number of a crossed edge is the running counter of its stream: the cells around a
- * crossed edge are all active, and they are visited in the edges' order. */
+/* Writes the triangles of a row. The vertex number of a crossed edge is the running counter of its
+ * kind, as all cells around the edge are active, and cells are visited in the edges' order. */
 ALWAYS_INLINE uint32_t *write_triangles(const surface_rows *rows, uint64_t words,
                                         const surface_word *cell_mask, const surface_case *cases,
                                         uint32_t counters[SURFACE_COUNTERS], uint32_t *out,
                                         uint32_t *end, surface_open *open)
 {
     counters8 running = counters_load(counters);
-    (void)open; /* of which the build for JavaScript has none */
+    (void)open; /* the JavaScript build has no open cells */
     for (uint64_t w = 0; w < words; w += WORDS) {
         WORD c[8], mask = words_load(cell_mask + w, words - w);
         corners_load(rows, w, words - w, c);
@@ -670,7 +670,7 @@ static uint32_t *open_triangles_row(const surface_rows *rows, uint64_t words,
     return write_triangles(rows, words, cell_mask, cases, counters, out, end, open);
 }
 
-/* out: NULL where they are counted alone. */
+/* Marks the open cells of the mask in out; NULL: only counts them. Returns their number. */
 ALWAYS_INLINE uint64_t open_words(const surface_rows *rows, uint64_t words,
                                   const surface_word *cell_mask, surface_word *restrict out)
 {

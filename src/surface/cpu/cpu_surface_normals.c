@@ -1,13 +1,13 @@
-/* Normals of surface vertices: the gradients at both ends of an edge, interpolated at t. Central
- * differences away from the volume's border and NaN need no more than six differences a vertex, of
- * samples at fixed distances. All others go by a queue, which gathers the samples around them. Both
- * are computed in vectors (cpu_surface_normals.h). */
+/* Normals of surface vertices: the gradients at both ends of an edge, interpolated at t. Away from
+ * the volume's border and from NaN, central differences need only six differences per vertex, of
+ * samples at fixed offsets. All other vertices go through a queue, which gathers the samples around
+ * them. Both ways compute in vectors (cpu_surface_normals.h). */
 #include <stdlib.h>
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
 
-/* i + step, clamped to [0, count). */
+/* Returns i + step, clamped to [0, count). */
 static uint64_t clamped(uint64_t i, int step, uint64_t count)
 {
     if (step < 0 && i == 0)
@@ -24,8 +24,8 @@ static void forget_borders(normal_queue *queue)
     queue->has_border = false;
 }
 
-/* May a sample that the gradients read be NaN? The sign bits' ROW_NAN flags cover the part's box; a
- * gradient reads one sample past its edge on every side. */
+/* Returns whether gradients may read a NaN sample. The sign bits' ROW_NAN flags cover the part's
+ * box, but a gradient reads one sample past its edge on every side. */
 static bool may_be_nan(const surface_job *job)
 {
     const workspace *space = job->space;
@@ -76,8 +76,8 @@ void surface_normals_begin(normal_queue *queue, const surface_job *job)
     }
 }
 
-/* Makes the offsets to the neighbours of edge i, each clamped to the volume. They are those of
- * every edge of the row that is not on the border along x. */
+/* Computes the offsets to the neighbours of edge i, each clamped to the volume. If the edge is not
+ * on the border along x, they hold for all such edges of the row. */
 static const int64_t *clamp_offsets(normal_queue *queue, const normal_edges *edges, uint64_t i)
 {
     const surface_job *job = queue->job;
@@ -96,7 +96,7 @@ static const int64_t *clamp_offsets(normal_queue *queue, const normal_edges *edg
     return offsets;
 }
 
-/* Sets around.at for n edges from edge first on, some of which may have ends on the border. */
+/* Sets around.at for n edges from edge first on. Their ends may be on the border. */
 static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t n)
 {
     queue->has_border = true;
@@ -113,7 +113,7 @@ static void note_border(normal_queue *queue, const normal_edges *edges, uint64_t
     }
 }
 
-/* Adds edges [first, end), whose neighbours lie at the same offsets. */
+/* Adds edges [first, end), whose neighbours have the same offsets. */
 static void add(normal_queue *queue, const normal_edges *edges, uint64_t first, uint64_t end,
                 bool is_border)
 {
@@ -142,7 +142,7 @@ void surface_normals_add(normal_queue *queue, const normal_edges *edges)
     const uint64_t *dims = queue->job->plan->dims;
     const uint32_t *x = edges->x;
     uint64_t inner = 0, inner_end = edges->count;
-    /* Columns ascend: those on the border are the first and the last ones. */
+    /* Columns ascend, so border columns are the first and the last ones. */
     while (inner < inner_end && x[inner] == 0)
         inner++;
     while (inner_end > inner && (uint64_t)x[inner_end - 1] + (edges->axis == 0) + 1 >= dims[0])
@@ -170,7 +170,7 @@ bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const floa
     if (plan->normals != TML_NORMALS_CENTRAL || queue->has_nan || plan->labels ||
         !job->simd->differences[plan->type] || !inner)
         return false;
-    /* An edge away from the border stands in for those on it. */
+    /* Edges on the border read samples of an edge away from it; theirs may be out of bounds. */
     for (unsigned safe = (unsigned)__builtin_ctzll(inner); border; border &= border - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(border);
         lanes->sample[0][lane] = lanes->sample[0][safe];
@@ -188,8 +188,8 @@ bool surface_normals_usual(normal_queue *queue, surface_lanes *lanes, const floa
     return true;
 }
 
-/* Reads the samples around the vertices. With labels, a sample is 1 where it equals the part's
- * label, else 0. */
+/* Reads the samples around the vertices. With labels, a sample reads as 1 if it equals the part's
+ * label, otherwise as 0. */
 static void gather(normal_queue *queue)
 {
     const surface_job *job = queue->job;

@@ -1,5 +1,5 @@
-/* Normals from the samples around the ends of edges, for cpu_surface_loops.h. The loops have no
- * branches, so that compilers vectorise them. */
+/* Normals from the samples around the ends of edges; included by cpu_surface_loops.h. The loops
+ * have no branches, so that compilers vectorise them. */
 #undef FUNCTION
 #define FUNCTION(T) ALWAYS_INLINE T
 #define GRADIENT_PARAMS                                                                            \
@@ -16,9 +16,9 @@
 #define GRADIENT_UNROLL_SIDES    _Pragma("GCC unroll 3")
 #include "kernels/surface_gradient.k.h"
 
-enum { NORMAL_VECTOR = 16 }; /* floats in a vector of AVX-512; other sets take several vectors */
+enum { NORMAL_VECTOR = 16 }; /* floats in a vector of AVX-512; other levels use several vectors */
 
-/* At one end of lane's edge. differences: around->samples has them. */
+/* Returns the gradient at an end of lane's edge. differences: what around->samples holds. */
 ALWAYS_INLINE vec3 gradient_of(tml_normals kind, bool has_nan, bool differences,
                                const surface_around *around, uint32_t end, uint64_t lane)
 {
@@ -33,7 +33,7 @@ ALWAYS_INLINE vec3 gradient_of(tml_normals kind, bool has_nan, bool differences,
                             IVEC3(dims[0], dims[1], dims[2]));
 }
 
-/* At both ends of NORMAL_VECTOR edges from lane first on. */
+/* Computes the gradients at both ends of NORMAL_VECTOR edges from lane first on. */
 typedef float gradient_lanes[2][3][NORMAL_VECTOR];
 ALWAYS_INLINE void gradients_of(tml_normals kind, bool has_nan, bool differences,
                                 const surface_around *around, uint64_t first, gradient_lanes g)
@@ -47,7 +47,7 @@ ALWAYS_INLINE void gradients_of(tml_normals kind, bool has_nan, bool differences
         }
 }
 
-/* Of NORMAL_VECTOR edges, of which the first left are written. */
+/* Computes the normals of NORMAL_VECTOR edges. Writes the first left of them. */
 ALWAYS_INLINE void normals_write(gradient_lanes g, const float *t, uint64_t left,
                                  const float rows[3][3], float *restrict out)
 {
@@ -63,7 +63,7 @@ ALWAYS_INLINE void normals_write(gradient_lanes g, const float *t, uint64_t left
         n[i][1] = v.y;
         n[i][2] = v.z;
     }
-    if (left >= NORMAL_VECTOR) /* whole vectors, in place of a call */
+    if (left >= NORMAL_VECTOR) /* whole vectors, without a call */
         memcpy(out, n, sizeof n);
     else
         memcpy(out, n, left * sizeof *n);

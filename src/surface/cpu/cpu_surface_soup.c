@@ -1,4 +1,4 @@
-/* Soups on the host: the corners of triangles, gathered from a welded mesh. */
+/* Soups on the host: gathers the corners of triangles from a welded mesh. */
 #include <string.h>
 
 #include "surface/cpu/cpu_surface_internal.h"
@@ -22,7 +22,7 @@ typedef struct soup_job {
     bool streams;
 } soup_job;
 
-/* The vertices of corners first, first + 1, ... Returns the largest. */
+/* Loads the vertices of count corners from corner first on. Returns the largest. */
 static tml_index load_vertices(const soup_job *job, uint64_t first, size_t count, tml_index *out)
 {
     const uint64_t *wide = job->indices;
@@ -35,7 +35,7 @@ static tml_index load_vertices(const soup_job *job, uint64_t first, size_t count
     return largest;
 }
 
-/* Gathers triangle by triangle; one that has a corner past the welded vertices becomes zeros. */
+/* Gathers triangle by triangle. A triangle with a corner past the welded vertices becomes zeros. */
 static void gather_existing(const soup_job *job, const gathered_array *array,
                             const tml_index *vertices, size_t count, unsigned char *out)
 {
@@ -58,7 +58,7 @@ static void gather_block(const soup_job *job, uint64_t first, size_t count)
         const size_t size = array->size;
         if (!array->in)
             continue;
-        const size_t most = sizeof gathered / size / 3 * 3; /* of records a part */
+        const size_t most = sizeof gathered / size / 3 * 3; /* elements gathered at a time */
         for (size_t done = 0, n; done < count; done += n) {
             n = TML_MIN_OF(count - done, most);
             if (all_exist)

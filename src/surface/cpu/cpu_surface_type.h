@@ -1,8 +1,8 @@
-/* The surface's loops over samples, for one element type. Included by cpu_surface_loops.h with
+/* The surface's loops over samples of one element type. Included by cpu_surface_loops.h with
  *   TYPE, NAME   the type and the functions' suffix
  *   T            the C type of a sample      CMP   the type that samples are compared as
  *   REAL         the type that crossing points are computed in
- *   FLOAT        1 where NaN exists          VALUE T to CMP (default: itself) */
+ *   FLOAT        1 for types with NaN        VALUE T to CMP (default: itself) */
 #ifndef VALUE
 #    define VALUE(v) (v)
 #endif
@@ -10,7 +10,7 @@
 
 _Static_assert((sizeof(REAL) == sizeof(double)) == SURFACE_IN_DOUBLE(TYPE), "one of both is wrong");
 
-/* Compares up to 64 samples, to bits by way of bytes: compilers vectorise that. */
+/* Compares up to 64 samples. The result becomes bytes, then bits: compilers vectorise that. */
 #define COMPARE_FUNCTION(name, comparison)                                                         \
     static inline uint64_t FN(name)(const T *samples, uint64_t n, CMP limit)                       \
     {                                                                                              \
@@ -41,7 +41,7 @@ static uint32_t FN(bits)(const void *samples, uint64_t n, const void *threshold,
     uint64_t i = 0;
 #if SIMD_FILE >= SIMD_FILE_AVX2 || TML_NEON
     if (TYPE == TML_F32 ||
-        (TML_NEON && TYPE == TML_F16)) { /* COMPARE_FUNCTION would be slower than memory */
+        (TML_NEON && TYPE == TML_F16)) { /* faster: COMPARE_FUNCTION is slower than memory */
         for (; i + 64 <= n; i += 64) {
             uint64_t word = 0, nan = 0;
             prefetch_ahead(v + i, 64 * sizeof(T));
@@ -135,7 +135,7 @@ static bool FN(range)(const void *samples, uint64_t n, float *smallest, float *l
         nan |= a != a;
 #endif
     }
-    /* One step outward where rounding went inward; always for 64 bits, whose comparison rounds. */
+    /* One step outward if rounding went inward; always for 64 bits, where comparing rounds. */
     float f_low = (float)low, f_high = (float)high;
     *smallest =
         (double)f_low > (double)low || sizeof(T) == 8 ? nextafterf(f_low, -INFINITY) : f_low;
