@@ -1,15 +1,18 @@
 /* The surface on the Vulkan engine: sign bits, counts, prefix sums, then vertices and triangles.
  *
- * The volume is read once, into one sign bit a sample (surface_bits.comp). The other shaders work
+ * The volume is read once, into one sign bit per sample (surface_bits.comp). The other shaders work
  * on words of sign bits, which stay in the device's cache. surface_count.comp counts chunks of
- * rows, surface_scan.comp computes the chunks' prefix sums. Subgroups emit the active words, a word
- * a lane (surface_vertices.glsl, surface_triangles.comp). A volume or field that does not fit the
- * device goes through in slabs of layers (vulkan_surface_layout.c); a slab's numbers follow those
- * of the slab before. Where the device finds missing samples, surface_cells.comp marks the cells
- * whose corners are all present. With the trilinear interpolant's topology surface_open.comp lists
- * the words with ambiguous cells before they are counted, surface_meshes.comp chooses these cells'
- * meshes by floats, surface_meshes_exact.comp those that floats do not tell, and surface_own.comp
- * emits the vertices in them. Formulas and order are the CPU engine's. */
+ * rows. surface_scan.comp computes the chunks' prefix sums. Subgroups emit the active words, one
+ * word per lane (surface_vertices.glsl, surface_triangles.comp). If the device finds missing
+ * samples, surface_cells.comp marks the cells whose corners are all present.
+ *
+ * With TRILINEAR, surface_open.comp lists the words with ambiguous cells before words are counted.
+ * surface_meshes.comp chooses these cells' meshes by floats, surface_meshes_exact.comp those that
+ * floats cannot decide, and surface_own.comp emits the vertices in the cells.
+ *
+ * A volume or field that does not fit the device is processed in slabs of layers
+ * (vulkan_surface_layout.c). A slab's numbers follow those of the previous slab. Formulas and order
+ * are the CPU engine's. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,10 +28,10 @@
 
 /* ---- soups ----------------------------------------------------------------------------------- */
 
-/* Workgroups that gather, each some blocks of triangles: more than a device has at a time. */
+/* The most workgroups that gather, each some blocks of triangles: more than run at a time. */
 enum { SOUP_GROUPS_MAX = 4096 };
 
-/* Gathers the plan's outputs from a welded mesh: of so many triangles, or fewer by the total. */
+/* Gathers the plan's outputs from a welded mesh: triangle_count triangles, or total's if fewer. */
 static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
                               const surface_outputs *welded, uint64_t triangle_count,
                               vk_address total)
@@ -44,7 +47,7 @@ static tml_status gather_soup(tml_context *tml, const surface_plan *plan,
         .normals = apart ? welded->normals : 0,
         .values = apart ? welded->values : 0,
         .to_positions = to.positions,
-        .to_normals = to.normals, /* used where there are welded ones */
+        .to_normals = to.normals, /* used if welded has normals */
         .to_values = to.values,
         .total = total,
         .triangles_low = (uint32_t)triangle_count,
@@ -75,7 +78,7 @@ static tml_status run_soup(tml_context *tml, const surface_plan *plan)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Double buffer for host samples: a slab takes the place of the slab before the previous one. */
+/* Double buffer for host samples: a slab replaces the slab before the previous one. */
 typedef struct slab_turn {
     uint32_t place;
     vk_mark last_use[2];
@@ -96,7 +99,8 @@ static tml_status source_load(const vk_surface_job *job, surface_source *source,
                      turn->last_use[turn->place]);
 }
 
-/* COUNT reads no attribute. EMIT of the whole volume finds volume and mask in scratch. */
+/* Loads the samples that the stage needs. COUNT needs no attribute. EMIT of the whole volume finds
+ * volume and mask in scratch. */
 static tml_status load_samples(vk_surface_job *job, const slab_turn *turn)
 {
     bool counts = job->plan->stage == SURFACE_COUNT || !job->is_whole;
@@ -140,7 +144,7 @@ static void totals_close(const vk_surface_job *job, totals_copy *totals)
     tml_buffer_destroy(job->tml, totals->buffer);
 }
 
-/* Reads the totals back; waits. In slabs they are the part's own, else inclusive prefixes. */
+/* Reads the totals back, and waits. In slabs they are the part's own, else inclusive prefixes. */
 static tml_status read_totals(const vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -166,7 +170,7 @@ static tml_status read_totals(const vk_surface_job *job)
     return status;
 }
 
-/* For EMIT in slabs: each part's totals start at its place in the outputs. */
+/* For EMIT in slabs: each part's totals begin at its place in the outputs. */
 static tml_status write_totals(const vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -191,7 +195,7 @@ static tml_status write_totals(const vk_surface_job *job)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* Does this stage need the part in the current slab? */
+/* Returns whether this stage needs the part in the current slab. */
 static bool is_wanted(const vk_surface_job *job, const surface_part *part)
 {
     uint64_t first = part->box.first[2], end = first + part->box.count[2];
@@ -203,7 +207,7 @@ static tml_status run_part(const vk_surface_job *job, uint32_t p)
 {
     vk_workspace space = surface_workspace(job, p);
     bool emits = job->plan->stage == SURFACE_EMIT;
-    /* Another part or slab overwrote a shared workspace: EMIT counts again. */
+    /* If another part or slab overwrote a shared workspace, EMIT counts again. */
     bool counts = !emits || job->plan->labels || !job->is_whole;
     tml_status status = counts ? surface_count_part(job, &space, p) : TML_OK;
     return status == TML_OK && emits ? surface_emit_part(job, &space) : status;
@@ -222,7 +226,7 @@ static tml_status run_whole(vk_surface_job *job, const char *stage)
     return status;
 }
 
-/* Advances to the next slab that has a part; false at the end. */
+/* Advances to the next slab with a part. Returns false at the end. */
 static bool next_slab(vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -237,7 +241,7 @@ static bool next_slab(vk_surface_job *job)
     }
 }
 
-/* The host copies the next slab while the device computes one. */
+/* Runs all slabs. The host copies the next slab while the device computes one. */
 static tml_status run_in_slabs(vk_surface_job *job, const char *stage)
 {
     const surface_plan *plan = job->plan;
@@ -278,7 +282,7 @@ static tml_status run_stage(vk_surface_job *job, const char *stage)
     return status;
 }
 
-/* One subgroup a brick. */
+/* Runs one subgroup per brick. */
 static tml_status run_index(tml_context *tml, const surface_plan *plan)
 {
     const surface_index_args args = {.volume = vk_slot_address(plan->volume),
@@ -296,7 +300,7 @@ static tml_status run_index(tml_context *tml, const surface_plan *plan)
                                                         VK_GROUP / vk_caps_of(tml)->subgroup)});
 }
 
-/* Records everything from the isovalue to the draw arguments, without a host read-back. */
+/* Records everything from the isovalue to the draw arguments, without reading back. */
 static tml_status run_enqueue(vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -323,7 +327,7 @@ static tml_status run_enqueue(vk_surface_job *job)
     return status;
 }
 
-/* Checks the number of rows, which has 32 bits in shaders, and shaderFloat64. */
+/* Checks the number of rows, which shaders hold in 32 bits, and shaderFloat64. */
 static tml_status vk_surface_check(tml_context *tml, const surface_plan *plan)
 {
     bool is_double = plan->type == TML_F64 || (plan->attribute && plan->attribute->type == TML_F64);

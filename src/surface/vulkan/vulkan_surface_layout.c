@@ -1,8 +1,8 @@
 /* The layout of the surface's scratch, and the thickness of slabs.
  *
- * Where it fits, scratch holds all samples that are not on the device and the workspaces of all
- * parts; EMIT then finds what COUNT left. Else the volume goes through in slabs of layers: parts
- * share one workspace, host samples have a double buffer, and EMIT uploads and counts again. */
+ * If it fits, scratch holds all samples that are not on the device and the workspaces of all parts;
+ * EMIT then uses what COUNT left. Otherwise the volume is processed in slabs of layers: parts share
+ * one workspace, host samples have a double buffer, and EMIT uploads and counts again. */
 #include <inttypes.h>
 
 #include "surface/vulkan/vulkan_surface_internal.h"
@@ -16,7 +16,7 @@
 
 enum { HEAD_SIZE = 4 * (SURFACE_HEAD_WORDS + SURFACE_TABLE_WORDS) };
 
-/* More scratch makes slabs no faster. The rest of the device is left to the mesh and to others. */
+/* The most scratch for slabs. More would not be faster, and the mesh needs device memory, too. */
 static const uint64_t slab_scratch = (uint64_t)1 << 30;
 
 /* ---- workspaces ------------------------------------------------------------------------------ */
@@ -29,7 +29,7 @@ static uint32_t log2_ceil(uint32_t n)
     return log2;
 }
 
-/* Lays out a workspace of so many layers, pads counted. */
+/* Lays out a workspace of this many layers, pads included. */
 static void workspace_take(const vk_surface_job *job, const surface_part *part, uint64_t layers,
                            vk_arena *arena, vk_workspace *out)
 {
@@ -60,7 +60,7 @@ static void workspace_take(const vk_surface_job *job, const surface_part *part, 
         out->row_segments = vk_take(arena, rows * out->segments, 16);
     out->chunks = vk_take(arena, out->chunk_count, 16);
     out->places = vk_take(arena, out->chunk_count, 16);
-    /* A chunk's list entries, filled up to whole subgroups. */
+    /* A chunk's list entries, padded to whole subgroups. */
     uint64_t listed =
         TML_ALIGN_UP((uint64_t)chunk_rows * out->words, vk_caps_of(job->tml)->subgroup);
     out->list = vk_take(arena, out->chunk_count * listed, 2 * sizeof(uint32_t));
@@ -72,20 +72,20 @@ static void workspace_take(const vk_surface_job *job, const surface_part *part, 
     }
 }
 
-/* The largest number of layers of a part's workspace. */
+/* Returns the largest number of layers of a part's workspace. */
 static uint64_t most_layers(const vk_surface_job *job, const surface_part *part)
 {
     uint64_t layers = surface_space_of(job->plan, part).size[2];
     return job->is_whole ? layers : surface_held_most(job->thickness, layers);
 }
 
-/* Do all parts share one workspace? Labels always do: they may be thousands. */
+/* Returns whether all parts share one workspace. Labels always do, as they may be thousands. */
 static bool takes_turns(const vk_surface_job *job)
 {
     return job->plan->labels || !job->is_whole;
 }
 
-/* The part's workspace in the current slab. */
+/* Returns the part's workspace in the current slab. */
 static vk_workspace workspace_cut(const vk_surface_job *job, const surface_part *part,
                                   vk_arena *arena)
 {
@@ -141,9 +141,9 @@ static void source_take(const vk_surface_job *job, const tml_slot *slot, bool is
     surface_source_place(job, out, 0);
 }
 
-/* ---- the whole of scratch -------------------------------------------------------------------- */
+/* ---- all of scratch -------------------------------------------------------------------------- */
 
-/* A job without addresses. thickness: layers of a slab, or 0 for the whole volume. */
+/* Returns a job without addresses. thickness: layers per slab; 0 for the whole volume. */
 static vk_surface_job job_of(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
     vk_surface_job job = {.tml = tml,
@@ -176,7 +176,7 @@ surface_outputs surface_addresses_of(const surface_arrays *mesh)
                              address_or_none(mesh->triangle_cells)};
 }
 
-/* The array of a vertex's attribute in a welded mesh in scratch. */
+/* Takes the array of a vertex attribute in a welded mesh in scratch. */
 static vk_address array_take(const surface_plan *plan, const tml_slot *slot, vk_arena *arena)
 {
     return slot ? vk_take(arena, plan->vertex_capacity, slot->element_size) : 0;
@@ -200,7 +200,7 @@ static surface_outputs outputs_take(const surface_plan *plan, vk_arena *arena)
     return out;
 }
 
-/* Sets the job's addresses. Returns the bytes of scratch that it takes. */
+/* Sets the job's addresses. Returns the bytes of scratch that the job uses. */
 static size_t job_take(vk_surface_job *job, vk_arena arena)
 {
     const surface_plan *plan = job->plan;
@@ -228,7 +228,7 @@ static size_t scratch_with(tml_context *tml, const surface_plan *plan, uint64_t 
     return job_take(&job, (vk_arena){0, 0});
 }
 
-/* Shaders number rows with 31 bits and words with 32. */
+/* Returns whether shaders can number the rows, with 31 bits, and the words, with 32. */
 static bool is_numbered(tml_context *tml, const surface_plan *plan, uint64_t thickness)
 {
     vk_surface_job job = job_of(tml, plan, thickness);
@@ -243,7 +243,7 @@ static bool is_numbered(tml_context *tml, const surface_plan *plan, uint64_t thi
     return true;
 }
 
-/* Layers of the thickest slab whose scratch fits in size; at least 1. */
+/* Returns the layers of the thickest slab whose scratch fits in size; at least 1. */
 static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64_t size)
 {
     vk_surface_job all = job_of(tml, plan, 0);
@@ -258,7 +258,7 @@ static uint64_t thickness_for(tml_context *tml, const surface_plan *plan, uint64
     return fits;
 }
 
-/* Does the whole volume go through at once, so that EMIT finds what COUNT left? */
+/* Returns whether the whole volume is processed at once, so that EMIT uses what COUNT left. */
 static bool is_whole(tml_context *tml, const surface_plan *plan, size_t whole, uint64_t room)
 {
     if (plan->stage == SURFACE_ENQUEUE)

@@ -1,5 +1,5 @@
-/* The shaders of a part in the current slab: its sign bits, counts and prefix sums, then its
- * vertices and triangles. See vulkan_surface.c. */
+/* The shaders of a part in the current slab: sign bits, counts and prefix sums, then vertices and
+ * triangles. See vulkan_surface.c. */
 #include <string.h>
 
 #include "surface/surface_topology.h"
@@ -26,7 +26,7 @@ static uint64_t groups_of(uint64_t items, uint64_t items_a_group)
     return TML_CEIL_DIV(items, items_a_group);
 }
 
-/* Options for all shaders of a part. */
+/* Returns the options of all shaders of a part. */
 static uint32_t options_of(const vk_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -35,7 +35,7 @@ static uint32_t options_of(const vk_surface_job *job)
            (plan->device.iso ? SURFACE_HELD_LIMITS : 0);
 }
 
-/* READ_WORDS and READ_NARROW need bit i of all words to be sample i of the volume's memory. */
+/* READ_WORDS and READ_NARROW require that bit i of all words is sample i of the volume's memory. */
 static uint32_t read_form(const vk_surface_job *job, const vk_workspace *space, vk_address first)
 {
     const surface_plan *plan = job->plan;
@@ -108,7 +108,7 @@ static tml_status make_bits(const vk_surface_job *job, const vk_workspace *space
                             .args = &args,
                             .args_size = sizeof args,
                             .groups = groups_of(space->word_count, VK_GROUP / team * team_words),
-                            .unordered = true /* beside the table */});
+                            .unordered = true /* overlaps make_table */});
 }
 
 static tml_status mark_cells(const vk_surface_job *job, const vk_workspace *space,
@@ -132,7 +132,7 @@ static tml_status mark_cells(const vk_surface_job *job, const vk_workspace *spac
                             .indirect = always ? 0 : states->words + 4 * SURFACE_STATE_GROUPS});
 }
 
-/* Offset of an array of the workspace from its head, in the units of args ..._at. */
+/* Returns the offset of an array from the workspace's head, in the unit of args ..._at. */
 static uint32_t place_in(const vk_workspace *space, vk_address part)
 {
     return (uint32_t)((part - space->head) / 256);
@@ -147,7 +147,7 @@ static tml_status count_rows(const vk_surface_job *job, const vk_workspace *spac
                              const vk_states *states)
 {
     const surface_plan *plan = job->plan;
-    /* Base: totals of the part before; in slabs, of this part's slabs so far. */
+    /* Base: totals of the previous part; in slabs, of this part's slabs so far. */
     uint32_t before = job->is_whole ? part - 1 : part;
     const surface_count_args args = {
         .bits = space->bits,
@@ -182,14 +182,14 @@ static tml_status count_rows(const vk_surface_job *job, const vk_workspace *spac
                                       .groups = space->chunk_count});
 }
 
-/* Workgroups for the list of words with open cells, each with some: at most more than a device has
- * at a time. */
+/* Returns the number of workgroups for the list of words with open cells, each some words: at most
+ * more than a device runs at a time. */
 static uint32_t open_groups_of(const vk_workspace *space)
 {
     return (uint32_t)TML_MIN_OF(groups_of(space->word_count, VK_GROUP), (uint64_t)1024);
 }
 
-/* Lists the words with open cells and chooses the meshes of these. */
+/* Lists the words with open cells, and chooses the meshes of the cells. */
 static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *space,
                                  const vk_states *states)
 {
@@ -208,7 +208,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
                                       .cells = space->cells,
                                       .states = states->words,
                                       .list = space->open_words,
-                                      .exact_list = space->before, /* until rows are counted */
+                                      .exact_list = space->before, /* free until rows are counted */
                                       .head = space->head,
                                       .volume = job->sources[SOURCE_VOLUME].at,
                                       .tables = job->tables,
@@ -249,7 +249,7 @@ static tml_status find_meshes_of(const vk_surface_job *job, const vk_workspace *
     return status;
 }
 
-/* Stretches of chunks for the scan, and the multiple of chunks in a stretch. */
+/* The most stretches of chunks in the scan; a stretch is a multiple of STRETCH_MIN chunks. */
 enum { STRETCHES_MAX = 64, STRETCH_MIN = 1024 };
 
 static tml_status place_chunks(const vk_surface_job *job, const vk_workspace *space, uint32_t part,
@@ -285,7 +285,7 @@ static tml_status place_chunks(const vk_surface_job *job, const vk_workspace *sp
                                            .groups = groups_of(space->chunk_count, stretch)});
 }
 
-/* The case table and the head. make_bits, next, is not ordered after it. */
+/* Makes the case table and the head. make_bits, which is next, may overlap this. */
 static tml_status make_table(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_plan *plan = job->plan;
@@ -324,7 +324,7 @@ tml_status surface_count_part(const vk_surface_job *job, const vk_workspace *spa
 
 /* ---- vertices and triangles ------------------------------------------------------------------ */
 
-/* What the shaders that write vertices have in common. */
+/* Returns what is common to the dispatches that write vertices. */
 static vk_dispatch_info vertex_dispatch(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_plan *plan = job->plan;
@@ -428,10 +428,10 @@ static tml_status emit_triangles(const vk_surface_job *job, const vk_workspace *
                             .args_size = sizeof args,
                             .groups = 1,
                             .indirect = space->head + 4 * SURFACE_HEAD_GROUPS,
-                            .unordered = true /* beside the vertices */});
+                            .unordered = true /* overlaps the vertices */});
 }
 
-/* The vertices in open cells. */
+/* Writes the vertices in open cells. */
 static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
 {
     const surface_plan *plan = job->plan;
@@ -468,7 +468,7 @@ static tml_status emit_own(const vk_surface_job *job, const vk_workspace *space)
     info.args = &args;
     info.args_size = sizeof args;
     info.groups = args.groups;
-    info.unordered = true; /* beside the others */
+    info.unordered = true; /* overlaps the others */
     return vk_dispatch(job->tml, &info);
 }
 

@@ -1,4 +1,4 @@
-/* The tables of open cells, as shaders have them (surface/gpu/surface_args.k.h). See
+/* The tables of open cells in the form for shaders (surface/gpu/surface_args.k.h). See
  * surface/surface_topology.h. */
 #include <string.h>
 
@@ -18,7 +18,7 @@ _Static_assert(SURFACE_OPEN_MESHES == SURFACE_OPEN_CHOICES + TOPOLOGY_CHOICES &&
                    SURFACE_OPEN_WORDS == SURFACE_OPEN_CORNERS + TOPOLOGY_TRIANGLES / 2,
                "shaders have other tables");
 
-/* Of a mesh of a case: its corners, two triangles a word. */
+/* Writes the corners of a case's mesh, two triangles per word. */
 static void write_corners(uint32_t *out, const topology_mesh *mesh, uint32_t index)
 {
     for (uint32_t i = 0; i < 3u * mesh->triangle_count; i++) {
