@@ -1,4 +1,4 @@
-/* What the surface's shaders share: samples of every type, words of bits, and missing samples. */
+/* Shared by the surface's shaders: samples of every type, words of bits, and missing samples. */
 #include "kernel.glsl"
 #include "kernels/surface.k.h"
 #include "surface/gpu/surface_args.k.h"
@@ -15,7 +15,7 @@ bool has(uint option)
     return (OPTIONS & option) != 0u;
 }
 
-/* Votes by ballots. */
+/* Votes, by ballots. */
 bool any_lane(bool value)
 {
     return subgroupBallot(value) != uvec4(0u);
@@ -27,7 +27,7 @@ bool all_lanes(bool value)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Bits of element i of an array. */
+/* Returns the bits of element i of an array. */
 uvec2 raw_at(uint type, uvec2 array, uint i)
 {
     uint size = type_size_log2(type);
@@ -40,14 +40,14 @@ uvec2 raw_at(uint type, uvec2 array, uint i)
     return load64(address_add(array, i << 3, i >> 29));
 }
 
-/* a * b + c. */
+/* Returns a * b + c. */
 uvec2 mul_add64(uint a, uint b, uint c)
 {
     uint high, low;
     umulExtended(a, b, high, low);
     return add64(uvec2(low, high), uvec2(c, 0u));
 }
-/* Address of element i (64 bits) of an array with 1 << size_log2 bytes an element. */
+/* Returns the address of element i (64 bits) of an array with 1 << size_log2 bytes per element. */
 uvec2 element_at(uvec2 array, uvec2 i, uint size_log2)
 {
     uvec2 bytes = size_log2 == 0u
@@ -58,13 +58,13 @@ uvec2 element_at(uvec2 array, uvec2 i, uint size_log2)
 
 /* ---- words of bits --------------------------------------------------------------------------- */
 
-/* The low n bits; all bits from n = 32 on. */
+/* Returns the low n bits set; all bits from n = 32 on. */
 uint low_bits(uint n)
 {
     return n >= 32u ? 0xffffffffu : (1u << n) - 1u;
 }
 
-/* Position of the set bit of rank n. */
+/* Returns the position of the set bit of rank n. */
 uint select_bit(uint word, uint n)
 {
     uint at = 0u;
@@ -92,22 +92,22 @@ row_place place_of_row(uint row, uint size_y)
     return place;
 }
 
-/* Word w of the cells at (y, z) whose corners are all present; 0 past the border, where y and z
- * below zero wrap to as well. */
+/* Returns word w of the marks of cells at (y, z) with all corners present; 0 past the border. If y
+ * or z is -1, it wraps to past the border. */
 uint present_cells(uvec2 cells, uint y, uint z, uint w, uvec3 size)
 {
     uint words = (size.x + 31u) / 32u;
     return y < size.y && z < size.z ? words_at(cells).v[(y + size.y * z) * words + w] : 0u;
 }
 
-/* Word w of the axis's edges at (y, z) that touch a cell whose corners are all present. */
+/* Returns word w of the edges along an axis at (y, z) that touch a cell of present corners. */
 uint allowed_edges(uvec2 cells, uint axis, uint y, uint z, uint w, uvec3 size)
 {
     uint here = 0u, before = 0u; /* words w and w - 1 of the cells around the edges */
     for (uint i = 0u; i < 4u; i++) {
         uint dy = i & 1u, dz = i >> 1;
         if ((axis == 1u && dy != 0u) || (axis == 2u && dz != 0u))
-            continue; /* a y- or z-edge has cells at x and x - 1 instead */
+            continue; /* cells at x and x - 1 count instead */
         here |= present_cells(cells, y - dy, z - dz, w, size);
         if (axis != 0u && w != 0u)
             before |= present_cells(cells, y - dy, z - dz, w - 1u, size);

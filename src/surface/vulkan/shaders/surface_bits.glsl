@@ -3,8 +3,9 @@
 
 ARGS_USE(surface_bits_args)
 
-/* A team of lanes makes TEAM_WORDS words: with READ_ANY 32, which have one word of nan_words; else
- * those of eight loads by 32 lanes. A team of less than 32 lanes does PARTS parts of that. */
+/* A team of lanes makes TEAM_WORDS words: with READ_ANY 32, which share a word of nan_words;
+ * otherwise those of eight loads by 32 lanes. A team of fewer than 32 lanes does so in PARTS
+ * parts. */
 const uint TEAM = SUBGROUP < 32u ? SUBGROUP : 32u;
 const uint PARTS = 32u / TEAM;
 #if READ == SURFACE_READ_ANY
@@ -18,7 +19,7 @@ const uint UNITS = 8u;
 const uint UNITS = TYPE_SIZE_LOG2(TYPE) == 0u ? 2u : 4u;
 #    endif
 const uint UNIT_BITS = 32u / UNITS;
-const uint BATCHES = LOADS / UNITS; /* words of a lane's loads */
+const uint BATCHES = LOADS / UNITS; /* words per lane */
 const uint BATCHES_MAX = 4u;
 const uint TEAM_WORDS = PARTS * BATCHES * TEAM;
 #endif
@@ -33,7 +34,7 @@ uint row_words()
     return (args.size_x + 31u) / 32u;
 }
 
-/* The team's bits of a ballot. */
+/* Returns the team's bits of a ballot. */
 uint team_ballot(bool value)
 {
     uvec4 all = subgroupBallot(value);
@@ -49,7 +50,7 @@ void clear_states(uint thread, uint threads)
         store_word(args.clear, i, 0u);
 }
 
-/* Asks for surface_cells after a NaN. All threads that find one write the same values. */
+/* Requests surface_cells after a NaN. All threads that find a NaN write the same values. */
 void note_nan()
 {
     uint groups = args.size_y * args.size_z;
@@ -60,7 +61,7 @@ void note_nan()
     store_word(args.states, SURFACE_STATE_GROUPS + 2u, 1u);
 }
 
-/* Sign of word w of a row by the range of its brick: 1 all inside, 0 all outside, 2 undecided. */
+/* Decides word w of a row by its brick's range: 1 all inside, 0 all outside, 2 undecided. */
 uint index_answer(uint w, uint y, uint z)
 {
     uint bricks_x = (args.dim_x + 63u) / 64u, bricks_y = (args.dim_y + 3u) / 4u;
@@ -76,8 +77,8 @@ uint index_answer(uint w, uint y, uint z)
 #if READ == SURFACE_READ_ANY
 /* ---- any volume ------------------------------------------------------------------------------ */
 
-/* Writes those of the team's words that the brick index decides. Returns a bit for each word that
- * must be read. A lane looks up PARTS words. */
+/* Writes the team's words that the brick index decides. Returns a bit per word that must be read. A
+ * lane looks up PARTS words. */
 uint write_known(uint first, uint lane, uint count)
 {
     uint read = 0u, words = row_words();
@@ -96,7 +97,7 @@ uint write_known(uint first, uint lane, uint count)
     return read;
 }
 
-/* Word after word: a lane reads columns 32 * w + part * TEAM + lane. */
+/* Reads word after word: a lane reads columns 32 * w + part * TEAM + lane. */
 void read_team(uint first, uint lane, uint count)
 {
     uint words = row_words(), size_log2 = type_size_log2(TYPE);
@@ -109,13 +110,13 @@ void read_team(uint first, uint lane, uint count)
         unknown = write_known(first, lane, count);
     for (uint j = 0u; j < TEAM_WORDS; j++) {
         bool is_read = (unknown >> j & 1u) != 0u;
-        /* A mask must be read for every word. */
+        /* A mask must be read for all words. */
         if (has(SURFACE_INDEXED) && !has(SURFACE_MASK) && !any_lane(is_read))
             continue;
         uint word = first + j;
         uint row = word / words, w = word - row * words;
         row_place place = place_of_row(row, args.size_y);
-        /* In the pad and past the box these wrap below zero or are too large. */
+        /* In the pad and past the box, these wrap below zero or are too large. */
         uint y = place.y - pad, z = place.z - SURFACE_SLAB_PAD_LOW(args.slab);
         bool in_row = word < count && y < args.size_y - 2u * pad && z < layers;
         uvec2 first_in_row = mul_add64(y + z * args.dim_y, args.dim_x, 0u);
@@ -163,13 +164,13 @@ void read_team(uint first, uint lane, uint count)
 #else
 /* ---- bit i is sample i of memory ------------------------------------------------------------- */
 
-/* Sign bits of a load's samples. */
+/* Returns the sign bits of a load's samples. */
 uint inside_of(uvec4 v)
 {
     uint bits = 0u;
 #if READ == SURFACE_READ_WORDS
-    /* Floats: v >= limit. flip makes the keys of floats with the limit's sign; other floats get
-     * wrong keys that compare right. NaNs may get a 1; read_team clears it. */
+    /* Floats: v >= limit. flip maps floats with the limit's sign to keys. Other floats get wrong
+     * keys, which compare right. NaNs may get a 1, which read_team clears. */
     if (TYPE == TYPE_F32) {
         uint flip = (limit.x & 0x80000000u) != 0u ? 0x80000000u : 0xffffffffu;
         [[unroll]] for (uint k = 0u; k < 4u; k++)
@@ -185,7 +186,7 @@ uint inside_of(uvec4 v)
         return bits;
     }
     uint limit4 = limit.x * 0x01010101u, flip4 = TYPE_IS_SIGNED(TYPE) ? 0x80808080u : 0u;
-    /* Inside: bytes >= limit, and not >= the end of the range where it ends below 255. */
+    /* Inside: bytes >= limit; if the range ends below 255, not those >= its end. */
     uint end4 = (limit.x + range.x + 1u) * 0x01010101u;
     bool has_end = limit.x + range.x < 0xffu;
     [[unroll]] for (uint k = 0u; k < 4u; k++) {
@@ -215,15 +216,15 @@ uint gather_word(uint parts, uint lane)
     return parts;
 }
 
-/* Number in a batch of the word that gather_word gives the lane. */
+/* Returns the number in a batch of the word that gather_word returns in the lane. */
 uint own_word(uint lane)
 {
     return lane % UNITS * (TEAM / UNITS) + lane / UNITS;
 }
 
 #if READ == SURFACE_READ_WORDS
-/* Bits of the samples of the lane's word that are not NaN. Reads the samples again: NaNs are rare,
- * and keeping the samples would always cost registers. reads: a bit for each load to do. */
+/* Returns the lane's word of bits of samples that are not NaN. Reads the samples again: NaNs are
+ * rare, and keeping the samples would always cost registers. reads: a bit per load. */
 uint find_nans(uvec2 at, uint part, uint lane, uint reads)
 {
     uint there = 0u;
@@ -239,8 +240,8 @@ uint find_nans(uvec2 at, uint part, uint lane, uint reads)
     return gather_word(there, lane);
 }
 
-/* Writes the lane's word of present if it has NaNs. Returns a bit for each of the 32 words from
- * first on that has some. */
+/* Writes the lane's word of present if it has a NaN. Returns a bit for each of the 32 words from
+ * first on that has one. */
 uint note_nans(uint first, uint word, uint there)
 {
     bool misses = there != 0xffffffffu;
@@ -254,7 +255,7 @@ uint note_nans(uint first, uint word, uint there)
 }
 #endif
 
-/* The team's samples begin at sample 32 * first. */
+/* Makes the team's words. Their samples begin at sample 32 * first. */
 void read_team(uint first, uint lane, uint count)
 {
     uvec2 at = element_at(args.volume, uvec2(first << 5, first >> 27), type_size_log2(TYPE));
@@ -262,7 +263,7 @@ void read_team(uint first, uint lane, uint count)
     uint word_nans = 0u;
     [[unroll]] for (uint part = 0u; part < PARTS; part++) {
         uint part_first = first + part * BATCHES * TEAM;
-        /* The loads to do, and the lane's words that the brick index decides. */
+        /* The loads to do, and those of the lane's words that the brick index decides. */
         uint reads = 0u, known[BATCHES_MAX];
         [[unroll]] for (uint b = 0u; b < BATCHES_MAX; b++) {
             known[b] = 0u;

@@ -1,29 +1,29 @@
-/* Counts the vertices and triangles of a chunk of rows, writes the exclusive prefixes of rows and
- * words, and lists active words. First it finds the active words, which are few; then adjacent
- * lanes count one each. It writes nothing for the other words: they have no crossed edges, so no
+/* Counts the vertices and triangles of a chunk of rows, writes the exclusive prefix sums of rows
+ * and words, and lists the active words. First finds the active words, which are few; then adjacent
+ * lanes count one each. Writes nothing for other words, as they have no crossed edge, so no
  * triangle reads their numbers. */
 #include "surface_count.glsl"
 
-/* Words of a lane's load: 4 where the words of a row are a multiple of 4, else 1. */
+/* Words per load of a lane: 4 if the words per row are a multiple of 4, otherwise 1. */
 layout(constant_id = 4) const uint LANE_WORDS = 1u;
 
 const uint CHUNK_WORDS = CHUNK_ROWS * WIDTH; /* 256 to 2048 */
 const uint PASS_WORDS = GROUP * LANE_WORDS;
-const uint PASSES = (CHUNK_WORDS + PASS_WORDS - 1u) / PASS_WORDS; /* at most 8 words a lane */
+const uint PASSES = (CHUNK_WORDS + PASS_WORDS - 1u) / PASS_WORDS; /* at most 8 words per lane */
 const uint SUBGROUPS = GROUP / SUBGROUP;
 
 /* Little shared memory, so that more workgroups are resident. */
-shared uint active_words[CHUNK_WORDS]; /* numbers in the chunk */
-shared uint active_first;              /* the chunk's first entry of the list */
-/* Sums of a round: two counts of 16 bits each, or one. A round has at most 2^13 edges along an axis
- * and 40960 triangles; with open cells 49152 vertices in these and more triangles. */
+shared uint active_words[CHUNK_WORDS]; /* numbers within the chunk */
+shared uint active_first;              /* the chunk's first entry in the list */
+/* Sums of a round: one count, or two of 16 bits. A round has at most 2^13 edges along an axis and
+ * 40960 triangles; with open cells, 49152 vertices in these and more triangles. */
 #ifdef SURFACE_OPEN
 #define ROUND_SUMS 3u
 #else
 #define ROUND_SUMS 2u
 #endif
 shared uint sums[1u + ROUND_SUMS][SUBGROUPS_MAX];
-/* Crossed edges of the chunk along x, y and z, and triangles, before a row. */
+/* The chunk's crossed edges along x, y and z, and triangles, before each row. */
 shared uint row_x[CHUNK_ROWS];
 shared uint row_y[CHUNK_ROWS];
 shared uint row_z[CHUNK_ROWS];
@@ -32,13 +32,13 @@ shared uint row_triangles[CHUNK_ROWS];
 shared uint row_own[CHUNK_ROWS];
 #endif
 
-/* The first of the lane's LANE_WORDS words of a pass; a subgroup's words are consecutive. */
+/* The first of the lane's LANE_WORDS words of a pass. A subgroup's words are consecutive. */
 uint word_of_pass(uint pass)
 {
     return ((subgroup_index() * PASSES + pass) * SUBGROUP + gl_SubgroupInvocationID) * LANE_WORDS;
 }
 
-/* A bit for each of the lane's words: may it be active? */
+/* Returns a bit for each of the lane's words that may be active. */
 uint find_active(uint chunk)
 {
     uvec4 any[8], all[8];
@@ -67,7 +67,7 @@ uint find_active(uint chunk)
             any[pass] = c0 | c1 | c2 | c3;
             all[pass] = c0 & c1 & c2 & c3;
             [[unroll]] for (uint k = 0u; k < 4u; k++)
-                if (k < LANE_WORDS) /* bits past the row's end count as 1 here, and are 0 in any */
+                if (k < LANE_WORDS) /* bits past the row's end are 1 in all, 0 in any */
                     all[pass][k] |= ~low_bits(args.size_x - 32u * (w + k));
         }
     }
@@ -93,9 +93,9 @@ uint find_active(uint chunk)
     return found;
 }
 
-/* Compacts the chunk's active words. Returns their number and that of own rows, which come first.
- * The latter get entries of the list, filled up to a multiple of SUBGROUP: an emitting subgroup has
- * words of one chunk. */
+/* Compacts the chunk's active words. Returns their number, and that of words in own rows, which
+ * come first. These get entries of the list, padded to a multiple of SUBGROUP, so that an emitting
+ * subgroup has words of one chunk. */
 uvec2 order_words(uint chunk, uint found)
 {
     uint own_found = found;
@@ -139,10 +139,10 @@ uvec2 order_words(uint chunk, uint found)
     return uvec2(total & 0xffffu, own);
 }
 
-/* Counts the active words and writes their exclusive prefixes. */
+/* Counts the active words, and writes their exclusive prefix sums. */
 uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
 {
-    uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of the rounds before */
+    uvec4 carry = uvec4(0u); /* edges along x, y, z and triangles of earlier rounds */
     uint cells = 0u, beyond = 0u;
     uint own_carry = 0u; /* vertices in open cells */
     for (uint first = 0u; first < total; first += GROUP) {
@@ -166,7 +166,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
         beyond += exists && !is_own ? n.x + n.y + n.z + n.own : 0u;
         reconverge();
 
-        uint through[ROUND_SUMS], rounds[ROUND_SUMS]; /* before the lane's word; all */
+        uint through[ROUND_SUMS], rounds[ROUND_SUMS]; /* before the lane's word; of the round */
         through[0] = n.x | n.y << 16;
 #ifdef SURFACE_OPEN
         through[1] = n.z | n.own << 16;
@@ -238,7 +238,7 @@ uvec4 count_active(uint chunk, uint total, uint own, bool is_missing)
     reconverge();
     cells = subgroupAdd(cells);
     beyond = own_end < counted_end ? subgroupAdd(beyond) : 0u;
-    barrier(); /* sums of the last round have been read */
+    barrier(); /* the sums of the last round have been read */
     if (gl_SubgroupInvocationID == 0u) {
         sums[1][subgroup_index()] = cells;
         if (beyond != 0u)

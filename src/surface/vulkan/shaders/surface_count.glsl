@@ -1,4 +1,4 @@
-/* What surface_count.comp and surface_count_wide.comp share. SURFACE_OPEN: with open cells. */
+/* Shared by surface_count.comp and surface_count_wide.comp. SURFACE_OPEN: with open cells. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_count_args)
@@ -26,7 +26,7 @@ counts no_counts()
 }
 
 #ifdef SURFACE_OPEN
-/* Adds what the meshes of a word's open cells have. */
+/* Adds what the meshes of a word's open cells have more than separated cells. */
 void count_open(lane_rows rows, row_place place, uint w, uint open, inout counts n)
 {
     uint number = (place.y + size.y * place.z) * words + w;

@@ -1,3 +1,3 @@
-/* Counts open cells too. */
+/* surface_count.comp with open cells. */
 #define SURFACE_OPEN
 #include "surface_count.comp"

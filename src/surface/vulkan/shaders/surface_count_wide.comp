@@ -1,6 +1,6 @@
-/* Counts the vertices and triangles of rows with more words than lanes, one row a subgroup, segment
- * by segment. Writes the exclusive prefixes of rows in the chunk and of words in the segment, and
- * lists active words. */
+/* Counts the vertices and triangles of rows with more words than lanes; a subgroup counts a row,
+ * segment by segment. Writes the exclusive prefix sums of rows in the chunk and of words in the
+ * segment, and lists active words. */
 #include "surface_count.glsl"
 
 const uint PASSES = CHUNK_ROWS * SUBGROUP / GROUP;
@@ -15,7 +15,7 @@ shared uint row_own[CHUNK_ROWS];
 shared uint cell_count, beyond_count;
 shared uint sums[2][SUBGROUPS_MAX];
 
-/* load_rows for a segment of a row: a lane gets the next word's bit from the next lane. */
+/* Does what load_rows does, for a segment: a lane gets the next word's bit from the next lane. */
 lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words, uvec3 size,
                        bool exists)
 {
@@ -47,7 +47,7 @@ lane_rows load_segment(uvec2 bits, uint row, row_place place, uint w, uint words
     return rows;
 }
 
-/* Appends the active ones of the lanes' words to the list. */
+/* Appends the active words among the lanes' words to the list. */
 void list_words(uint row, uint w, bool is_active, uint triangles_before, uint triangles)
 {
     uvec4 ballot = subgroupBallot(is_active);
@@ -63,7 +63,7 @@ void list_words(uint row, uint w, bool is_active, uint triangles_before, uint tr
     reconverge();
 }
 
-/* Counts a row. The lane WIDTH - 1 has the sums and writes them to shared memory. */
+/* Counts a row. Lane WIDTH - 1 has the sums, and writes them to shared memory. */
 void count_row(uint chunk, uint local_row, bool is_missing)
 {
     uint lane = gl_SubgroupInvocationID, last = WIDTH - 1u;
@@ -85,15 +85,15 @@ void count_row(uint chunk, uint local_row, bool is_missing)
             if (!is_own)
                 n.triangles = n.cells = 0u;
             reconverge();
-            /* Before a segment's last word are less than 2^10 edges along an axis, 2^10 cells and
-             * 2^15 triangles. */
+            /* The words before a segment's last one have less than 2^10 edges along an axis, 2^10
+             * cells and 2^15 triangles. */
             edges_before = subgroupExclusiveAdd(n.x | n.y << 10 | n.z << 20);
             uint inner_before = subgroupExclusiveAdd(n.triangles | n.cells << 16);
             uint triangles_before =
                 (inner_before & 0xffffu) + subgroupShuffle(total.triangles, last);
             bool is_active = is_own && has_word && (n.x | n.y | n.z | n.triangles) != 0u;
             list_words(row, w, is_active, triangles_before, n.triangles);
-            /* The totals are right in the last lane only. */
+            /* Only the last lane has the right totals. */
             total.x += (edges_before & 0x3ffu) + n.x;
             total.y += (edges_before >> 10 & 0x3ffu) + n.y;
             total.z += (edges_before >> 20) + n.z;

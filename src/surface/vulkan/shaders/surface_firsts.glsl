@@ -1,7 +1,7 @@
 /* Numbers of vertices on edges. Include it after surface_words.glsl. */
 
-/* Numbers in the chunk of the first vertices along x, y and z in or after word w of a row;
- * triangles of the chunk before the row. */
+/* Returns the numbers in the chunk of the first vertices along x, y and z in or after word w of a
+ * row; and the chunk's triangles before the row. */
 uvec4 first_of(uint row, uint w)
 {
     uvec4 first = quads_at(part_of_scratch(args.rows_at)).v[row];

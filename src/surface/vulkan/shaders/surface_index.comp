@@ -1,4 +1,4 @@
-/* Minimum and maximum of each brick's samples, one subgroup a brick. */
+/* Smallest and largest sample of each brick; one subgroup per brick. */
 #include "surface.glsl"
 
 ARGS_USE(surface_index_args)

@@ -1,4 +1,4 @@
-/* Writes the limits of an isovalue in device memory to the head. */
+/* Writes the limits of an isovalue that is in device memory to the head. */
 #include "surface.glsl"
 #include "surface/gpu/surface_limits.glsl"
 

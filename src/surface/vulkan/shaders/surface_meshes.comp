@@ -1,6 +1,6 @@
-/* Chooses the meshes of open cells, a byte each, where floats tell the signs. Of the words with
- * other cells, few, it makes a list for surface_meshes_exact.comp, and marks these. A lane has a
- * word of the list. */
+/* Chooses the meshes of open cells, a byte each, if floats decide the signs. Marks the other cells,
+ * and lists their words, which are few, for surface_meshes_exact.comp. A lane has a word of the
+ * list of words with open cells. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_meshes_args)
@@ -15,8 +15,8 @@ ARGS_USE(surface_meshes_args)
 
 const uint UNDECIDED = 0xffffffffu;
 
-/* A cell's corners less the isovalue, and in units of 2^-24 by how much these may be off. Devices
- * may round towards 0. */
+/* A cell's corners minus the isovalue, and their largest error in units of 2^-24. Devices may round
+ * towards 0. */
 float corners[8];
 float error;
 
@@ -26,7 +26,7 @@ float number_at_place(uvec3 at)
     return TYPE == TYPE_F64 ? uintBitsToFloat(real64_to_float(raw)) : number_of(TYPE, raw);
 }
 
-/* Returns the corners in a pad. */
+/* Loads the cell's corners. Returns those in a pad, as bits. */
 uint load_corners(uvec3 at, out float largest)
 {
     float largest_sample = 0.0;
@@ -47,7 +47,7 @@ uint load_corners(uvec3 at, out float largest)
     return pads;
 }
 
-/* Two or four products' sum, as topology_look_at of surface_topology.h, whose bounds these are. */
+/* Examines a sum of two or four products; topology_look_at in surface_topology.h has the bounds. */
 void look_at(uint a, uint b, float bound, uint bit, inout uint positive, inout uint unsure)
 {
     float value =
@@ -82,7 +82,7 @@ uint find_mesh(uint index, uvec3 at)
     return may_tunnel ? UNDECIDED : meshes & 0x3ffu;
 }
 
-/* Of the open cells of a word: four bytes at a time. */
+/* Chooses the meshes of a word's open cells. Writes four bytes at a time. */
 void choose_meshes(uint number, bool is_missing)
 {
     uint y_and_z = number / words, w = number - y_and_z * words;

@@ -1,5 +1,5 @@
 /* Chooses the meshes of the open cells that floats could not decide. A lane has a word of the list
- * of those. */
+ * of words with such cells. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_meshes_args)
@@ -17,7 +17,7 @@ void choose_meshes(uint number)
     for (; undecided != 0u; undecided &= undecided - 1u) {
         uint bit = uint(findLSB(undecided)), index = case_at(rows, bit);
         uint mesh = find_mesh(index, uvec3(32u * w + bit, place.y, place.z));
-        /* Its byte is 0. */
+        /* The cell's byte is 0 before. */
         words_at(meshes).v[bit / 4u] |= (mesh - (case_word(index) & 0x3ffu)) << (8u * (bit & 3u));
     }
 }

@@ -1,5 +1,5 @@
-/* Lists the words of sign bits that have open cells. A light pass of its own: choosing their meshes
- * takes so many registers that few invocations are resident. */
+/* Lists the words of sign bits that have open cells. A light pass of its own, as choosing meshes
+ * uses so many registers that few invocations are resident. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_open_args)
@@ -7,10 +7,10 @@ ARGS_USE(surface_open_args)
 #include "surface_counted.glsl"
 #include "kernels/surface_open.k.h"
 
-/* Words of a lane: 4 where the words of a row are a multiple of 4, else 1. */
+/* Words per lane: 4 if the words per row are a multiple of 4, otherwise 1. */
 layout(constant_id = 4) const uint LANE_WORDS = 1u;
 
-/* Of four rows: the lane's words, and the word after them. */
+/* For each of four rows: the lane's words, and the word after them. */
 uvec4 row[4];
 uint row_end[4];
 
@@ -20,13 +20,13 @@ void load_row(uint i, uint at, bool has_next)
     row_end[i] = has_next ? words_at(args.bits).v[at + LANE_WORDS] : 0u;
 }
 
-/* Row i one step along x, of word k. */
+/* Returns word k of row i, one step along x. */
 uint step_of(uint i, uint k)
 {
     return surface_step_x(row[i][k], k + 1u < LANE_WORDS ? row[i][min(k + 1u, 3u)] : row_end[i]);
 }
 
-/* A bit for each of the lane's words with open cells. */
+/* Returns a bit for each of the lane's words that has open cells. */
 uint find_open(uint at, uint words)
 {
     uint number = at / words, w = at - number * words, found = 0u;

@@ -15,7 +15,7 @@ open_mesh mesh_at(uint number)
     return mesh;
 }
 
-/* The corners of a face, in the order of topology_columns: three bits each. */
+/* Returns the corners of a face, in the order of topology_columns, three bits each. */
 uint face_corners(uint face)
 {
     return face < 2u   ? (face == 0u ? 0x8b0u : 0xaf9u)
@@ -23,8 +23,8 @@ uint face_corners(uint face)
                        : (face == 4u ? 0x458u : 0xd7cu);
 }
 
-/* The choice of a case: a bit for each face whose inside corners are joined, of which the ambiguous
- * ones count. */
+/* Returns a choice of a case. joined: a bit for each face whose inside corners are joined; only
+ * ambiguous faces count. */
 uint choice_of(uint index, uint joined)
 {
     uint word = case_word(index), choice = word >> 10 & 0x3ffu, bit = 0u;
@@ -36,7 +36,7 @@ uint choice_of(uint index, uint joined)
     return LOAD_U32(args.tables, SURFACE_OPEN_CHOICES + choice);
 }
 
-/* The mesh of an open cell, as counting kept it: of the case, at a bit of a word. */
+/* The mesh that counting chose for an open cell, at a bit of word number. index: its case. */
 open_mesh mesh_of(uint index, uint number, uint bit)
 {
     uvec2 meshes = address_of(part_of_scratch(args.meshes_at), number, 32u);

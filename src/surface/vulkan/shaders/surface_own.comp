@@ -1,5 +1,5 @@
-/* The own vertices of open cells, each at its number: the middle of a fan, or the ring of a tunnel.
- * A lane has a word of the list of those with open cells. */
+/* Writes the own vertices of open cells, each at its number: the middle of a fan, or the ring of a
+ * tunnel. A lane has a word of the list of words with open cells. */
 #define SURFACE_OPEN
 #define SURFACE_FULL
 #include "surface_rows.glsl"
@@ -15,7 +15,7 @@ layout(constant_id = 4) const uint ATTRIBUTE = 10u;                /* tml_type o
 layout(constant_id = 5) const uint NORMALS = SURFACE_NORMALS_NONE; /* tml_normals */
 #include "surface_store.glsl"
 
-/* a * 2^-bits, which is less than 2^8; 0 where that is tiny. */
+/* Returns a * 2^-bits, which is less than 2^8; 0 if that is tiny. */
 float float_of(exact_integer a, uint words, uint bits)
 {
     bool is_negative = exact_integer_sign(a, words) < 0;
@@ -30,11 +30,11 @@ float float_of(exact_integer a, uint words, uint bits)
     return is_negative ? -magnitude : magnitude;
 }
 
-/* As in surface_topology.c, like keep_apart. */
+/* in_cell and keep_apart: see surface_topology.c. */
 float in_cell(float t)
 {
     const float least = SURFACE_CLEARANCE;
-    /* NaN: rounding left nothing */
+    /* NaN: no digit survived rounding */
     return t >= least ? min(t, 1.0 - least) : t < least ? least : 0.5;
 }
 
@@ -50,7 +50,7 @@ void keep_apart(inout float first, inout float second, float towards)
     second = middle + 0.5 * towards * least;
 }
 
-/* Bits of the largest corner. */
+/* Returns the number of bits of the largest corner. */
 uint corner_bits()
 {
     uint any[3] = uint[3](0u, 0u, 0u);
@@ -63,9 +63,9 @@ uint corner_bits()
     return 32u * last + real64_highest_bit(max(any[last], 1u)) + 1u;
 }
 
-/* The hexagon on the surface: at the roots z of the determinant in a sweep along z the interpolant
- * is 0 on two lines that cross at x, y, differences of columns by their alternating sum. The lower
- * root first. */
+/* The hexagon on the surface. At each root z of the determinant, in a sweep along z, the
+ * interpolant is 0 on two lines, which cross at x, y: differences of columns divided by their
+ * alternating sum. The lower root is first. */
 struct ring {
     vec3 first, second;
 };
@@ -77,7 +77,7 @@ vec3 crossing_at(float z, vec2 along_x, vec2 along_y, vec2 sums)
                 in_cell(mix(along_y.x, along_y.y, z) / all), z);
 }
 
-/* a - b of a column's low ends, and of the high ones. */
+/* Returns a - b of columns, at their low ends and at their high ends. */
 vec2 differences(topology_columns c, uint a, uint b, uint bits)
 {
     return vec2(
@@ -116,7 +116,7 @@ float corner_of(uint c, uint bits)
     return float_of(exact_integer_of(corners[c]), TOPOLOGY_WORDS, bits);
 }
 
-/* The mean of the vertices on edges. */
+/* Returns the mean of the vertices on these edges. */
 vec3 place_middle(uint edges, uint bits)
 {
     vec3 sum = vec3(0.0);
@@ -133,7 +133,7 @@ vec3 place_middle(uint edges, uint bits)
     return sum / count;
 }
 
-/* The trilinear interpolant of eight numbers. */
+/* Returns the trilinear interpolant of eight numbers. */
 float mix_corners(float values[8], vec3 at)
 {
     for (uint k = 4u; k > 0u; k >>= 1)
@@ -173,7 +173,7 @@ float attribute_at(uvec3 at)
 vertex make_vertex(uvec3 cell, vec3 at, uint bits)
 {
     vertex v;
-    /* With caps a cell may begin in a pad, where it has no depth. */
+    /* With caps, a cell may begin in a pad, where it has no extent. */
     uvec3 first = uvec3(args.first_x, args.first_y, args.first_z);
     vec3 index = vec3(ivec3(first + cell) - ivec3(pad_low())) + at;
     v.position =
@@ -219,7 +219,7 @@ void emit_vertices(uint number, bool is_missing)
             r.first = r.second = place_middle(mesh.around, bits);
         else
             r = place_ring(bits);
-        /* Around the ring x, z and y change by turns, and once more back. */
+        /* Around the ring, x, z and y change in turn, then back in turn. */
         for (uint i = 0u; i < mesh.own; i++, to++) {
             bvec3 is_second = bvec3(i - 1u < 3u, i - 3u < 3u, i - 2u < 3u);
             uvec2 at = add64(chunk_first, uvec2(to, 0u));

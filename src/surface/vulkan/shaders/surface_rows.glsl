@@ -1,14 +1,14 @@
 /* Chunks of rows, and the rows around a word. */
 #include "surface.glsl"
 
-layout(constant_id = 2) const uint WIDTH_LOG2 = 5u; /* log2 of the lanes of a row; at most 5 */
+layout(constant_id = 2) const uint WIDTH_LOG2 = 5u; /* log2 of the lanes per row; at most 5 */
 layout(constant_id = 3) const uint SEGMENTED = 0u;  /* 1: a row has more words than lanes */
 
 const uint WIDTH = 1u << WIDTH_LOG2;
 const uint CHUNK_LOG2 = SURFACE_CHUNK_LOG2(WIDTH_LOG2);
 const uint CHUNK_ROWS = 1u << CHUNK_LOG2;
 
-/* Sign bits of the four rows around a lane's word. Past the border the last row repeats. */
+/* Sign bits of the four rows around a lane's word. Past the border, the last row repeats. */
 struct lane_rows {
     uint c0, c1, c2, c3; /* rows (y, z), (y + 1, z), (y, z + 1), (y + 1, z + 1) */
     uint n0, n1, n2, n3; /* bit 0 of the next word */
@@ -34,14 +34,14 @@ lane_rows load_rows(uvec2 bits, uint row, row_place place, uint w, uint words, u
     return rows;
 }
 
-/* Of an open cell (surface_topology.glsl). */
+/* The mesh of an open cell (surface_open.glsl). */
 struct open_mesh {
     uint first, triangles, own;
-    uint around; /* the edges around its only own vertex */
+    uint around; /* edges around its only own vertex */
 };
 const open_mesh no_mesh = open_mesh(0u, 0u, 0u, 0u);
 
-/* Case of the cell at a bit of a word: c: its four rows; nexts: bit 0 of the next words. */
+/* The case of the cell at a bit. c: its word in four rows; nexts: bit 0 of each next word. */
 uint case_of(uvec4 c, uint nexts, uint bit)
 {
     uint index = 0u;
@@ -59,13 +59,13 @@ uint case_at(lane_rows rows, uint bit)
                    rows.n0 | rows.n1 << 1 | rows.n2 << 2 | rows.n3 << 3, bit);
 }
 
-/* Columns of word w that own an x-edge. */
+/* Returns the columns of word w that own an x-edge. */
 uint x_mask_of(uint w, uint size_x)
 {
     return low_bits(size_x - 1u - min(size_x - 1u, 32u * w));
 }
 
-/* Cells of a word; none at the border. */
+/* Returns the cells of a word; none at the border. */
 uint cells_of(lane_rows rows, uint x_mask)
 {
     return rows.y_step != 0u && rows.z_step != 0u ? x_mask : 0u;

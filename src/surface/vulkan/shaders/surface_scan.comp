@@ -1,16 +1,16 @@
 /* Exclusive prefix sums of the chunks' counts. A workgroup sums all chunks before its stretch, then
- * scans its stretch. So no workgroup waits for another, but the work of the sums grows with the
- * square of the workgroups, which are few. The last one writes totals, draw arguments and the
- * emitting dispatch. */
+ * scans its stretch. So no workgroup waits for another. The work of the sums grows with the square
+ * of the number of workgroups, which are few. The last workgroup writes totals, draw arguments and
+ * the emitting dispatch. */
 #include "surface.glsl"
 
 ARGS_USE(surface_scan_args)
 
-const uint ITEMS = 4u; /* chunks of an invocation at a time */
+const uint ITEMS = 4u; /* chunks per invocation at a time */
 
 shared uvec2 sums[3][SUBGROUPS_MAX];
 
-/* Exclusive prefix sum of 64-bit values. Sums of the low word's halves do not overflow. */
+/* Exclusive prefix sum of 64-bit values. The sums of the low word's halves do not overflow. */
 uvec2 subgroup_before64(uvec2 value)
 {
     uint low = subgroupExclusiveAdd(value.x & 0xffffu), mid = subgroupExclusiveAdd(value.x >> 16);
@@ -23,7 +23,7 @@ uvec2 times3(uvec2 n)
     return add64(n, add64(n, n));
 }
 
-/* The draw's index or vertex count: that of the triangles in the buffer, at most 2^32 - 1. */
+/* Writes the draw arguments: those of the triangles in the buffer, at most 2^32 - 1 indices. */
 void write_draw(uvec2 triangles)
 {
     uvec2 room = uvec2(args.triangle_room_low, args.triangle_room_high);
@@ -70,8 +70,8 @@ void write_head()
         store_word(args.head, SURFACE_HEAD_NORMALS + i, floatBitsToUint(rows[i]));
 }
 
-/* own: a subgroup's sum, in its last lane. Adds all subgroups' sums to total; returns the sum of
- * those before. Needs a barrier before the next call with the same kind. */
+/* Adds all subgroups' sums to total. Returns the sum of the earlier subgroups. own: the subgroup's
+ * sum, in its last lane. Requires a barrier before the next call with the same kind. */
 uvec2 add_sums(uint kind, uvec2 own, inout uvec2 total)
 {
     uvec2 before = uvec2(0u);
@@ -85,7 +85,7 @@ uvec2 add_sums(uint kind, uvec2 own, inout uvec2 total)
     return before;
 }
 
-/* Adds vertices, triangles and cells of the chunks before first to totals. */
+/* Adds the vertices, triangles and cells of the chunks before first to totals. */
 void add_up(uint first, inout uvec2 totals[3])
 {
     uvec2 own[3] = uvec2[3](uvec2(0u), uvec2(0u), uvec2(0u));
@@ -107,7 +107,7 @@ void main()
     if (first >= args.chunk_count)
         return;
     uint end = min(first + args.stretch, args.chunk_count), thread = gl_LocalInvocationID.x;
-    uvec2 totals[3]; /* vertices, triangles, cells before first */
+    uvec2 totals[3]; /* vertices, triangles and cells before first */
     [[unroll]] for (uint k = 0u; k < 3u; k++)
         totals[k] = load64(address_of_word(args.head, SURFACE_HEAD_BASE + 2u * k));
     if (first != 0u)

@@ -1,4 +1,4 @@
-/* What counting and emitting share: the workspace's size, and the addresses of its arrays. Include
+/* Shared by counting and emitting: the workspace's size, and the addresses of its arrays. Include
  * it after ARGS_USE. */
 uvec3 size = uvec3(args.size_x, args.size_y, args.size_z);
 uint words = (args.size_x + 31u) / 32u;

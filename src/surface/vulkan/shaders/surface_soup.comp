@@ -1,18 +1,18 @@
-/* Gathers a soup from a welded mesh. A workgroup takes a block of triangles at a time. An
+/* Gathers a soup from a welded mesh. A workgroup handles one block of triangles at a time. An
  * invocation loads a triangle's indices; then adjacent invocations write adjacent words. */
 #include "surface.glsl"
 
 ARGS_USE(surface_soup_args)
 
 layout(constant_id = 2) const uint BOUNDED = 0u; /* 1: triangles may name vertices past the room */
-layout(constant_id = 3) const uint VERTEX_WORDS = 3u; /* of a position, or a record */
+layout(constant_id = 3) const uint VERTEX_WORDS = 3u; /* per position or record */
 layout(constant_id = 4) const uint NORMAL_WORDS = 3u;
 
 const uint BLOCK = SURFACE_SOUP_BLOCK;
 const uint NO_VERTEX = 0xffffffffu;
 shared uint corners[3u * BLOCK];
 
-/* Loads the corners of the invocation's triangle; none if one of them is missing. */
+/* Loads the corners of the invocation's triangle; none of them if one is past the room. */
 void load_corners(uvec2 indices, uint triangle)
 {
     uvec3 corner;
@@ -24,7 +24,7 @@ void load_corners(uvec2 indices, uint triangle)
         corners[3u * triangle + i] = corner[i];
 }
 
-/* Writes a block's corners' elements of an array that has so many words an element. */
+/* Writes the elements of a block's corners. words: per element of the array. */
 void gather(uvec2 from, uvec2 to, uint words, uint count, uint block)
 {
     to = add64(to, mul_add64(block, 12u * BLOCK * words, 0u));

@@ -1,5 +1,5 @@
-/* Vertices in the outputs. Include it after NORMALS; with SURFACE_FULL also normals and values. */
-layout(constant_id = 6) const uint STRIDE = 0u; /* bytes of a vertex's record; 0: arrays */
+/* Stores vertices in the outputs; SURFACE_FULL: with normals and values. Include after NORMALS. */
+layout(constant_id = 6) const uint STRIDE = 0u; /* bytes per vertex record; 0: arrays */
 #ifdef SURFACE_FULL
 #include "kernels/surface_octahedral.k.h"
 #endif
@@ -9,7 +9,7 @@ struct vertex {
     float value;
 };
 
-/* Bytes before a vertex's element, which has size bytes where it is in an array of its own. */
+/* Returns the bytes before a vertex's element. size: bytes of an element in an array of its own. */
 uvec2 bytes_before(uvec2 number, uint size)
 {
     uint stride = STRIDE != 0u ? STRIDE : size;

@@ -1,4 +1,4 @@
-/* Expands the case table in one workgroup, while others make sign bits. A shader that has constant
+/* Expands the case table in one workgroup, while others make sign bits. A shader with constant
  * tables copies them to each lane's private memory, which takes longer than their use. */
 #include "kernel.glsl"
 #include "surface/gpu/surface_args.k.h"
@@ -9,8 +9,8 @@
 
 ARGS_USE(surface_table_args)
 
-/* A case is 16 bits a triangle, four of them a corner (surface_case_corner). The last 16 bits of a
- * case count its triangles. */
+/* Writes a case: 16 bits per triangle, with four bits per corner (surface_case_corner). The last 16
+ * bits are the number of triangles. */
 void write_case(uint index)
 {
     uint entry[4] = uint[4](0u, 0u, 0u, surface_case_count[index] << 16);
@@ -24,7 +24,7 @@ void write_case(uint index)
         store_word(args.head, SURFACE_HEAD_WORDS + 4u * index + i, entry[i]);
 }
 
-/* Origin and steps, and the isovalue. */
+/* Writes origin and steps, and the isovalue. */
 void write_head()
 {
     float place[12] = float[12](args.place0, args.place1, args.place2, args.place3, args.place4,

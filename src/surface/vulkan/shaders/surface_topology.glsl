@@ -1,6 +1,6 @@
-/* The meshes of open cells (surface/surface_topology.h), by exact signs: a cell's corners less the
- * isovalue are integers in their smallest unit. Where these are too long, nothing is decided, and
- * the host makes the surface. Include it after surface_scratch.glsl; main sets slab. */
+/* Chooses the meshes of open cells (surface/surface_topology.h) by exact signs. A cell's corners
+ * minus the isovalue are integers in their smallest unit. If they are too long, nothing is decided,
+ * and the host makes the surface. Include it after surface_scratch.glsl; main sets slab. */
 #define EXACT_INTEGER_UNROLL [[unroll]]
 #include "kernels/exact_integer.k.h"
 #include "kernels/surface_topology.k.h"
@@ -8,10 +8,10 @@
 #include "surface_open.glsl"
 #include "surface_place.glsl"
 
-/* Bits of a corner, with the isovalue: a product of four has to fit exact_integer. */
+/* Bits of a corner minus the isovalue: a product of four must fit exact_integer. */
 const uint CORNER_BITS = 90u;
 
-/* magnitude * 2^exponent, of an odd magnitude; or 0. */
+/* magnitude * 2^exponent. The magnitude is odd, or 0. */
 struct scaled_number {
     uvec2 magnitude;
     int exponent;
@@ -25,7 +25,7 @@ uvec2 shift_down64(uvec2 m, uint count)
     return uvec2(m.x >> count | m.y << 1u << (31u - count), m.y >> count);
 }
 
-/* Of a sample that is no NaN; infinity is the largest double. */
+/* Converts a sample that is not NaN. Infinity becomes the largest double. */
 scaled_number scaled_of(uvec2 raw)
 {
     scaled_number n;
@@ -62,11 +62,11 @@ scaled_number scaled_of(uvec2 raw)
 
 /* ---- a cell ---------------------------------------------------------------------------------- */
 
-uvec3 corners[8]; /* less the isovalue */
-uint pads;        /* corners in a pad: those are 0 */
+uvec3 corners[8]; /* minus the isovalue */
+uint pads;        /* corners in a pad, which are 0 */
 bool is_undecided = false;
 
-/* In units of 2^unit, or 0 where that is too long. */
+/* Returns n in units of 2^unit; 0 if that is too long. */
 exact_integer integer_of(scaled_number n, int unit)
 {
     uint shift = uint(max(n.exponent - unit, 0));
@@ -91,7 +91,7 @@ uvec2 sample_at(uvec3 at)
     return raw_at(TYPE, element_at(args.volume, number_at(at), type_size_log2(TYPE)), 0u);
 }
 
-/* Of the cell whose lowest corner lies there in the workspace. */
+/* Loads the cell whose lowest corner is at this place of the workspace. */
 void load_corners(uvec3 at)
 {
     scaled_number numbers[8], iso;
@@ -136,7 +136,7 @@ topology_columns columns_along(uint axis)
     return columns;
 }
 
-/* The mesh with a tunnel, or 0. One call of topology_sign: compilers take long for it. */
+/* Returns the mesh with a tunnel, or 0. Calls topology_sign in one place, as it compiles slowly. */
 uint find_tunnel(uint inside, uint outside)
 {
     int signs[TOPOLOGY_SIDES + 1u];
@@ -148,8 +148,8 @@ uint find_tunnel(uint inside, uint outside)
         signs[what] = topology_sign(columns, what);
         if (what + 1u != TOPOLOGY_DISCRIMINANT)
             continue;
-        /* Just below the isovalue, where all corners are a little more, a polynomial that is 0 has
-         * the sign of its slope, which is the sum's. */
+        /* Just below the isovalue, where all corners are slightly larger, a polynomial that is 0
+         * has the sign of its slope, which is that of the sum. */
         [[unroll]] for (uint k = 0u; k < 3u; k++)
             signs[k] = signs[k] != 0 ? signs[k] : signs[k + 3u];
         if (signs[0] == 0 || signs[1] != signs[0] || signs[2] != -signs[0])
@@ -159,7 +159,7 @@ uint find_tunnel(uint inside, uint outside)
                            signs[TOPOLOGY_EXTREMUM], signs[TOPOLOGY_TURN], signs[TOPOLOGY_SIDES]);
 }
 
-/* The number of the mesh of the open cell there. */
+/* Returns the number of the mesh of the open cell at this place. */
 uint find_mesh(uint index, uvec3 at)
 {
     load_corners(at);

@@ -1,8 +1,8 @@
-/* Triangles of active words, each at its number.
+/* Writes the triangles of active words, each at its number.
  *
  * A lane has a word. The active cells of the subgroup's words are distributed evenly over its
- * lanes. A lane computes its cell's eight counters: the number of the next vertex of each of the
- * eight streams of edges that a row of cells touches. Then adjacent lanes write adjacent
+ * lanes. A lane computes its cell's eight counters: the number of the next vertex in each of the
+ * eight streams of edges that a row of cells touches. Adjacent lanes then write adjacent
  * indices. */
 #include "surface_rows.glsl"
 
@@ -12,9 +12,9 @@ ARGS_USE(surface_triangles_args)
 #include "surface_firsts.glsl"
 #include "surface_place.glsl"
 
-/* A subgroup's shared memory: eight counters of each lane's cell, and lines, one a triangle; if
- * there are too many triangles, they go through in turns. 12 KB a workgroup, so that more
- * workgroups are resident. Before that, the lines hold the cells of ROUNDS rounds. */
+/* A subgroup's shared memory: eight counters for each lane's cell, and lines, one per triangle; too
+ * many triangles are processed in turns. 12 KB per workgroup, so that more workgroups are resident.
+ * Before that, the lines hold the cells of ROUNDS rounds. */
 #ifdef SURFACE_OPEN
 #define CELL_COUNTERS 9u /* the last: the cell's first own vertex */
 #else
@@ -44,9 +44,9 @@ const uint CORNER_BITS = 4u, COUNT_BITS = 3u;
 struct active_word {
     lane_rows rows;
     uint cells;
-    uint triangles_before; /* of its chunk before it */
+    uint triangles_before; /* triangles of the chunk before the word */
     uint first[8];         /* low 32 bits of the number of each stream's first vertex */
-    uint edges[8];         /* with missing samples: each stream's edges with a vertex */
+    uint edges[8];         /* with missing samples: edges with a vertex, per stream */
     uint open;             /* open cells */
     uint own_first;        /* low 32 bits of the number of their first own vertex */
 };
@@ -99,14 +99,14 @@ active_word load_active(listed_word listed, bool is_missing)
     return word;
 }
 
-/* Index in stage of counter i of a cell, rotated so that its counters lie in different banks. */
+/* Place in stage of counter i of a cell, rotated so that its counters are in different banks. */
 uint counter_at(uint cell, uint i)
 {
     return stage_first + i * SUBGROUP + (cell + 4u * i) % SUBGROUP;
 }
 
-/* Computes the counters of the cell at a bit of lane owner's word. Returns its case. mesh: of an
- * open cell; has_open: the subgroup has some. */
+/* Computes the counters of the cell at a bit of lane owner's word. Returns the cell's case. mesh:
+ * receives the mesh of an open cell; has_open: the subgroup has open cells. */
 uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_missing,
                    bool has_open, out open_mesh mesh)
 {
@@ -123,7 +123,7 @@ uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_
         [[unroll]] for (uint i = 0u; i < 8u; i++)
             edges[i] = subgroupShuffle(word.edges[i], owner);
     } else {
-        /* The last column's x-edge may be wrong, without the next word: no counter counts it. */
+        /* Without the next word, the last column's x-edge may be wrong. No counter counts it. */
         [[unroll]] for (uint i = 0u; i < 4u; i++)
             edges[i] = c[i] ^ c[i] >> 1;
         edges[4] = c[0] ^ c[1];
@@ -155,7 +155,7 @@ uint make_counters(active_word word, uint number, uint owner, uint bit, bool is_
     return index;
 }
 
-/* Three corners of four bits, of CORNER_BITS. */
+/* Widens three corners of four bits to CORNER_BITS each. */
 uint widened(uint three)
 {
     return CORNER_BITS == 4u ? three
@@ -170,8 +170,8 @@ uint open_corners(uint triangle)
 }
 #endif
 
-/* Vertex number of a corner. line: the cell's lane, from bit 8 the word's, from bit 16 the
- * corners. */
+/* Returns the vertex number of a corner. line: the cell's lane, from bit 8 on the word's, from bit
+ * 16 on the corners. */
 uint vertex_of(uint line, uint corner)
 {
     if (has(SURFACE_FLIP))
@@ -184,8 +184,8 @@ uint vertex_of(uint line, uint corner)
     return stage[counter_at(line, code & 7u)] + (code >> 3 & 1u);
 }
 
-/* vertex_number: the low 32 bits. The vertices of the next layer are less than 2^32 past
- * chunk_first, so the difference restores the high bits. */
+/* Stores index i. vertex_number: its low 32 bits. The vertices of the next layer are less than 2^32
+ * past chunk_first, so the difference restores the high bits. */
 void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
 {
     if (has(SURFACE_WIDE))
@@ -195,8 +195,8 @@ void store_index(uvec2 place, uint i, uint vertex_number, uvec2 chunk_first)
         words_at(place).v[i] = vertex_number;
 }
 
-/* Writes a triangle's indices of 16 bits at a multiple of 2: two that share a word, and one that
- * shares its word with another triangle's. */
+/* Writes a triangle's 16-bit indices, at a multiple of 2: two that share a word, and one that
+ * shares its word with another triangle. */
 void store_narrow(uvec2 at, uint line)
 {
     uint a = vertex_of(line, 0u), b = vertex_of(line, 1u), c = vertex_of(line, 2u);
@@ -207,8 +207,8 @@ void store_narrow(uvec2 at, uint line)
     store_bits(address_add(at, is_odd ? 0u : 4u, 0u), 0xffffu, fits ? (is_odd ? a : c) : 0u);
 }
 
-/* Writes the cell of the lane's triangle, if it has one, at number: code has the lane of the cell's
- * word, and from bit 8 on the cell's bit. All lanes call it. */
+/* Writes the cell of the lane's triangle, if it has one, at number. code: the lane of the cell's
+ * word, from bit 8 on the cell's bit. All lanes must call this. */
 void store_cell(listed_word listed, uint code, bool has_triangle, uvec2 number)
 {
     uint owner = code & 0xffu, w = subgroupShuffle(listed.w, owner);
@@ -226,8 +226,8 @@ void emit_triangles(listed_word listed, bool is_missing)
     active_word word = load_active(listed, is_missing);
     uvec4 before = quads_at(part_of_scratch(args.chunks_at)).v[listed.row >> CHUNK_LOG2];
     /* place: of the subgroup's triangle 0, extrapolated from the word's; room: the subgroup's
-     * triangles that fit. Without segments all lanes have the same: their words are consecutive in
-     * one chunk. */
+     * triangles that fit. Without segments all lanes have the same values, as their words are
+     * consecutive in one chunk. */
     uint own_first = subgroupExclusiveAdd(listed.triangles);
     uint room = room_of(SURFACE_HEAD_ROOM + 2u, before.zw);
     room -= min(room, word.triangles_before);
@@ -247,7 +247,7 @@ void emit_triangles(listed_word listed, bool is_missing)
 
     uint at = subgroupExclusiveAdd(popcount32(word.cells)), left = word.cells;
     uint total = subgroupShuffle(at + popcount32(word.cells), SUBGROUP - 1u);
-    uint first = 0u; /* triangles of the rounds before */
+    uint first = 0u; /* triangles of earlier rounds */
     uint codes[2];   /* the lane's cells in ROUNDS rounds: the word's lane, from bit 8 on the bit */
     for (uint c0 = 0u; c0 < total; c0 += SUBGROUP) {
         uint round = c0 / SUBGROUP % ROUNDS;
@@ -317,7 +317,7 @@ void emit_triangles(listed_word listed, bool is_missing)
                     store_narrow(address_add(word_place, 6u * (first + begin + t), 0u), entry);
                 reconverge();
             }
-            /* A lane writes three indices of SUBGROUP triangles; adjacent lanes adjacent ones. */
+            /* A lane writes three indices of SUBGROUP triangles, adjacent lanes adjacent ones. */
             for (uint t0 = 0u; !has(SURFACE_NARROW) && t0 < end - begin; t0 += SUBGROUP) {
                 [[unroll]] for (uint i = 0u; i < 3u; i++) {
                     uint k = i * SUBGROUP + lane, t = t0 + k / 3u;

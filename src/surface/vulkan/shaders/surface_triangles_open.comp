@@ -1,3 +1,3 @@
-/* Those of open cells too. */
+/* surface_triangles.comp with open cells. */
 #define SURFACE_OPEN
 #include "surface_triangles.comp"

@@ -1,2 +1,2 @@
-/* Vertices of every type but double, without normals and attributes. */
+/* Vertices of every type except double, without normals and attributes. */
 #include "surface_vertices.glsl"

@@ -1,7 +1,7 @@
-/* Vertices of active words, each at its number.
+/* Writes the vertices of active words, each at its number.
  *
- * The subgroup puts its crossed edges in the order of their vertex numbers: by row, axis, x. Then
- * each lane makes a vertex at a time, so that the stores of adjacent lanes coalesce. */
+ * The subgroup sorts its crossed edges by vertex number: by row, axis, x. Then each lane makes one
+ * vertex at a time, so that the stores of adjacent lanes coalesce. */
 #include "surface_rows.glsl"
 
 ARGS_USE(surface_vertices_args)
@@ -12,7 +12,7 @@ ARGS_USE(surface_vertices_args)
 
 layout(constant_id = 4) const uint ATTRIBUTE = 10u; /* tml_type of the attribute */
 
-/* Vertices a lane of one round. A slot: the word's lane, from bit 8 on the column's bit, from bit
+/* Vertices per lane in a round. A slot: the word's lane, from bit 8 on the column's bit, from bit
  * 16 on the axis. */
 #define LANE_SLOTS 8u
 shared uint slots[256u * LANE_SLOTS];
@@ -26,7 +26,7 @@ uvec2 sample_at(uvec3 at)
 }
 
 #include "surface/gpu/surface_samples.glsl"
-/* SURFACE_FULL: with normals and attributes, which take many more registers and compile longer. */
+/* SURFACE_FULL: with normals and attributes, which use many more registers and compile longer. */
 #ifdef SURFACE_FULL
 layout(constant_id = 5) const uint NORMALS = SURFACE_NORMALS_NONE; /* tml_normals */
 uvec3 volume_dims()
@@ -47,7 +47,7 @@ const uint NORMALS = SURFACE_NORMALS_NONE;
 
 #include "surface_store.glsl"
 
-/* surface_cap_shift of the sample inside, on each axis but the edge's. */
+/* Returns surface_cap_shift of the inside sample, on each axis except the edge's. */
 vec3 cap_shift(uvec3 at, uint axis)
 {
     vec3 shift = vec3(0.0);
@@ -88,7 +88,7 @@ vertex make_vertex(uvec3 at, uint axis)
 }
 
 
-/* First and last lane of the subgroup with words of the same row. */
+/* Returns the first and last lane of the subgroup with words of the same row. */
 uvec2 lanes_of_row(uint row)
 {
     uint before = subgroupShuffle(row, lane == 0u ? 0u : lane - 1u);
@@ -98,7 +98,7 @@ uvec2 lanes_of_row(uint row)
                  later == uvec4(0u) ? SUBGROUP - 1u : subgroupBallotFindLSB(later) - 1u);
 }
 
-/* Puts the lane's edges of slots before end into them. at: the slot of the next edge. */
+/* Puts the lane's edges into their slots, as far as these are before end. at: the next slot. */
 void fill_slots(inout uint edges, inout uint at, uint begin, uint end, uint axis)
 {
     while (edges != 0u && at < end) {
@@ -129,7 +129,7 @@ void emit_vertices(listed_word word, bool is_missing)
     z = word.exists ? z : 0u;
     reconverge();
 
-    /* Slots of the word's first vertex along each axis. */
+    /* The slots of the word's first vertex along each axis. */
     uint xy = popcount32(x) | popcount32(y) << 16, z_count = popcount32(z);
     uint xy_before = subgroupExclusiveAdd(xy), z_before = subgroupExclusiveAdd(z_count);
     uvec2 ends = lanes_of_row(word.exists ? word.row : 0xffffffffu);
@@ -140,7 +140,7 @@ void emit_vertices(listed_word word, bool is_missing)
     uint at_y = (xy_end & 0xffffu) + (xy_before >> 16) + z_first;
     uint at_z = (xy_end & 0xffffu) + (xy_end >> 16) + z_before;
     uint total = subgroupShuffle(at_z + z_count, SUBGROUP - 1u);
-    /* What turns a slot into a number within the chunk. */
+    /* Now first plus a slot is a number within the chunk. */
     first -= uvec3(at_x, at_y, at_z);
 
     bool is_one = SEGMENTED == 0u || all_lanes(chunk_first == shuffle64(chunk_first, 0u));

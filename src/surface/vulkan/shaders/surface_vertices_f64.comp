@@ -1,4 +1,4 @@
-/* Vertices where samples or attributes are double. */
+/* Vertices if samples or attributes are double. */
 #define SURFACE_DOUBLE
 #define SURFACE_FULL
 #include "surface_vertices.glsl"

@@ -1,3 +1,3 @@
-/* Vertices with normals and attributes, of every type but double. */
+/* Vertices of every type except double, with normals and attributes. */
 #define SURFACE_FULL
 #include "surface_vertices.glsl"

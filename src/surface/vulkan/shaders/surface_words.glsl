@@ -1,4 +1,4 @@
-/* What emitting vertices and triangles share: active words, one a lane. Include it after
+/* Shared by emitting vertices and triangles: active words, one per lane. Include it after
  * surface_rows.glsl and ARGS_USE. */
 #include "surface_scratch.glsl"
 
@@ -21,10 +21,10 @@ struct listed_word {
     bool exists;
     uint row, w;
     row_place place;
-    uint triangles_before, triangles; /* of its row before it; its own */
+    uint triangles_before, triangles; /* of its row, before the word; of the word */
 };
 
-/* Loads the lane's entry. False: the subgroup has none. */
+/* Loads the lane's entry. Returns false if the subgroup has none. */
 bool has_words(out listed_word word)
 {
     uint number = (group_index() * (GROUP / SUBGROUP) + subgroup_index()) * SUBGROUP;
@@ -34,7 +34,7 @@ bool has_words(out listed_word word)
     uvec2 entry =
         load64(address_of(part_of_scratch(args.list_at), min(number, max(count, 1u) - 1u), 8u));
     word.exists = number < count && entry.x != SURFACE_NO_WORD;
-    uint first = subgroupShuffle(entry.x, 0u); /* lanes without a word read this one's */
+    uint first = subgroupShuffle(entry.x, 0u); /* lanes without a word use this one's */
     entry.x = word.exists ? entry.x : first;
     word.row = entry.x / words;
     word.w = entry.x - word.row * words;
@@ -44,7 +44,7 @@ bool has_words(out listed_word word)
     return has_some;
 }
 
-/* Capacity left for a chunk; at most 2^32 - 1. */
+/* Returns the capacity left for a chunk; at most 2^32 - 1. */
 uint room_of(uint at, uvec2 before)
 {
     uvec2 room = load64(address_of_word(args.head, at));
