@@ -1,9 +1,9 @@
 /* The surface on the OpenGL ES engine: sign bits, crossed edges, triangle counts of 32 cells each,
- * and HistoPyramids over both. Then a fragment makes each vertex and each triangle: it descends a
- * pyramid to its edge or cell (gl_surface_emit.c).
+ * and HistoPyramids over edges and counts. Then a fragment makes each vertex and each triangle: it
+ * descends a pyramid to its edge or cell (gl_surface_emit.c).
  *
- * The volume is read once, into one sign bit a sample. The other shaders work on quads of 128 bits.
- * Formulas and order are the CPU engine's. */
+ * The volume is read once, into one sign bit per sample. The other shaders work on quads of 128
+ * bits. Formulas and order are the CPU engine's. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -17,16 +17,16 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    COLUMNS = 128, /* of a quad */
+    COLUMNS = 128, /* per quad */
     /* Quads that a fragment of surface_fold.frag reduces. */
     FOLD = 64,
-    /* COUNT keeps bits and pyramids of up to so many isovalues; of more, EMIT remakes them. */
+    /* COUNT keeps bits and pyramids of up to so many isovalues; for more, EMIT remakes them. */
     KEPT_PARTS = 4,
 };
 
-/* Textures of the pool that are kept from COUNT to EMIT. */
+/* Textures of the pool that live from COUNT to EMIT. */
 typedef struct surface_kept {
-    const gl_texture *field; /* a field's samples */
+    const gl_texture *field; /* samples of a field */
     uint32_t count;
     gl_workspace spaces[KEPT_PARTS];
 } surface_kept;
@@ -55,7 +55,7 @@ static tml_status take_pyramid(const gl_surface_job *job, bool is_bits, uint64_t
                                gl_pyramid *out)
 {
     tml_status status = gl_pyramid_take(job->tml, is_bits, items, out);
-    if (status == TML_OK) /* a level has a quarter of the texels of the level below */
+    if (status == TML_OK) /* a level has a quarter of the texels of the one below */
         job->plan->result->scratch_size += 16 * gl_pyramid_base_texels(out) * 4 / 3;
     return status;
 }
@@ -173,7 +173,7 @@ static tml_status mark_cells(const gl_surface_job *job, gl_workspace *space,
     return status;
 }
 
-/* The pyramid over crossed edges, whose total is the vertices, and the vertex numbers. */
+/* Makes the pyramid over crossed edges, whose total is the vertices, and the vertex numbers. */
 static tml_status count_vertices(const gl_surface_job *job, gl_workspace *space)
 {
     tml_context *tml = job->tml;
@@ -202,7 +202,7 @@ static tml_status count_vertices(const gl_surface_job *job, gl_workspace *space)
     return gl_draw(tml, &info);
 }
 
-/* The pyramid over the cells' triangles. active: NULL, or gets the number of active cells. */
+/* Makes the pyramid over the cells' triangles. active: NULL, or receives the active cells. */
 static tml_status count_triangles(const gl_surface_job *job, gl_workspace *space,
                                   const gl_texture **active)
 {
@@ -246,7 +246,7 @@ static tml_status write_totals(const gl_surface_job *job, const gl_workspace *sp
             .count = SURFACE_TOTALS});
 }
 
-/* Draws everything up to the part's totals. counts_cells: also the number of active cells. */
+/* Draws everything up to the part's totals. counts_cells: including the number of active cells. */
 static tml_status count_part(const gl_surface_job *job, uint32_t part, bool counts_cells,
                              gl_workspace *space)
 {
@@ -263,7 +263,7 @@ static tml_status count_part(const gl_surface_job *job, uint32_t part, bool coun
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
-/* Reads the totals back; waits. */
+/* Reads the totals back, and waits. */
 static tml_status read_totals(const gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -284,7 +284,7 @@ static tml_status read_totals(const gl_surface_job *job)
     return status;
 }
 
-/* The samples of the plan's field, which become the job's volume. */
+/* Evaluates the plan's field into samples, which become the job's volume. */
 static tml_status evaluate_field(gl_surface_job *job, const gl_texture **out)
 {
     const uint64_t *dims = job->plan->dims;
@@ -363,7 +363,7 @@ static tml_status run_emit(gl_surface_job *job)
     const surface_plan *plan = job->plan;
     const surface_kept *kept = *plan->kept;
     double start = tml_seconds();
-    size_t scratch_size = plan->result->scratch_size; /* COUNT's, which is the peak */
+    size_t scratch_size = plan->result->scratch_size; /* that of COUNT, which is the peak */
     if (plan->field)
         job->volume = kept->field;
     tml_status status = gl_surface_take(
@@ -454,7 +454,7 @@ static tml_status hold_limits(gl_surface_job *job)
                         .count = 3});
 }
 
-/* Writes a soup by way of its welded mesh, which is in textures of the pool. */
+/* Writes a soup from its welded mesh, which is in textures of the pool. */
 static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space,
                             const surface_places *places)
 {
@@ -477,7 +477,7 @@ static tml_status emit_soup(const gl_surface_job *job, const gl_workspace *space
     return status == TML_OK ? gl_surface_soup(job, out, triangles, true, vertices) : status;
 }
 
-/* Gathers plan.welded, all of which exists. */
+/* Gathers plan.welded, all of whose vertices exist. */
 static tml_status run_soup(const gl_surface_job *job)
 {
     const surface_welded *welded = &job->plan->welded;
@@ -485,8 +485,8 @@ static tml_status run_soup(const gl_surface_job *job)
     return gl_surface_soup(job, &from, welded->triangle_count, false, 0);
 }
 
-/* Draws everything from the isovalue to the draw arguments without a host read-back. So it starts a
- * fragment for each vertex and triangle that the outputs have room for. */
+/* Draws everything from the isovalue to the draw arguments, without reading back. So a fragment
+ * runs for each vertex and triangle that the outputs have room for. */
 static tml_status run_enqueue(gl_surface_job *job)
 {
     const surface_plan *plan = job->plan;
@@ -520,7 +520,7 @@ static bool surface_supports(tml_context *tml, const surface_plan *plan)
            (plan->type != TML_F64 && !(plan->attribute && plan->attribute->type == TML_F64));
 }
 
-/* Checks that the pyramid over the edges numbers them with 32 bits. */
+/* Checks that 32 bits can number the edges in the pyramid. */
 static tml_status gl_surface_check(tml_context *tml, const surface_plan *plan)
 {
     for (uint32_t p = 0; p < plan->part_count; p++) {

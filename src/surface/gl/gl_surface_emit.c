@@ -1,5 +1,5 @@
-/* A part's vertices and triangles: a fragment each draws a quad, whose components are then copied
- * to arrays of words. */
+/* A part's vertices and triangles. A fragment draws each as a quad, whose components are then
+ * copied to arrays of words. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    /* Elements that are drawn before they are copied: bounds the temporary textures. */
+    /* Elements that are drawn before they are copied; limits the temporary textures. */
     CHUNK = 1 << 20,
     CASES = 256,
 };
@@ -27,7 +27,7 @@ surface_defines surface_defines_of(const gl_surface_job *job, uint32_t options, 
     return out;
 }
 
-/* Takes and draws the case table of gl_cases.glsl. */
+/* Allocates and draws the case table of gl_cases.glsl. */
 static tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
 {
     tml_status status = gl_temporary(tml, GL_FORMAT_QUADS, CASES, out);
@@ -37,8 +37,8 @@ static tml_status gl_surface_cases(tml_context *tml, const gl_texture **out)
     return status;
 }
 
-/* Copies elements [first, first + count) of a part to their places in the array. total:
- * SURFACE_VERTICES or SURFACE_TRIANGLES, the total that bounds them. */
+/* Copies elements [first, first + count) of a part to their places in the array. total: the total
+ * that limits them, SURFACE_VERTICES or SURFACE_TRIANGLES. */
 static tml_status gl_surface_place(tml_context *tml, const gl_texture *totals,
                                    const surface_array *array, const surface_places *places,
                                    uint64_t part_first, uint64_t first, uint64_t count,
@@ -145,7 +145,7 @@ static tml_status emit_vertices(const gl_surface_job *job, const gl_workspace *s
         {.to = job->out.values, .quads = targets[0], .components = 1, .skip = 3}};
     surface_layout record = *layout;
     if (!plan->mesh.vertex_values)
-        record.value = layout->stride; /* no word's place */
+        record.value = layout->stride; /* matches no word */
     const surface_array records = {.to = job->out.positions,
                                    .quads = targets[0],
                                    .components = layout->stride / 4,

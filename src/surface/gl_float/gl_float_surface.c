@@ -1,6 +1,6 @@
 /* Soup surfaces on the float tier: a HistoPyramid over the cells' triangle counts. Each triangle
- * descends it; each vertex reads its cell's samples again. After: Dyken, Ziegler, Theobalt, Seidel:
- * High-speed Marching Cubes using HistoPyramids. 2008. Counts and order are the CPU engine's. */
+ * descends it; each vertex reads its cell's samples again. Counts and order are the CPU engine's.
+ * After: Dyken, Ziegler, Theobalt, Seidel: High-speed Marching Cubes using HistoPyramids. 2008. */
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool float_surface_supports(tml_context *tml, const surface_plan *plan)
     return gl_float_count_supported(tml, "tml_surface: samples", plan->volume->count);
 }
 
-/* The case table as a texture; float_cells.glsl has its format. */
+/* Makes the case table, as a texture in the format of float_cells.glsl. */
 static tml_status make_table(tml_context *tml, const gl_texture **out)
 {
     uint8_t bytes[256 * CASE_BYTES] = {0};
@@ -66,13 +66,13 @@ typedef struct surface_draw {
     char defines[64];
 } surface_draw;
 
-/* A draw with the inputs and uniforms of float_cells.glsl. */
+/* Returns a draw with the inputs and uniforms of float_cells.glsl. */
 static gl_draw_info draw_of(surface_draw *draw, const gl_shader *shader, const char *more)
 {
     const surface_plan *plan = draw->plan;
     const uint64_t *first = draw->part->box.first, *count = draw->part->box.count;
     uint64_t row = plan->dims[0], layer = row * plan->dims[1];
-    /* Samples are floats in shaders: sample >= the isovalue if and only if sample >= least. */
+    /* Samples are floats in shaders. sample >= least if and only if sample >= the isovalue. */
     float least = surface_limits_of_part(plan, draw->part).index_iso;
     snprintf(draw->defines, sizeof draw->defines, "#define TYPE %u\n%s", (unsigned)plan->type,
              more);
@@ -91,7 +91,7 @@ static gl_draw_info draw_of(surface_draw *draw, const gl_shader *shader, const c
     };
 }
 
-/* The pyramid over a part's triangles, or with ACTIVE over its active cells. */
+/* Builds the pyramid over a part's triangles; with ACTIVE, over its active cells. */
 static tml_status build(tml_context *tml, surface_draw *draw, const char *what,
                         gl_float_pyramid *out)
 {

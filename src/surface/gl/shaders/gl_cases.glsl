@@ -1,7 +1,7 @@
-/* The case table of surface_cases.frag, and edges of a cell. Include it after gl_common.glsl. */
+/* The case table of surface_cases.frag, and a cell's edges. Include it after gl_common.glsl. */
 uniform highp usampler2D cases;
 
-/* Edge of corner i of a case's triangles. */
+/* Returns the edge of corner i of a case's triangles. */
 uint case_edge(uvec4 entry, uint i)
 {
     return (i < 8u ? entry.x : entry.y) >> (4u * (i & 7u)) & 0xfu;

@@ -1,8 +1,8 @@
-/* What the surface's shaders share: numbers of rows and quads in a workspace, and rows of bits.
+/* Shared by the surface's shaders: numbers of rows and quads in a workspace, and rows of bits.
  *
- * A workspace is the box of samples of one part, with a layer of outside samples around it when the
- * surface is capped. Its rows are numbered y + size.y * z. A row's bits are quads of 128 columns,
- * padded with zeros; rows follow one another. TYPE: tml_type of a sample. OPTIONS: SURFACE_... */
+ * A workspace is the box of samples of one part; with caps, a layer of outside samples surrounds
+ * it. Its rows have the numbers y + size.y * z. A row's bits are quads of 128 columns, padded with
+ * zeros; rows follow one another. TYPE: tml_type of a sample. OPTIONS: SURFACE_... */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/surface.k.h"
@@ -10,7 +10,7 @@
 #include "surface/gpu/surface_keys.glsl"
 
 uniform uvec3 size;            /* samples, with the pad */
-uniform uvec2 quads, size_y;   /* divisors: quads in a row, rows in a layer */
+uniform uvec2 quads, size_y;   /* divisors: quads per row, rows per layer */
 
 bool has(uint option)
 {
@@ -20,7 +20,7 @@ bool has(uint option)
 /* ---- places ---------------------------------------------------------------------------------- */
 
 struct quad_place {
-    uint row, q; /* the row's number; the quad's number in the row */
+    uint row, q; /* the row's number; the quad's number in it */
     uint y, z;
 };
 quad_place place_of_quad(uint i)
@@ -35,12 +35,12 @@ quad_place place_of_quad(uint i)
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
-/* The low n bits; all bits from n = 32 on. */
+/* Returns the low n bits set; all bits from n = 32 on. */
 uint low_bits(uint n)
 {
     return n >= 32u ? 0xffffffffu : (1u << n) - 1u;
 }
-/* Bits of the columns of quad q that are below column n of the row. */
+/* Returns the bits of the columns of quad q that are less than column n of the row. */
 uvec4 columns_below(uint q, uint n)
 {
     uint left = n - min(n, 128u * q);
@@ -55,19 +55,19 @@ bool is_zero(uvec4 bits)
 {
     return (bits.x | bits.y | bits.z | bits.w) == 0u;
 }
-/* Word i of a quad. */
+/* Returns word i of a quad. */
 uint word_of(uvec4 quad, uint i)
 {
     return i < 2u ? (i == 0u ? quad.x : quad.y) : (i == 2u ? quad.z : quad.w);
 }
-/* Bit i of the result is bit i + 1 of the row. next: the first word of the next quad. */
+/* Returns in bit i the row's bit i + 1. next: the first word of the next quad. */
 uvec4 step_quad(uvec4 quad, uint next)
 {
     return uvec4(surface_step_x(quad.x, quad.y), surface_step_x(quad.y, quad.z),
                  surface_step_x(quad.z, quad.w), surface_step_x(quad.w, next));
 }
 
-/* Quad q of a row; the first word of the next quad, 0 at the row's end. */
+/* Return quad q of a row; the first word of the next quad, or 0 at the row's end. */
 uvec4 row_quad(highp usampler2D rows, uint row, uint q)
 {
     return load_quad(rows, row * quads.x + q);

@@ -1,6 +1,6 @@
 /* Samples of a volume of any type. Include it after gl_surface.glsl. */
 
-/* Bits of element i of an array. */
+/* Returns the bits of element i of an array. */
 uvec2 raw_at(uint type, highp usampler2D array, uint i)
 {
     uint size_log2 = type_size_log2(type);

@@ -1,16 +1,16 @@
-/* Sign bits: a quad is 128 samples of a row. MISSING: also bits of samples that are missing, as NaN
- * or by the mask. SURFACE_HELD_LIMITS: limits are in head (surface_iso.frag). */
+/* Sign bits: a quad is 128 samples of a row. MISSING: also the bits of samples that are missing, as
+ * NaN or because of the mask. SURFACE_HELD_LIMITS: the limits are in head (surface_iso.frag). */
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"
 
 uniform highp usampler2D volume, mask, bricks, head;
 uniform uvec2 dims;        /* samples of the volume along x and y */
 uniform uint first_sample; /* number in the volume of the box's first sample */
-uniform uvec2 last_words;  /* last word of volume and of mask: reads past it are clamped */
+uniform uvec2 last_words;  /* last word of volume and of mask, to which reads are clamped */
 uniform uvec2 limit, range;
 uniform uint keep, index_iso;
 uniform uvec3 first_brick; /* brick of the box's first sample */
-uniform uvec2 brick_place; /* row and layer of that sample in the brick */
+uniform uvec2 brick_place; /* row and layer of that sample in its brick */
 
 layout(location = 0) out highp uvec4 bits;
 #ifdef MISSING
@@ -31,7 +31,7 @@ uint volume_word(uint i)
     return tml_load_word(volume, min(i, last_words.x));
 }
 
-/* n 32-bit samples from number i on. */
+/* Reads n 32-bit samples from number i on. */
 sample_bits read_words(uint i, uint n)
 {
     sample_bits found;
@@ -55,7 +55,7 @@ sample_bits read_words(uint i, uint n)
     return found;
 }
 
-/* n 64-bit samples from number i on; integers, which are never NaN. */
+/* Reads n 64-bit samples from number i on. They are integers, so none is NaN. */
 sample_bits read_pairs(uint i, uint n)
 {
     sample_bits found;
@@ -66,7 +66,7 @@ sample_bits read_pairs(uint i, uint n)
     return found;
 }
 
-/* Two 16-bit samples of a word, as two bits. */
+/* Compares the two 16-bit samples of a word. Returns two bits. */
 sample_bits read_two(uint two)
 {
     sample_bits found;
@@ -82,7 +82,7 @@ sample_bits read_two(uint two)
     return found;
 }
 
-/* Four 8-bit samples of a word, as four bits: those from the limit to the end of the range. */
+/* Compares a word's four 8-bit samples. Returns four bits: from the limit to the range's end. */
 uint read_four(uint four)
 {
     uint keys = TYPE_IS_SIGNED(TYPE) ? four ^ 0x80808080u : four,
@@ -93,12 +93,12 @@ uint read_four(uint four)
     return inside;
 }
 
-/* n 8- or 16-bit samples from number i on; the first word may begin before sample i. */
+/* Reads n 8- or 16-bit samples from number i on. The first word may begin before sample i. */
 sample_bits read_packed(uint i, uint n)
 {
     sample_bits found;
     found.inside = found.missing = 0u;
-    uint size_log2 = type_size_log2(TYPE), step = 4u >> size_log2; /* samples of a word */
+    uint size_log2 = type_size_log2(TYPE), step = 4u >> size_log2; /* samples per word */
     uint at = i >> (2u - size_log2), shift = (i & (step - 1u)) << (3u + size_log2);
     uint word = volume_word(at);
     for (uint j = 0u; j < n; j += step) {
@@ -116,7 +116,7 @@ sample_bits read_packed(uint i, uint n)
     return found;
 }
 
-/* A bit for each of n mask bytes from number i on: is it zero? */
+/* Returns a bit for each of n mask bytes from number i on that is zero. */
 uint read_mask(uint i, uint n)
 {
     uint zeros = 0u, at = i >> 2, shift = (i & 3u) << 3;
@@ -130,7 +130,7 @@ uint read_mask(uint i, uint n)
     return zeros;
 }
 
-/* Sign of word w of a row by the range of its brick: 1 all inside, 0 all outside, 2 undecided. */
+/* Decides word w of a row by its brick's range: 1 all inside, 0 all outside, 2 undecided. */
 uint index_answer(uint w, uint y, uint z)
 {
     uint bricks_x = (dims.x + 63u) / 64u, bricks_y = (dims.y + 3u) / 4u;
@@ -144,8 +144,8 @@ uint index_answer(uint w, uint y, uint z)
     return key_of(TYPE_F32, uvec2(low, 0u)).x >= key ? 1u : 2u;
 }
 
-/* Word w of a row of the workspace: row (y, z) of the box, whose first sample is number
- * row_first. */
+/* Reads word w of a row of the workspace, which is row (y, z) of the box. row_first: the number of
+ * that row's first sample. */
 sample_bits read_columns(uint w, uint y, uint z, uint row_first)
 {
     sample_bits found;
@@ -188,7 +188,7 @@ void main()
         index_now = more.y;
     }
     quad_place place = place_of_quad(tml_texel());
-    /* In the pad below these wrap to large numbers. */
+    /* In the pad below, these wrap to large numbers. */
     uint y = place.y - pad, z = place.z - pad;
     bool in_box = y < size.y - 2u * pad && z < size.z - 2u * pad;
     uint row_first = first_sample + (y + z * dims.y) * dims.x;
@@ -198,7 +198,7 @@ void main()
         found.inside = found.missing = 0u;
         if (in_box)
             found = read_columns(4u * place.q + w, y, z, row_first);
-        /* Four rotations put each word in its component: no indexing of vectors. */
+        /* Four rotations put each word in its component, without indexing vectors. */
         inside = uvec4(inside.yzw, found.inside);
         not_there = uvec4(not_there.yzw, found.missing);
     }

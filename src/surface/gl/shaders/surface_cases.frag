@@ -1,5 +1,5 @@
-/* The case table: edges of a case's triangle corners in two words of eight nibbles; triangle
- * count. */
+/* The case table. A case: the edges of its triangles' corners in two words of eight nibbles; its
+ * triangle count. */
 #include "gl_common.glsl"
 #include "surface_tables.k.h"
 

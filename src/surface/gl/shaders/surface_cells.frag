@@ -1,4 +1,4 @@
-/* Marks the cells whose eight corners are present, if samples are missing. */
+/* If samples are missing, marks the cells whose eight corners are present. */
 #include "gl_surface.glsl"
 
 uniform highp usampler2D missing, missing_any;

@@ -1,4 +1,4 @@
-/* Triangle count of each word of 32 cells. ACTIVE: also the number of active cells. */
+/* The triangle count of each word of 32 cells. ACTIVE: also the number of active cells. */
 #include "gl_surface.glsl"
 #include "gl_surface_missing.glsl"
 

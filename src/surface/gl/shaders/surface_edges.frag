@@ -1,4 +1,4 @@
-/* Crossed edges in the order of the vertices: a row's quads of x-edges, of y-edges, of z-edges. */
+/* Crossed edges in the order of the vertices: per row, quads of x-edges, of y-edges, of z-edges. */
 #include "gl_surface.glsl"
 #include "gl_surface_missing.glsl"
 

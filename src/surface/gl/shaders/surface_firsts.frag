@@ -1,4 +1,4 @@
-/* Exclusive prefix: the number of the first vertex of each quad of edges, four quads a texel. */
+/* Exclusive prefix sums: the number of the first vertex of each quad of edges, four per texel. */
 #include "gl_common.glsl"
 #include "gl_pyramid.glsl"
 

@@ -1,4 +1,4 @@
-/* Reduces 64 quads to one, component by component: to their sum or, with FOLD_OR, their union. */
+/* Reduces 64 quads to one, component by component: to their sum; with FOLD_OR, to their union. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D folded;

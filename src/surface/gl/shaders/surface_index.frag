@@ -1,4 +1,4 @@
-/* Minimum and maximum of each brick of 64 x 4 x 4 samples: a word each, a float rounded outward. */
+/* Smallest and largest sample of each brick (64 x 4 x 4), a word each: floats rounded outward. */
 #define OPTIONS 0u
 #include "gl_surface.glsl"
 #include "gl_surface_volume.glsl"

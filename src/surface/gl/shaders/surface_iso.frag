@@ -1,5 +1,5 @@
-/* The limits of an isovalue in device memory, three texels: limit and range; keep and index_bits;
- * the isovalue's three words. */
+/* The limits of an isovalue in device memory, in three texels: limit and range; keep and
+ * index_bits; the isovalue's three words. */
 #include "gl_surface.glsl"
 #include "surface/gpu/surface_limits.glsl"
 

@@ -1,4 +1,4 @@
-/* Indices of 16 bits, two a word, from 32 bits. A triangle with a vertex that has none becomes
+/* Converts 32-bit indices to 16 bits, two per word. A triangle with a vertex beyond 16 bits becomes
  * three zeros. BOUNDED: writes no triangles past the total. */
 #include "gl_common.glsl"
 #include "surface/gpu/surface_options.k.h"
@@ -8,7 +8,7 @@ uniform uint total_at; /* word of totals */
 uniform uint count;    /* triangles */
 out highp uint word;
 
-/* Index i, 0 from index end on. */
+/* Returns index i; 0 from index end on. */
 uint narrow(uint i, uint end)
 {
     uint first = i / 3u * 3u;

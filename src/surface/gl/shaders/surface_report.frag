@@ -1,5 +1,5 @@
-/* Results of tml_surface_enqueue: the counts, with WIDE of 64 bits; or with DRAW the arguments of
- * a draw, of at most 2^32 - 1 indices or vertices. SOUP: vertices are three a triangle. */
+/* Results of tml_surface_enqueue: the counts; with WIDE as 64 bits; with SOUP, three vertices per
+ * triangle. Or with DRAW, the arguments of a draw of at most 2^32 - 1 indices or vertices. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D totals;

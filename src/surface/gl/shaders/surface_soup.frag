@@ -1,6 +1,5 @@
-/* Gathers a word of a soup from a welded mesh's array, which has COMPONENTS words an element.
- * BOUNDED: writes no triangles past the total; a triangle that names a vertex past the room becomes
- * zeros. */
+/* Gathers a word of a soup from a welded mesh's array, which has COMPONENTS words per element.
+ * BOUNDED: writes no triangles past the total; one with a vertex past the room becomes zeros. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D elements, indices, totals;

@@ -1,4 +1,4 @@
-/* A part's totals, a word each: vertices, triangles, active cells, 0. */
+/* A part's totals, one word each: vertices, triangles, active cells, 0. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D vertices, triangles, active_cells;

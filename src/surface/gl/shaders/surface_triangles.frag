@@ -6,11 +6,11 @@
 #include "gl_surface_place.glsl"
 
 uniform highp usampler2D bits, edges, firsts;
-uniform uint first;        /* the first triangle, in the part */
+uniform uint first;        /* number of the first triangle in the part */
 uniform uint vertex_first; /* number of the part's first vertex */
 out highp uvec4 corners;
 
-/* Vertex number on edge number of the cell at (column, row). */
+/* Returns the number of the vertex on an edge of the cell at (column, row). number: the edge's. */
 uint vertex_on(uint number, uint column, uint row)
 {
     cell_edge edge = edge_of(number);
@@ -47,7 +47,7 @@ void main()
     if (some_are_missing())
         cells &= word_of(row_quad(whole_cells, place.row, place.q), w);
 #endif
-    /* Binary search for the cell: the most columns that have at most spot.rank triangles. */
+    /* Binary search for the cell: as many columns as have at most spot.rank triangles together. */
     uint bit = 0u, before = 0u;
     for (uint width = 16u; width > 0u; width >>= 1) {
         uint count = surface_triangles(here.x, step.x, here.y, step.y, here.z, step.z, here.w,

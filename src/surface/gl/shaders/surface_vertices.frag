@@ -5,7 +5,7 @@
 #include "gl_surface_place.glsl"
 
 uniform highp usampler2D volume, attributes, head;
-uniform uint first; /* the first vertex, in the part */
+uniform uint first; /* number of the first vertex in the part */
 uniform uvec3 iso; /* surface_limits.iso_words */
 uniform vec3 origin, step_x, step_y, step_z;
 uniform vec3 normal_row0, normal_row1, normal_row2;

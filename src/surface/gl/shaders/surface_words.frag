@@ -1,6 +1,6 @@
-/* Copies components of quads to an array of words: COMPONENTS of a quad, from component SKIP on.
- * WIDE: words of 64 bits. BOUNDED: writes no elements past the total. RECORD: vertices' records;
- * the numbers of their words of position, normal and value follow, NORMAL_WORDS as many. */
+/* Copies components of quads to an array of words: COMPONENTS per quad, from component SKIP on.
+ * WIDE: words of 64 bits. BOUNDED: writes no elements past the total. RECORD: writes vertex
+ * records, with position, normal (NORMAL_WORDS words) and value at the words ..._AT. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D elements, normals, totals;

@@ -1,14 +1,14 @@
-/* Cells of a volume: their samples and their case. Include it after float_common.glsl. TYPE:
- * tml_type of the samples. Cells are numbered x fastest. */
+/* The cells of a volume: their samples and their case. Include it after float_common.glsl. TYPE:
+ * tml_type of the samples. Cells are numbered with x fastest. */
 #include "kernels/surface.k.h"
 
 uniform sampler2D volume;
 uniform vec4 volume_shape;
-uniform sampler2D table; /* 16 bytes a case: edges, three a triangle; the last: triangle count */
+uniform sampler2D table; /* 16 bytes per case: edges, three per triangle; last the triangle count */
 uniform vec4 table_shape;
-uniform vec2 cells;      /* cells in a row, in a layer */
-uniform vec3 strides;    /* samples in a row, in a layer, before the first cell */
-uniform vec2 iso;        /* the least float >= the isovalue; the isovalue */
+uniform vec2 cells;      /* cells per row, per layer */
+uniform vec3 strides;    /* samples per row, per layer, before the first cell */
+uniform vec2 iso;        /* the smallest float >= the isovalue; the isovalue */
 
 float value_at(float i)
 {
@@ -47,7 +47,7 @@ cell_samples samples_of(vec3 cell)
     return samples;
 }
 
-/* Case of a cell; 0, which has no triangles, if a corner is NaN. */
+/* Returns the case of a cell. If a corner is NaN, returns 0, which has no triangles. */
 float case_of(cell_samples s)
 {
 #if TYPE == 10

@@ -1,4 +1,4 @@
-/* The base of a HistoPyramid over the cells' triangle counts; ACTIVE: over active cells. */
+/* The base of a HistoPyramid over the cells' triangle counts; with ACTIVE, over active cells. */
 #include "float_common.glsl"
 #include "float_cells.glsl"
 

@@ -1,8 +1,8 @@
-/* Positions of a soup's vertices, one component a texel. */
+/* Positions of a soup's vertices, one component per texel. */
 #include "float_common.glsl"
 #include "float_cells.glsl"
 
-uniform sampler2D sources, ranks; /* of each triangle: its cell, and its rank in the cell */
+uniform sampler2D sources, ranks; /* per triangle: its cell, and its rank in the cell */
 uniform vec4 sources_shape, ranks_shape;
 uniform float first; /* target texel of the first triangle */
 uniform vec3 origin, step_x, step_y, step_z;
