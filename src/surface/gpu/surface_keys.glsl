@@ -1,5 +1,5 @@
-/* Comparable keys of samples of every scalar type, for the shaders of both GPU engines. raw is a
- * sample's bits as a pair of words; types of up to 32 bits use the first word. */
+/* Comparable keys of samples of all scalar types, for the shaders of both GPU engines. raw: a
+ * sample's bits as a pair of words; types of at most 32 bits use the first word. */
 
 #include "kernels/types.k.h"
 
@@ -8,8 +8,8 @@ uint type_size_log2(uint type)
     return TYPE_SIZE_LOG2(type);
 }
 
-/* Key of a sample: an unsigned number in the order of the values. Keys of NaNs lie outside those of
- * the infinities. */
+/* Returns the key of a sample: an unsigned number in the order of the values. NaNs have keys beyond
+ * those of the infinities. */
 uvec2 key_of(uint type, uvec2 raw)
 {
     bool is_wide = type_size_log2(type) == 3u, is_float = TYPE_IS_FLOAT(type);
@@ -18,7 +18,7 @@ uvec2 key_of(uint type, uvec2 raw)
                                              : 0x80000000u;
     bool is_signed = is_float || TYPE_IS_SIGNED(type);
     uint top = is_wide ? raw.y : raw.x;
-    bool turns = is_float && (top & sign) != 0u; /* a negative float: larger bits, smaller value */
+    bool turns = is_float && (top & sign) != 0u; /* negative float: larger bits, smaller value */
     uint flip = turns ? sign | (sign - 1u) : is_signed ? sign : 0u;
     return is_wide ? uvec2(turns ? ~raw.x : raw.x, top ^ flip) : uvec2(top ^ flip, 0u);
 }
@@ -44,7 +44,7 @@ bool less64(uvec2 a, uvec2 b)
     return a.y < b.y || (a.y == b.y && a.x < b.x);
 }
 
-/* Does a sample's key lie in [limit, limit + range]? */
+/* Returns whether a sample's key is in [limit, limit + range]. */
 bool is_inside(uint type, uvec2 raw, uvec2 limit, uvec2 range)
 {
     uvec2 key = key_of(type, raw);
@@ -53,7 +53,7 @@ bool is_inside(uint type, uvec2 raw, uvec2 limit, uvec2 range)
     return key.x - limit.x <= range.x;
 }
 
-/* Compares four bytes: bit i is 1 where byte i >= byte i of limit4. */
+/* Compares four bytes. Returns bit i set if byte i >= byte i of limit4. */
 uint bytes_inside(uint bytes, uint limit4)
 {
     const uint high = 0x80808080u;
@@ -61,7 +61,7 @@ uint bytes_inside(uint bytes, uint limit4)
     uint at_least = ((bytes & ~limit4) | (~(bytes ^ limit4) & kept)) & high;
     return (at_least >> 7) * 0x01020408u >> 24 & 0xfu;
 }
-/* Compares two 16-bit integers: bit i is 1 where integer i is inside. */
+/* Compares two 16-bit integers. Returns bit i set if integer i is inside. */
 uint halves_inside(uint type, uint two, uint limit, uint range)
 {
     uint flip = TYPE_IS_SIGNED(type) ? 0x8000u : 0u;

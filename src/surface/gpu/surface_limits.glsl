@@ -1,6 +1,6 @@
-/* The limits of an isovalue in device memory, for the shaders of both GPU engines;
- * src/surface/surface_limits.c does the same on the host. Include it after surface_keys.glsl and
- * TYPE. OpenGL ES has neither doubles nor findMSB, which double_bits needs. */
+/* The limits of an isovalue in device memory, for the shaders of both GPU engines. surface_limits.c
+ * does the same on the host. Include it after surface_keys.glsl and TYPE. OpenGL ES has no doubles,
+ * and lacks findMSB, which double_bits requires. */
 struct held_limits {
     uvec2 limit, range;
     uint keep;       /* 0: nothing is inside */
@@ -9,14 +9,14 @@ struct held_limits {
 };
 
 #ifndef GL_ES
-/* Bits of the double that equals a float, from the float's bits. */
+/* Returns the bits of the double that equals a float, given the float's bits. */
 uvec2 double_bits(uint bits)
 {
     uint sign = bits & 0x80000000u, exponent = bits >> 23 & 0xffu, fraction = bits & 0x7fffffu;
     if (exponent == 0u && fraction == 0u)
         return uvec2(0u, sign);
     exponent += 896u;
-    if (exponent == 896u) { /* a subnormal float: normalised by a shift of its fraction */
+    if (exponent == 896u) { /* subnormal float: normalised by shifting its fraction */
         uint shift = 23u - uint(findMSB(fraction));
         fraction = fraction << shift & 0x7fffffu;
         exponent = 897u - shift;
@@ -25,7 +25,7 @@ uvec2 double_bits(uint bits)
 }
 #endif
 
-/* Key of an integer that the type holds, given as a float. */
+/* Returns the key of an integer given as a float. The integer must fit the type. */
 uvec2 integer_key(float value)
 {
     float magnitude = abs(value), upper = floor(magnitude * 2.3283064365386963e-10);
@@ -37,12 +37,12 @@ uvec2 integer_key(float value)
     return key_of(TYPE, size == 3u ? number : uvec2(number.x, 0u));
 }
 
-/* bits: of the isovalue, a float. */
+/* bits: those of the isovalue, a float. */
 held_limits hold_limits(uint bits)
 {
     float iso = uintBitsToFloat(bits);
     bool is_zero = (bits & 0x7fffffffu) == 0u, is_none = raw_is_nan(TYPE_F32, uvec2(bits, 0u));
-    /* both zeros are inside: -0 has the lower key */
+    /* -0 has the lower key, so both zeros are inside */
     uint index_bits = is_zero ? 0x80000000u : bits;
     uvec2 limit = uvec2(0u), largest = uvec2(0u);
     uvec3 words = uvec3(bits, 0u, 0u);
@@ -59,7 +59,7 @@ held_limits hold_limits(uint bits)
         largest = uvec2(0u, 0xfff00000u);
 #endif
     } else if (TYPE == TYPE_F16) {
-        /* Binary search for the least half >= the isovalue, in the order of the keys. */
+        /* Binary search for the smallest half >= the isovalue, in the order of the keys. */
         uint low = 0x03ffu, high = 0xfc00u, key = key_of(TYPE_F32, uvec2(index_bits, 0u)).x;
         for (uint i = 0u; i < 16u && low < high; i++) {
             uint middle = (low + high) / 2u;

@@ -2,13 +2,13 @@
  * surface_samples.glsl, NORMALS (a tml_normals), uvec2 sample_at(uvec3), uvec3 volume_dims() and
  * vec3 normal_row(uint). */
 
-/* Component axis of v. Some drivers index vectors slowly or wrongly. */
+/* Returns component axis of v. Some drivers index vectors slowly or wrongly. */
 float pick3(vec3 v, int axis)
 {
     return axis == 0 ? v.x : axis == 1 ? v.y : v.z;
 }
 
-/* The sample at a position clamped to the volume; with labels 1 where it is the label, else 0. */
+/* Returns the sample at a position clamped to the volume; with labels 1 for the label, else 0. */
 float gradient_sample(ivec3 at, uvec3 iso)
 {
     uvec3 p = uvec3(clamp(at, ivec3(0), ivec3(volume_dims()) - 1));

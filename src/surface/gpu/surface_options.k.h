@@ -1,4 +1,4 @@
-/* Constants that the engines' surface shaders share, and C with them. */
+/* Constants shared by the engines' surface shaders and C. */
 
 /* Options of the shaders. */
 #define SURFACE_PAD         1u
@@ -14,10 +14,10 @@
 #define SURFACE_CELL_WIDE   1024u /* as u64 */
 #define SURFACE_OCTAHEDRAL  2048u /* there are normals, by surface_octahedral */
 #define SURFACE_NARROW      4096u /* 16-bit indices */
-/* Vertices that those number (SURFACE_VERTICES16). */
+/* The number of vertices that 16-bit indices can name (SURFACE_VERTICES16). */
 #define SURFACE_NARROW_VERTICES 0xffffu
 
-/* Values of tml_normals; vulkan_surface.c asserts them. */
+/* Values of tml_normals; vulkan_surface_part.c asserts them. */
 #define SURFACE_NORMALS_NONE    0u
 #define SURFACE_NORMALS_FORWARD 1u
 #define SURFACE_NORMALS_SOBEL   3u

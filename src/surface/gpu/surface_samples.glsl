@@ -1,6 +1,6 @@
 /* Samples as floats, and the crossing point t between two samples, for the shaders of both GPU
  * engines. Include it after TYPE, has(option), surface_keys.glsl and surface.k.h. SURFACE_DOUBLE:
- * with double. */
+ * supports double. */
 #ifdef SURFACE_DOUBLE
 float f64_to_float(uvec2 raw)
 {
@@ -13,7 +13,7 @@ float u64_to_float(uvec2 value)
     return float(value.y) * 4294967296.0 + float(value.x);
 }
 
-/* A sample as a float. */
+/* Returns a sample as a float. */
 float number_of(uint type, uvec2 raw)
 {
     switch (type) {
@@ -42,7 +42,7 @@ float number_of(uint type, uvec2 raw)
     }
 }
 
-/* x * 2^100. Devices may flush subnormals to zero, such as differences of tiny samples and
+/* Returns x * 2^100. Devices may flush subnormals to zero, such as differences of tiny samples and
  * reciprocals of huge differences. So crossing_of_floats first scales tiny and huge samples. */
 float scaled_up(float x)
 {
@@ -55,15 +55,15 @@ float scaled_up(float x)
 float crossing_of_floats(float a, float b, float iso)
 {
     uint largest = max(floatBitsToUint(a) & 0x7fffffffu, floatBitsToUint(b) & 0x7fffffffu);
-    if (largest < 0x20000000u) /* below 2^-63, and so is iso, which lies between a and b */
+    if (largest < 0x20000000u) /* below 2^-63; so is iso, which is between a and b */
         return surface_crossing(scaled_up(a), scaled_up(b), scaled_up(iso));
     const float DOWN = 2.3283064365386963e-10; /* 2^-32 */
-    if (largest >= 0x7e000000u && abs(b - a) <= 3.4028234e38) /* from 2^125, and no overflow */
+    if (largest >= 0x7e000000u && abs(b - a) <= 3.4028234e38) /* from 2^125 on, without overflow */
         return surface_crossing(a * DOWN, b * DOWN, iso * DOWN);
     return surface_crossing(a, b, iso);
 }
 
-/* t of 32- and 64-bit integers, from exact differences of keys. Isovalue: floor_key + rest. */
+/* Returns t of 32- and 64-bit integers by exact differences of keys. Isovalue: floor_key + rest. */
 float crossing_of_keys(uvec2 a, uvec2 b, uvec2 floor_key, float rest)
 {
     bool is_up = less64(a, b);
@@ -96,16 +96,16 @@ float crossing_of(uvec2 a, uvec2 b, uvec3 iso)
     return crossing_of_floats(number_of(TYPE, a), number_of(TYPE, b), uintBitsToFloat(iso.x));
 }
 
-/* Float keys of a sample for the brick index: rounded down and up. */
+/* Returns a sample's float keys for the brick index: rounded down, rounded up. */
 uvec2 brick_keys(uint type, uvec2 raw)
 {
     if (type == TYPE_F64 || raw_is_nan(type, raw)) {
-        /* Keys of the infinities: the brick is read for every isovalue. So for all doubles. */
+        /* Keys of the infinities, also for all doubles: every isovalue reads the brick. */
         return uvec2(0x007fffffu, 0xff800000u);
     }
     uint bits = type == TYPE_F32 ? raw.x : floatBitsToUint(number_of(type, raw));
     uint key = key_of(TYPE_F32, uvec2(bits, 0u)).x;
-    /* Up to two roundings, in u64_to_float. */
+    /* At most two roundings, in u64_to_float. */
     uint rounding = !TYPE_IS_FLOAT(type) && type_size_log2(type) >= 2u ? 2u : 0u;
     return uvec2(key - rounding, key + rounding);
 }
