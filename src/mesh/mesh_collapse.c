@@ -1,16 +1,19 @@
-/* Collapses short edges, of which the slivers of a marched mesh have one. A vertex's triangles are
- * a circle of corners; two vertices that become one join their circles. An edge is collapsed only
- * where the mesh stays a manifold (the link condition: Dey, Edelsbrunner, Guha, Nekhayev: Topology
- * preserving edge contraction. 1999), no triangle around turns by more than 60 degrees, and the
- * worst of them becomes no worse. The shortest go first, in four rounds of lengths, and those of a
- * round in the triangles' order: the same bytes always. The host does this for every engine. */
+/* Collapses short edges; the slivers of a marched mesh have one each. A vertex's corners form a
+ * circle; merging two vertices joins their circles.
+ *
+ * An edge is collapsed only if the mesh stays a manifold (the link condition), no triangle around
+ * it turns by more than 60 degrees, and the inverses of the triangles' shapes do not sum to more.
+ * The shortest edges go first, in four rounds of growing length; within a round, the order of the
+ * triangles decides. So the result is always the same bytes. The host does this for every engine.
+ *
+ * After: Dey, Edelsbrunner, Guha, Nekhayev: Topology preserving edge contraction. 1999. */
 #include <math.h>
 #include <string.h>
 
 #include "core/call.h"
 #include "mesh/mesh_sweep.h"
 
-/* Below it a triangle's normal may be rounding's. 0.14: all edges are alike. */
+/* Below the shape sliver (shape_of), a triangle's normal may be rounding error only. */
 static const double sliver = 0.03, least_shape = 1e-6;
 
 enum { ROUNDS = 4, MAX_RING = 32 };
@@ -18,13 +21,13 @@ enum { ROUNDS = 4, MAX_RING = 32 };
 
 typedef struct collapse {
     tml_mesh *mesh;
-    uint32_t *next;   /* of a corner: another one of its vertex; in circles */
-    uint32_t *first;  /* of a vertex: one of its corners, or NONE */
-    uint32_t *merged; /* of a vertex: how many it was made of */
+    uint32_t *next;   /* per corner: the next corner of its vertex, in a circle */
+    uint32_t *first;  /* per vertex: one of its corners, or NONE */
+    uint32_t *merged; /* per vertex: how many vertices it was made of */
     mesh_bits kept;   /* triangles */
 } collapse;
 
-/* What lies around a vertex: triangle i is (the vertex, from[i], to[i]). */
+/* The triangles around a vertex: triangle i is (the vertex, from[i], to[i]). */
 typedef struct ring {
     uint32_t vertex, count;
     uint32_t corners[MAX_RING], from[MAX_RING], to[MAX_RING];
@@ -45,7 +48,7 @@ static uint32_t corner_after(uint32_t corner, uint32_t steps)
     return corner / 3 * 3 + (corner % 3 + steps) % 3;
 }
 
-/* False: its triangles are no single closed fan, or more than MAX_RING. */
+/* Finds a vertex's ring. False: its triangles are not one closed fan, or exceed MAX_RING. */
 static bool find_ring(const collapse *c, uint32_t vertex, ring *out)
 {
     *out = (ring){.vertex = vertex};
@@ -62,7 +65,7 @@ static bool find_ring(const collapse *c, uint32_t vertex, ring *out)
         }
         corner = c->next[corner];
     } while (corner != start);
-    /* From each neighbour on goes one triangle, and so round all of them. */
+    /* One triangle begins at each neighbour. Following them must visit all. */
     uint32_t at = 0, steps = 0;
     do {
         uint32_t found = NONE;
@@ -88,7 +91,7 @@ static bool has(const uint32_t *vertices, uint32_t count, uint32_t vertex)
     return false;
 }
 
-/* Triangles at a vertex, as far as so many. */
+/* Counts the triangles at a vertex, up to most. */
 static uint32_t count_corners(const collapse *c, uint32_t vertex, uint32_t most)
 {
     uint32_t count = 0, corner = c->first[vertex];
@@ -99,7 +102,8 @@ static uint32_t count_corners(const collapse *c, uint32_t vertex, uint32_t most)
     return count;
 }
 
-/* Do a and b have two neighbours in common, and no other, which stay with three triangles each? */
+/* Returns whether a and b have exactly two common neighbours, which keep at least three triangles
+ * each, as does the merged vertex. */
 static bool is_topology_kept(const collapse *c, const ring *a, const ring *b)
 {
     uint32_t common = 0;
@@ -110,8 +114,8 @@ static bool is_topology_kept(const collapse *c, const ring *a, const ring *b)
     return common == 2 && a->count + b->count >= 7;
 }
 
-/* A triangle's normal, twice as long as its area; returns how good it is: that area over its edges'
- * squares. */
+/* Computes a triangle's normal, whose length is twice the area. Returns the triangle's shape: that
+ * length divided by the sum of the edges' squared lengths, 0.29 if equilateral. */
 static double shape_of(const float *p, const float *q, const float *r, double normal[3])
 {
     double u[3], v[3], squares = 0;
@@ -134,7 +138,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The sum of the normals around a vertex. */
+/* Adds the normals around a vertex to sum. */
 static void add_normals(const collapse *c, const ring *r, double sum[3])
 {
     for (uint32_t i = 0; i < r->count; i++) {
@@ -146,9 +150,9 @@ static void add_normals(const collapse *c, const ring *r, double sum[3])
     }
 }
 
-/* Are the triangles of r that do not have the vertex other fit to have position at in their
- * vertex's place? mean: the normal where their own is none. How flat they are, the sum of their
- * shapes' inverses, is added to before and after. */
+/* Returns whether the triangles of r without the vertex other turn by at most 60 degrees if their
+ * vertex moves to at. mean: compared with in place of a sliver's normal. Adds the inverses of
+ * shapes to before and, without triangles of other, to after. */
 static bool fits(const collapse *c, const ring *r, uint32_t other, const float at[3],
                  const double mean[3], double *before, double *after)
 {
@@ -168,7 +172,7 @@ static bool fits(const collapse *c, const ring *r, uint32_t other, const float a
     return true;
 }
 
-/* The mean of rows of floats of a and b, in a's. */
+/* Replaces row a by the mean of rows a and b, in which share is the weight of b. */
 static void merge_rows(float *rows, size_t width, uint32_t a, uint32_t b, float share)
 {
     for (size_t i = 0; i < width && rows; i++)
@@ -230,7 +234,7 @@ static bool collapse_edge(collapse *c, uint32_t corner)
     return true;
 }
 
-/* The triangle's shortest edge, by its first corner, and its squared length. */
+/* Returns the first corner of the triangle's shortest edge. square: receives the squared length. */
 static uint32_t shortest_edge(const collapse *c, uint32_t triangle, double *square)
 {
     uint32_t shortest = 3 * triangle;
@@ -269,7 +273,7 @@ static tml_status collapse_all(tml_context *tml, collapse *c, double length)
     return TML_OK;
 }
 
-/* Makes each vertex's circle of corners. */
+/* Links the corners of each vertex to a circle. */
 static void link_corners(collapse *c)
 {
     const tml_mesh *mesh = c->mesh;

@@ -1,9 +1,9 @@
-/* Connected components of a mesh, a stretch after another. See mesh_components.h.
+/* Connected components of a mesh, one stretch after another. See mesh_components.h.
  *
- * A stretch's triangles unite vertices of a window. Each set has a label, that of its vertices
- * which earlier stretches named, or a new one; where a set has several, these are united in turn. A
- * second pass over the same windows makes the same labels again, by when it is known which of them
- * are kept. */
+ * A stretch's triangles unite vertices of a window. Each set gets a label: that of its vertices
+ * that earlier stretches named, or a new one. If a set has several labels, these are united in
+ * turn. A second pass over the same windows makes the same labels again, when it is known which of
+ * them are kept. */
 #include "mesh/mesh_components.h"
 
 #include <string.h>
@@ -14,27 +14,27 @@
 
 enum { LABELS_FIRST = 64, WINDOW_ARRAYS = 4 };
 
-/* A component so far. */
+/* A component, as known so far. */
 typedef struct label {
-    uint64_t parent;    /* itself, unless it was united with another one */
-    uint64_t triangles; /* in the end, 0 where it is not kept */
-    uint64_t first;     /* triangle; NONE: it has none */
+    uint64_t parent;    /* itself, unless united with another label */
+    uint64_t triangles; /* at the end, 0 if not kept */
+    uint64_t first;     /* first triangle; NONE: there is none */
 } label;
 
 typedef struct window {
     mesh_forest forest;
-    uint64_t base, count, live;          /* vertices; the live ones may have been named before */
-    uint64_t room;                       /* of the arrays: vertices */
-    uint64_t *set;                       /* of live vertices: the first one of its set, or NONE */
-    uint64_t *label;                     /* of a set, at its first vertex */
-    _Atomic uint64_t *triangles, *first; /* likewise, in this stretch */
+    uint64_t base, count, live;          /* vertices; live ones may have been named before */
+    uint64_t room;                       /* vertices that the arrays have room for */
+    uint64_t *set;                       /* per live vertex: the first vertex of its set, or NONE */
+    uint64_t *label;                     /* per set, at its first vertex */
+    _Atomic uint64_t *triangles, *first; /* likewise, of this stretch */
 } window;
 
 typedef struct components {
     const mesh_sweep *sweep;
     const mesh_bits *kept;
-    /* Of each stretch: the lowest vertex that it or a later one names, and one more than the
-     * highest that it or an earlier one does. */
+    /* Per stretch: the lowest vertex that it or a later stretch names; the highest vertex that it
+     * or an earlier stretch names, plus 1. */
     _Atomic uint64_t *low, *high;
     uint64_t stretches;
     label *labels;
@@ -107,7 +107,7 @@ static tml_status find_bounds(components *c)
     return status;
 }
 
-/* Vertices of the window of stretches [first, end). */
+/* Returns the number of vertices in the window of stretches [first, end). */
 static uint64_t window_size(const components *c, uint64_t first, uint64_t end)
 {
     const uint64_t low = mesh_components_load(&c->low[first]),
@@ -115,7 +115,7 @@ static uint64_t window_size(const components *c, uint64_t first, uint64_t end)
     return high > low ? high - low : 0;
 }
 
-/* Makes room for count vertices; the live ones' sets and labels stay. */
+/* Makes room for count vertices. Keeps the sets and labels of the live ones. */
 static tml_status window_grow(components *c, uint64_t count)
 {
     tml_context *tml = c->sweep->tml;
@@ -155,7 +155,7 @@ static tml_status window_open(components *c, uint64_t first, uint64_t end)
     return TML_OK;
 }
 
-/* Keeps the sets of vertices from base on. Theirs is then the first vertex that is kept. */
+/* Keeps the sets of vertices from base on. Names each by its first vertex that is kept. */
 static void window_move(window *w, uint64_t base)
 {
     const uint64_t left = TML_MIN_OF(base - w->base, w->count);
@@ -256,7 +256,7 @@ static uint64_t root_of(const components *c, uint64_t triangle)
     return forest_root(&c->w.forest, mesh_vertex_at(c->sweep->mesh, 3 * triangle) - c->w.base);
 }
 
-/* Consecutive triangles are mostly of one component: one atomic addition serves a run of them. */
+/* Consecutive triangles mostly have one component, so one atomic addition serves a run of them. */
 static void count_block(void *argument, uint64_t first, uint64_t end)
 {
     const components *c = argument;
@@ -336,7 +336,7 @@ static tml_status run_pass(components *c, bool is_again)
 
 /* ---- the largest ----------------------------------------------------------------------------- */
 
-/* Leaves their triangles to those that are kept. *is_any_gone: not all are. */
+/* Sets the triangles of kept labels to 1, of others to 0. *is_any_gone: there are others. */
 static tml_status choose_largest(components *c, uint64_t *chosen, bool *is_any_gone)
 {
     const tml_mesh *mesh = c->sweep->mesh;

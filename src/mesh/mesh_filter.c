@@ -1,10 +1,10 @@
-/* Cleans a mesh: removes triangles with two corners of equal position, and all components of a
- * part but the largest.
+/* Cleans a mesh: removes triangles with two corners of equal position, and all components of a part
+ * except the largest.
  *
- * Both filters flag the triangles to keep. Triangles and vertices in use are then compacted: the
- * rank of a vertex's bit is its number. Everything goes over the mesh in stretches, and keeps a bit
- * a triangle and a vertex, so that a mesh in mapped files takes little memory. The host does this
- * for every engine. */
+ * Both filters flag the triangles to keep. Then triangles and used vertices are compacted: a
+ * vertex's number is the rank of its bit. All passes process the mesh in stretches, and keep one
+ * bit per triangle and per vertex, so a mesh in mapped files needs little memory. The host does
+ * this for every engine. */
 #include "core/call.h"
 #include "mesh/mesh_components.h"
 
@@ -12,14 +12,14 @@
 
 #include "core/core_internal.h"
 
-/* Triangles between which pages are let go; bytes of an array's rows. */
+/* Pages are released after so many triangles; after so many bytes of an array's rows. */
 enum { STRETCH = 1 << 18, ROWS_STRETCH = 4 << 20 };
 
 typedef struct filter {
     mesh_sweep sweep;
     mesh_bits kept; /* triangles */
     mesh_bits used; /* vertices */
-    /* Of vertices that are merged, in order: their sets, and which they are. */
+    /* The vertices to merge, in order: their sets, and their numbers. */
     mesh_forest forest;
     uint64_t *vertices, merged;
 } filter;
@@ -48,7 +48,7 @@ static bool same_position(const tml_mesh *mesh, uint64_t a, uint64_t b)
 
 /* ---- degenerate triangles ------------------------------------------------------------------- */
 
-/* Has the triangle corners of equal position? Flags these. */
+/* Returns whether the triangle has corners of equal position. Flags these corners. */
 static bool merges_corners(const filter *f, uint64_t triangle)
 {
     const tml_mesh *mesh = f->sweep.mesh;
@@ -107,7 +107,7 @@ static void replace_merged(void *argument, uint64_t first, uint64_t end)
     }
 }
 
-/* Merges the corners of equal position of every removed triangle, in all triangles. */
+/* In all triangles, merges the corners of equal position of every removed triangle. */
 static tml_status merge_corners(filter *f)
 {
     tml_context *tml = f->sweep.tml;
@@ -156,7 +156,7 @@ static void keep_rows(const tml_mesh *mesh, void *rows, size_t size, const mesh_
     }
 }
 
-/* Gives the parts what is left of each. */
+/* Updates the parts to what is left of each. */
 static void count_parts(const filter *f)
 {
     const tml_mesh *mesh = f->sweep.mesh;
@@ -264,7 +264,7 @@ tml_status mesh_filter(tml_context *tml, tml_mesh *mesh, const mesh_rows *triang
 
 /* ---- the call ------------------------------------------------------------------------------- */
 
-/* Checks that the parts follow one another from the mesh's begin to its end. */
+/* Checks that the parts follow one another from the mesh's start to its end. */
 static tml_status check_parts(tml_context *tml, const char *call, const tml_mesh *mesh)
 {
     uint64_t vertices = 0, triangles = 0;
@@ -297,7 +297,7 @@ static tml_status check_parts(tml_context *tml, const char *call, const tml_mesh
 
 typedef struct index_check {
     const tml_mesh *mesh;
-    _Atomic uint64_t bad; /* the first corner whose vertex is another part's, or none */
+    _Atomic uint64_t bad; /* the first corner whose vertex is in another part or does not exist */
 } index_check;
 
 static void check_block(void *argument, uint64_t first, uint64_t end)

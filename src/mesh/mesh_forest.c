@@ -1,4 +1,4 @@
-/* Lock-free union-find over vertices. Union links a root to a smaller root by compare-and-swap.
+/* Lock-free union-find over vertices. A union links a root to a smaller root by compare-and-swap.
  * Path halving sets a parent to one of its ancestors. */
 #include <stdatomic.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core/core_internal.h"
 #include "mesh/mesh_arrays.h"
 
-/* Vertices of a task. */
+/* Vertices per task. */
 enum { BLOCK = 1 << 16 };
 
 uint64_t forest_size(uint64_t count)
@@ -83,14 +83,14 @@ static inline void shorten(const mesh_forest *forest, uint64_t v, uint64_t ances
                               memory_order_relaxed);
 }
 
-/* Compare-and-swap of the parent of v. */
+/* Compare-and-swap of v's parent. */
 static inline bool exchange(const mesh_forest *forest, uint64_t v, uint64_t from, uint64_t to)
 {
     if (forest->is_wide)
         return atomic_compare_exchange_strong_explicit((_Atomic uint64_t *)forest->parents + v,
                                                        &from, to, memory_order_relaxed,
                                                        memory_order_relaxed);
-    uint32_t narrow = (uint32_t)from; /* FOREST_UNUSED is all ones in both */
+    uint32_t narrow = (uint32_t)from; /* FOREST_UNUSED is all ones in either width */
     return atomic_compare_exchange_strong_explicit((_Atomic uint32_t *)forest->parents + v, &narrow,
                                                    (uint32_t)to, memory_order_relaxed,
                                                    memory_order_relaxed);
@@ -143,7 +143,7 @@ uint64_t forest_root(const mesh_forest *forest, uint64_t v)
 
 void forest_unite(const mesh_forest *forest, const uint64_t corners[3])
 {
-    /* Fast path: where neighbours follow each other, most triangles' corners share a parent. */
+    /* Fast path: in coherent meshes, the corners of most triangles already have the same parent. */
     uint64_t parent = parent_of(forest, corners[0]);
     if (parent != FOREST_UNUSED && parent_of(forest, corners[1]) == parent &&
         parent_of(forest, corners[2]) == parent)

@@ -2,10 +2,10 @@
  * characteristic, area, volume, bounds.
  *
  * Half-edges are binned by their lower vertex (count, scan, scatter). Each bin, of about six, is
- * sorted by the other vertex; so edges need neither a hash table nor one large sort. Volume is the
- * sum of signed tetrahedra (Zhang, Chen: Efficient Feature Extraction for 2D/3D Objects in Mesh
- * Representation. 2001). Their apex is a vertex of the mesh, so a mesh far from the origin loses no
- * precision. */
+ * sorted by the other vertex, so edges need neither a hash table nor one large sort. The volume is
+ * a sum of signed tetrahedra. Their apex is a vertex of the mesh, so a mesh far from the origin
+ * loses no precision. After: Zhang, Chen: Efficient Feature Extraction for 2D/3D Objects in Mesh
+ * Representation. 2001. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "core/core_internal.h"
 #include "mesh/mesh_arrays.h"
 
-/* Triangles or vertices of a task. The tasks' sums are added in order, so the result does not
+/* Triangles or vertices per task. The sums of the tasks are added in order, so the result does not
  * depend on the number of threads. */
 enum { BLOCK = 1 << 16 };
 
@@ -27,16 +27,16 @@ typedef struct mesh_view {
     uint64_t vertex_count, triangle_count;
 } mesh_view;
 
-/* What the tasks of a stage share. Task i does block first_block + i. */
+/* Shared by the tasks of a stage. Task i handles block first_block + i. */
 typedef struct stage_job {
     const mesh_view *mesh;
     uint64_t first_block;
     mesh_forest forest;
     _Atomic uint64_t wrong_corner; /* the first corner whose index is out of range */
-    tml_mesh_stats *partial;       /* sums of each block */
+    tml_mesh_stats *partial;       /* sums per block */
     bool is_alone;                 /* one thread: counters need no atomic additions */
-    _Atomic uint64_t *ends;        /* of each vertex: its bin's size, then begin, then end */
-    uint64_t *bins;                /* half-edges, one a corner */
+    _Atomic uint64_t *ends;        /* per vertex: its bin's size, then start, then end */
+    uint64_t *bins;                /* half-edges, one per corner */
 } stage_job;
 
 static uint64_t corner_vertex(const mesh_view *mesh, uint64_t corner)
@@ -51,7 +51,7 @@ static tml_status mesh_stats_out_of_memory(tml_context *tml, uint64_t size)
                      (unsigned long long)size);
 }
 
-/* Triangles or vertices [first, end) of block number. */
+/* The triangles or vertices of a block: [first, end). */
 typedef struct block_range {
     uint64_t number, first, end;
 } block_range;
@@ -62,8 +62,8 @@ static block_range range_of(const stage_job *job, uint32_t task, uint64_t count)
     return (block_range){number, number * BLOCK, TML_MIN_OF((number + 1) * BLOCK, count)};
 }
 
-/* Runs a task for each block of count, in batches between which it reports progress in [from,
- * to]. */
+/* Runs a task for each block of count items. Between batches of blocks, reports progress within
+ * [from, to]. */
 static tml_status run_blocks(stage_job *job, uint64_t count, tml_task_fn task, const char *stage,
                              double from, double to)
 {
@@ -80,7 +80,7 @@ static tml_status run_blocks(stage_job *job, uint64_t count, tml_task_fn task, c
 
 /* ---- components ----------------------------------------------------------------------------- */
 
-/* Checks the indices of a block's triangles, and unites the vertices of each. */
+/* Checks the indices of a block's triangles, and unites each triangle's vertices. */
 static void unite_block(void *argument, uint32_t task)
 {
     stage_job *job = argument;
@@ -95,7 +95,7 @@ static void unite_block(void *argument, uint32_t task)
         ;
 }
 
-/* Counts components, and adds the vertices in use to the Euler characteristic. */
+/* Counts components. Adds the number of used vertices to the Euler characteristic. */
 static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_stats *out)
 {
     stage_job job = {.mesh = mesh};
@@ -121,7 +121,7 @@ static tml_status count_components(const mesh_view *mesh, double last, tml_mesh_
 
 /* ---- measures ------------------------------------------------------------------------------- */
 
-/* Has the triangle a corner twice? It then has no edges. */
+/* Returns whether the triangle has a vertex twice. It then has no edges. */
 static bool is_line(const mesh_view *mesh, uint64_t triangle)
 {
     const uint64_t a = corner_vertex(mesh, 3 * triangle), b = corner_vertex(mesh, 3 * triangle + 1),
@@ -166,7 +166,7 @@ static void measure_block(void *argument, uint32_t task)
     out->area = area;
     out->volume = volume;
     out->degenerate_triangles = degenerate;
-    out->euler = -lines; /* no faces */
+    out->euler = -lines; /* these are not faces */
     for (int k = 0; k < 3; k++) {
         out->lower[k] = (double)lower[k];
         out->upper[k] = (double)upper[k];
@@ -197,14 +197,14 @@ static tml_status measure(stage_job *job, tml_mesh_stats *out)
 
 /* ---- edges ---------------------------------------------------------------------------------- */
 
-/* A half-edge in the bin of its lower vertex is the higher vertex << 1; bit 0: it ends there. */
+/* A half-edge in the bin of its lower vertex: the higher vertex << 1; bit 0: it ends there. */
 static int compare_half_edges(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 
-/* Insertion sort for short bins, where qsort costs more; the hub of a fan has a long bin. */
+/* Insertion sort for short bins, for which qsort costs more. The hub of a fan has a long bin. */
 static void sort_bin(uint64_t *bin, uint64_t count)
 {
     enum { SHORT_BIN = 24 };
@@ -220,8 +220,8 @@ static void sort_bin(uint64_t *bin, uint64_t count)
     }
 }
 
-/* A surface that bounds something uses each edge as often one way as the other; where this one does
- * not, volume is NaN. */
+/* Counts a bin's edges. A surface that bounds a volume uses each edge equally often in both
+ * directions; if this one does not, volume becomes NaN. */
 static void count_bin(uint64_t *bin, uint64_t count, tml_mesh_stats *out)
 {
     sort_bin(bin, count);
@@ -238,8 +238,8 @@ static void count_bin(uint64_t *bin, uint64_t count, tml_mesh_stats *out)
     }
 }
 
-/* The half-edge that starts at a corner. Of a triangle that has a vertex twice: none, which is from
- * a vertex to itself. */
+/* The half-edge that starts at a corner. If its triangle has a vertex twice, it is none: from a
+ * vertex to itself. */
 typedef struct half_edge {
     uint64_t low, high, up;
 } half_edge;
@@ -263,7 +263,7 @@ static uint64_t advance(const stage_job *job, _Atomic uint64_t *counter)
     return before;
 }
 
-/* A half-edge from a vertex to itself is no edge. */
+/* A half-edge from a vertex to itself is not an edge. */
 static void size_bins_block(void *argument, uint32_t task)
 {
     const stage_job *job = argument;
@@ -286,7 +286,7 @@ static void fill_bins_block(void *argument, uint32_t task)
     }
 }
 
-/* ends[v] is the end of v's bin and the begin of the next one. */
+/* ends[v] is the end of v's bin and the start of the next one. */
 static void count_bins_block(void *argument, uint32_t task)
 {
     const stage_job *job = argument;
@@ -308,7 +308,7 @@ static tml_status count_edges(stage_job *job, tml_mesh_stats *out)
     tml_status status = run_blocks(job, mesh->triangle_count, size_bins_block, "edges", 0.5, 0.6);
     for (uint64_t v = 0; v < mesh->vertex_count; v++) {
         uint64_t count = atomic_load_explicit(&job->ends[v], memory_order_relaxed);
-        /* Exclusive prefix: the bin's begin. fill_bins_block advances it to the bin's end. */
+        /* Exclusive prefix sum: the bin's start. fill_bins_block advances it to the bin's end. */
         atomic_store_explicit(&job->ends[v], total, memory_order_relaxed);
         total += count;
     }

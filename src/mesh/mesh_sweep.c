@@ -1,11 +1,11 @@
-/* Passes over a mesh, and bits. See mesh_sweep.h. */
+/* Passes over a mesh, and arrays of bits. See mesh_sweep.h. */
 #include "mesh/mesh_sweep.h"
 
 #include <string.h>
 
 #include "core/core_internal.h"
 
-/* Triangles of a task. */
+/* Triangles per task. */
 enum { BLOCK = 1 << 12 };
 
 typedef struct sweep_job {
@@ -116,7 +116,7 @@ uint64_t bits_rank_all(const mesh_bits *bits)
     return sum;
 }
 
-/* From bit i to end: the first one that is (or is not) set, or end. */
+/* Returns the first bit of [i, end) that is (or is not) set, or end. */
 static uint64_t bits_find(const mesh_bits *bits, uint64_t i, uint64_t end, bool is_set)
 {
     while (i < end) {

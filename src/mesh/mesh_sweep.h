@@ -1,5 +1,5 @@
-/* What passes over a mesh share: its triangles in stretches, and bits, one a vertex or triangle. A
- * mesh whose arrays are mapped files is thus never whole in memory. */
+/* Shared by passes over a mesh: its triangles in stretches, and bits, one per vertex or triangle.
+ * So a mesh whose arrays are mapped files is never whole in memory. */
 #ifndef MESH_SWEEP_H
 #define MESH_SWEEP_H
 
@@ -10,13 +10,13 @@
 typedef struct mesh_sweep {
     tml_context *tml;
     const tml_mesh *mesh;
-    uint64_t stretch; /* triangles between two calls of release_pages, a multiple of 64 */
+    uint64_t stretch; /* triangles between calls of release_pages, a multiple of 64 */
 } mesh_sweep;
 
-/* Does triangles [first, end), which are of one stretch. first is a multiple of 64. */
+/* Handles triangles [first, end), which are in one stretch. first is a multiple of 64. */
 typedef void (*mesh_block_fn)(void *job, uint64_t first, uint64_t end);
 
-/* Calls block for all triangles from first, where a stretch begins, to end, by all threads. Errors:
+/* Calls block for all triangles from first, where a stretch begins, to end, on all threads. Errors:
  * CANCELLED. */
 TML_MUST_CHECK tml_status mesh_sweep_run(const mesh_sweep *sweep, uint64_t first, uint64_t end,
                                          mesh_block_fn block, void *job);
@@ -31,12 +31,12 @@ static inline uint64_t mesh_vertex_at(const tml_mesh *mesh, uint64_t corner)
     return mesh_index(mesh->indices, mesh->indices64, corner);
 }
 
-/* Checks a caller's mesh. Where it has no parts, whole becomes its one part, until the caller takes
- * it away again. call: for messages. Errors: INVALID_ARGUMENT. */
+/* Checks a caller's mesh. If it has no parts, makes whole its only part; the caller must restore
+ * mesh->parts. call: for messages. Errors: INVALID_ARGUMENT. */
 TML_MUST_CHECK tml_status mesh_check(tml_context *tml, const char *call, tml_mesh *mesh,
                                      tml_mesh_part *whole);
 
-/* The part that a triangle is in. */
+/* Returns the part that contains a triangle. */
 uint32_t mesh_part_of(const tml_mesh *mesh, uint64_t triangle);
 
 /* ---- bits ------------------------------------------------------------------------------------ */
@@ -46,21 +46,21 @@ enum { BITS_A_WORD = 64 };
 typedef struct mesh_bits {
     uint64_t count;
     _Atomic uint64_t *words;
-    uint64_t *before; /* bits set before each word, of ranked ones; see bits_rank_all */
+    uint64_t *before; /* ranked bits: those set before each word; see bits_rank_all */
     size_t size;      /* bytes of both */
 } mesh_bits;
 
-/* All 0. Errors: OUT_OF_MEMORY. */
+/* Makes bits, all 0. Errors: OUT_OF_MEMORY. */
 TML_MUST_CHECK tml_status bits_create(tml_context *tml, uint64_t count, bool is_ranked,
                                       mesh_bits *out);
 void bits_destroy(tml_context *tml, mesh_bits *bits);
 void bits_set_all(const mesh_bits *bits);
-/* Of bits [first, end): how many are set. */
+/* Returns how many of bits [first, end) are set. */
 uint64_t bits_count(const mesh_bits *bits, uint64_t first, uint64_t end);
-/* Returns how many bits are set. bits_rank needs it after a change. */
+/* Returns how many bits are set. After a change, bits_rank requires a call of this. */
 uint64_t bits_rank_all(const mesh_bits *bits);
-/* The run of set bits from *at on, or after it: [*at, *end), *end at most what it was. False: there
- * is none. */
+/* Finds the first run of set bits in [*at, *end), and sets both to its range. Returns false if
+ * there is none. */
 bool bits_run(const mesh_bits *bits, uint64_t *at, uint64_t *end);
 
 static inline uint64_t bits_word(const mesh_bits *bits, uint64_t word)
@@ -86,7 +86,7 @@ static inline void bits_clear(const mesh_bits *bits, uint64_t i)
                               memory_order_relaxed);
 }
 
-/* Without an instruction for it, which not all processors have: Warren: Hacker's Delight. 2002. */
+/* Uses no popcount instruction: not all processors have one. Warren: Hacker's Delight. 2002. */
 static inline uint64_t bits_in_word(uint64_t x)
 {
     x -= x >> 1 & 0x5555555555555555;
@@ -94,7 +94,7 @@ static inline uint64_t bits_in_word(uint64_t x)
     return ((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f) * 0x0101010101010101 >> 56;
 }
 
-/* Set bits before bit i. */
+/* Returns the number of set bits before bit i. */
 static inline uint64_t bits_rank(const mesh_bits *bits, uint64_t i)
 {
     const uint64_t below = ((uint64_t)1 << i % BITS_A_WORD) - 1;
