@@ -1,5 +1,5 @@
-/* Meshes of volumes that do not fit in memory, slab after slab of layers, by a producer
- * (slab_producer.h).
+/* Meshes of volumes that do not fit in memory: a producer (slab_producer.h) makes them slab by
+ * slab.
  *
  * A slab's vertices and triangles are contiguous in the mesh, so a slab needs only the counts of
  * the slabs before it. */
@@ -15,7 +15,7 @@
 #include "surface/surface_internal.h"
 
 static const uint64_t memory_default = (uint64_t)1 << 30;
-/* Larger slabs are not faster; with smaller ones reading overlaps computing sooner. */
+/* Larger slabs are not faster. With smaller slabs, reading overlaps computing earlier. */
 static const uint64_t slab_size_most = (uint64_t)256 << 20;
 
 typedef struct stream {
@@ -23,13 +23,13 @@ typedef struct stream {
     const tml_surface_slabs_desc *desc;
     slab_producer producer;
     uint64_t own_first, own_end; /* layers of this share */
-    uint64_t layers;             /* own layers of a slab */
-    uint64_t piece_size;         /* most bytes of a piece */
-    /* Of each part: counts of this share so far; firsts: the counts of the shares before it. */
+    uint64_t layers;             /* own layers per slab */
+    uint64_t piece_size;         /* most bytes per piece */
+    /* Per part: the counts of this share so far; firsts: the counts of the shares before it. */
     tml_mesh_part *done;
-    soup_carry *carries;         /* one a part, for soups; else NULL */
-    slab_components *components; /* one a part, if they are counted; else NULL */
-    tml_surface_seam *seams;     /* likewise, of a share */
+    soup_carry *carries;         /* one per part, for soups; otherwise NULL */
+    slab_components *components; /* one per part, if requested; otherwise NULL */
+    tml_surface_seam *seams;     /* likewise, for a share */
     tml_surface_result *result;
 } stream;
 
@@ -59,7 +59,7 @@ static tml_status resolve_share(stream *s)
     return TML_OK;
 }
 
-/* Do a part's vertex and triangle numbers stay below 2^64? A soup has three vertices a triangle. */
+/* Returns whether a part's numbers stay below 2^64. A soup has three vertices per triangle. */
 static bool has_numbers(const slab_producer *p, const tml_mesh_part *before)
 {
     uint64_t samples = 1, vertices, triangles, corners;
@@ -88,7 +88,7 @@ static tml_status check_before(const stream *s)
     return TML_OK;
 }
 
-/* Chooses the producer, which checks the desc. */
+/* Opens the producer, which checks the desc. */
 static tml_status open_producer(stream *s)
 {
     const tml_surface_slabs_desc *desc = s->desc;
@@ -131,7 +131,7 @@ static uint64_t held_most(const slab_producer *p, uint64_t layers)
     return TML_MIN_OF(layers + p->halo_below + p->halo_above, p->held_end - p->held_first);
 }
 
-/* Bytes that slabs of so many own layers need: samples twice, and scratch. */
+/* Returns the bytes that slabs of this many own layers need: samples twice, and scratch. */
 static uint64_t memory_with(slab_producer *p, uint64_t layers)
 {
     const uint64_t held = held_most(p, layers);
@@ -168,14 +168,14 @@ static uint64_t piece_bytes(const stream *s, uint64_t vertices, uint64_t triangl
            (s->components ? forest_size(vertices) : 0);
 }
 
-/* Indices of the part that begins with this triangle; NULL: the slab has no triangles. */
+/* Returns the indices of the part that begins with triangle first; NULL for a slab without any. */
 static void *indices_at(const slab_producer *p, const tml_mesh *all, uint64_t first)
 {
     size_t row = (p->quads ? 4 : 3) * (p->indices64 ? sizeof(uint64_t) : sizeof(uint32_t));
     return all->indices ? (uint8_t *)all->indices + first * row : NULL;
 }
 
-/* Gives a part's piece of the slab's arrays to desc.write, as a soup if desc.surface.soup. */
+/* Passes a part's piece of the slab's arrays to desc.write, as a soup if desc.surface.soup. */
 static tml_status piece_write(stream *s, uint32_t number, const slab_layers *at,
                               const tml_mesh *all)
 {
@@ -249,7 +249,7 @@ static tml_status add_components(stream *s, const tml_mesh *all)
     return status;
 }
 
-/* Gives the result the count and, of a share, what goes on in its neighbours. */
+/* Adds the components to the result; for a share, also the seams with its neighbours. */
 static tml_status finish_components(stream *s)
 {
     const surface_box *region = &s->producer.region;
@@ -274,7 +274,7 @@ static tml_status finish_components(stream *s)
 
 /* ---- the work -------------------------------------------------------------------------------- */
 
-/* Sets each part's places in the slab's arrays and its vertex_base. */
+/* Sets each part's places in the slab's arrays, and its vertex_base. */
 static tml_status place_pieces(stream *s, uint64_t *vertices, uint64_t *triangles)
 {
     *vertices = *triangles = 0;
@@ -320,7 +320,7 @@ static void slabs_add_counts(stream *s)
     }
 }
 
-/* Writes the pieces of a slab that was emitted. */
+/* Writes the pieces of an emitted slab. */
 static tml_status write_slab(stream *s, const slab_layers *at, const tml_mesh *all)
 {
     const slab_producer *p = &s->producer;
@@ -333,7 +333,7 @@ static tml_status write_slab(stream *s, const slab_layers *at, const tml_mesh *a
     return status;
 }
 
-/* Counts and emits a slab. Where its piece is too large, does the two halves of its layers. */
+/* Counts and emits a slab. If its piece is too large, runs the two halves of its layers instead. */
 static tml_status run_slab(stream *s, const slab_layers *whole)
 {
     slab_producer *p = &s->producer;
@@ -354,7 +354,7 @@ static tml_status run_slab(stream *s, const slab_layers *whole)
         is_too_large = status == TML_ERROR_OUT_OF_DEVICE_MEMORY && is_divisible;
         TML_THEN(status, write_slab(s, &at, &all));
         if (is_too_large)
-            p->progress = at.to; /* what the producer may have reported */
+            p->progress = at.to; /* the producer may have reported it */
     }
     if (status == TML_OK && !is_too_large)
         slabs_add_counts(s);
@@ -393,7 +393,7 @@ static tml_status stream_slabs(stream *s)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Starts each part's numbers after those of the shares before (desc.before). */
+/* Starts each part's numbers after those of earlier shares (desc.before). */
 static tml_status begin_parts(stream *s)
 {
     const slab_producer *producer = &s->producer;
