@@ -1,6 +1,6 @@
-/* tml_surface: runs the stages of a plan, filters and lays out what comes of them, and owns the
- * outputs. The engine's part (surface_parts.c) counts and then emits. In between the outputs are
- * allocated at their exact sizes. */
+/* tml_surface: runs the stages of a plan, filters and lays out the mesh, and owns the outputs. The
+ * engine's part (surface_parts.c) counts, then emits. In between, the outputs are allocated at
+ * their exact sizes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-/* Scratch for a stage. Asks for less while the device has less memory than its driver reported. */
+/* Gets scratch for a stage; less if the device has less memory than its driver reported. */
 static tml_status stage_scratch(tml_context *tml, surface_plan *plan, const tml_engine_op *op,
                                 size_t *size, void **scratch)
 {
@@ -42,7 +42,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
         plan->progress.last = to;
         return surface_host_run(tml, plan);
     }
-    if (stage == SURFACE_END) /* of a call that may have failed or be cancelled; needs no scratch */
+    if (stage == SURFACE_END) /* the call may have failed or been cancelled; needs no scratch */
         return op->run(tml, plan, NULL, 0);
     tml_status status = stream_begin_op(tml, "tml_surface", op, "no surfaces", plan);
     if (status != TML_OK)
@@ -58,7 +58,7 @@ tml_status surface_run_stage(tml_context *tml, surface_plan *plan, surface_stage
     return status;
 }
 
-/* Finds the parts' boxes, or with all_labels the parts, from the mapped volume. */
+/* Finds the parts' boxes in the mapped volume; with all_labels, the parts too. */
 static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan)
 {
     void *samples = NULL;
@@ -74,7 +74,7 @@ static tml_status find_labels(tml_context *tml, const tml_surface_desc *desc, su
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* Makes outputs. Frees the scratch where the device is full: EMIT can run with less. */
+/* Makes outputs. If the device is full, frees the scratch first, as EMIT can run with less. */
 static tml_status outputs_make_first(tml_context *tml, surface_plan *plan, surface_output *outputs,
                                      size_t count)
 {
@@ -140,7 +140,7 @@ static tml_status mesh_copy(tml_context *tml, const tml_mesh *mesh, const tml_su
     return status;
 }
 
-/* Gathers the final outputs of a soup from the mesh: on the host, as the CPU engine does. */
+/* Gathers the final outputs of a soup from the mesh: on the host, by the CPU engine's part. */
 static tml_status mesh_gather(tml_context *tml, const tml_mesh *mesh, const tml_surface_result *to)
 {
     enum { ARRAYS = SURFACE_OUT_VALUES + 1 };
@@ -175,8 +175,8 @@ static tml_status mesh_gather(tml_context *tml, const tml_mesh *mesh, const tml_
     return status;
 }
 
-/* Lays out a packed mesh: normals and indices where they are, records in memory that *records
- * gets. */
+/* Lays out a packed mesh: normals and indices in place, records in memory that *records
+ * receives. */
 static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, tml_mesh *mesh,
                                unsigned char **records)
 {
@@ -210,7 +210,7 @@ static tml_status mesh_lay_out(tml_context *tml, const surface_layout *layout, t
     return TML_OK;
 }
 
-/* With 16 bits there may be too many vertices to number. */
+/* Checks that 16-bit indices can number the vertices. */
 static tml_status check_indices16(tml_context *tml, const surface_layout *layout,
                                   uint64_t vertex_count)
 {
@@ -224,7 +224,7 @@ static tml_status check_indices16(tml_context *tml, const surface_layout *layout
         vertex_count, SURFACE_VERTICES16);
 }
 
-/* A soup has three vertices a triangle. */
+/* Counts a soup's vertices, three per triangle. */
 static void count_corners(tml_surface_result *result)
 {
     result->vertex_count = 3 * result->triangle_count;
@@ -234,8 +234,8 @@ static void count_corners(tml_surface_result *result)
     }
 }
 
-/* Filters the mesh in work's buffers and copies it to the final outputs. On every engine the host
- * does this. */
+/* Filters the mesh in work's buffers, and copies it to the final outputs. The host does this for
+ * every engine. */
 static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                               const tml_surface_result *work, tml_surface_result *result)
 {
@@ -284,7 +284,7 @@ static tml_status filter_mesh(tml_context *tml, const tml_surface_desc *desc, su
     return status;
 }
 
-/* What a soup is gathered from: the outputs of EMIT. */
+/* Returns the outputs of EMIT, from which a soup is gathered. */
 static surface_welded welded_of(const surface_plan *plan, uint64_t vertex_count,
                                 uint64_t triangle_count)
 {
@@ -294,7 +294,7 @@ static surface_welded welded_of(const surface_plan *plan, uint64_t vertex_count,
     return out;
 }
 
-/* Has the engine gather the final outputs from the welded mesh in the plan's. Cells are final. */
+/* Makes the engine gather the final outputs from the welded mesh in the plan's. Cells are final. */
 static tml_status gather_mesh(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                               tml_surface_result *result)
 {
@@ -326,7 +326,7 @@ static size_t parts_size(uint32_t count)
     return count * sizeof(tml_mesh_part);
 }
 
-/* Exclusive prefix sums of the parts' counts; the result gets the totals. */
+/* Computes exclusive prefix sums of the parts' counts. The result receives the totals. */
 static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_result *out)
 {
     out->parts = tml_alloc_array(tml, plan->part_count, sizeof *out->parts);
@@ -348,7 +348,7 @@ static tml_status place_parts(tml_context *tml, surface_plan *plan, tml_surface_
     return TML_OK;
 }
 
-/* COUNT, by the engine or the host: *host, where the engine cannot tell what topology there is. */
+/* Runs COUNT on the engine; on *host instead, if the engine cannot decide the topology. */
 static tml_status run_count(tml_context *tml, const tml_surface_desc *desc, surface_plan *plan,
                             surface_host *host)
 {
@@ -381,7 +381,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
     if ((status = run_count(tml, desc, plan, host)) != TML_OK ||
         (status = place_parts(tml, plan, out)) != TML_OK)
         return status;
-    if (has_filter) /* which works on packed arrays */
+    if (has_filter) /* filters use packed arrays */
         plan->layout = (surface_layout){0};
     status = check_indices16(tml, surface_layout_of(plan), out->vertex_count);
     if (status != TML_OK)
@@ -394,7 +394,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
                          out->vertex_count);
     plan->indices64 = (desc->indices64 && !desc->soup) || too_many;
 
-    /* Filters shrink the mesh and soups grow it: both start from intermediate buffers. */
+    /* Filters shrink the mesh and soups grow it, so both start from intermediate buffers. */
     bool finish = has_filter || (desc->soup && !plan->soup);
     surface_output outputs[SURFACE_OUTS];
     tml_surface_result work = {0};
@@ -412,7 +412,7 @@ static tml_status extract(tml_context *tml, const tml_surface_desc *desc, surfac
                             : gather_mesh(tml, desc, plan, out);
     if (finish)
         surface_time(out, has_filter ? "clean-up" : "soup", tml_seconds() - start);
-    bool leaves = status == TML_OK && !has_filter; /* cells, or all */
+    bool leaves = status == TML_OK && !has_filter; /* cells, or all outputs */
     if (leaves)
         out->owned |= surface_outputs_owned(outputs, SURFACE_OUTS) &
                       (finish ? 1u << SURFACE_OUT_CELLS : UINT32_MAX);
