@@ -138,7 +138,7 @@ typedef struct surface_plan {
      * buffers. NULL: the engine runs them. */
     struct surface_host *host;
 
-    /* What an engine keeps from COUNT to EMIT besides the scratch. */
+    /* Kept by an engine from COUNT to EMIT, besides the scratch. */
     void **kept;
 
     /* Output of INDEX. */
@@ -185,7 +185,7 @@ typedef enum surface_trilinear {
     SURFACE_TRILINEAR_ALWAYS,
 } surface_trilinear;
 
-/* What an engine supports for surfaces; indexed by tml_engine.part. */
+/* An engine's support for surfaces; indexed by tml_engine.part. */
 typedef struct surface_parts {
     const tml_engine_op *op; /* runs a surface_plan; NULL: no surfaces */
     bool reads_host_volumes; /* volume, mask and attribute may stay on the host */
