@@ -18,7 +18,7 @@ static tml_status invalid(tml_context *tml, const char *what)
     return tml_error(tml, TML_ERROR_INVALID_ARGUMENT, "tml_surface: %s", what);
 }
 
-/* Checks spacing and direction. Replaces a zeroed one by 1, or by the identity. */
+/* Checks spacing and direction. A zeroed spacing becomes 1, a zeroed direction the identity. */
 tml_status surface_resolve_grid(tml_context *tml, const char *call, const tml_grid *grid,
                                 tml_grid *out)
 {
