@@ -12,7 +12,7 @@
 
 #include "core/core_internal.h"
 
-/* Pages are released after so many triangles; after so many bytes of an array's rows. */
+/* STRETCH: triangles between releases of pages. ROWS_STRETCH: bytes of rows between them. */
 enum { STRETCH = 1 << 18, ROWS_STRETCH = 4 << 20 };
 
 typedef struct filter {
