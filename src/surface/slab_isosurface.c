@@ -175,7 +175,7 @@ static void describe_pieces(slab_producer *p, isosurface_slabs *iso)
     for (int i = 0; i < PIECE_ARRAYS; i++)
         if (i != PIECE_INDICES && iso->types[i])
             p->vertex_size += tml_type_size(iso->types[i]);
-    /* COUNT marks cells by two bytes each. A marked cell has at least two triangles. */
+    /* With TRILINEAR, two bytes per open cell hold its mesh, which has at least two triangles. */
     p->triangle_size = tml_type_size(iso->types[PIECE_INDICES]) + plan->trilinear;
     /* A sample, including a pad's, owns at most three edges and one cell. The cell has at most five
      * triangles; with TRILINEAR, at most 24 triangles and six vertices of its own. */

@@ -1,4 +1,4 @@
-/* What each engine supports for surfaces. */
+/* Each engine's support for surfaces. */
 #include "surface/surface_internal.h"
 
 extern const tml_engine_op cpu_op_surface, vk_op_surface, gl_op_surface, gl_op_float_surface;

@@ -16,8 +16,8 @@ uint64_t field_slab_slices(const surface_plan *plan)
     return TML_MAX_OF(slices, (uint64_t)FIELD_BRICK);
 }
 
-/* Finds the samples of a workspace, along an axis, at most two away from a brick. Other vertices do
- * not read the brick: a gradient reads one sample beyond an edge. False: there are none. */
+/* Finds the samples of a workspace, along an axis, at most two away from a brick. Only vertices
+ * among them read the brick: a gradient reads one sample beyond an edge. False: there are none. */
 static bool samples_around(const workspace *space, int axis, uint64_t brick, uint64_t *first,
                            uint64_t *last)
 {

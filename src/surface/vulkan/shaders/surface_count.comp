@@ -94,8 +94,8 @@ uint find_active(uint chunk)
 }
 
 /* Compacts the chunk's active words. Returns their number, and that of words in own rows, which
- * come first. These get entries of the list, padded to a multiple of SUBGROUP, so that an emitting
- * subgroup has words of one chunk. */
+ * come first. Own words get entries of the list, padded to a multiple of SUBGROUP, so that an
+ * emitting subgroup has words of one chunk. */
 uvec2 order_words(uint chunk, uint found)
 {
     uint own_found = found;
