@@ -9,13 +9,13 @@
 
 static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
 
-/* Automatic grids. */
+/* Constants of automatic grids. */
 enum {
-    STEPS_A_RADIUS = 8,        /* of the median radius */
+    STEPS_A_RADIUS = 8,        /* steps per median radius */
     MIN_RESOLUTION = 64,       /* samples along the longest side */
-    MAX_RESOLUTION = 512,      /* likewise */
-    BORDER_STEPS = 2,          /* around the outermost reach: every surface closes inside */
-    FEWEST_STEPS_A_RADIUS = 3, /* of an automatic radius: no point falls between samples */
+    MAX_RESOLUTION = 512,      /* the same */
+    BORDER_STEPS = 2,          /* beyond the outermost reach: every surface closes inside */
+    FEWEST_STEPS_A_RADIUS = 3, /* per automatic radius: no point falls between samples */
 };
 
 /* Most samples of a grid: 2^40. */
@@ -23,7 +23,7 @@ static const uint64_t max_samples = (uint64_t)1 << 40;
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* Is the point finite, and its own radius, if any, within the limits? */
+/* Returns whether point i is finite and its radius, if it has one, is within the limits. */
 static bool usable(const field_input *input, uint64_t i)
 {
     const float *p = input->points + 3 * i;
@@ -176,7 +176,7 @@ typedef struct grid_box {
     double low[3], high[3];
 } grid_box;
 
-/* Samples that a grid has beyond a box's ends: none beyond one that was given. */
+/* Samples that a grid has beyond the ends of a box. A given end has none. */
 typedef struct grid_border {
     int below[3], above[3];
 } grid_border;
@@ -195,7 +195,8 @@ typedef struct grid_axes {
     double unit[3];
 } grid_axes;
 
-/* Bounding box of the usable points as spheres of scale times their radii. Returns their number. */
+/* Computes the bounding box of spheres around the usable points; scale: factor of their radii.
+ * Returns the number of usable points. */
 static uint64_t bounds(const field_input *input, const grid_axes *axes, double radius, double scale,
                        grid_box *out)
 {
@@ -225,7 +226,7 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The largest radius of the usable points that have their own. */
+/* The largest radius of the usable points. The input has radii. */
 static double largest_radius(const field_input *input)
 {
     float largest = 0.0f;
@@ -235,7 +236,7 @@ static double largest_radius(const field_input *input)
     return (double)largest;
 }
 
-/* The median of the usable ones of up to 4096 evenly spread radii. */
+/* The median of up to 4096 evenly spread radii, of usable points. */
 static double median_radius(const field_input *input, double radius)
 {
     enum { SAMPLES = 4096 };
@@ -251,7 +252,7 @@ static double median_radius(const field_input *input, double radius)
     return found ? (double)samples[found / 2] : 0.0;
 }
 
-/* Puts desc.lower and upper, where they are finite, in place of the points' own ends. */
+/* Replaces the ends of the points' box by desc.lower and upper, where these are finite. */
 static tml_status bound_box(tml_context *tml, const tml_field_desc *desc, grid_box *box,
                             grid_border *border)
 {
@@ -274,7 +275,7 @@ static tml_status bound_box(tml_context *tml, const tml_field_desc *desc, grid_b
     return TML_OK;
 }
 
-/* The step at which the side with the most samples has so many. */
+/* The smallest step at which no side has more samples than that. */
 static double step_of(const grid_box *box, const grid_border *border, double samples)
 {
     double step = 0.0;
@@ -285,8 +286,9 @@ static double step_of(const grid_box *box, const grid_border *border, double sam
     return step;
 }
 
-/* Sets an automatic desc.radius: the largest of the radii, or from the points' spacing, but large
- * enough that no point falls between the samples of the finest automatic grid. */
+/* Sets an automatic desc.radius: the largest of radii or, without radii, a multiple of the points'
+ * spacing. On an automatic grid the radius is large enough that no point falls between the samples
+ * of the finest grid. */
 static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const field_input *input,
                                  const grid_box *box)
 {
@@ -323,12 +325,13 @@ static tml_status resolve_radius(tml_context *tml, tml_field_desc *desc, const f
     return check_length(tml, "radius (automatic)", desc->radius, false);
 }
 
-/* Along one axis: the grid's first sample, and its steps. */
+/* The samples of a grid along one axis. */
 typedef struct grid_line {
     double first, steps;
 } grid_line;
 
-/* Centred over the box. Rounding of a whole quotient must not add a step: resolution is exact. */
+/* Centres the samples over the box. The slack keeps rounding from adding a step to a whole
+ * quotient, so that resolution is exact. */
 static grid_line centred_line(double low, double high, double spacing, int below, int above)
 {
     double quotient = (high - low) / spacing;
@@ -337,9 +340,9 @@ static grid_line centred_line(double low, double high, double spacing, int below
     return (grid_line){0.5 * (low + high) - 0.5 * steps * spacing + shift, steps};
 }
 
-/* From one whole number of steps from the anchor to another. An end that is not given lies where a
- * brick begins: so the samples fall into the same bricks, and sum their points in the same order,
- * whatever the box is. first: in steps. */
+/* Samples at whole numbers of steps from the anchor; first is in steps. If the lower end is not
+ * given, the samples start where a brick begins. The samples then fall into the same bricks for
+ * every box, and sum their points in the same order. */
 static grid_line lattice_line(double low, double high, double spacing, double anchor, int below,
                               int above)
 {
@@ -411,7 +414,8 @@ static tml_status resolve_grid(tml_context *tml, tml_field_desc *desc, uint64_t 
     return check_grid(tml, grid);
 }
 
-/* Do radius and grid of a checked desc leave nothing to be found from the points? */
+/* Returns whether a checked desc has both radius and grid, so that nothing is found from the
+ * points. */
 static bool is_given(const tml_field_desc *desc)
 {
     return desc->grid.dims[0] != 0 && (desc->radius > 0.0 || !tml_buffer_is_none(desc->radii));
@@ -421,7 +425,7 @@ static void resolve_rest(tml_field_desc *desc)
 {
     const double *spacing = desc->grid.spacing;
     for (int a = 0; a < 3; a++)
-        desc->lower[a] = desc->upper[a] = 0.0; /* they are in the grid */
+        desc->lower[a] = desc->upper[a] = 0.0; /* they are in the grid now */
     if (desc->margin == 0.0)
         desc->margin = 2.0 * fmax(fmax(spacing[0], spacing[1]), spacing[2]);
 }
@@ -457,7 +461,7 @@ tml_status field_resolve_desc(tml_context *tml, const tml_field_desc *desc,
     tml_status status = field_check_desc(tml, &result);
     if (status != TML_OK)
         return status;
-    if (!tml_buffer_is_none(result.radii)) /* so that a largest one that is rounded is not cut */
+    if (!tml_buffer_is_none(result.radii)) /* rounded as radii are: the largest is not cut */
         result.radius = fmin((double)(float)result.radius, FIELD_MAX_LENGTH);
     if (!is_given(&result)) {
         field_input input;
@@ -514,7 +518,7 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* One of the two calls, which evaluate alike. */
+/* The calls that evaluate a field. */
 typedef struct field_call {
     const char *name;
     bool enqueues; /* without a wait */
@@ -548,7 +552,7 @@ static tml_status check_call(tml_context *tml, const field_call *call, const tml
         {"desc.shapes[1]", desc->shapes[1], 0}, {"desc.length.device", desc->length.device, 0}};
     for (size_t i = 0; i < TML_ARRAY_SIZE(inputs); i++) {
         const tml_slot *slot = tml_slot_of(tml, inputs[i].buffer);
-        if (slot && slot->on_host) /* out lies elsewhere */
+        if (slot && slot->on_host) /* it cannot overlap out */
             inputs[i].buffer = (tml_buffer){0, 0};
     }
     return status
@@ -562,7 +566,7 @@ static tml_status evaluate(tml_context *tml, const field_call *call, const tml_f
     const tml_engine_op *op = field_parts_of[tml->engine->part].field;
     tml_field_desc resolved;
     field_plan *plan;
-    bool is_preparing = tml_prepare_pause(tml); /* what the host looks at */
+    bool is_preparing = tml_prepare_pause(tml); /* the host reads the points */
     tml_status status = check_call(tml, call, desc, out, &resolved);
     tml_prepare_resume(tml, is_preparing);
     if (status != TML_OK || tml_only_measures(tml))
@@ -572,7 +576,7 @@ static tml_status evaluate(tml_context *tml, const field_call *call, const tml_f
         if (status != TML_ERROR_OUT_OF_DEVICE_MEMORY || call->enqueues)
             return status;
     }
-    is_preparing = tml_prepare_pause(tml); /* and its plan */
+    is_preparing = tml_prepare_pause(tml); /* the host makes the plan */
     status = field_plan_create(tml, &resolved, &plan);
     tml_prepare_resume(tml, is_preparing);
     if (status != TML_OK)
@@ -589,7 +593,7 @@ tml_status tml_field(tml_context *tml, const tml_field_desc *desc, tml_buffer ou
     if (status != TML_OK)
         return status;
     const tml_slot *points = tml_slot_of(tml, desc->points);
-    const bool is_read = !points || !points->on_host; /* back, to find what desc does not have */
+    const bool is_read = !points || !points->on_host; /* back, to find the radius or the grid */
     return tml_leave(
         tml, evaluate(tml, tml->is_preparing && is_read ? &field_compiled : &field_now, desc, out));
 }

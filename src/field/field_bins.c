@@ -1,6 +1,7 @@
-/* Field: points into bins on the device, as streams. A map finds each point's bin and its record, a
- * stable sort by bin keeps source order within bins, and a search of the sorted bins finds where
- * each begins. So the plan is the host's bit for bit (field_plan.c), and nothing is read back. */
+/* Bins points on the device, as stream operations. A map finds each point's bin and record. A
+ * stable sort by bin keeps the source order within a bin. A binary search over the sorted bins
+ * finds where each one begins. The plan is the same bit for bit as the host's (field_plan.c), and
+ * nothing is read back. */
 #ifdef TML_VULKAN
 #    include <trommel/vulkan.h>
 #endif
@@ -30,9 +31,12 @@ TML_KERNEL_OUTS_WITH(field_bins, (uint bin, uvec4 record), field_bin_point,
     return o;
 })
 
-/* Words of head, and then of each bin the first of the sorted points that is in it or in one after
- * it. p.u: their most; 1, or 2 for u64, where their number is on the device, and its word there;
- * how many words head has. */
+/* Copies the words of head. Then finds, for each bin, the first sorted point in that bin or a later
+ * one.
+ * p.u[0]  bound of the number of points
+ * p.u[1]  words of the number on the device: 1, 2 (u64), or 0 if there is none
+ * p.u[2]  index of its first word
+ * p.u[3]  words of head */
 TML_KERNEL(uint, field_bin_first,
            (tml_index i, tml_words bins, tml_words length, tml_words head, tml_params p), {
     if (U(i) < p.u[3])
@@ -59,8 +63,8 @@ TML_KERNEL(uint, field_bin_first,
 extern const tml_vulkan_kernel field_own_kernels[]; /* made by the build */
 #endif
 
-/* The kernels count the words of the points in 32 bits, and the field's shaders the samples of a
- * side. */
+/* The kernels count the points' words in 32 bits. The field's shaders add supports to positions in
+ * 32 bits. */
 static const uint64_t most_points = (uint64_t)1 << 30, most_samples = (uint64_t)1 << 28;
 
 bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
@@ -75,7 +79,7 @@ bool field_bins_on_device(const tml_context *tml, const tml_field_desc *desc)
            !(radii && radii->on_host) && !(densities && densities->on_host);
 }
 
-/* The number of bits that hold n. */
+/* The number of bits of n, at least 1. */
 static uint32_t bits_of(uint64_t n)
 {
     uint32_t bits = 1;
@@ -161,8 +165,8 @@ static void add_bins(program *p, const tml_field_desc *resolved, field_plan *pla
     plan->point_count = resolved->length.count;
 }
 
-/* Bins, and then the part: on desc or, if that is NULL, on the plan itself, which is made in
- * own. */
+/* Records the binning, and then the part. The part gets desc or, if desc is NULL, the plan, which
+ * is made in own. */
 static program field_record(tml_context *tml, const char *call, const tml_field_desc *resolved,
                             field_plan *own, field_plan **plan, const tml_engine_op *part,
                             const void *desc)

@@ -1,6 +1,6 @@
-/* Recipes of particles, of calls that a user could make: densities, the sums of kernels at the
- * points themselves, and tml_field_smooth_weights, which makes of them how much of a
- * surface's smoothing goes on at each vertex.
+/* Recipes for particles, made of public calls: densities, which are the sums of kernels at the
+ * points; and tml_field_smooth_weights, which turns such sums into the weights of a surface's
+ * smoothing.
  *
  * After: Monaghan: Smoothed Particle Hydrodynamics. 1992; Loeschner, Boettcher, Jeske, Bender:
  * Weighted Laplacian Smoothing for Surface Reconstruction of Particle-based Fluids. 2023. */
@@ -10,7 +10,7 @@
 #include "core/call.h"
 #include "field/field_internal.h"
 
-/* The sum of the field's kernels at each of its points. */
+/* Finds the sum of the field's kernels at each of its points. */
 static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, bool exact_reach,
                               tml_buffer out)
 {
@@ -22,7 +22,7 @@ static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, boo
                                 .exact_reach = exact_reach};
     tml_buffer copy = {0, 0};
     tml_status status = TML_OK;
-    if (slot && slot->on_host) { /* positions lie where they are computed with */
+    if (slot && slot->on_host) { /* tml_field_mean requires positions on the device */
         status = tml_copy_to_device(tml, field->points, "positions", &copy);
         mean.positions = copy;
     }
@@ -33,7 +33,7 @@ static tml_status sum_kernels(tml_context *tml, const tml_field_desc *field, boo
 
 /* ---- densities ------------------------------------------------------------------------------- */
 
-/* A field with bins that fit the kernels, over all points that may reach into the box. */
+/* Makes a field that exists only for its bins, of all points that may reach into the box. */
 static tml_status fit_bins(tml_context *tml, const tml_field_desc *given, tml_field_desc *out)
 {
     tml_field_desc field = *given, resolved = *given;
@@ -77,8 +77,8 @@ static tml_status find_median(tml_context *tml, tml_buffer sums, uint64_t count,
     return status;
 }
 
-/* Makes sums of kernels weights: 0 at one point alone, 1 where half as much is near as at the
- * median. */
+/* Turns sums of kernels into weights: 0 at a lone point, 1 where the neighbours' sum is at least
+ * half that at the median point. */
 static tml_status weigh(tml_context *tml, tml_buffer sums, uint64_t count)
 {
     float median = 0;

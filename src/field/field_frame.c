@@ -1,4 +1,4 @@
-/* Frames: of a grid, and of a shape, in which its ellipsoid is a ball. */
+/* Frames: of a grid; and of a shape, in which its ellipsoid is a ball. */
 #include <math.h>
 
 #include "core/matrix.h"
@@ -36,7 +36,8 @@ void field_frame_of(double step[3][3], field_frame *out)
     out->zz = sqrt(field_dot(step[2], step[2]));
 }
 
-/* Are the eigenvalues at least 1, but for rounding? By the leading minors. */
+/* Returns whether all eigenvalues are at least 1, up to rounding. Tests the leading principal
+ * minors. */
 static bool is_at_least_one(const double g[3][3])
 {
     double least = 1.0 - 0x1p-10, a = g[0][0] - least, b = g[1][1] - least, c = g[2][2] - least;
@@ -73,7 +74,7 @@ field_shape_record field_shape_record_of(const double steps[3][3], const float d
     const double frame[6] = {f.xx, f.xy, f.xz, f.yy, f.yz, f.zz};
     for (int i = 0; i < 6; i++)
         record.frame[i] = (float)frame[i];
-    for (int a = 0; a < 3; a++) /* wider, so that rounding hides no sample from any slab */
+    for (int a = 0; a < 3; a++) /* wider, so that rounding hides no sample from a slab */
         record.support[a] = (float)(half[a] * (1.0 + 0x1p-10) + 0x1p-10);
     return record;
 }

@@ -1,4 +1,4 @@
-/* A desc's points, mapped to the host. */
+/* Maps a desc's arrays to the host. */
 #include "field/field_internal.h"
 #include "stream/stream_internal.h"
 

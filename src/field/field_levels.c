@@ -1,5 +1,4 @@
-/* The levels of a plan: by reach of points, with their bins, and the words by which points find
- * theirs. */
+/* Makes the levels of a plan: each one's bins, and the words by which points find their bins. */
 #include <math.h>
 #include <string.h>
 
@@ -17,16 +16,16 @@ _Static_assert(FIELD_BINS_LEVELS + FIELD_BINS_LEVEL * FIELD_MAX_LEVELS == FIELD_
                    FIELD_BINS_LEVELS == FIELD_PLAN_LEVELS,
                "the plan's words are numbered otherwise");
 
-/* A level has at most BINS_A_POINT bins a point, of many points half as many, or MIN_BINS. Bins
- * stay brick-sized where points are dense or many, and a few points in a huge grid cost
- * kilobytes. */
+/* A level has at most BINS_A_POINT bins per point; above MANY_BINS, half as many per point; but
+ * never fewer than MIN_BINS. So bins are as small as bricks where points are dense or many, and a
+ * few points in a huge grid need only kilobytes. */
 enum { BINS_A_POINT = 8, MIN_BINS = 4096, MANY_BINS = 1 << 22 };
 
 /* A reach below this many samples meets a sample only by rounding. */
 static const double smallest_reach = 0x1p-20;
 
-/* Added to a level's support, relative and in samples. So rounding to float never hides a point's
- * bin from one brick that another brick finds. */
+/* Added to a level's support, as a factor and in samples. Rounding to float then never hides a
+ * point's bin from one brick if another brick finds it. */
 static const double support_slack = 0x1p-9;
 
 static void put_doubles(field_plan *plan, uint32_t at, const double *values, size_t count)
@@ -34,7 +33,7 @@ static void put_doubles(field_plan *plan, uint32_t at, const double *values, siz
     memcpy(plan->words + at, values, count * sizeof *values);
 }
 
-/* Sets the matrix from world to samples, the extents, and the frame. */
+/* Sets the matrix from world to samples, the extents and the frame. */
 static void plan_frame(field_plan *plan, const tml_grid *grid)
 {
     double matrix[9], inverse[9], step[3][3];
@@ -56,15 +55,16 @@ static void plan_frame(field_plan *plan, const tml_grid *grid)
     put_doubles(plan, FIELD_BINS_WIDEST, &widest, 1);
 
     field_frame_of(step, &plan->frame);
-    /* Rounding of a pure rotation becomes exactly 0: engines have a faster path without shear. */
+    /* Rounding errors of a pure rotation become exactly 0. Engines are faster without shear. */
     double *sheared[] = {&plan->frame.xy, &plan->frame.xz, &plan->frame.yz};
     for (size_t i = 0; i < TML_ARRAY_SIZE(sheared); i++)
         if (fabs(*sheared[i]) < 1e-12 * plan->frame.xx)
             *sheared[i] = 0.0;
 }
 
-/* Bins of a level of points up to reach: the smallest cubes of at least a brick, wider than a
- * quarter of the support, and at most max_bins. A brick reads at most 10 bins along an axis. */
+/* Sets the bins of a level whose points have at most that reach: the smallest cubes that are at
+ * least a brick, wider than a quarter of the support, and at most max_bins. A brick then reads at
+ * most 10 bins along an axis. */
 static void plan_level(field_plan *plan, field_level *level, double reach, uint64_t max_bins)
 {
     double narrowest = INFINITY;
@@ -137,7 +137,7 @@ void field_plan_begin(const tml_field_desc *resolved, field_plan *plan)
                    "the kernels are numbered otherwise");
     plan->formula = distance ? FIELD_DISTANCE : (int)resolved->kernel;
     plan->margin = distance ? (float)resolved->margin : 0.0f;
-    plan->background = -plan->margin + 0.0f; /* 0, not -0 */
+    plan->background = -plan->margin + 0.0f; /* +0, not -0 */
     uint64_t layer = field_bricks_along(plan->dims[0]) * field_bricks_along(plan->dims[1]);
     uint64_t bricks = layer * field_bricks_along(plan->dims[2]);
     plan->device.brick_room = TML_MAX_OF(layer, TML_MIN_OF(bricks, (uint64_t)FIELD_LIST_BRICKS));

@@ -1,5 +1,5 @@
-/* Field: means of what the points carry, at positions. A map over the positions, whose kernel reads
- * the plan's bins. */
+/* tml_field_mean: means of the points' values, at positions. A map over the positions, whose kernel
+ * reads the plan's bins. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,8 +71,11 @@ TML_KERNEL_OUTS_WITH(field, (uint cell, vec4 point), field_mean_cells,
     return o;
 })
 
-/* Rows of p.u[0] words a point, in the order of cells, with p.u[2] of values from p.u[1] on. Word
- * p.u[3] of plan: how many points there are. */
+/* Writes the values of one attribute into its group's rows, in the order of cells.
+ * p.u[0]  words per row
+ * p.u[1]  first word of the attribute in a row
+ * p.u[2]  words of the attribute per point
+ * p.u[3]  the word of plan that is the number of points */
 TML_KERNEL(uint, field_mean_rows,
            (tml_index i, uint before, tml_words order, tml_words values, tml_words plan,
             tml_params p), {
@@ -83,7 +86,7 @@ TML_KERNEL(uint, field_mean_rows,
     return tml_word(values, tml_word(order, point) * p.u[2] + at);
 })
 
-/* Components of a quad, from p.u[0] on. */
+/* Takes components of a quad, from p.u[0] on. */
 TML_KERNEL(float, field_part_1, (vec4 v, tml_params p), {
     return p.u[0] == 0u ? v.x : p.u[0] == 1u ? v.y : p.u[0] == 2u ? v.z : v.w;
 })
@@ -100,13 +103,14 @@ TML_KERNEL(vec3, field_part_3, (vec4 v, tml_params p), {
 static const char call[] = "tml_field_mean";
 static const tml_type value_types[] = {TML_F32, TML_VEC(TML_F32, 2), TML_VEC(TML_F32, 3),
                                        TML_VEC(TML_F32, 4), TML_TYPE_NONE};
-/* The kernel counts the words of the values in 32 bits. */
+/* The kernels count the words of the values in 32 bits. */
 static const uint64_t most_points = (uint64_t)1 << 30;
-/* A level has at most CELLS_A_POINT cells a point, or MIN_CELLS, and MAX_CELLS, unless the field's
- * bins are more. */
+/* Bounds of a level's cells: CELLS_A_POINT per point, at least MIN_CELLS, at most MAX_CELLS. A
+ * level has more only if its bins are more. */
 enum { CELLS_A_POINT = 2, MIN_CELLS = 4096, MAX_CELLS = 1 << 26 };
 
-/* Attributes that share their weights: each in one of up to four quads of floats. */
+/* Attributes that share the search and their weights. Each lies in one of up to four quads of
+ * floats. */
 enum { MAX_QUADS = TML_MAX_OUTS, MAX_GROUPS = TML_CEIL_DIV(TML_FIELD_MAX_ATTRIBUTES, MAX_QUADS) };
 typedef struct mean_group {
     uint32_t number[TML_FIELD_MAX_ATTRIBUTES], width[TML_FIELD_MAX_ATTRIBUTES];
@@ -114,29 +118,29 @@ typedef struct mean_group {
     uint32_t count, quads, used[MAX_QUADS];
 } mean_group;
 
-/* A level's cells. */
+/* The cells of a level. */
 typedef struct mean_level {
     uint32_t edge_log2;
     uint64_t cells[3], first_cell;
 } mean_level;
 
-/* Arrays of a call: the program's, or buffers where they outlive it. */
+/* The arrays of a call. They belong to the program, or are buffers if they outlive it. */
 enum {
-    BINS,     /* u32: each point's bin, then its cell, sorted */
+    BINS,     /* u32: each point's bin, then its cell; finally sorted */
     RECORDS,  /* u32x4: each point's record */
-    READABLE, /* f32x4: as the kernels read it */
+    READABLE, /* f32x4: each point as the kernels read it */
     BIN_PLAN,
     HEAD,
-    ORDER,  /* u32: the desc's number of each point, cell by cell */
+    ORDER,  /* u32: index in the desc of each point, cell by cell */
     POINTS, /* f32x4: the points in that order */
-    WORDS,  /* u32: the head, and where each cell's points begin */
-    ROWS,   /* of each group, in that order: a row of quads or, of one attribute, its own type */
-    QUADS = ROWS + MAX_GROUPS, /* of means, before they are taken apart */
+    WORDS,  /* u32: the head, then where each cell's points begin */
+    ROWS,   /* per group, in that order: a row of quads, or the one attribute itself */
+    QUADS = ROWS + MAX_GROUPS, /* means of several attributes each, before they are separated */
     ARRAYS = QUADS + MAX_QUADS,
 };
 
 struct field_means {
-    tml_field_desc field; /* resolved, with a radius; what lay on the host copied */
+    tml_field_desc field; /* resolved, with a radius; arrays on the host are replaced by copies */
     field_plan plan;
     mean_level levels[FIELD_MAX_LEVELS];
     uint64_t cell_count;
@@ -145,7 +149,7 @@ struct field_means {
     uint32_t group_count;
     tml_buffer values[TML_FIELD_MAX_ATTRIBUTES];
     tml_buffer arrays[ARRAYS];
-    tml_buffer owned[ARRAYS + 2 + TML_FIELD_MAX_ATTRIBUTES]; /* buffers, to destroy */
+    tml_buffer owned[ARRAYS + 2 + TML_FIELD_MAX_ATTRIBUTES]; /* buffers to destroy */
     uint32_t owned_count;
 };
 
@@ -251,8 +255,8 @@ static double step_of(const tml_grid *grid)
     return step;
 }
 
-/* Halves a level's bins until a cell is at most half as wide as the support, unless there would be
- * too many. */
+/* Halves a level's bins until a cell is at most half as wide as the support, or until more cells
+ * would exceed the bound. */
 static void plan_cells(field_means *means, uint32_t l, double step)
 {
     const field_plan *plan = &means->plan;
@@ -288,7 +292,7 @@ static void fill_head(field_means *means, const double origin[3], double step)
             matrix[3 * row + a] = field->grid.direction[3 * row + a] * field->grid.spacing[a];
         shift[a] = origin[a] - field->grid.origin[a];
     }
-    field_invert(matrix, inverse); /* checked before */
+    field_invert(matrix, inverse); /* has an inverse: checked before */
     const double frame[6] = {plan->frame.xx, plan->frame.xy, plan->frame.xz,
                              plan->frame.yy, plan->frame.yz, plan->frame.zz};
     put_floats(words + FIELD_MEAN_INVERSE, inverse, 9);
@@ -315,14 +319,14 @@ static void fill_head(field_means *means, const double origin[3], double step)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Destroys all buffers from number first on. */
+/* Destroys all owned buffers from index first on. */
 static void destroy_buffers(tml_context *tml, field_means *means, uint32_t first)
 {
     while (means->owned_count > first)
         tml_buffer_destroy(tml, means->owned[--means->owned_count]);
 }
 
-/* Replaces a buffer that lies on the host by a copy. */
+/* Replaces a buffer on the host by a copy on the device. */
 static tml_status copy_to_device(tml_context *tml, field_means *means, tml_buffer *buffer)
 {
     const tml_slot *slot = tml_slot_of(tml, *buffer);
@@ -352,7 +356,7 @@ static uint32_t width_of(const tml_context *tml, tml_buffer values)
     return (uint32_t)(tml_slot_of(tml, values)->element_size / sizeof(float));
 }
 
-/* Makes all arrays but the quads. is_kept: those that the means are found from as buffers. */
+/* Makes all arrays but the quads. is_kept: the arrays that a later call reads are buffers. */
 static void make_arrays(program *p, field_means *means, bool is_kept)
 {
     const uint64_t points = means->field.length.count;
@@ -375,7 +379,7 @@ static void make_arrays(program *p, field_means *means, bool is_kept)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Orders a group's values by cells. */
+/* Copies a group's values into the order of cells. */
 static void add_rows(program *p, const field_means *means, uint32_t g)
 {
     const mean_group *group = &means->groups[g];
@@ -402,7 +406,7 @@ static void add_rows(program *p, const field_means *means, uint32_t g)
     }
 }
 
-/* Points and values, cell by cell. */
+/* Adds the steps that order points and values by cell. */
 static void add_points(program *p, field_means *means)
 {
     const tml_field_desc *field = &means->field;
@@ -423,7 +427,7 @@ static void add_points(program *p, field_means *means)
 
 /* ---- the means ------------------------------------------------------------------------------- */
 
-/* Puts an attribute into the group's first quad with room; false: the group is full. */
+/* Puts an attribute into the group's first quad with room. Returns false if the group is full. */
 static bool join_group(mean_group *group, uint32_t number, uint32_t width)
 {
     uint32_t quad = 0, i = group->count;
@@ -441,7 +445,8 @@ static bool join_group(mean_group *group, uint32_t number, uint32_t width)
     return true;
 }
 
-/* The attribute that fills a quad by itself, or is alone in the group; NULL: the quad has parts. */
+/* The output that holds a quad alone, so that the kernel writes it directly: an attribute of four
+ * floats, or the only one of the group. NULL: the quad is separated afterwards. */
 static const tml_buffer *own_out(const mean_group *group, uint32_t quad, const tml_buffer *outs)
 {
     for (uint32_t i = 0; i < group->count; i++)
@@ -464,7 +469,7 @@ static void add_parts(program *p, const mean_group *group, const tml_buffer *qua
                                            .out = {outs[group->number[i]]}});
 }
 
-/* The means of a group. Quads of several groups share their arrays. */
+/* Adds the means of a group. Groups use the same quads one after another. */
 static void add_means(program *p, const field_means *means, uint32_t g, tml_buffer positions,
                       tml_length length, const tml_buffer *outs)
 {
@@ -487,7 +492,7 @@ static void add_means(program *p, const field_means *means, uint32_t g, tml_buff
     add_parts(p, group, quads, length, outs);
 }
 
-/* Makes the quads that the means need. */
+/* Makes the quads that are needed, and adds the means of all groups. */
 static void add_all_means(program *p, field_means *means, bool is_kept, tml_buffer positions,
                           tml_length length, const tml_buffer *outs)
 {
@@ -515,7 +520,8 @@ tml_status field_means_check(tml_context *tml, const tml_field_desc *resolved,
     return status;
 }
 
-/* What is known without a look at the points, but where no largest radius is given. */
+/* Sets everything that does not depend on the points, copies arrays on the host to the device, and
+ * forms the groups. Waits for the radii if the desc has no radius. */
 static tml_status field_mean_begin(tml_context *tml, const tml_field_desc *resolved,
                                    const double origin[3], const tml_buffer *values, uint32_t count,
                                    bool exact_reach, field_means *means)
@@ -639,14 +645,15 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
     return status;
 }
 
-/* Sums at the points do not depend on the grid. Where bins, of 8 samples, are just wider than four
- * kernels, few are empty. They lie on a lattice through the world's origin: so the sums of points
- * at rest are rounded alike in all frames of a sequence, however far others fly. */
+/* Makes the grid of a field that exists only for its bins, which the sums at the points do not
+ * depend on. A bin of 8 samples is slightly wider than four radii, so few bins are empty. Bins lie
+ * on a lattice through the world's origin. So the sums of points at rest are rounded alike in all
+ * frames of a sequence, wherever other points move. */
 static void widen_bins(tml_field_desc *field)
 {
     tml_grid *grid = &field->grid;
     double inverse[9], shifted[3];
-    field_invert(grid->direction, inverse); /* checked before */
+    field_invert(grid->direction, inverse); /* has an inverse: checked before */
     for (int a = 0; a < 3; a++) {
         const double *row = inverse + 3 * a;
         const double spacing = field->radius / 1.98, step = spacing / grid->spacing[a];
@@ -664,8 +671,8 @@ static void widen_bins(tml_field_desc *field)
     }
 }
 
-/* Weights of the field's points at themselves, which an engine may find bin by bin, several at a
- * time. */
+/* If a call asks only for the weights of the field's points at themselves, lets the engine find
+ * them bin by bin, several points at a time. is_done: set if it did. */
 static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *desc,
                                 tml_length length, const tml_field_desc *resolved, bool *is_done)
 {
@@ -692,7 +699,7 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
     const field_level *level = &plan->levels[0];
     double edge = (double)((uint64_t)1 << level->edge_log2);
     *is_done = plan->level_count == 1 && plan->point_count == resolved->length.count;
-    for (int a = 0; a < 3; a++) /* much of what lies in wider bins is looked at in vain */
+    for (int a = 0; a < 3; a++) /* wider bins hold too many points that are not near */
         *is_done = *is_done && edge <= 32 * level->support[a];
     if (*is_done)
         status = weights(tml, plan, desc->weights);

@@ -1,9 +1,10 @@
-/* A radix sort of points into bins on the sample grid, in two stable steps, which keep source order
- * for any number of tasks.
+/* Sorts points into bins on the host: a radix sort in two stable steps, so that the points of a bin
+ * stay in source order for any number of tasks.
  *
- * First chunks of points are scattered to buckets, ranges of bins: each chunk counts its points by
- * bucket, and an exclusive scan over buckets and chunks gives it a place in each bucket. Then each
- * bucket is sorted by bin on its own; its counts and points fit a core's cache. */
+ * 1. Chunks of points are scattered to buckets, which are ranges of bins. Each chunk counts its
+ *    points per bucket. An exclusive scan over buckets and chunks gives each chunk a place in each
+ *    bucket.
+ * 2. Each bucket is sorted by bin. Its counts and points fit a core's cache. */
 #include <math.h>
 #include <string.h>
 
@@ -20,27 +21,27 @@
 /* Chunks have at least CHUNK_POINTS, and buckets at least BUCKET_POINTS on average. */
 enum { CHUNK_POINTS = 1 << 14, MAX_CHUNKS = 256, BUCKET_POINTS = 256, MAX_BUCKETS = 1024 };
 
-/* A sorted entry is a point's number and, from this bit on, its bin's in the bucket. Points are
- * prefetched that many entries ahead. */
+/* The low bits of a sorted entry are a point's number. From bit ENTRY_BIN_SHIFT on it has the bin's
+ * number in the bucket. Points are prefetched ENTRIES_AHEAD entries ahead. */
 enum { ENTRY_BIN_SHIFT = 44, ENTRIES_AHEAD = 16 };
 
 typedef struct plan_job {
     field_plan *plan;
     const float *points;
-    const float *radii;     /* NULL: the desc's radius for all */
+    const float *radii;     /* NULL: all points have the desc's radius */
     const float *densities; /* NULL: none */
-    const float *shapes[2]; /* likewise */
-    double steps[3][3];     /* along the grid's axes */
+    const float *shapes[2]; /* NULL: none */
+    double steps[3][3];     /* the grid's, field_grid_steps */
     bool is_ordered;
     uint64_t count;
     uint64_t chunk_count;
-    double reaches[MAX_CHUNKS][2]; /* smallest and largest of each chunk's that are not 0 */
-    uint32_t *keys;                /* bin of each point */
-    uint32_t bucket_log2;          /* bins of a bucket */
+    double reaches[MAX_CHUNKS][2]; /* smallest and largest reach per chunk, without zeros */
+    uint32_t *keys;                /* the bin of each point */
+    uint32_t bucket_log2;          /* log2 of the bins per bucket */
     uint64_t bucket_count;
-    uint64_t *places;  /* [chunk][bucket]: its points, then where the next of them goes */
-    uint64_t *buckets; /* bucket_count + 1: points before each */
-    uint64_t *entries; /* by bucket */
+    uint64_t *places;  /* [chunk][bucket]: a count of points, then the index of the next one */
+    uint64_t *buckets; /* bucket_count + 1: the number of points before each bucket */
+    uint64_t *entries; /* bucket by bucket */
 } plan_job;
 
 static tml_words words_of(const float *floats)
@@ -53,7 +54,7 @@ static double reach_of(const plan_job *job, uint64_t i)
     return field_reach(job->plan->words, words_of(job->radii), i);
 }
 
-/* Of a point that is not ignored. */
+/* Places a point that is not ignored. */
 static field_binned binned(const plan_job *job, uint64_t i, double reach)
 {
     return field_bin_of(job->plan->words, words_of(job->points), i, reach);
@@ -65,7 +66,7 @@ static uint32_t key_of(const plan_job *job, uint64_t i)
     return reach > 0.0 ? binned(job, i, reach).bin : job->plan->words[FIELD_BINS_NONE];
 }
 
-/* The first point of a chunk, or the end of the one before it. */
+/* The first point of a chunk. It is also the end of the chunk before. */
 static uint64_t chunk_first(const plan_job *job, uint64_t chunk)
 {
     uint64_t each = TML_CEIL_DIV(job->count, TML_MAX_OF(job->chunk_count, (uint64_t)1));
@@ -126,7 +127,7 @@ static void scatter_task(void *argument, uint32_t chunk)
     }
 }
 
-/* The point of an entry, placed in its bin. */
+/* The record of point i, relative to its bin. */
 static field_point point_of(const plan_job *job, uint64_t i)
 {
     tml_uvec4 record = binned(job, i, reach_of(job, i)).record;
@@ -147,8 +148,8 @@ static uint64_t number_of(uint64_t entry)
     return entry & (((uint64_t)1 << ENTRY_BIN_SHIFT) - 1);
 }
 
-/* Sorts a bucket. starts[b] is the number of bin b's points, then where its next point goes, at
- * last its first point. */
+/* Sorts a bucket. starts[b] is first the number of points in bin b, then the place of its next
+ * point, and finally the place of its first point. */
 static void bucket_task(void *argument, uint32_t bucket)
 {
     plan_job *job = argument;
@@ -184,11 +185,11 @@ static void bucket_task(void *argument, uint32_t bucket)
         if (job->is_ordered)
             plan->order[place] = (uint32_t)number_of(job->entries[k]);
     }
-    memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* each is the next one's first */
+    memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* a bin's end: the next one's start */
     starts[0] = first;
 }
 
-/* The smallest and the largest reach of points that have radii. */
+/* Finds the smallest and the largest reach of points with radii. */
 static void find_reaches(tml_context *tml, plan_job *job, double *smallest, double *largest)
 {
     tml_parallel_for(tml, (uint32_t)job->chunk_count, reach_task, job);
@@ -204,9 +205,9 @@ static tml_status no_memory(tml_context *tml, uint64_t size, const char *what)
                      (unsigned long long)size, what);
 }
 
-/* Divides the bins into buckets. A bucket's bins are told apart by 20 bits: there are at most
- * FIELD_MAX_LEVELS * FIELD_MAX_BINS bins for as many points that MAX_BUCKETS are made, and at most
- * FIELD_MAX_LEVELS * BINS_A_POINT a point for fewer. */
+/* Divides the bins into buckets. A bin's number in its bucket fits 20 bits: with enough points for
+ * MAX_BUCKETS there are at most FIELD_MAX_LEVELS * FIELD_MAX_BINS bins, and with fewer points at
+ * most FIELD_MAX_LEVELS * BINS_A_POINT per point. */
 static void plan_buckets(plan_job *job)
 {
     uint64_t most = TML_MIN_OF(job->count / BUCKET_POINTS + 1, (uint64_t)MAX_BUCKETS);
@@ -217,7 +218,7 @@ static void plan_buckets(plan_job *job)
     assert(job->bucket_log2 <= 64 - ENTRY_BIN_SHIFT && job->count >> ENTRY_BIN_SHIFT == 0);
 }
 
-/* Sorts the points of job into bins. Needs the frame and the levels. */
+/* Sorts the job's points into bins. The plan has its frame and levels. */
 static tml_status plan_sort(tml_context *tml, plan_job *job)
 {
     field_plan *plan = job->plan;
@@ -288,7 +289,8 @@ static tml_status copy_starts(tml_context *tml, field_plan *plan)
     return status;
 }
 
-/* Copies the plan to the device. Device engines refuse more points than u32 counts. */
+/* Copies the plan to the device. Engines of devices refuse plans with more points than u32
+ * counts. */
 static tml_status copy_to_device(tml_context *tml, field_plan *plan)
 {
     tml_status status = tml_buffer_create(
@@ -377,7 +379,7 @@ static tml_status create_plan(tml_context *tml, const tml_field_desc *resolved, 
     tml_status status = TML_ERROR_OUT_OF_DEVICE_MEMORY;
     if (field_bins_on_device(tml, resolved))
         status = field_plan_bin(tml, resolved, plan);
-    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) { /* of which the host's way takes less */
+    if (status == TML_ERROR_OUT_OF_DEVICE_MEMORY) { /* the host's way needs less */
         destroy_buffers(tml, plan);
         field_plan_begin(resolved, plan);
         status = plan_points(tml, resolved, is_ordered, plan);

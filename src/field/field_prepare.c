@@ -1,4 +1,4 @@
-/* From points to the field of a surface: tml_field_prepare.
+/* tml_field_prepare: makes a field of points ready for a surface.
  *
  * Order: radius, if the spacing is a share of it -> grid -> densities, over the points that reach
  * into the grid's box -> shapes, on the same grid. */
@@ -10,7 +10,7 @@
 
 static const char call[] = "tml_field_prepare";
 
-/* A spacing that is a share of the radius. */
+/* Sets the radius, and the spacing as a share of it. */
 static tml_status choose_cell(tml_context *tml, double cell, tml_field_desc *field)
 {
     tml_field_desc any = *field, resolved;
@@ -31,8 +31,8 @@ static tml_status choose_cell(tml_context *tml, double cell, tml_field_desc *fie
     return TML_OK;
 }
 
-/* Densities, and the isovalue that goes with them. The lattice and the box are those that were
- * given. */
+/* Finds densities, and the isovalue of a field with densities. Uses the lattice and the box that
+ * the caller gave. */
 static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
                                  tml_field_prepared *out)
 {
@@ -47,7 +47,7 @@ static tml_status find_densities(tml_context *tml, const tml_field_desc *given,
     return status ? status : field_resolve_desc(tml, &out->balls, &out->balls, &out->iso);
 }
 
-/* The field of ellipsoids, on the grid of the one of balls. */
+/* Makes the field of ellipsoids, on the grid of the field of balls. */
 static tml_status make_shapes(tml_context *tml, field_shapes_desc desc, tml_field_prepared *out)
 {
     static const char *const labels[] = {"centres", "densities", "shapes", "shapes"};

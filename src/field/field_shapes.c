@@ -1,5 +1,5 @@
-/* Field: kernels that follow the surface. A map over the points, whose kernel reads the bins as
- * tml_field_mean's do. */
+/* Finds ellipsoids that follow the surface. A map over the points, whose kernel reads the bins as
+ * those of tml_field_mean do. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "field_shape_library.h"
 
 /* clang-format off */
-/* p.f: smoothing, shortest over longest axis, radius of a lone point, reach of the moments; p.u[0]:
+/* p.f: smoothing; shortest over longest axis; radius of a lone point; reach of the moments. p.u[0]:
  * fewest. */
 TML_KERNEL_OUTS_WITH(field_shape, (vec3 centre, vec3 diagonal, vec3 others, float density),
                      field_point_shape,
@@ -39,7 +39,7 @@ static const char call[] = "tml_field_prepare";
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* desc with its defaults. */
+/* Sets the defaults of the choices, and checks the choices. */
 static tml_status check_numbers(tml_context *tml, field_shapes_desc *desc)
 {
     struct {
@@ -76,7 +76,7 @@ static tml_status check_field(tml_context *tml, const tml_field_desc *field)
 
 /* ---- the shapes ------------------------------------------------------------------------------ */
 
-/* The neighbourhoods, as the kernels of a field whose bins fit them. */
+/* Finds the shapes. The neighbourhoods are the kernels of a field that exists only for its bins. */
 static tml_status find_shapes(tml_context *tml, const field_shapes_desc *desc, tml_length length)
 {
     const double radius = desc->field->radius, reach = 2.0 * radius,
@@ -108,6 +108,6 @@ tml_status field_shapes_check(tml_context *tml, field_shapes_desc *desc)
 
 tml_status field_shapes_find(tml_context *tml, const field_shapes_desc *desc)
 {
-    const tml_length length = desc->field->length; /* resolved */
+    const tml_length length = desc->field->length; /* is resolved */
     return length.count ? find_shapes(tml, desc, length) : TML_OK;
 }

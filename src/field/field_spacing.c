@@ -1,9 +1,9 @@
 /* Spacing of points: the median distance to the sixth-nearest other point, by a k-d tree.
  *
- * A uniform grid would not do: scans vary in density, and one outlier would put all other points
- * into one cell. The nearest neighbour alone would not do either: points of scans come in close
- * pairs along a scan line, particles on jittered lattices. The distance to the sixth-nearest is the
- * lattice constant on a cubic lattice, and the size of the gaps on a sheet of random points.
+ * A uniform grid fails here: scans vary in density, and one outlier would put all other points into
+ * one cell. The nearest neighbour alone fails as well: points of a scan come in close pairs along
+ * the scan line, and so do particles on jittered lattices. The distance to the sixth-nearest point
+ * is the lattice constant on a cubic lattice, and the size of the gaps on a sheet of random points.
  *
  * After: Bentley: Multidimensional binary search trees used for associative searching. 1975. */
 #include <math.h>
@@ -14,8 +14,8 @@
 
 enum {
     NEIGHBOURS = 6,
-    LEAF = 16,       /* most points of a leaf */
-    SAMPLES = 20000, /* query points: the median is good to a per cent */
+    LEAF = 16,       /* points of a leaf, at most */
+    SAMPLES = 20000, /* query points; they give the median to about 1 % */
     SAMPLES_A_TASK = 64,
 };
 
@@ -31,14 +31,14 @@ typedef struct kd_split {
 typedef struct kd_tree {
     point3 *points; /* in tree order: a node's points are contiguous */
     uint64_t count;
-    kd_split *splits; /* in breadth-first order */
+    kd_split *splits; /* breadth first */
     uint32_t depth;
-    uint32_t level; /* the one that build_node builds */
+    uint32_t level; /* the level that build_node builds */
     uint64_t sample_count;
     double *samples; /* distances; 0: not counted */
 } kd_tree;
 
-/* Points [first, last) of a node: each level halves the ranges. */
+/* The points [first, last) of a node. Each level halves the range. */
 static void node_range(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t *first,
                        uint64_t *last)
 {
@@ -52,9 +52,9 @@ static void node_range(const kd_tree *tree, uint32_t level, uint64_t node, uint6
     }
 }
 
-/* Quickselect (Hoare: Find. 1961): moves the point of that rank along the axis to its place,
- * smaller ones before it. A fixed pseudorandom sequence picks pivots, so no regular input is the
- * worst case. */
+/* Quickselect (Hoare: Find. 1961): moves the point of that rank along the axis to its place, with
+ * smaller ones before it. Pivots come from a fixed pseudorandom sequence, so no regular input is
+ * the worst case. */
 static void select_rank(point3 *points, int64_t first, int64_t last, int64_t rank, int axis)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
@@ -104,8 +104,8 @@ static void build_node(void *argument, uint32_t node)
         (kd_split){tree->points[middle].at[axis], axis};
 }
 
-/* The nearest points so far, nearest first. Squared distances are double, where the difference of
- * two floats and its square do not overflow. */
+/* The nearest points so far, nearest first. Squared distances are double, because the square of a
+ * difference of floats may overflow a float. */
 typedef struct kd_nearest {
     double squared[NEIGHBOURS];
     int count;
@@ -148,7 +148,7 @@ static void search(const kd_tree *tree, uint32_t level, uint64_t node, uint64_t 
     }
 }
 
-/* Query point s. Query points are spread evenly in tree order, and so over the points. */
+/* Query point s. Query points are evenly spread in tree order, and therefore in space. */
 static const point3 *sample_of(const kd_tree *tree, uint64_t s)
 {
     return &tree->points[s * tree->count / tree->sample_count];
@@ -161,8 +161,9 @@ static void sample_task(void *argument, uint32_t index)
     uint64_t last = TML_MIN_OF(first + SAMPLES_A_TASK, tree->sample_count);
     for (uint64_t s = first; s < last; s++) {
         const point3 *query = sample_of(tree, s);
-        /* Coinciding points are adjacent in the tree, and count once. Else each would visit all
-         * others, in quadratic time for many of them, such as a scanner's invalid returns. */
+        /* Coinciding points are adjacent in the tree. Only the first one is a query: otherwise many
+         * coinciding points, such as a scanner's invalid returns, would visit one another in
+         * quadratic time. */
         tree->samples[s] = 0.0;
         if (s > 0 && memcmp(sample_of(tree, s - 1), query, sizeof *query) == 0)
             continue;

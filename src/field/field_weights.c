@@ -1,4 +1,4 @@
-/* Field: the sum of the weights by which tml_field_mean finds its means. */
+/* The sum of the weights that tml_field_mean uses. */
 #include "field/field_internal.h"
 
 #include "kernels/kernel.h"
@@ -9,7 +9,7 @@
 
 #include "field_library.h"
 
-/* The points stand for values, whose means are left. */
+/* Reads only the weight. The means are unused, so the points are passed as values, too. */
 TML_KERNEL_WITH(field, float, field_weight, (vec3 at, tml_words plan, tml_words points),
                 { return field_mean(at, plan, points, points, 1u).weight; })
 

@@ -1,8 +1,8 @@
 /* Field on the CPU: bricks of 8x8x8 samples gather points from the bins that their support touches.
  *
- * A brick stays in the L1 cache while points are added one by one, each to the layers and rows that
- * the box of its support meets. A point adds exactly 0 to samples outside its reach, so it does not
- * matter which of those samples a brick or slab skips. */
+ * A brick stays in the L1 cache while points are added one by one. A point is added to the layers
+ * and rows that its support's bounding box meets. It adds exactly 0 to samples outside its reach,
+ * so the result does not depend on which of those samples a brick or slab skips. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 
 #include "kernels/kernel_end.h"
 
-enum { NEAR_POINTS = 256 }; /* looked at together; a byte numbers them */
+enum { NEAR_POINTS = 256 }; /* tested together; numbered by a byte */
 
 typedef float brick_plane[FIELD_BRICK][FIELD_BRICK];
 typedef brick_plane brick_samples[FIELD_BRICK];
@@ -23,16 +23,16 @@ typedef brick_plane brick_samples[FIELD_BRICK];
 /* The samples of a brick to evaluate. */
 typedef struct brick_part {
     uint64_t base[3];      /* the brick's first sample */
-    int first[3], last[3]; /* from base, both inclusive */
+    int first[3], last[3]; /* from base, both ends inclusive */
 } brick_part;
 
 /* The points of a bin, relative to a brick. */
 typedef struct brick_points {
     const field_point *points;
     const float *densities;           /* NULL: none */
-    const field_shape_record *shapes; /* likewise */
+    const field_shape_record *shapes; /* NULL: none */
     uint64_t count;
-    float corner[3]; /* the bin's first sample, from the brick's */
+    float corner[3]; /* the bin's first sample, relative to the brick's */
 } brick_points;
 
 /* The plan's lengths in float. */
@@ -40,10 +40,11 @@ typedef struct brick_frame {
     float xx, xy, xz, yy, yz, zz; /* field_plan.frame */
     float extent[3];              /* field_plan.extent */
     float margin;
-    bool sheared; /* layers differ in more than z */
+    bool sheared; /* layers differ in x or y, too */
 } brick_frame;
 
-/* The samples of [first, last] within support of centre, maybe one more below. At least one is. */
+/* Finds the samples of [first, last] within support of centre, and possibly one more below. There
+ * is at least one. */
 ALWAYS_INLINE void samples_within(float support, float centre, int first, int last, int *from,
                                   int *to)
 {
@@ -52,7 +53,8 @@ ALWAYS_INLINE void samples_within(float support, float centre, int first, int la
     *to = high < (float)last ? (int)high : last;
 }
 
-/* Squared xy distances of a layer's samples from a point. The first is at (x0, y0) from it. */
+/* Computes squared xy distances of a layer's samples from a point. (x0, y0): the first sample
+ * relative to the point. */
 ALWAYS_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy,
                                 brick_plane squares)
 {
@@ -64,8 +66,8 @@ ALWAYS_INLINE void square_plane(float x0, float y0, float xx, float xy, float yy
     }
 }
 
-/* Adds a point to count samples, whole rows of a layer. This is the hot loop. Compilers vectorise
- * one long flat loop best. */
+/* Adds a point to count samples, which are whole rows of a layer. This is the hot loop. Compilers
+ * vectorise one long flat loop best. */
 ALWAYS_INLINE void add_rows(int formula, const float *restrict squares, float z_square, float reach,
                             float margin, bool has_share, float share, size_t count,
                             float *restrict samples)
@@ -76,8 +78,8 @@ ALWAYS_INLINE void add_rows(int formula, const float *restrict squares, float z_
     }
 }
 
-/* The points of a bin, from one on, whose support box meets a brick. Without branches, which would
- * be mispredicted. Returns how many they are. */
+/* Lists the points of a bin, from first on, whose support box meets a brick. Avoids branches, which
+ * would be mispredicted. Returns the number of listed points. */
 ALWAYS_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const brick_part *brick,
                                  const brick_points *bin, uint64_t first, uint32_t count,
                                  uint8_t list[NEAR_POINTS])
@@ -109,7 +111,7 @@ ALWAYS_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const
     return found;
 }
 
-/* Adds a bin's point p to a brick. */
+/* Adds point p of a bin to a brick. */
 ALWAYS_INLINE void add_point(int formula, bool has_share, bool has_shape, const brick_frame *frame,
                              const brick_part *brick, const brick_points *bin, uint64_t p,
                              brick_samples samples)
@@ -123,8 +125,8 @@ ALWAYS_INLINE void add_point(int formula, bool has_share, bool has_shape, const 
     }
     float share = has_share && bin->densities ? field_share(bin->densities[p]) : 1.0f;
 
-    /* From here on the unit of length is the reach. (Measured dead end: a test of the ball
-     * instead of its box skips a fifth more points, but costs more than it saves.) */
+    /* From here on, lengths are in units of the reach. (Measured dead end: a test of the ball in
+     * place of its box skips a fifth more points, but costs more than it saves.) */
     float unit = 1.0f / reach;
     float xx = frame->xx * unit, xy = frame->xy * unit, xz = frame->xz * unit;
     float yy = frame->yy * unit, yz = frame->yz * unit, zz = frame->zz * unit;
@@ -137,8 +139,8 @@ ALWAYS_INLINE void add_point(int formula, bool has_share, bool has_shape, const 
     float py = yy * position[1] + yz * position[2];
     float pz = zz * position[2];
 
-    /* One range of rows for all layers. (Measured dead end: a range for each layer skips a
-     * fifth of the rows, but its mispredicted branches cost more.) */
+    /* All layers have one range of rows. (Measured dead end: a range per layer skips a fifth of the
+     * rows, but its mispredicted branches cost more.) */
     int k_from, k_to, j_from, j_to;
     samples_within(support[2], position[2], brick->first[2], brick->last[2], &k_from, &k_to);
     samples_within(support[1], position[1], brick->first[1], brick->last[1], &j_from, &j_to);
@@ -170,8 +172,9 @@ ALWAYS_INLINE void add_points(int formula, bool has_share, bool has_shape, const
     }
 }
 
-/* The formula is a constant in each call, so the inner loop has no branches on it, but where
- * densities go with a kernel that is none of their own: shares cost the others 5 %. */
+/* The formula is a constant in most calls, so the inner loop does not branch on it. Only the
+ * combinations of densities or shapes with an unusual kernel have it as a variable. Kernels without
+ * densities have code without shares: shares cost them 5 %. */
 ALWAYS_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
                            const brick_points *bin, brick_samples samples)
 {
@@ -202,7 +205,7 @@ typedef void (*add_bin_fn)(int formula, const brick_frame *frame, const brick_pa
                            const brick_points *bin, brick_samples samples);
 static const add_bin_fn add_bin_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(add_bin);
 
-/* A row of bricks along x: its samples, and the bins that their support touches along y and z. */
+/* A row of bricks along x, with the bins that its support touches along y and z. */
 typedef struct brick_row {
     const field_plan *plan;
     brick_frame frame;
@@ -211,14 +214,15 @@ typedef struct brick_row {
     uint64_t bin_first[FIELD_MAX_LEVELS][3], bin_last[FIELD_MAX_LEVELS][3];
 } brick_row;
 
-/* The starts of row (y, z) of bins. */
+/* The starts of the bins in row (y, z). */
 static const uint64_t *bin_starts(const field_plan *plan, const field_level *level, uint64_t y,
                                   uint64_t z)
 {
     return plan->starts + level->first_bin + level->bins[0] * (y + level->bins[1] * z);
 }
 
-/* Does any level have a point in the row's bins that samples [first, last] of it touch? */
+/* Returns whether the bins that samples [first, last] of the row touch have a point, in any
+ * level. */
 static bool row_has_points(const brick_row *row, uint64_t first, uint64_t last)
 {
     for (uint32_t l = 0; l < row->plan->level_count; l++) {
@@ -235,9 +239,10 @@ static bool row_has_points(const brick_row *row, uint64_t first, uint64_t last)
     return false;
 }
 
-/* Are all samples inside already? Terms are at least 0, or the largest one counts: no more of them
- * take a sample below the limit again. The last samples are the last to get there. A brick in part
- * never does. */
+/* Returns whether all samples of the brick are at least the limit; false if there is no limit. More
+ * points never lower a sample: their terms are at least 0, or the largest term counts. Samples are
+ * tested from the last one on, because the last ones reach the limit last. A partial brick always
+ * returns false. */
 static bool is_all_inside(const float *limit, brick_samples samples)
 {
     for (int row = FIELD_BRICK * FIELD_BRICK; limit && row-- > 0;) {
@@ -251,7 +256,8 @@ static bool is_all_inside(const float *limit, brick_samples samples)
     return limit;
 }
 
-/* Adds a level's points to the row's current brick. limit: until all of it is inside, or NULL. */
+/* Adds a level's points to the row's current brick. limit: NULL, or stops as soon as all samples
+ * are at least *limit. */
 static void gather_level(brick_row *row, uint32_t l, const float *limit, brick_samples samples)
 {
     const field_plan *plan = row->plan;
@@ -291,7 +297,7 @@ static void fill(float *out, uint64_t count, float value)
         out[i] = value;
 }
 
-/* Address of sample (x, j, k) of the row's bricks; out: the first layer to evaluate. */
+/* The address of sample (x, j, k) of the row's bricks. out: the first layer to evaluate. */
 static float *row_out(const brick_row *row, float *out, uint64_t x, int j, int k)
 {
     const uint64_t *dims = row->plan->dims;
@@ -299,7 +305,7 @@ static float *row_out(const brick_row *row, float *out, uint64_t x, int j, int k
     return out + x + (slice * dims[1] + row->brick.base[1] + (uint64_t)j) * dims[0];
 }
 
-/* Evaluates the row's brick at x. limit: until all of it is inside, or NULL. */
+/* Evaluates the row's brick at x. limit: as in gather_level. */
 static void evaluate_brick(brick_row *row, uint64_t x, const float *limit, float *out)
 {
     const field_plan *plan = row->plan;
@@ -317,8 +323,9 @@ static void evaluate_brick(brick_row *row, uint64_t x, const float *limit, float
                    (size_t)(brick->last[0] + 1) * sizeof(float));
 }
 
-/* Evaluates row y_brick of bricks in layers [z_first, z_last] of one brick. out: layer z_first.
- * marks: of its bricks. */
+/* Evaluates row y_brick of bricks in layers [z_first, z_last], which lie in one layer of bricks.
+ * marks  of the row's bricks, or NULL
+ * out    layer z_first */
 static void evaluate_row(brick_row *row, uint64_t y_brick, uint64_t z_first, uint64_t z_last,
                          uint8_t *marks, const float *limit, float *out)
 {
@@ -372,7 +379,7 @@ static brick_row row_of(const field_plan *plan)
     return row;
 }
 
-/* Layers of a field, and the marks of cpu_field_bricks. */
+/* The layers that a call evaluates, with the arguments of cpu_field_bricks. */
 typedef struct slab_job {
     tml_context *tml;
     const field_plan *plan;
@@ -380,7 +387,7 @@ typedef struct slab_job {
     uint8_t *marks;
     const float *limit;
     float *out;
-    uint64_t first_row; /* of task 0, y fastest */
+    uint64_t first_row; /* the row of task 0; rows are numbered y fastest */
 } slab_job;
 
 static uint64_t brick_rows_of(const slab_job *job)
@@ -389,7 +396,7 @@ static uint64_t brick_rows_of(const slab_job *job)
            (field_bricks_along(job->end) - job->first / FIELD_BRICK);
 }
 
-/* A row of bricks. */
+/* Evaluates a row of bricks. */
 static void row_task(void *argument, uint32_t index)
 {
     const slab_job *job = argument;
@@ -442,7 +449,7 @@ static tml_status field_run(tml_context *tml, const void *desc, void *scratch, s
 {
     (void)scratch;
     (void)scratch_size;
-    /* Progress is told between batches of rows; a cancelled row is left out. */
+    /* Progress is reported between batches of rows. A cancelled call leaves rows out. */
     enum { BATCHES = 64 };
     const field_plan *plan = desc;
     slab_job job = {

@@ -1,6 +1,8 @@
-/* Field on the CPU: the sum of the kernels of all points at each of them, for tml_field_mean. The
- * points of a bin, which is several kernels wide, share those near. These are gathered once and
- * sorted into cells as wide as kernels, coordinate by coordinate, for loops over many at a time. */
+/* Field on the CPU: the sum of all points' kernels at each point, for tml_field_mean.
+ *
+ * A bin is several kernels wide, and its points share most of their neighbours. The points near a
+ * bin are gathered once and sorted into cells as wide as the reach. Each coordinate has its own
+ * array, for loops over many points at a time. */
 #include <math.h>
 #include <string.h>
 
@@ -14,21 +16,23 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    /* sums that a point's neighbours are added to in turn: on every machine the same bits */
+    /* Partial sums per point, to which neighbours are added in turn. The number is fixed, so every
+     * machine computes the same bits. */
     WEIGHT_LANES = 16,
-    WEIGHT_POINTS = 2048, /* gathered at a time; a bin with what is near has some 1700 in a fluid */
+    WEIGHT_POINTS = 2048, /* gathered at a time; in a fluid, some 1700 are near a bin */
     WEIGHT_CELLS = 8,     /* along a bin, at most */
     WEIGHT_RUNS = 9,
 };
 
-/* Points near a bin: places from its corner in units of the largest reach. */
+/* The points near a bin. Positions are relative to the bin's corner, in units of the largest
+ * reach. */
 typedef struct weight_points {
     float x[WEIGHT_POINTS + WEIGHT_LANES], y[WEIGHT_POINTS + WEIGHT_LANES],
         z[WEIGHT_POINTS + WEIGHT_LANES];
-    float unit[WEIGHT_POINTS + WEIGHT_LANES]; /* the largest reach / reach */
+    float unit[WEIGHT_POINTS + WEIGHT_LANES]; /* largest reach / own reach */
 } weight_points;
 
-/* The points of up to three cells in a row. */
+/* The points of up to three consecutive cells. */
 typedef struct weight_run {
     uint32_t first, end;
 } weight_run;
@@ -55,7 +59,7 @@ ALWAYS_INLINE float sum_near(int formula, const weight_points *near, const weigh
     return sum;
 }
 
-/* The formula is a constant in each call. */
+/* The formula is a constant in each call, so that loops do not branch on it. */
 ALWAYS_INLINE float sum_weights(int formula, const weight_points *near, const weight_run *runs,
                                 const float at[3])
 {
@@ -82,17 +86,18 @@ typedef struct weights_job {
     const field_plan *plan;
     const field_level *level;
     int formula;
-    float frame[6]; /* field_plan.frame in units of the largest reach */
-    float reach;    /* the largest */
+    float frame[6]; /* field_plan.frame, in units of the largest reach */
+    float reach;    /* the largest reach */
     sum_weights_fn sum;
     float low[3],
-        high[3];  /* of the bin at work: how far what is near it lies below and above, in samples */
-    int cells[3]; /* along a bin, each wider than the largest reach, and one before and after it */
-    float cells_along[3]; /* in a sample */
+        high[3];  /* how far points near the current bin lie below and above it, in samples */
+    int cells[3]; /* cells along a bin, each wider than the largest reach, and one on either side */
+    float cells_along[3]; /* cells per sample */
     float *out;
 } weights_job;
 
-/* A point's place from the corner of a bin that is offset samples away. */
+/* A point's position relative to the corner of the current bin. offset: from there to the corner of
+ * the point's bin, in samples. */
 static void weight_place_of(const weights_job *job, const field_point *point, const float offset[3],
                             float out[3])
 {
@@ -105,7 +110,7 @@ static void weight_place_of(const weights_job *job, const field_point *point, co
     out[2] = f[5] * d[2];
 }
 
-/* What is near a bin: as gathered, and by cells. */
+/* The points near a bin: as gathered, and ordered by cells. */
 typedef struct weight_batch {
     weight_points gathered, by_cell;
     uint16_t cell_of[WEIGHT_POINTS];
@@ -113,8 +118,9 @@ typedef struct weight_batch {
     uint32_t count;
 } weight_batch;
 
-/* The cell along an axis. Beyond those around the bin, at the grid's border, lies nothing that is
- * not near them. */
+/* The cell of a position along an axis. At the grid's border, points may lie beyond the cells
+ * around the bin. They get the outermost cell, which is next to all points of the bin that they are
+ * near. */
 static int cell_along(const weights_job *job, int axis, float position)
 {
     const float cell = position * job->cells_along[axis] + 1.0f;
@@ -143,11 +149,11 @@ static void sort_into_cells(const weights_job *job, weight_batch *batch)
         to->z[place] = from->z[k];
         to->unit[place] = from->unit[k];
     }
-    memmove(starts + 1, starts, cells * sizeof *starts); /* each is the next one's first */
+    memmove(starts + 1, starts, cells * sizeof *starts); /* a cell's end: the next one's start */
     starts[0] = 0;
 }
 
-/* The points of the cells around a point of the bin. */
+/* Finds the points in the cells around a point of the bin, as runs. */
 static void find_runs(const weights_job *job, const weight_batch *batch, const float position[3],
                       weight_run runs[WEIGHT_RUNS])
 {
@@ -165,7 +171,7 @@ static void find_runs(const weights_job *job, const weight_batch *batch, const f
         }
 }
 
-/* Adds what is near to the sums of points [first, end), and begins anew. */
+/* Adds the gathered points' kernels to the sums of points [first, end), and empties the batch. */
 static void flush_weights(const weights_job *job, uint64_t first, uint64_t end, weight_batch *batch)
 {
     static const float none[3] = {0, 0, 0};
@@ -181,8 +187,8 @@ static void flush_weights(const weights_job *job, uint64_t first, uint64_t end, 
     batch->count = 0;
 }
 
-/* Is a point near some point of this bin? At the grid's border these may lie beyond it, by their
- * support. */
+/* Returns whether a point is near some point of the current bin. The bins at the grid's border also
+ * hold points beyond the grid, by up to their support. */
 static bool is_near_bin(const weights_job *job, const field_point *point, const float offset[3])
 {
     const float edge = (float)((uint64_t)1 << job->level->edge_log2);
@@ -212,7 +218,7 @@ static void sum_weights_of_bin(const weights_job *shared, const uint64_t bin[3],
         own.high[a] = bin[a] + 1 == level->bins[a] ? INFINITY : support;
     }
     batch.count = 0;
-    /* Points beyond the grid lie in the bins at its border, and so may what is near them. */
+    /* Points beyond the grid lie in the bins at its border, and so may their neighbours. */
     for (uint64_t z = low[2]; z <= high[2]; z++)
         for (uint64_t y = low[1]; y <= high[1]; y++)
             for (uint64_t x = low[0]; x <= high[0]; x++) {
@@ -246,7 +252,7 @@ static void sum_weights_of_bin(const weights_job *shared, const uint64_t bin[3],
     flush_weights(job, first, end, &batch);
 }
 
-/* A row of bins along x. */
+/* Finds the sums in a row of bins along x. */
 static void weights_task(void *argument, uint32_t index)
 {
     const weights_job *job = argument;

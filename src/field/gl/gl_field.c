@@ -1,5 +1,5 @@
 /* Field on OpenGL ES: marks the bricks whose bins have points, then gathers points for sixteen
- * samples a fragment, and copies the samples to words. */
+ * samples per fragment, and copies the samples to words. */
 #include <math.h>
 #include <stdio.h>
 
@@ -8,13 +8,13 @@
 #include "gl/gl_parts.h"
 
 enum {
-    /* Where the driver ends loops, it counts the iterations of eight fragments that run together
-     * and may find their points in different ones. */
+    /* Some drivers end long loops. They count the iterations of eight fragments that run together,
+     * and each of the eight may find its points in different iterations. */
     FRAGMENTS_TOGETHER = 8,
     LEAST_WINDOW = 1024,
-    /* Most samples of a fragment along an axis. */
+    /* Samples of a fragment along an axis, at most. */
     FRAGMENT_SAMPLES = 4,
-    /* Samples that are evaluated before they are copied: bounds the temporary textures. */
+    /* Samples evaluated before they are copied. Bounds the temporary textures. */
     CHUNK_SAMPLES = 1 << 24,
 };
 
@@ -28,7 +28,7 @@ typedef struct field_job {
     uint64_t window, window_count;
 } field_job;
 
-/* Most bins along an axis that a fragment's support touches. */
+/* The most bins along an axis that a fragment's support can touch. */
 static uint64_t most_bins_along(const field_level *level, int axis)
 {
     double samples = 2 * ceil(level->support[axis]) + FRAGMENT_SAMPLES;
@@ -36,10 +36,10 @@ static uint64_t most_bins_along(const field_level *level, int axis)
     return bins < (double)level->bins[axis] ? (uint64_t)bins : level->bins[axis];
 }
 
-/* Most points of a level that a fragment's support may meet, in that many bins. */
+/* The most points of a level that a fragment's support can meet in bins_near bins. */
 static uint64_t most_points(const field_plan *plan, const field_level *level, uint64_t bins_near)
 {
-    if (!plan->starts) /* the device alone knows where they are */
+    if (!plan->starts) /* only the device knows the bins */
         return plan->point_count;
     uint64_t end = level->first_bin + level->bins[0] * level->bins[1] * level->bins[2], most = 0;
     for (uint64_t b = level->first_bin; b < end; b++)
@@ -47,7 +47,7 @@ static uint64_t most_points(const field_plan *plan, const field_level *level, ui
     return TML_MIN_OF(most * bins_near, plan->starts[end] - plan->starts[level->first_bin]);
 }
 
-/* Sets window, the points that a fragment may add in a draw, and the number of such draws. */
+/* Sets window, the points that a fragment adds in a draw at most, and the number of such draws. */
 static tml_status plan_windows(field_job *job)
 {
     const field_plan *plan = job->plan;
@@ -62,7 +62,7 @@ static tml_status plan_windows(field_job *job)
         uint64_t near = 1;
         for (int a = 0; a < 3; a++)
             near *= most_bins_along(level, a);
-        bins += 3 * near; /* iterations over bins, their rows and their layers */
+        bins += 3 * near; /* loop iterations over bins, rows of bins and layers of bins */
         points += most_points(plan, level, near);
     }
     points = TML_MIN_OF(points, plan->point_count);

@@ -1,7 +1,8 @@
 /* The bins that the support of a box of samples touches. */
 const uint BRICK = 8u;
 
-/* Bins of a level: count along each axis, from first on. bins: of the whole level. */
+/* A box of a level's bins: count bins along each axis, from first on. bins: those of the whole
+ * level. */
 struct bin_box {
     uvec3 first;
     uvec3 count;
@@ -10,8 +11,9 @@ struct bin_box {
     uint edge_log2;
 };
 
-/* low, high: the level's eight words (field_internal.h). Supports are rounded up to whole samples;
- * the points of an extra bin add exactly 0. */
+/* The bins that the support of samples [first, last] touches.
+ * low, high  the level's eight words (field_internal.h). Supports are rounded up to whole samples;
+ *            the points of extra bins add exactly 0. */
 bin_box bins_of_level(uvec4 low, uvec4 high, uvec3 first, uvec3 last)
 {
     bin_box box;

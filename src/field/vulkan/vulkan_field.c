@@ -1,5 +1,5 @@
-/* Field on Vulkan: one pass over all bricks lists those whose bins have points and fills the others
- * with background. Then a workgroup gathers the points of a listed brick. */
+/* Field on Vulkan: one pass over all bricks lists those whose bins have points, and fills the
+ * others with background. Then one workgroup per listed brick gathers its points. */
 #include <string.h>
 
 #include "field/field_internal.h"
@@ -17,10 +17,10 @@
 enum {
     BRICKS_A_GROUP = VK_GROUP / FIELD_BRICK, /* of field_bricks.comp, along x */
     MAX_SIDE_LOG2 = 28,                      /* shaders add supports to positions in 32 bits */
-    /* Where the driver limits loop iterations, a dispatch adds at most a quarter as many points to
-     * a brick: finding the points takes iterations too. */
+    /* Where the driver limits loop iterations, a dispatch adds at most a quarter of the limit as
+     * points to a brick: finding the points needs iterations, too. */
     WINDOWS_A_LIMIT = 4,
-    MOST_GROUPS = 1 << 14, /* of field.comp: several times what any GPU has resident */
+    MOST_GROUPS = 1 << 14, /* of field.comp: several times what a GPU runs at a time */
 };
 
 static bool has_shapes(const field_plan *plan)
@@ -28,7 +28,7 @@ static bool has_shapes(const field_plan *plan)
     return !tml_buffer_is_none(plan->device.shapes);
 }
 
-/* What each point has beside its place: its shape, its density, or nothing. */
+/* What each point has besides its position: a shape, a density, or nothing. */
 static vk_address shares_of(const tml_context *tml, const field_plan *plan)
 {
     return vk_address_of(tml, has_shapes(plan) ? plan->device.shapes : plan->device.densities);
@@ -58,8 +58,9 @@ static field_args args_of(const tml_context *tml, const field_plan *plan)
                         .extent_z = (float)plan->extent[2]};
 }
 
-/* Gathers the listed bricks, at most bricks of them. Where the driver limits loops, a dispatch adds
- * a window of points, one brick a group. The output keeps the partial sums, which do not change. */
+/* Gathers the listed bricks, of which there are at most bricks. Where the driver limits loops, each
+ * dispatch adds a window of points, and a workgroup has one brick. The output keeps the partial
+ * sums between dispatches. */
 static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bricks,
                          field_args *args)
 {
@@ -83,7 +84,8 @@ static tml_status gather(tml_context *tml, const field_plan *plan, uint64_t bric
     return status;
 }
 
-/* Evaluates layers [z_first, z_end), in layer_count layers of bricks, which fit the plan's list. */
+/* Evaluates layers [z_first, z_end), which lie in layer_count layers of bricks. The plan's list has
+ * room for these. */
 static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint64_t z_first,
                                   uint64_t z_end, uint64_t layer_count, vk_address out)
 {
@@ -107,7 +109,7 @@ static tml_status evaluate_layers(tml_context *tml, const field_plan *plan, uint
     return status != TML_OK ? status : gather(tml, plan, rows * row_bricks, &args);
 }
 
-/* Needs no scratch: the plan has the list of bricks. */
+/* Requires no scratch: the list of bricks is in the plan. */
 tml_status vk_field_slab(tml_context *tml, const field_plan *plan, uint64_t z_first,
                          uint64_t z_count, void *out)
 {

@@ -1,7 +1,10 @@
-/* A fragment gathers points from the bins that its samples' support touches: bins in order, and
- * points of a bin in source order, as on the CPU. (The CPU reads more bins, whose points add
- * exactly 0.) It has four samples of each of four rows, which share the fetches of points. FORMULA:
- * FIELD_... of kernels/field.k.h. SHEARED. DENSITIES. LATER: an earlier draw added points. */
+/* A fragment gathers points from the bins that its samples' support touches: bins in ascending
+ * order, and points of a bin in source order, as on the CPU. (The CPU reads more bins, whose points
+ * add exactly 0.) A fragment has four samples in each of four rows, which share the fetches of
+ * points.
+ * FORMULA    FIELD_... of kernels/field.k.h
+ * SHEARED, SHAPES, DENSITIES
+ * LATER      an earlier draw added points to the same samples */
 #include "gl_field.glsl"
 
 uniform highp usampler2D points; /* quads: field_point */
@@ -11,13 +14,13 @@ uniform highp usampler2D shapes; /* words: FIELD_SHAPE_WORDS a point: xx xy xz y
 #elif defined DENSITIES
 uniform highp usampler2D densities;
 #endif
-uniform uvec2 quads_x, groups_y; /* divisors: quads in a row, groups of four rows in a layer */
+uniform uvec2 quads_x, groups_y; /* divisors: quads per row, groups of four rows per layer */
 uniform uint bricks_x, bricks_y;
 uniform uint z_first;
-uniform uvec2 window; /* points [first, end) of each fragment's sequence to add */
+uniform uvec2 window; /* points [first, end) of each fragment's sequence are added */
 #ifdef SHAPES
 #define SHEARED
-vec3 straight, shear; /* the point's own, and so of unit 1 */
+vec3 straight, shear; /* the point's own, in units of its reach */
 #else
 uniform vec3 straight; /* xx yy zz of field_plan.frame */
 uniform vec3 shear;    /* xy xz yz */
@@ -35,7 +38,7 @@ layout(location = 3) out highp uvec4 row3;
 
 vec4 value0, value1, value2, value3;
 
-/* first: the fragment's first sample, from the brick's. */
+/* first: the fragment's first sample, relative to the brick's. */
 bool is_near(vec4 point, vec3 first)
 {
     vec3 support = vec3(field_support(point.w, extent.x), field_support(point.w, extent.y),
@@ -89,8 +92,8 @@ float shape_at(uint number, uint word)
 }
 #endif
 
-/* seen: points of the fragment's sequence before this row of bins. Returns those before the
- * next. */
+/* Adds a row of bins. seen: the number of points in the fragment's sequence before this row.
+ * Returns their number before the next row. */
 uint add_bins(bin_box box, uint by, uint bz, uvec3 base, vec3 first, uint seen)
 {
     uint bin = first_of_row(box, by, bz), at = LOAD_U32(starts, bin);

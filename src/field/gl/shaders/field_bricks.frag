@@ -1,4 +1,4 @@
-/* A word for each brick of 8 x 8 x 8 samples: 1 if its bins have points, else 0. */
+/* Writes a word per brick of 8 x 8 x 8 samples: 1 if its bins have points, otherwise 0. */
 #include "gl_field.glsl"
 
 uniform uvec2 bricks_x, bricks_y; /* divisors */

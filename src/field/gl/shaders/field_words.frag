@@ -1,4 +1,4 @@
-/* Copies the field's samples from field.frag's quads of four rows to an array of words. */
+/* Copies samples from the quads of field.frag, which hold four rows, to an array of words. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 

@@ -1,4 +1,4 @@
-/* What the field's shaders share: the bins that the support of a box of samples touches. */
+/* Shared by the field's shaders: finds the bins that the support of a box of samples touches. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/field.k.h"

@@ -1,4 +1,4 @@
-/* Four words a texel, of a buffer of words. */
+/* Copies a buffer of words to quads of four words. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D words;

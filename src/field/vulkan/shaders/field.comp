@@ -1,6 +1,7 @@
-/* A workgroup gathers a brick's points from the bins that its support touches: bins in order, and
- * points of a bin in source order, as on the CPU. An invocation has two samples. Points whose
- * support meets the brick are compacted in shared memory, which all invocations read. */
+/* A workgroup gathers a brick's points from the bins that its support touches: bins in ascending
+ * order, and points of a bin in source order, as on the CPU. An invocation has two samples. Points
+ * whose support meets the brick are compacted into shared memory, from which all invocations read
+ * them. */
 #include "field.glsl"
 
 layout(constant_id = 0) const int FORMULA = FIELD_WENDLAND_C2;
@@ -11,7 +12,7 @@ const uint SHAPE_WORDS = 10u; /* FIELD_SHAPE_WORDS: xx xy xz yy yz zz, share, su
 
 shared uint sums[SUBGROUPS_MAX];
 shared uint bin_end[GROUP];      /* inclusive prefix of the points in the bins of this batch */
-shared vec4 near_points[GROUP]; /* position in samples from the brick's first; reach */
+shared vec4 near_points[GROUP]; /* position in samples, relative to the brick's first; reach */
 shared float near_shares[GROUP];
 shared uint near_numbers[GROUP];
 
@@ -43,8 +44,8 @@ uint bin_number(bin_box box, uvec3 at)
     return box.first_bin + at.x + box.bins.x * (at.y + box.bins.y * at.z);
 }
 
-/* Point k of the batch of bins from bin first of the box on, relative to the brick; number: its
- * place. */
+/* Point k of a batch of bins, which starts at bin first of the box. Returns the point relative to
+ * the brick. number: its index. */
 vec4 find_point(bin_box box, uint first, uint k, uvec3 base, out uint number)
 {
     uint m = 0u; /* bins that end at k or before */
@@ -99,7 +100,8 @@ void gather_brick(uint number)
     uvec3 base = BRICK * uvec3(number % counts.x, brick_row % counts.y,
                                brick_row / counts.y + args.z_first / BRICK);
 
-    /* Two samples along z: a subgroup spans few layers, so all its lanes skip many points. */
+    /* An invocation has two samples along z. A subgroup then spans few layers, so that all its
+     * lanes skip many points together. */
     uint t = gl_LocalInvocationID.x;
     uvec3 offset = uvec3(t % BRICK, t / BRICK % BRICK, t / (BRICK * BRICK) * 2u);
     uvec3 at = base + offset;
@@ -180,7 +182,7 @@ void gather_brick(uint number)
         store_word(row_at(at.y, at.z + 1u), at.x, floatBitsToUint(value.y));
 }
 
-/* Only the device knows the list's length: a fixed number of workgroups stride over the list. */
+/* Only the device knows the length of the list, so a fixed number of workgroups stride over it. */
 void main()
 {
     uint count = LOAD_U32(args.bricks, 0u), stride = gl_NumWorkGroups.x * gl_NumWorkGroups.y;

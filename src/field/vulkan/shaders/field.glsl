@@ -1,4 +1,4 @@
-/* What the field's shaders share: bricks, and the bins that their support touches. */
+/* Shared by the field's shaders: bricks, and the bins that their support touches. */
 #include "kernel.glsl"
 #include "kernels/field.k.h"
 #include "kernels/field_args.k.h"
@@ -15,7 +15,7 @@ uvec3 brick_counts()
     return uvec3((args.dims_x + BRICK - 1u) / BRICK, (args.dims_y + BRICK - 1u) / BRICK, layers);
 }
 
-/* Address of sample (0, y, z); z counts from the whole grid's first layer. */
+/* The address of sample (0, y, z). z counts from the first layer of the whole grid. */
 uvec2 row_at(uint y, uint z)
 {
     uint high, low;

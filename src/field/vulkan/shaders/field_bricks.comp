@@ -1,13 +1,14 @@
-/* Lists the bricks whose bins have points, and fills the others with background. A workgroup has 32
- * bricks in a row. Eight invocations search a brick's bins; then each fills samples of one x. */
+/* Lists the bricks whose bins have points, and fills the other bricks with background. A workgroup
+ * has 32 bricks in a row. Eight invocations search the bins of a brick. Then each invocation fills
+ * the samples of one x. */
 #include "field.glsl"
 
 const uint ROW_BRICKS = GROUP / BRICK;
 
-shared uint near_bricks; /* one bit a brick */
+shared uint near_bricks; /* one bit per brick */
 shared uint list_first;
 
-/* Do the rows part, part + 8, ... of the brick's bins have a point? */
+/* Returns whether rows part, part + 8, ... of the brick's bins have a point. */
 bool has_points(uvec3 base, uint part)
 {
     for (uint level = 0u; level < args.level_count; level++) {
