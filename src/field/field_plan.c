@@ -185,7 +185,7 @@ static void bucket_task(void *argument, uint32_t bucket)
         if (job->is_ordered)
             plan->order[place] = (uint32_t)number_of(job->entries[k]);
     }
-    memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* a bin's end: the next one's start */
+    memmove(starts + 1, starts, (bins - 1) * sizeof *starts); /* a bin's end: the next's start */
     starts[0] = first;
 }
 
