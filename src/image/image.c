@@ -1,10 +1,11 @@
-/* Image: the checks of a picture's fields, which all its calls share. */
+/* The checks of pictures, which all image operations share. */
 #include <math.h>
 #include <stdio.h>
 
 #include "image/image_internal.h"
 
-/* *end: one past the last scalar, where a row has row_size scalars. False if it exceeds 64 bits. */
+/* Finds the index after the last scalar, if a row has row_size scalars. Returns false if it exceeds
+ * 64 bits. */
 static bool view_end(const image_view *view, uint64_t row_size, uint64_t *end)
 {
     return tml_mul(view->height - 1, view->row_stride, end) &&
@@ -33,7 +34,7 @@ tml_status image_check_buffer(tml_context *tml, const char *call, const char *fi
     return TML_OK;
 }
 
-/* Checks what pictures in buffers and in textures have in common. */
+/* Checks the fields that pictures in buffers and in textures share. */
 static tml_status check_shape(tml_context *tml, const char *call, const char *field,
                               const tml_image *image, image_view *out)
 {
@@ -64,7 +65,7 @@ static tml_status check_shape(tml_context *tml, const char *call, const char *fi
     return TML_OK;
 }
 
-/* Checks the picture in a buffer; *out holds its shape. */
+/* Checks the rest of a picture in a buffer. *out already has its shape. */
 static tml_status check_memory(tml_context *tml, const char *call, const char *field,
                                const tml_image *image, image_view *out)
 {
@@ -149,7 +150,7 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
     return status;
 }
 
-/* The bytes [first, end) of memory from a view's first to its last scalar. */
+/* Finds the byte range [first, end) of memory from a view's first to its last scalar. */
 static void view_bytes(const tml_context *tml, const image_view *view, uint64_t *first,
                        uint64_t *end)
 {

@@ -1,4 +1,4 @@
-/* Image: checks of an exposure's desc, its defaults, the call of the engine. */
+/* tml_image_expose: checks, defaults and the call of the engine. */
 #include <math.h>
 
 #include "core/call.h"

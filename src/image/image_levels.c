@@ -1,4 +1,4 @@
-/* Image: the levels of mip chains, their sizes and places. */
+/* The sizes and positions of the levels of mip chains. */
 #include "image/image_internal.h"
 
 static uint32_t levels_of(uint32_t width, uint32_t height)

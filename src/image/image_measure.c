@@ -1,4 +1,4 @@
-/* Image: checks of a measurement and its defaults, the call of the engine; metering patterns. */
+/* tml_image_measure: checks, defaults and the call of the engine. Also the metering patterns. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,11 +28,11 @@ enum {
     MAX_BIN_LOG2 = 6,
     MASKED_SIDE_MAX = 65535, /* so that image_mask_at multiplies in 32 bits */
 };
-/* Most pixels: so many fractions below 2^24 add up to less than 2^64. With a mask, whose weights
- * are up to 255, there are fewer than 2^32 pixels. */
+/* Most pixels: the sum of 2^40 fractions below 2^24 is below 2^64. With a mask, whose weights are
+ * at most 255, there are fewer than 2^32 pixels. */
 static const uint64_t max_pixels = (uint64_t)1 << 40;
 
-/* Makes view the region of the picture that is measured. */
+/* Makes view the region that is measured. */
 static tml_status take_region(tml_context *tml, const char *call,
                               const tml_image_measure_desc *desc, image_view *view)
 {
@@ -155,13 +155,13 @@ tml_status tml_image_measure(tml_context *tml, const tml_image_measure_desc *des
 
 /* ---- metering patterns ----------------------------------------------------------------------- */
 
-/* The share of a mask's field that lies in a disc around the centre, whose diameter is a tenth of
- * the picture's diagonal, from 16 x 16 samples. low and high: the field's corners; either side of
- * the picture spans -1 to 1. */
+/* The share of a mask field that lies in the spot, from 16 x 16 samples. The spot is a disc around
+ * the centre, whose diameter is a tenth of the picture's diagonal. low, high: the field's corners;
+ * the picture spans -1 to 1 along each axis. */
 static double share_in_spot(const double low[2], const double high[2], const double size[2])
 {
     enum { SAMPLES = 16 };
-    double radius = 0.1 * hypot(size[0], size[1]); /* a side is 2 sizes long here */
+    double radius = 0.1 * hypot(size[0], size[1]); /* the picture is 2 * size wide in these units */
     int inside = 0;
     for (int i = 0; i < SAMPLES * SAMPLES; i++) {
         double x = low[0] + (high[0] - low[0]) * ((i % SAMPLES + 0.5) / SAMPLES);
@@ -173,7 +173,7 @@ static double share_in_spot(const double low[2], const double high[2], const dou
 
 static double matrix_weight(double x, double y)
 {
-    /* The middle field weighs four times as much as those in the corners. */
+    /* The middle field weighs four times as much as a corner field. */
     int column = (int)fmin(floor((x + 1.0) * 2.5), 4.0),
         row = (int)fmin(floor((y + 1.0) * 2.5), 4.0);
     int away = abs(column - 2) + abs(row - 2);
@@ -200,7 +200,7 @@ tml_status tml_meter_weights(tml_meter meter, uint32_t width, uint32_t height, u
                 weight = matrix_weight(x, y);
             else if (meter == TML_METER_SPOT)
                 weight = share_in_spot(low, high, size);
-            /* Rounded up, so that a spot within one coarse field still counts. */
+            /* Rounds up, so that a spot within one coarse field still counts. */
             mask[(size_t)j * mask_width + i] = (uint8_t)ceil(255.0 * weight);
         }
     return TML_OK;

@@ -1,4 +1,4 @@
-/* Image: checks of the descs of mip chains, the call of the engine. */
+/* tml_image_mips: checks, defaults and the call of the engine. */
 #include "core/call.h"
 #include "image/image_internal.h"
 #include "stream/stream_internal.h"
@@ -14,7 +14,7 @@ _Static_assert(TML_MIP_AREA == IMAGE_MIP_AREA && TML_MIP_KAISER == IMAGE_MIP_KAI
 
 static const float DEFAULT_FLOOR = 0x1p-16f;
 
-/* The channels of the levels, and how they come from the picture's. */
+/* Sets and checks the channels of the levels, and how they are computed from the picture's. */
 static tml_status take_channels(tml_context *tml, const char *call, const tml_image_mips_desc *desc,
                                 image_mips_plan *plan)
 {

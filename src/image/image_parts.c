@@ -1,4 +1,4 @@
-/* The engines' parts for pictures. */
+/* The engines' parts for image operations. */
 #include "image/image_internal.h"
 
 #define IMAGE_PARTS(engine)                                                                        \

@@ -1,4 +1,4 @@
-/* Image: reads statistics back, and computes percentiles of them. */
+/* Reads statistics back, and computes percentiles from them. */
 #include <math.h>
 #include <string.h>
 

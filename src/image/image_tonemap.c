@@ -1,4 +1,4 @@
-/* Image: checks of a tone-mapping's desc, the call of the engine. */
+/* tml_image_tonemap: checks, defaults and the call of the engine. */
 #include <math.h>
 
 #include "core/call.h"

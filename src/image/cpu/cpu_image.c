@@ -1,5 +1,5 @@
-/* Converts pixels of every type to planes of floats and back, for the CPU engine's image parts:
- * element by element whatever the channels, and between interleaved and planar. */
+/* Converts pixels of every type to floats and back, for the CPU's image parts. Elements are
+ * converted one by one, for any number of channels. Pixels are interleaved or in planes. */
 #include "image/cpu/cpu_image.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 typedef enum coding {
     LINEAR,
     SRGB,
-    SRGB_OF_2, /* sRGB, but the last of 2 or 4 channels is linear alpha */
+    SRGB_OF_2, /* sRGB, except the last of 2 or 4 channels, which is linear alpha */
     SRGB_OF_4,
 } coding;
 
@@ -21,7 +21,7 @@ static coding coding_of(const cpu_image *image)
     return image->channels == 2 ? SRGB_OF_2 : image->channels == 4 ? SRGB_OF_4 : SRGB;
 }
 
-/* All ones if interleaved element i is alpha, else 0. */
+/* All ones if interleaved element i is alpha, otherwise 0. */
 ALWAYS_INLINE uint32_t alpha_mask(coding how, size_t i)
 {
     uint32_t channels = how == SRGB_OF_4 ? 4 : 2;
@@ -41,8 +41,8 @@ ALWAYS_INLINE float from_u16(coding how, uint32_t code, size_t i)
                          : image_either(alpha_mask(how, i) != 0, plain, image_from_u16(code, true));
 }
 
-/* One loop a type, so that compilers vectorise the formulas of image.k.h. u8 coded as sRGB is
- * decoded by a table instead (look_up). */
+/* Decodes elements. One loop per type, so that compilers vectorise the formulas of image.k.h.
+ * look_up decodes u8 coded as sRGB by a table instead. */
 ALWAYS_INLINE void decode(tml_type type, coding how, const void *in, size_t count,
                           float *restrict out)
 {
@@ -59,8 +59,8 @@ ALWAYS_INLINE void decode(tml_type type, coding how, const void *in, size_t coun
             out[i] = image_from_u8(bytes[i], false);
 }
 
-/* To f16, by instructions where every processor has them: they equal tml_float_to_half, but that
- * has one NaN of each sign. */
+/* Encodes to f16, by instructions where all processors have them. They equal tml_float_to_half,
+ * except that it has only one NaN of each sign. */
 ALWAYS_INLINE void encode_halves(const float *restrict in, size_t count, uint16_t *restrict out)
 {
     size_t i = 0;
@@ -128,8 +128,9 @@ static const decode_fn decode_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(decode);
 static const encode_fn encode_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(encode);
 
 #if SIMD_X86
-/* f16 by the hardware's instruction: equals tml_half_to_float except for the bits of a NaN. (With
- * AVX2 the instruction is an extension of its own, F16C, which not every compiler can target.) */
+/* Decodes f16 by the hardware's instruction. It equals tml_half_to_float except for the bits of a
+ * NaN. (With AVX2 the instruction is an extension of its own, F16C, which not every compiler can
+ * target.) */
 SIMD_TARGET_AVX512 static void decode_halves_avx512(const uint16_t *in, size_t count, float *out)
 {
     size_t i = 0;
@@ -152,7 +153,7 @@ static void decode_elements(tml_simd level, tml_type type, coding how, const voi
     decode_for[level](type, how, in, count, out);
 }
 
-/* Decodes elements [first, count) of u8 coded as sRGB by a table. */
+/* Decodes elements [first, count) of u8 coded as sRGB, by a table. */
 ALWAYS_INLINE void look_up(coding how, const float *restrict table, const uint8_t *restrict codes,
                            size_t first, size_t count, float *restrict out)
 {
@@ -166,8 +167,8 @@ static void look_up_base(coding how, const float *table, const uint8_t *codes, s
 }
 
 #if SIMD_X86
-/* For the plain loop compilers extract and insert single elements, which takes three times as long
- * as a gather. */
+/* Compilers turn the plain loop into extracts and inserts of single elements, which take three
+ * times as long as a gather. */
 SIMD_TARGET_AVX2 static void look_up_avx2(coding how, const float *table, const uint8_t *codes,
                                           size_t count, float *out)
 {
@@ -204,7 +205,7 @@ typedef void (*look_up_fn)(coding how, const float *table, const uint8_t *codes,
 static const look_up_fn look_up_for[TML_SIMD_LEVELS] =
     SIMD_OWN_LEVEL(look_up_base, look_up_avx2, look_up_avx512);
 
-/* Logarithms become linear; alpha stays. */
+/* Converts logarithms to linear values. Alpha is unchanged. */
 ALWAYS_INLINE void expand_logs(uint32_t values, uint32_t channels, size_t count, float *out)
 {
     const coding how = channels == 2 ? SRGB_OF_2 : channels == 4 ? SRGB_OF_4 : SRGB;
@@ -223,7 +224,7 @@ typedef struct image_planes {
     float *plane[4];
 } image_planes;
 
-/* Splits pixels [first, count) into planes, one by one. */
+/* Splits pixels [first, count) into planes, pixel by pixel. */
 ALWAYS_INLINE void part(const float *restrict in, size_t first, size_t count, uint32_t channels,
                         uint32_t wanted, image_planes out)
 {
@@ -255,8 +256,8 @@ static void part_base(const float *in, size_t count, uint32_t channels, uint32_t
 }
 
 #if SIMD_X86
-/* Four channels, eight pixels at a time: a register has a row of two 4 x 4 matrices, which are
- * transposed together. The compiled plain loop takes five times as long. */
+/* Splits four channels, eight pixels at a time. A register holds a row of two 4 x 4 matrices, which
+ * are transposed together. The compiled plain loop takes five times as long. */
 SIMD_TARGET_AVX2 static void part_avx2(const float *in, size_t count, uint32_t channels,
                                        uint32_t wanted, image_planes out)
 {
@@ -315,7 +316,7 @@ typedef void (*part_fn)(const float *in, size_t count, uint32_t channels, uint32
                         image_planes out);
 static const part_fn part_for[TML_SIMD_LEVELS] = SIMD_OWN_LEVEL(part_base, part_avx2, part_avx512);
 
-/* Interleaves planes of three or four channels into pixels; elements of type T. */
+/* Interleaves planes of three or four channels into pixels. T: type of the elements. */
 #define LACE(T, channels)                                                                          \
     do {                                                                                           \
         const T *restrict red = planes[0], *restrict green = planes[1];                            \

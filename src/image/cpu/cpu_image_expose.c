@@ -1,4 +1,4 @@
-/* An exposure on the CPU. */
+/* tml_image_expose on the CPU. */
 #include "cpu/cpu_parts.h"
 #include "image/image_internal.h"
 

@@ -1,10 +1,10 @@
-/* The loops of mip chains: plain ones, which compilers vectorise once the number of channels is a
- * constant. */
+/* The loops of mip chains. They are plain loops, which compilers vectorise because the number of
+ * channels is a constant. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
-enum { CHUNK = 512 }; /* floats of a row of sums that stay in the L1 cache */
+enum { CHUNK = 512 }; /* floats of a row of sums, which stay in the L1 cache */
 
 /* Executes statement with CHANNELS as a constant. */
 #define EACH_CHANNELS(statement)                                                                   \
@@ -132,12 +132,12 @@ void cpu_column_parts(uint32_t old_width, uint32_t channels, float *const parts[
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Computes one tap's weights of new texels [first, end) and adds them to the sums. */
+/* Computes a tap's weights for new texels [first, end), and adds them to the sums. */
 ALWAYS_INLINE void weigh_tap(uint32_t tap, uint32_t old_size, uint32_t first, uint32_t end,
                              float *restrict sums, float *restrict weights)
 {
     for (uint32_t i = first; i < end; i++) {
-        uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* wraps to a large number below 0 */
+        uint32_t j = 2 * i + tap - IMAGE_KAISER_BEFORE; /* below 0 it wraps to a large number */
         float weight = image_either(j < old_size, image_kaiser(i, j, old_size), 0.0f);
         weights[i] = weight;
         sums[i] += weight;
@@ -149,8 +149,8 @@ SIMD_INSTANTIATE(SIMD_FLAT void, weigh_tap,
                   float *weights),
                  weigh_tap(tap, old_size, first, end, sums, weights))
 
-/* The new texels around the middle that have its weights, if none of these is 0. Of an even size
- * that is all but a few at each end. weights: of taps, not yet repeated. */
+/* Finds the range of new texels that have the middle texel's weights; empty if one of these is 0.
+ * For an even size it is all texels but a few at each end. weights: not yet repeated. */
 static void find_alike(cpu_kaiser *out)
 {
     const size_t size = out->size;
@@ -165,14 +165,14 @@ static void find_alike(cpu_kaiser *out)
         first = tap == out->first || left > first ? left : first;
         end = tap == out->first || right < end ? right : end;
         if (weights[size / 2] == 0.0f)
-            end = first = size; /* none */
+            end = first = size; /* empty */
     }
     out->alike_first = (uint32_t)first;
     out->alike_end = (uint32_t)end;
 }
 
-/* An even size has the same weights everywhere but within FILTER_REACH texels of its ends: they are
- * computed once. */
+/* An even size has the same weights everywhere, except within FILTER_REACH texels of its ends.
+ * These weights are computed once. */
 void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_kaiser *out)
 {
     enum { FILTER_REACH = IMAGE_KAISER_TAPS };
@@ -205,14 +205,14 @@ void cpu_kaiser_weigh(tml_simd level, uint32_t old_size, uint32_t repeats, cpu_k
             weights[(size_t)tap * size + i] /= sums[i];
     find_alike(out);
     for (size_t i = (size_t)IMAGE_KAISER_TAPS * size;
-         i-- > 0 && repeats > 1;) { /* backwards, since it spreads in place */
+         i-- > 0 && repeats > 1;) { /* backwards, because it spreads weights in place */
         float weight = weights[i];
         for (uint32_t c = 0; c < repeats; c++)
             weights[i * repeats + c] = weight;
     }
 }
 
-/* A texel with weight 0 is left out rather than multiplied by 0: it may be NaN. */
+/* A texel with weight 0 is left out, not multiplied by 0: it may be NaN. */
 ALWAYS_INLINE float weighed(float weight, float x)
 {
     return image_either(weight != 0.0f, weight * x, 0.0f);
@@ -225,7 +225,8 @@ ALWAYS_INLINE void add_tap(const float *restrict weights, const float *restrict 
         sums[i] += weighed(weights[i], in[i]);
 }
 
-/* Adds four successive taps, of even and odd texels in turn. room: floats between their weights. */
+/* Adds four successive taps, alternately of even and odd texels. room: floats from one tap's
+ * weights to the next tap's. */
 ALWAYS_INLINE void add_taps(const float *restrict weights, size_t room, const float *restrict in0,
                             const float *restrict in1, size_t channels, size_t count,
                             float *restrict sums)
@@ -238,7 +239,7 @@ ALWAYS_INLINE void add_taps(const float *restrict weights, size_t room, const fl
                   weighed(w2[i], in2[i]) + weighed(w3[i], in3[i]);
 }
 
-/* Adds six weighted rows, in order, to sums; the first ones begin the sums. */
+/* Adds six weighted rows, in order. are_first: overwrites sums. */
 ALWAYS_INLINE void add_rows(bool are_first, const float *weights, const float *const *rows,
                             size_t first, size_t count, float *restrict sums)
 {
@@ -260,7 +261,7 @@ ALWAYS_INLINE void add_row(bool is_first, float weight, const float *restrict in
         sums[i] = is_first ? weight * in[i] : sums[i] + weight * in[i];
 }
 
-/* Floats [first, first + count) of weighted rows, one at least, summed in order. */
+/* Sums floats [first, first + count) of weighted rows, in order. There is at least one row. */
 ALWAYS_INLINE void add_all_rows(uint32_t row_count, const float *weights, const float *const *rows,
                                 size_t first, size_t count, float *restrict sums)
 {
@@ -277,7 +278,7 @@ ALWAYS_INLINE void add_all_rows(uint32_t row_count, const float *weights, const 
             add_row(false, weights[k], rows[k] + first, count, sums);
 }
 
-/* Splits count pairs of texels. */
+/* Splits count pairs of texels into even and odd ones. */
 ALWAYS_INLINE void split_row(size_t channels, const float *restrict row, size_t count,
                              float *restrict even, float *restrict odd)
 {
@@ -288,7 +289,7 @@ ALWAYS_INLINE void split_row(size_t channels, const float *restrict row, size_t 
         }
 }
 
-/* The sums are split while they are in the L1 cache. */
+/* Sums rows in chunks, and splits each chunk while it is in the L1 cache. */
 ALWAYS_INLINE void weigh_rows(size_t channels, uint32_t row_count, const float *const *rows,
                               const float *weights, size_t texels, float *even, float *odd)
 {
@@ -319,20 +320,21 @@ void cpu_weigh_rows(tml_simd level, uint32_t channels, uint32_t row_count, const
     weigh_rows_for[level](channels, row_count, rows, weights, texels, even, odd);
 }
 
-/* New texels [first, first + count) of a row, as floats of even and odd. */
+/* New texels [first, first + count) of a row, to be made from even and odd old texels. */
 typedef struct kaiser_part {
     const cpu_kaiser *kaiser;
-    size_t first; /* float of the row */
+    size_t first; /* index of the first float in the row */
     const float *even, *odd;
 } kaiser_part;
 
-/* A tap's old texel of the part's first new texel; those of the next new texels follow it. */
+/* The old texel of a tap, for the part's first new texel. The old texels for the next new texels
+ * follow. */
 ALWAYS_INLINE const float *tapped_texels(const kaiser_part *part, uint32_t tap, uint32_t channels)
 {
     return (tap % 2 ? part->odd : part->even) + (size_t)(tap / 2) * channels;
 }
 
-/* Floats [at, at + count) of the part, whose weights may differ from texel to texel. */
+/* Computes floats [at, at + count) of the part, where weights may differ between texels. */
 ALWAYS_INLINE void weigh_some(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
                               float *out)
 {
@@ -348,7 +350,7 @@ ALWAYS_INLINE void weigh_some(const kaiser_part *part, uint32_t channels, size_t
         add_tap(weights + tap * room, tapped_texels(part, tap, channels) + at, count, out + at);
 }
 
-/* The same where all have the same weights, none of them 0. */
+/* As weigh_some, where all texels have the same weights and none is 0. */
 ALWAYS_INLINE void weigh_alike(const kaiser_part *part, uint32_t channels, size_t at, size_t count,
                                float *out)
 {

@@ -1,5 +1,5 @@
-/* Measuring on the CPU: tiles of pixels in parallel, block by block. A block takes a few loops over
- * arrays that stay in the L1 cache. Integers are summed in any order; moments are joined tile by
+/* tml_image_measure on the CPU: tiles of pixels in parallel, block by block. A block needs a few
+ * loops over arrays in the L1 cache. Integers are summed in any order. Moments are joined tile by
  * tile in the region's order. No result depends on the number of threads or on the SIMD level. */
 #include <math.h>
 #include <string.h>
@@ -14,11 +14,11 @@
 #include "kernels/kernel_end.h"
 
 enum {
-    TILE_BLOCKS = 64, /* blocks of a tile; means depend on it, on IMAGE_BLOCK and on LANES */
+    TILE_BLOCKS = 64, /* blocks per tile; means depend on it, on IMAGE_BLOCK and on LANES */
     LANES = 32,       /* partial sums, as in cpu_fold.c */
-    CHUNK = 128,      /* pixels: the sum of 128 24-bit fractions fits 32 bits */
-    COPIES = 4,       /* of the histogram: neighbours' increments of a bin do not wait */
-    PARTS = 64,       /* prefetches of the next block, half of them in the first pass */
+    CHUNK = 128,      /* pixels; a sum of 128 24-bit fractions fits 32 bits */
+    COPIES = 4,       /* of the histogram: increments of a bin by neighbours do not wait */
+    PARTS = 64,       /* prefetches per block, half of them in the first pass */
     CHUNK_PARTS = PARTS / 2 / (IMAGE_BLOCK / CHUNK),
     LINE = 64, /* bytes of a cache line */
     NO_BIN = TML_HISTOGRAM_BINS,
@@ -33,8 +33,8 @@ typedef struct measure_counts {
     uint64_t histogram[TML_HISTOGRAM_BINS];
 } measure_counts;
 
-/* A worker's block of pixels, and its counts so far. A block is weighted if there is a mask or one
- * of its pixels is not finite. */
+/* A worker's block of pixels, and its counts so far. A block is weighted if there is a mask or a
+ * pixel is not finite. */
 typedef struct measure_block {
     cpu_image_space image;
     _Alignas(64) float luminance[IMAGE_BLOCK];  /* 0 where it is not finite */
@@ -46,7 +46,7 @@ typedef struct measure_block {
     size_t count;
     bool is_masked, is_weighted;
     uintptr_t next;   /* address of the next block's pixels */
-    size_t next_part; /* bytes of one of its PARTS, for rows without gaps */
+    size_t next_part; /* bytes of one of PARTS parts, if rows have no gaps */
 } measure_block;
 
 /* ---- loops over a block ---------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ typedef enum block_sort { POSITIVE, FINITE, WEIGHTED } block_sort;
 
 typedef struct pixel_luminance {
     float value;
-    uint32_t largest; /* image_magnitude of its colours */
+    uint32_t largest; /* image_magnitude of the colours */
 } pixel_luminance;
 
 ALWAYS_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, luminance_kind how,
@@ -82,8 +82,8 @@ ALWAYS_INLINE pixel_luminance luminance_of(const image_measure_plan *plan, lumin
     return pixel;
 }
 
-/* Prefetches parts of the next block while this one is computed; otherwise memory idles half of the
- * time. A prefetch beyond the picture does not fault. */
+/* Prefetches parts of the next block while this one is computed. Without it, memory is idle half of
+ * the time. A prefetch beyond the picture does not fault. */
 ALWAYS_INLINE void fetch_next(const measure_block *block, size_t part, size_t parts)
 {
     uintptr_t first = block->next + part * block->next_part;
@@ -91,10 +91,10 @@ ALWAYS_INLINE void fetch_next(const measure_block *block, size_t part, size_t pa
         __builtin_prefetch((const void *)(first + at));
 }
 
-/* Computes the luminances of a block without a mask. True if all are positive and finite, as in
- * most blocks. The bits of positive finite floats compare like the floats, and lie between those of
- * 0 and infinity; the bits of other floats do not. So the three extremes replace image_kind of each
- * pixel; two of them are results anyway. */
+/* Computes the luminances of a block without a mask. Returns whether all are positive and finite,
+ * as in most blocks. The bits of positive finite floats are ordered as the floats, and lie between
+ * the bits of 0 and of infinity. The bits of other floats do not. So three extremes replace
+ * image_kind of each pixel. Two of them are results anyway. */
 ALWAYS_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind how,
                                  measure_block *block)
 {
@@ -110,7 +110,7 @@ ALWAYS_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind 
             luminance[i] = pixel.value;
             least = bits < least ? bits : least;
             most = bits > most ? bits : most;
-            if (how == BY_MAX) /* a weighted sum of colours that are not finite is not finite */
+            if (how == BY_MAX) /* a weighted sum of non-finite colours is not finite */
                 largest = pixel.largest > largest ? pixel.largest : largest;
         }
     }
@@ -124,8 +124,8 @@ ALWAYS_INLINE bool find_positive(const image_measure_plan *plan, luminance_kind 
     return true;
 }
 
-/* Computes luminances and counts kinds. An unweighted pass over a pixel that is not finite only
- * sets is_weighted. */
+/* Computes luminances and counts kinds. If an unweighted pass finds a pixel that is not finite, it
+ * only sets is_weighted. */
 ALWAYS_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind how, bool weighted,
                                   measure_block *block)
 {
@@ -157,7 +157,7 @@ ALWAYS_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind
     uint32_t finite = positive + zero + negative;
     block->is_weighted = block->is_masked || finite != pixels;
     if (block->is_weighted && !weighted)
-        return; /* the block is measured again with weights */
+        return; /* the block is measured again, with weights */
     measure_counts *counts = &block->counts;
     counts->pixels += pixels;
     counts->kinds[IMAGE_POSITIVE] += positive;
@@ -168,8 +168,8 @@ ALWAYS_INLINE void find_luminance(const image_measure_plan *plan, luminance_kind
     counts->weight += weighted ? total : pixels;
 }
 
-/* Reduces a block's arrays to lane[0]: JOIN(lane, i) adds element i to one of LANES partial
- * results, which FOLD reduces in a fixed tree. Prefetches the next block from part fetched on. */
+/* Reduces a block's arrays to lane[0]. JOIN(lane, i) adds element i to one of LANES partial
+ * results. FOLD reduces these in a fixed tree. Prefetches the next block from part fetched on. */
 #define OVER_LANES(T, start, JOIN, FOLD)                                                           \
     T lane[LANES];                                                                                 \
     size_t first = 0, count = block->count;                                                        \
@@ -233,8 +233,8 @@ ALWAYS_INLINE void find_extremes(bool weighted, measure_block *block)
     counts->most = MOST(counts->most, most);
 }
 
-/* The moments of a block. Squares are of differences from the block's mean: small deviations of
- * large luminances keep their precision. */
+/* Computes the moments of a block. Squares are of differences from the block's mean, so that small
+ * deviations of large luminances keep their precision. */
 ALWAYS_INLINE image_moments find_moments(bool weighted, const measure_block *block)
 {
     uint64_t weight = block->count;
@@ -340,7 +340,7 @@ ALWAYS_INLINE image_moments measure_as(const image_measure_plan *plan, block_sor
     return plan->what & TML_MEASURE_MEAN ? find_moments(weighted, block) : moments;
 }
 
-/* Measures a block by the fastest pass that fits it: all positive, all finite, or weighted. */
+/* Measures a block by the fastest pass that fits: all pixels positive, all finite, or weighted. */
 ALWAYS_INLINE image_moments measure(const image_measure_plan *plan, measure_block *block)
 {
     bool fits = false;
@@ -371,8 +371,8 @@ typedef struct measure_job {
     measure_fn measure;
     uint64_t pixels;
     cpu_tickets tickets;
-    image_moments *moments; /* 1 a tile */
-    measure_block *blocks;  /* 1 a worker */
+    image_moments *moments; /* one per tile */
+    measure_block *blocks;  /* one per worker */
 } measure_job;
 
 static uint64_t measure_tiles(const image_measure_plan *plan)
@@ -381,7 +381,8 @@ static uint64_t measure_tiles(const image_measure_plan *plan)
                         (uint64_t)TILE_BLOCKS * IMAGE_BLOCK);
 }
 
-/* The mask's weights for count pixels of row y from x on, a run of pixels a mask column. */
+/* Writes the mask's weights for count pixels of row y, from x on. Each mask column has a run of
+ * pixels. */
 static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t count, uint8_t *out)
 {
     const image_measure_plan *plan = job->plan;
@@ -391,14 +392,14 @@ static void take_weights(const measure_job *job, uint64_t y, uint64_t x, size_t 
         (size_t)image_mask_at((uint32_t)y, plan->mask_height, plan->in.height) * columns;
     uint64_t column = image_mask_at((uint32_t)x, plan->mask_width, plan->in.width);
     for (size_t i = 0; i < count; column++) {
-        uint64_t end = ((column + 1) * width + columns - 1) / columns; /* of the column's pixels */
+        uint64_t end = ((column + 1) * width + columns - 1) / columns; /* the column's end */
         size_t run = (size_t)TML_MIN_OF(end - x - i, count - i);
         memset(out + i, row[column], run);
         i += run;
     }
 }
 
-/* Loads pixels [first, first + block->count) of the region, row after row. */
+/* Loads pixels [first, first + block->count) of the region, row by row. */
 static void load_block(const measure_job *job, uint64_t first, measure_block *block)
 {
     uint64_t width = job->plan->in.width, y = first / width, x = first % width;
@@ -418,7 +419,8 @@ static void load_block(const measure_job *job, uint64_t first, measure_block *bl
     block->next_part = y < job->plan->in.height ? block->count * job->image.pixel_size / PARTS : 0;
 }
 
-/* Adds the 32-bit copies to the 64-bit histogram: once a tile, so they do not overflow. */
+/* Adds the 32-bit copies to the 64-bit histogram. This happens once per tile, so the copies do not
+ * overflow. */
 static void gather_histogram(measure_block *block)
 {
     for (uint32_t copy = 0; copy < COPIES; copy++)

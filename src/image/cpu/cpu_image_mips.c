@@ -1,22 +1,23 @@
-/* Mip chains on the CPU. Levels are made in runs of up to RUN_LEVELS. Only a run's last level is
- * kept in floats as a whole, for the next run. Strips of rows are made in parallel, of KAISER
- * strips of blocks of columns. A row of a strip is made as soon as the rows of the level above that
- * it needs are made, and still in cache. A row that two strips need is computed by both and written
- * by the first. No result depends on this division. */
+/* tml_image_mips on the CPU. Levels are made in runs of up to RUN_LEVELS. The next run reads the
+ * last level of a run, which is the only one that is kept whole as floats. Strips of rows are made
+ * in parallel; with KAISER, a strip is divided into blocks of columns. A row of a strip is made as
+ * soon as the rows that it needs of the level above are made, while they are in cache. If two
+ * strips need a row, both compute it and the first one writes it. No result depends on this
+ * division. */
 #include "image/cpu/cpu_image_filter.h"
 
 #include <string.h>
 
 enum {
-    RUN_LEVELS = 3,     /* of AREA; a run of KAISER has one level, since a row needs many rows */
-    STRIP_ROWS = 8,     /* rows of a run's last level */
-    RING_ROWS = 3,      /* rows of a level that are kept: a row of the next level needs up to 3 */
+    RUN_LEVELS = 3,     /* for AREA. A run of KAISER has one level, because a row needs many rows */
+    STRIP_ROWS = 8,     /* per strip, of a run's last level */
+    RING_ROWS = 3,      /* rows kept per level: a row of the next level needs up to 3 */
     BLOCK_TEXELS = 256, /* texels of a new row that are made together */
-    KAISER_ROWS = 128,  /* of a tile at most; twice as many are read, and more above and below */
+    KAISER_ROWS = 128,  /* of a tile, at most; it reads twice as many, and more above and below */
     KAISER_ROWS_LEAST = 16,
-    KAISER_TEXELS = 512, /* of a tile's row: the rows above it stay in the second-level cache */
-    ROWS_AHEAD = 4,      /* rows that are fetched while earlier ones are summed */
-    KAISER_APART = KAISER_TEXELS + CPU_KAISER_MARGIN, /* its even or odd texels */
+    KAISER_TEXELS = 512, /* of a tile's row: the rows above stay in the second-level cache */
+    ROWS_AHEAD = 4,      /* rows prefetched while earlier ones are summed */
+    KAISER_APART = KAISER_TEXELS + CPU_KAISER_MARGIN, /* even or odd texels of a tile */
     KAISER_ABOVE = 2 * KAISER_APART + 16,             /* a power of two would share cache sets */
 };
 
@@ -24,7 +25,7 @@ enum {
 typedef struct mips_level {
     uint32_t old_width, old_height, width, height;
     cpu_image out;
-    float *parts[2];         /* of cpu_column_parts; NULL: pairs */
+    float *parts[2];         /* for cpu_column_parts; NULL: pairs */
     cpu_kaiser across, down; /* KAISER */
 } mips_level;
 
@@ -33,37 +34,38 @@ typedef struct mips_job {
     const image_mips_plan *plan;
     tml_simd simd;
     cpu_image source; /* the level above the run: the picture, or floats */
-    bool is_log;      /* source is the picture, whose logarithms are to be taken */
+    bool is_log;      /* source is the picture, and its logarithms are taken */
     mips_level levels[RUN_LEVELS];
     uint32_t level_count;
-    cpu_image floats;            /* the run's last level, for the next run */
-    uint64_t strip_rows, blocks; /* KAISER: tiles side by side */
+    cpu_image floats;            /* the run's last level, read by the next run */
+    uint64_t strip_rows, blocks; /* blocks: tiles side by side, for KAISER */
     cpu_tickets tickets;
-    unsigned char *spaces; /* space_size bytes a worker */
+    unsigned char *spaces; /* space_size bytes per worker */
     size_t space_size;
 } mips_job;
 
 /* A worker's scratch memory. */
 typedef struct mips_space {
-    float *rings[RUN_LEVELS];   /* AREA: RING_ROWS of each level of a run */
+    float *rings[RUN_LEVELS];   /* AREA: RING_ROWS rows of each level of a run */
     float *decoded[3], *joined; /* AREA: a block's texels of three rows above, and of their mean */
     float *rows;                /* KAISER: decoded rows above */
-    float *even, *odd;          /* KAISER: even and odd texels of their weighted sum */
+    float *even, *odd;          /* KAISER: even and odd texels of the rows' weighted sum */
     float *shortened;           /* the new row */
 } mips_space;
 
 typedef struct mips_strip {
     const mips_job *job;
     mips_space space;
-    uint32_t next[RUN_LEVELS];  /* the next row to make (KAISER: to decode), of each level */
-    uint32_t owned[RUN_LEVELS]; /* one past the last row that this strip writes */
-    /* KAISER: the tile's texels, those above them, and the latest rows of these */
+    uint32_t next[RUN_LEVELS];  /* the next row to make of each level; KAISER: the next to decode */
+    uint32_t owned[RUN_LEVELS]; /* the end of the rows that this strip writes */
+    /* KAISER: the tile's texels [x, x + count), the texels [left, right) above, and their latest
+     * rows */
     uint32_t x, count, left, right;
     const float *above[IMAGE_KAISER_TAPS];
 } mips_strip;
 
-/* Texels [x, x + count) of row y of the level above the run: in place if they are floats, else
- * decoded into block. */
+/* Returns texels [x, x + count) of row y of the level above the run: in place if they are floats,
+ * otherwise decoded into block. */
 static const float *source_floats(const mips_job *job, uint32_t y, uint32_t x, size_t count,
                                   float *block)
 {
@@ -92,7 +94,7 @@ static float *ring_row(const mips_strip *strip, uint32_t level, uint32_t y)
     return strip->space.rings[level] + y % RING_ROWS * row;
 }
 
-/* The same of a level of the run. */
+/* As source_floats, for the level above level number level of the run. */
 static const float *texels_above(const mips_strip *strip, uint32_t level, uint32_t y, uint32_t x,
                                  size_t count, float *block)
 {
@@ -101,7 +103,7 @@ static const float *texels_above(const mips_strip *strip, uint32_t level, uint32
     return source_floats(strip->job, y, x, count, block);
 }
 
-/* Makes texels [x, x + count) of a row of level number of the run from the rows of taps. */
+/* Makes texels [x, x + count) of a row of level number of the run, from the rows of taps. */
 static void make_block(const mips_strip *strip, uint32_t number, image_taps taps, uint32_t x,
                        size_t count, float *out)
 {
@@ -134,7 +136,7 @@ static void make_block(const mips_strip *strip, uint32_t number, image_taps taps
     cpu_join_columns(job->simd, channels, joined, parts, count, out);
 }
 
-/* Makes the next row of level number, and before that the rows above that it needs. */
+/* Makes the next row of level number, after the rows above that it needs. */
 static void make_row(mips_strip *strip, uint32_t number)
 {
     const mips_job *job = strip->job;
@@ -166,15 +168,15 @@ static void make_strip(mips_strip *strip, uint64_t tile)
         strip->owned[k] =
             tile + 1 == job->tickets.count ? job->levels[k].height : (uint32_t)((tile + 1) * rows);
     }
-    for (uint32_t k = job->level_count; k-- > 0;) /* rows of the last level make most others */
+    for (uint32_t k = job->level_count; k-- > 0;) /* the last level's rows make most others */
         while (strip->next[k] < strip->owned[k])
             make_row(strip, k);
 }
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* The tile's part of row y above, which takes another page than the row before it, so that no
- * processor foresees it. A prefetch beyond the picture does not fault. */
+/* Prefetches the tile's part of row y above. The row lies on another page than the row before, so
+ * processors do not predict it. A prefetch beyond the picture does not fault. */
 static void prefetch_row(const mips_strip *strip, uint64_t y)
 {
     const cpu_image *source = &strip->job->source;
@@ -184,7 +186,8 @@ static void prefetch_row(const mips_strip *strip, uint64_t y)
         __builtin_prefetch((const void *)(row + at));
 }
 
-/* Collects the rows above that row y is made of, and their weights. Returns their number. */
+/* Collects the rows above from which row y is made, and their weights. Returns the number of
+ * rows. */
 static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMAGE_KAISER_TAPS],
                             float weights[IMAGE_KAISER_TAPS])
 {
@@ -192,12 +195,12 @@ static uint32_t gather_rows(mips_strip *strip, uint32_t y, const float *rows[IMA
     const mips_level *level = &job->levels[0];
     uint32_t count = 0, column = y;
     if (y >= level->down.alike_first && y < level->down.alike_end)
-        column = level->down.alike_first; /* stays in cache */
+        column = level->down.alike_first; /* this column stays in cache */
     for (uint32_t tap = level->down.first; tap < level->down.end; tap++) {
         uint32_t j = 2 * y + tap - IMAGE_KAISER_BEFORE;
         weights[count] = level->down.weights[(size_t)tap * level->height + column];
         if (weights[count] == 0.0f)
-            continue; /* outside of the level or of the filter */
+            continue; /* outside the level or the filter */
         for (; strip->next[0] <= j; strip->next[0]++) {
             uint32_t next = strip->next[0];
             size_t row = next % IMAGE_KAISER_TAPS * KAISER_ABOVE * (size_t)job->plan->channels;
@@ -219,7 +222,7 @@ static void make_kaiser_row(mips_strip *strip, uint32_t y)
     const float *rows[IMAGE_KAISER_TAPS];
     float weights[IMAGE_KAISER_TAPS];
     uint32_t count = gather_rows(strip, y, rows, weights);
-    /* even and odd begin IMAGE_KAISER_BEFORE texels before the tile's, perhaps outside of the
+    /* even and odd begin IMAGE_KAISER_BEFORE texels before the tile's texels, possibly outside the
      * level */
     size_t skip = (strip->left + IMAGE_KAISER_BEFORE) / 2 - strip->x;
     cpu_weigh_rows(job->simd, channels, count, rows, weights, strip->right - strip->left,
@@ -253,7 +256,7 @@ static void make_kaiser_tile(mips_strip *strip, uint64_t tile)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* Lays out a worker's scratch memory, enough for every run. Returns its size in bytes. */
+/* Lays out a worker's scratch memory, which suffices for every run. Returns its size in bytes. */
 static size_t lay_out_space(const image_mips_plan *plan, void *memory, mips_space *out)
 {
     cpu_arena arena = {.memory = memory};
@@ -290,8 +293,8 @@ static void mips_worker(void *argument, uint32_t index)
     }
 }
 
-/* Scratch memory of a call: weights of columns and rows, and a double buffer for a run's last level
- * in floats. */
+/* Scratch memory of a call: weights of columns and rows, and two buffers for the last levels of
+ * runs, in floats. */
 typedef struct mips_scratch {
     float *parts[RUN_LEVELS][2], *across, *down, *floats[2];
 } mips_scratch;
@@ -356,7 +359,7 @@ static void prepare_level(const mips_job *job, uint32_t number, float *const par
         cpu_column_parts(out->old_width, channels, parts);
 }
 
-/* A level in floats, rows without gaps. */
+/* A level in floats, without gaps between rows. */
 static cpu_image level_of(float *memory, uint32_t width, uint32_t channels)
 {
     return (cpu_image){.pixels = (unsigned char *)memory,

@@ -1,4 +1,4 @@
-/* Exposing and tone-mapping on the CPU: rows in parallel, a block of pixels at a time. */
+/* tml_image_tonemap on the CPU: rows in parallel, a block of pixels at a time. */
 #include "image/cpu/cpu_image.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ ALWAYS_INLINE void curve(uint32_t tone, float scale, float white, size_t count, 
     }
 }
 
-/* Calls curve with tone as a constant, which takes its branches out of the loop. */
+/* Calls curve with tone as a constant, so that its loop does not branch on it. */
 ALWAYS_INLINE void any_curve(uint32_t tone, float scale, float white, size_t count,
                              float *planes[3])
 {
@@ -51,8 +51,8 @@ ALWAYS_INLINE void any_curve(uint32_t tone, float scale, float white, size_t cou
     }
 }
 
-/* SIMD_FLAT inlines all calls: compilers would call the longest formula, and do not vectorise a
- * loop with a call. */
+/* SIMD_FLAT inlines all calls. Compilers would otherwise call the longest formula, and do not
+ * vectorise a loop with a call. */
 SIMD_INSTANTIATE(SIMD_FLAT void, any_curve,
                  (uint32_t tone, float scale, float white, size_t count, float *planes[3]),
                  any_curve(tone, scale, white, count, planes))
@@ -60,7 +60,7 @@ SIMD_INSTANTIATE(SIMD_FLAT void, any_curve,
 typedef void (*curve_fn)(uint32_t tone, float scale, float white, size_t count, float *planes[3]);
 static const curve_fn curve_for[TML_SIMD_LEVELS] = SIMD_EACH_LEVEL(any_curve);
 
-/* Replaces the first plane by the luminance of tone-mapped colours. */
+/* Replaces the first plane by the luminance of the tone-mapped colours. */
 ALWAYS_INLINE void grey(size_t count, float *planes[3])
 {
     float *restrict red = planes[0];
