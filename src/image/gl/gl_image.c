@@ -1,22 +1,22 @@
-/* Images on OpenGL ES: pictures as inputs and as outputs. */
+/* Images on OpenGL ES: pictures as inputs and outputs of draws. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
 
 #include "image_gl_shaders.h"
 
-/* PIXEL_U8 ... and OUT_U8 ... of the shaders. */
+/* The name in the shaders' PIXEL_U8 ... and OUT_U8 .... */
 static const char *type_name(tml_type type)
 {
     return type == TML_U8 ? "U8" : type == TML_U16 ? "U16" : type == TML_F16 ? "F16" : "F32";
 }
 
-/* The row stride in scalars; a single row's may be anything, and is replaced. */
+/* The row stride in scalars. A single row may have any stride, and gets its width. */
 static uint64_t stride_of(const image_view *view)
 {
     return view->height > 1 ? view->row_stride : (uint64_t)view->width * view->channels;
 }
-/* The end of the view's scalars. */
+/* The index after the view's last scalar. */
 static uint64_t end_of(const image_view *view)
 {
     return view->first + (view->height - 1) * stride_of(view) +
@@ -78,7 +78,8 @@ bool gl_image_words_are_whole(const image_view *out)
     return each % channels == 0 && out->first % channels == 0 && stride_of(out) % channels == 0;
 }
 
-/* The words with bytes outside the picture. A draw writes whole words, so they are copied first. */
+/* Which words have bytes outside the picture. A draw writes whole words, so these words are copied
+ * before. */
 typedef enum old_words { OLD_NONE, OLD_ENDS, OLD_ALL } old_words;
 
 static old_words old_words_of(const image_view *out)

@@ -1,11 +1,12 @@
 /* tml_image_measure on OpenGL ES. A draw over the picture's tiles reads each pixel once. It writes
- * a small record a tile and, for the histogram, the pixels' bins. Further draws join 64 records
- * into one until one is left.
+ * a small record per tile and, for the histogram, the pixels' bins. Further draws join 64 records
+ * into one, until one is left.
  *
- * The histogram is gathered, since OpenGL ES does not blend integers. A fragment counts, for the
- * pixels of a few tiles, 16 bins in the bytes of one quad (with a mask, the weights of 8 bins in
- * halves). Further draws add 64 of these histograms into one. Measured dead end: fragments for 64
- * bins, in four targets, take more than twice as long on llvmpipe, whose registers spill. */
+ * The histogram is gathered, because OpenGL ES does not blend integers. A fragment counts the
+ * pixels of a few tiles in 16 bins, which are the bytes of one quad. (With a mask: weights in 8
+ * bins, as halves.) Further draws add 64 of these histograms into one. Measured dead end: fragments
+ * for 64 bins, with four targets, take more than twice as long on llvmpipe, whose registers
+ * spill. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -13,10 +14,10 @@
 #include "image_gl_shaders.h"
 
 enum {
-    FAN = 64,         /* records or histograms that a fragment joins */
-    TILE = 32,        /* pixels: a count of a tile's record has six bits */
-    TILE_MASKED = 16, /* fewer, since a pixel's bin and weight take two bytes */
-    /* Tiles that a fragment counts: 224 pixels, which a byte counts, or with a mask 240 pixels,
+    FAN = 64,         /* records or histograms per joining fragment */
+    TILE = 32,        /* pixels; a count in a tile's record has six bits */
+    TILE_MASKED = 16, /* fewer, because a pixel's bin and weight are two bytes */
+    /* Tiles per counting fragment: 224 pixels, whose count fits a byte; with a mask 240 pixels,
      * whose sum of weights fits 16 bits. */
     CHUNK_TILES = 7,
     CHUNK_TILES_MASKED = 15,
@@ -29,8 +30,9 @@ typedef struct measure_job {
     const image_measure_plan *plan;
     bool is_masked, has_histogram;
     uint64_t tiles;
-    uint64_t slots; /* bytes for pixels' bins in all chunks, used or not */
-    /* Left to join: records (a tile's has two quads); histograms as low and high words of bins. */
+    uint64_t slots; /* bytes in all chunks for the pixels' bins, including unused ones */
+    /* What is left to join: records (a tile's has two quads); histograms, as low and high words of
+     * bins. */
     const gl_texture *records[RECORD_QUADS], *bins[2];
 } measure_job;
 
@@ -86,8 +88,8 @@ static tml_status take_tiles(measure_job *job)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-/* Takes count textures to[], and replaces from[] by them. Releases the old ones, which the next
- * draw still reads. */
+/* Allocates count textures to[], and replaces from[] by these. Releases the old ones, which the
+ * next draw still reads. */
 static tml_status take_others(measure_job *job, uint64_t texels, const gl_texture **from,
                               const gl_texture **to, int count)
 {
@@ -129,7 +131,7 @@ static tml_status join_records(measure_job *job)
     return TML_OK;
 }
 
-/* Counts the pixels' bins into histograms, one a chunk of tiles. */
+/* Counts the pixels' bins into one histogram per chunk of tiles. */
 static tml_status count_bins(measure_job *job, uint64_t *chunks)
 {
     uint32_t chunk = job->is_masked ? CHUNK_TILES_MASKED : CHUNK_TILES;

@@ -1,4 +1,5 @@
-/* tml_image_mips on OpenGL ES: a level is drawn as quads of floats, then as the chain's words. */
+/* tml_image_mips on OpenGL ES: each level is drawn as quads of floats, then as the chain's
+ * words. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@ enum { WEIGHT_QUADS = (IMAGE_KAISER_TAPS + 3) / 4 };
 
 typedef struct mip_level {
     uint32_t width, height;
-    const gl_texture *texture; /* one quad a texel; NULL: the picture */
+    const gl_texture *texture; /* one quad per texel; NULL: the picture */
 } mip_level;
 
 static mip_level level_of(const image_mips_plan *plan, uint32_t number)
@@ -20,7 +21,7 @@ static mip_level level_of(const image_mips_plan *plan, uint32_t number)
 }
 
 /* Draws the texels of level out from the level above. more: further defines. The caller releases
- * out->texture. */
+ * out->texture afterwards. */
 static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, const mip_level *above,
                              const gl_texture *weights, const char *more, mip_level *out)
 {
@@ -52,7 +53,7 @@ static tml_status draw_level(tml_context *tml, const image_mips_plan *plan, cons
         });
 }
 
-/* Applies the Kaiser filter along one axis. The caller has set out's size. */
+/* Applies the Kaiser filter along one axis. out already has its size. */
 static tml_status filter_along(tml_context *tml, const image_mips_plan *plan,
                                const mip_level *above, bool along_y, mip_level *out)
 {

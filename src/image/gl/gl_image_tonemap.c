@@ -1,6 +1,7 @@
-/* tml_image_tonemap on OpenGL ES. If every word of the output holds whole pixels, and its texture
- * is not the input's, one draw makes the words. Else a draw makes the pixels of a band of rows, and
- * a second draw their words: so a pixel in several words is computed once. */
+/* tml_image_tonemap on OpenGL ES. If each word of the output holds whole pixels, and the output is
+ * in another texture than the input, one draw makes the words. Otherwise a draw makes the pixels of
+ * a band of rows, and a second draw makes their words, so that a pixel in several words is computed
+ * once. */
 #include "image/gl/gl_image.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static bool image_tonemap_supports(tml_context *tml, const image_tonemap_plan *p
            gl_image_check(tml, "tml_image_tonemap", "desc.out", &plan->out) == TML_OK;
 }
 
-/* Rows [first, first + count). */
+/* A view of rows [first, first + count). */
 static image_view rows_of(const image_view *view, uint64_t first, uint64_t count)
 {
     image_view rows = *view;

@@ -34,13 +34,13 @@ vk_address vk_image_at(const tml_context *tml, const image_view *view)
     return vk_address_of(tml, view->buffer) + view->first * tml_type_size(view->type);
 }
 
-/* The first texel of a texture, in place of an address: x in the lower word and y in the upper. */
+/* The first texel of a texture, in place of an address: x in the lower word, y in the upper one. */
 static vk_address vk_image_texel(const image_view *view)
 {
     return (uint64_t)view->y << 32 | view->x;
 }
 
-/* End of the memory that may be read. The engine's own buffers have multiples of 256 bytes
+/* The end of the memory that may be read. The engine's own buffers have multiples of 256 bytes
  * (vk_take). */
 static vk_address end_of(const tml_slot *slot)
 {
@@ -63,28 +63,28 @@ tml_status vk_image_check_texture(tml_context *tml, const char *call, const char
 /* ---- measure --------------------------------------------------------------------------------- */
 
 enum {
-    /* Fewest pixels of an invocation: many enough to amortise the workgroup's reduction, which
-     * takes longer with a histogram. With VK_IMAGE_GROUPS groups an invocation has more. */
+    /* The fewest pixels per invocation: enough to amortise the workgroup's reduction, which takes
+     * longer with a histogram. With VK_IMAGE_GROUPS groups an invocation has more. */
     PIXELS_LEAST = 32,
     PIXELS_LEAST_OF_BINS = 64,
-    PIECE = 16, /* bytes of one load */
+    PIECE = 16, /* bytes per load */
 };
 
 typedef struct measure_job {
     image_measure_args args;
     uint32_t options, batch;
     uint64_t groups;
-    vk_address states; /* used by a recording */
+    vk_address states; /* for a recording */
 } measure_job;
 
-/* Chooses units of 16-byte loads if these hold whole pixels and stay in the buffer, else single
- * pixels. Returns the pixels of a unit. */
+/* Chooses units of 16-byte loads if these hold whole pixels and lie in the buffer, otherwise single
+ * pixels. Returns the number of pixels in a unit. */
 static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool has_mask,
                               measure_job *job)
 {
     uint64_t pixel = in->channels * tml_type_size(in->type);
     uint64_t row_bytes = in->row_stride * tml_type_size(in->type);
-    /* A texture is laid out as if it were in a buffer of its own, at 0. */
+    /* A texture is laid out as if it were a buffer of its own, at address 0. */
     vk_address at = in->texture ? 0 : vk_image_at(tml, in), begin = 0;
     vk_address limit = UINT64_MAX;
     if (!in->texture) {
@@ -94,7 +94,7 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
     }
     uint64_t width = in->width, height = in->height, pixels = width * height;
     uint64_t unit_bytes = in->channels == 3 ? 3 * PIECE : PIECE;
-    /* Rows without gaps become one row, except with a mask, which needs x and y. */
+    /* Rows without gaps become one row, except with a mask, which requires x and y. */
     bool is_one_row = !has_mask && (height == 1 || row_bytes == width * pixel);
     if (is_one_row) {
         width = pixels;
@@ -122,9 +122,10 @@ static uint32_t lay_out_units(const tml_context *tml, const image_view *in, bool
     return in_quads ? (uint32_t)(unit_bytes / pixel) : 1;
 }
 
-/* A texture's texels lie in tiles, and a cache line has some of several rows. Moments depend on the
- * order of the units, and have a buffer's. (H100, log mean of 3840 x 2160 of RGBA16F: .093 ms by
- * rows, .037 in tiles, .030 as a buffer.) Returns the units. */
+/* Lays units out in tiles, as textures lay out texels: a cache line has texels of several rows.
+ * Moments depend on the order of the units, so with moments the units stay in a buffer's order.
+ * (H100, log mean of 3840 x 2160 of RGBA16F: .093 ms by rows, .037 in tiles, .030 as a buffer.)
+ * Returns the number of units. */
 static uint64_t lay_out_tiles(const image_view *in, uint64_t units, measure_job *job)
 {
     uint64_t across = TML_CEIL_DIV((uint64_t)in->width, (uint64_t)IMAGE_TILE);
@@ -148,10 +149,11 @@ static measure_job vk_image_lay_out(const tml_context *tml, const image_measure_
     uint64_t units = (uint64_t)job.args.row_units * job.args.height;
     if (unit == 1 && plan->in.texture && !has_mask && !(plan->what & TML_MEASURE_MEAN))
         units = lay_out_tiles(&plan->in, units, &job);
-    /* Loads in flight hide a GPU's memory latency. Software drivers only compile more code. */
+    /* Loads in flight hide a GPU's memory latency. Software drivers would only compile more
+     * code. */
     job.batch = vk_caps_of(tml)->is_software ? 1 : IMAGE_BATCH(unit);
     uint32_t least = plan->what & TML_MEASURE_HISTOGRAM ? PIXELS_LEAST_OF_BINS : PIXELS_LEAST;
-    uint64_t step = (uint64_t)VK_GROUP * job.batch; /* units that a workgroup takes in a step */
+    uint64_t step = (uint64_t)VK_GROUP * job.batch; /* units per workgroup and step */
     uint64_t steps_least = TML_MAX_OF(least / (unit * job.batch), 1u);
     uint64_t steps = (units + step * VK_IMAGE_GROUPS - 1) / (step * VK_IMAGE_GROUPS);
     steps = TML_MAX_OF(steps, steps_least);
@@ -247,7 +249,7 @@ const tml_engine_op vk_op_image_expose = {.run = run_expose};
 
 /* ---- tone-map -------------------------------------------------------------------------------- */
 
-/* Four pixels fill whole words, whatever their type and channels. */
+/* Four pixels fill whole words for any type and number of channels. */
 enum { TONEMAP_PIXELS = 4 };
 
 static bool supports_tonemap(tml_context *tml, const void *desc)
@@ -263,7 +265,7 @@ static uint64_t row_bytes_of(const image_view *view)
     return view->row_stride * tml_type_size(view->type);
 }
 
-/* Do rows begin at multiples of size bytes? */
+/* Returns whether all rows begin at multiples of size bytes. */
 static bool rows_are_at(const tml_context *tml, const image_view *view, uint64_t size)
 {
     return vk_image_at(tml, view) % size == 0 && row_bytes_of(view) % size == 0;
@@ -280,7 +282,7 @@ static tml_status run_tonemap(tml_context *tml, const void *desc, void *scratch,
     (void)size;
     const image_tonemap_plan *plan = desc;
     image_view in = plan->in, out = plan->out;
-    if (!has_gaps(&in) && !has_gaps(&out)) { /* one row */
+    if (!has_gaps(&in) && !has_gaps(&out)) { /* treats all rows as one */
         in.width *= in.height;
         out.width = in.width;
         in.height = out.height = 1;

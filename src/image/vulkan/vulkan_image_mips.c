@@ -1,6 +1,7 @@
 /* Mip chains on Vulkan. Where sizes are even, a dispatch makes up to twelve levels
- * (shaders/image_mips.comp). Else a dispatch makes one level, or all that remain once levels are
- * small (shaders/image_mips_level.comp). Between dispatches a level is floats in scratch. */
+ * (shaders/image_mips.comp). Otherwise a dispatch makes one level, or all remaining levels if these
+ * are small (shaders/image_mips_level.comp). Levels pass between dispatches as floats in
+ * scratch. */
 #include "image/vulkan/vulkan_image.h"
 
 #include "image_vulkan_shaders.h"
@@ -13,8 +14,8 @@
 
 enum {
     TEXEL = 4 * sizeof(float), /* bytes, in scratch */
-    SMALL = 64 * 64,           /* texels of a level from which one workgroup makes all levels */
-    SMALL_KAISER = 32 * 32,    /* fewer, since a texel takes more loads */
+    SMALL = 64 * 64,           /* texels of a level from which on one workgroup makes all levels */
+    SMALL_KAISER = 32 * 32,    /* fewer, because a texel needs more loads */
 };
 
 /* The level that a dispatch reads: the picture, or floats. */
@@ -26,19 +27,20 @@ typedef struct mips_source {
     bool srgb, is_floats;
     uint32_t values; /* tml_image_values */
     uint32_t width, height;
-    const void *texture; /* the picture is one: at and row_bytes mean nothing */
+    const void *texture; /* NULL: none. Otherwise at and row_bytes are unused */
 } mips_source;
 
 typedef struct mips_job {
     tml_context *tml;
     const image_mips_plan *plan;
-    bool is_dry; /* dispatches nothing; finds the sizes of scratch memory */
+    bool is_dry; /* dispatches nothing, to find the sizes of scratch memory */
     mips_source from;
     uint32_t made;  /* levels made so far, without level 0 */
-    uint64_t first; /* the chain's texel with which the next level begins */
-    /* floats: a double buffer of levels. across: between KAISER's passes along x and y. */
+    uint64_t first; /* the chain's first texel of the next level */
+    /* floats: two buffers, for levels in turn. across: floats between KAISER's passes along x and
+     * y. */
     vk_address floats[2], across;
-    vk_address states;                 /* a word, used by a recording */
+    vk_address states;                 /* a word, for a recording */
     uint64_t floats_size, across_size; /* texels that floats and across hold */
     uint32_t turn;
 } mips_job;
@@ -48,13 +50,13 @@ static uint32_t left(const mips_job *job)
     return job->plan->levels - 1 - job->made;
 }
 
-/* Texels of the chain before those that are stored. */
+/* The number of texels in the chain before the first one stored. */
 static uint32_t skip_of(const image_mips_plan *plan)
 {
     return (uint32_t)(0 - image_mips_first(plan, 0));
 }
 
-/* How often both sizes halve without remainder, at most most times. */
+/* How often both sizes can be halved without remainder, up to most times. */
 static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
 {
     uint32_t count = 0;
@@ -63,7 +65,7 @@ static uint32_t halvings(uint32_t width, uint32_t height, uint32_t most)
     return count;
 }
 
-/* The buffer of the two that does not hold the level before. */
+/* Returns the floats buffer that does not hold the level before. */
 static vk_address take_floats(mips_job *job, uint64_t texels)
 {
     job->floats_size = TML_MAX_OF(job->floats_size, texels);
@@ -71,7 +73,8 @@ static vk_address take_floats(mips_job *job, uint64_t texels)
     return job->floats[job->turn];
 }
 
-/* Makes the level levels further down the next source. floats: its address, if levels follow. */
+/* Makes the level that is levels further down the next source. floats: its address, if more levels
+ * follow. */
 static void advance(mips_job *job, uint32_t levels, vk_address floats)
 {
     mips_source *from = &job->from;
@@ -96,7 +99,7 @@ static const vk_module *const tile_modules[] = {&vk_shader_image_mips,
 static const vk_module *const level_modules[] = {&vk_shader_image_mips_level,
                                                  &vk_shader_image_mips_level_sampled};
 
-/* modules: the shader for pictures in buffers and for textures. */
+/* modules: the shader for pictures in buffers, and the one for textures. */
 static tml_status dispatch(mips_job *job, const vk_module *const modules[2], const void *args,
                            uint32_t size, uint64_t groups)
 {
@@ -124,8 +127,8 @@ static tml_status dispatch(mips_job *job, const vk_module *const modules[2], con
                                            .groups = groups});
 }
 
-/* Makes levels whose sizes halve without remainder. If the last of them fits one tile, the last
- * workgroup makes more such levels. */
+/* Makes levels whose sizes are halved without remainder. If the last of them fits one tile, the
+ * last workgroup makes further such levels. */
 static tml_status make_tiles(mips_job *job, uint32_t levels)
 {
     const mips_source from = job->from;
@@ -177,7 +180,7 @@ static uint64_t groups_of(uint64_t count, uint64_t group)
     return TML_CEIL_DIV(count, group);
 }
 
-/* Makes one level, or all that remain if the source is small. */
+/* Makes one level, or all remaining levels if the source is small. */
 static tml_status make_levels(mips_job *job)
 {
     const mips_source from = job->from;

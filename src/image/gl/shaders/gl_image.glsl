@@ -1,5 +1,6 @@
-/* Loads a picture's pixels. Include after gl_common.glsl. PIXEL_TYPE, CHANNELS, IS_SRGB, VALUES: as
- * in image_view; PIXEL_COLOURS: a texture of the caller's, which decodes its texels itself. */
+/* Loads a picture's pixels. Include after gl_common.glsl.
+ * PIXEL_TYPE, CHANNELS, IS_SRGB, VALUES  as in image_view. PIXEL_COLOURS: a texture of the caller,
+ *                                        which decodes its texels itself */
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
 
@@ -10,7 +11,8 @@
 #define PIXEL_COLOURS 4
 
 uniform uvec2 picture_size;
-/* Scalar of the first pixel, row stride in scalars; of a texture the first pixel's texel. */
+/* The scalar of the first pixel, and the row stride in scalars. For a texture: the texel of the
+ * first pixel. */
 uniform uvec2 picture_rows;
 
 #if PIXEL_TYPE == PIXEL_COLOURS
@@ -70,8 +72,8 @@ uint raw_scalar(uint at)
 #endif
 }
 
-/* Raw colours from scalar at on; three bytes or halves lie in at most two words. Grey is repeated
- * three times. */
+/* Raw colours, from scalar at on. Three bytes or halves lie in at most two words. A grey value is
+ * repeated three times. */
 uvec3 raw_colours(uint at)
 {
 #if CHANNELS < 3
@@ -98,7 +100,7 @@ vec3 values_at(uint x, uint y)
     return vec3(number_of(raw.x, IS_SRGB), number_of(raw.y, IS_SRGB), number_of(raw.z, IS_SRGB));
 #endif
 }
-/* The alpha of a pixel; 1 where the picture has none. */
+/* The alpha of a pixel, or 1 if the picture has none. */
 float alpha_at(uint x, uint y)
 {
 #if CHANNELS == 2 || CHANNELS == 4
@@ -109,7 +111,7 @@ float alpha_at(uint x, uint y)
 }
 #endif
 
-/* A pixel's colours, linear. */
+/* A pixel's linear colours. */
 vec3 colours_at(uint x, uint y)
 {
     vec3 c = values_at(x, y);
@@ -118,7 +120,7 @@ vec3 colours_at(uint x, uint y)
     return c;
 }
 
-/* A pixel's channels in order; a grey pixel has one, or with alpha two. */
+/* A pixel's channels in order. A grey pixel has one, or two with alpha. */
 vec4 channels_at(uint x, uint y)
 {
     vec3 c = colours_at(x, y);

@@ -1,10 +1,10 @@
-/* A pixel's luminance and kind. Include after gl_image.glsl. MAX_RGB: luminance is the largest
+/* A pixel's luminance and kind. Include after gl_image.glsl. MAX_RGB: the luminance is the largest
  * colour. */
-uniform vec2 weights; /* image_luminance */
+uniform vec2 weights; /* of image_luminance */
 
 struct seen_pixel {
     uint kind;
-    float luminance; /* 0 if it is not finite */
+    float luminance; /* 0 if not finite */
 };
 
 seen_pixel see_pixel(uint x, uint y)

@@ -1,16 +1,16 @@
 /* A record: the statistics of some pixels without their histogram. Include after gl_common.glsl.
  *
- * A record is stored in four textures, a quad each. A picture has fewer than 2^32 pixels, so only
- * sums of weights need more than a word; the high words of two of these are below 2^8 and share a
- * word. The least and most luminance are keys that compare like the floats: they start as
- * infinities, and GLSL ES does not promise to compare infinities. A tile's record fits two quads
+ * A record is stored in four textures, one quad in each. A picture has fewer than 2^32 pixels, so
+ * only sums of weights need more than one word. The high words of two of these are below 2^8 and
+ * share a word. The least and the most luminance are keys, which are ordered as the floats: they
+ * start as infinities, which GLSL ES may not compare correctly. A tile's record fits two quads
  * (image_tiles.frag). */
 #include "kernels/image_moments.k.h"
 
 struct image_record {
     uvec4 kinds; /* IMAGE_POSITIVE to IMAGE_NAN */
     uint infinite;
-    uvec2 weight, log_weight, whole, fraction; /* of 64 bits */
+    uvec2 weight, log_weight, whole, fraction; /* 64 bits each */
     uint least, most;
     image_moments moments;
 };
@@ -98,8 +98,9 @@ uvec4 record_quad3(image_record r)
                  floatBitsToUint(r.moments.square));
 }
 
-/* A tile's sums in one quad: six bits a count of a kind; 16 bits each for weight and log weight; 24
- * bits for the whole stops and 8 for the fraction's high word; the fraction's low word. */
+/* A tile's sums in one quad. x: six bits per count of a kind. y: 16 bits each for weight and log
+ * weight. z: 24 bits for the whole stops, 8 for the fraction's high word. w: the fraction's low
+ * word. */
 uvec4 tile_quad(image_record r)
 {
     uint kinds = r.kinds.x | r.kinds.y << 6 | r.kinds.z << 12 | r.kinds.w << 18 | r.infinite << 24;

@@ -1,11 +1,11 @@
 /* Writes the words of a picture. Include after gl_common.glsl and
  *     vec4 pixel_for(uint x, uint y)
- * whose components are the pixel's channels.
+ * which returns a pixel's channels.
  *
- * OUT_TYPE, OUT_CHANNELS, OUT_SRGB: of the picture. OUT_ALPHA: the alpha channel's number, or 4.
- * WHOLE_PIXELS: words hold whole pixels, and pixel_for is called once a pixel. Bytes outside the
- * picture are copied from old: OLD_ENDS: only the first and last word have such bytes; OLD_ALL: any
- * word may. */
+ * OUT_TYPE, OUT_CHANNELS, OUT_SRGB: of the picture. OUT_ALPHA: number of the alpha channel, or 4.
+ * WHOLE_PIXELS: words hold whole pixels, and pixel_for is called once per pixel. Bytes outside the
+ * picture are copied from old. OLD_ENDS: only the first and last word have such bytes. OLD_ALL: any
+ * word may have them. */
 #include "gl_divide.glsl"
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
@@ -19,7 +19,7 @@ uniform highp usampler2D old;
 uniform uvec2 out_words;  /* first and last word */
 uniform uint out_first;   /* scalar of the first pixel */
 uniform uvec2 out_stride; /* a divisor: the row stride in scalars */
-uniform uvec2 out_size;   /* scalars of a row; rows */
+uniform uvec2 out_size;   /* scalars per row; rows */
 
 layout(location = 0) out highp uint word;
 

@@ -1,5 +1,5 @@
-/* Counts the pixels of a chunk of tiles into bins. Fragment chunk * GROUPS + group has 16 bins as
- * the bytes of a quad or, MASKED, 8 bins as halves; neither overflows within a chunk. */
+/* Counts the pixels of a chunk of tiles in bins. Fragment chunk * GROUPS + group has 16 bins, as
+ * the bytes of a quad; MASKED: 8 bins, as halves. Neither overflows within a chunk. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D bins0, bins1; /* from image_tiles.frag */
@@ -14,7 +14,7 @@ const uint CODES = 4u, BINS_LOG2 = 4u;
 #endif
 const uint CODE_BITS = 32u / CODES, GROUPS = 256u >> BINS_LOG2;
 
-/* Adds the lowest code of a word to its counter, if the group has that counter. */
+/* Adds the lowest code of a word to its counter, if this group has it. */
 void count_code(uint code, uint group, inout uvec4 sums)
 {
     uint bin = code & 0xffu;

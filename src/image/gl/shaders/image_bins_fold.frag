@@ -1,6 +1,6 @@
-/* Adds up to 64 histograms with a stride of apart histograms; a fragment has four bins.
- * FROM_CHUNKS: histograms are in the format of image_bins.frag (MASKED: its variant); else low and
- * high words. */
+/* Adds up to 64 histograms, with a stride of apart histograms. A fragment has four bins.
+ * FROM_CHUNKS: histograms are in the format of image_bins.frag (MASKED: its variant). Otherwise
+ * they are low and high words. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D lows, highs;

@@ -1,4 +1,4 @@
-/* The state's words (TML_EXPOSURE_...) after a frame. */
+/* Writes the state's words (TML_EXPOSURE_...) after a frame. */
 #include "gl_common.glsl"
 #include "kernels/image.k.h"
 #include "kernels/image_expose.k.h"

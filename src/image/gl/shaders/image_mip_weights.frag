@@ -1,5 +1,5 @@
-/* Weights of the Kaiser filter along one axis: WEIGHT_QUADS quads a new texel, one weight a tap, 0
- * for taps outside the level. They sum to 1. */
+/* Weights of the Kaiser filter along one axis: WEIGHT_QUADS quads per new texel, one weight per
+ * tap. Taps outside the level have weight 0. A texel's weights sum to 1. */
 #include "gl_common.glsl"
 #include "kernels/image.k.h"
 #include "kernels/image_mips.k.h"
@@ -10,7 +10,7 @@ layout(location = 0) out highp uvec4 quad;
 
 float weight_of(uint i, uint tap)
 {
-    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* wraps to a large number below 0 */
+    uint j = 2u * i + tap - uint(IMAGE_KAISER_BEFORE); /* below 0 it wraps to a large number */
     return tap < uint(IMAGE_KAISER_TAPS) && j < size_above ? image_kaiser(i, j, size_above) : 0.0;
 }
 

@@ -1,5 +1,6 @@
-/* A level of a mip chain, as quads of floats, from the picture (FROM_PICTURE) or the level above.
- * AREA at once; KAISER along x, then ALONG_Y, with weights from image_mip_weights.frag. */
+/* A level of a mip chain as quads of floats, from the picture (FROM_PICTURE) or the level above.
+ * AREA filters along both axes at once. KAISER filters along x, then (ALONG_Y) along y, with
+ * weights from image_mip_weights.frag. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "kernels/image.k.h"
@@ -11,7 +12,7 @@ uniform highp usampler2D above;
 #include "kernels/image_mips.k.h"
 
 uniform uvec2 size_above;
-uniform uvec2 columns; /* a divisor: texels in a row */
+uniform uvec2 columns; /* a divisor: texels per row */
 #ifdef KAISER
 uniform highp usampler2D weights;
 #endif
@@ -62,7 +63,7 @@ vec4 filtered(uint x, uint y)
     for (uint q = 0u; q < WEIGHT_QUADS; q++) {
         vec4 w = uintBitsToFloat(load_quad(weights, i * WEIGHT_QUADS + q));
         uint j = 2u * i + 4u * q - uint(IMAGE_KAISER_BEFORE);
-        /* Texels outside the level have weight 0, and are not read. */
+        /* Texels outside the level have weight 0 and are not read. */
         if (w.x != 0.0)
             sum += w.x * along(j, line);
         if (w.y != 0.0)

@@ -10,7 +10,7 @@ uniform uint what; /* TML_MEASURE_... */
 uniform int histogram_low;
 uniform uint bin_log2;
 uniform float least_counted;
-uniform uvec2 slots; /* bytes that image_bins.frag counted; 0: it counted weights */
+uniform uvec2 slots; /* bytes that image_bins.frag counted, or 0 if it counted weights */
 
 layout(location = 0) out highp uint word;
 
@@ -38,7 +38,7 @@ uint bin_word(uint bin, uint part, image_record r)
     uint i = bin & 3u;
     uvec2 count = i < 2u ? (i == 0u ? uvec2(low4.x, high4.x) : uvec2(low4.y, high4.y))
                          : (i == 2u ? uvec2(low4.z, high4.z) : uvec2(low4.w, high4.w));
-    /* The first bin also counted pixels without a logarithm and slots without a pixel. */
+    /* The first bin also counted pixels without a logarithm, and slots without a pixel. */
     if (bin == 0u && (slots.x | slots.y) != 0u)
         count = add64(count, add64(r.log_weight, negative64(slots)));
     return part_of(count, part);

@@ -1,16 +1,16 @@
-/* Measures a picture by tiles, each pixel once. A tile's pixels are a column or, in flat pictures,
- * pixels of a row with a stride of the tiles of a row. In both cases neighbouring fragments read
- * neighbouring pixels. A fragment makes a tile's record and, with HISTOGRAM, the bins of its pixels
- * for image_bins.frag.
+/* Measures a picture tile by tile, each pixel once. The pixels of a tile are a column. In flat
+ * pictures they are pixels of a row, whose stride is the number of tiles in a row. In both cases
+ * neighbouring fragments read neighbouring pixels. A fragment makes a tile's record and, if
+ * HISTOGRAM, its pixels' bins for image_bins.frag.
  *
- * TILE: 32 pixels or, MASKED, 16. DOES_LOG, DOES_MEAN, HISTOGRAM: what is measured. */
+ * TILE: 32 pixels, or 16 if MASKED. DOES_LOG, DOES_MEAN, HISTOGRAM: the measurements to make. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "gl_image.glsl"
 #include "gl_image_luminance.glsl"
 #include "gl_image_record.glsl"
 
-uniform uvec2 columns;     /* a divisor: tiles in a row */
+uniform uvec2 columns;     /* a divisor: tiles per row */
 uniform uvec2 pixel_step;  /* from one pixel of a tile to the next */
 uniform uint rows_of_tile; /* TILE or 1 */
 uniform float least_counted;
@@ -41,7 +41,7 @@ uint weight_at(uint x, uint y)
 
 struct counted_pixel {
     uint kind, weight; /* weight 0: the pixel is left out */
-    float luminance;   /* 0 if it is not finite */
+    float luminance;   /* 0 if not finite */
     uint log_weight;
     int stops;
 };
@@ -78,20 +78,20 @@ void add_pixel(inout image_record r, counted_pixel p)
 #endif
 }
 
-/* The code of a pixel that image_bins.frag counts: its bin and, MASKED, its weight. */
+/* The code of a pixel, which image_bins.frag counts: its bin and, if MASKED, its weight. */
 uint bin_of(counted_pixel p)
 {
     uint bin = uint(image_bin(p.stops, histogram_low, bin_log2));
 #ifdef MASKED
     return bin | p.log_weight << 8;
 #else
-    return p.log_weight != 0u ? bin : 0u; /* image_stats.frag subtracts these */
+    return p.log_weight != 0u ? bin : 0u; /* image_stats.frag subtracts these pixels */
 #endif
 }
 
 void main()
 {
-    const uint EACH = TILE / 8u, BITS = 32u / EACH; /* codes a word, bits a code */
+    const uint EACH = TILE / 8u, BITS = 32u / EACH; /* codes per word, bits per code */
     uint row = divide(tml_texel(), columns);
     uvec2 at = uvec2(tml_texel() - row * columns.x, row * rows_of_tile);
     image_record r = record_of_nothing();
@@ -112,7 +112,7 @@ void main()
             at += pixel_step;
         }
         r.moments = image_moments_join(r.moments, some);
-        /* The eight words shift by one; after eight turns each is in its place. */
+        /* The eight words shift by one. After eight turns each one is in its place. */
         codes0 = uvec4(codes0.yzw, codes1.x);
         codes1 = uvec4(codes1.yzw, codes);
     }

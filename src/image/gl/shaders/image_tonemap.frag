@@ -1,5 +1,5 @@
-/* Exposes and tone-maps pixels. TO_WORDS: writes the words of another picture, else quads of
- * floats. TONE: IMAGE_TONE_... STATE: the exposure's state is given. */
+/* Exposes and tone-maps pixels. TO_WORDS: writes the words of another picture; otherwise quads of
+ * floats. TONE: IMAGE_TONE_.... STATE: applies the exposure's state. */
 #include "gl_common.glsl"
 #include "gl_divide.glsl"
 #include "gl_image.glsl"

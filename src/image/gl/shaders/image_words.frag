@@ -1,4 +1,4 @@
-/* Writes the words of a picture from pixels as quads of floats, row after row. */
+/* Writes the words of a picture from pixels as quads of floats, row by row. */
 #include "gl_common.glsl"
 
 uniform highp usampler2D pixels;

@@ -1,5 +1,5 @@
-/* What the image shaders share: loads of pixels of every type and number of channels as bits, and
- * colours of these bits. */
+/* Shared by the image shaders: loads of pixels of every type and number of channels, as bits; and
+ * the colours of these bits. */
 #include "kernel.glsl"
 #include "kernels/half.k.h"
 #include "kernels/image.k.h"
@@ -12,7 +12,7 @@
 
 layout(constant_id = 0) const uint TYPE = IMAGE_TYPE_F32;
 layout(constant_id = 1) const uint CHANNELS = 4u;
-/* 1: sRGB; 2 v: the values are logarithms, v of tml_image_values. */
+/* 1: sRGB. 2 v: logarithms, where v is the tml_image_values. */
 layout(constant_id = 2) const uint CODING = 0u;
 const bool IS_SRGB = CODING == 1u;
 const uint VALUES = CODING >> 1;
@@ -22,10 +22,10 @@ const uint PIXEL_SIZE = CHANNELS * SIZE; /* bytes */
 const uint COLOURS = CHANNELS < 3u ? 1u : 3u;
 const bool HAS_ALPHA = (CHANNELS & 1u) == 0u;
 
-/* Colour of each sRGB byte. */
+/* The colour of each sRGB byte. */
 shared float decoded_bytes[256];
 
-/* Fills the table; called before colour_of. Contains a barrier. */
+/* Fills the table. Call it before colour_of. Contains a barrier. */
 void image_begin()
 {
     if (TYPE == IMAGE_TYPE_U8 && IS_SRGB)
@@ -33,7 +33,7 @@ void image_begin()
     barrier();
 }
 
-/* Bits of a channel. A pixel's channels are packed from the lowest bit of bits.x on. */
+/* The bits of a channel. A pixel's channels are packed, from the lowest bit of bits.x on. */
 uint channel_bits(uvec4 bits, uint channel)
 {
     if (TYPE == IMAGE_TYPE_F32)
@@ -42,7 +42,7 @@ uint channel_bits(uvec4 bits, uint channel)
         return (bits.x >> (channel << 3)) & 0xffu;
     return (bits[channel >> 1] >> ((channel & 1u) << 4)) & 0xffffu;
 }
-/* The hardware's conversion, except for subnormal halves, which it may flush. */
+/* The hardware's conversion, except for subnormal halves, which the hardware may flush to 0. */
 float half_of(uint code)
 {
     return (code & 0x7c00u) == 0u ? tml_half_to_float(code) : unpackHalf2x16(code).x;
@@ -70,8 +70,7 @@ float alpha_of(uvec4 bits)
     return TYPE == IMAGE_TYPE_U16 ? image_from_u16(code, false) : image_from_u8(code, false);
 }
 
-/* Loads the bits of a pixel element by element; the address need only be a multiple of an element's
- * size. */
+/* Loads the bits of a pixel, element by element. The address is a multiple of an element's size. */
 uvec4 load_pixel(uvec2 at)
 {
     uvec4 bits = uvec4(0u);
@@ -86,7 +85,7 @@ uvec4 load_pixel(uvec2 at)
     return bits;
 }
 
-/* Words loaded together. loaded_pixel: bits of the pixel that begins at byte first of them. */
+/* Words loaded together. loaded_pixel returns the bits of the pixel that begins at byte first. */
 uint loaded[16];
 uvec4 loaded_pixel(uint first)
 {
@@ -101,7 +100,7 @@ uvec4 loaded_pixel(uint first)
     return bits;
 }
 
-/* Puts the bits of pixel p of four into words, which must be 0 there. size: bytes of a pixel. */
+/* Puts the bits of pixel p of four into words, whose bits there are 0. size: bytes per pixel. */
 void put_pixel(inout uint words[16], uint p, uint size, uvec4 bits)
 {
     uint word = p * size / 4u, shift = (p * size & 3u) << 3;
@@ -112,7 +111,7 @@ void put_pixel(inout uint words[16], uint p, uint size, uvec4 bits)
     }
 }
 
-/* address + i * size, with address and size of 64 bits. */
+/* address + i * size, where address and size have 64 bits. */
 uvec2 address_at(uvec2 address, uint i, uvec2 size)
 {
     uint high, low;

@@ -1,4 +1,4 @@
-/* Computes an exposure from stats, by one invocation. */
+/* Computes an exposure from stats, in one invocation. */
 #include "kernel.glsl"
 #include "kernels/image.k.h"
 #include "kernels/image_expose.k.h"

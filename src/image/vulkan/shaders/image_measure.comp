@@ -1,15 +1,15 @@
-/* Measures a picture in one dispatch. A workgroup has a stretch of consecutive units, 256 adjacent
- * ones a time. It adds its counts and sums to the totals by atomics: integer sums do not depend on
- * the order. Moments are joined in a fixed order: within an invocation, then over lanes and
- * subgroups as a binary tree, and at the end, by the last workgroup to finish, in the order of the
- * stretches. */
+/* Measures a picture in one dispatch. A workgroup has a stretch of consecutive units, and reads 256
+ * adjacent ones at a time. It adds its counts and sums to the totals by atomics, because integer
+ * sums do not depend on the order. Moments are joined in a fixed order: within an invocation, then
+ * over lanes and subgroups as a binary tree. The last workgroup to finish joins them in the order
+ * of the stretches. */
 #include "image.glsl"
 #include "kernels/image_moments.k.h"
 #include "kernels/image_expose.k.h"
 #include "last.glsl"
 
 layout(constant_id = 3) const uint OPTIONS = IMAGE_WITH_LOG;
-layout(constant_id = 4) const uint BATCH = 1u; /* units of an invocation in a step */
+layout(constant_id = 4) const uint BATCH = 1u; /* units per invocation and step */
 
 ARGS_USE(image_measure_args)
 
@@ -24,26 +24,26 @@ const bool IN_TILES = (OPTIONS & IMAGE_IN_TILES) != 0u;
 
 const uint UNIT_QUADS = CHANNELS == 3u ? 3u : 1u;
 const uint UNIT = IN_QUADS ? UNIT_QUADS * 16u / PIXEL_SIZE : 1u; /* pixels */
-/* Pixels of a unit for which the loop is unrolled: more take drivers long to compile. Four pixels
+/* Pixels of a unit for which the loop is unrolled. Drivers take long to compile more. Four pixels
  * fill whole words. */
 const uint PART = UNIT > 4u ? 4u : UNIT;
-const uint LOADS = BATCH * UNIT_QUADS; /* loads of 16 bytes in a step */
-/* Pixels of an invocation in a step that take_positive handles together. */
+const uint LOADS = BATCH * UNIT_QUADS; /* loads of 16 bytes per step */
+/* Pixels per invocation and step, which take_positive handles together. */
 const bool IN_BATCHES = !WITH_MASK && UNIT <= 4u;
 const uint BATCH_PIXELS = BATCH * (IN_BATCHES ? UNIT : 1u);
-/* Loads of records that an invocation of the last workgroup has in flight. */
+/* Records that an invocation of the last workgroup loads at a time. */
 const uint RECORDS = 4u;
-/* Most steps of a round: its counts then fit a byte, and its sum of fractions 32 bits. */
+/* The most steps of a round. Its counts then fit a byte, and its sum of fractions fits 32 bits. */
 const uint ROUND = 15u;
 
-/* Copies of the histogram for neighbouring lanes: adjacent pixels tend to have the same bin, and
+/* Copies of the histogram, for neighbouring lanes. Adjacent pixels tend to have the same bin, and
  * atomics on one word serialise. */
 const uint COPIES = 8u;
 shared uint bins[WITH_HISTOGRAM ? 256u * COPIES : 1u];
 
 /* ---- tallies --------------------------------------------------------------------------------- */
 
-/* Words of totals; sums of 64 bits take two. */
+/* Words of totals. A 64-bit sum has two words. */
 const uint POSITIVE = 0u, ZERO = 1u, NEGATIVE = 2u, NOT_A_NUMBER = 3u, INFINITE = 4u;
 const uint LOWEST = 5u, HIGHEST = 6u; /* order_of */
 const uint WEIGHT = 8u, LOG_WEIGHT = 10u, WHOLE = 12u, FRACTION = 14u, TOTAL_WORDS = 16u;
@@ -53,7 +53,7 @@ struct tally {
     uvec4 counts; /* POSITIVE to NOT_A_NUMBER */
     uint infinite;
     uint lowest, highest;
-    uvec2 weight, log_weight; /* used with a mask; else they follow from counts */
+    uvec2 weight, log_weight; /* used with a mask; otherwise they follow from counts */
     uvec2 whole, fraction;
     image_moments moments;
 };
@@ -61,7 +61,7 @@ struct tally {
 shared uint totals[TOTAL_WORDS];
 shared vec3 group_moments[SUBGROUPS_MAX];
 
-/* Key of a float that is not -0; keys compare like the floats. */
+/* The key of a float that is not -0. Keys are ordered as the floats. */
 uint order_of(float x)
 {
     uint bits = floatBitsToUint(x);
@@ -78,7 +78,7 @@ uvec2 wide(int x)
     return uvec2(uint(x), uint(x >> 31));
 }
 
-/* image_moments_join, in which a b without weight changes nothing, whatever its mean. */
+/* As image_moments_join, but a b without weight changes nothing, whatever its mean is. */
 image_moments join(image_moments a, image_moments b)
 {
     b.mean = b.weight > 0.0 ? b.mean : a.mean;
@@ -115,8 +115,8 @@ void clear_totals()
         totals[t] = t == LOWEST ? 0xffffffffu : 0u;
 }
 
-/* Adds all invocations' tallies to totals. Begins and ends with a barrier, after which lanes are
- * convergent again. */
+/* Adds the tallies of all invocations to totals. Begins with a barrier, and ends with one that
+ * makes the lanes convergent. */
 void gather(tally mine)
 {
     barrier();
@@ -139,7 +139,7 @@ void gather(tally mine)
             add_to_total64(FRACTION, fraction);
         }
     }
-    /* These are mostly 0, so they need no reduction over the subgroup first. */
+    /* These are mostly 0, so they are not reduced over the subgroup first. */
     add_to_total(ZERO, mine.counts.y);
     add_to_total(NEGATIVE, mine.counts.z);
     add_to_total(NOT_A_NUMBER, mine.counts.w);
@@ -156,7 +156,7 @@ image_moments moments_of(vec3 words)
     return m;
 }
 
-/* Joins all invocations' moments in group_moments[0]. Begins and ends with a barrier. */
+/* Joins the moments of all invocations in group_moments[0]. Begins and ends with a barrier. */
 void gather_moments(image_moments m)
 {
     uint t = gl_LocalInvocationID.x;
@@ -166,7 +166,7 @@ void gather_moments(image_moments m)
         other.weight = subgroupShuffleXor(m.weight, step);
         other.mean = subgroupShuffleXor(m.mean, step);
         other.square = subgroupShuffleXor(m.square, step);
-        m = join(m, other); /* in order in lane 0 and in the lanes whose values reach it */
+        m = join(m, other); /* in order in lane 0, and in the lanes that lane 0 depends on */
     }
     if (gl_SubgroupInvocationID == 0u)
         group_moments[subgroup_index()] = vec3(m.weight, m.mean, m.square);
@@ -194,19 +194,20 @@ struct sums {
 };
 sums seen;
 
-/* Halves as such, not logarithms. */
+/* The input is halves, and not logarithms. */
 const bool IS_HALF = TYPE == IMAGE_TYPE_F16 && VALUES == IMAGE_LINEAR;
 
-/* The colours for image_luminance. largest: their largest magnitude, or if all are finite that of
- * any finite number. Bytes and shorts are finite, and 0 or far from tiny. So are halves, except for
- * exponents 0 and 31, which alone are checked. */
+/* The colours for image_luminance. largest: their largest magnitude or, if all are finite, the
+ * magnitude of any finite number. Bytes and shorts are finite, and 0 or far from tiny. So are
+ * halves, unless the exponent is 0 or 31, which is tested. */
 vec3 colours_of(uvec4 bits, out uint largest)
 {
     vec3 colours = vec3(0.0);
     largest = 0u;
     bool is_plain = TYPE == IMAGE_TYPE_U8 || TYPE == IMAGE_TYPE_U16;
     if (IS_HALF) {
-        /* Exponents plus 1: the upper four of the five bits become 0 only for 0 and 31. */
+        /* Exponents plus 1. The upper four of the five bits are then 0 only for exponents 0 and
+         * 31. */
         uvec2 exponents = (bits.xy & 0x7c007c00u) + 0x04000400u;
         is_plain = (exponents.x & 0x00007800u) != 0u;
         if (COLOURS == 3u)
@@ -281,7 +282,7 @@ void take(uvec4 bits, uint weight)
 
 /* ---- pixels together ------------------------------------------------------------------------- */
 
-/* The colours, without a check for tiny ones: right if none is below smallest_plain(). */
+/* The colours, without a test for tiny ones. Correct if no magnitude is below smallest_plain(). */
 vec3 plain_colours_of(uvec4 bits)
 {
     if (IS_HALF)
@@ -291,13 +292,13 @@ vec3 plain_colours_of(uvec4 bits)
         colours[c] = colour_of(bits, c);
     return colours;
 }
-/* The least magnitude that is not tiny as a float, or is normal as a half. */
+/* The least magnitude that is not tiny as a float or, for halves, that is normal as a half. */
 float smallest_plain()
 {
     return uintBitsToFloat(IS_HALF ? 0x38800000u : IMAGE_TINY);
 }
 
-/* Puts the words of unit j of the step into loaded. */
+/* Copies the words of unit j of the step to loaded. */
 void put_loaded(uvec4 bits[LOADS], uint j)
 {
     [[unroll]] for (uint q = 0u; q < UNIT_QUADS; q++)
@@ -306,7 +307,8 @@ void put_loaded(uvec4 bits[LOADS], uint j)
 }
 
 /* Adds the pixels of a step if all are inside the row, positive and finite, with no tiny colours,
- * as in most pictures: then extremes replace the kind of each pixel. Else it only returns false. */
+ * as in most pictures. Extremes then replace the kind of each pixel. Otherwise it adds nothing and
+ * returns false. */
 bool take_positive(uvec4 bits[LOADS], bool is_inside)
 {
     float values[BATCH_PIXELS];
@@ -327,7 +329,7 @@ bool take_positive(uvec4 bits[LOADS], bool is_inside)
             if (TYPE == IMAGE_TYPE_F16 || TYPE == IMAGE_TYPE_F32)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
                     smallest = min(smallest, abs(c[i]));
-            /* A weighted sum of colours that are not finite is not finite; a maximum may be. */
+            /* A weighted sum of non-finite colours is not finite. A maximum may be finite. */
             if (WITH_MAX_RGB && COLOURS == 3u)
                 [[unroll]] for (uint i = 0u; i < COLOURS; i++)
                     largest = max(largest, image_magnitude(c[i]));
@@ -389,8 +391,8 @@ uint mask_weight(uint x, uint y)
     return LOAD_U8(args.mask, row * args.mask_width + column);
 }
 
-/* The column of a unit's first pixel, and its row; of a tile's also past the picture's. The column
- * of a pixel before the row's start wraps to a large number. */
+/* The column of a unit's first pixel, and its row. In tiles both may be outside the picture. The
+ * column of a pixel before the row's start wraps to a large number. */
 uvec2 place_of(uint unit)
 {
     if (IN_ONE_ROW)
@@ -413,8 +415,8 @@ uvec2 unit_at(uint unit, uvec2 place)
 }
 
 #ifdef IMAGE_SAMPLED
-/* Word q of a unit: four of its pixels' scalars, of an f32 buffer that would hold the texels. What
- * is past the row's end is any texel of it. */
+/* Quad q of a unit: four of its pixels' scalars, as in an f32 buffer of the texels. Scalars after
+ * the row's end are of any texel. */
 uvec4 load_quad(uint unit, uvec2 place, uint q)
 {
     uvec4 bits;
@@ -442,7 +444,7 @@ uvec4 load_one(uint unit, uvec2 place)
 }
 #endif
 
-/* Adds the pixels of the unit whose words are in loaded. */
+/* Adds the pixels of a unit, whose words are in loaded. */
 void take_unit(uvec2 place, bool is_there)
 {
     [[dont_unroll]] for (uint part = 0u; part < UNIT / PART; part++) {
@@ -460,8 +462,7 @@ void take_unit(uvec2 place, bool is_there)
     }
 }
 
-/* The tally of a workgroup's stretch, which begins at unit first. count: units of the whole
- * picture. */
+/* Measures a workgroup's stretch, which begins at unit first. count: units of the whole picture. */
 tally take_stretch(uint first, uint count)
 {
     uint t = gl_LocalInvocationID.x;
@@ -475,7 +476,7 @@ tally take_stretch(uint first, uint count)
         for (uint s = begin; s < end; s++) {
             uvec2 places[BATCH];
             uvec4 bits[LOADS];
-            /* All loads come before the first use, so they are in flight together. */
+            /* All loads come before the first use, so that many are in flight. */
             [[unroll]] for (uint j = 0u; j < BATCH; j++) {
                 uint unit = first + min((s * BATCH + j) * GROUP + t, left - 1u);
                 places[j] = place_of(unit);
@@ -508,7 +509,8 @@ tally take_stretch(uint first, uint count)
 
 /* ---- states ---------------------------------------------------------------------------------- */
 
-/* Memory that workgroups share; coherent, so that each sees the others' stores. */
+/* Memory that workgroups share. It is coherent, so that each workgroup sees the stores of the
+ * others. */
 layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer shared_word_at {
     uint bits;
 };
@@ -536,24 +538,24 @@ void add_bins()
 
 /* ---- all workgroups together ----------------------------------------------------------------- */
 
-/* The workgroups' moments, coherent like the states. */
+/* The moments of the workgroups, coherent like the states. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer records_at {
     vec4 v[];
 };
 
-/* Is word the lower word of a 64-bit sum? */
+/* Returns whether word is the lower word of a 64-bit sum. */
 bool is_wide(uint word)
 {
     return word >= WEIGHT && (word & 1u) == 0u;
 }
 
-/* Adds the workgroup's totals to the picture's, which begin as 0; so the lowest is stored as an
- * inverted maximum. */
+/* Adds the workgroup's totals to the picture's totals, which begin as 0. Therefore the lowest is
+ * stored inverted, as a maximum. */
 void add_totals()
 {
     uint t = gl_LocalInvocationID.x;
     if (t >= TOTAL_WORDS || (t > WEIGHT && !is_wide(t)))
-        return; /* upper words are added with the lower ones */
+        return; /* upper words are added with their lower words */
     uint total = totals[t], word = IMAGE_STATE_TOTALS + t;
     if (t == LOWEST || t == HIGHEST) {
         atomicMax(state_word(word).bits, t == LOWEST ? ~total : total);
@@ -575,7 +577,7 @@ void load_totals()
     }
 }
 
-/* Joins the moments of consecutive workgroups, so that gather_moments joins all in order. */
+/* Joins the moments of consecutive workgroups. gather_moments then joins all in order. */
 image_moments join_records()
 {
     image_moments mine = moments_of(vec3(0.0));
@@ -593,7 +595,7 @@ image_moments join_records()
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Words of the stats (trommel/image.h). */
+/* Stores words of the stats (trommel/image.h). */
 void store_stats_word(uint word, uint value)
 {
     store_word(args.stats, word, value);

@@ -1,19 +1,19 @@
-/* Makes several levels in one pass, where the sizes are even, as means of four texels (AREA).
- * Workgroups stride over tiles of 64 x 64 texels and make their parts of up to six levels. The last
- * workgroup to finish makes more levels from the last of these, if that fits one tile.
+/* Makes several levels in one pass, as means of four texels (AREA), where sizes are even.
+ * Workgroups stride over tiles of 64 x 64 texels, and make each tile's part of up to six levels.
+ * The last workgroup to finish makes further levels, if the last of these levels fits one tile.
  *
  * An invocation makes two levels from 4 x 4 texels. Invocations are in Morton order: four
- * neighbours in a square have consecutive numbers, and so have four such squares. Later levels are
- * made by the first invocations, fewer each time, while the others go on to the next tile. Measured
- * dead ends on an H200: lanes that shuffle texels from the second level on (10 of 45 us for 4096 x
- * 4096 bytes, since all lanes issue what a quarter of them needs), and a workgroup a tile (another
- * 10 us, since each waits for its stores to be visible before it counts itself as done). */
+ * neighbours in a square have consecutive numbers, and so do four such squares. The first
+ * invocations make the later levels, fewer each time, while the others continue with the next tile.
+ * Measured dead ends on an H200: lanes that shuffle texels from the second level on (10 of 45 us
+ * for 4096 x 4096 bytes: all lanes issue the work of a quarter of them), and one workgroup per tile
+ * (another 10 us: each one waits until its stores are visible before it counts itself as done). */
 #define ARGS image_mips_args
 #include "image_mips.glsl"
 #include "last.glsl"
 
 const uint TILE_SIDE = IMAGE_TILE_SIDE;
-const uint LANE_SIDE = 4u; /* side, in texels of the level read, of an invocation's square */
+const uint LANE_SIDE = 4u; /* side of an invocation's square, in texels of the level read */
 const bool IN_CODES =
     TYPE == IMAGE_TYPE_U8 && !IS_SRGB && OUT_TYPE == IMAGE_TYPE_U8 && !OUT_IS_SRGB;
 
@@ -30,7 +30,7 @@ vec4 paired(vec4 a, vec4 b, vec4 c, vec4 d)
     return paired(paired(a, b), paired(c, d));
 }
 
-/* Place of number i in Morton order: the even bits are the column, the odd bits the row. */
+/* The place of number i in Morton order. Its even bits are the column, its odd bits the row. */
 uint even_bits(uint i)
 {
     i &= 0x55u;
@@ -42,16 +42,16 @@ uvec2 place_of(uint i)
     return uvec2(even_bits(i), even_bits(i >> 1));
 }
 
-/* The level that is read, and the levels that are made from it. */
+/* The level to read, and the levels to make from it. */
 struct source {
     bool is_floats;
     uvec2 floats;
     uint width, height;
-    uint first; /* the chain's first texel of those levels */
+    uint first; /* the chain's first texel of the first level made */
     uint levels;
     uvec2 last_floats; /* memory for the last level's floats, or none */
 };
-/* The chain's first texel of a level; 1 is the first level that is made. */
+/* The chain's first texel of a level. Level 1 is the first one made. */
 uint level_first(source from, uint level)
 {
     uint first = from.first;
@@ -62,8 +62,8 @@ uint level_first(source from, uint level)
 
 /* ---- loads ----------------------------------------------------------------------------------- */
 
-/* Loads the bits of four adjacent texels from column x on; at: its address. Texels beyond the row's
- * end get any value. */
+/* Loads the bits of four adjacent texels, from column x on. at: the address of the first. Texels
+ * after the row's end get any value. */
 void load_row(source from, uvec2 at, uint x, out uint words[PIXEL_SIZE])
 {
     bool is_whole = (OPTIONS & IMAGE_IN_WORDS) != 0u && x + 4u <= from.width;
@@ -100,15 +100,16 @@ layout(buffer_reference, std430, buffer_reference_align = 8) buffer pair_at {
     uvec2 bits;
 };
 
-/* Stores the code of texel (x, y) of a level. level: counts from the one that is read; first: the
- * chain's first texel of the level. Ignores coordinates outside the level. */
+/* Stores the code of texel (x, y) of a level, unless it is outside the level.
+ * level  counted from the level read
+ * first  the chain's first texel of the level */
 void put_code(source from, uint level, uint first, uint x, uint y, uvec4 code)
 {
     uint width = from.width >> level, height = from.height >> level;
     if (x < width && y < height)
         store_code(first + y * width + x, code);
 }
-/* Stores the codes of two adjacent texels of level 1, the first in an even column. */
+/* Stores the codes of two adjacent texels of level 1. The first one is in an even column. */
 void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
 {
     uint width = from.width >> 1, height = from.height >> 1;
@@ -122,7 +123,7 @@ void put_codes(source from, uint x, uint y, uvec4 left, uvec4 right)
     put_code(from, 1u, from.first, x, y, left);
     put_code(from, 1u, from.first, x + 1u, y, right);
 }
-/* Stores a texel as floats if it is of the last level and last_floats is given. */
+/* Stores a texel as floats if it belongs to the last level and last_floats is given. */
 void put_floats(source from, uint level, uint x, uint y, vec4 texel)
 {
     uint width = from.width >> level, height = from.height >> level;
@@ -138,7 +139,8 @@ void put(source from, uint level, uint first, uvec2 place, vec4 texel)
 
 /* ---- a tile ---------------------------------------------------------------------------------- */
 
-/* Sums of 8-bit codes, two channels a word: of a texel; their mean as a texel; as a code. */
+/* Sums of 8-bit codes, two channels per word: of one texel; their mean as a texel; their mean as a
+ * code. */
 uvec2 codes_of(uint texel)
 {
     return uvec2(image_even_codes(texel), image_odd_codes(texel));
@@ -153,8 +155,8 @@ uvec4 codes_mean(uvec2 sums, uint log2_count)
     return uvec4(image_codes_mean(sums.x, sums.y, log2_count), 0u, 0u, 0u);
 }
 
-/* Makes the first two levels from LANE_SIDE * LANE_SIDE texels from (x, y) on. Returns the second
- * level's texel. This function is for linear bytes, in integers. */
+/* Makes the first two levels from LANE_SIDE * LANE_SIDE texels, from (x, y) on. Returns the texel
+ * of the second level. For linear bytes, in integers. */
 vec4 first_levels_of_codes(source from, uint x, uint y)
 {
     uint words[LANE_SIDE][PIXEL_SIZE];
@@ -185,7 +187,7 @@ vec4 first_levels_of_codes(source from, uint x, uint y)
     put_floats(from, 2u, x / 4u, y / 4u, texel);
     return texel;
 }
-/* The same for any type, two rows at a time: more rows take too many registers. */
+/* As first_levels_of_codes, for any type, two rows at a time: more rows need too many registers. */
 vec4 first_levels_of_texels(source from, uint x, uint y)
 {
     vec4 texel = vec4(0.0);
@@ -224,9 +226,9 @@ vec4 first_levels_of_texels(source from, uint x, uint y)
     return texel;
 }
 
-/* Makes texel t of a level from four of the count texels in shared memory from at on. Every fourth
- * invocation also makes a texel of the next level and returns it; the other results are undefined.
- * Stores both. */
+/* Makes texel t of a level from four of the count texels in shared memory, from at on. Every fourth
+ * invocation also makes a texel of the next level, and returns it. The other results are undefined.
+ * Stores both texels. */
 vec4 next_levels(source from, uvec2 tile, uint level, uint at, uint count)
 {
     uint t = gl_LocalInvocationID.x, side = TILE_SIDE >> level;
@@ -273,7 +275,7 @@ void make_tile(source from, uvec2 tile)
         barrier();
     }
     if (from.levels < 5u)
-        barrier(); /* the next tile overwrites texels that may still be read */
+        barrier(); /* the next tile overwrites texels that may not have been read yet */
 }
 
 void main()
@@ -302,7 +304,8 @@ void main()
             barrier();
             if (!is_last_of(args.states, args.groups, 1u))
                 return;
-            /* The last workgroup goes on from the last level's floats, which fit one tile. */
+            /* The last workgroup continues with the floats of the last level, which fit one
+             * tile. */
             from.first = level_first(from, args.levels + 1u);
             from.is_floats = true;
             from.width >>= args.levels;

@@ -1,5 +1,5 @@
-/* What the shaders of mip chains share: loads from the level that is read, and stores to the chain.
- * ARGS is the type of the shader's arguments. */
+/* Shared by the shaders of mip chains: loads from the level read, and stores to the chain. ARGS:
+ * type of the shader's arguments. */
 #include "image.glsl"
 #include "kernels/image_mips.k.h"
 #include "image_out.glsl"
@@ -8,7 +8,7 @@ layout(constant_id = 3) const uint OPTIONS = 0u;
 
 ARGS_USE(ARGS)
 
-/* Coherent: workgroups and invocations pass levels in floats to each other through memory. */
+/* Coherent, because workgroups and invocations pass levels to each other as floats in memory. */
 layout(buffer_reference, std430, buffer_reference_align = 16) coherent buffer floats_at {
     vec4 v[];
 };
@@ -29,7 +29,7 @@ vec4 log_texel(vec3 colours)
                 0.0, 0.0, 0.0);
 }
 
-/* A texel in linear light; alpha is linear already. */
+/* A texel in linear light. Alpha is linear already. */
 vec4 texel_of(uvec4 bits)
 {
     if ((OPTIONS & IMAGE_AS_LOG) != 0u) {
@@ -71,7 +71,7 @@ vec4 source_texel(uint x, uint y)
 }
 #endif
 
-/* Stores the code of the chain's texel i, if it is to be stored. */
+/* Stores the code of the chain's texel i, unless the texel is skipped. */
 void store_code(uint i, uvec4 code)
 {
     if (i >= args.skip)

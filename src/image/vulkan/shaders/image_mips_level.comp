@@ -1,18 +1,18 @@
 /* Makes one level of any size, or all remaining small levels in one workgroup. AREA filters along
- * both axes at once; KAISER, which reads many texels, along x to floats and then along y. */
+ * both axes at once. KAISER reads many texels, so it filters along x to floats and then along y. */
 #define ARGS image_mips_level_args
 #include "image_mips.glsl"
 
 const uint ALONG_X = 0u, ALONG_Y = 1u, ALONG_BOTH = 2u;
 
-/* The level that is read: the picture, or floats in scratch. */
+/* The level to read: the picture, or floats in scratch. */
 struct source {
     bool is_floats;
     uvec2 floats;
     uint width, height;
 };
 
-/* Floats that this dispatch does not store to, so loads may be cached. */
+/* Floats to which this dispatch does not store, so that loads may be cached. */
 layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer old_floats_at {
     vec4 v[];
 };
@@ -32,10 +32,10 @@ vec4 texel_at(source from, uint x, uint y)
 
 /* ---- KAISER ---------------------------------------------------------------------------------- */
 
-/* Weights cost more than loads of texels, so a workgroup computes those of a tile once. A tile has
- * SIDE texels along the axis and ACROSS in the other direction. */
+/* Weights cost more than loads of texels, so a workgroup computes the weights of a tile once. A
+ * tile has SIDE texels along the axis and ACROSS texels across it. */
 const uint SIDE = IMAGE_KAISER_SIDE, ACROSS = IMAGE_KAISER_ACROSS;
-const uint TAPS = uint(IMAGE_KAISER_END - IMAGE_KAISER_FIRST); /* the others have weight 0 */
+const uint TAPS = uint(IMAGE_KAISER_END - IMAGE_KAISER_FIRST); /* the other taps have weight 0 */
 const uint BEFORE = uint(IMAGE_KAISER_BEFORE - IMAGE_KAISER_FIRST);
 shared float weights[SIDE * TAPS];
 
@@ -43,14 +43,14 @@ void find_weights(uint begin, uint size, uint old_size)
 {
     for (uint k = gl_LocalInvocationID.x; k < SIDE * TAPS; k += GROUP) {
         uint i = begin + k / TAPS;
-        uint j = 2u * i + k % TAPS - BEFORE; /* below 0 it wraps to large */
+        uint j = 2u * i + k % TAPS - BEFORE; /* below 0 it wraps to a large number */
         weights[k] = i < size && j < old_size ? image_kaiser(i, j, old_size) : 0.0;
     }
 }
 
-/* Adds up the taps of load(j). Loads do not depend on weights, so that many are under way at
- * once; what lies outside the level has weight 0, and the last texel stands in for it. A product
- * with 0 is not added: 0 times a NaN would be NaN. */
+/* Adds up the taps of load(j). Loads do not depend on weights, so many are in flight. A tap outside
+ * the level has weight 0 and loads the last texel instead. A product with weight 0 is not added,
+ * because 0 times NaN is NaN. */
 #define ADD_TAPS(load)                                                                             \
     [[unroll]] for (uint tap = 0u; tap < TAPS; tap++) {                                            \
         uint j = min(2u * i + tap - BEFORE, last); /* below 0: large */                            \
@@ -60,7 +60,7 @@ void find_weights(uint begin, uint size, uint old_size)
         total += weight;                                                                           \
     }
 
-/* The new texel i along the axis, in line o across it, by the weights from at on. */
+/* New texel i along the axis, in line o across it, with the weights from at on. */
 vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
 {
     vec4 sum = vec4(0.0);
@@ -77,8 +77,8 @@ vec4 kaiser_texel(source from, uint axis, uint i, uint o, uint at)
     return sum / total;
 }
 
-/* Halves a level along one axis to width x height: stores floats to "to" if given; along y also
- * codes to the chain, from texel first on. */
+/* Halves a level along one axis, to width x height. Stores floats to "to", if given. Along y it
+ * also stores codes to the chain, from texel first on. */
 void kaiser_level(source from, uint axis, uint width, uint height, uint first, uvec2 to)
 {
     uint t = gl_LocalInvocationID.x;
@@ -167,7 +167,7 @@ void main()
             tapped_level(from, width, height, first, to);
         if (args.levels == 1u)
             return;
-        /* One workgroup: it reads next what it stored. */
+        /* There is one workgroup, and it reads what it stored. */
         memoryBarrierBuffer();
         barrier();
         from.is_floats = true;

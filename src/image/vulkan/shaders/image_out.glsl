@@ -1,4 +1,4 @@
-/* Encodes pixels and stores them. Include after image.glsl, whose specialisation constants come
+/* Encodes and stores pixels. Include after image.glsl, whose specialisation constants come
  * first. */
 layout(constant_id = 4) const uint OUT_TYPE = IMAGE_TYPE_U8;
 layout(constant_id = 5) const uint OUT_CHANNELS = 4u;
@@ -18,7 +18,7 @@ uint channel_code(float x, uint channel)
                             OUT_IS_SRGB && !is_alpha);
 }
 
-/* Bits of an encoded pixel; its channels are packed from the lowest bit of x on. */
+/* The bits of an encoded pixel. Its channels are packed, from the lowest bit of x on. */
 uvec4 pixel_code(vec4 pixel)
 {
     uvec4 bits = uvec4(0u);
@@ -34,8 +34,8 @@ uvec4 pixel_code(vec4 pixel)
     return bits;
 }
 
-/* Stores a pixel at an address that is a multiple of its elements' size, while other invocations
- * store its neighbours. Stores words if size and address are multiples of 4 bytes. */
+/* Stores a pixel while other invocations store its neighbours. The address is a multiple of an
+ * element's size. Stores words if size and address are multiples of 4 bytes. */
 void store_pixel(uvec2 at, uvec4 bits)
 {
     if (OUT_PIXEL_SIZE % 4u == 0u && (OUT_TYPE == IMAGE_TYPE_F32 || (at.x & 3u) == 0u)) {

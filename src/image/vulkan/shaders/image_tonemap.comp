@@ -1,6 +1,6 @@
-/* Exposes and tone-maps. An invocation has four adjacent pixels, which fill whole words whatever
- * their type. It handles single pixels at the ends of rows, and if rows do not begin at multiples
- * of 4 bytes. */
+/* Exposes and tone-maps. An invocation has four adjacent pixels, which fill whole words for any
+ * type. At the ends of rows, and if rows do not begin at multiples of 4 bytes, it handles pixels
+ * singly. */
 #include "image.glsl"
 #include "kernels/image_tone.k.h"
 #include "image_out.glsl"
@@ -10,10 +10,10 @@ layout(constant_id = 7) const uint TONE = IMAGE_TONE_SRGB;
 
 ARGS_USE(image_tonemap_args)
 
-const uint PIECE = 4u; /* pixels; of n bytes each they are n words */
+const uint PIECE = 4u; /* pixels; of n bytes each, they fill n words */
 
-/* A pixel's bits, exposed, tone-mapped and encoded. in and out may be the same memory: each pixel
- * is read before it is written. */
+/* Exposes, tone-maps and encodes a pixel's bits. in and out may be the same memory: each pixel is
+ * read before it is written. */
 uvec4 mapped(uvec4 bits, float scale)
 {
     vec3 c = vec3(image_exposed(colour_of(bits, 0u), scale));
