@@ -1,4 +1,4 @@
-/* Subdivide: creates, moves and destroys a subdivider. */
+/* Creates, describes, moves and destroys a subdivider. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static tml_status view(tml_context *tml, host_views *views, tml_buffer buffer, c
     if (tml_buffer_is_none(buffer))
         return TML_OK;
     for (uint32_t i = 0; i < views->count; i++)
-        if (views->views[i].buffer.slot == buffer.slot) { /* is mapped already */
+        if (views->views[i].buffer.slot == buffer.slot) { /* already mapped */
             *out = views->views[i].memory;
             return TML_OK;
         }
@@ -61,7 +61,7 @@ static void unview(tml_context *tml, host_views *views)
     views->count = 0;
 }
 
-/* Checks a buffer that may be absent: its type, and that it has at least count elements. */
+/* Checks a buffer that may be missing: its type, and that it has at least count elements. */
 static tml_status check_optional(tml_context *tml, const char *field, tml_buffer buffer,
                                  const tml_type *types, uint64_t count)
 {
@@ -136,7 +136,7 @@ static tml_status subdivide_check_desc(tml_context *tml, const tml_subdivider_de
 
 /* ---- a mesh to the device -------------------------------------------------------------------- */
 
-/* beta, the weight of each neighbour in the mask of a smooth vertex of that valence. */
+/* Returns beta, the weight of each neighbour in the mask of a smooth vertex of that valence. */
 static double beta_of(uint32_t valence, tml_subdivide_weights weights)
 {
     double n = (double)valence;
@@ -164,7 +164,7 @@ static uint32_t valence_of(const subdivide_mesh *mesh, uint32_t start)
     return count;
 }
 
-/* Fills records of subdivide.k.h: 4 words a half-edge, 4 a vertex, 1 an edge. */
+/* Fills the records of subdivide.k.h: 4 words per half-edge, 4 per vertex, 1 per edge. */
 static void fill_records(const subdivide_mesh *mesh, tml_subdivide_weights weights,
                          uint32_t *halves, uint32_t *vertices, uint32_t *firsts)
 {
@@ -258,8 +258,8 @@ static tml_status adopt_values(tml_subdivider *subdivider, tml_buffer given, uin
                                         .out = {values->base}});
 }
 
-/* turns[n]: cosine and sine of 2 pi / n, for n up to twice the largest valence: an open fan of n
- * edges spans half a turn in n - 1 steps, each of 2 pi / (2n - 2). */
+/* Uploads turns: element n has the cosine and sine of 2 pi / n. n is at most twice the largest
+ * valence: an open fan of n edges spans half a turn in n - 1 steps, each of 2 pi / (2n - 2). */
 static tml_status upload_turns(tml_subdivider *subdivider, uint32_t max_valence)
 {
     uint64_t count = 2 * (uint64_t)TML_MAX_OF(max_valence, 6u) + 3;
@@ -316,7 +316,7 @@ static tml_status adopt_channel(tml_subdivider *subdivider, const tml_subdivider
     status = upload_topology(tml, &seams, desc->weights, flags[channel->seams],
                              &subdivider->topologies[topology]);
     if (status == TML_OK) {
-        unview(tml, views); /* the device may not read a buffer that is mapped */
+        unview(tml, views); /* the device may not read a mapped buffer */
         status = adopt_values(subdivider, channel->values, topology, &seams);
     }
     subdivide_mesh_free(tml, &seams);

@@ -1,27 +1,27 @@
-/* Subdivide: adaptive refinement, triangles as small as a criterion asks for.
+/* Adaptive refinement: triangles become as small as a criterion requires.
  *
- * Going down, level by level: a triangle is wanted if its parent was, or at level 0, and one of its
- * edges exceeds the threshold. Selected are the wanted triangles and all that share a vertex with
- * them, which is what the masks of the next level's vertices read; selected triangles are refined.
- * The next level's wanted triangles are children of wanted ones, and two rings of triangles around
- * them are children of selected ones. So every mask finds its neighbours, and no value depends on
- * what is not at hand (LOOP_OUTSIDE).
+ * Going down, level by level: a triangle is wanted if one of its edges exceeds the threshold and
+ * its parent was wanted or it is of level 0. Wanted triangles, and those that share a vertex with
+ * one, are selected and refined, because the masks of the next level's vertices read all of them.
+ * Around the next level's wanted triangles, which are children of wanted ones, two rings of
+ * triangles are children of selected ones. So each mask finds its neighbours, and no value depends
+ * on a missing one (LOOP_OUTSIDE).
  *
  * Going up again: a triangle is red, which means split in four, if it is wanted or if a triangle
- * across an edge of its children is red, so neighbours differ by one level at most. A triangle of
- * level 0 or child of a red one, not red itself, is a leaf and is written, divided by green
- * triangles where the other side of an edge is red.
+ * across an edge of its children is red. So neighbours differ by at most one level. A triangle that
+ * is not red is a leaf if it is of level 0 or its parent is red. Leaves are written. If the other
+ * side of an edge is red, green triangles divide the leaf.
  *
- * A vertex keeps its number through all levels. Its limit is computed when it arises, and again
- * only while semi-sharp creases there lose sharpness; so every triangle sees it at the same place.
- * Vertices that only masks needed are dropped at the end.
+ * A vertex keeps its number through all levels. Its limit is computed when the vertex arises, and
+ * again only while semi-sharp creases there lose sharpness. So all triangles see it at the same
+ * place. Vertices that only masks needed are dropped at the end.
  *
- * Each step is a map, a scan, a compaction or an expansion of streams, whose lengths are counts of
- * earlier steps. A first run reads back each count where it is needed, which ends a program of
- * streams. On engines where this waits for the device, later runs leave the lengths on the device,
- * expect the last run's counts plus a margin as their bounds, and read all counts at their end. If
- * one exceeds what was expected, the run is repeated with exact sizes. An enqueued run is one
- * program, has its bounds from the caller and reads nothing. */
+ * Each step is a map, scan, compaction or expansion of streams. The lengths are counts of earlier
+ * steps. A first run reads each count back where it needs it, which ends a program of streams. On
+ * engines where this waits for the device, later runs leave the lengths on the device. They expect
+ * the last run's counts plus a margin as bounds, and read all counts at the end. If a count exceeds
+ * its bound, the run is repeated with exact sizes. An enqueued run is one program. Its caller gives
+ * the bounds, and it reads nothing back. */
 #include <math.h>
 #include <string.h>
 
@@ -31,8 +31,8 @@
 static const char call[] = "tml_subdivide_adaptive";
 static const char enqueue_call[] = "tml_subdivide_adaptive_enqueue";
 
-/* Most runs with other thresholds: to meet a budget (bisection of the threshold's logarithm), and
- * to meet a criterion that the parents met but their children do not. */
+/* At most so many runs with other thresholds: to meet a budget (bisection of the threshold's
+ * logarithm), and to meet a criterion that parents met but their children do not. */
 enum { BUDGET_RUNS = 24, REPEATED_RUNS = 3 };
 
 /* ---- the call -------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ void subdivide_adaptive_destroy(tml_context *tml, struct subdivide_adaptive *ada
     tml_free(tml, adaptive, sizeof *adaptive);
 }
 
-/* Makes what a subdivider keeps, unless it is there. */
+/* Allocates what a subdivider keeps between calls, unless that was done. */
 static tml_status make_memory(tml_subdivider *subdivider)
 {
     const size_t size = sizeof *subdivider->adaptive;
@@ -144,8 +144,8 @@ static void weigh(adaptive_run *run)
         run->vertex_count[t] = run->tally[TALLY_USED + t];
 }
 
-/* One run, down and up. Expected sizes are checked only after it, so a run with them numbers the
- * vertices, too, before it is known whether it is the last. */
+/* One run, down and up. With expected sizes it also numbers the vertices, because only afterwards
+ * is it known whether the sizes sufficed and this run is the last. */
 static void run_once(adaptive_run *run)
 {
     run->is_beyond = false;
@@ -160,7 +160,7 @@ static void run_once(adaptive_run *run)
     adaptive_read_tally(run);
 }
 
-/* Does no count exceed what was expected? */
+/* Returns whether all counts are within their bounds. */
 static bool is_as_expected(const adaptive_run *run)
 {
     for (uint32_t l = 0; l <= run->depth; l++) {
@@ -175,9 +175,9 @@ static bool is_as_expected(const adaptive_run *run)
     return true;
 }
 
-/* Keeps this run's tally for further runs to expect, unless the tally kept so far is of a smaller
- * threshold and has at most twice the leaves: the next camera's runs try thresholds in the same
- * order. */
+/* Keeps this run's tally, so that further runs can expect its counts. Keeps the older tally instead
+ * if its threshold is smaller and it has at most twice this run's leaves: the next camera's runs
+ * try thresholds in the same order. */
 static void learn(adaptive_run *run)
 {
     struct subdivide_adaptive *memory = run->memory;
@@ -192,11 +192,11 @@ static void learn(adaptive_run *run)
     memcpy(memory->known, run->tally, sizeof memory->known);
 }
 
-/* What an earlier run counted and a margin as bounds. */
+/* Sets the bounds: an earlier run's counts plus a margin. */
 static void expect(adaptive_run *run)
 {
     for (uint32_t place = 0; place < TALLY_WORDS; place++) {
-        /* 0 most likely stays 0: a margin here would add a level to every run. */
+        /* A count of 0 most likely stays 0, and a margin would add a level to every run. */
         uint64_t known = run->memory->known[place], most = known ? known + known / 8 + 64 : 0;
         run->bounds[place] = (uint32_t)TML_MIN_OF(most, (uint64_t)UINT32_MAX);
     }
@@ -219,14 +219,14 @@ static void try_threshold(adaptive_run *run, float threshold)
     learn(run);
 }
 
-/* Did the last run make more than the budget? */
+/* Returns whether the last run made more triangles than the budget. */
 static bool is_over_budget(const adaptive_run *run)
 {
     return run->is_beyond || (run->desc->budget && run->triangle_count > run->desc->budget);
 }
 
 /* Finds the smallest threshold whose triangles are within the budget, by bisection between one that
- * makes too many and one that does not. The last run is with that threshold. */
+ * makes too many and one that does not. The last run is the one with that threshold. */
 static void meet_budget(adaptive_run *run, float threshold)
 {
     float low = threshold, high = threshold;
@@ -269,8 +269,9 @@ static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget
         meet_budget(run, threshold);
         return;
     }
-    /* Children of triangles that were split for their neighbours' sake were not measured on the way
-     * down. Where they do not meet what their parents met, a smaller threshold splits them, too. */
+    /* Children of triangles that were split because of their neighbours were not measured on the
+     * way down. If they do not meet the criterion that their parents met, a smaller threshold
+     * splits them, too. */
     float smaller = threshold;
     for (int i = 0; run->p.status == TML_OK && i < REPEATED_RUNS && run->error > threshold; i++) {
         smaller *= 0.8f;
@@ -283,7 +284,7 @@ static void find_mesh(adaptive_run *run, float threshold, bool *is_within_budget
     }
 }
 
-/* Creates what the caller lacks of the buffers, and writes the mesh. */
+/* Creates the buffers that the caller did not give, and writes the mesh. */
 static void deliver(adaptive_run *run, tml_subdivide_result *out)
 {
     tml_subdivider *subdivider = run->subdivider;
@@ -307,7 +308,7 @@ static void deliver(adaptive_run *run, tml_subdivide_result *out)
         subdivide_buffers_destroy(subdivider->tml, &outputs.created);
 }
 
-/* Refuses the fields that are the enqueued call's. */
+/* Refuses fields that belong to the enqueued call. */
 static tml_status refuse_enqueued(tml_context *tml, const tml_subdivide_adaptive_desc *desc)
 {
     const char *field = !tml_buffer_is_none(desc->camera_buffer) ? "camera_buffer"
@@ -371,8 +372,8 @@ tml_status tml_subdivide_adaptive(tml_subdivider *subdivider,
 }
 /* ---- enqueued -------------------------------------------------------------------------------- */
 
-/* The bounds of a run whose levels have at most level_room triangles. An edge of a refined triangle
- * gives a vertex; in a channel, both sides of a seam do. */
+/* Sets the bounds of a run whose levels have at most level_room triangles. Each edge of a refined
+ * triangle makes a vertex; in a channel, each side of a seam does. */
 static tml_status set_bounds(adaptive_run *run)
 {
     const tml_subdivider *subdivider = run->subdivider;
@@ -396,7 +397,7 @@ static tml_status set_bounds(adaptive_run *run)
     return TML_OK;
 }
 
-/* Checks the buffers of an enqueued call that the waiting one lacks. */
+/* Checks the buffers that only the enqueued call has. */
 static tml_status check_enqueued(tml_subdivider *subdivider,
                                  const tml_subdivide_adaptive_desc *desc)
 {
@@ -429,7 +430,7 @@ static tml_status check_enqueued(tml_subdivider *subdivider,
     return TML_OK;
 }
 
-/* Resolves a desc into a run with its bounds. */
+/* Checks a desc, and makes a run with its bounds. */
 static tml_status enqueue_resolve(tml_subdivider *subdivider,
                                   const tml_subdivide_adaptive_desc *desc, adaptive_run *run,
                                   tml_subdivide_buffers *to)

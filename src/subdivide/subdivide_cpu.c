@@ -1,22 +1,22 @@
-/* Subdivide: refines values on the CPU by the kernels' formulas, bit for bit as they do, but
- * without their walks around vertices. A walk goes from half-edge to twin to half-edge and waits
- * for memory at each step, since twins lie anywhere.
+/* Refines values on the CPU by the kernels' formulas and with the same bits, but without walks
+ * around vertices. A walk goes from half-edge to twin to half-edge, and waits for memory at each
+ * step because twins lie anywhere.
  *
- * A level is refined by the half-edges of the level before it, the parent, which has a fourth of
- * its triangles. Around an edge of the parent lie all neighbours of the vertex in its middle and of
- * the middles of the edge's two halves; inside each triangle of the parent lie three more edges.
- * What remains are the vertices that the parent has, too. Each is looked up at its birth, the level
- * at which it arose. A vertex of level 0 is walked around there, where the half-edges are few. A
- * later one arose in the middle of an edge and has six neighbours, or four on a boundary, whose
- * half-edges follow from the edge's two. A half-edge that leaves a vertex is replaced, level by
- * level, by that of the child at this corner, so its number in the parent takes a few shifts. */
+ * A level is refined with the half-edges of the level before it, the parent, which has a fourth of
+ * its triangles. Around an edge of the parent lie all neighbours of the vertex in its middle, and
+ * of the middles of its two halves. Three more edges lie inside each triangle of the parent. The
+ * remaining vertices are in the parent, too. Each is looked up at its birth, the level at which it
+ * arose. A vertex of level 0 is walked around at level 0, where half-edges are few. A later one
+ * arose in the middle of an edge and has six neighbours, or four on a boundary, whose half-edges
+ * follow from the edge's two. From level to level, a half-edge that leaves a vertex is replaced by
+ * that of the child at this corner, so its number in the parent needs only a few shifts. */
 #include "stream/program.h"
 #include "subdivide/subdivide_internal.h"
 
 #include "kernels/kernel.h"
 
-/* Formulas call each other; unless inlining is forced, some of those calls stay and are made for
- * each vertex. */
+/* Formulas call one another. Unless inlining is forced, some of these calls remain and run per
+ * vertex. */
 #ifdef __GNUC__
 #    undef FUNCTION
 #    define FUNCTION(T) __attribute__((always_inline, unused)) static inline T
@@ -34,13 +34,13 @@ typedef struct host_level {
 typedef struct child_job {
     tml_context *tml;
     host_level levels[TML_SUBDIVIDE_MAX_LEVELS];
-    uint32_t parent; /* values are of level parent + 1 */
+    uint32_t parent; /* values are those of level parent + 1 */
     uint32_t flags;
-    bool limit; /* out: limits of values; otherwise values of level parent + 2 */
+    bool limit; /* out: limits of the values; otherwise values of level parent + 2 */
     tml_words values, turns;
     float *out;
     uint32_t *triangles;
-    uint32_t old_blocks, edge_blocks; /* the blocks after these are of triangles */
+    uint32_t old_blocks, edge_blocks; /* blocks of triangles follow these */
 } child_job;
 
 FUNCTION(void) put(float *out, vec4 v, uint n)
@@ -56,15 +56,15 @@ FUNCTION(void) put(float *out, vec4 v, uint n)
 
 /* ---- vertices that the parent has ------------------------------------------------------------ */
 
-/* The half-edge that leaves the same vertex in the same direction as h, so many levels below
- * h's. */
+/* Returns the half-edge that leaves the same vertex in the same direction as h, levels levels
+ * further down. */
 static inline uint32_t descend(uint32_t h, uint32_t levels)
 {
     return levels ? 3u * ((h + h / 3u) << (2u * (levels - 1u))) : h;
 }
 
-/* Adds to a one-ring of level parent + 1 the neighbour along the parent's half-edge h, which leaves
- * the vertex. */
+/* Adds a neighbour to a one-ring of level parent + 1. The neighbour lies along the parent's
+ * half-edge h, which leaves the vertex. */
 FUNCTION(loop_ring) add_neighbour(loop_ring ring, vec4 v, uint h, const child_job *job, uint n)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -73,8 +73,8 @@ FUNCTION(loop_ring) add_neighbour(loop_ring ring, vec4 v, uint h, const child_jo
                          loop_sharpness_at(parent->halves, h, LOOP_REFINED));
 }
 
-/* Adds the last neighbour of an open one-ring, along the boundary half-edge before h, which ends at
- * the vertex. */
+/* Adds the last neighbour to an open one-ring. It lies along the boundary half-edge before h, which
+ * ends at the vertex. */
 FUNCTION(loop_ring) add_last(loop_ring ring, vec4 v, uint h, const child_job *job, uint n)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -98,8 +98,9 @@ FUNCTION(loop_ring) ring_of_old(uint i, vec4 v, const child_job *job, uint n)
     return ring;
 }
 
-/* The parent's half-edges that leave the middle of edge e of level birth - 1, counter-clockwise
- * from the one in that vertex's record. Returns their number: 6, or 3 on a boundary. */
+/* Finds the parent's half-edges that leave the middle of edge e of level birth - 1. They are
+ * counter-clockwise, from the one in that vertex's record on. Returns their number: 6, or 3 on a
+ * boundary. */
 FUNCTION(uint) halves_of_middle(uint e, uint birth, const child_job *job, uint leaving[6])
 {
     const host_level *before = &job->levels[birth - 1u];
@@ -149,7 +150,7 @@ FUNCTION(void) take_born(uint i, uint end, uint birth, const child_job *job, uin
     }
 }
 
-/* Processes vertices [i, end), all of which arose at level birth. */
+/* Processes vertices [i, end), which all arose at level birth. */
 typedef void (*take_fn)(uint i, uint end, uint birth, const child_job *job, uint n);
 
 FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n, take_fn take)
@@ -167,17 +168,17 @@ FUNCTION(void) take_old(const child_job *job, uint32_t block, uint n, take_fn ta
 
 /* ---- around the parent's edges --------------------------------------------------------------- */
 
-/* The vertex that splits half of a parent's edge, from a to b, with c and d the third corners
- * beside it. */
+/* The vertex that splits half of a parent's edge, from a to b. c and d are the third corners beside
+ * that half. */
 FUNCTION(vec4) half_point(vec4 a, vec4 b, vec4 c, vec4 d, bool is_edge, float sharp)
 {
     return is_edge || sharp >= 1.0f ? loop_crease_point(a, b) : loop_inner_point(a, b, c, d, sharp);
 }
 
-/* The vertices of level parent + 2 on the parent's edge whose first half-edge is h: *middle, which
- * level parent + 1 has, too, and in *halves those that split its halves. To get the kernels' bits,
- * neighbours are added in the order of a walk from the middle's half-edge, and each half is seen
- * from its lower half-edge, the left one. */
+/* Computes the vertices of level parent + 2 on a parent's edge, whose first half-edge is h. *middle
+ * is also a vertex of level parent + 1. *halves are the two that split the edge's halves. For the
+ * kernels' bits, neighbours are added in the order of a walk from the middle's half-edge, and each
+ * half is seen from its lower half-edge, which is the left one. */
 FUNCTION(void)
 refine_edge(uint h, const host_level *parent, const child_job *job, uint n, float *middle,
             float *halves)
@@ -231,9 +232,9 @@ FUNCTION(void) take_edges(const child_job *job, uint32_t block, uint n)
 
 /* ---- inside the parent's triangles ----------------------------------------------------------- */
 
-/* The vertices that split the three edges inside each triangle of the parent. Such an edge runs
- * from the middle of the next half-edge to that of the half-edge; beside it lie the corner between
- * the two and the third middle. */
+/* Computes the vertices that split the three edges inside each triangle of the parent. Such an edge
+ * goes from the middle of the next half-edge to the middle of the half-edge. Beside it lie the
+ * corner between the two half-edges, and the third middle. */
 FUNCTION(void) take_triangles(const child_job *job, uint32_t block, uint n)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -278,7 +279,7 @@ TASK(4)
 
 /* ---- normals --------------------------------------------------------------------------------- */
 
-/* Is vertex i smooth at level parent + 1? leaving: its six half-edges. */
+/* Returns whether vertex i is smooth at level parent + 1. leaving: its six half-edges. */
 FUNCTION(bool) is_smooth_middle(uint i, const uint leaving[6], const child_job *job)
 {
     const host_level *parent = &job->levels[job->parent];
@@ -347,8 +348,8 @@ static void normals_task(void *argument, uint32_t block)
 
 /* ---- triangles ------------------------------------------------------------------------------- */
 
-/* Writes the 16 triangles of level parent + 2 in each triangle of the parent. The half-edges
- * between are computed on the way, in children. */
+/* Writes the 16 triangles of level parent + 2 in each triangle of the parent. The half-edges of the
+ * level between are computed in children. */
 static void triangles_task(void *argument, uint32_t block)
 {
     const child_job *job = argument;
@@ -372,7 +373,8 @@ static void triangles_task(void *argument, uint32_t block)
 
 /* ---- the calls ------------------------------------------------------------------------------- */
 
-/* The address of a buffer's memory, which on the CPU engine is valid without a mapping, too. */
+/* Returns the address of a buffer's memory. On the CPU engine it is also valid without a
+ * mapping. */
 static tml_status host_memory(tml_context *tml, tml_buffer buffer, void **out)
 {
     tml_status status = tml_buffer_map(tml, buffer, out);
@@ -424,7 +426,7 @@ bool subdivide_cpu_takes(const tml_subdivider *subdivider, uint32_t t)
     return subdivider->tml->engine->is_host && !(subdivider->topologies[t].flags & LOOP_LINEAR);
 }
 
-/* Sets up a job that reads values of level parent + 1 in topology t and writes to out. */
+/* Sets up a job that reads values of level parent + 1 in topology t, and writes to out. */
 static tml_status values_job(tml_subdivider *subdivider, uint32_t t, uint32_t parent,
                              tml_buffer values, tml_buffer out, child_job *job)
 {

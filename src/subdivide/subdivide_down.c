@@ -1,11 +1,11 @@
-/* Adaptive refinement, down: the streams and counts of a run, what is wanted on a level, and the
- * next level (subdivide_adaptive.c). */
+/* Adaptive refinement, the way down: a run's streams and counts, the wanted triangles of a level,
+ * and the next level (subdivide_adaptive.c). */
 #include <string.h>
 
 #include "subdivide/subdivide_adaptive.h"
 #include "subdivide/subdivide_kernels.h"
 
-/* Needs the formulas that subdivide_kernels.h includes. */
+/* Requires the formulas that subdivide_kernels.h includes. */
 #include "subdivide/subdivide_down_kernels.h"
 
 #include "kernels/kernel_end.h"
@@ -28,7 +28,7 @@ void adaptive_flush(adaptive_run *run)
         run->p.status = status;
 }
 
-/* Streams of fewer elements get no margin. */
+/* Streams with fewer elements get no margin. */
 enum { FEW = 1024 };
 
 tml_buffer adaptive_room(adaptive_run *run, tml_buffer *array, tml_type type, uint64_t count)
@@ -39,7 +39,7 @@ tml_buffer adaptive_room(adaptive_run *run, tml_buffer *array, tml_type type, ui
     if (kept && kept->type == type && kept->count >= count)
         return *array;
     if (kept) {
-        adaptive_flush(run); /* steps may have the old one */
+        adaptive_flush(run); /* steps may use the old one */
         tml_buffer_destroy(run->tml, *array);
     }
     program_keep(&run->p, type, count + (count < FEW ? 0 : count / 4), "subdivision scratch",
@@ -118,7 +118,7 @@ void adaptive_read_tally(adaptive_run *run)
     adaptive_flush(run);
 }
 
-/* The triangles of level l, or its half-edges. */
+/* The length of level l's triangles or half-edges. */
 static tml_length level_length(const adaptive_run *run, uint32_t l, uint32_t which)
 {
     uint64_t each = which == LEVEL_HALVES ? 3 : 1;
@@ -140,7 +140,7 @@ static tml_length halves_of(const adaptive_run *run, uint32_t l)
     return level_length(run, l, LEVEL_HALVES);
 }
 
-/* The count on the device of level l's vertices. */
+/* The number of level l's vertices, on the device. */
 static tml_buffer vertex_count(const adaptive_run *run, uint32_t l, uint32_t t)
 {
     return run->arrays->counts[adaptive_tally_place(l, TALLY_VERTICES + t)];
@@ -176,7 +176,7 @@ tml_keep adaptive_marked(tml_buffer marks)
     return (tml_keep){.kernel = TML_USE(subdiv_is_marked), .in = {marks}};
 }
 
-/* Writes the indices of the marks that are set into list, from element first on. */
+/* Writes the indices of the set marks to list, from element first on. */
 static void list_marks(adaptive_run *run, tml_buffer marks, tml_length length, tml_buffer list,
                        tml_buffer first)
 {
@@ -200,7 +200,7 @@ tml_buffer adaptive_halves(const adaptive_run *run, uint32_t l, uint32_t t)
     return run->arrays->levels[l].halves[t];
 }
 
-/* Two levels' vertices and values are kept: those of level l at [l % 2]. */
+/* The vertices and values of two levels are kept: those of level l at [l % 2]. */
 static tml_buffer level_vertices(const adaptive_run *run, uint32_t l, uint32_t t)
 {
     return l == 0 ? run->subdivider->topologies[t].levels[0].vertices
@@ -222,7 +222,8 @@ static uint32_t flags_of(const adaptive_run *run, uint32_t v)
     return run->subdivider->topologies[run->subdivider->values[v].topology].flags;
 }
 
-/* Can level l have semi-sharp creases or corners, whose sharpness still decreases? */
+/* Returns whether level l can have semi-sharp creases or corners, whose sharpness still
+ * decreases. */
 static bool is_wearing(const adaptive_run *run, uint32_t l)
 {
     return run->subdivider->info.max_sharpness > (float)l;
@@ -268,8 +269,8 @@ static void start_level(adaptive_run *run)
 
 /* ---- down: what is wanted -------------------------------------------------------------------- */
 
-/* middles: for each half-edge of level l, the limit position of the vertex that would split its
- * edge. */
+/* Finds middles: for each half-edge of level l, the limit position of the vertex that would split
+ * its edge. */
 static void find_middles(adaptive_run *run, uint32_t l)
 {
     adaptive_arrays *arrays = run->arrays;
@@ -302,7 +303,7 @@ static void measure_by_kernel(adaptive_run *run, uint32_t l)
                  &(tml_map_desc){.kernel = TML_USE(subdiv_worst), .in = {arrays->edge_errors}});
 }
 
-/* errors: for each triangle of level l, the largest value of the criterion on its edges. */
+/* Finds errors: for each triangle of level l, the criterion's largest value on its edges. */
 static void measure(adaptive_run *run, uint32_t l)
 {
     static const tml_kernel *const kernels[] = {
@@ -325,15 +326,14 @@ static void measure(adaptive_run *run, uint32_t l)
     adaptive_map(run, adaptive_triangles(run, l), &run->arrays->levels[l].errors, &map);
 }
 
-/* Marks the wanted triangles of level l, and selects them and those that share a vertex with
- * them. */
+/* Marks the wanted triangles of level l. Selects these, and those that share a vertex with one. */
 static void select_triangles(adaptive_run *run, uint32_t l)
 {
     adaptive_arrays *arrays = run->arrays;
     part_level *level = &arrays->levels[l];
     tml_buffer halves = adaptive_halves(run, l, 0), vertices = level_vertices(run, l, 0);
     const part_level *before = l == 0 ? NULL : level - 1;
-    tml_buffer list = before ? before->list : halves; /* unread at level 0 */
+    tml_buffer list = before ? before->list : halves; /* not read at level 0 */
     tml_buffer wants = before ? before->wants : halves;
     tml_length length = adaptive_triangles(run, l);
     tml_map_desc want = {.kernel = TML_USE(subdiv_want),
@@ -361,7 +361,7 @@ static void select_triangles(adaptive_run *run, uint32_t l)
 
 /* ---- down: the next level -------------------------------------------------------------------- */
 
-/* The sizes of level l + 1 on the device. */
+/* Computes the sizes of level l + 1, on the device. */
 static void find_sizes(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->arrays->levels[l];
@@ -373,8 +373,8 @@ static void find_sizes(adaptive_run *run, uint32_t l)
                         .in = {selected, l == 0 ? selected : level->sizes}});
 }
 
-/* Numbers the vertices that split edges of the selected triangles, and writes the numbers into the
- * half-edges. */
+/* Numbers the vertices that split edges of the selected triangles, and writes these numbers into
+ * the half-edges. */
 static void make_middles(adaptive_run *run, uint32_t l, uint32_t t)
 {
     adaptive_arrays *arrays = run->arrays;
@@ -410,7 +410,7 @@ static void make_part(adaptive_run *run, uint32_t l, uint32_t t)
                                         adaptive_halves(run, l, t), level->places}});
 }
 
-/* Limits and normals of level l + 1's new vertices. next: its positions. */
+/* Computes limits and normals of level l + 1's new vertices. next: the positions of level l + 1. */
 static void make_points(adaptive_run *run, uint32_t l, tml_buffer firsts, tml_buffer next)
 {
     adaptive_arrays *arrays = run->arrays;
@@ -425,7 +425,7 @@ static void make_points(adaptive_run *run, uint32_t l, tml_buffer firsts, tml_bu
                         .out = {{0, 0}, normals}});
 }
 
-/* Values number v of level l + 1, and their limits. */
+/* Computes values number v of level l + 1, and their limits. */
 static void make_values(adaptive_run *run, uint32_t l, uint32_t v)
 {
     adaptive_arrays *arrays = run->arrays;
@@ -488,7 +488,7 @@ static void refine(adaptive_run *run, uint32_t l)
     level_counts *counts = &run->levels[l], *after = &run->levels[l + 1];
     after->triangles = 4 * counts->selected;
     if (after->triangles > SUBDIVIDE_MAX_TRIANGLES && run->is_counted) {
-        run->is_beyond = true; /* the upper bound is; exact sizes may not be */
+        run->is_beyond = true; /* the bound exceeds it; exact sizes may not */
         return;
     }
     if (after->triangles > SUBDIVIDE_MAX_TRIANGLES && run->p.status == TML_OK)
@@ -505,8 +505,8 @@ static void refine(adaptive_run *run, uint32_t l)
                                  .in = {arrays->selects, arrays->ranks, next->sizes}});
     list_marks(run, arrays->selects, length,
                adaptive_room(run, &level->list, TML_U32, counts->selected), (tml_buffer){0, 0});
-    /* The mesh comes first; channels read its half-edges afterwards, but only twins, which
-     * make_middles keeps. */
+    /* The mesh comes first. Channels then read its half-edges, but only twins, which make_middles
+     * preserves. */
     for (uint32_t t = 0; t < run->subdivider->topology_count; t++)
         make_middles(run, l, t);
     for (uint32_t v = 0; v < run->subdivider->value_count; v++)
@@ -522,7 +522,7 @@ static void refine(adaptive_run *run, uint32_t l)
                                      .in = {level->list, level->origins}});
 }
 
-/* Adds 3 leaves for each wanted triangle of level l, which is a lower bound, and compares with
+/* Adds 3 leaves per wanted triangle of level l, which is a lower bound, and compares the sum with
  * leaf_bound. */
 static void count_wanted(adaptive_run *run, uint32_t l, uint64_t *leaves)
 {
@@ -569,8 +569,8 @@ void adaptive_go_down(adaptive_run *run)
 
 /* ---- the camera ------------------------------------------------------------------------------ */
 
-/* Sets the smallest w that counts, in the camera on the device, from the largest w of the mesh's
- * positions. */
+/* Sets the smallest w that counts, in the camera on the device: a fraction of the largest w of the
+ * mesh's positions. */
 static void set_nearest(adaptive_run *run, tml_buffer camera)
 {
     adaptive_arrays *arrays = run->arrays;

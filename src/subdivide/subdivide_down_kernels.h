@@ -1,10 +1,10 @@
-/* Subdivide: the kernels of subdivide_down.c, which alone includes this. */
+/* The kernels of subdivide_down.c, the only file that includes this one. */
 
 /* clang-format off */
 
 /* ---- what is split --------------------------------------------------------------------------- */
 
-/* Errors: the largest value of a criterion on the edges of triangle t. */
+/* Errors: the criterion's largest value on the edges of triangle t. */
 
 TML_KERNEL_WITH(subdivide, float, subdiv_length,
                 (tml_index t, tml_words halves, tml_words limits), {
@@ -16,8 +16,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_length,
     }
     return worst;
 })
-/* w of a point in clip space; and the camera, with a 1000th of the largest w in word 18, its
- * smallest w that counts. */
+/* subdiv_depth: w of a point in clip space. subdiv_nearest: the camera, whose word 18, the smallest
+ * w that counts, becomes a 1000th of the largest w. */
 TML_KERNEL_WITH(subdivide, float, subdiv_depth, (vec3 p, tml_words camera), {
     return loop_project(p, camera).w;
 })
@@ -37,7 +37,7 @@ TML_KERNEL_WITH(subdivide, float, subdiv_pixels,
     }
     return worst;
 })
-/* For each half-edge, the limit position of the vertex that would split its edge. kept: see
+/* The limit position of the vertex that would split the edge of each half-edge. kept: made by
  * subdiv_kept. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_middle_ahead,
                 (tml_index h, tml_words halves, tml_words positions, tml_words kept,
@@ -69,8 +69,8 @@ TML_KERNEL_WITH(subdivide, float, subdiv_angle,
     }
     return worst;
 })
-/* The limit positions of an edge's ends, the lower vertex first: the same from both sides.
- * subdiv_worst: the largest error of a triangle's edges. */
+/* The limit positions of an edge's ends. The lower vertex is first, so both half-edges give the
+ * same result. subdiv_worst: the largest error of a triangle's edges. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_low_end,
                 (tml_index h, tml_words halves, tml_words limits), {
     return loop_point(limits, loop_low_end(halves, U(h)));
@@ -92,8 +92,9 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_wearing,
             return 1u;
     return 0u;
 })
-/* Marks of wanted triangles. list, wants: of the level before; params.f[0]: the threshold;
- * params.u[0]: the level. */
+/* Marks of wanted triangles.
+ * list, wants  of the level before
+ * params       f[0]: the threshold; u[0]: the level */
 TML_KERNEL_WITH(subdivide, uint, subdiv_want,
                 (tml_index t, float error, tml_words list, tml_words wants, tml_params p), {
     return error > p.f[0] && loop_inherits(U(t), p.u[0], list, wants) ? 1u : 0u;
@@ -115,8 +116,8 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_select,
                    tml_word(touched, loop_origin(halves, h + 2u));
     return corners > 0u ? 1u : 0u;
 })
-/* LEVEL_... of the next level. params.u[0]: room for selected triangles, and where there are more
- * the level is not refined; params.u[1]: 1 at level 0, which has no sizes before it. */
+/* The LEVEL_... sizes of the next level. params.u[0]: room for selected triangles; if there are
+ * more, the level is not refined. params.u[1]: 1 at level 0, which has no sizes. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_sizes,
                 (tml_index i, tml_words selected, tml_words sizes, tml_params p), {
     uint count = tml_word(selected, 0u);
@@ -125,7 +126,7 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_sizes,
         return is_short || (p.u[1] == 0u && tml_word(sizes, LEVEL_SHORT) != 0u) ? 1u : 0u;
     return is_short ? 0u : (U(i) == LEVEL_HALVES ? 12u : 4u) * count;
 })
-/* The number of a triangle among those that are refined. */
+/* The index of a triangle among the refined ones. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_place,
                 (uint is_selected, uint rank, tml_words next_sizes), {
     return is_selected != 0u && tml_word(next_sizes, LEVEL_TRIANGLES) != 0u ? rank : LOOP_NONE;
@@ -167,14 +168,14 @@ TML_KERNEL_WITH(subdivide, uvec4, subdiv_part_vertex,
                                     tml_word(vertices, at + 2u), tml_word(vertices, at + 3u)),
                               places);
 })
-/* What a triangle of the next level has from its parent. */
+/* A value that a triangle of the next level inherits from its parent. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_inherit, (tml_index i, tml_words list, tml_words marks), {
     return tml_word(marks, tml_word(list, U(i) / 4u));
 })
 TML_KERNEL_WITH(subdivide, uint, subdiv_position, (tml_index i), {
     return U(i);
 })
-/* The tally with the counts a, b and c in words params.u[0], [1] and [2]. */
+/* The tally, where words params.u[0], [1] and [2] become the counts a, b and c. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_note,
                 (uint word, tml_index i, tml_words a, tml_words b, tml_words c, tml_params p), {
     uint with_c = U(i) == p.u[2] ? tml_word(c, 0u) : word;
@@ -188,7 +189,7 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_fill, (tml_params p), {
 TML_KERNEL_WITH(subdivide, uint, subdiv_copy_mark, (uint mark), {
     return mark;
 })
-/* The next level's positions of the vertices that this level has. */
+/* Positions in the next level of the vertices that are in this level, too. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_kept,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
                  tml_params p), {
@@ -238,7 +239,7 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_worn_limit_4,
                  tml_words next_values, tml_params p), {
     return loop_worn_limit(U(i), limits, halves, vertices, next_values, 4u, p.u[2]);
 })
-/* Values of the next level: kept, those of this level, and fresh, those of new vertices. */
+/* Values of the next level. kept: of this level's vertices. fresh: of new vertices. */
 TML_KERNEL_WITH(subdivide, float, subdiv_join_1,
                 (tml_index i, uint first, tml_words kept, tml_words fresh), {
     return loop_joined(U(i), first, kept, fresh, 1u).x;
@@ -257,7 +258,7 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_join_4,
                 (tml_index i, uint first, tml_words kept, tml_words fresh), {
     return loop_joined(U(i), first, kept, fresh, 4u);
 })
-/* subdiv_new_limit_3 of positions, and the normal there. */
+/* As subdiv_new_limit_3 of positions, with the normal there. */
 TML_KERNEL_OUTS_WITH(subdivide, (vec3 limit, vec3 normal), subdiv_new_point,
                      (uint first, tml_words halves, tml_words positions, tml_words next_positions,
                       tml_params p), {

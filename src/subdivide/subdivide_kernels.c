@@ -1,5 +1,4 @@
-/* Subdivide: the kernels that more than one file uses, and those that subdivide_cpu.c replaces on
- * the CPU. */
+/* The kernels that several files use, and those that subdivide_cpu.c replaces on the CPU. */
 #include "subdivide/subdivide_internal.h"
 
 #include "subdivide/subdivide_kernels.h"
@@ -43,14 +42,14 @@ TML_KERNEL_WITH(subdivide, vec4, subdiv_settle_4,
                  tml_params p), {
     return loop_vertex_limit(U(i), halves, vertices, values, 4u, 0u, p.u[2]);
 })
-/* Normals at the vertices of a level. positions: of that level, or with LOOP_REFINED of the next
+/* Normals at the vertices of a level. positions: of that level or, with LOOP_REFINED, of the next
  * one. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_vertex_normal,
                 (tml_index i, tml_words halves, tml_words vertices, tml_words positions,
                  tml_words turns, tml_params p), {
     return loop_vertex_normal(U(i), halves, vertices, positions, turns, p.u[0], p.u[2]);
 })
-/* Normals at all vertices of the next level. normals: those of the vertices that this level has,
+/* Normals at all vertices of the next level. normals: of the vertices that are in this level,
  * too. */
 TML_KERNEL_WITH(subdivide, vec3, subdiv_child_normal,
                 (tml_index i, tml_words normals, tml_words halves, tml_words firsts,

@@ -1,13 +1,13 @@
-/* Subdivide: included by files that define kernels, before the kernels; kernels/kernel_end.h goes
- * after them. A kernel evaluates a formula of subdivide.k.h for one element of a stream. params.u:
- * vertex count, edge count and flags of the level that is refined. */
+/* Include this before a file's kernels, and kernels/kernel_end.h after them. A kernel evaluates a
+ * formula of subdivide.k.h for one element of a stream. params.u: vertex count, edge count and
+ * flags of the level that is refined. */
 #ifndef TML_SUBDIVIDE_KERNELS_H
 #define TML_SUBDIVIDE_KERNELS_H
 
 #include "kernels/kernel.h"
 
-/* Formulas call each other; unless inlining is forced, some of those calls stay and are made for
- * each vertex. What is compiled for size goes without. */
+/* Formulas call one another. Unless inlining is forced, some of these calls remain and run per
+ * vertex. Code that is compiled for size does without. */
 #if defined(__GNUC__) && !defined(__OPTIMIZE_SIZE__)
 #    undef FUNCTION
 #    define FUNCTION(T) __attribute__((always_inline)) static inline T
@@ -19,7 +19,7 @@
 #include "subdivide_library.h"
 
 /* clang-format off */
-/* Four kernels of a formula, for values of 1 to 4 floats at each vertex of the next level. */
+/* Makes four kernels of a formula, for values of 1 to 4 floats at each vertex of the next level. */
 #define VALUES_OF_CHILDREN(kernel, formula)                                                        \
     TML_KERNEL_WITH(subdivide, float, kernel##_1,                                                  \
                     (tml_index i, tml_words halves, tml_words vertices, tml_words firsts,          \

@@ -1,4 +1,4 @@
-/* Subdivide: the buffers of a result, made where the caller gave none. */
+/* The buffers of a result, created where the caller gave none. */
 #include <stdio.h>
 #include <string.h>
 
@@ -51,12 +51,12 @@ void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
     (void)tml_leave(tml, TML_OK);
 }
 
-/* The name of handle number i in tml_subdivide_buffers. */
+/* Returns the name of handle i of tml_subdivide_buffers. */
 static const char *handle_name(size_t i, char text[48])
 {
     static const struct {
         const char *name;
-        size_t at; /* index of its first handle */
+        size_t at; /* index of the field's first handle */
         bool is_array;
     } fields[] = {
 #define FIELD(name, is_array)                                                                      \
@@ -74,7 +74,8 @@ static const char *handle_name(size_t i, char text[48])
     return text;
 }
 
-/* enqueue: of an enqueued call, else NULL. */
+/* Checks that outputs overlap neither one another nor the camera. enqueue: the desc of an enqueued
+ * call, or NULL. */
 static tml_status check_apart(tml_context *tml, const char *call, const tml_subdivide_buffers *all,
                               const tml_subdivide_adaptive_desc *enqueue)
 {
@@ -92,8 +93,8 @@ static tml_status check_apart(tml_context *tml, const char *call, const tml_subd
     return stream_check_memory(tml, call, written, HANDLES + 2, &read, 1);
 }
 
-/* *out: the buffer that the caller gave, after checks, or else a new one, which *created then is,
- * too. */
+/* Returns the caller's buffer in *out, after checks. If there is none, creates one and returns it
+ * in both *out and *created. */
 static tml_status output(tml_context *tml, const char *call, const char *field, tml_buffer given,
                          tml_type type, uint64_t count, tml_buffer *out, tml_buffer *created)
 {

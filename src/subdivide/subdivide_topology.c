@@ -1,11 +1,10 @@
-/* Subdivide: builds the half-edges of an indexed mesh on the host, checks it, and with fix mends
- * it.
+/* Builds the half-edges of an indexed mesh on the host, checks the mesh and, with fix, repairs it.
  *
- * Twins are found as in mesh_stats.c, without a hash: half-edges are binned by their lower vertex
- * (count, scan, scatter), and each bin, of about six entries, is sorted by the other vertex. A fan
- * is walked from twin to twin; a vertex with more than one fan is not manifold.
+ * Twins are found without a hash, as in mesh_stats.c. Half-edges are binned by their lower vertex
+ * (count, scan, scatter). Each bin, of about six entries, is sorted by the other vertex. A fan is
+ * walked from twin to twin. A vertex with more than one fan is not manifold.
  *
- * Channels are built likewise, with the mesh's twins cut where the values of the two sides
+ * Channels are built in the same way. The mesh's twins are cut where the values of the two sides
  * differ. */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 
 static const char call[] = "tml_subdivider_create";
 
-/* Bins up to this long are sorted by insertion. */
+/* Bins of at most this length are sorted by insertion. */
 enum { SHORT_BIN = 32 };
 
 static uint32_t next_half(uint32_t h)
@@ -39,13 +38,13 @@ static tml_status topology_out_of_memory(tml_context *tml, uint64_t size)
 
 /* ---- half-edges by edge ---------------------------------------------------------------------- */
 
-/* One half-edge in the bin of its lower vertex. */
+/* A half-edge in the bin of its lower vertex. */
 typedef struct bin_entry {
     uint32_t other; /* the higher vertex */
     uint32_t half;
 } bin_entry;
 
-/* All half-edges by edge: bin v is [offsets[v], offsets[v + 1]), sorted by other, then half. */
+/* All half-edges, by edge. Bin v is [offsets[v], offsets[v + 1]), sorted by other, then by half. */
 typedef struct edge_bins {
     uint32_t *offsets;
     bin_entry *entries;
@@ -91,8 +90,8 @@ static tml_status bins_create(tml_context *tml, const subdivide_mesh *mesh, edge
         bins_free(tml, out);
         return topology_out_of_memory(tml, 3 * mesh->triangle_count * sizeof *out->entries);
     }
-    /* Bin v is counted at v + 2. The scatter then advances entry v + 1 from the start of bin v to
-     * its end, which is the start of bin v + 1. */
+    /* The number of entries in bin v is counted at v + 2. The scatter then advances entry v + 1
+     * from the start of bin v to its end, which is the start of bin v + 1. */
     memset(out->offsets, 0, (out->vertex_count + 2) * sizeof *out->offsets);
     const uint32_t *corners = mesh->corners;
     for (uint32_t h = 0; h < out->half_count; h++) {
@@ -118,7 +117,8 @@ static tml_status bins_renew(tml_context *tml, const subdivide_mesh *mesh, edge_
     return bins_create(tml, mesh, bins);
 }
 
-/* Returns how many half-edges lie on edge a, b, in either direction; *first: the first entry. */
+/* Returns the number of half-edges on edge a, b, in either direction. *first: the first of their
+ * entries. */
 static size_t bins_find(const edge_bins *bins, uint32_t a, uint32_t b, const bin_entry **first)
 {
     uint32_t low = TML_MIN_OF(a, b), high = TML_MAX_OF(a, b);
@@ -162,7 +162,7 @@ static tml_status refuse_edge(tml_context *tml, const subdivide_mesh *mesh, cons
 }
 
 /* Pairs half-edges with their twins. An edge of more than two triangles, or of two with disagreeing
- * windings, is refused; with fix it is cut into boundary edges. */
+ * windings, is refused. With fix it is cut into boundary edges. */
 static tml_status find_twins(tml_context *tml, subdivide_mesh *mesh, const edge_bins *bins,
                              bool fix)
 {
@@ -185,8 +185,8 @@ static tml_status find_twins(tml_context *tml, subdivide_mesh *mesh, const edge_
 
 /* ---- fans ------------------------------------------------------------------------------------ */
 
-/* The half-edge from which a walk counter-clockwise meets the whole fan of h: on a boundary the one
- * that has no twin, otherwise h itself. */
+/* Returns the half-edge from which a counter-clockwise walk meets the whole fan of h. In an open
+ * fan it is the one without a twin, otherwise h. */
 static uint32_t fan_start(const subdivide_mesh *mesh, uint32_t h)
 {
     uint32_t start = h;
@@ -198,8 +198,8 @@ static uint32_t fan_start(const subdivide_mesh *mesh, uint32_t h)
     return start;
 }
 
-/* Returns the number of edges in a fan; *triangles: of triangles, one less where the fan is
- * open. */
+/* Returns the number of edges in a fan. *triangles: its number of triangles, which is one less if
+ * the fan is open. */
 static uint32_t fan_valence(const subdivide_mesh *mesh, uint32_t start, uint32_t *triangles)
 {
     uint32_t at = start;
@@ -211,7 +211,7 @@ static uint32_t fan_valence(const subdivide_mesh *mesh, uint32_t start, uint32_t
     return *triangles + (at == LOOP_NONE);
 }
 
-/* Makes boundary vertices corners as the boundary rule says, and finds max_valence. Needs
+/* Makes boundary vertices corners according to the boundary rule, and finds max_valence. Requires
  * mesh->starts. */
 static void sharpen_boundary(subdivide_mesh *mesh, tml_subdivide_boundary boundary)
 {
@@ -227,7 +227,7 @@ static void sharpen_boundary(subdivide_mesh *mesh, tml_subdivide_boundary bounda
     }
 }
 
-/* Appends a vertex without a half-edge, a copy of source; vertex_room has space for it. */
+/* Appends a copy of vertex source, without a half-edge. vertex_room suffices for it. */
 static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t source)
 {
     if (!mesh->vertex_sources) {
@@ -243,15 +243,15 @@ static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t so
     return TML_OK;
 }
 
-/* What is done with a second fan, and more, at one vertex. */
+/* What happens to further fans at a vertex. */
 typedef enum further_fans {
     FANS_REFUSED,
-    FANS_SPLIT,  /* each gets a vertex of its own */
-    FANS_PINNED, /* likewise, and all of them are corners: they stay at the same place */
+    FANS_SPLIT,  /* each one gets its own vertex */
+    FANS_PINNED, /* the same, and all these vertices are corners, which do not move */
 } further_fans;
 
-/* Gives every vertex the first half-edge of its fan, and each further fan a new vertex, unless
- * those are refused: vertex_room must allow for as many new vertices as there are half-edges. */
+/* Gives each vertex the first half-edge of its fan, and each further fan a new vertex, unless these
+ * are refused. Otherwise vertex_room allows for as many new vertices as there are half-edges. */
 static tml_status find_fans(tml_context *tml, subdivide_mesh *mesh, further_fans further,
                             tml_subdivide_boundary boundary)
 {
@@ -320,9 +320,10 @@ static double triangle_area(const float *positions, const uint32_t *corner)
     return 0.5 * sqrt(square);
 }
 
-/* Visits the connected component of triangle first and decides which of its triangles to reverse,
- * so that the windings agree and those that stay have the larger area. stack: room for all
- * triangles. state of a triangle: 0 not visited, 1 stays, 2 is to be reversed. */
+/* Visits the connected component of triangle first, and decides which triangles to reverse so that
+ * the windings agree. The triangles that stay have the larger area.
+ * state  per triangle: 0 not visited, 1 stays, 2 to be reversed
+ * stack  room for all triangles */
 static void turn_component(const subdivide_mesh *mesh, const float *positions, uint32_t first,
                            uint8_t *state, uint32_t *stack)
 {
@@ -334,7 +335,7 @@ static void turn_component(const subdivide_mesh *mesh, const float *positions, u
         uint32_t t = stack[done];
         area[state[t] - 1] += triangle_area(positions, mesh->corners + 3 * (size_t)t);
         for (uint32_t h = 3 * t; h < 3 * t + 3; h++) {
-            uint32_t twin = mesh->twins[h]; /* the edge's other half-edge, whatever its direction */
+            uint32_t twin = mesh->twins[h]; /* the edge's other half-edge, in either direction */
             if (twin == LOOP_NONE || state[twin / 3])
                 continue;
             bool agrees = mesh->corners[h] != mesh->corners[twin];
@@ -347,8 +348,8 @@ static void turn_component(const subdivide_mesh *mesh, const float *positions, u
             state[stack[i]] = (uint8_t)(3 - state[stack[i]]);
 }
 
-/* Makes the windings of each component agree. A one-sided component keeps edges at which they do
- * not; find_twins cuts those. */
+/* Makes the windings of each component agree. In a one-sided component they disagree at some edges,
+ * which find_twins cuts. */
 static tml_status turn_triangles(tml_context *tml, subdivide_mesh *mesh, const float *positions,
                                  const edge_bins *bins, uint64_t input_count)
 {
@@ -404,7 +405,7 @@ static tml_status check_positions(tml_context *tml, const subdivide_input *input
     return TML_OK;
 }
 
-/* Allocates triangle_origins, unless it is there: so far each triangle has its number in the
+/* Allocates triangle_origins, unless it exists. Until then each triangle has its index in the
  * input. */
 static tml_status origins_make(tml_context *tml, subdivide_mesh *mesh, uint64_t input_count)
 {
@@ -418,7 +419,7 @@ static tml_status origins_make(tml_context *tml, subdivide_mesh *mesh, uint64_t 
     return TML_OK;
 }
 
-/* Copies the triangles. One with two equal corners is refused, or with fix left out. */
+/* Copies the triangles. One with two equal corners is left out with fix, and refused without. */
 static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
                                  subdivide_mesh *mesh)
 {
@@ -455,10 +456,11 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
 
 /* ---- duplicates ------------------------------------------------------------------------------ */
 
-/* Flags in is_gone all but the first of count triangles with the same three corners. If one of
- * opposite winding closes a sheet with the first, the two sharing no edge with another triangle,
- * the first such one stays, too. same: their half-edges between the lowest and the middle vertex,
- * in the order of triangles. edge_count: all half-edges on that edge. */
+/* Of count triangles with the same three corners, flags all but the first in is_gone. The first one
+ * of opposite winding stays, too, if no other triangle uses their edges: it then closes a sheet
+ * with the first one.
+ * same        their half-edges between the lowest and the middle vertex, in the order of triangles
+ * edge_count  the number of all half-edges on that edge */
 static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
                             const bin_entry *same, size_t count, size_t edge_count,
                             uint8_t *is_gone)
@@ -481,7 +483,7 @@ static void flag_duplicates(const subdivide_mesh *mesh, const edge_bins *bins,
     is_gone[opposite / 3] = !is_closed;
 }
 
-/* The largest number of half-edges on one edge. */
+/* Returns the largest number of half-edges on one edge. */
 static size_t largest_group(const edge_bins *bins)
 {
     size_t most = 0;
@@ -494,8 +496,7 @@ static size_t largest_group(const edge_bins *bins)
     return most;
 }
 
-/* Flags the triangles that flag_duplicates rejects. same: scratch for all half-edges of one
- * edge. */
+/* Flags the triangles that flag_duplicates rejects. same: scratch for all half-edges of an edge. */
 static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, bin_entry *same,
                             uint8_t *is_gone)
 {
@@ -506,7 +507,7 @@ static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, b
             size_t found = 0;
             for (count = 0; i + count < end && group[count].other == group[0].other; count++) {
                 uint32_t half = group[count].half, third = mesh->corners[prev_half(half)];
-                if (third > group[0].other) /* once: on its lowest edge */
+                if (third > group[0].other) /* only once, on its lowest edge */
                     same[found++] = (bin_entry){.other = third, .half = half};
             }
             if (found < 2)
@@ -522,7 +523,7 @@ static void find_duplicates(const subdivide_mesh *mesh, const edge_bins *bins, b
     }
 }
 
-/* Removes the triangles that find_duplicates flags. The bins are then out of date. */
+/* Removes the triangles that find_duplicates flags. The bins are outdated afterwards. */
 static tml_status drop_duplicates(tml_context *tml, subdivide_mesh *mesh, const edge_bins *bins,
                                   uint64_t input_count)
 {
@@ -560,7 +561,7 @@ static tml_status drop_duplicates(tml_context *tml, subdivide_mesh *mesh, const 
 
 /* ---- sharpness ------------------------------------------------------------------------------- */
 
-/* *out: the sharpness, at most LOOP_INFINITE. NaN and values below 0 are refused. */
+/* Limits a sharpness to LOOP_INFINITE in *out. NaN and values below 0 are refused. */
 static tml_status check_sharpness(tml_context *tml, const char *field, uint64_t i, float given,
                                   float *out)
 {
@@ -590,7 +591,7 @@ static tml_status read_creases(tml_context *tml, const subdivide_input *input,
         size_t count = ends[0] < input->vertex_count && ends[1] < input->vertex_count
                            ? bins_find(bins, ends[0], ends[1], &group)
                            : 0;
-        if (count == 0 && !input->fix) /* fix may have removed the edge's triangles */
+        if (count == 0 && !input->fix) /* fix may have removed its triangles */
             return tml_error(tml, TML_ERROR_INVALID_ARGUMENT,
                              "%s: desc.crease_edges[%llu] is %u-%u, which is no edge of the mesh",
                              call, (unsigned long long)i, ends[0], ends[1]);
@@ -685,7 +686,7 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
 {
     *out =
         (subdivide_mesh){.vertex_count = input->vertex_count, .source_count = input->vertex_count};
-    /* Split vertices are at most one for each half-edge. */
+    /* Each half-edge makes at most one split vertex. */
     uint64_t room = input->vertex_count + (input->fix ? 3 * input->triangle_count : 0);
     edge_bins bins = {.offsets = NULL};
     tml_status status = check_positions(tml, input);
@@ -714,7 +715,8 @@ tml_status subdivide_mesh_create(tml_context *tml, const subdivide_input *input,
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/* Copies the channel's corners, in the order and winding of the mesh's triangles after fix. */
+/* Copies the channel's corners, in the order and winding that the mesh's triangles have after
+ * fix. */
 static tml_status copy_channel_triangles(tml_context *tml, const subdivide_mesh *mesh,
                                          const uint32_t *indices, uint64_t value_count,
                                          uint32_t number, subdivide_mesh *out)
@@ -738,7 +740,7 @@ static tml_status copy_channel_triangles(tml_context *tml, const subdivide_mesh 
     return TML_OK;
 }
 
-/* Makes each value at least as sharp as the mesh's vertices at which it is used. */
+/* Makes each value at least as sharp as the mesh's vertices that use it. */
 static void read_channel_corners(const subdivide_mesh *mesh, subdivide_mesh *out)
 {
     for (uint64_t h = 0; h < 3 * out->triangle_count; h++) {
@@ -773,8 +775,8 @@ tml_status subdivide_mesh_create_channel(tml_context *tml, const subdivide_mesh 
                            out->corners[next_half(h)] != out->corners[twin];
             out->twins[h] = is_seam ? LOOP_NONE : twin;
             out->sharp[h] = is_seam ? LOOP_INFINITE : mesh->sharp[h];
-            /* A value that both sides of a seam edge have at one end, where the seam ends or
-             * touches another part, is a corner. */
+            /* At the end of a seam, or where it touches another part, both sides of a seam edge
+             * have the same value. Such a value is a corner. */
             if (is_seam && twin != LOOP_NONE && out->corners[h] == out->corners[next_half(twin)])
                 out->vertex_sharp[out->corners[h]] = LOOP_INFINITE;
         }

@@ -1,8 +1,8 @@
-/* Subdivide: uniform refinement, every triangle into four at each level.
+/* Uniform refinement: each level divides every triangle into four.
  *
- * A level's topology is computed from the one before by arithmetic alone, and each vertex gathers
- * its value from its one-ring. The last level needs no half-edges: its triangles, limits and
- * normals come from those of the level before it, so most of the memory is the result. */
+ * A level's topology is computed from the level before by arithmetic alone. Each vertex gathers its
+ * value from its one-ring. The last level needs no half-edges: its triangles, limits and normals
+ * come from those of the level before. So most of the memory is the result. */
 #include "stream/program.h"
 #include "subdivide/subdivide_internal.h"
 #include "subdivide/subdivide_kernels.h"
@@ -84,8 +84,8 @@ static void add_level(program *p, const subdivide_level *from, uint32_t flags, s
                                    .out = {out->firsts}});
 }
 
-/* Makes the half-edges that a call needs in every topology: up to level levels - 1, or where
- * subdivide_cpu.c applies and neither limits nor normals are wanted up to levels - 2. */
+/* Makes the half-edges that a call needs in every topology: up to level levels - 1. Where
+ * subdivide_cpu.c applies, levels - 2 suffices if neither limits nor normals are required. */
 static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, bool has_limits)
 {
     uint32_t before[SUBDIVIDE_TOPOLOGIES];
@@ -112,7 +112,7 @@ static tml_status ensure_levels(tml_subdivider *subdivider, uint32_t levels, boo
     return status;
 }
 
-/* The level from which the last one is made. */
+/* Returns the level from which the last one is made. */
 static const subdivide_level *parent_of(const subdivide_topology *topology, uint32_t levels)
 {
     return &topology->levels[levels ? levels - 1 : 0];
@@ -120,8 +120,8 @@ static const subdivide_level *parent_of(const subdivide_topology *topology, uint
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Refines values number v to level levels: to out or, with has_limits, to an array, from which
- * limits are computed. Returns the one. */
+/* Refines values number v to level levels, and returns their buffer: out or, with has_limits, an
+ * array from which limits are computed. */
 static tml_buffer add_refined(program *p, tml_subdivider *subdivider, uint32_t v, uint32_t levels,
                               bool has_limits, tml_buffer out)
 {
@@ -148,8 +148,8 @@ static tml_buffer add_refined(program *p, tml_subdivider *subdivider, uint32_t v
     return from;
 }
 
-/* Normals of the limit surface at the vertices of the last level. positions: refined to that level,
- * not moved to the limit. */
+/* Adds normals of the limit surface at the vertices of the last level. positions: refined to that
+ * level, not moved to the limit. */
 static void add_normals(program *p, tml_subdivider *subdivider, uint32_t levels,
                         tml_buffer positions, tml_buffer out)
 {
@@ -186,7 +186,7 @@ static void add_values(program *p, tml_subdivider *subdivider,
     const tml_buffer refined = add_refined(p, subdivider, v, desc->levels, desc->limit, out);
     const subdivide_cpu_desc task = {
         subdivider, SUBDIVIDE_CPU_LIMITS, v, .parent = desc->levels - 1, .in = refined, .out = out};
-    if (desc->levels == 0) /* LINEAR: values stay */
+    if (desc->levels == 0) /* with LOOP_LINEAR, values stay as they are */
         program_map(p,
                     &(tml_map_desc){.kernel = subdivide_settle_kernels[values->components - 1],
                                     .params = params_of(level, topology->flags |

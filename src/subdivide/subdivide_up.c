@@ -1,16 +1,17 @@
-/* Adaptive refinement, up: which triangles are split, which leave, and what is written of them
- * (subdivide_adaptive.c). */
+/* Adaptive refinement, the way up: finds the triangles that are split and the leaves, and writes
+ * the leaves (subdivide_adaptive.c). */
 #include "subdivide/subdivide_adaptive.h"
 #include "subdivide/subdivide_kernels.h"
 
-/* Needs the formulas that subdivide_kernels.h includes. */
+/* Requires the formulas that subdivide_kernels.h includes. */
 #include "subdivide/subdivide_up_kernels.h"
 
 #include "kernels/kernel_end.h"
 
 /* ---- up: what is split, and what leaves ------------------------------------------------------ */
 
-/* reds: marks of the triangles of level l that are split in four; at the finest level none is. */
+/* Finds reds: marks of the triangles of level l that are split in four. The finest level has
+ * none. */
 static void redden(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->arrays->levels[l];
@@ -24,11 +25,11 @@ static void redden(adaptive_run *run, uint32_t l)
                          .in = {level->wants, level->places, level[1].halves[0], level[1].reds}});
 }
 
-/* codes: for each leaf of level l its loop_leaf_code, 0 for other triangles. */
+/* Finds codes: loop_leaf_code for each leaf of level l, and 0 for other triangles. */
 static void find_leaves(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->arrays->levels[l];
-    tml_buffer halves = adaptive_halves(run, l, 0); /* stands for what level 0 does not read */
+    tml_buffer halves = adaptive_halves(run, l, 0); /* for arrays that level 0 does not read */
     adaptive_map(run, adaptive_triangles(run, l), &level->codes,
                  &(tml_map_desc){.kernel = TML_USE(subdiv_leaf),
                                  .params = (tml_params){.u = {l}},
@@ -36,7 +37,7 @@ static void find_leaves(adaptive_run *run, uint32_t l)
                                         l == 0 ? halves : level[-1].reds, halves, level->reds}});
 }
 
-/* The largest error of level l's leaves, and how many triangles they give. */
+/* Finds the largest error of level l's leaves, and the number of triangles that they make. */
 static void count_leaves(adaptive_run *run, uint32_t l)
 {
     part_level *level = &run->arrays->levels[l];
@@ -90,7 +91,7 @@ void adaptive_number_vertices(adaptive_run *run)
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Writes what emit makes of each leaf, the finest levels' first. */
+/* Writes the elements that emit makes from each leaf, beginning with the finest level. */
 static void expand_leaves(adaptive_run *run, const tml_kernel *emit, uint32_t t, tml_buffer out)
 {
     const part_level *levels = run->arrays->levels;
@@ -166,7 +167,7 @@ static uint64_t room_of(const adaptive_run *run, tml_buffer buffer, uint64_t mos
     return slot ? TML_MIN_OF(slot->count, most) : most;
 }
 
-/* How many of the mesh's vertices, or triangles, have room in all of the outputs. */
+/* The number of vertices that fit in every output of the mesh. */
 static uint64_t vertex_room(const adaptive_run *run, const tml_subdivide_buffers *to)
 {
     uint64_t most = room_of(run, to->mesh.positions, UINT32_MAX);

@@ -1,4 +1,4 @@
-/* Subdivide: the kernels of subdivide_up.c, which alone includes this. */
+/* The kernels of subdivide_up.c, the only file that includes this one. */
 
 /* clang-format off */
 
@@ -17,7 +17,7 @@ TML_KERNEL_WITH(subdivide, uint, subdiv_red,
     }
     return 0u;
 })
-/* list, red_parents: of the level before; params.u[0]: the level. */
+/* list, red_parents: of the level before. params.u[0]: the level. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_leaf,
                 (tml_index t, tml_words list, tml_words red_parents, tml_words halves,
                  tml_words reds,
@@ -49,8 +49,8 @@ TML_KERNEL_WITH(subdivide, uvec3, subdiv_sliver,
     return UVEC3(tml_word(numbers, corners.x), tml_word(numbers, corners.y),
                  tml_word(numbers, corners.z));
 })
-/* What an enqueued call tells: vertices, triangles, and TML_SUBDIVIDE_SHORT_... bits. params.u:
- * room for vertices and for triangles, and whether a level was refined, whose next one has
+/* The report of an enqueued call: vertices, triangles, and TML_SUBDIVIDE_SHORT_... bits. params.u:
+ * room for vertices; room for triangles; whether a level was refined, so that the next one has
  * sizes. */
 TML_KERNEL_WITH(subdivide, uint, subdiv_counts,
                 (tml_index i, tml_words vertices, tml_words triangles, tml_words sizes,
