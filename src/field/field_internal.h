@@ -19,7 +19,7 @@
 #include "stream/program.h"
 
 enum {
-    FIELD_MAX_LEVELS = 8,     /* the last level also has all smaller radii */
+    FIELD_MAX_LEVELS = 8,     /* the last level also has all smaller reaches */
     FIELD_MAX_BINS = 1 << 26, /* per level; larger grids have larger bins */
     FIELD_PLAN_LEVELS = 52,   /* the first word of the first level, kernels/real64_bins.k.h */
     FIELD_PLAN_WORDS = FIELD_PLAN_LEVELS + 8 * FIELD_MAX_LEVELS,
@@ -36,7 +36,7 @@ typedef struct field_point {
 } field_point;
 
 typedef struct field_level {
-    double reach;       /* largest reach of the level's points, in world units */
+    double reach;       /* no point of the level reaches farther; in world units */
     double support[3];  /* that reach along each axis, in samples */
     uint32_t edge_log2; /* log2 of a bin's edge in samples */
     uint64_t bins[3];
@@ -135,8 +135,8 @@ field_weights_fn cpu_field_weights;
 void field_level_reach(const field_level *level, int axis, uint64_t first, uint64_t last,
                        uint64_t *bin_first, uint64_t *bin_last);
 
-/* Is every sample of layers [z_first, z_first + z_count) background? Conservative: false if bins
- * near the slab have points, even if none reaches it. */
+/* Returns whether every sample of layers [z_first, z_first + z_count) is background. Conservative:
+ * false if bins near the slab have points, even if none reaches it. */
 bool field_slab_is_empty(const field_plan *plan, uint64_t z_first, uint64_t z_count);
 
 /* Evaluates a slab on the calling thread, without a context. src/field/cpu/cpu_field.c */

@@ -114,7 +114,7 @@ enum { CELLS_A_POINT = 2, MIN_CELLS = 4096, MAX_CELLS = 1 << 26 };
 enum { MAX_QUADS = TML_MAX_OUTS, MAX_GROUPS = TML_CEIL_DIV(TML_FIELD_MAX_ATTRIBUTES, MAX_QUADS) };
 typedef struct mean_group {
     uint32_t number[TML_FIELD_MAX_ATTRIBUTES], width[TML_FIELD_MAX_ATTRIBUTES];
-    uint32_t quad[TML_FIELD_MAX_ATTRIBUTES], first[TML_FIELD_MAX_ATTRIBUTES]; /* component */
+    uint32_t quad[TML_FIELD_MAX_ATTRIBUTES], first[TML_FIELD_MAX_ATTRIBUTES]; /* its component */
     uint32_t count, quads, used[MAX_QUADS];
 } mean_group;
 

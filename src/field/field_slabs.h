@@ -42,7 +42,7 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *call, const char
                                   const tml_field_desc *desc, tml_field_desc *resolved);
 /* Bins the points of a desc from field_resolve_enqueued on the device, and then runs a program's
  * part. All arrays lie in scratch.
- * desc  what the part gets. It finds the plan in *plan. NULL: the part gets the plan, for out.
+ * desc  input of the part, which finds the plan in *plan. NULL: its input is the plan, for out.
  * Errors: those of the part and of scratch. */
 tml_status field_run_after(tml_context *tml, const char *call, const tml_field_desc *resolved,
                            tml_buffer out, field_plan **plan, const tml_engine_op *program,

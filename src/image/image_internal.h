@@ -2,7 +2,7 @@
  * zeros by defaults. stream_run_op (stream/stream_internal.h) passes the plan to the engine's part:
  * supports(), scratch, run().
  *
- * What each engine does, with the formulas of src/kernels/image*.k.h only:
+ * Each engine does the following, with the formulas of src/kernels/image*.k.h only:
  *
  *   measure  image_measure_plan. For each pixel, once:
  *            - Decode its colours: tml_half_to_float, image_from_u8, _u16; an f32 is used as it is.
@@ -89,7 +89,7 @@ extern const image_parts image_parts_of[PART_COUNT];
 typedef struct image_measure_plan {
     image_view in;            /* the region */
     bool max_rgb;             /* otherwise by weights */
-    float weight_r, weight_b; /* image_luminance */
+    float weight_r, weight_b; /* of image_luminance */
     uint32_t what;            /* never 0 */
     float floor;              /* 0, or normal and positive */
     int32_t histogram_low;    /* -128 to 127 */
@@ -138,7 +138,7 @@ tml_status image_check_source(tml_context *tml, const char *call, const char *fi
 /* Checks a buffer of pixels. *scalar: the type of its scalars. *scalars: their number. */
 tml_status image_check_buffer(tml_context *tml, const char *call, const char *field,
                               tml_buffer buffer, tml_type *scalar, uint64_t *scalars);
-/* Check a luminance's weights, which are those of desc->kind, and the floor of logarithms. */
+/* Check a luminance's weights, given by desc->kind, and the floor of logarithms. */
 tml_status image_check_luminance(tml_context *tml, const char *call,
                                  const tml_image_luminance *desc, bool *max_rgb, float *weight_r,
                                  float *weight_b);

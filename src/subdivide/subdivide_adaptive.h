@@ -66,7 +66,7 @@ typedef struct adaptive_run {
     adaptive_arrays *arrays;
     const tml_subdivide_adaptive_desc *desc;
     float threshold;   /* this run's */
-    tml_buffer camera; /* PIXELS */
+    tml_buffer camera; /* for TML_SPLIT_PIXELS */
     uint32_t max_depth;
     uint32_t depth;      /* the finest level; with expected sizes an upper bound */
     uint64_t leaf_bound; /* a run stops at more triangles than this; 0: never */

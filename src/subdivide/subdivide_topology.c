@@ -243,7 +243,7 @@ static tml_status add_vertex(tml_context *tml, subdivide_mesh *mesh, uint32_t so
     return TML_OK;
 }
 
-/* What happens to further fans at a vertex. */
+/* The treatment of further fans at a vertex. */
 typedef enum further_fans {
     FANS_REFUSED,
     FANS_SPLIT,  /* each one gets its own vertex */
@@ -456,7 +456,7 @@ static tml_status copy_triangles(tml_context *tml, const subdivide_input *input,
 
 /* ---- duplicates ------------------------------------------------------------------------------ */
 
-/* Of count triangles with the same three corners, flags all but the first in is_gone. The first one
+/* Flags in is_gone all but the first of count triangles with the same three corners. The first one
  * of opposite winding stays, too, if no other triangle uses their edges: it then closes a sheet
  * with the first one.
  * same        their half-edges between the lowest and the middle vertex, in the order of triangles

@@ -172,9 +172,9 @@ ALWAYS_INLINE void add_points(int formula, bool has_share, bool has_shape, const
     }
 }
 
-/* The formula is a constant in most calls, so the inner loop does not branch on it. Only the
- * combinations of densities or shapes with an unusual kernel have it as a variable. Kernels without
- * densities have code without shares: shares cost them 5 %. */
+/* The formula is a constant in most calls, so the inner loop does not branch on it. It is a
+ * variable only if densities or shapes are used with another kernel than the cubic spline. Without
+ * densities, the other kernels have code without shares, which cost them 5 %. */
 ALWAYS_INLINE void add_bin(int formula, const brick_frame *frame, const brick_part *brick,
                            const brick_points *bin, brick_samples samples)
 {

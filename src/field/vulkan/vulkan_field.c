@@ -28,7 +28,7 @@ static bool has_shapes(const field_plan *plan)
     return !tml_buffer_is_none(plan->device.shapes);
 }
 
-/* What each point has besides its position: a shape, a density, or nothing. */
+/* The array that the points have besides positions: shapes, densities, or none. */
 static vk_address shares_of(const tml_context *tml, const field_plan *plan)
 {
     return vk_address_of(tml, has_shapes(plan) ? plan->device.shapes : plan->device.densities);

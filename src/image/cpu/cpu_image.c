@@ -93,7 +93,7 @@ ALWAYS_INLINE void encode(tml_type type, coding how, const float *restrict in, s
             bytes[i] = (uint8_t)to_integer(how, in[i], 255.0f, i);
 }
 
-/* Calls work with type and coding as constants. */
+/* Calls work, with type and coding as constants. */
 #define EACH_CODING(work, type, in, out)                                                           \
     do {                                                                                           \
         if (how == LINEAR)                                                                         \

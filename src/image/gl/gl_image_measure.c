@@ -31,8 +31,7 @@ typedef struct measure_job {
     bool is_masked, has_histogram;
     uint64_t tiles;
     uint64_t slots; /* bytes in all chunks for the pixels' bins, including unused ones */
-    /* What is left to join: records (a tile's has two quads); histograms, as low and high words of
-     * bins. */
+    /* Not yet joined: records (a tile's has two quads); histograms, as words of bins. */
     const gl_texture *records[RECORD_QUADS], *bins[2];
 } measure_job;
 

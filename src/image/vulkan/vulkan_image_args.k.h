@@ -91,7 +91,7 @@ ARG_UINT(width)
 ARG_UINT(height)
 ARG_UINT(first)
 ARG_UINT(levels)      /* levels that all workgroups make */
-ARG_UINT(more_levels) /* levels that the last workgroup to finish makes after those */
+ARG_UINT(more_levels) /* levels that the last workgroup to finish makes after these */
 ARG_UINT(tiles_x)
 ARG_UINT(tiles)
 ARG_UINT(groups) /* workgroups, which stride over the tiles */

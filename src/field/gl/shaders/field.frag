@@ -10,7 +10,7 @@
 uniform highp usampler2D points; /* quads: field_point */
 uniform highp usampler2D near_bricks;
 #ifdef SHAPES
-uniform highp usampler2D shapes; /* words: FIELD_SHAPE_WORDS a point: xx xy xz yy yz zz, share */
+uniform highp usampler2D shapes; /* words: FIELD_SHAPE_WORDS each: xx xy xz yy yz zz, share */
 #elif defined DENSITIES
 uniform highp usampler2D densities;
 #endif

@@ -44,7 +44,7 @@ uint bin_word(uint bin, uint part, image_record r)
     return part_of(count, part);
 }
 
-/* Words 12 to 29. */
+/* Returns word w, of words 12 to 29. */
 uint sum_word(uint w, image_record r)
 {
     uint part = w & 1u;

@@ -139,7 +139,7 @@ void gather(tally mine)
             add_to_total64(FRACTION, fraction);
         }
     }
-    /* These are mostly 0, so they are not reduced over the subgroup first. */
+    /* The other counts are mostly 0, so they are not reduced over the subgroup first. */
     add_to_total(ZERO, mine.counts.y);
     add_to_total(NEGATIVE, mine.counts.z);
     add_to_total(NOT_A_NUMBER, mine.counts.w);
@@ -185,7 +185,7 @@ void gather_moments(image_moments m)
 /* The sums of an invocation in a round. */
 struct sums {
     uint others;   /* pixels that are not positive: a byte for each of kinds 1 to 4 */
-    uint counted;  /* pixels with a weight */
+    uint counted;  /* pixels with a weight above 0 */
     float lowest, highest;
     uint weight, log_weight; /* with a mask */
     int whole;
@@ -489,7 +489,7 @@ tally take_stretch(uint first, uint count)
             }
             seen.moments = nothing;
             bool is_inside = (s * BATCH + BATCH - 1u) * GROUP + t < left;
-            [[unroll]] for (uint j = 0u; j < BATCH; j++) /* in one row, and not before its start */
+            [[unroll]] for (uint j = 0u; j < BATCH; j++) /* each unit lies in its row */
                 is_inside = is_inside && places[j].x < args.width &&
                             args.width - places[j].x >= UNIT &&
                             (!IN_TILES || places[j].y < args.height);
