@@ -518,7 +518,6 @@ tml_status field_resolve_enqueued(tml_context *tml, const char *name_of_call, co
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* The calls that evaluate a field. */
 typedef struct field_call {
     const char *name;
     bool enqueues; /* without a wait */
@@ -527,7 +526,6 @@ static const field_call field_now = {"tml_field", false},
                         field_enqueued = {"tml_field_enqueue", true},
                         field_compiled = {"tml_field", true}; /* while a frame is prepared */
 
-/* Checks a call and resolves its desc. */
 static tml_status check_call(tml_context *tml, const field_call *call, const tml_field_desc *desc,
                              tml_buffer out, tml_field_desc *resolved)
 {

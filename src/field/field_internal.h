@@ -180,7 +180,7 @@ void field_plan_levels(field_plan *plan, double smallest, double largest, uint64
  * Errors: those of buffers and of scratch. */
 tml_status field_plan_bin(tml_context *tml, const tml_field_desc *resolved, field_plan *plan);
 
-/* The steps of binning. Each adds one step to a program. resolved has a radius.
+/* Each adds a step of binning to a program. resolved has a radius.
  *   field_put_plan     uploads the plan's words to words
  *   field_find_bins    finds each point's bin and record; a point without a bin gets the number
  *                      after the last bin

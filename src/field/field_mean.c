@@ -118,13 +118,12 @@ typedef struct mean_group {
     uint32_t count, quads, used[MAX_QUADS];
 } mean_group;
 
-/* The cells of a level. */
 typedef struct mean_level {
     uint32_t edge_log2;
     uint64_t cells[3], first_cell;
 } mean_level;
 
-/* The arrays of a call. They belong to the program, or are buffers if they outlive it. */
+/* The arrays of a call: the program's, or buffers if they outlive it. */
 enum {
     BINS,     /* u32: each point's bin, then its cell; finally sorted */
     RECORDS,  /* u32x4: each point's record */
@@ -595,7 +594,6 @@ void field_means_destroy(tml_context *tml, field_means *means)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* Runs a checked desc. */
 static tml_status field_mean_run(tml_context *tml, const tml_field_mean_desc *desc,
                                  tml_length length, const tml_field_desc *resolved)
 {
@@ -645,10 +643,10 @@ tml_status field_map_near(tml_context *tml, const char *name_of_call,
     return status;
 }
 
-/* Makes the grid of a field that exists only for its bins, which the sums at the points do not
- * depend on. A bin of 8 samples is slightly wider than four radii, so few bins are empty. Bins lie
- * on a lattice through the world's origin. So the sums of points at rest are rounded alike in all
- * frames of a sequence, wherever other points move. */
+/* Makes a grid only for its bins: the sums at the points do not depend on it. A bin of 8 samples
+ * is slightly wider than four radii, so few bins are empty. Bins lie on a lattice through the
+ * world's origin. So the sums of points at rest are rounded alike in all frames of a sequence,
+ * wherever other points move. */
 static void widen_bins(tml_field_desc *field)
 {
     tml_grid *grid = &field->grid;
@@ -707,7 +705,6 @@ static tml_status run_at_points(tml_context *tml, const tml_field_mean_desc *des
     return status;
 }
 
-/* Resolves and checks a desc. */
 static tml_status check_call(mean_job *job, tml_field_desc *resolved)
 {
     const tml_field_desc *field = job->desc->field;

@@ -25,7 +25,6 @@
 
 enum { BLOCK = 4096 };
 
-/* A level's arrays on the host. */
 typedef struct host_level {
     tml_words halves, vertices, firsts;
     uint32_t vertex_count, edge_count, triangle_count;

@@ -111,7 +111,6 @@ struct tml_subdivider {
     struct subdivide_adaptive *adaptive;
 };
 
-/* Returns the type f32, f32x2, f32x3 or f32x4. */
 tml_type subdivide_value_type(uint32_t components);
 
 /* The buffers of a result. Buffers that the caller gave are checked. Missing buffers are created if

@@ -51,7 +51,6 @@ void tml_subdivide_free(tml_context *tml, tml_subdivide_result *result)
     (void)tml_leave(tml, TML_OK);
 }
 
-/* Returns the name of handle i of tml_subdivide_buffers. */
 static const char *handle_name(size_t i, char text[48])
 {
     static const struct {

@@ -111,7 +111,6 @@ ALWAYS_INLINE uint32_t find_near(bool has_shape, const brick_frame *frame, const
     return found;
 }
 
-/* Adds point p of a bin to a brick. */
 ALWAYS_INLINE void add_point(int formula, bool has_share, bool has_shape, const brick_frame *frame,
                              const brick_part *brick, const brick_points *bin, uint64_t p,
                              brick_samples samples)
@@ -158,7 +157,6 @@ ALWAYS_INLINE void add_point(int formula, bool has_share, bool has_shape, const 
     }
 }
 
-/* Adds a bin's points to a brick. */
 ALWAYS_INLINE void add_points(int formula, bool has_share, bool has_shape, const brick_frame *frame,
                               const brick_part *brick, const brick_points *bin,
                               brick_samples samples)
@@ -396,7 +394,6 @@ static uint64_t brick_rows_of(const slab_job *job)
            (field_bricks_along(job->end) - job->first / FIELD_BRICK);
 }
 
-/* Evaluates a row of bricks. */
 static void row_task(void *argument, uint32_t index)
 {
     const slab_job *job = argument;

@@ -15,7 +15,6 @@ typedef struct cpu_image_space {
     _Alignas(64) uint16_t codes[4][IMAGE_BLOCK]; /* encoded planes of 8- or 16-bit codes */
 } cpu_image_space;
 
-/* A view in memory. */
 typedef struct cpu_image {
     unsigned char *pixels; /* the view's first pixel */
     uint32_t channels;

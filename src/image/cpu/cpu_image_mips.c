@@ -21,7 +21,6 @@ enum {
     KAISER_ABOVE = 2 * KAISER_APART + 16,             /* a power of two would share cache sets */
 };
 
-/* A level of a run. */
 typedef struct mips_level {
     uint32_t old_width, old_height, width, height;
     cpu_image out;

@@ -259,7 +259,6 @@ static bool supports_tonemap(tml_context *tml, const void *desc)
     return (uint64_t)plan->in.width * plan->in.height < UINT32_MAX - TONEMAP_PIXELS;
 }
 
-/* The row stride in bytes. */
 static uint64_t row_bytes_of(const image_view *view)
 {
     return view->row_stride * tml_type_size(view->type);

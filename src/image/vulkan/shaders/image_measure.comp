@@ -521,7 +521,6 @@ shared_word_at state_word(uint word)
 
 /* ---- the histogram --------------------------------------------------------------------------- */
 
-/* Adds the workgroup's bins to the picture's histogram. */
 void add_bins()
 {
     uint t = gl_LocalInvocationID.x;

@@ -130,7 +130,6 @@ void put_floats(source from, uint level, uint x, uint y, vec4 texel)
     if (level == from.levels && !is_none(from.last_floats) && x < width && y < height)
         store_floats(from.last_floats, y * width + x, texel);
 }
-/* Stores a texel's code and floats. */
 void put(source from, uint level, uint first, uvec2 place, vec4 texel)
 {
     put_code(from, level, first, place.x, place.y, pixel_code(texel));
