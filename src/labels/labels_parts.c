@@ -1,4 +1,4 @@
-/* Who takes the steps of surface nets on the host. */
+/* The engine whose code makes surface nets on the host. */
 #include "labels/surface_nets.h"
 
 extern const nets_steps cpu_nets_steps;

@@ -1,4 +1,4 @@
-/* What the steps of a surface net share: memory that is counted, progress, layers in parallel. */
+/* Shared by the steps of a surface net: counted memory, progress, and layers in parallel. */
 #include <inttypes.h>
 
 #include "core/call.h"
@@ -51,7 +51,7 @@ tml_status nets_run_layers(nets_plan *plan, const char *stage, uint32_t part, ui
     for (plan->first_layer = 0; plan->first_layer < count; plan->first_layer += batch) {
         const uint64_t some = TML_MIN_OF(batch, count - plan->first_layer);
         tml_parallel_for(plan->tml, (uint32_t)some, task, plan);
-        /* Tasks that see the call cancelled leave their layers undefined. */
+        /* If the call is cancelled, tasks leave their layers undefined. */
         const double done = (double)(plan->first_layer + some) / (double)count;
         if (!nets_report(plan, stage, (part + done) / parts))
             return TML_ERROR_CANCELLED;

@@ -1,7 +1,7 @@
-/* A surface net as a producer of slabs. A slab owns layers of cells, whose vertices are its own,
- * and the faces of the layers of samples above them, so that these name vertices of its own and of
- * the next slab's first layer. What is wrong at the border of the samples that it looks at goes in
- * by a layer a move, two an iteration. */
+/* A surface net as a producer of slabs. A slab owns layers of cells with their vertices, and the
+ * faces of the layers of samples above these cells. Its faces use own vertices, and vertices of the
+ * next slab's first layer. Vertices next to the border of the held samples are wrong, and each of
+ * an iteration's two moves carries the error one layer inwards. */
 #include <string.h>
 
 #include "labels/labels_slabs.h"
@@ -10,10 +10,10 @@
 enum { NETS_SLAB_OUTPUTS = 3 };
 typedef struct nets_slab {
     nets_plan plan;
-    tml_surface_result result; /* its stages and scratch_size */
-    uint64_t cells[2];         /* own layers of cells, in plan's, first and end */
+    tml_surface_result result; /* only stages and scratch_size are used */
+    uint64_t cells[2];         /* [first, end): own layers of cells, numbered as in plan */
     uint64_t vertex_count, face_count;
-    float *positions; /* of own vertices; indices and labels are plan's */
+    float *positions; /* of own vertices; plan has indices and labels */
     void *outputs[NETS_SLAB_OUTPUTS];
     uint64_t sizes[NETS_SLAB_OUTPUTS];
 } nets_slab;
@@ -21,10 +21,10 @@ typedef struct nets_slab {
 typedef struct nets_slabs {
     nets_plan whole;
     slab_part part;
-    nets_slab slab; /* in progress */
+    nets_slab slab; /* the current one */
 } nets_slabs;
 
-/* Layers that a slab looks at beside its own. */
+/* Layers that a slab reads below and above its own. */
 static uint64_t nets_halo_below(const nets_plan *plan)
 {
     return plan->moves + (uint64_t)1;
@@ -47,13 +47,14 @@ static void *slab_alloc(nets_slab *slab, int output, uint64_t count, size_t size
     return slab->outputs[output];
 }
 
-/* Counts own vertices and faces, of own layers [first, end) of the whole's box; samples begin at
- * nets_held_first. */
+/* Counts the vertices and faces of a slab.
+ * samples     from layer nets_held_first(whole, first) of whole's box on
+ * first, end  the slab's own layers: [first, end) of whole's box */
 static tml_status nets_slab_count(const nets_plan *whole, const void *samples, uint64_t first,
                                   uint64_t end, nets_slab *out)
 {
     const uint64_t pad = whole->pad, layers = whole->box.count[2];
-    const uint64_t cells = layers - 1 + 2 * pad; /* of the whole */
+    const uint64_t cells = layers - 1 + 2 * pad; /* layers of cells in whole */
     const uint64_t own_first = first ? first + pad : 0, own_end = TML_MIN_OF(end + pad, cells);
     const uint64_t low = nets_held_first(whole, first),
                    high = TML_MIN_OF(end + nets_halo_above(whole), layers);
@@ -79,7 +80,7 @@ static tml_status nets_slab_count(const nets_plan *whole, const void *samples, u
     return TML_OK;
 }
 
-/* Writes what was counted, with vertices numbered from vertex_base on. */
+/* Writes the counted vertices and faces. Own vertices are numbered from vertex_base on. */
 static tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base)
 {
     nets_plan *plan = &slab->plan;
@@ -92,7 +93,7 @@ static tml_status nets_slab_write(nets_slab *slab, uint64_t vertex_base)
     for (int i = 0; i < NETS_SLAB_OUTPUTS; i++)
         if (slab->sizes[i] && !slab->outputs[i])
             return TML_ERROR_OUT_OF_MEMORY;
-    for (uint64_t z = 0; z <= plan->size[2]; z++) /* faces are numbered from its first one on */
+    for (uint64_t z = 0; z <= plan->size[2]; z++) /* numbers faces from the slab's first on */
         plan->kept.face_first[z] -= first;
     tml_status status = nets_place_and_emit(plan);
     const uint64_t corners = nets_corners(plan) * slab->face_count;
@@ -134,7 +135,7 @@ static tml_status nets_slabs_check(tml_context *tml, const tml_surface_slabs_des
     return TML_OK;
 }
 
-/* Bytes without vertices. */
+/* Returns the bytes of bits and of counts per row; vertices are not included. */
 static uint64_t nets_slabs_scratch_size(slab_producer *p, uint64_t held)
 {
     const nets_plan *plan = &((nets_slabs *)p->state)->whole;
@@ -237,11 +238,11 @@ tml_status nets_slabs_open(slab_producer *out)
     out->held_end = plan->box.first[2] + plan->box.count[2];
     out->parts = &nets->part;
     out->part_count = 1;
-    out->vertices_most = 3; /* a sample owns three edges, each a face of two triangles */
+    out->vertices_most = 3; /* a sample has three edges, each at most a face of two triangles */
     out->triangles_most = 6;
     out->indices64 = plan->indices64;
     out->quads = plan->quads;
-    /* A vertex also has a state while it is smoothed, a face two labels. */
+    /* A vertex also has a state during smoothing; a face also has two labels. */
     out->vertex_size = 3 * sizeof(float) + NETS_STATE;
     out->triangle_size = nets_corners(plan) * index_size + 2 * plan->sample_size;
     return TML_OK;

@@ -1,10 +1,10 @@
-/* Surface nets of labels, first half: the volume is read once, into a bit for each edge between
- * unlike samples; rows of these bits are counted. */
+/* Surface nets on the CPU, the first step: sets a bit for each edge between unlike samples of the
+ * volume, and counts the vertices and faces of each row of bits. */
 #include "labels/cpu/cpu_nets.h"
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
-/* A bit for each of 64 pairs of samples: do they differ? By bytes that are all ones or 0. */
+/* Packs 64 bytes, each all ones or 0, into 64 bits. */
 ALWAYS_INLINE nets_word pack_64(const uint8_t *bytes)
 {
     nets_word out = 0;
@@ -36,7 +36,7 @@ COMPARE_64(uint16_t)
 COMPARE_64(uint32_t)
 COMPARE_64(uint64_t)
 
-#if SIMD_X86 /* has masks, where compilers would make bytes */
+#if SIMD_X86 /* AVX-512 compares into masks; compilers would compare into bytes */
 #    define COMPARE_WIDE(T, lanes, compare)                                                        \
         SIMD_TARGET_AVX512 ALWAYS_INLINE nets_word compare_wide_##T(const void *a, const void *b)  \
         {                                                                                          \
@@ -53,7 +53,7 @@ COMPARE_WIDE(uint32_t, 16, _mm512_cmpneq_epi32_mask)
 COMPARE_WIDE(uint64_t, 8, _mm512_cmpneq_epi64_mask)
 #endif
 
-/* Of count pairs of samples, the first of which is bit lead: 0 or 1. */
+/* Sets the bits of the pairs that differ. The first of count pairs has bit lead: 0 or 1. */
 #define DIFFER(T, name, target, compare)                                                           \
     target static void name(const void *a, const void *b, uint64_t count, uint64_t lead,           \
                             uint64_t words, nets_word *out)                                        \
@@ -68,7 +68,7 @@ COMPARE_WIDE(uint64_t, 8, _mm512_cmpneq_epi64_mask)
             count = 64;                                                                            \
         }                                                                                          \
         for (uint64_t w = 0; w < words;                                                            \
-             w++) { /* the last 64 pairs are there for a part of them */                           \
+             w++) { /* a partial last word is made from the last 64 pairs */                       \
             const uint64_t first = w ? 64 * w - lead : 0, at = TML_MIN_OF(first, count - 64);      \
             if (first >= count)                                                                    \
                 out[w] = 0;                                                                        \
@@ -120,7 +120,7 @@ static bool is_chosen(const nets_plan *plan, uint64_t label)
     return low < plan->chosen_count && plan->chosen[low] == label && label != plan->background;
 }
 
-/* Searches once for a run of equal labels, which are long. */
+/* Finds the samples with a chosen label. Looks up each run of equal labels once; runs are long. */
 static void members_task(void *argument, uint32_t index)
 {
     const nets_plan *plan = argument;
@@ -144,7 +144,7 @@ static void members_task(void *argument, uint32_t index)
     }
 }
 
-/* Samples of labels that are not chosen are alike, whatever they are. */
+/* Clears the edges between samples that are both no members: both count as background. */
 static void drop_alike(const nets_plan *plan, const nets_word *a, const nets_word *b,
                        nets_word *edges)
 {
@@ -160,7 +160,7 @@ static const void *row_of(const nets_plan *plan, uint64_t y, uint64_t z)
     return row ? row : plan->background_row;
 }
 
-/* Edges between rows a and b, where both are inside the border. */
+/* Finds the edges from row a to row b, without the first and last, which are on the border. */
 static void cross_rows(const nets_plan *plan, differ_fn differ, const uint64_t a[2],
                        const uint64_t b[2], nets_word *out)
 {
@@ -219,7 +219,7 @@ static void edges_task(void *argument, uint32_t index)
     }
 }
 
-/* The faces that are written, of those that there are. */
+/* Finds the net's edges whose faces are written. */
 static void keep_task(void *argument, uint32_t index)
 {
     const nets_plan *plan = argument;
@@ -284,7 +284,7 @@ static void count_task(void *argument, uint32_t index)
         levels[tml_simd_level()](plan, &plan->kept, plan->first_layer + index);
 }
 
-/* Counts of layers become those of the layers before. */
+/* Turns the counts per layer into the counts of all layers before. */
 static void sum_layers(const nets_plan *plan, const nets_planes *planes)
 {
     uint64_t vertices = 0, faces = 0;
@@ -308,7 +308,7 @@ static uint64_t plane_words(const nets_plan *plan)
     return plan->words * plan->size[1] * plan->size[2];
 }
 
-/* A group of the last row reaches past it. */
+/* The last group of words of the last row reaches past the row. */
 static uint64_t edge_words(const nets_plan *plan)
 {
     return 3 * plane_words(plan) + NETS_GROUP + 1;

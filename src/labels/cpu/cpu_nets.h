@@ -1,4 +1,5 @@
-/* Rows of cells of a surface net, a group of words at a time, for the host's steps. */
+/* For the steps of surface nets on the CPU: loops over rows of cells and of samples, a group of
+ * words at a time. */
 #ifndef TML_CPU_NETS_H
 #define TML_CPU_NETS_H
 
@@ -13,7 +14,7 @@ tml_status cpu_nets_count_parts(nets_plan *plan);
 tml_status cpu_nets_emit_parts(nets_plan *plan);
 void cpu_nets_parts_free(nets_plan *plan);
 
-/* Words of a group, and the one after it. Past the row's end they are anything. */
+/* The words of a group, and the word after it. Words past the row's end are undefined. */
 typedef struct nets_group {
     nets_word words[NETS_GROUP + 1];
 } nets_group;
@@ -25,8 +26,8 @@ ALWAYS_INLINE nets_group nets_load(const nets_word *row, uint64_t first)
     return out;
 }
 
-/* The edges around a row of cells: along x by [y][z]; along y by [z] and along z by [y], with those
- * of the next column. */
+/* The edges around a row of cells. x[y][z], y[z] and z[y] have edges along x, y and z at the cells'
+ * lower and upper coordinates. Along y and z, a cell also has the edges of the next column. */
 typedef struct nets_around {
     nets_group x[2][2], y[2], z[2];
 } nets_around;
@@ -42,13 +43,13 @@ ALWAYS_INLINE void nets_load_around(const nets_plan *plan, const nets_planes *pl
     }
 }
 
-/* Bits of both columns of a cell. */
+/* Returns for each cell whether the bit of its own or of the next column is set. */
 ALWAYS_INLINE nets_word nets_both(const nets_group *edges, int i)
 {
     return edges->words[i] | edges->words[i] >> 1 | edges->words[i + 1] << 63;
 }
 
-/* Cells of a group that have a vertex: those with an edge that is a face. */
+/* Finds the cells of a group that have a vertex, because one of their edges makes a face. */
 ALWAYS_INLINE void nets_active_of(const nets_plan *plan, const nets_around *a, uint64_t first,
                                   nets_word out[NETS_GROUP])
 {
@@ -68,7 +69,8 @@ ALWAYS_INLINE void nets_active(const nets_plan *plan, const nets_planes *planes,
     nets_active_of(plan, &a, first, out);
 }
 
-/* The same of a row that may be none: before the first row or layer of cells, or past the last. */
+/* As nets_active. Finds none if the row does not exist, before the first row or layer of cells or
+ * after the last. */
 ALWAYS_INLINE void nets_active_if_any(const nets_plan *plan, const nets_planes *planes, uint64_t y,
                                       uint64_t z, uint64_t first, nets_word out[NETS_GROUP])
 {
@@ -78,7 +80,7 @@ ALWAYS_INLINE void nets_active_if_any(const nets_plan *plan, const nets_planes *
         memset(out, 0, NETS_GROUP * sizeof *out);
 }
 
-/* Vertices of the net before a row of cells; 0 where there is no such row. */
+/* Returns the vertices before a row of cells; 0 if the row does not exist. */
 ALWAYS_INLINE uint64_t nets_row_vertices(const nets_plan *plan, const nets_planes *planes,
                                          uint64_t y, uint64_t z)
 {
@@ -86,7 +88,7 @@ ALWAYS_INLINE uint64_t nets_row_vertices(const nets_plan *plan, const nets_plane
                ? planes->vertex_first[z] + planes->vertex_rows[nets_row(plan, y, z)]
                : 0;
 }
-/* Has a row of cells, or of samples, any? Rows that there are. */
+/* Does a row of cells have vertices, or a row of samples faces? Requires that row y + 1 exists. */
 ALWAYS_INLINE bool nets_has_vertices(const nets_plan *plan, const nets_planes *planes, uint64_t y,
                                      uint64_t z)
 {
@@ -116,7 +118,7 @@ ALWAYS_INLINE tml_vec3 nets_place_of(const nets_plan *plan, uint64_t vertex)
     const float *at = plan->places + 3 * vertex;
     return tml_make3(at[0], at[1], at[2]);
 }
-/* Is it cut from corner 1 to 3? */
+/* Is a quad cut from corner 1 to corner 3? */
 ALWAYS_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t corner[4])
 {
     return !plan->quads &&
@@ -124,7 +126,7 @@ ALWAYS_INLINE bool nets_is_cut_other_way(const nets_plan *plan, const uint64_t c
                                nets_place_of(plan, corner[2]), nets_place_of(plan, corner[3]));
 }
 
-/* Writes face number n, counter-clockwise seen from the side of the label other. */
+/* Writes face n. Its corners are counter-clockwise as seen from the side of label other. */
 ALWAYS_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint64_t corner[4],
                                    bool cuts_other_way, uint64_t label, uint64_t other)
 {
@@ -143,14 +145,17 @@ ALWAYS_INLINE void nets_write_face(const nets_plan *plan, uint64_t n, const uint
     }
 }
 
-/* The cells around the edge of an axis that begins at a sample, counter-clockwise seen from its
- * end: steps back along x, y and z from the sample's own cell. */
+/* [axis]: the four cells around the edge that begins at a sample and goes along axis,
+ * counter-clockwise as seen from the edge's end. Each cell is given by its steps back along x, y
+ * and z from the sample's own cell. */
 static const uint8_t nets_back[3][4][3] = {{{0, 1, 1}, {0, 0, 1}, {0, 0, 0}, {0, 1, 0}},
                                            {{1, 0, 1}, {1, 0, 0}, {0, 0, 0}, {0, 0, 1}},
                                            {{1, 1, 0}, {0, 1, 0}, {0, 0, 0}, {1, 0, 0}}};
 
-/* A face of the net: an edge's axis, the labels of its first and second sample, and the vertices of
- * nets_back's cells, which are counter-clockwise seen from its second sample. */
+/* A face of the net.
+ * axis    of its edge
+ * label   of the edge's first and second sample
+ * corner  the vertices of nets_back's cells */
 typedef struct nets_face {
     uint64_t number;
     int axis;
@@ -158,13 +163,13 @@ typedef struct nets_face {
     uint64_t corner[4];
 } nets_face;
 
-/* Vertices of the cells around a group's samples: by steps back along y and z. */
+/* The cells around a group's samples, indexed by steps back along y and z. */
 typedef struct nets_cells_around {
-    nets_word active[2][2][NETS_GROUP];
-    uint64_t at[2][2]; /* vertices before the word in progress */
+    nets_word active[2][2][NETS_GROUP]; /* cells with a vertex */
+    uint64_t at[2][2];                  /* vertices before the current word */
 } nets_cells_around;
 
-/* Takes a face. Compiled into its caller. */
+/* Consumes a face. Inlined into its caller. */
 typedef void (*nets_face_fn)(void *user, const nets_face *face);
 
 ALWAYS_INLINE void nets_visit_row(const nets_plan *plan, const nets_planes *planes, uint64_t y,
@@ -214,7 +219,7 @@ ALWAYS_INLINE void nets_visit_row(const nets_plan *plan, const nets_planes *plan
     }
 }
 
-/* Faces of the edges that begin in a layer of samples: by sample, then axis. */
+/* Visits the faces of the edges that begin in a layer of samples, by sample, then by axis. */
 ALWAYS_INLINE void nets_visit_faces(const nets_plan *plan, const nets_planes *planes, uint64_t z,
                                     nets_face_fn take, void *user)
 {

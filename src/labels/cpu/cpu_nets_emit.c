@@ -1,14 +1,14 @@
-/* Surface nets of labels: the faces, each with its two labels. */
+/* Surface nets on the CPU: writes the faces, each with its two labels. */
 #include "labels/cpu/cpu_nets.h"
 
-/* The normal points from the first label, as nets_is_first says, to the other. */
+/* Writes a face. Its normal points from the first label, by nets_is_first, to the other. */
 ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
 {
     const nets_plan *plan = user;
     const bool is_first = nets_is_first(plan, face->label[0], face->label[1]);
     const bool reverse = is_first == plan->axes.flip_winding;
     uint64_t corner[4];
-    for (int k = 0; k < 4; k++) /* keeping the diagonals */
+    for (int k = 0; k < 4; k++) /* reversing keeps the diagonals */
         corner[reverse ? (4 - k) % 4 : k] = face->corner[k];
     nets_write_face(plan, face->number, corner, nets_is_cut_other_way(plan, face->corner),
                     face->label[!is_first], face->label[is_first]);

@@ -1,18 +1,19 @@
-/* Surface nets of labels: a closed mesh for each label, with vertices of its own at the places of
- * the shared ones.
+/* Surface nets on the CPU: a closed mesh per label, with vertices of its own at the places of the
+ * shared ones.
  *
- * A label's samples among a cell's corners are a case of 8 bits, as in marching cubes, and the
- * faces of the label that touch the cell are cut into loops: on a side with unlike corners
- * crosswise, each of the label's corners keeps its two faces together. A loop gets a vertex, so
- * that the label's mesh has no vertex where two of its sheets meet, and no edge of four faces but
- * one: where in both cells beside such a side one loop has all four. There the other two corners
- * are kept apart instead. Vertices of several loops of one label in a cell are moved apart, each
- * towards the middle of its loop's edges, so that the mesh is a manifold by place, too, as in a
- * file that has no indices.
+ * The corners of a cell that have a label are a case of 8 bits, as in marching cubes. A case joins
+ * the label's faces at the cell, one per edge between unlike corners, into loops. If corners with
+ * and without the label alternate around a side, each corner with the label joins its two faces.
+ * Each loop gets a vertex, so the sheets of a label's mesh do not share vertices. They share an
+ * edge, which then has four faces, only if one loop has all four edges of such a side in both cells
+ * beside the side. There, the corners without the label join their faces instead. If a label has
+ * several loops in a cell, each loop's vertex moves towards the middle of the loop's edges. The
+ * mesh is then a manifold also where vertices are told apart by position, as in a file without
+ * indices.
  * After: Nielson: Dual Marching Cubes. 2004; Wenger: Isosurfaces. 2013.
  *
- * Vertices and faces are numbered label by label. Slabs of layers are counted apart, so that each
- * can begin with its own numbers, whatever the number of slabs. */
+ * Vertices and faces are numbered label by label. Each slab of layers is counted separately, so
+ * that slabs are written in parallel, and numbers do not depend on the number of slabs. */
 #include <stdlib.h>
 
 #include "labels/cpu/cpu_nets.h"
@@ -21,23 +22,24 @@
 
 enum { CELL_EDGES = 12, CELL_SIDES = 6, NO_SIDE = 6, CORNERS = 8, LOOPS = 4 };
 
-/* Loops of a label's faces at a cell: [0] with the label's corners apart on the side doubtful,
- * which one loop has all four edges of; [1] with the others apart there. */
+/* The loops of a label's faces at a cell, in two variants. [0]: corners with the label join their
+ * faces on every side. One loop then has all four edges of the side doubtful. [1]: there, corners
+ * without the label join their faces. */
 typedef struct net_case {
     uint8_t count[2];
-    uint8_t doubtful; /* NO_SIDE: there is none */
-    uint8_t loop[2][CELL_EDGES];
-    float middle[2][LOOPS][3]; /* of each loop's edges, in cells */
+    uint8_t doubtful;            /* NO_SIDE: none */
+    uint8_t loop[2][CELL_EDGES]; /* of each edge */
+    float middle[2][LOOPS][3];   /* mean of the loop's edges' midpoints, in cells */
 } net_case;
 
-/* The edge of an axis that begins at a corner. */
+/* Returns the number of the edge that begins at a corner and goes along axis. */
 static inline int edge_at(int axis, int corner)
 {
     const int b = (axis + 1) % 3, c = (axis + 2) % 3;
     return 4 * axis + (corner >> b & 1) + 2 * (corner >> c & 1);
 }
 
-/* Corners around a side, and the edge after each. */
+/* Finds the corners around a side, and the edge after each corner. */
 static void side_ring(int side, int corner[4], int edge[4])
 {
     const int axis = side / 2, b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -57,7 +59,8 @@ static void join(uint8_t loop[CELL_EDGES], int a, int b)
         loop[e] = loop[e] == from ? to : loop[e];
 }
 
-/* Loops of a case; on the side turned the corners that are not the label's are kept apart. */
+/* Finds the loops of a case. On side turned, corners without the label join their faces.
+ * Returns: the number of loops. */
 static uint8_t find_loops(int mask, int turned, uint8_t loop[CELL_EDGES])
 {
     uint8_t count = 0, names[CELL_EDGES];
@@ -94,7 +97,6 @@ static uint8_t find_loops(int mask, int turned, uint8_t loop[CELL_EDGES])
     return count;
 }
 
-/* The middles of a case's loops. */
 static void find_middles(int mask, const uint8_t loop[CELL_EDGES], float middle[LOOPS][3])
 {
     float count[LOOPS] = {0};
@@ -131,7 +133,7 @@ static void make_cases(bool manifold, net_case cases[256])
                               (mask >> corner[k] ^ mask >> corner[(k + 1) % 4]) & 1 &&
                               it->loop[0][edge[k]] == it->loop[0][edge[0]];
             if (is_doubtful) {
-                assert(it->doubtful == NO_SIDE); /* such a cell has no other side like it */
+                assert(it->doubtful == NO_SIDE); /* a case has at most one such side */
                 it->doubtful = (uint8_t)side;
             }
         }
@@ -143,7 +145,8 @@ static void make_cases(bool manifold, net_case cases[256])
 
 /* ---- labels by number ------------------------------------------------------------------------ */
 
-/* The labels that have faces, ascending; a table of open addresses finds their numbers. */
+/* The labels that have faces, ascending, and a hash table with open addressing that finds their
+ * numbers. */
 typedef struct label_index {
     uint64_t *labels;
     uint64_t count, capacity;
@@ -207,7 +210,8 @@ static int compare_unsigned(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Each label begins in a row, behind an edge that is a face: caps are around the samples. */
+/* Lists the labels that have faces. Background surrounds the samples, so every label has a sample
+ * whose predecessor in x has another label: the edge between them makes a face. */
 static tml_status find_labels(nets_plan *plan, label_index *all)
 {
     uint64_t last = plan->background;
@@ -249,28 +253,28 @@ static tml_status find_labels(nets_plan *plan, label_index *all)
 /* A label at a cell. */
 typedef struct cell_label {
     uint64_t vertex; /* number of its first vertex there */
-    uint32_t number; /* the label's */
+    uint32_t number; /* of the label, in label_index */
     uint8_t mask, variant;
 } cell_label;
 
-/* The labels at the cells of a layer: those of vertex i are [first[i], first[i + 1]). */
+/* The labels at the cells of a layer. The cell of vertex i has labels [first[i], first[i + 1]). */
 typedef struct layer_labels {
     uint64_t *first;
     cell_label *labels;
 } layer_labels;
 
 typedef struct part_counts {
-    uint64_t vertices, faces; /* of a slab; then the next numbers to give */
+    uint64_t vertices, faces; /* of a slab; after place_parts, the next numbers to assign */
 } part_counts;
 
 typedef struct parts_slab {
     const struct nets_parts *all;
     uint64_t z_first, z_end;
-    part_counts *parts;                 /* one a label */
-    uint64_t labels;                    /* at the cells of the layer in progress */
-    uint64_t most;                      /* of a layer */
-    layer_labels layers[2];             /* below, and in progress */
-    uint64_t below_first, vertex_first; /* their first vertices of the net */
+    part_counts *parts;                 /* one per label */
+    uint64_t labels;                    /* at the cells of the current layer */
+    uint64_t most;                      /* the most labels of a layer */
+    layer_labels layers[2];             /* the layer below, and the current one */
+    uint64_t below_first, vertex_first; /* the net's first vertex in each of the two */
     bool writes;
 } parts_slab;
 
@@ -280,10 +284,10 @@ struct nets_parts {
     net_case cases[256];
     parts_slab *slabs;
     uint32_t slab_count;
-    uint64_t most_vertices, most_labels; /* of a layer */
+    uint64_t most_vertices, most_labels; /* in a layer */
 };
 
-/* Labels of the corners of a cell: x fastest, then y, z. */
+/* Finds the labels of a cell's corners: x fastest, then y, z. */
 ALWAYS_INLINE void corner_labels(const nets_plan *plan, const uint64_t cell[3],
                                  uint64_t out[CORNERS])
 {
@@ -294,7 +298,8 @@ ALWAYS_INLINE void corner_labels(const nets_plan *plan, const uint64_t cell[3],
     }
 }
 
-/* Does the cell beyond the doubtful side of a label's case doubt it, too? */
+/* Returns 1 if a label's case has a doubtful side that is doubtful in the cell beyond it, too;
+ * otherwise 0. */
 static uint8_t variant_of(const nets_parts *all, const uint64_t cell[3], uint64_t label,
                           uint8_t mask)
 {
@@ -310,7 +315,7 @@ static uint8_t variant_of(const nets_parts *all, const uint64_t cell[3], uint64_
     return all->cases[other].doubtful == (side ^ 1);
 }
 
-/* The labels at a cell but the background, each once. Returns how many. */
+/* Finds the labels at a cell, each once, without the background. Returns how many. */
 ALWAYS_INLINE uint32_t find_cell_labels(const nets_parts *all, const uint64_t cell[3],
                                         cell_label out[CORNERS])
 {
@@ -341,7 +346,7 @@ static inline uint64_t loops_of(const nets_parts *all, const cell_label *at)
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Adds the vertices of a layer's cells to the labels' counts, or takes them off. */
+/* Adds the vertices of a layer's cells to the counts per label, or subtracts them. */
 ALWAYS_INLINE void count_cells(parts_slab *slab, uint64_t z, bool takes_off)
 {
     const nets_parts *all = slab->all;
@@ -367,7 +372,7 @@ ALWAYS_INLINE void count_cells(parts_slab *slab, uint64_t z, bool takes_off)
         }
 }
 
-/* The number of a side's label; UINT32_MAX: the background, which has no mesh. */
+/* Returns a label's number; UINT32_MAX for the background, which has no mesh. */
 ALWAYS_INLINE uint32_t number_of(const nets_parts *all, uint64_t label)
 {
     return label == all->plan->background ? UINT32_MAX : *slot_of(&all->index, label) - 1;
@@ -403,12 +408,12 @@ static void count_task(void *argument, uint32_t index)
 
 /* ---- vertices and faces ---------------------------------------------------------------------- */
 
-/* How far the vertices of a cell's loops are moved towards the loops' middles: too little to look
- * at, and many times what floats tell apart in a grid of 2^13 samples. */
+/* The fraction of the way that the vertices of a cell's loops move towards the loops' middles. The
+ * move is too small to see, and many times the resolution of floats in a grid of 2^13 samples. */
 #define APART (1.0 / 128)
 
-/* Moves the vertex of one of several loops from the shared place. On a cap it stays in its
- * plane. */
+/* Moves the vertex of one of a cell's several loops from the shared place. A vertex on a cap stays
+ * in the cap's plane. */
 static void move_apart(const nets_parts *all, const uint64_t cell[3], const cell_label *at,
                        uint64_t loop, float position[3])
 {
@@ -426,7 +431,7 @@ static void move_apart(const nets_parts *all, const uint64_t cell[3], const cell
         position[c] = (float)((double)position[c] + APART * (to[c] - (double)position[c]));
 }
 
-/* Numbers the vertices of a layer's cells, and writes those of the slab. */
+/* Numbers the vertices of a layer's cells. Writes them if slab->writes. */
 ALWAYS_INLINE void number_cells(parts_slab *slab, uint64_t z)
 {
     const nets_parts *all = slab->all;
@@ -467,7 +472,9 @@ ALWAYS_INLINE void number_cells(parts_slab *slab, uint64_t z)
     layer->first[i] = next;
 }
 
-/* The vertex of a label, by number, at the cell that is back steps from an edge's first sample. */
+/* Returns a label's vertex at the cell that lies back steps from an edge's first sample.
+ * net_vertex    the cell's vertex of the net
+ * axis, number  of the edge; of the label */
 ALWAYS_INLINE uint64_t vertex_of(const parts_slab *slab, uint64_t net_vertex, const uint8_t back[3],
                                  int axis, uint32_t number)
 {
@@ -504,7 +511,7 @@ ALWAYS_INLINE void emit_face(void *user, const nets_face *face)
 ALWAYS_INLINE void emit_slab(parts_slab *slab)
 {
     const nets_plan *plan = slab->all->plan;
-    if (slab->z_first > 0) { /* what the faces of the first layer name of the slab below */
+    if (slab->z_first > 0) { /* the first layer's faces use vertices of the layer below */
         slab->writes = false;
         count_cells(slab, slab->z_first - 1, true);
         number_cells(slab, slab->z_first - 1);
@@ -550,7 +557,7 @@ void cpu_nets_parts_free(nets_plan *plan)
     plan->parts = NULL;
 }
 
-/* As many slabs as threads, where their counts of labels fit some memory. */
+/* Makes a slab per thread, or fewer, so that their counts take at most 2^28 bytes. */
 static tml_status make_slabs(nets_plan *plan, nets_parts *all)
 {
     const uint64_t layers = nets_cells(plan, 2), most = (UINT64_C(1) << 28) / sizeof(part_counts);
@@ -574,7 +581,8 @@ static tml_status make_slabs(nets_plan *plan, nets_parts *all)
     return TML_OK;
 }
 
-/* Counts become numbers: of each label in turn, of slab after slab. */
+/* Turns the slabs' counts into first numbers: label by label, and for each label slab by slab.
+ * Fills the result's parts and counts. */
 static tml_status place_parts(nets_plan *plan, nets_parts *all)
 {
     tml_surface_result *out = plan->result;

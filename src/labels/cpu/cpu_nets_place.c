@@ -1,14 +1,15 @@
-/* Surface nets of labels: positions.
+/* Surface nets on the CPU: smooths vertices, and computes their positions.
  *
- * An iteration moves every vertex towards the mean of its neighbours, all at once, and then as far
- * back from their new mean, no farther from the middle of its cell than the bound. A neighbour is
- * in a cell across one of six sides. Those along y and z are found once, for all moves: as vertices
- * are taken in turn, so are the cells of the row below, and a link says how many of its vertices
- * were passed since the last one. Layers go through all moves as a wave front, two layers apart:
- * what a move reads was written in earlier steps, all of a step's work may run at once, and a layer
- * stays in cache meanwhile. Offsets are integers, so the order of additions does not matter, and no
- * engine differs from another. After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A
- * Signal Processing Approach to Fair Surface Design. 1995. */
+ * An iteration moves all vertices at once towards the means of their neighbours, and then back from
+ * the new means. The bound limits a vertex's distance from the middle of its cell. A neighbour is
+ * in a cell across one of six sides. Neighbours along y and z are found once, for all moves: while
+ * a row's vertices are visited in order, so are those of the four rows around, and a vertex's link
+ * says how many vertices of each such row to pass. Layers go through all moves as a wave front:
+ * each move works two layers behind the move before. A step's work therefore reads only what
+ * earlier steps wrote, all of it can run in parallel, and a layer stays in cache for its moves.
+ * Places are integers, so the order of additions does not matter, and all engines agree.
+ * After: Gibson: Constrained Elastic Surface Nets. 1998; Taubin: A Signal Processing Approach to
+ * Fair Surface Design. 1995. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -21,10 +22,11 @@
 
 #include "kernels/kernel_end.h"
 
-/* Bits of a vertex's code: neighbours across the lower and upper sides, then axes on which caps
- * keep it on the border; that of z is its layer's. Those before z are a link's low byte. Above it
- * are the vertices passed in each of four rows: the one below and above along y, along z. Where one
- * is more than a link holds, links without neighbours, which no vertex has, come before it. */
+/* A vertex's code has bits for neighbours across the lower and upper side of each axis, then a bit
+ * for each axis along which caps keep the vertex on the border. The last bit, of z, is the same for
+ * a layer; the other bits are a link's low byte. Above it, a link has the vertices to pass in each
+ * of four rows: below and above along y, below and above along z. If a number is too large for its
+ * bits, links that only pass vertices precede it. They have no neighbours; vertices do. */
 enum {
     LINK_SIDES = 63,
     LINK_FIXED = 6,
@@ -35,31 +37,31 @@ enum {
     CODES = 512
 };
 
-/* A vertex's state is three units, which a processor's address counts by; in 32 bits, of three
- * layers. */
+/* A vertex's state is three units of 4 bytes, by which processors can scale an index. An index has
+ * 32 bits, and counts the units of three layers. */
 enum { STATE_UNIT = 4, STATE_UNITS = NETS_STATE / STATE_UNIT };
 
-/* What a code means. The fourth lanes are not used. */
+/* A move of the vertices with a code. The fourth lanes are not used. */
 typedef struct wave_step {
-    int32_t toward[4];         /* sum of the neighbours' cells, from its own */
-    float rate[4];             /* of a move by the number of neighbours; 0 on fixed axes */
+    int32_t toward[4];         /* sum of the offsets from the cell to the neighbours' cells */
+    float rate[4];             /* divided by the number of neighbours; 0 on fixed axes */
     int16_t least[8], most[8]; /* places that the bound allows */
 } wave_step;
 
 typedef struct wave {
     const nets_plan *plan;
-    uint64_t capacity; /* links of the layers in flight */
-    uint64_t *first;   /* of each layer among them */
+    uint64_t capacity; /* room in links, for the layers in flight */
+    uint64_t *first;   /* each layer's first link */
     uint32_t *links;
-    wave_step *steps; /* NETS_RATES times CODES */
+    wave_step *steps; /* [NETS_RATES][CODES] */
     uint64_t front;   /* the layer that is linked in this step */
-    uint32_t chunks;  /* of each layer */
+    uint32_t chunks;  /* per layer */
 } wave;
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* A place in a cell, along x and y and along z, from its low corner. Both parts of a sum of six are
- * below 2^16. They are loaded and stored alone: beside them another thread may write. */
+/* A place in a cell, from its low corner: x and y in 16 bits each, and z. A sum of six places still
+ * has 16 bits per axis. No bytes beside a place are stored: another thread may write there. */
 typedef struct place {
     uint32_t xy, z;
 } place;
@@ -88,7 +90,8 @@ ALWAYS_INLINE void store_place(unsigned char *at, place p)
     memcpy(at + sizeof p.xy, &z, sizeof z);
 }
 
-/* Of a cell that caps put beside the border: on the border. */
+/* Returns where a vertex begins, from its cell's middle: 0, or the border's place in a cell that
+ * caps add. */
 static inline int32_t first_offset(const nets_plan *plan, int axis, uint64_t cell)
 {
     const bool low = plan->pad && cell == 0;
@@ -105,10 +108,10 @@ static void rows_of(const wave *w, uint32_t index, uint64_t *first, uint64_t *en
 
 /* ---- links ----------------------------------------------------------------------------------- */
 
-/* Rows around a row of cells, itself last: below and above along y, along z. */
+/* Rows around a row of cells: below and above along y, below and above along z, the row itself. */
 enum { ROWS_AROUND = 5, OWN_ROW = 4 };
 
-/* Vertices of the net before the rows around row y, which may be the end of its layer. */
+/* Finds the vertices of the net before each row around row y. y may be the end of the layer. */
 ALWAYS_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z,
                                uint64_t at[ROWS_AROUND])
 {
@@ -122,8 +125,8 @@ ALWAYS_INLINE void rows_around(const nets_plan *plan, uint64_t y, uint64_t z,
                     : 0;
 }
 
-/* Room for the links of a layer's rows before y: a vertex each, and those that only pass
- * vertices. */
+/* Returns the room for the links of a layer's rows before y: one per vertex, and those that only
+ * pass vertices. */
 ALWAYS_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t z)
 {
     uint64_t first[ROWS_AROUND], at[ROWS_AROUND], passed = 0;
@@ -134,7 +137,8 @@ ALWAYS_INLINE uint64_t links_before(const nets_plan *plan, uint64_t y, uint64_t 
     return at[OWN_ROW] - first[OWN_ROW] + passed / LINK_PASSED_MOST;
 }
 
-/* A vertex's link, behind as many others as it takes to pass so many vertices of each row. */
+/* Appends a vertex's link, after as many other links as are needed to pass steps[r] vertices of
+ * each row r around. */
 ALWAYS_INLINE void push_link(uint32_t **link, uint32_t code, uint64_t steps[OWN_ROW])
 {
     uint64_t left = 0;
@@ -154,7 +158,8 @@ ALWAYS_INLINE void push_link(uint32_t **link, uint32_t code, uint64_t steps[OWN_
     }
 }
 
-/* The links of a row, from *link on, and the vertices passed by then. */
+/* Appends the links of a row to *link, and stores the first places of its vertices.
+ * passed  vertices passed so far in each row around */
 ALWAYS_INLINE void link_row(const wave *w, uint64_t y, uint64_t z, uint32_t **link,
                             uint64_t passed[OWN_ROW])
 {
@@ -223,8 +228,8 @@ SIMD_INSTANTIATE(SIMD_FLAT void, link_rows_level,
 
 /* ---- moves ---------------------------------------------------------------------------------- */
 
-/* Where a vertex goes from its old place, with the sum of six neighbours, itself where one
- * lacks. */
+/* Returns a vertex's place after a move.
+ * sum  of the six neighbours' places, with the vertex's own for each missing neighbour */
 ALWAYS_INLINE place move_place(place old, place sum, const wave_step *step)
 {
 #if SIMD_X86
@@ -252,9 +257,9 @@ ALWAYS_INLINE place move_place(place old, place sum, const wave_step *step)
 #endif
 }
 
-typedef SIMD_VECTOR(uint32_t, 4) u32_rows; /* of the rows around */
+typedef SIMD_VECTOR(uint32_t, 4) u32_rows; /* a lane per row around */
 
-/* Move t, from 1 on, of the vertices of a layer's rows [first, end). */
+/* Does move t, from 1 on, of the vertices of a layer's rows [first, end). */
 ALWAYS_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t first, uint64_t end)
 {
     const nets_plan *plan = w->plan;
@@ -281,7 +286,7 @@ ALWAYS_INLINE void move_rows(const wave *w, uint64_t z, uint32_t t, uint64_t fir
         passed += all >> fields & LINK_PASSED_MOST;
         if (!(bits & LINK_SIDES))
             continue;
-        /* A neighbour, or itself, in STATE_UNITs. Without branches, which nothing would predict. */
+        /* Each neighbour's index, or the vertex's own, in units. Branches would be mispredicted. */
         const u32_rows is_there = (u32_rows)((all & sides) == sides);
         const u32_rows near = STATE_UNITS * ((passed & is_there) | (self & ~is_there));
         const size_t here = STATE_UNITS * (size_t)own;
@@ -352,7 +357,8 @@ SIMD_INSTANTIATE(SIMD_FLAT void, place_rows_level,
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
-/* The work of a step by stage: 0 links, 1 to plan->moves moves, the last places. */
+/* Does a chunk of a step's work for one stage: stage 0 makes links, stages 1 to plan->moves move
+ * vertices, and the last stage computes positions. Without moves there is only the last. */
 static void wave_task(void *argument, uint32_t index)
 {
     static void (*const link_levels[])(const wave *, uint64_t, uint64_t, uint64_t) =
@@ -415,8 +421,8 @@ static tml_status run_wave(nets_plan *plan, wave *w)
     return TML_OK;
 }
 
-/* Links are kept from their layer's first step to its last one: layers take turns in a ring that
- * holds as many as are in flight at once, and never part of one at its end. */
+/* Allocates links and steps. A layer's links are kept from its first step to its last. Links are a
+ * ring with room for the layers in flight; a layer's links never wrap around the ring's end. */
 static tml_status make_links(nets_plan *plan, wave *w)
 {
     const uint64_t *vertices = plan->net.vertex_first, layers = nets_cells(plan, 2);
