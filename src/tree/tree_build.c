@@ -1,10 +1,12 @@
-/* Trees: build, update, save, load.
+/* Trees on the host: build, update, save and load.
  *
- * Nodes are split at the median, so the shape depends on the number of triangles alone and needs no
- * links. A file holds the triangles in the order of their slots; boxes are computed again on
- * loading. Quickselect splits a range, with random pivots, so that equal or sorted centroids cost
- * no more than others. After: Hoare: Algorithm 65: Find. 1961; Chitalu, Dubach, Komura: Binary
- * Ostensibly-Implicit Trees for Fast Collision Detection. 2020. */
+ * A node's range of triangles is split at the median, so the tree's shape depends only on the
+ * number of triangles, and nodes need no links. Quickselect splits a range. Its pivots are random,
+ * so equal or sorted centroids cost no more than others. A file holds the triangles in slot order;
+ * loading computes the boxes again.
+ *
+ * After: Hoare: Algorithm 65: Find. 1961; Chitalu, Dubach, Komura: Binary Ostensibly-Implicit Trees
+ * for Fast Collision Detection. 2020. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -13,15 +15,15 @@
 #include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_stream.k.h"
 #include "kernels/mesh.k.h"
-/* Uses the formulas above. */
+/* Needs the headers above. */
 #include "kernels/collide_build.k.h"
 #include "kernels/collide_slab_host.h"
 
-/* Leaves in a task of a parallel loop. */
+/* Leaves per task of a parallel loop. */
 enum { LEAVES_A_TASK = 512 };
 
 void tml_tree_destroy(tml_context *tml, tml_tree *tree)
@@ -47,11 +49,11 @@ static tml_status tree_begin(tml_context *tml, const char *call, tml_tree **out)
 
 /* ---- the mesh -------------------------------------------------------------------------------- */
 
-/* The caller's mesh, mapped to host memory. */
+/* The caller's mesh, mapped into host memory. */
 typedef struct mesh_view {
     const char *call;
     const float *vertices;
-    const void *indices; /* NULL: 0, 1, 2, 3 ... */
+    const void *indices; /* NULL: the corners are vertices 0, 1, 2, 3 ... */
     bool indices64;
     uint64_t vertex_count, triangle_count;
 } mesh_view;
@@ -67,13 +69,13 @@ static uint64_t mesh_corner(const mesh_view *mesh, uint64_t corner)
 static bool is_usable(const float vertex[3])
 {
     for (int k = 0; k < 3; k++)
-        if (!(fabsf(vertex[k]) <= COLLIDE_COORDINATE_MAX)) /* NaN is not, either */
+        if (!(fabsf(vertex[k]) <= COLLIDE_COORDINATE_MAX)) /* also false for NaN */
             return false;
     return true;
 }
 
-/* Are the triangle's vertices in range, and finite within 2^100? If not, *corner and *vertex name
- * the first that is not. */
+/* Whether the triangle's vertices are in range, with finite coordinates within 2^100. If not,
+ * *corner and *vertex name the first bad one. */
 static bool triangle_is_sound(const mesh_view *mesh, uint64_t triangle, uint32_t *corner,
                               uint64_t *vertex)
 {
@@ -105,21 +107,21 @@ static tml_status broken_triangle(tml_context *tml, const mesh_view *mesh, uint6
 
 /* ---- build ----------------------------------------------------------------------------------- */
 
-/* A triangle while it is sorted: twice the middle of its box, and its number. */
+/* A triangle while triangles are being sorted: twice the centre of its box, and its number. */
 typedef struct item {
     float middle[3];
     uint32_t id;
 } item;
 
-/* Triangles of a task of items_task, and tasks between two reports of progress. */
+/* Triangles per task of items_task, and tasks between two progress reports. */
 enum { ITEMS_A_TASK = 4096, ITEM_TASKS = 256 };
 
-/* A task's items begin where they would if all triangles were sound. */
+/* A task writes its items at the place they would have if all triangles were sound. */
 typedef struct items_job {
     const mesh_view *mesh;
     item *items;
     uint64_t first_task;
-    uint32_t counts[ITEM_TASKS]; /* items of each task */
+    uint32_t counts[ITEM_TASKS]; /* items that each task wrote */
 } items_job;
 
 static void items_task(void *argument, uint32_t task)
@@ -147,7 +149,7 @@ static void items_task(void *argument, uint32_t task)
     job->counts[task] = (uint32_t)(out - (job->items + first));
 }
 
-/* Why the first triangle from `from` on that is not sound is not. */
+/* Returns the error for the first unsound triangle at or after `from`. */
 static tml_status first_broken(tml_context *tml, const mesh_view *mesh, uint64_t from)
 {
     uint32_t corner;
@@ -157,8 +159,8 @@ static tml_status first_broken(tml_context *tml, const mesh_view *mesh, uint64_t
     return broken_triangle(tml, mesh, from, corner, vertex);
 }
 
-/* Fills items with the triangles that are sound. Others are an error, or with skip_broken
- * counted. */
+/* Fills items with the sound triangles. With skip_broken, unsound triangles are counted; without,
+ * the first one is an error. */
 static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_broken, item *items,
                              tml_tree *tree)
 {
@@ -174,7 +176,7 @@ static tml_status items_make(tml_context *tml, const mesh_view *mesh, bool skip_
             uint64_t wanted = TML_MIN_OF(mesh->triangle_count - first, (uint64_t)ITEMS_A_TASK);
             if (job.counts[task] < wanted && !skip_broken)
                 return first_broken(tml, mesh, first);
-            if (count < first) /* after triangles that were left out */
+            if (count < first) /* close the gap that skipped triangles left */
                 memmove(items + count, items + first, job.counts[task] * sizeof *items);
             count += job.counts[task];
         }
@@ -192,7 +194,7 @@ static uint32_t random_next(uint32_t *state)
     return *state;
 }
 
-/* Items of a block of partition. */
+/* Items per block of partition. */
 enum { PARTITION_BLOCK = 64 };
 
 static void swap_items(item *x, item *y)
@@ -202,7 +204,8 @@ static void swap_items(item *x, item *y)
     *y = moving;
 }
 
-/* The offsets, upward from first, of those of count items that are not less than pivot. */
+/* Lists the items, of count from first upward, that are not less than pivot. out: their offsets
+ * from first. Returns how many there are. */
 static uint32_t not_less(const item *first, int64_t count, int axis, float pivot, uint8_t *out)
 {
     uint32_t found = 0;
@@ -213,7 +216,8 @@ static uint32_t not_less(const item *first, int64_t count, int axis, float pivot
     return found;
 }
 
-/* The offsets, downward from last, of those of count items that are not greater than pivot. */
+/* Lists the items, of count from last downward, that are not greater than pivot. out: their
+ * distances below last. Returns how many there are. */
 static uint32_t not_greater(const item *last, int64_t count, int axis, float pivot, uint8_t *out)
 {
     uint32_t found = 0;
@@ -224,16 +228,16 @@ static uint32_t not_greater(const item *last, int64_t count, int axis, float piv
     return found;
 }
 
-/* Hoare's partition of items [*low, *high], one of which has the value pivot: i goes up to an item
- * that is not less, j down to one that is not greater, the two are swapped, and so on until i and j
- * have passed each other, which *low and *high become. The items to swap are first listed, for a
- * block at each end, since a branch on an item is mispredicted half the time. After: Edelkamp,
- * Weiss: BlockQuicksort. 2016. */
+/* Hoare's partition of items [*low, *high], at least one of which equals pivot. Index i moves up to
+ * an item that is not less than the pivot, j moves down to one that is not greater, the two items
+ * are swapped, and so on until i and j have passed each other; then *low = i and *high = j. A
+ * branch per item would be mispredicted half the time, so the items to swap are first listed, for
+ * one block at each end. After: Edelkamp, Weiss: BlockQuicksort. 2016. */
 static void partition(item *items, int64_t *low, int64_t *high, int axis, float pivot)
 {
     uint8_t up[2 * PARTITION_BLOCK], down[2 * PARTITION_BLOCK];
     int64_t i = *low, j = *high;
-    uint32_t ups = 0, downs = 0, u = 0, d = 0; /* offsets listed, and used */
+    uint32_t ups = 0, downs = 0, u = 0, d = 0; /* ups, downs: offsets listed; u, d: offsets used */
     while (j - i + 1 >= 2 * PARTITION_BLOCK) {
         if (u == ups)
             ups = not_less(items + i, PARTITION_BLOCK, axis, pivot, up), u = 0;
@@ -246,7 +250,7 @@ static void partition(item *items, int64_t *low, int64_t *high, int axis, float 
         if (d == downs)
             j -= PARTITION_BLOCK;
     }
-    /* Less than two blocks are left, with what is listed and unused. */
+    /* Fewer than two blocks remain, plus the offsets that are listed but not used. */
     i += u < ups ? up[u] : 0;
     j -= d < downs ? down[d] : 0;
     ups = not_less(items + i, j - i + 1, axis, pivot, up);
@@ -258,13 +262,12 @@ static void partition(item *items, int64_t *low, int64_t *high, int axis, float 
     *high = below;
     if (above > below)
         return;
-    /* They stop at the latest where the other began. */
+    /* Neither index goes beyond the place where the other one started. */
     *low = u < ups ? TML_MIN_OF(i + up[u], below + 1) : below + 1;
     *high = u < downs ? TML_MAX_OF(j - down[u], above - 1) : above - 1;
 }
 
-/* Orders items so that none of the first `kept` is greater along the axis than any of the
- * others. */
+/* Reorders items so that none of the first `kept` is greater along the axis than any other. */
 static void halve(item *items, int64_t count, int64_t kept, int axis, uint32_t *random)
 {
     int64_t low = 0, high = count - 1;
@@ -299,12 +302,12 @@ typedef struct build_job {
     tml_tree *tree;
     const mesh_view *mesh;
     item *items;
-    uint32_t depth;        /* there are 2^depth ranges */
-    bool to_leaves;        /* split each range down to leaves; else once */
-    atomic_bool cancelled; /* leaves may be missing */
+    uint32_t depth;        /* of the halving: there are 2^depth ranges */
+    bool to_leaves;        /* split each range down to its leaves; if false, once */
+    atomic_bool cancelled; /* if true, leaves may be missing */
 } build_job;
 
-/* A range of items and the leaves that they fill. */
+/* A range of items, and the leaves that it fills. */
 typedef struct build_range {
     uint64_t first, count;
     uint32_t leaf, leaves;
@@ -342,7 +345,7 @@ static void fill_leaf(const build_job *job, build_range range)
     }
 }
 
-/* Recurses once for each halving of the leaves, at most 26 deep. */
+/* Recursion depth: the number of times that the leaves can be halved, at most 26. */
 static void split_to_leaves(build_job *job, build_range range)
 {
     if (tml_is_cancelled(job->tml))
@@ -383,7 +386,8 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
         status = tree_allocate(tml, mesh->call, tree);
     }
     if (status == TML_OK && tree->count > 0) {
-        /* Halve all ranges until there are 8 a thread, then split each down to leaves. */
+        /* Halves all ranges until there are 8 per thread, then splits each one down to its
+         * leaves. */
         build_job job = {.tml = tml, .tree = tree, .mesh = mesh, .items = items};
         atomic_init(&job.cancelled, false);
         uint32_t ranges = 1;
@@ -410,7 +414,7 @@ static tml_status build(tml_context *tml, const mesh_view *mesh, bool skip_broke
 static const tml_type vertex_types[] = {TML_VEC(TML_F32, 3), TML_TYPE_NONE};
 static const tml_type index_types[] = {TML_VEC(TML_U32, 3), TML_VEC(TML_U64, 3), TML_TYPE_NONE};
 
-/* Checks the desc and describes the mesh, but for what its buffers hold. */
+/* Checks the desc, but not its buffers' contents, and describes the mesh. */
 static tml_status mesh_describe(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh)
 {
     bool indexed = !tml_buffer_is_none(desc->indices);
@@ -457,7 +461,7 @@ static tml_status mesh_open(tml_context *tml, const tml_tree_desc *desc, mesh_vi
     return status;
 }
 
-/* Builds the tree, whose mesh is known, on the host. */
+/* Builds the tree on the host. tree->vertex_count and triangle_count are already set. */
 static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
                                 tml_tree *tree)
 {
@@ -471,7 +475,8 @@ static tml_status build_on_host(tml_context *tml, const tml_tree_desc *desc, mes
     return status;
 }
 
-/* Likewise on the device. A mesh that is refused goes to the host, which says why. */
+/* Builds the tree on the device. If the mesh has broken triangles and desc.skip_broken is off,
+ * builds on the host, whose error names the triangle. */
 static tml_status build_on_device(tml_context *tml, const tml_tree_desc *desc, mesh_view *mesh,
                                   tml_tree *tree)
 {
@@ -513,7 +518,8 @@ typedef struct refit_check {
     const tml_tree *tree;
     const float *vertices;
     _Atomic uint32_t
-        broken_leaf; /* the first that has an unusable vertex; else the number of leaves */
+        broken_leaf; /* the first leaf with an unusable vertex; the number of leaves if there is
+                      * none */
 } refit_check;
 
 static void refit_check_task(void *argument, uint32_t task)
@@ -536,20 +542,20 @@ static void refit_check_task(void *argument, uint32_t task)
         }
 }
 
-/* Says which vertex of a leaf is not usable. */
+/* Returns the error for a leaf's first unusable vertex. */
 static tml_status broken_leaf(tml_context *tml, const tml_tree *tree, const mesh_view *mesh,
                               uint32_t leaf)
 {
     uint64_t i = (uint64_t)3 * COLLIDE_WIDTH * leaf;
     while (is_usable(mesh->vertices + 3 * (size_t)tree->corners[i]))
         i++;
-    uint64_t slot = i / 3; /* one before it, where it repeats that one's triangle */
+    uint64_t slot = i / 3; /* a padding slot repeats the triangle of an earlier slot */
     while (tree->ids[slot] == COLLIDE_NO_TRIANGLE && slot % COLLIDE_WIDTH > 0)
         slot--;
     return broken_triangle(tml, mesh, tree->ids[slot], (uint32_t)(i % 3), tree->corners[i]);
 }
 
-/* Replaces tree by a tree of the same triangles with the mesh's vertices. */
+/* Replaces tree by a new tree of the same triangles with the mesh's vertices. */
 static tml_status rebuild(tml_context *tml, mesh_view *mesh, tml_tree *tree)
 {
     tml_tree *made;
@@ -558,7 +564,7 @@ static tml_status rebuild(tml_context *tml, mesh_view *mesh, tml_tree *tree)
     if (!indices)
         return tml_error(tml, TML_ERROR_OUT_OF_MEMORY, "%s: no memory for %zu bytes of indices",
                          mesh->call, size);
-    memset(indices, 0xff, size); /* broken triangles stay so */
+    memset(indices, 0xff, size); /* all ones: triangles that are not in the tree stay broken */
     for (uint64_t slot = 0; slot < tree_slots(tree); slot++)
         if (tree->ids[slot] != COLLIDE_NO_TRIANGLE)
             memcpy(indices + 3 * (size_t)tree->ids[slot], tree->corners + 3 * slot,
@@ -635,11 +641,12 @@ void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
 
 /* ---- save and load --------------------------------------------------------------------------- */
 
-/* A file: this header, then for each triangle in the order of the slots its number, its corners and
- * their coordinates. Words are little-endian, as everywhere that this library runs. */
+/* A file is this header, then a record per triangle in slot order: its number, its corners'
+ * vertices and their coordinates. Words are little-endian, like every processor that this library
+ * supports. */
 typedef struct tree_header {
     char magic[8];
-    uint64_t checksum; /* of everything after it */
+    uint64_t checksum; /* of all bytes after this field */
     uint64_t vertex_count, triangle_count, broken_count;
     uint64_t count;
 } tree_header;
@@ -652,7 +659,7 @@ typedef struct tree_record {
 
 static const char tree_magic[8] = {'T', 'M', 'L', 'T', 'R', 'E', 'E', '1'};
 
-/* After: Fowler, Noll, Vo: FNV-1a. 1991; here over 32-bit words. */
+/* FNV-1a over 32-bit words. After: Fowler, Noll, Vo: FNV-1a. 1991. */
 static uint64_t checksum_of(const unsigned char *bytes, size_t size)
 {
     uint64_t sum = 14695981039346656037u;
@@ -716,8 +723,8 @@ static tml_status damaged(tml_context *tml, const char *what)
                      "tml_tree_load: %s; build the tree from its mesh again", what);
 }
 
-/* Fills the slots of a tree, whose shape is known, from a file's records, which are in their order.
- * seen: a zeroed bit for each triangle. */
+/* Fills the tree's slots from a file's records, which are in slot order. The tree's shape is
+ * already computed. seen: one zeroed bit per triangle. */
 static tml_status records_read(tml_context *tml, const unsigned char *next, tml_tree *tree,
                                unsigned char *seen)
 {

@@ -1,13 +1,14 @@
-/* Trees on the device: built, built anew and refitted as streams, with nothing read back.
+/* Trees on the device: build, rebuild and refit as stream operations, with nothing read back.
  *
- * Three orders of the triangles, along x, y and z, come from one sort. A step halves each range of
- * triangles at the median of its longest side, as the host does: the ends of a range's orders tell
- * its extents, half of one order says on which side a triangle is, and a stable partition takes the
- * three of them apart. The left halves of all ranges then lie before the right ones; so ranges lie
- * in the order of their numbers' bits reversed, their places follow from arithmetic alone, and no
- * step depends on the data. After that, maps fill slots, triangles and boxes, level by level.
+ * One sort gives three orders of the triangles: along x, y and z. A step halves each range of
+ * triangles at the median of its longest side, as the host does. The ends of a range's three orders
+ * give its extents, half of one order decides each triangle's side, and a stable partition splits
+ * the three orders. After a step, all left halves lie before all right halves. So ranges lie in the
+ * bit-reversed order of their numbers, their positions follow from arithmetic alone, and no step
+ * depends on the data. Maps then fill slots, triangles and boxes, level by level.
  *
- * What the host has is made again from the device's ids and triangles once a call wants it.
+ * The host's copies are made again from the device's ids and triangles when a call first needs
+ * them.
  *
  * After: Wald, Havran: On Building Fast kd-Trees for Ray Tracing, and on Doing that in O(N log N).
  * 2006 (orders that are kept by partitions); Blelloch: Vector Models for Data-Parallel Computing.
@@ -18,22 +19,22 @@
 
 #include "kernels/kernel.h"
 #include "tree/tree_internal.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_stream.k.h"
 #include "kernels/mesh.k.h"
-/* Uses the formulas above. */
+/* Needs the headers above. */
 #include "kernels/collide_build.k.h"
 #include "stream/program.h"
 
 #include "tree_build_library.h"
 
-/* Samples of each level's boxes, evenly spread, from which the host knows a level's sizes and the
- * root. */
+/* Evenly spaced samples of each level's boxes. The host reads them to learn each level's mean box
+ * size and the root's box. */
 enum { BOX_SAMPLE_WORDS = 6, SAMPLE_WORDS = BOX_SAMPLE_WORDS * COLLIDE_SAMPLES };
 
-/* A mesh's triangle: its corners, and whether these are usable. u[0]: the count of vertices; u[1]:
- * words of an index. */
+/* A triangle of the mesh: its corners, and whether they are usable. u[0]: number of vertices; u[1]:
+ * words per index, 0 without indices. */
 TML_KERNEL_OUTS_WITH(tree_build, (uvec3 corners, uint is_usable), collide_mesh_triangle,
                      (tml_words indices, tml_words vertices, tml_index triangle, tml_params p), {
                          uint at = 3u * U(triangle);
@@ -51,8 +52,8 @@ TML_KERNEL_OUTS_WITH(tree_build, (uvec3 corners, uint is_usable), collide_mesh_t
                      })
 TML_KERNEL(bool, collide_is_usable, (uint is_usable), { return is_usable != 0u; })
 
-/* Twice the middles of the triangles' boxes, of u[0] triangles along x, then along y and z; and the
- * triangles. */
+/* Twice the centre of each triangle's box, for u[0] triangles along x, then y, then z; and each
+ * triangle's number. */
 TML_KERNEL_OUTS((float middle, uint item), collide_middle,
                 (tml_words corners, tml_words vertices, tml_index at, tml_params p), {
                     uint axis = U(at) / p.u[0];
@@ -67,8 +68,9 @@ TML_KERNEL_OUTS((float middle, uint item), collide_middle,
                     return o;
                 })
 
-/* The at-th triangle of a range's order along its longest side, and 1 if it is in the right half.
- * u[0], u[1]: least and more of the ranges (collide_block); u[2]: triangles. */
+/* The at-th triangle of a range's order along the range's longest side, and 1 if the triangle is in
+ * the right half. u[0], u[1]: least and more of the ranges (collide_block); u[2]: number of
+ * triangles. */
 TML_KERNEL_OUTS_WITH(tree_build, (uint item, uint side), collide_halve,
                      (tml_words order, tml_words middles, tml_index at, tml_params p), {
                          uvec3 range = collide_block(U(at), p.u[0], p.u[1]);
@@ -88,8 +90,8 @@ TML_KERNEL_OUTS_WITH(tree_build, (uint item, uint side), collide_halve,
 TML_KERNEL(bool, collide_is_left, (uint item, tml_words sides),
            { return tml_word(sides, item) == 0u; })
 
-/* A slot's triangle and its corners. u[0], u[1]: as above, of leaves; u[2]: how many bits their
- * numbers have. */
+/* A slot's triangle and its corners. u[0], u[1]: least and more (collide_block) of the leaves;
+ * u[2]: bits in a leaf's number. */
 TML_KERNEL_OUTS_WITH(tree_build, (uint id, uvec3 corners), collide_slot,
                      (tml_words order, tml_words ids, tml_words mesh, tml_index slot, tml_params p),
                      {
@@ -108,7 +110,7 @@ TML_KERNEL_OUTS_WITH(tree_build, (uint id, uvec3 corners), collide_slot,
                          return o;
                      })
 
-/* A word of the triangles, bit for bit. */
+/* A word of the tree's triangles, copied bit for bit. */
 TML_KERNEL_WITH(tree_build, uint, collide_triangle_word,
                 (tml_words corners, tml_words vertices, tml_index at), {
                     uint leaf = U(at) / COLLIDE_TRIANGLE_WORDS;
@@ -131,8 +133,8 @@ TML_KERNEL_OUTS_WITH(tree_build, (vec3 low, vec3 high, vec3 normal, vec2 range),
                          return o;
                      })
 
-/* A word of the boxes: of the leaves' and of their slabs, which begin at u[1]. Other boxes, and
- * lanes from leaf u[0] on, are empty. */
+/* A word of the box array. The leaves' boxes are filled, and their slabs, which begin at word u[1].
+ * Boxes of higher levels, and lanes from leaf u[0] on, are left empty. */
 TML_KERNEL_WITH(tree_build, float, collide_leaf_word,
                 (tml_words lows, tml_words highs, tml_words normals, tml_words ranges, tml_index at,
                  tml_params p),
@@ -153,8 +155,8 @@ TML_KERNEL_WITH(tree_build, float, collide_leaf_word,
                     return value;
                 })
 
-/* A word of the boxes, in the level of u[1] boxes whose first word is u[0]: fitted to their
- * children, which begin at u[2]. */
+/* A word of the box array, fitted to the box's children if it belongs to the level of u[1] boxes
+ * that begins at word u[0]. The children begin at word u[2]. Other words are copied. */
 TML_KERNEL_WITH(tree_build, float, collide_fit_word,
                 (float own, tml_words boxes, tml_index at, tml_params p), {
                     uint word = U(at) - p.u[0];
@@ -172,7 +174,7 @@ TML_KERNEL_WITH(tree_build, float, collide_fit_word,
                     return value;
                 })
 
-/* A word of the samples. u[0]: leaves; u[1]: samples a level. */
+/* A word of the box samples. u[0]: number of leaves; u[1]: samples per level. */
 TML_KERNEL_WITH(tree_build, float, collide_sample_word,
                 (tml_words boxes, tml_index at, tml_params p), {
                     uint i = U(at) / 6u % p.u[1];
@@ -191,12 +193,12 @@ TML_KERNEL_WITH(tree_build, float, collide_sample_word,
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* What a tree keeps on the device to be fitted and built there, beside boxes and triangles. A
- * buffer that exists holds what its name says. */
+/* The buffers, beside boxes and triangles, with which a tree is built and fitted on the device. A
+ * buffer that exists is filled. */
 struct tree_build {
-    /* the sound triangles, in the mesh's order */
+    /* the mesh's sound triangles, in mesh order */
     tml_buffer mesh_ids, mesh_corners;
-    /* slots, as tml_tree has them */
+    /* one element per slot, as in tml_tree */
     tml_buffer ids, corners;
     tml_buffer samples; /* of boxes */
 };
@@ -265,7 +267,7 @@ tml_status tree_build_ids_make(tml_context *tml, const char *call, tml_tree *tre
     return status;
 }
 
-/* The buffers of a fit. Slots come from the host, where the device has none. */
+/* Makes the buffers of a fit. Ids and corners are copied from the host if the device has none. */
 static tml_status fit_buffers(tml_context *tml, const char *call, tml_tree *tree)
 {
     struct tree_build *build = tree->build;
@@ -279,7 +281,7 @@ static tml_status fit_buffers(tml_context *tml, const char *call, tml_tree *tree
     return buffers_make(tml, call, wants, TML_ARRAY_SIZE(wants));
 }
 
-/* The mesh's triangles, from the host's slots: count of each. */
+/* Makes mesh_ids and mesh_corners from the host's slots. tree->count elements each. */
 static tml_status mesh_buffers(tml_context *tml, const char *call, tml_tree *tree)
 {
     struct tree_build *build = tree->build;
@@ -308,7 +310,7 @@ static tml_status mesh_buffers(tml_context *tml, const char *call, tml_tree *tre
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* Adds the fit of triangles and boxes to vertices, under the slots on the device. */
+/* Adds to the program: fit triangles and boxes to the vertices, with the slots as they are. */
 static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
 {
     const struct tree_build *build = tree->build;
@@ -320,7 +322,8 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
     const tml_buffer ranges = program_array(p, TML_VEC(TML_F32, 2), leaves);
     const tml_buffer boxes[2] = {tree->device_boxes,
                                  program_array(p, TML_F32, tree_box_words(tree))};
-    uint32_t to = (tree->levels - 1) % 2; /* the last level is fitted into the tree's */
+    uint32_t to = (tree->levels - 1) % 2; /* chosen so that the last level is written to the tree's
+                                           * own array */
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_triangle_word),
                                    .in = {build->corners, vertices},
                                    .out = {tree->device_triangles}});
@@ -345,8 +348,7 @@ static void add_fit(program *p, tml_tree *tree, tml_buffer vertices)
                                    .out = {build->samples}});
 }
 
-/* Adds a step: all ranges, of which there are count, are halved. Returns the orders of the
- * halves. */
+/* Adds to the program: halve each of the `count` ranges. Returns the three orders of the halves. */
 static tml_buffer add_halving(program *p, uint32_t n, uint32_t count, tml_buffer middles,
                               tml_buffer order)
 {
@@ -365,7 +367,7 @@ static tml_buffer add_halving(program *p, uint32_t n, uint32_t count, tml_buffer
     return halved;
 }
 
-/* Adds orders and slots, for these vertices. */
+/* Adds to the program: sort the triangles and fill the slots, for these vertices. */
 static void add_slots(program *p, const tml_tree *tree, tml_buffer vertices)
 {
     const struct tree_build *build = tree->build;
@@ -406,14 +408,14 @@ static tml_status check_defined(tml_context *tml, const char *call, const tml_tr
                      call);
 }
 
-/* The buffers of a fit or a build. On failure the device has what it had of the tree. */
+/* Makes the buffers of a fit or a build. On failure the device keeps what it had of the tree. */
 static tml_status buffers_of_all(tml_context *tml, const char *call, tml_tree *tree, bool is_build)
 {
     tml_status status = build_begin(tml, call, tree);
     TML_THEN(status, fit_buffers(tml, call, tree));
     if (status == TML_OK && is_build)
         status = mesh_buffers(tml, call, tree);
-    if (status != TML_OK && !tree->stale) { /* what was made holds nothing yet */
+    if (status != TML_OK && !tree->stale) { /* the new buffers are not filled yet */
         tml_buffer_destroy(tml, tree->device_boxes);
         tml_buffer_destroy(tml, tree->device_triangles);
         tree->device_boxes = tree->device_triangles = (tml_buffer){0, 0};
@@ -436,7 +438,7 @@ static tml_status enqueue(tml_context *tml, const char *call, tml_tree *tree, tm
                          call, tree->vertex_count);
     if (!is_build)
         status = check_defined(tml, call, tree);
-    const bool is_preparing = tml_prepare_pause(tml); /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(tml); /* the tree's own buffers are made now */
     if (status == TML_OK && (!tree->build || tml_buffer_is_none(tree->build->ids)))
         status = tree_fetch(tml, call, tree, COLLIDE_STALE_IDS);
     TML_THEN(status, buffers_of_all(tml, call, tree, is_build));
@@ -480,7 +482,7 @@ tml_status tml_tree_update_enqueue(tml_context *tml, tml_tree *tree, tml_buffer 
 
 /* ---- a new tree ------------------------------------------------------------------------------ */
 
-/* Lists the mesh's usable triangles on the device and reads how many there are. */
+/* Lists the mesh's usable triangles on the device, and reads their number. */
 static tml_status mesh_list(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree,
                             uint32_t index_words)
 {
@@ -539,7 +541,7 @@ tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tr
 
 /* ---- what the host knows --------------------------------------------------------------------- */
 
-/* Names a vertex that a build or refit on the device found unusable. */
+/* Returns the error for a vertex that a build or refit on the device found unusable. */
 static tml_status broken_vertex(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_status status = tree_fetch(tml, call, tree, COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES);
@@ -562,7 +564,7 @@ static tml_status broken_vertex(tml_context *tml, const char *call, tml_tree *tr
     return status;
 }
 
-/* Sets bounds and sizes from the samples. */
+/* Reads the samples, and sets the tree's bounds and level sizes from them. */
 static tml_status samples_read(tml_context *tml, const char *call, tml_tree *tree)
 {
     float samples[SAMPLE_WORDS * COLLIDE_LEVELS_MAX];

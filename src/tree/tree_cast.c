@@ -1,4 +1,4 @@
-/* tml_tree_cast and tml_tree_cast_enqueue: on the host or on the device. */
+/* tml_tree_cast and tml_tree_cast_enqueue: they choose between host and device. */
 #include "tree/tree_cast.h"
 #include "core/call.h"
 #include "stream/stream_internal.h"
@@ -30,8 +30,7 @@ tml_status tml_tree_cast(tml_context *tml, const tml_tree_cast_desc *desc)
 
 static const char enqueue_call[] = "tml_tree_cast_enqueue";
 
-/* Checks a desc, of which out becomes a copy. Without a wait: no part of the tree is brought up to
- * date. */
+/* Checks a desc and copies it to out. Does not wait: no stale part of the tree is fetched. */
 static tml_status enqueue_resolve(tml_context *tml, const tml_tree_cast_desc *desc,
                                   tml_tree_cast_desc *out)
 {

@@ -1,20 +1,20 @@
-/* Rays on the device: a kernel follows each down the packed tree. Of those that floats are unsure
- * of others list the triangles that may be hit, and settle these. All steps are enqueued at once,
- * with their arrays in scratch. Where every hit is wanted, so are all rays, and blocks of triangles
- * expand into hits, which then find their places among the ray's. */
+/* Ray casting on the device. One kernel traces each ray down the packed tree. If floats do not
+ * decide a ray, other kernels list the triangles that it may hit, and decide these exactly. All
+ * steps are enqueued at once, with their arrays in scratch. For ALL, every ray is listed; blocks of
+ * triangles expand into hits, and each hit then finds its place among its ray's hits. */
 #include <string.h>
 
 #include "stream/program.h"
 #include "tree/tree_cast.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_cast.k.h"
 #include "kernels/exact_sum.k.h"
 #include "kernels/real64.k.h"
 #include "kernels/real64_lines.k.h"
-/* Uses the formulas above. */
+/* Needs the headers above. */
 #include "kernels/collide_rays.k.h"
 
 #include "tree_rays_library.h"
@@ -24,7 +24,7 @@ _Static_assert(COLLIDE_RAYS_NEAREST == TML_TREE_CAST_NEAREST &&
                    COLLIDE_RAYS_COUNT == TML_TREE_CAST_COUNT,
                "as kernels tell them");
 
-/* A vector of the packed tree. u[0]: levels; u[1]: leaves; u[2]: vectors of the nodes. */
+/* A vector of the packed tree. u[0]: levels; u[1]: leaves; u[2]: vectors of all nodes. */
 TML_KERNEL_WITH(tree_rays, uvec4, collide_pack_tree,
                 (tml_words boxes, tml_words triangles, tml_words ids, tml_index at, tml_params p), {
                     uint group = collide_rays_group(U(at) / COLLIDE_RAYS_NODE, p.u[0], p.u[1]);
@@ -41,8 +41,8 @@ TML_KERNEL_WITH(tree_rays, uvec4, collide_pack_tree,
                         tml_word(triangles, from + 2u * COLLIDE_WIDTH), tml_word(ids, slot));
                 })
 
-/* A ray in its pose. u[0]: poses; u[1]: not 0 if each ray names one. A pose that is not there gives
- * no direction. */
+/* A ray in its pose. u[0]: number of poses; u[1]: not 0 if each ray names a pose. If the pose does
+ * not exist, the direction is 0. */
 TML_KERNEL_OUTS_WITH(tree_rays, (vec3 from, vec3 way), collide_pose_ray,
                      (vec3 origin, vec3 direction, tml_words poses, tml_words pose_of, tml_index i,
                       tml_params p),
@@ -63,8 +63,9 @@ TML_KERNEL_OUTS_WITH(tree_rays, (vec3 from, vec3 way), collide_pose_ray,
                          return o;
                      })
 
-/* A ray as collide_rays_walk has it. What hits nothing ends before it begins; what floats cannot
- * follow has a slope above 2. u[0]: not 0 if each ray has limits; f[0]: else where all end. */
+/* A ray as collide_rays_walk expects it. A ray that hits nothing has t_min > t_max; a ray that
+ * floats cannot follow has a slope above 2. u[0]: not 0 if each ray has limits; f[0]: t_max of all
+ * rays otherwise. */
 TML_KERNEL_OUTS_WITH(
     tree_rays, (vec4 from, vec4 way, vec2 slope), collide_begin_ray,
     (vec3 origin, vec3 direction, tml_words limits, tml_words tree, tml_index i, tml_params p), {
@@ -92,9 +93,10 @@ TML_KERNEL_OUTS_WITH(
 
 /* ---- the nearest, any, or how many ----------------------------------------------------------- */
 
-/* What a ray finds (NEAREST: a slot, else how many), as far as floats are sure; and the triangles
- * that it may need. u[0]: what is wanted; u[1]: the first node that is a leaf; u[2]: a bit for each
- * of the root's children; u[3]: the first slot's vector: so below. */
+/* What a ray finds as far as floats are sure: NEAREST a slot, otherwise the number of hits. Also
+ * the triangles that exact steps may need. u[0]: desc.want; u[1]: number of the first leaf node;
+ * u[2]: bit per child of the root; u[3]: vector of the first slot. The next kernels have the same
+ * parameters. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uvec4 needed), collide_follow_ray,
                      (vec4 from, vec4 way, vec2 slope, tml_words tree, tml_params p), {
                          collide_follow_ray_out o;
@@ -105,7 +107,7 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uvec4 needed), collide_follow_ray,
                          return o;
                      })
 
-/* NEAREST: t, rounded, where doubles are sure of it. */
+/* NEAREST: t, rounded to a float, if doubles are sure of it. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_ray,
                      (uint found, vec4 from, vec4 way, tml_words tree, tml_params p), {
                          collide_answer_ray_out o;
@@ -135,8 +137,8 @@ _Static_assert(COLLIDE_RAYS_UNSURE == 0xfffffffeu, "as the kernel has it");
 
 TML_KERNEL(uint, collide_number_ray, (tml_index i), { return U(i); })
 
-/* A ray with, above its number, how many triangles it needs, if these are known: few rays need more
- * than the walk kept. */
+/* A ray's number and, if known, the number of triangles that it needs in the bits above. It is
+ * unknown for the few rays that need more triangles than the walk kept. */
 TML_KERNEL_WITH(tree_rays, uint, collide_note_needed, (uint ray, tml_words needed), {
     uvec4 slots = tml_word_uvec4(needed, ray);
     if (slots.x == COLLIDE_RAYS_UNSURE)
@@ -144,8 +146,8 @@ TML_KERNEL_WITH(tree_rays, uint, collide_note_needed, (uint ray, tml_words neede
     return ray | COLLIDE_RAYS_KNOWN | collide_rays_given(slots) << COLLIDE_RAYS_BITS;
 })
 
-/* How many, and in how many blocks of four; UNSURE where they are too many, or floats cannot follow
- * the ray. */
+/* The number of triangles that a ray needs, and of its blocks of four. UNSURE if there are too
+ * many, or if floats cannot follow the ray. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uint blocks), collide_count_slots,
                      (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_params p), {
                          collide_count_slots_out o;
@@ -165,7 +167,7 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint found, uint blocks), collide_count_slots,
                          return o;
                      })
 
-/* Those that are known are not listed here. */
+/* Lists a block of a ray's triangles, unless they are known. */
 TML_KERNEL_OUTS_WITH(
     tree_rays, (uvec4 slots, vec4 from, vec4 way), collide_list_slots,
     (uint noted, tml_words froms, tml_words ways, tml_words tree, tml_rank k, tml_params p), {
@@ -183,7 +185,7 @@ TML_KERNEL_OUTS_WITH(
         return o;
     })
 
-/* A block of a listed ray, as listed or known before. */
+/* A block of a listed ray: its listed triangles, or those known before. */
 TML_KERNEL_WITH(tree_rays, uvec4, collide_take_needed,
                 (uvec4 slots, uint listed, tml_words noted, tml_words needed), {
                     uint ray = tml_word(noted, listed);
@@ -192,7 +194,7 @@ TML_KERNEL_WITH(tree_rays, uvec4, collide_take_needed,
                     return tml_word_uvec4(needed, ray & COLLIDE_RAYS_NUMBER);
                 })
 
-/* Of a block the nearest hit's t, slot and triangle, and how many are hit. */
+/* A block's nearest hit (t, slot, triangle), and its number of hits. */
 TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_best,
                 (uvec4 slots, vec4 from, vec4 way, tml_words tree, tml_params p), {
                     uvec4 best = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, 0u);
@@ -211,8 +213,8 @@ TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_best,
                     return best;
                 })
 
-/* A listed ray's answer, from its blocks; UNSURE still where these are not all there. u[0]: what is
- * wanted; u[1]: blocks with room. */
+/* A listed ray's answer, from its blocks; UNSURE if some of them had no room. u[0]: desc.want;
+ * u[1]: blocks that have room. */
 TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_listed,
                      (uint found, tml_words rays, tml_words blocks, tml_words count, tml_index i,
                       tml_params p),
@@ -242,7 +244,7 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint answer, float t), collide_answer_listed,
 
 /* ---- all hits -------------------------------------------------------------------------------- */
 
-/* The bits of t of a block's hits, and NONE. */
+/* The bits of t per triangle of a block; NONE if it is not hit. */
 TML_KERNEL_WITH(tree_rays, uvec4, collide_settle_block,
                 (uvec4 slots, vec4 from, vec4 way, tml_words tree, tml_params p), {
                     uvec4 t = UVEC4(COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE, COLLIDE_RAYS_NONE,
@@ -283,8 +285,9 @@ TML_KERNEL_OUTS_WITH(tree_rays, (uint hit_ray, uint triangle, float hit_t), coll
                          return o;
                      })
 
-/* The place of a hit: after those of the rays before, and of the same ray's after those of less t,
- * then triangle. NONE where there is no room. u[0]: hits with room here; u[1]: there. */
+/* The place of a hit: after the hits of earlier rays, and after hits of the same ray with a smaller
+ * t or, for the same t, a smaller triangle. NONE if the outputs have no room for it. u[0]: room for
+ * hits in these arrays; u[1]: room in the outputs. */
 TML_KERNEL_WITH(tree_rays, uint, collide_place_hit,
                 (tml_words rays, tml_words t, tml_words triangles, tml_words count, tml_index i,
                  tml_params p),
@@ -311,11 +314,11 @@ TML_KERNEL_WITH(tree_rays, uint, collide_place_hit,
                     return place < p.u[1] ? place : COLLIDE_RAYS_NONE;
                 })
 
-/* Hits in all; 2^32 - 1 where blocks had no room, u[0] of them. */
+/* The total of hits; 2^32 - 1 if there were more than u[0] blocks, for which there is room. */
 TML_KERNEL(uint, collide_total_hits, (tml_words hits, tml_words blocks, tml_params p),
            { return tml_word(blocks, 0u) > p.u[0] ? 0xffffffffu : tml_word(hits, 0u); })
 
-/* Hits of a ray, whose blocks stand among u[0] with room. */
+/* The number of a ray's hits, from its blocks. u[0]: blocks that have room. */
 TML_KERNEL_WITH(tree_rays, uint, collide_ray_hits,
                 (uint found, tml_words rays, tml_words t, tml_words count, tml_index i,
                  tml_params p),
@@ -331,7 +334,7 @@ TML_KERNEL_WITH(tree_rays, uint, collide_ray_hits,
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-/* u[0]: what is wanted: in all. */
+/* u[0]: desc.want, in all of these kernels. */
 TML_KERNEL_WITH(tree_rays, bool, collide_is_ray_hit, (uint answer, tml_params p),
                 { return collide_rays_count_of(answer, p.u[0]) != 0u; })
 TML_KERNEL_WITH(tree_rays, uint, collide_ray_count, (uint answer, tml_params p),
@@ -359,7 +362,7 @@ TML_KERNEL_WITH(tree_rays, vec2, collide_ray_weights,
 
 /* ---- the packed tree ------------------------------------------------------------------------- */
 
-/* Above, indices and lists do not fit. */
+/* The most rays and the most hits: more do not fit indices and lists. */
 enum { RAYS_MOST = 1 << COLLIDE_RAYS_BITS };
 
 tml_status cast_buffer_make(tml_context *tml, tml_tree *tree, int which, tml_type type,
@@ -370,7 +373,8 @@ tml_status cast_buffer_make(tml_context *tml, tml_tree *tree, int which, tml_typ
                                        : TML_OK;
 }
 
-/* Nodes have levels of their own below one root: the first leaf is number (8^depth - 1) / 7. */
+/* Packed nodes are numbered level by level below one root, so the first leaf is number (8^depth -
+ * 1) / 7. */
 static uint32_t first_leaf(const tml_tree *tree)
 {
     uint32_t first = 0;
@@ -379,7 +383,7 @@ static uint32_t first_leaf(const tml_tree *tree)
     return first;
 }
 
-/* Vectors that nodes take: up to the last that has leaves. */
+/* Vectors of the nodes, up to the last node that has leaves. */
 static uint64_t node_vectors(const tml_tree *tree)
 {
     uint32_t parents = TML_CEIL_DIV(TML_MAX_OF(tree->level_count[1], 1u), COLLIDE_WIDTH);
@@ -391,7 +395,7 @@ static uint64_t tree_vectors(const tml_tree *tree)
     return node_vectors(tree) + (uint64_t)COLLIDE_RAYS_SLOT * tree->level_count[0];
 }
 
-/* Makes what all calls need of the tree on the device. */
+/* Makes the tree's buffers that all casts need. in: boxes, triangles and ids on the device. */
 static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, tml_buffer in[3])
 {
     if (!tree->cast) {
@@ -407,7 +411,7 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
                          "recording; make the call between tml_prepare_begin and tml_prepare_end "
                          "before",
                          call);
-    if (tree->levels == 0) { /* a root without children */
+    if (tree->levels == 0) { /* pack a root without children */
         static const uint32_t nothing[4 * COLLIDE_RAYS_NODE];
         tree->cast->is_packed = true;
         return cast_buffer_make(tml, tree, CAST_TREE, TML_VEC(TML_U32, 4), COLLIDE_RAYS_NODE,
@@ -427,7 +431,7 @@ static tml_status tree_make(tml_context *tml, const char *call, tml_tree *tree, 
 tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
 {
     tml_buffer in[3] = {{0, 0}};
-    const bool is_preparing = tml_prepare_pause(tml); /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(tml); /* the tree's own buffers are made now */
     tml_status status = tree_make(tml, call, tree, in);
     tml_prepare_resume(tml, is_preparing);
     bool is_again = tree->stale_again || (tml_is_recording(tml) && tree->build);
@@ -448,13 +452,13 @@ tml_status cast_pack(tml_context *tml, const char *call, tml_tree *tree)
 /* One call as a program. */
 typedef struct cast_run {
     program p;
-    const tml_tree_cast_desc *desc; /* its length resolved */
+    const tml_tree_cast_desc *desc; /* with its length resolved */
     tml_buffer tree;
     uint32_t want;
-    tml_params params; /* as kernels have them */
-    uint64_t count;    /* rays, at most */
-    uint64_t blocks;   /* with room */
-    /* Rays and what is found of each; blocks of triangles that rays may hit. */
+    tml_params params; /* default of kernels, see collide_follow_ray */
+    uint64_t count;    /* at most, of rays */
+    uint64_t blocks;   /* that have room */
+    /* Rays and each one's answer; blocks of triangles that rays may hit. */
     tml_buffer from, way, slope, answers, slots, slots_ray, slots_t, slots_count;
 } cast_run;
 
@@ -463,7 +467,7 @@ static tml_buffer array(cast_run *run, tml_type type, uint64_t count)
     return program_array(&run->p, type, TML_MAX_OF(count, (uint64_t)1));
 }
 
-/* Steps over all rays, unless they have a length. Maps without parameters have the run's. */
+/* Adds a map. Default of length: all rays; default of params: the run's. */
 static void add_map(cast_run *run, tml_map_desc desc)
 {
     if (!desc.length.count)
@@ -482,7 +486,7 @@ static void add_expand(cast_run *run, tml_expand_desc desc)
     program_expand(&run->p, &desc);
 }
 
-/* The list of rays without an answer. */
+/* Adds the list of rays without an answer. */
 static void add_unsure(cast_run *run, tml_buffer answers, tml_buffer list, tml_buffer count)
 {
     if (tml_buffer_is_none(list) && tml_buffer_is_none(count))
@@ -494,7 +498,7 @@ static void add_unsure(cast_run *run, tml_buffer answers, tml_buffer list, tml_b
                                                  .count = count});
 }
 
-/* The rays, in the tree's frame. */
+/* Adds the rays in the tree's frame. */
 static void add_rays(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
@@ -524,8 +528,9 @@ static void add_rays(cast_run *run)
                 .out = {run->from, run->way, run->slope}});
 }
 
-/* Blocks of triangles that listed rays may hit, settled by a kernel; found: how many a ray. needed:
- * what rays are known to need, if anything. */
+/* Adds the blocks of triangles that listed rays may hit, decided by the kernel `settle`.
+ * needed: the triangles that each ray needs, where known; may be none.
+ * found: receives the number of triangles per listed ray. */
 static void add_blocks(cast_run *run, tml_buffer list, tml_length listed, tml_buffer needed,
                        tml_buffer found, uint64_t room, const tml_kernel *settle)
 {
@@ -569,7 +574,7 @@ static void add_blocks(cast_run *run, tml_buffer list, tml_length listed, tml_bu
                                 .out = {run->slots_t}});
 }
 
-/* What is given of the outputs that an answer stands for. */
+/* Adds those of counts, hits and total that are given, all computed from the answers. */
 static void cast_add_counts(cast_run *run, tml_buffer total)
 {
     const tml_tree_cast_desc *d = run->desc;
@@ -587,7 +592,8 @@ static void cast_add_counts(cast_run *run, tml_buffer total)
                                           .total = total});
 }
 
-/* As many blocks have room as there are rays, of which floats are unsure of a few. */
+/* NEAREST, ANY and COUNT. As many blocks have room as there are rays; floats are unsure of few
+ * rays. */
 static void add_one(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
@@ -610,7 +616,7 @@ static void add_one(cast_run *run)
                                     .in = {answers, from, way, run->tree},
                                     .out = {answers, t}});
     add_unsure(run, answers, list, listed_count);
-    if (d->want == TML_TREE_CAST_COUNT) /* what is certain has not been kept */
+    if (d->want == TML_TREE_CAST_COUNT) /* COUNT does not keep the certain triangles */
         needed = (tml_buffer){0, 0};
     add_blocks(run, list, listed, needed, listed_answers, run->count + RAYS_LEAST,
                TML_USE(collide_settle_best));
@@ -637,9 +643,9 @@ static void add_one(cast_run *run)
     cast_add_counts(run, d->total);
 }
 
-/* As many blocks have room as there are rays, and a fourth of the hits twice: triangles that a ray
- * passes close by are there, too. As many hits as there is room for, and all of the ray that has
- * some of these. */
+/* ALL. There is room for as many blocks as there are rays, plus half the number of hits: a fourth
+ * would hold the hits, and as many again hold triangles that a ray only passes close to. Hits have
+ * room for all that the outputs hold, and for the rest of the last ray that has some of them. */
 static void add_all(cast_run *run)
 {
     const tml_tree_cast_desc *d = run->desc;
@@ -691,7 +697,7 @@ static void add_all(cast_run *run)
     cast_add_counts(run, (tml_buffer){0, 0});
 }
 
-/* Records the steps. The tree has its arrays. */
+/* Adds all steps. The packed tree exists. */
 static void add_steps(cast_run *run)
 {
     const tml_tree *tree = run->desc->tree;

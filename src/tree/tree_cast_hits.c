@@ -1,9 +1,10 @@
-/* Rays against a tree: the hits of a ray, and what the loops are unsure of, decided exactly.
+/* Ray casting on the host: the hits of a ray, and exact decisions where the loops are unsure.
  *
- * A triangle is met if the ray's line, moved by (e, e^2, e^3), e infinitely small, passes through
- * its interior: if the determinants of the direction and each edge's ends, seen from the origin,
- * have one sign. Where a determinant is 0, the first component of direction x edge that is not has
- * the sign that moving gives it. After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990. */
+ * A ray hits a triangle if its line, moved by (e, e^2, e^3) with e infinitesimal, passes through
+ * the triangle's interior. That is so if three determinants have the same sign: for each edge, that
+ * of the direction and the edge's ends, all relative to the origin. If a determinant is 0, its sign
+ * under the move is the sign of the first nonzero component of direction x edge. After:
+ * Edelsbrunner, Muecke: Simulation of Simplicity. 1990. */
 #include <math.h>
 #include <string.h>
 #include <trommel/kernel_math.h>
@@ -11,7 +12,7 @@
 #include "exact/exact.h"
 #include "tree/tree_cast.h"
 
-/* Points of an exact_points: a triangle's corners, then these. */
+/* Points of an exact_points: 0 to 2 are the triangle's corners, then these follow. */
 enum { ORIGIN = 3, DIRECTION, ZERO };
 
 static void load_exactly(exact_points *points, const cast_ray *ray, const float triangle[9])
@@ -22,7 +23,8 @@ static void load_exactly(exact_points *points, const cast_ray *ray, const float 
     exact_points_load(points, triangle, others);
 }
 
-/* The sign of an edge, from corner i to the next. 0: it lies along the ray. */
+/* The sign of the determinant of the edge from corner i to the next corner. 0: the edge is parallel
+ * to the ray. */
 static int edge_sign(exact_points *points, int i)
 {
     const exact_vector way = {ZERO, DIRECTION};
@@ -39,8 +41,7 @@ static bool passes_through(exact_points *points)
     return sign != 0 && edge_sign(points, 1) == sign && edge_sign(points, 2) == sign;
 }
 
-/* Moves a hit from a place of a heap of count, whose largest is the first, down to where it
- * belongs. */
+/* Puts `moving` into a max-heap of count hits, at place `at` or below: larger children move up. */
 static void sift(uint64_t *hits, uint64_t count, uint64_t at, uint64_t moving)
 {
     for (uint64_t child = 2 * at + 1; child < count; child = 2 * at + 1) {
@@ -59,7 +60,7 @@ static void make_heap(uint64_t *hits, uint64_t count)
         sift(hits, count, start, hits[start]);
 }
 
-/* Sorts with no memory, and so that no order of hits is slow. After: Williams: Algorithm 232,
+/* Heapsort needs no memory, and no order of the hits makes it slow. After: Williams: Algorithm 232,
  * Heapsort. 1964. */
 void cast_sort_hits(uint64_t *hits, uint64_t count)
 {
@@ -71,7 +72,7 @@ void cast_sort_hits(uint64_t *hits, uint64_t count)
     }
 }
 
-/* Keeps a hit if it is one of the first that there is room for. */
+/* Keeps a hit if it is among the ray->room smallest so far. */
 static void keep_hit(cast_ray *ray, uint64_t hit)
 {
     if (ray->count < ray->room) {
@@ -104,15 +105,17 @@ typedef struct triangle_t {
     double t, error;
 } triangle_t;
 
-/* 2^-76 more, so that 2^-49 of it covers coordinates that were taken for 0, below 2^-126. */
+/* Adds 2^-76, so that 2^-49 of the result also covers coordinates below 2^-126 that were taken for
+ * 0. */
 static double farthest(const double v[3])
 {
     return fmax(fmax(fabs(v[0]), fabs(v[1])), fabs(v[2])) + 0x1p-76;
 }
 
-/* Where the ray meets the triangle's plane; error is infinite or NaN where that is not known.
- * Determinants are sums of six products, each off by less than 2^-49 of the factors' farthest
- * coordinates: 3 differences, 2 products and 3 sums are rounded, by 2^-53 each. */
+/* Estimates the t at which the ray meets the triangle's plane. The error is infinite or NaN if t is
+ * unknown. Each determinant is a sum of six products, each off by less than 2^-49 of the product of
+ * its factors' largest coordinates: 3 differences, 2 products and 3 sums are rounded, by 2^-53
+ * each. */
 static triangle_t estimate_t(const cast_ray *ray, const float at[9])
 {
     double u[3], v[3], from[3], way[3];

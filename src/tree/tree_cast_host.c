@@ -1,4 +1,4 @@
-/* Rays against a tree: checks, tasks over the rays on the host, and the outputs. */
+/* Ray casting on the host: checks of the desc, parallel tasks over the rays, and the outputs. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -12,14 +12,15 @@
 #include "tree/tree_order.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 
 /* ---- a ray ----------------------------------------------------------------------------------- */
 
-/* A difference from the origin, a product with it and the quotient here are off by less than 2^-21
- * of themselves in all. A direction below 2^-100 along an axis enters later than told, and leaves
- * perhaps never; one above 2^100 enters as soon as told or later. */
+/* Sets enter and leave, which bound t from below and above. The difference from the origin, the
+ * product and the quotient together have a relative error below 2^-21. A direction below 2^-100
+ * enters no earlier than enter gives, and has no bound on leaving; a direction above 2^100 has
+ * enter 0. */
 static void set_axis(cast_ray *ray, uint32_t k)
 {
     const float least = 0x1p-100f, most = 0x1p100f;
@@ -34,7 +35,7 @@ static void set_axis(cast_ray *ray, uint32_t k)
     ray->plane[k] = COLLIDE_WIDTH * k + (is_back ? COLLIDE_HIGH_WORDS : 0);
 }
 
-/* False: it hits nothing. */
+/* Returns false if the ray can hit nothing. */
 static bool ray_begin(cast_ray *ray, const float limits[2])
 {
     uint32_t z = 0;
@@ -62,9 +63,9 @@ static bool ray_begin(cast_ray *ray, const float limits[2])
 typedef struct cast_job {
     const char *call;
     const tml_tree_cast_desc *desc;
-    void *scratch; /* or NULL */
+    void *scratch; /* NULL: allocate */
     const cast_loops *loops;
-    const float *origins, *directions, *limits, *poses; /* like what follows, NULL if not given */
+    const float *origins, *directions, *limits, *poses; /* these and the next: NULL if not given */
     const uint32_t *pose_of;
     uint8_t *hits;
     uint32_t *counts, *rays, *triangles;
@@ -73,12 +74,12 @@ typedef struct cast_job {
     uint64_t count, pose_count;
     tree_rounds rounds;
     uint64_t
-        *first; /* ALL: hits of rays before each; while they are counted, at one further, its own */
-    uint64_t *found; /* ALL: hits as cast_ray has them; NULL while they are counted */
-    uint64_t room;   /* ALL: hits to write */
+        *first; /* ALL: hits before each ray; while counting, [i + 1] is ray i's own count */
+    uint64_t *found; /* ALL: hits, encoded as in cast_ray; NULL in the counting pass */
+    uint64_t room;   /* ALL: number of hits to write */
 } cast_job;
 
-/* Ray number i, in the tree's frame. False: it names a pose that is not there. */
+/* Loads ray i in the tree's frame. Returns false if its pose does not exist. */
 static bool load_ray(const cast_job *job, uint64_t i, float origin[3], float direction[3])
 {
     memcpy(origin, job->origins + 3 * i, 3 * sizeof *origin);
@@ -98,8 +99,8 @@ static bool load_ray(const cast_job *job, uint64_t i, float origin[3], float dir
     return true;
 }
 
-/* Weights of the second and third corner where the ray meets the triangle: of the determinants'
- * sum, that of the edge across. */
+/* Barycentric weights of the second and third corner at the hit: the determinant of the opposite
+ * edge over the sum of all three. */
 static void put_barycentrics(const cast_ray *ray, float out[2])
 {
     float at[9];
@@ -170,7 +171,7 @@ static void cast_put(const cast_job *job, uint64_t i, const cast_ray *ray)
         job->first[i + 1] = ray->count;
 }
 
-/* Loads ray number i. False: it hits nothing. */
+/* Prepares ray i. Returns false if it can hit nothing. */
 static bool cast_begin(const cast_job *job, uint64_t i, cast_ray *ray)
 {
     const float for_all[2] = {0, job->desc->t_max == 0.0f ? INFINITY : job->desc->t_max};
@@ -223,8 +224,8 @@ static void cast_task(void *argument, uint32_t task)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Rays go by where they begin, and among these by where they point: near ones find the tree's nodes
- * in the cache. */
+/* Rays are sorted by origin, then by direction: neighbours then find the tree's nodes in the
+ * cache. */
 enum { PLACE_BITS = 7, WAY_BITS = TREE_CODE_BITS - PLACE_BITS };
 
 static uint32_t way_code(const float direction[3])
@@ -269,7 +270,8 @@ static tml_status run_in_order(tml_context *tml, cast_job *job)
     return tree_rounds_run(tml, &job->rounds);
 }
 
-/* Memory of a call, from its scratch where it has some; the call frees it. */
+/* Returns count words: the next ones of the call's scratch if it has some, else newly allocated.
+ * The caller frees the latter. */
 static uint64_t *take_memory(tml_context *tml, cast_job *job, uint64_t **scratch, uint64_t count)
 {
     uint64_t *memory = *scratch;
@@ -284,8 +286,8 @@ static uint64_t *take_memory(tml_context *tml, cast_job *job, uint64_t **scratch
     return memory;
 }
 
-/* Counts every ray's hits; then finds those again that there is room for, and puts them where they
- * belong. */
+/* Counts every ray's hits, then finds again the hits that the outputs have room for, and writes
+ * them. */
 static tml_status run_all(tml_context *tml, cast_job *job)
 {
     uint64_t *scratch = job->scratch;
@@ -312,17 +314,17 @@ static tml_status run_all(tml_context *tml, cast_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* A buffer of the desc, what it must be, and where its memory goes in a job. */
+/* A buffer of the desc: what it must be, and which pointer of a job receives its memory. */
 typedef struct field {
     const char *name;
     tml_buffer buffer;
-    tml_type type;   /* NONE: u32 or u64 */
-    uint32_t wants;  /* bits of what it is for; 0: an input */
-    bool is_one_ray; /* one element a ray; else as many as there is room for */
-    void *to;        /* of a pointer; NULL: not mapped */
+    tml_type type;   /* TML_TYPE_NONE: u32 or u64 */
+    uint32_t wants;  /* bit per desc.want that has this output; 0: an input */
+    bool is_one_ray; /* one element per ray; false: any number */
+    void *to;        /* the pointer to set; NULL: not mapped */
 } field;
 enum { FIELD_COUNT = 14, INPUT_COUNT = 5, OUTPUT_COUNT = FIELD_COUNT - INPUT_COUNT };
-/* The last ones: which rays were not followed. */
+/* The last fields list the rays that the device did not follow. */
 enum { UNSURE_FIELDS = 2 };
 
 #define WANTS(name) (1u << TML_TREE_CAST_##name)
@@ -428,7 +430,7 @@ tml_status cast_check_desc(tml_context *tml, const char *call, tml_tree_cast_des
     return status == TML_OK ? check_poses(tml, call, d) : status;
 }
 
-/* Runs the job over its buffers' memory. */
+/* Maps the desc's buffers, and runs the job on them. */
 static tml_status run_mapped(tml_context *tml, cast_job *job)
 {
     field fields[FIELD_COUNT];
@@ -483,7 +485,7 @@ tml_status cast_put_total(tml_context *tml, tml_buffer to, uint64_t total)
 
 tml_status cast_add_total(tml_context *tml, tml_buffer to, uint64_t more)
 {
-    uint64_t total = 0; /* little-endian, so of either type */
+    uint64_t total = 0; /* little-endian: reads a u32 or a u64 */
     tml_status status = tml_buffer_read(tml, to, &total);
     return status == TML_OK ? cast_put_total(tml, to, total + more) : status;
 }

@@ -1,15 +1,15 @@
-/* Rays against a tree, a file for each SIMD level (core/simd.h). Nearest hits go down the nearest
- * boxes first; other rays go through all that they meet. */
+/* Ray casting: the inner loops, compiled once per SIMD level (core/simd.h). NEAREST visits the
+ * nearest boxes first; other rays visit every box that they meet. */
 #include <math.h>
 
 #include "core/lanes.h"
 #include "tree/tree_cast.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide_cast.k.h"
 
-/* The second where the first is NaN. */
+/* The maximum, or `than` if t is NaN. */
 ALWAYS_INLINE float latest(float t, float than)
 {
     return t > than ? t : than;
@@ -20,8 +20,8 @@ ALWAYS_INLINE float earliest(float t, float than)
     return t < than ? t : than;
 }
 
-/* A bit for each box that the ray meets, and where it enters these. A NaN, of 0 by infinity, limits
- * nothing. */
+/* Returns a bit per box that the ray meets, and sets enter to the t where the ray enters each box.
+ * A NaN, from 0 times infinity, limits nothing. */
 ALWAYS_INLINE uint32_t boxes_met(const cast_ray *ray, const float *group, float *enter)
 {
     const float *in[3], *out[3];
@@ -76,7 +76,7 @@ ALWAYS_INLINE void leaf_cast(cast_ray *ray, uint32_t leaf)
     }
 }
 
-/* Opens the children of a node that the ray meets, the nearest last. */
+/* Pushes the node's children that the ray meets, the nearest one last. */
 ALWAYS_INLINE void open_children(cast_walk *walk, uint32_t level, uint32_t group)
 {
     float enter[COLLIDE_WIDTH];
@@ -96,8 +96,8 @@ ALWAYS_INLINE void prefetch(const float *words, uint32_t count)
         __builtin_prefetch(words + i);
 }
 
-/* Closes boxes that need not be looked into any more, and fetches the next one's children. False:
- * none is left. */
+/* Pops boxes that can be skipped, and prefetches the children of the box on top. Returns false if
+ * no box is left. */
 ALWAYS_INLINE bool choose_next(cast_walk *walk)
 {
     const tml_tree *tree = walk->ray.tree;

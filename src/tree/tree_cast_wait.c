@@ -1,5 +1,5 @@
-/* Rays on the device in a call that waits: it enqueues them as a frame does, reads which ones the
- * device cannot follow, and casts these on the host. */
+/* Rays on the device in a call that waits: enqueues the rays, reads which ones the device could not
+ * follow, and casts these on the host. */
 #include "stream/stream_internal.h"
 #include "tree/tree_cast.h"
 
@@ -8,7 +8,8 @@ tml_status cast_left_count(tml_context *tml, const tml_tree *tree, uint32_t *cou
     return tml_buffer_read(tml, tree->cast->buffers[CAST_LEFT_COUNT], count);
 }
 
-/* OpenGL's compilers take minutes for doubles by integers. */
+/* Vulkan only: OpenGL's compilers need minutes for the doubles that these kernels emulate with
+ * integers. */
 bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
 {
     const tml_tree *tree = desc->tree;
@@ -19,8 +20,7 @@ bool cast_runs_on_device(const tml_context *tml, const tml_tree_cast_desc *desc)
            desc->length.count >= RAYS_LEAST && cast_fits(tml, desc);
 }
 
-/* Rays that the host casts where others are cast on the device, at most; where they are more, it
- * casts all. */
+/* The most rays that may be left to the host. If more are left, the host casts all rays. */
 static uint64_t left_room(uint64_t count)
 {
     return count / 8 + RAYS_LEAST;
@@ -39,7 +39,7 @@ static tml_status left_make(tml_context *tml, tml_tree *tree, uint64_t count)
     return status == TML_OK ? cast_buffer_make(tml, tree, CAST_TOTAL, TML_U32, 1, NULL) : status;
 }
 
-/* Casts count rays that are left on the host, and puts their answers where they belong. */
+/* Casts the `count` rays that are left on the host, and writes their results into the outputs. */
 static tml_status cast_left(tml_context *tml, const char *call, const tml_tree_cast_desc *d,
                             uint32_t count)
 {
@@ -92,7 +92,7 @@ tml_status cast_on_device(tml_context *tml, const char *call, const tml_tree_cas
     tml_tree_cast_desc here = *desc;
     const uint64_t count = desc->length.count;
     uint32_t left = 0;
-    uint64_t total = 0; /* little-endian, so of either type */
+    uint64_t total = 0; /* little-endian: reads a u32 or a u64 */
     tree_learn(tml);
     tml_status status = cast_pack(tml, call, desc->tree);
     TML_THEN(status, left_make(tml, desc->tree, count));

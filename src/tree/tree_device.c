@@ -1,10 +1,10 @@
-/* A tree's boxes and triangles on the device, where they stay until it changes; and what rays keep
- * of it there. */
+/* A tree's boxes and triangles on the device, where they stay until the tree changes, and the
+ * buffers of ray casting. */
 #include "tree/tree_internal.h"
 
 tml_status tree_upload(tml_context *tml, tml_tree *tree)
 {
-    uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than those of boxes and slabs */
+    uint64_t words = (uint64_t)9 * tree->level_count[0]; /* more than boxes and slabs have */
     if (words > UINT32_MAX)
         return tml_error(
             tml, TML_ERROR_UNSUPPORTED,

@@ -1,4 +1,4 @@
-/* What a tree is on the host: its levels, its memory, its boxes and slabs; and the room's
+/* A tree on the host: its levels, its memory, its boxes and slabs. Also registers the room's
  * kernels. */
 #include <math.h>
 
@@ -10,15 +10,15 @@ extern const tml_vulkan_kernel tree_own_kernels[]; /* made by the build */
 #include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_stream.k.h"
 #include "kernels/mesh.k.h"
-/* Uses the formulas above. */
+/* Needs the headers above. */
 #include "kernels/collide_build.k.h"
 #include "kernels/collide_slab_host.h"
 
-/* Leaves in a task of a parallel loop. */
+/* Boxes per task of a parallel loop. */
 enum { LEAVES_A_TASK = 512 };
 
 void tree_learn(tml_context *tml)
@@ -81,7 +81,7 @@ tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree)
 
 typedef struct fit_job {
     tml_tree *tree;
-    const float *vertices; /* NULL: tree->triangles is filled already */
+    const float *vertices; /* NULL: tree->triangles is already filled */
     uint32_t level;
 } fit_job;
 
@@ -100,7 +100,7 @@ static float *box_lane(tml_tree *tree, uint32_t level, uint32_t box)
            box % COLLIDE_WIDTH;
 }
 
-/* collide_leaf_slab, eight triangles at once. */
+/* As collide_leaf_slab, but for eight triangles at once. */
 static collide_slab leaf_slab(const float *at, collide_box box)
 {
     const float scale = collide_box_scale(box);

@@ -1,6 +1,6 @@
-/* Distances to a mesh on a grid: tiles of lines along x, whose crossings with the mesh tell the
- * sides of their samples; then blocks of these lines, of which those near the mesh look their
- * samples up. */
+/* Distances to a mesh on a grid, on the host. A task takes a tile of lines along x. The crossings
+ * of a line with the mesh give the sides of its samples. The lines are then cut into blocks, and
+ * the samples of blocks near the mesh search for their nearest triangle. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,13 +11,13 @@
 
 static const char call[] = "tml_tree_distance_grid";
 
-/* Samples along a block's edge, and tiles between two reports of progress. */
+/* Samples along a block's edge, and tiles between two progress reports. */
 enum { BLOCK = 8, TILES_A_ROUND = 64 };
 
 typedef struct grid_job {
     const tml_tree_distance_grid_desc *desc;
     const points_loops *loops;
-    const float *at[3]; /* coordinates of the samples along each axis */
+    const float *at[3]; /* coordinates of the samples per axis */
     uint32_t dims[3];
     uint32_t tiles_wide;
     uint64_t first_tile;
@@ -45,7 +45,7 @@ static double limit_of(const grid_job *job)
     return band * band;
 }
 
-/* The radius of a ball about the block. */
+/* Returns the radius of a ball that contains the block, and sets its centre. */
 static double ball_of(const grid_job *job, const span blocks[3], float center[3])
 {
     double radius = 0;
@@ -58,8 +58,8 @@ static double ball_of(const grid_job *job, const span blocks[3], float center[3]
     return sqrt(radius) * (1 + 0x1p-40);
 }
 
-/* Is a sample of the block within the band? Looks for a triangle within the band about the block's
- * ball. */
+/* Whether any sample of the block may be within the band: searches for a triangle that is within
+ * the band of the block's ball. */
 static bool is_near(const grid_job *job, const span blocks[3])
 {
     float center[3];
@@ -71,8 +71,8 @@ static bool is_near(const grid_job *job, const span blocks[3])
     return nearest.slot != COLLIDE_NO_TRIANGLE;
 }
 
-/* The block's sides by the solid angle: of the whole block at once, where its ball has one; else of
- * its halves. */
+/* Decides the sides of a block by the solid angle: for the whole block at once if its ball has one
+ * side, otherwise for each half of the block. */
 static void sides_by_angle(const grid_job *job, const span blocks[3])
 {
     float center[3];
@@ -112,7 +112,7 @@ static tml_tree_side side_at(const grid_job *job, const float *sample)
     return (tml_tree_side)side;
 }
 
-/* The distance to be told of a sample: from its nearest triangle, if that is within the band. */
+/* The value of a sample: its distance from the nearest triangle, clamped to the band. */
 static float distance_of(const grid_job *job, const points_nearest *nearest, tml_tree_side side)
 {
     float band = job->desc->band;
@@ -124,8 +124,8 @@ static float distance_of(const grid_job *job, const points_nearest *nearest, tml
     return side == TML_TREE_INSIDE ? -band : band;
 }
 
-/* The block's samples, forth and back, so that each is next to the last one, whose triangle it
- * begins with. */
+/* Computes the block's samples in boustrophedon order, so that each sample is next to the one
+ * before. The search for a sample starts with the triangle of that one. */
 static void block_run(const grid_job *job, const span blocks[3])
 {
     bool is_looked_up = is_near(job, blocks);
@@ -192,8 +192,8 @@ static tml_status run_tiles(tml_context *tml, grid_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* Sets the grid's defaults. Sides are below 2^30, as GPUs' are of other volumes, so that samples
- * count in 64 bits. */
+/* Checks the grid and sets its defaults. Sides are below 2^30, like those of other volumes on GPUs,
+ * and the number of samples fits 64 bits. */
 static tml_status check_grid(tml_context *tml, tml_grid *grid, uint64_t *samples)
 {
     static const double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
@@ -249,7 +249,7 @@ static tml_status grid_check_desc(tml_context *tml, tml_tree_distance_grid_desc 
     return status;
 }
 
-/* The samples' coordinates, axis after axis, in memory of the context. */
+/* Writes the samples' coordinates to memory, axis after axis. */
 static void place_samples(grid_job *job, const tml_grid *grid, float *memory)
 {
     for (int k = 0; k < 3; k++) {

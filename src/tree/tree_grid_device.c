@@ -1,29 +1,29 @@
-/* Distances on a grid on the device, with the bits of the host's. A thread follows each line
- * through the tree and counts its crossings; the lines expand into these, from which every sample's
- * side follows. Blocks near the mesh are compacted, in large ones first; a thread lists for each
- * the tree's leaves within the band, and a thread looks up each sample in its block's list. The
- * lines that floats are unsure of are told here, in exact arithmetic. */
+/* Distances on a grid on the device, with the same bits as on the host. A thread per line traces it
+ * through the tree and counts its crossings; lines expand into crossings, which give each sample's
+ * side. Blocks near the mesh are compacted, large blocks first. A thread per block lists the tree's
+ * leaves within the band, and a thread per sample searches its block's list. Lines of which floats
+ * are unsure are left to the host's exact arithmetic. */
 #include <math.h>
 #include <string.h>
 
 #include "tree/tree_points_device.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_points.k.h"
 #include "kernels/collide_stream.k.h"
 #include "kernels/collide_triangle_distance.k.h"
-/* Uses both. */
+/* Needs both groups above. */
 #include "kernels/collide_points_stream.k.h"
 /* Doubles. */
 #include "kernels/collide_nearest.k.h"
-/* Uses all. */
+/* Need all of the above. */
 #include "kernels/collide_nearest_stream.k.h"
 #include "kernels/collide_volume.k.h"
-/* Uses these. */
+/* Needs these two. */
 #include "kernels/collide_cut.k.h"
 
 #include "tree_volume_library.h"
@@ -50,8 +50,8 @@ TML_KERNEL_WITH(tree_volume, uint, collide_line_crossing,
                     return collide_line(U(line), U(k) + 1u, boxes, triangles, plan).last;
                 })
 
-/* A line's first crossing and the end of its crossings; of one that the host has told its number
- * among these, and LINE_END. u[0] lines are in the ascending list. */
+/* A line's first crossing and the end of its crossings. For a line that the host decided: the
+ * line's index in the ascending list `unsure`, and LINE_END. u[0]: length of that list. */
 TML_KERNEL_WITH(tree_volume, uvec2, collide_line_crossings,
                 (uint first, uint count, uint is_unsure, tml_words unsure, tml_index line,
                  tml_params p),
@@ -70,8 +70,8 @@ TML_KERNEL_WITH(tree_volume, uvec2, collide_line_crossings,
                     return UVEC2(below, COLLIDE_LINE_END);
                 })
 
-/* The band, with the sample's sign; 0 on a triangle. u[0]: words of a line's sides, of two bits
- * each, as the host has told them. */
+/* The band, with the sample's sign; 0 for a sample on a triangle. told: sides that the host
+ * decided, two bits each. u[0]: words per line in told. */
 TML_KERNEL_WITH(tree_volume, float, collide_fill_sides,
                 (tml_words lines, tml_words crossings, tml_words told, tml_words plan, tml_index at,
                  tml_params p),
@@ -103,10 +103,10 @@ TML_KERNEL_WITH(tree_volume, float, collide_fill_sides,
                 })
 _Static_assert(TML_TREE_ON == 2, "as the kernel has it");
 
-/* The band, everywhere. */
+/* The band, for every sample. */
 TML_KERNEL(float, collide_fill_band, (tml_params p), { return p.f[0]; })
 
-/* Is a large block near the mesh, and one of those in near large ones? */
+/* Whether a large block is near the mesh; whether a block of a near large block is. */
 TML_KERNEL_WITH(tree_volume, uint, collide_near_large,
                 (tml_words boxes, tml_words triangles, tml_words plan, tml_index at), {
                     uint grid = tml_word(plan, COLLIDE_PLAN_BEHIND);
@@ -128,11 +128,11 @@ TML_KERNEL_WITH(
         return U(
             collide_is_in_reach(box, collide_band_squared(plan, grid), boxes, triangles, plan));
     })
-/* Told by maps, where each block has a thread of its own. */
+/* Separate maps decide `near` with one thread per block. */
 TML_KERNEL(bool, collide_is_told_near, (uint near), { return near != 0u; })
 
-/* Near blocks begin at u[0] of their list, in which each stands as its place among those of near
- * large ones. */
+/* Lists a near block's leaves. near[u[0] + at]: the block's index among the blocks of near large
+ * blocks. */
 TML_KERNEL_OUTS_WITH(tree_volume, (uvec4 a, uvec4 b, uvec4 c, uvec4 d), collide_cut_block,
                      (tml_words near, tml_words large, tml_words boxes, tml_words plan,
                       tml_index at, tml_params p),
@@ -152,7 +152,7 @@ TML_KERNEL_OUTS_WITH(tree_volume, (uvec4 a, uvec4 b, uvec4 c, uvec4 d), collide_
                          o.d = collide_cut_words(cut, block, 12u);
                          return o;
                      })
-/* A cut's words side by side. */
+/* Interleaves the four parts of a cut. */
 TML_KERNEL_WITH(tree_volume, uvec4, collide_join_cut,
                 (tml_words a, tml_words b, tml_words c, tml_words d, tml_index at), {
                     uint first = U(at) / 4u * 4u;
@@ -163,7 +163,7 @@ TML_KERNEL_WITH(tree_volume, uvec4, collide_join_cut,
                     return U(at) % 4u == 2u ? collide_words4(c, first) : collide_words4(d, first);
                 })
 
-/* The triangles that may be nearest to a sample of a near block. */
+/* Lists the triangles that may be nearest to a sample of a near block. */
 TML_KERNEL_WITH(tree_volume, uvec4, collide_list_nearest,
                 (tml_words cuts, tml_words boxes, tml_words triangles, tml_words plan,
                  tml_index at),
@@ -174,8 +174,9 @@ TML_KERNEL_WITH(tree_volume, uvec4, collide_list_nearest,
                     return collide_open_in_cut(here.point, cuts, here.cut, boxes, triangles, plan);
                 })
 
-/* The nearest one's distance, and its sample's place; none that is beyond the grid or the band.
- * more: not 0 where they are not all listed. */
+/* The distance of a sample's nearest triangle, and the sample's index. The index is NONE if the
+ * sample is outside the grid, or no triangle is in the band. more: not 0 if the triangles are not
+ * all listed. */
 TML_KERNEL_OUTS_WITH(tree_volume, (float distance, uint place, uint more), collide_look_up,
                      (uvec4 slots, tml_words cuts, tml_words triangles, tml_words plan,
                       tml_index at),
@@ -202,7 +203,7 @@ TML_KERNEL_OUTS_WITH(tree_volume, (float distance, uint place, uint more), colli
                          return o;
                      })
 
-/* The same, by doubles at once. */
+/* As collide_look_up, but searches the whole cut in doubles. */
 TML_KERNEL_OUTS_WITH(tree_volume, (float distance, uint place), collide_look_up_more,
                      (tml_words cuts, tml_words boxes, tml_words triangles, tml_words plan,
                       tml_index at),
@@ -222,7 +223,7 @@ TML_KERNEL_OUTS_WITH(tree_volume, (float distance, uint place), collide_look_up_
                          return o;
                      })
 
-/* With the sign of what stands in its place, and 0 where that is 0. */
+/* The distance with the sign of the value that is in its place, and 0 if that value is 0. */
 TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told), {
     float before = place == 0xffffffffu ? 1.0f : tml_word_float(told, place);
     if (before == 0.0f)
@@ -230,9 +231,10 @@ TML_KERNEL(float, collide_take_sign, (float distance, uint place, tml_words told
     return before < 0.0f ? -distance : distance;
 })
 
-/* Blocks that are looked up at a time; large ones at most, which only grids have that are few
- * samples thick; most lines that the host tells sides of, a part of all; most crossings, on
- * average, of which those after a line's fourth follow it anew. */
+/* BLOCKS_A_ROUND: blocks per round. LARGE_MOST: most large blocks; only grids that are few samples
+ * thick have more. UNSURE_PART: the host decides at most one line in this many. CROSSINGS_A_LINE:
+ * most crossings per line, on average; each crossing after a line's fourth traces the line
+ * again. */
 enum {
     BLOCKS_A_ROUND = 15 << 10,
     LARGE_MOST = 1 << 22,
@@ -254,15 +256,15 @@ typedef struct grid_run {
     uint32_t dims[3];
     uint64_t samples, lines, large_blocks;
     float band;
-    tml_status status; /* of the first failure */
-    /* Buffers, which outlive the programs that fill them. */
+    tml_status status; /* the first failure */
+    /* Buffers that outlive the programs which fill them. */
     tml_buffer kept[KEPT_MOST];
     uint32_t kept_count;
     tml_buffer plan, boxes, triangles;
-    tml_buffer counts, is_unsure, first_four, firsts, unsure; /* of lines */
-    tml_buffer near_large, near;                              /* near blocks */
+    tml_buffer counts, is_unsure, first_four, firsts, unsure; /* per line */
+    tml_buffer near_large, near;                              /* lists of near blocks */
     uint32_t crossing_count, unsure_count, large_count, near_count;
-    uint32_t *list; /* of unsure lines */
+    uint32_t *list; /* the unsure lines */
     uint32_t *sides;
 } grid_run;
 
@@ -313,7 +315,7 @@ static void plan_make(grid_run *run)
     tml_free(run->tml, words, (size_t)count * sizeof *words);
 }
 
-/* Counts crossings, and lists the lines whose sides the host tells. */
+/* Counts crossings, and lists the lines whose sides the host must decide. */
 static void lines_count(grid_run *run)
 {
     run->counts = grid_keep(run, TML_U32, run->lines, NULL, "crossings of lines");
@@ -349,7 +351,7 @@ static void tell_task(void *argument, uint32_t task)
                         .is_winding = run->desc->rule == TML_TREE_RULE_WINDING,
                         .sides = run->sides + (size_t)task * wide};
     SIMD_CHOOSE(points_loops)->cross_line(&told);
-    /* Sixteen a word: each word stands before the sides that come into it. */
+    /* Packs sixteen sides per word, in place: a word is not after the sides that it receives. */
     for (uint32_t first = 0; first < wide; first += 16) {
         uint32_t word = 0;
         for (uint32_t x = first; x < wide && x < first + 16; x++)
@@ -358,7 +360,7 @@ static void tell_task(void *argument, uint32_t task)
     }
 }
 
-/* Tells the sides of the unsure lines. */
+/* Decides the sides of the unsure lines on the host. Returns them in a buffer. */
 static tml_buffer lines_tell(grid_run *run)
 {
     const uint64_t count = run->unsure_count, words = TML_CEIL_DIV(run->dims[0], 16u);
@@ -418,7 +420,8 @@ static void band_fill(grid_run *run)
     finish(run, &p);
 }
 
-/* Lists what a kernel tells near among so many blocks, and returns how many these are. */
+/* Runs the map `tell`, which decides for each block whether it is near; lists the near blocks, and
+ * returns their number. */
 static uint32_t near_list(grid_run *run, const tml_map_desc *tell, uint64_t blocks, tml_buffer list)
 {
     program p = grid_begin(run);
@@ -436,7 +439,7 @@ static uint32_t near_list(grid_run *run, const tml_map_desc *tell, uint64_t bloc
     return count;
 }
 
-/* Lists the near blocks: in run->near their places among those of the large ones in
+/* Lists the near blocks. run->near holds indices among the blocks of the large blocks in
  * run->near_large. */
 static void blocks_list(grid_run *run)
 {
@@ -456,7 +459,7 @@ static void blocks_list(grid_run *run)
                   blocks, run->near);
 }
 
-/* Distances take their signs, and their places in out. */
+/* Adds: give distances the signs of what is in out, and write them to their places in out. */
 static void add_distances(program *p, tml_buffer distances, tml_buffer places, tml_length length,
                           tml_buffer out)
 {
@@ -468,20 +471,20 @@ static void add_distances(program *p, tml_buffer distances, tml_buffer places, t
         p, &(tml_gather_desc){.indices = places, .length = length, .payloads = {{distances, out}}});
 }
 
-/* The distances of near blocks from first on. */
+/* Computes the distances of `blocks` near blocks from number `first` on. */
 static void round_run(grid_run *run, uint32_t first, uint32_t blocks)
 {
     const tml_type vector = TML_VEC(TML_U32, 4);
     const uint64_t samples = (uint64_t)SAMPLES_A_BLOCK * blocks;
     program p = grid_begin(run);
-    tml_buffer parts[4]; /* of the nodes near blocks */
+    tml_buffer parts[4]; /* of each block's list of near leaves */
     for (int i = 0; i < 4; i++)
         parts[i] = program_array(&p, vector, blocks);
     const tml_buffer cuts = program_array(&p, vector, (uint64_t)blocks * COLLIDE_CUT / 4);
-    const tml_buffer slots = program_array(&p, vector, samples); /* triangles near samples */
+    const tml_buffer slots = program_array(&p, vector, samples); /* triangles near each sample */
     const tml_buffer distances = program_array(&p, TML_F32, samples);
     const tml_buffer places = program_array(&p, TML_U32, samples);
-    const tml_buffer more = program_array(&p, TML_U32, samples); /* not all are listed */
+    const tml_buffer more = program_array(&p, TML_U32, samples); /* not 0: not all are listed */
     const tml_buffer more_distances = program_array(&p, TML_F32, samples);
     const tml_buffer more_places = program_array(&p, TML_U32, samples);
     const tml_buffer more_count = program_array(&p, TML_U32, 1);
@@ -540,7 +543,7 @@ static void run_all(grid_run *run, bool *is_told)
     TML_THEN(run->status, tml_sync(run->tml));
 }
 
-/* May devices compute with these coordinates? */
+/* Whether floats can decide tests with these coordinates. */
 static bool is_usual(const float *at, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)

@@ -1,19 +1,20 @@
-/* What the files of the room share beside the tree itself. */
+/* What the room's files share, beside the tree itself (tree_nodes.h). */
 #ifndef TML_TREE_INTERNAL_H
 #define TML_TREE_INTERNAL_H
 
 #include "tree/tree_nodes.h"
 
-/* Boxes of a level, evenly spread, whose mean diagonal stands for all. */
+/* Evenly spaced boxes per level, whose mean diagonal stands for that of all boxes. */
 enum { COLLIDE_SAMPLES = 256 };
 
-/* Builds a new tree, whose mesh is known, on the device. Leaves out broken triangles and counts
- * them. */
+/* Builds a new tree on the device. Leaves broken triangles out and counts them.
+ * tree: new, with vertex_count and triangle_count set. */
 tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tree *tree);
 void tree_build_destroy(tml_context *tml, tml_tree *tree);
-/* The ids that tree_build_ids_make has made, or none. */
+/* The buffer that tree_build_ids_make made, or none. */
 tml_buffer tree_build_ids(const tml_tree *tree);
-/* What rays keep of the tree there (tree_cast_device.c); old: the tree has changed. */
+/* What ray casting keeps of the tree on the device (tree_cast_device.c). tree_cast_age: call it
+ * when the tree has changed. */
 enum { TREE_CAST_BUFFERS = 5 };
 struct tree_cast {
     tml_buffer buffers[TREE_CAST_BUFFERS];
@@ -23,7 +24,7 @@ struct tree_cast {
 void tree_cast_destroy(tml_context *tml, tml_tree *tree);
 void tree_cast_age(tml_tree *tree);
 
-/* Slots, and bytes of the arrays on the host. */
+/* Number of slots, and sizes of the host's arrays in bytes. */
 static inline uint64_t tree_slots(const tml_tree *tree)
 {
     return (uint64_t)COLLIDE_WIDTH * (tree->levels ? tree->level_count[1] : 0);
@@ -44,7 +45,7 @@ static inline size_t tree_boxes_size(const tml_tree *tree)
     return (size_t)tree_box_words(tree) * sizeof *tree->boxes;
 }
 
-/* Is the method one? */
+/* INVALID_ARGUMENT unless method is a tml_tree_method. */
 static inline tml_status tree_check_method(tml_context *tml, const char *call,
                                            tml_tree_method method)
 {
@@ -54,21 +55,23 @@ static inline tml_status tree_check_method(tml_context *tml, const char *call,
                : TML_OK;
 }
 
-/* Computes the levels and their sizes from the number of triangles. */
+/* Computes the number of levels and of boxes per level from tree->count. */
 void tree_shape(tml_tree *tree);
-/* Allocates what the tree has on the host, unless it is there. */
+/* Allocates the tree's arrays on the host, unless they exist. */
 tml_status tree_allocate(tml_context *tml, const char *call, tml_tree *tree);
 void tree_host_free(tml_context *tml, tml_tree *tree);
-/* Computes all boxes and slabs, of triangles with these vertices; NULL: as they are. */
+/* Computes all boxes and slabs.
+ * vertices: the triangles' new coordinates; NULL: keep the coordinates in tree->triangles. */
 void tree_fit(tml_context *tml, tml_tree *tree, const float *vertices);
-/* The length of a box's diagonal. box: low x, y, z, high x, y, z, stride floats apart. */
+/* Length of a box's diagonal.
+ * box: low x, y, z, high x, y, z, `stride` floats apart. */
 double tree_diagonal(const float *box, uint32_t stride);
 
-/* Makes the room's kernels known to the engine. */
+/* Registers the room's kernels with the engine. */
 void tree_learn(tml_context *tml);
 
-/* Frees what of the tree is on the device, and what collide keeps with it; but not what builds it
- * there. */
+/* Frees what the device holds of the tree, and what collide keeps with it there. Keeps
+ * tree->build. */
 void tree_device_destroy(tml_context *tml, tml_tree *tree);
 
 #endif

@@ -1,4 +1,4 @@
-/* tml_tree_nearest: checks, tasks over the points, and the outputs. */
+/* tml_tree_nearest: checks of the desc, parallel tasks over the points, and the outputs. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,14 +7,14 @@
 #include "tree/tree_order.h"
 #include "tree/tree_points_device.h"
 
-/* How far ahead points are brought into the cache, which order takes from all over memory. */
+/* How many points ahead to prefetch. Sorted points are scattered in memory. */
 enum { POINTS_AHEAD = 8 };
 
 typedef struct points_job {
     const tml_tree_nearest_desc *desc;
     const points_loops *loops;
     const float *points;
-    uint8_t *sides, *features; /* like what follows, NULL where it is not asked for */
+    uint8_t *sides, *features; /* these and the next: NULL if not requested */
     float *distances, *positions;
     uint32_t *triangles;
     uint64_t count;
@@ -22,7 +22,7 @@ typedef struct points_job {
     bool wants_sides, wants_nearest;
 } points_job;
 
-/* i: of the outputs. */
+/* Writes a point's outputs. i: their index. */
 static void put_nearest(const points_job *job, uint64_t i, const points_nearest *nearest,
                         tml_tree_side side)
 {
@@ -37,9 +37,10 @@ static void put_nearest(const points_job *job, uint64_t i, const points_nearest 
         job->features[i] = (uint8_t)place.feature;
 }
 
-/* The k nearest. Those of the last point, if there are k, have k triangles that are no farther than
- * they were from there, and the way between both points: that bounds the search, unless rounding
- * has made it too close. */
+/* Finds the k nearest triangles. last: the previous point, or NULL. If the previous search found k
+ * triangles, these k are at most as far from this point as from that one plus the distance between
+ * both points. That bounds the search. If rounding made the bound too small, searches again without
+ * it. */
 static void find_several(const points_loops *loops, points_nearest *nearest, const float *last)
 {
     double limit = INFINITY;
@@ -109,7 +110,7 @@ static void points_task(void *argument, uint32_t task)
         uint32_t last = nearest.slot;
         nearest = points_none(tree, point, INFINITY);
         if (points_is_finite(point)) {
-            if (last != COLLIDE_NO_TRIANGLE) /* near it, if this point is near the last */
+            if (last != COLLIDE_NO_TRIANGLE) /* likely near this point too */
                 job->loops->offer(&nearest, last);
             job->loops->find(&nearest);
         }
@@ -146,13 +147,13 @@ static tml_status run_tasks(tml_context *tml, points_job *job)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
-/* The desc's outputs, and where their memory goes in a job. */
+/* An output of the desc, and which pointer of a job receives its memory. */
 typedef struct output {
     const char *name;
     tml_buffer buffer;
     tml_type type;
-    bool is_of_point; /* one a point, not k */
-    void *to;         /* of a pointer */
+    bool is_of_point; /* one element per point; false: k */
+    void *to;         /* the pointer to set */
 } output;
 enum { OUTPUT_COUNT = 5 };
 #define OUTPUT(desc, job, field, type, is_of_point)                                                \
@@ -185,7 +186,7 @@ static tml_status points_check_desc(tml_context *tml, tml_tree_nearest_desc *des
                                       desc->length.count));
     if (status != TML_OK)
         return status;
-    points_job unused; /* where outputs would be mapped */
+    points_job unused; /* its pointers are never set */
     const output outputs[] = OUTPUTS(desc, &unused);
     stream_field fields[OUTPUT_COUNT];
     bool is_any = false;
@@ -211,7 +212,7 @@ static tml_status points_check_desc(tml_context *tml, tml_tree_nearest_desc *des
     return stream_check_memory(tml, call, fields, OUTPUT_COUNT, inputs, TML_ARRAY_SIZE(inputs));
 }
 
-/* Runs the job over the points' and outputs' memory. */
+/* Maps the points and outputs, and runs the job on them. */
 static tml_status run_mapped(tml_context *tml, points_job *job)
 {
     output outputs[] = OUTPUTS(job->desc, job);

@@ -1,22 +1,22 @@
-/* Nearest points on the device, with the bits of the host's: a kernel walks the tree, by bounds in
- * floats and distances in doubles. Devices without doubles leave it to the host. */
+/* Nearest points on the device, with the same bits as on the host. A kernel walks the tree with
+ * bounds in floats and distances in doubles. On devices without doubles the host does it all. */
 #include <string.h>
 
 #include "tree/tree_points_device.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_points.k.h"
 #include "kernels/collide_stream.k.h"
 #include "kernels/collide_triangle_distance.k.h"
-/* Uses both. */
+/* Needs both groups above. */
 #include "kernels/collide_points_stream.k.h"
 /* Doubles. */
 #include "kernels/collide_nearest.k.h"
-/* Uses all. */
+/* Needs all of the above. */
 #include "kernels/collide_nearest_stream.k.h"
 
 #include "tree_nearest_library.h"
@@ -64,7 +64,7 @@ TML_KERNEL(float, collide_sign_distance, (float distance, uint side), {
 })
 _Static_assert(TML_TREE_ON == 2 && TML_TREE_INSIDE == 1, "as the kernel has them");
 
-/* Four features, of which each is a byte. */
+/* Packs four features, a byte each. */
 TML_KERNEL(uint, collide_pack_features, (tml_words features, tml_index word), {
     uint at = 4u * U(word);
     return tml_word(features, at) | tml_word(features, at + 1u) << 8u |
@@ -91,7 +91,8 @@ tml_status points_plan_make(tml_context *tml, const char *name, const tml_tree *
     return status;
 }
 
-/* The tree's plan, which stays on the device until the tree changes. */
+/* Makes the tree's plan on the device, unless it is current. It stays there until the tree
+ * changes. */
 static tml_status plan_find(tml_context *tml, tml_tree *tree)
 {
     tml_status status = TML_OK;
@@ -111,7 +112,7 @@ typedef struct nearest_run {
     uint32_t left_over;
 } nearest_run;
 
-/* A step on the host: ends the program if there are points for the host. */
+/* A host step: stops the program if points are left to the host. */
 static tml_status stop_if_left_over(program *p, void *user)
 {
     nearest_run *run = user;
@@ -121,7 +122,7 @@ static tml_status stop_if_left_over(program *p, void *user)
     return status;
 }
 
-/* A step on the host: features are bytes, which no kernel writes. */
+/* A host step: writes the features, which are bytes; kernels cannot write bytes. */
 static tml_status put_features(program *p, void *user)
 {
     const nearest_run *run = user;
@@ -136,7 +137,8 @@ static tml_status put_features(program *p, void *user)
     return status;
 }
 
-/* The walk, as it stands in the order of points; and whether it leaves points over. */
+/* Adds the walk, with its outputs in the order of points, and a stop if it leaves any points
+ * over. */
 static tml_map_desc add_walk(program *p, nearest_run *run, tml_buffer plan, points_order order)
 {
     tml_map_desc walk = {.kernel = TML_USE(collide_nearest_of),

@@ -1,4 +1,4 @@
-/* Rounds of items on the host, each in the order of its codes. */
+/* Runs tasks over many items in rounds; the items of a round are sorted by their codes. */
 #include "tree/tree_order.h"
 
 #include "core/call.h"
@@ -11,7 +11,7 @@ ALWAYS_INLINE uint64_t code_key(const void *record)
     return *(const uint64_t *)record >> 32;
 }
 
-/* Sorts by codes. The two arrays may change places. */
+/* Sorts order by codes. May exchange the two arrays. */
 static void sort_codes(uint64_t **order, uint64_t **other, uint64_t count)
 {
     uint64_t *sorted = host_sort(*order, *other, count, sizeof *sorted, code_key, CODES);

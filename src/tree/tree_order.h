@@ -1,16 +1,16 @@
-/* An order along a Z curve through a tree's box: near items take the same way down, and find its
- * nodes in the cache. */
+/* Sorts items along a Z curve through a tree's box. Neighbouring items then traverse the same nodes
+ * and find them in the cache. */
 #ifndef TREE_ORDER_H
 #define TREE_ORDER_H
 
 #include "kernels/kernel.h"
 #include "tree/tree_internal.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide_order.k.h"
 
 enum { TREE_CODE_BITS = 10 };
 
-/* A point's place on the curve: bits of each coordinate, at most TREE_CODE_BITS. */
+/* Returns a point's place on the curve. bits: per coordinate, at most TREE_CODE_BITS. */
 static inline uint32_t tree_code(const tml_tree *tree, const float point[3], uint32_t bits)
 {
     return collide_code_in(VEC3(point[0], point[1], point[2]),
@@ -20,22 +20,24 @@ static inline uint32_t tree_code(const tml_tree *tree, const float point[3], uin
 
 #include "kernels/kernel_end.h"
 
-/* Items that tasks work on, in rounds; those of a round in the order of their codes. */
+/* Items for parallel tasks, in rounds. The items of a round are processed in the order of their
+ * codes. */
 enum { TREE_ITEMS_A_TASK = 1024 };
 typedef struct tree_rounds {
-    const char *call, *stage; /* of messages, of progress */
-    double before, share; /* of the progress: what is done already, and what part of it this is */
-    /* The first one writes the codes of a task's items into order. */
+    const char *call, *stage; /* for messages; for progress */
+    double before, share; /* progress before this, and its share of the whole */
+    /* find_codes writes to `order`, for each item of the task, its code << 32 | its number in the
+     * round. work processes a task's items. */
     void (*find_codes)(void *job, uint32_t task);
     void (*work)(void *job, uint32_t task);
     void *job;
     uint64_t count;
-    uint64_t first; /* item of the round */
+    uint64_t first; /* the round's first item */
     uint64_t *order,
-        *other;        /* a code, and below it an item, from first on; NULL: too few to sort */
-    uint64_t *scratch; /* room for those, or NULL: allocated */
+        *other;        /* sorted items of the round; NULL: too few to sort */
+    uint64_t *scratch; /* memory for order and other; NULL: allocate */
 } tree_rounds;
-/* Bytes of scratch for count items. */
+/* Bytes of scratch for count items; 0 if they are too few to sort. */
 size_t tree_rounds_size(uint64_t count);
 tml_status tree_rounds_run(tml_context *tml, tree_rounds *rounds);
 

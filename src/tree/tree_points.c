@@ -1,4 +1,4 @@
-/* Points against a tree: closed meshes, sides and distances. */
+/* Points against a tree on the host: whether the mesh is closed, sides and distances. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static uint64_t hash_of(const float vertex[3])
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
     for (int k = 0; k < 3; k++) {
-        float at = vertex[k] + 0.0f; /* -0 is 0 */
+        float at = vertex[k] + 0.0f; /* turns -0 into 0 */
         uint32_t bits;
         memcpy(&bits, &at, sizeof bits);
         hash = mix(hash + bits);
@@ -29,8 +29,8 @@ static uint64_t hash_of(const float vertex[3])
     return hash;
 }
 
-/* A triangle's edges: hashes of both ends together, 0 for one without length; and by_way, the same,
- * negated where the edge goes down. */
+/* Computes hashes of a triangle's edges. edges: a hash of both end points, 0 for an edge of length
+ * 0. by_way: the same, negated if the edge runs from the larger to the smaller end hash. */
 static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uint64_t by_way[3])
 {
     float at[9];
@@ -45,10 +45,11 @@ static void edges_of(const tml_tree *tree, uint32_t slot, uint64_t edges[3], uin
     }
 }
 
-/* The sums of the edges of a tree whose hash begins with the bits digits of prefix; or of all, bits
- * 0. An edge that does not pair leaves a sum other than 0, but for one chance in 2^64. */
+/* Sums of the hashes of the tree's edges. Only edges whose hash begins with the `bits` bits of
+ * prefix count; with bits 0, all edges. If an edge has no partner, a sum is nonzero, except with
+ * probability 2^-64. */
 typedef struct edge_sums {
-    uint64_t mod_2[16], by_way[16]; /* by the next four bits */
+    uint64_t mod_2[16], by_way[16]; /* indexed by the hash's next four bits */
 } edge_sums;
 
 static edge_sums sum_edges(const tml_tree *tree, uint64_t prefix, uint32_t bits)
@@ -70,8 +71,8 @@ static edge_sums sum_edges(const tml_tree *tree, uint64_t prefix, uint32_t bits)
     return sums;
 }
 
-/* The triangle, and its corner, at which an edge begins that does not pair: found by the digits of
- * its hash. */
+/* Finds an edge without a partner, digit by digit of its hash. Returns the slot of a triangle that
+ * has this edge; corner: where the edge begins. */
 static uint32_t open_triangle(const tml_tree *tree, tml_tree_rule rule, int *corner)
 {
     uint64_t hash = 0;
@@ -161,8 +162,8 @@ tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree 
 
 /* ---- sides and distances --------------------------------------------------------------------- */
 
-/* The way out of the tree's box that is nearest: crosses the least, mostly. False: the point is not
- * in the box. */
+/* Starts a ray along the shortest axis-aligned way out of the tree's box, which usually crosses the
+ * fewest triangles. Returns false if the point is outside the box. */
 static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
 {
     float nearest = INFINITY;
@@ -170,7 +171,7 @@ static bool ray_begin(const tml_tree *tree, const float *point, points_ray *ray)
     for (uint32_t k = 0; k < 3; k++) {
         float below = point[k] - tree->lower[k], above = tree->upper[k] - point[k];
         if (!(point[k] >= tree->lower[k] && point[k] <= tree->upper[k]))
-            return false; /* NaN, too */
+            return false; /* also for NaN */
         if (fminf(below, above) < nearest) {
             nearest = fminf(below, above);
             ray->axis = k;

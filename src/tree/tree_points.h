@@ -1,44 +1,45 @@
-/* Points against a tree: the inner loops, compiled for each instruction set. */
+/* Points against a tree: sides and nearest triangles. Inner loops are compiled for each instruction
+ * set. */
 #ifndef TREE_POINTS_H
 #define TREE_POINTS_H
 
 #include "core/simd.h"
 #include "tree/tree_internal.h"
 
-/* A ray from a point along an axis, and what it has crossed. */
+/* An axis-parallel ray from a point, and its crossings. */
 typedef struct points_ray {
     const tml_tree *tree;
     const float *point; /* finite */
     uint32_t axis;
-    bool is_back; /* towards lower coordinates */
-    bool is_on;   /* the point lies on a triangle, and the walk has ended */
-    /* crossings of triangles whose normal points along +axis, less those of the others */
+    bool is_back; /* towards -axis */
+    bool is_on;   /* the point lies on a triangle; the walk then stops */
+    /* crossings of triangles whose normal points along +axis, minus the other crossings */
     int64_t turns;
     uint64_t count; /* crossings */
 } points_ray;
 
-/* Settles a slot's triangle exactly: adds its crossing to the ray, or sets is_on. */
+/* Decides a slot's triangle exactly: adds its crossing to the ray, or sets is_on. */
 void points_settle(points_ray *ray, uint32_t slot);
 
-/* A triangle, and the square of its distance. */
+/* A triangle, and its squared distance from the point. */
 typedef struct points_found {
     double squared;
     uint32_t slot, id;
 } points_found;
 
-/* The triangle nearest a point so far. Of several at the same distance, as it is computed, the one
- * of the least number. With k > 1: the k nearest so far in found, in order, and the last of them
- * here once there are k. */
+/* The triangle nearest to a point, so far. Among triangles at the same computed distance, the one
+ * with the smallest number. With k > 1, found has the k nearest so far, in order; once there are k,
+ * squared and id are those of the last one. */
 typedef struct points_nearest {
     const tml_tree *tree;
     const float *point; /* finite */
-    double squared;     /* its distance; infinity: none yet */
-    uint32_t slot, id;  /* of the triangle */
+    double squared;     /* squared distance; infinity: none yet */
+    uint32_t slot, id;  /* of that triangle */
     uint32_t k, count;
     points_found *found;
 } points_nearest;
 
-/* None yet; a limit's square bounds the search. */
+/* A search that has found nothing yet. squared: bounds the search. */
 static inline points_nearest points_none(const tml_tree *tree, const float *point, double squared)
 {
     return (points_nearest){.tree = tree,
@@ -48,75 +49,76 @@ static inline points_nearest points_none(const tml_tree *tree, const float *poin
                             .id = COLLIDE_NO_TRIANGLE};
 }
 
-/* Where a triangle is nearest a point. */
+/* A triangle's nearest place to the point. */
 typedef struct points_place {
     double at[3], squared;
     uint32_t feature; /* a tml_tree_feature */
 } points_place;
 
-/* How much of all directions the mesh covers, as seen from a point: the generalised winding
- * number. */
+/* The generalised winding number: how many times the mesh covers all directions, seen from a
+ * point. */
 typedef struct points_angle {
     const tml_tree *tree;
     const float *point; /* finite */
-    double radius;      /* of a ball about the point; the error is that of every point in it */
-    /* a dipole stands for triangles that are this many of their radii away from the ball, or
-     * more */
+    double radius;      /* of a ball about the point; error covers all of its points */
+    /* a dipole replaces triangles if its distance from the ball is more than reach times its
+     * radius */
     double reach;
-    double turns; /* 1: all directions */
-    double error; /* turns is off by this at most; infinity: a triangle is in the ball */
+    double turns; /* 1: all directions, once */
+    double error; /* bound of the error of turns; infinity: a triangle is in the ball */
 } points_angle;
 
-/* A box's triangles as a dipole: rows of eight lanes for each group of boxes. The integral over a
- * surface of f(x) . n, f(x) = (x - q) / |x - q|^3, is 4 pi times the turns seen from q. With f
- * expanded about a point p, to first order, it is f(p) . normal + df(p) : moment, and off by at
- * most the integral of 3 |x - p|^2 / (|p - q| - radius)^4, since derivative number k of f is at
- * most (k + 1)! / distance^(k + 2) along any direction, as 1 / distance's are. */
+/* The triangles of a box as a dipole. Each group of boxes has these rows of eight lanes.
+ * The integral over a surface of f(x) . n, with f(x) = (x - q) / |x - q|^3, is 4 pi times the turns
+ * seen from q. Expanded to first order about a point p, f gives f(p) . normal + df(p) : moment. The
+ * error is at most the integral of 3 |x - p|^2 / (|p - q| - radius)^4, since the k-th derivative of
+ * f is at most (k + 1)! / distance^(k + 2) along any direction, like that of 1 / distance. */
 enum {
-    POINTS_DIPOLE_AT,         /* x y z: where the area's centre is */
-    POINTS_DIPOLE_RADIUS = 3, /* of the ball about that with all corners in it */
+    POINTS_DIPOLE_AT,         /* x y z: centre of the area */
+    POINTS_DIPOLE_RADIUS = 3, /* of a ball about AT that contains all corners */
     POINTS_DIPOLE_AREA,
-    POINTS_DIPOLE_NORMAL, /* x y z: the sum of normals by area */
+    POINTS_DIPOLE_NORMAL, /* x y z: sum of the normals, weighted by area */
     POINTS_DIPOLE_MOMENT =
-        8, /* xx yy zz, xy + yx, yz + zy, zx + xz: of normals by area and centres, seen from AT */
-    POINTS_DIPOLE_SQUARES = 14, /* the integral of |x - AT|^2 */
+        8, /* xx yy zz, xy + yx, yz + zy, zx + xz: of weighted normals and centres about AT */
+    POINTS_DIPOLE_SQUARES = 14, /* integral of |x - AT|^2 */
     POINTS_DIPOLE = 15
 };
 static inline size_t points_dipoles_size(const tml_tree *tree)
 {
     return (size_t)POINTS_DIPOLE * COLLIDE_WIDTH * sizeof(double) * tree->group_count;
 }
-/* Computes the tree's dipoles, unless it has them. */
+/* Computes the tree's dipoles, unless they are current. */
 tml_status points_make_dipoles(tml_context *tml, const char *call, tml_tree *tree);
 
-/* Samples on a line along x: the sides of all of them. */
+/* A line of samples along x, and the sides of all samples. */
 typedef struct points_line {
     const tml_tree *tree;
     const float *x; /* ascending */
     uint32_t count;
     float y, z;
     bool is_winding;
-    uint32_t *sides; /* a tml_tree_side each */
+    uint32_t *sides; /* a tml_tree_side per sample */
 } points_line;
 
 typedef struct points_loops {
-    /* Follows the ray through the whole tree. */
+    /* Traces the ray through the whole tree. */
     void (*cross)(points_ray *ray);
     void (*cross_line)(points_line *line);
-    /* Takes a slot's triangle if it is nearer. */
+    /* Replaces nearest by a slot's triangle if that is nearer. */
     void (*offer)(points_nearest *nearest, uint32_t slot);
-    /* Finds the nearest of the tree, or of what is nearest already. */
+    /* Searches the tree for a triangle nearer than what nearest already has. */
     void (*find)(points_nearest *nearest);
     points_place (*place)(const points_nearest *nearest);
     void (*turn)(points_angle *angle);
 } points_loops;
 extern const points_loops points_loops_plain, points_loops_avx2;
 
-/* What tml_tree_nearest and tml_tree_distance_grid check: a tree whose mesh is closed as rule wants
- * it; and what a rule needs of the tree. call: of the message. */
+/* Checks of tml_tree_nearest and tml_tree_distance_grid. points_check_tree checks tree and rule.
+ * points_prepare_rule computes what the rule needs, and checks that the mesh is closed if the rule
+ * requires it. */
 tml_status points_check_tree(tml_context *tml, const char *call, const tml_tree *tree,
                              tml_tree_rule rule);
-/* Sums up the tree's edges, unless that is done. */
+/* Sums up the tree's edges and sets is_moderate, unless both are current. */
 void points_learn(tml_tree *tree);
 tml_status points_prepare_rule(tml_context *tml, const char *call, tml_tree *tree,
                                tml_tree_rule rule);
@@ -125,16 +127,17 @@ static inline bool points_is_finite(const float *point)
     return isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2]);
 }
 
-/* The side of one point. */
+/* Returns the side of one point. */
 tml_tree_side points_side_of(const points_loops *loops, const tml_tree *tree, tml_tree_rule rule,
                              const float *point);
 
-/* By the solid angle, of all points within radius of one: is it more than half? Else *is_sure is
- * false, with radius 0 never. */
+/* Whether the solid angle is more than half, for all points within radius of `point`.
+ * is_sure: false if that is not so for all alike. Always true if radius is 0. */
 bool points_covers_half(const points_loops *loops, const tml_tree *tree, const float *point,
                         double radius, bool *is_sure);
 
-/* The distance of the nearest triangle that was found, or infinity, as it is told. */
+/* Results of a search: the nearest place, the distance with the side's sign; infinity if no
+ * triangle was found. */
 points_place points_place_of(const points_loops *loops, const points_nearest *nearest);
 float points_signed_distance(double squared, tml_tree_side side);
 float points_distance(const points_loops *loops, const points_nearest *nearest, tml_tree_side side);

@@ -1,30 +1,31 @@
-/* Sides of points on the device: a kernel follows each point's ray, what it is unsure of is listed,
- * settled here in exact arithmetic, and looked up in the list where sides are written. Points are
- * taken along a curve: threads side by side then take the same way. */
+/* Sides of points on the device. A kernel traces each point's ray. Points of which it is unsure are
+ * listed and decided on the host in exact arithmetic; when sides are written, these are looked up
+ * in the list. Points are sorted along a curve, so that neighbouring threads traverse the same
+ * nodes. */
 #include "tree/tree_points_device.h"
 
 #include <string.h>
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_order.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_points.k.h"
 #include "kernels/collide_stream.k.h"
-/* Uses both. */
+/* Needs both groups above. */
 #include "kernels/collide_points_stream.k.h"
 
 #include "tree_points_library.h"
 
-/* u[0]: bits of each coordinate. */
+/* A point's code on the curve. u[0]: bits per coordinate. */
 TML_KERNEL_WITH(tree_points, uint, collide_point_code, (vec3 point, tml_words plan, tml_params p), {
     return collide_code_in(point, tml_word_vec3(plan, COLLIDE_PLAN_LOW / 3u),
                            tml_word_vec3(plan, COLLIDE_PLAN_HIGH / 3u), p.u[0]);
 })
 
-/* u[0]: not 0 for the winding rule. */
+/* A point's side, or that it is unsure. u[0]: not 0 for the winding rule. */
 TML_KERNEL_WITH(tree_points, uint, collide_find_side,
                 (vec3 point, tml_words boxes, tml_words triangles, tml_words plan, tml_params p), {
                     if (!collide_is_finite(point.x) || !collide_is_finite(point.y) ||
@@ -39,7 +40,8 @@ TML_KERNEL_WITH(tree_points, uint, collide_find_side,
 TML_KERNEL_WITH(tree_points, bool, collide_is_side_unsure, (uint side),
                 { return side == COLLIDE_SIDE_UNSURE; })
 
-/* Is a point inside? Unsure ones are looked up in the ascending list of count of them. */
+/* Whether a point is inside. Unsure points are looked up in `unsure`, an ascending list of count
+ * indices. */
 TML_KERNEL_WITH(tree_points, bool, collide_is_inside,
                 (uint side, tml_words unsure, tml_words settled, tml_words count, tml_index i), {
                     uint first = 0u;
@@ -59,7 +61,7 @@ TML_KERNEL_WITH(tree_points, bool, collide_is_inside,
 _Static_assert(COLLIDE_OUTSIDE == TML_TREE_OUTSIDE && COLLIDE_INSIDE == TML_TREE_INSIDE,
                "as kernels tell them");
 
-/* Of an order: finer ones take longer to sort. */
+/* bits per coordinate: more bits make the sort slower */
 enum { ORDER_BITS = 8 };
 
 bool points_run_on_device(const tml_context *tml, tml_tree *tree)
@@ -114,7 +116,7 @@ static void settle_task(void *argument, uint32_t task)
             points_side_of(loops, s->desc->tree, s->desc->rule, s->points + 3 * (uint64_t)i);
 }
 
-/* A step on the host: settles what the kernel is unsure of. */
+/* A host step: decides the points of which the kernel is unsure. */
 static tml_status settle(program *p, void *user)
 {
     points_sides *s = user;
@@ -137,8 +139,8 @@ static tml_status settle(program *p, void *user)
     return tml_buffer_write(p->tml, s->settled, 0, count, s->sides);
 }
 
-/* A step on the host: writes the points on the mesh, which the kernel of a bool cannot: a few one
- * by one, many by way of the host. */
+/* A host step: writes the points on the mesh, since the kernel returns only a bool. Writes a few
+ * points one by one; for many, reads all sides, changes them and writes them back. */
 static tml_status put_points_on(program *p, void *user)
 {
     enum { FEW = 64 };

@@ -1,5 +1,5 @@
-/* Generalised winding numbers of points: dipoles for the boxes of a tree, and how near they are
- * looked at.
+/* Generalised winding numbers: computes dipoles for the boxes of a tree, and chooses how closely to
+ * look at them.
  *
  * After: Jacobson, Kavan, Sorkine-Hornung: Robust Inside-Outside Segmentation using Generalized
  * Winding Numbers. 2013; Barill, Dickson, Schmidt, Levin, Jacobson: Fast Winding Numbers for Soups
@@ -10,7 +10,7 @@
 #include "core/call.h"
 #include "tree/tree_points.h"
 
-/* A triangle's normal by area, and its centre. */
+/* A triangle's normal, whose length is its area, and its centre. */
 typedef struct facet {
     double normal[3], center[3], area, at[3][3];
 } facet;
@@ -33,7 +33,7 @@ static facet facet_of(const tml_tree *tree, uint32_t slot)
     return f;
 }
 
-/* The dipole of the slots from first to end, into a lane of rows. */
+/* Writes the dipole of slots [first, end) to one lane of rows. */
 static void make_dipole(const tml_tree *tree, uint32_t first, uint32_t end, double *rows)
 {
     double d[POINTS_DIPOLE] = {0}, *at = d + POINTS_DIPOLE_AT, *moment = d + POINTS_DIPOLE_MOMENT;

@@ -1,11 +1,11 @@
-/* Points against a tree: what the loops are unsure of, decided exactly.
+/* Points against a tree: exact decisions where the loops are unsure.
  *
  * After: Edelsbrunner, Muecke: Simulation of Simplicity. 1990 (rays through edges and vertices). */
 #include "exact/exact.h"
 #include "tree/tree_points.h"
 
-/* As edge_code of the loops, exactly: whether the edge from i to the next corner passes above the
- * point. */
+/* collide_ray_edge in exact arithmetic: whether the edge from corner i to the next one passes above
+ * the point. is_down: whether its first end is above the point along y. */
 static bool passes_above(exact_points *points, const points_ray *ray, int i, bool *is_down)
 {
     int axis = (int)ray->axis, y = (axis + 1) % 3, next = (i + 1) % 3;
@@ -34,7 +34,7 @@ void points_settle(points_ray *ray, uint32_t slot)
             is_along |= is_down;
         }
     }
-    /* The determinant of corners, seen from the point, has the opposite sign. */
+    /* The determinant of the corners, relative to the point, has the opposite sign. */
     int side = -exact_side(&points, 0, 1, 2, 3);
     if (!is_met || ((side > 0) == is_along) == ray->is_back)
         return;

@@ -1,26 +1,26 @@
-/* Points against a tree, a file for each SIMD level (core/simd.h). Loops over the eight lanes of a
- * group, which compilers vectorise. points_settle decides what rays are unsure of
- * (kernels/collide_points.k.h). */
+/* Points against a tree: the inner loops, compiled once per SIMD level (core/simd.h). They go over
+ * the eight lanes of a group, which compilers vectorise. points_settle decides rays of which they
+ * are unsure (kernels/collide_points.k.h). */
 #include <math.h>
 
 #include "core/lanes.h"
 #include "tree/tree_points.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_nearest.k.h"
 #include "kernels/collide_points.k.h"
 
 /* Eight times the smallest normal number. */
 #define POINTS_UNDERFLOW 0x1p-123f
 
-/* What is known of a lane's triangle: the bits of collide_ray_triangle. */
+/* Bits that collide_ray_triangle returns per lane. */
 enum { LANE_MET, LANE_ALONG, LANE_UNSURE, LANE_BEFORE, LANE_AROUND };
 
-/* A bit for each box that the ray meets. */
+/* Returns a bit per box that the ray meets. */
 ALWAYS_INLINE uint32_t boxes_crossed(const points_ray *ray, const float *group, bool is_back)
 {
     const float *low = group, *high = group + 3 * COLLIDE_WIDTH;
@@ -87,9 +87,9 @@ ALWAYS_INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
         points_settle(ray, COLLIDE_WIDTH * leaf + (uint32_t)__builtin_ctz(unsure));
 }
 
-/* Adds, to each sample of the line, by how much more crossings of the leaf's triangles it has
- * behind it than the last one, times 2; a sample on a triangle gets bit 0. From the box on that is
- * 0. */
+/* Updates a line's samples for the crossings of one leaf's triangles. Each sample's bits above bit
+ * 0 receive the number of crossings behind it minus that of the sample before. A sample on a
+ * triangle gets bit 0. Samples beyond the box change nothing. */
 ALWAYS_INLINE void leaf_line(points_line *line, uint32_t leaf)
 {
     const float *box = tree_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
@@ -118,7 +118,8 @@ ALWAYS_INLINE void leaf_line(points_line *line, uint32_t leaf)
     }
 }
 
-/* Follows the ray; or with a line, visits what its leaves hold of it. */
+/* Traverses the boxes that the ray meets. Visits their leaves: for the ray, or for the line if
+ * there is one. */
 ALWAYS_INLINE void walk(points_ray *ray, points_line *line, bool is_back)
 {
     const tml_tree *tree = ray->tree;
@@ -174,7 +175,7 @@ static void cross_line(points_line *line)
 
 /* ---- the nearest triangle -------------------------------------------------------------------- */
 
-/* Squares of the distances of eight triangles. */
+/* Squared distances of eight triangles from the point. */
 ALWAYS_INLINE void lanes_apart(const float *point, const float *at, double *squared)
 {
     double px = (double)point[0], py = (double)point[1], pz = (double)point[2];
@@ -191,8 +192,8 @@ ALWAYS_INLINE void lanes_apart(const float *point, const float *at, double *squa
     }
 }
 
-/* Squares of the distances of eight boxes, not more than of any point in them: 2^-40 is taken off
- * for rounding. */
+/* Squared distances of eight boxes: at most that of any point in the box. 2^-40 is subtracted for
+ * rounding. */
 ALWAYS_INLINE void boxes_apart(const float *point, const float *group, double *squared)
 {
     LANES
@@ -212,9 +213,9 @@ ALWAYS_INLINE void boxes_apart(const float *point, const float *group, double *s
     squared[i] *= 1.0 - 0x1p-40;
 }
 
-/* The square of a leaf's distance, not more than of any point in it: by its slab, and across the
- * slab's normal by a disc about its box's centre. Where the surface is far the boxes of many leaves
- * are nearer than the nearest point. */
+/* A lower bound of the squared distance of a leaf's triangles: by the leaf's slab along its normal,
+ * and by a disc about the box's centre across it. If the surface is far away, many leaves' boxes
+ * are nearer than the nearest triangle; this bound excludes them. */
 ALWAYS_INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
 {
     const float *slab = tree_slab_words(nearest->tree, leaf);
@@ -239,10 +240,10 @@ ALWAYS_INLINE double leaf_apart(const points_nearest *nearest, uint32_t leaf)
     gap = gap > 0.0 ? gap : 0.0;
     beside = beside > 0.0 ? beside : 0.0;
     double squared = gap * gap * inverse + beside * beside;
-    return squared - (distance + radius) * 0x1p-40; /* for rounding */
+    return squared - (distance + radius) * 0x1p-40; /* for rounding errors */
 }
 
-/* Puts one in its place among the k nearest. */
+/* Inserts a triangle into the sorted list of the k nearest. */
 static void insert_nearer(points_nearest *nearest, points_found one)
 {
     points_found *found = nearest->found;
@@ -292,14 +293,14 @@ static void offer(points_nearest *nearest, uint32_t slot)
     take_nearer(nearest, slot, squared[slot % COLLIDE_WIDTH]);
 }
 
-/* A box that is still to be looked into. */
+/* A box that is still to be visited. */
 typedef struct open_box {
     double squared;
     uint32_t level, index;
 } open_box;
 
-/* Adds a node's children that may be near enough: the nearest last. Returns how many are open
- * then. */
+/* Pushes a node's children that may be near enough, the nearest one last. Returns the new number of
+ * open boxes. */
 ALWAYS_INLINE uint32_t open_children(const points_nearest *nearest, uint32_t level, uint32_t group,
                                      open_box *open, uint32_t count)
 {
@@ -347,7 +348,7 @@ static points_place place(const points_nearest *nearest)
 
 /* ---- solid angles ---------------------------------------------------------------------------- */
 
-/* Adds those of the group's dipoles that are far enough; returns a bit for each of the others. */
+/* Adds the turns of the group's dipoles that are far enough. Returns a bit per other dipole. */
 ALWAYS_INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
 {
     double px = (double)angle->point[0], py = (double)angle->point[1], pz = (double)angle->point[2];
@@ -385,8 +386,8 @@ ALWAYS_INLINE uint32_t dipoles_turn(points_angle *angle, const double *rows)
     return lanes_bit(is_near, 0);
 }
 
-/* Whether a ball about the point is free of the leaf's triangles; adds what their turns vary by in
- * it. */
+/* Whether the ball is certainly free of the leaf's triangles. Adds to the error by how much their
+ * turns vary within the ball. */
 static bool leaf_varies(points_angle *angle, uint32_t leaf)
 {
     const tml_tree *tree = angle->tree;
@@ -406,8 +407,9 @@ static bool leaf_varies(points_angle *angle, uint32_t leaf)
     return within > 0.0;
 }
 
-/* Adds a leaf's triangles. Half of a triangle's solid angle is that of the complex number length +
- * volume i; where all of them are small, so is that of their product. */
+/* Adds a leaf's triangles. Half of a triangle's solid angle is the argument of the complex number
+ * length + volume i. If all eight are small, so is the argument of their product, and one atan2 is
+ * enough. */
 ALWAYS_INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
 {
     const tml_tree *tree = angle->tree;
@@ -435,7 +437,7 @@ ALWAYS_INLINE void leaf_turn(points_angle *angle, uint32_t leaf)
             ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx);
         double length = a * b * c + ab * c + bc * a + ca * b;
         is_small[i] =
-            fabs(volume) < 0.19 * length ? 1 : 0; /* tan(pi / 16): eight are below pi / 2 */
+            fabs(volume) < 0.19 * length ? 1 : 0; /* tan(pi / 16): eight stay below pi / 2 */
         volumes[i] = volume;
         lengths[i] = length;
     }
@@ -461,7 +463,7 @@ static void turn(points_angle *angle)
     uint32_t left[COLLIDE_LEVELS_MAX + 1], group[COLLIDE_LEVELS_MAX + 1], level = tree->levels;
     const size_t size = (size_t)POINTS_DIPOLE * COLLIDE_WIDTH;
     angle->turns = 0.0;
-    angle->error = 0x1p-40; /* for rounding */
+    angle->error = 0x1p-40; /* for rounding errors */
     if (level == 0)
         return;
     group[level] = 0;
