@@ -1,4 +1,4 @@
-/* The collide program: checks, the choice of a descent, and the order of what it found.
+/* tml_collide: checks the desc, chooses a descent, and sorts the pairs that it found.
  *
  * After: Gottschalk, Lin, Manocha: OBBTree: A Hierarchical Structure for Rapid Interference
  * Detection. 1996; Lauterbach, Mo, Manocha: gProximity: Hierarchical GPU-based Operations for
@@ -16,12 +16,12 @@ extern const tml_vulkan_kernel collide_own_kernels[]; /* made by the build */
 #include "core/host_sort.h"
 #include "exact/exact.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* Poses are shared out in this many ranges a thread. */
+/* Poses are divided into this many ranges per thread. */
 enum { RANGES_A_THREAD = 32 };
 
 ALWAYS_INLINE uint64_t pair_key(const void *record)
@@ -30,7 +30,7 @@ ALWAYS_INLINE uint64_t pair_key(const void *record)
     return (uint64_t)pair->a << 32 | pair->b;
 }
 
-/* Sorts a pose's pairs by a and b into to. pairs become undefined. */
+/* Sorts a pose's pairs by a and b, into to. pairs is undefined afterwards. */
 static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *to, uint64_t count)
 {
     if (count <= HOST_SORT_FEW) {
@@ -44,7 +44,7 @@ static void sort_pairs(tml_collide_pair *pairs, tml_collide_pair *to, uint64_t c
 
 typedef struct order_work {
     const collide_job *job;
-    const uint64_t *first; /* pairs before each pose */
+    const uint64_t *first; /* number of pairs before each pose */
     tml_collide_pair *to;
     uint32_t ranges;
 } order_work;
@@ -58,8 +58,8 @@ static void order_task(void *argument, uint32_t range)
                    work->first[p + 1] - work->first[p]);
 }
 
-/* Puts the job's pairs in order: by pose, as they are already but for FIRST, a and b. first: pairs
- * before each pose. */
+/* Sorts the job's pairs by pose, a and b. Except for FIRST, they already are in the order of poses.
+ * first: number of pairs before each pose. */
 static tml_status order_pairs(collide_job *job, const uint64_t *first)
 {
     uint64_t count = first[job->pose_count];
@@ -85,7 +85,7 @@ static tml_status order_pairs(collide_job *job, const uint64_t *first)
 
 typedef struct segment_job {
     const collide_job *job;
-    const uint32_t *a_slots, *b_slots; /* [triangle]: its slot */
+    const uint32_t *a_slots, *b_slots; /* slot of each triangle */
     float *out;
 } segment_job;
 
@@ -112,7 +112,7 @@ static void segment_task(void *argument, uint32_t task)
     }
 }
 
-/* The slot of each triangle of the mesh; NULL when memory is short. The caller frees it. */
+/* Returns the slot of each triangle of the mesh; NULL if memory is short. The caller frees it. */
 static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
 {
     uint32_t *slots = tml_alloc_array(tml, tree->triangle_count, sizeof *slots);
@@ -122,7 +122,7 @@ static uint32_t *slots_of(tml_context *tml, const tml_tree *tree)
     return slots;
 }
 
-/* Computes the segments of the job's pairs, in their order. */
+/* Computes the intersection segments of the job's pairs, in the order of the pairs. */
 static tml_status make_segments(collide_job *job, float *out)
 {
     const uint32_t parts = COLLIDE_STALE_IDS | COLLIDE_STALE_TRIANGLES;
@@ -184,7 +184,7 @@ static tml_status collide_check_desc(tml_context *tml, const tml_collide_desc *d
     return tml_refuse_recording(tml, "tml_collide", NULL);
 }
 
-/* Sorts, and puts pairs and segments where the desc wants them. */
+/* Sorts the job's pairs, and writes pairs and segments to the caller's arrays or to new ones. */
 static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_collide_result *out)
 {
     tml_context *tml = job->tml;
@@ -225,7 +225,7 @@ static tml_status deliver(collide_job *job, const tml_collide_desc *desc, tml_co
     if (desc->pairs && size)
         memcpy(desc->pairs, job->pairs, size);
     out->pairs = desc->pairs;
-    if (!desc->pairs && size) { /* the job's become the result's */
+    if (!desc->pairs && size) { /* the job's array becomes the result's */
         out->pairs = job->pairs;
         job->pairs = NULL;
         job->pair_capacity = 0;
@@ -244,9 +244,9 @@ void collide_learn(tml_context *tml)
 #endif
 }
 
-/* Is the stream on the device the faster way? Whether meshes meet at all the host often knows after
- * some twenty pairs of boxes, 4 us a pose: an H100 beside 16 threads needs more than 1000 poses to
- * be as fast, and OpenGL ES on it, whose probe takes 0.6 s, is slower at 10,000 poses still. */
+/* Whether the device is likely faster. For FIRST, the host often knows after some twenty pairs of
+ * boxes whether meshes meet, which takes 4 us per pose. An H100 needs more than 1000 poses to match
+ * 16 threads; OpenGL ES on it, whose probe takes 0.6 s, is still slower at 10,000 poses. */
 static bool is_broad_faster(const collide_job *job)
 {
     enum { FIRST_POSES_A_THREAD = 64 };
@@ -295,7 +295,7 @@ static tml_status collide_meshes(tml_context *tml, const tml_collide_desc *desc,
     job.poses = poses;
     job.pose_counts = tml_alloc_array(tml, pose_count, sizeof *job.pose_counts);
     result.first = tml_alloc_array(tml, (uint64_t)pose_count + 1, sizeof *result.first);
-    /* The sizes with which the arrays are freed. */
+    /* tml_free requires the sizes. */
     size_t poses_size = pose_count * sizeof *poses;
     size_t counts_size = pose_count * sizeof *job.pose_counts;
     size_t first_size = ((size_t)pose_count + 1) * sizeof *result.first;

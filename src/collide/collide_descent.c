@@ -1,4 +1,4 @@
-/* What the descents of two trees share: the schedule of splits, poses, what is unsure, room for
+/* What all descents of two trees share: the schedule of steps, poses, exact decisions, and room for
  * pairs. */
 #include <math.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 #include "core/matrix.h"
 #include "exact/exact.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 
-/* A side whose boxes are more than this many times as large is split, however many levels it has. A
- * box against boxes half its size is split as soon as they are; meshes alike keep their order. */
+/* A side whose boxes are more than this many times as large is split, whatever its levels. A box is
+ * split as soon as the other side's boxes have half its size; similar meshes are split in turn. */
 static const double coarser = 2;
 
 uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
@@ -83,8 +83,8 @@ void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_
                                   VEC3(own[k - k % 3], own[k - k % 3 + 1], own[k - k % 3 + 2]));
 }
 
-/* The inverse of an affine matrix of 3 rows of 4. False if it is singular or has an element of 2^60
- * or more. */
+/* Inverts an affine matrix of 3 rows of 4. Returns false if it is singular or its inverse has an
+ * element of at least 2^60. */
 static bool invert(const float m[12], double out[3][4])
 {
     double own[9], inverse[9], largest = 0;
@@ -104,18 +104,18 @@ static bool invert(const float m[12], double out[3][4])
     return largest < 0x1p60;
 }
 
-/* The largest magnitude of a tree's coordinates on each axis. */
+/* The largest magnitude of a tree's coordinates, per axis. */
 static void reach_of(const tml_tree *tree, double out[3])
 {
     for (int k = 0; k < 3; k++)
         out[k] = fmax(fabs((double)tree->lower[k]), fabs((double)tree->upper[k]));
 }
 
-/* Sets the pose's margin: how far from its original place inverse, evaluated in float, may take a
- * posed vertex of b, on each axis. The sum of what inverse times matrix differs from the identity
- * by, of 4 roundings of the pose and of 4 of the inverse (each 2^-24 of the sum of the terms'
- * magnitudes; 2^-21 in all leaves room for what is not counted here, such as the rounding of the
- * widened box). */
+/* Sets the pose's margin: how far, per axis, a posed vertex of b may lie from its original place
+ * after inverse is applied in float. It is the sum of three errors: the difference of inverse times
+ * matrix from the identity, 4 roundings of the pose, and 4 roundings of the inverse. A rounding is
+ * 2^-24 of the sum of the terms' magnitudes; 2^-21 for all leaves room for what is not counted,
+ * such as the rounding of the widened box. */
 static void pose_margin(const tml_tree *b, collide_pose *pose)
 {
     double reach[3], posed[3], error[3];

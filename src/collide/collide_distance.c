@@ -1,10 +1,10 @@
-/* tml_collide_distance: checks the desc, and has the host or the device find the distances. */
+/* tml_collide_distance: checks the desc, and computes the distances on the host or the device. */
 #include <math.h>
 
 #include "collide/collide_distance.h"
 #include "core/call.h"
 
-/* The first field given that is tml_collide_distance_enqueue's alone; NULL: none. */
+/* Returns the first given field that only tml_collide_distance_enqueue supports; NULL: none. */
 static const char *field_of_enqueue(const tml_collide_distance_desc *desc)
 {
     const struct {
@@ -53,8 +53,7 @@ static tml_status distance_check_desc(tml_context *tml, const tml_collide_distan
     return tml_refuse_recording(tml, "tml_collide_distance", NULL);
 }
 
-/* Is the stream on the device the faster way? A call takes some tenths of a millisecond there,
- * whatever it does. */
+/* Whether the device is likely faster. Any call takes some tenths of a millisecond there. */
 static bool is_broad_faster(const distance_job *job)
 {
     enum { TRIANGLES_AND_POSES = 1 << 14 };

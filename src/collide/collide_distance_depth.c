@@ -1,17 +1,16 @@
-/* The smallest distance between two meshes, by branch and bound: both trees are followed down, the
- * nearest pair of boxes first, without pairs that are farther apart than the nearest triangles so
- * far.
+/* The smallest distance between two meshes by branch and bound. Descends both trees, the nearest
+ * pair of boxes first, and skips pairs that are farther apart than the nearest triangles so far.
  *
- * Boxes are compared in a's frame. A pose rounds monotonically, so b's posed boxes contain its
- * posed vertices exactly (collide.k.h), and only the computation of their distance in double
- * rounds. */
+ * Boxes are compared in a's frame. Poses round monotonically, so b's posed boxes contain its posed
+ * vertices exactly (collide.k.h). Only the distance of the boxes, computed in double, is
+ * rounded. */
 #include <math.h>
 #include <string.h>
 
 #include "collide/collide_distance.h"
 #include "collide/triangle_distance.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 
 /* Low x y z, high x y z. */
@@ -24,7 +23,7 @@ typedef struct distance_run {
     uint32_t pose;
     collide_step steps[COLLIDE_STEPS_MAX];
     tml_collide_distance_result best;
-    double bound; /* pairs that are farther apart are of no interest */
+    double bound; /* pairs that are farther apart are skipped */
 } distance_run;
 
 static distance_box box_of(const tml_tree *tree, uint32_t level, uint32_t box)
@@ -36,7 +35,7 @@ static distance_box box_of(const tml_tree *tree, uint32_t level, uint32_t box)
     return out;
 }
 
-/* A box of b in a's frame. */
+/* A box of b, in a's frame. */
 static distance_box posed_box(const collide_pose *pose, distance_box box)
 {
     distance_box out;
@@ -61,9 +60,9 @@ static distance_box box_of_triangle(const float at[9])
     return out;
 }
 
-/* A lower bound of the distance of triangles in the boxes, as collide_triangle_distance computes
- * it: 2^-40 of it is taken off for rounding here, and 2^-46 of the largest difference of
- * coordinates for what is rounded there. */
+/* A lower bound of the distance that collide_triangle_distance computes for triangles in the boxes.
+ * 2^-40 of the result is subtracted for roundings here, and 2^-46 of the largest difference of
+ * coordinates for roundings there. */
 static double boxes_apart(const distance_box *p, const distance_box *q)
 {
     double sum = 0, extent = 0;
@@ -77,8 +76,8 @@ static double boxes_apart(const distance_box *p, const distance_box *q)
     return sqrt(sum) * (1 - 0x1p-40) - 0x1p-46 * extent;
 }
 
-/* A child of a split node and the distance of its box from the other side's; child_add keeps the
- * nearest first. */
+/* A child of a split node, and the distance of its box from the other side's box. child_add keeps
+ * children sorted, the nearest first. */
 typedef struct distance_child {
     double apart;
     uint32_t index;
@@ -112,7 +111,7 @@ void distance_offer(const distance_job *job, uint32_t pose, uint32_t a_slot, uin
     memcpy(best->point_b, nearest.b, sizeof nearest.b);
 }
 
-/* Ends the search where the meshes meet. */
+/* Offers a pair of triangles, and updates the bound. If the meshes meet, the search ends. */
 static void distance_take(distance_run *run, uint32_t a_slot, uint32_t b_slot)
 {
     distance_offer(run->job, run->pose, a_slot, b_slot, &run->best);
@@ -147,7 +146,7 @@ static void distance_leaves(distance_run *run, uint32_t a_leaf, const distance_b
                 distance_take(run, a_near[i].index, b_near[j].index);
 }
 
-/* Recurses once a step, at most COLLIDE_STEPS_MAX deep. */
+/* Recurses once per step, at most COLLIDE_STEPS_MAX deep. */
 static void distance_descend(distance_run *run, uint32_t number, uint32_t a,
                              const distance_box *a_box, uint32_t b, const distance_box *b_box)
 {

@@ -1,20 +1,21 @@
-/* The distance of two meshes on the device: the host settles the pairs of triangles whose lower
- * bound, in floats, is not above the least upper one. Two words are read back first: how many pairs
- * the fullest step made, and how many are left. Where there was too little room, buffers grow; if
- * they may not, fewer poses go at a time; and a single pose is followed on the host. */
+/* The distance of two meshes on the device. The device finds the pairs of triangles whose lower
+ * bound, in floats, is at most the least upper bound; the host decides these. Two words are read
+ * back first: the number of pairs that the fullest step made, and the number that are left. If a
+ * step lacked room, the buffers grow; if they may not, fewer poses are processed at a time; a
+ * single pose is left to the host. */
 #include <math.h>
 #include <string.h>
 
 #include "collide/collide_distance.h"
 #include "collide/collide_distance_stream.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_stream.k.h"
 #include "kernels/collide_triangle_distance.k.h"
-/* Uses both. */
+/* Needs both groups above. */
 #include "kernels/collide_distance.k.h"
 
 #include "collide_distance_library.h"
@@ -40,7 +41,7 @@ TML_KERNEL_WITH(collide_distance, bool, collide_is_near,
                     return pair.w == COLLIDE_NEAR_MET || below <= bound;
                 })
 
-/* How many pairs the fullest step made, and how many are left. */
+/* The number of pairs that the fullest step made, and the number that are left. */
 TML_KERNEL(uvec2, collide_near_told, (tml_words largest, tml_words count),
            { return UVEC2(tml_word(largest, 0u), tml_word(count, 0u)); })
 
@@ -49,13 +50,14 @@ enum { POSES_AT_ONCE = 1 << 14 };
 typedef struct broad_run {
     distance_job *job;
     tml_status status;
-    double scale;                        /* of poses (collide_schedule) */
-    uint64_t room, most_room, sure_room; /* pairs: now; at most; with which a try has run */
-    uint32_t first, count;               /* poses now */
-    float *matrices;                     /* of poses now, with room for pose_room */
+    double scale;                        /* mean scale of the poses (collide_schedule) */
+    uint64_t room, most_room, sure_room; /* pairs: now; at most; of the last try that ran */
+    uint32_t first, count;               /* poses of this try */
+    float *matrices;                     /* matrices of these poses; room for pose_room */
     uint32_t pose_room;
-    tml_buffer poses, pairs, told; /* arrays of a try */
-    /* On the host: pairs of the fullest step; what is left, and where each pose's part begins. */
+    tml_buffer poses, pairs, told; /* arrays of this try */
+    /* On the host: the number of pairs of the fullest step; the pairs that are left; where each
+     * pose's pairs begin. */
     uint32_t needed;
     tml_uvec4 *found;
     uint32_t found_count, *starts;
@@ -66,7 +68,7 @@ typedef struct broad_run {
 
 static const char call[] = "tml_collide_distance";
 
-/* A step on the host. */
+/* A host step. */
 static tml_status write_poses(program *p, void *user)
 {
     const broad_run *run = user;
@@ -76,7 +78,7 @@ static tml_status write_poses(program *p, void *user)
     return tml_buffer_write(p->tml, run->poses, 0, (uint64_t)12 * run->count, run->matrices);
 }
 
-/* A step on the host: reads what is left, if there was room for all pairs. */
+/* A host step: reads the pairs that are left, if all pairs had room. */
 static tml_status read_found(program *p, void *user)
 {
     broad_run *run = user;
@@ -100,7 +102,8 @@ static tml_status read_found(program *p, void *user)
     return tml_buffer_read_range(p->tml, run->pairs, 0, told[1], run->found);
 }
 
-/* What is left of the pairs of triangles, and how many; and what the host is told. */
+/* Adds bounds of all pairs' distances, keeps the pairs that may be nearest, and collects the two
+ * words for the host. */
 static void add_bounds(broad_run *run, distance_stream *near)
 {
     program *p = near->p;
@@ -144,7 +147,8 @@ static void try_poses(broad_run *run)
 
 enum { POSES_A_TASK = 8 };
 
-/* Settles poses. A distance below 0: to be followed depth first. */
+/* Decides poses from their pairs. Sets the distance to -1 for a pose that must be computed depth
+ * first. */
 static void settle_task(void *argument, uint32_t task)
 {
     const broad_run *run = argument;
@@ -171,7 +175,7 @@ static void follow_task(void *argument, uint32_t task)
         distance_of_pose(run->job, run->first + task);
 }
 
-/* Follows on the host the poses that are marked. */
+/* Computes the poses with distance -1 depth first, on the host. */
 static void follow_marked(broad_run *run)
 {
     const distance_job *job = run->job;
@@ -203,8 +207,8 @@ static void settle(broad_run *run)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-/* More room, where a step made too many pairs; or fewer poses; or the only one on the host, which
- * is then done. */
+/* Reacts to a step that made too many pairs: more room, or else fewer poses per try. If neither is
+ * possible, computes the only pose on the host and returns true. */
 static bool overflow(broad_run *run)
 {
     const uint64_t needed = run->needed, before = run->room;
@@ -220,7 +224,7 @@ static bool overflow(broad_run *run)
     return true;
 }
 
-/* Did a try fail because there is no memory for more room than a try has run with? */
+/* Whether a try failed for lack of memory, but an earlier try ran with less room. */
 static bool has_no_memory(const broad_run *run)
 {
     return run->sure_room > 0 && run->room > run->sure_room &&

@@ -1,7 +1,7 @@
-/* The distance of two meshes in a frame: the device tells the pairs that are left apart itself, in
- * doubles, with the bits of the host's. Of each pose the least distance is found, then the pairs
- * that are as near, then the one of them with the least triangles. Triangles that cross have
- * distance -2, those that floats are unsure of -1. */
+/* tml_collide_distance_enqueue. The device itself computes the distances of the remaining pairs, in
+ * doubles, with the same bits as the host. For each pose it finds the least distance, then the
+ * pairs at that distance, then the pair with the smallest triangles. As distances, crossing
+ * triangles have -2, and triangles of which floats are unsure -1. */
 #include <math.h>
 #include <string.h>
 
@@ -9,19 +9,19 @@
 #include "collide/collide_distance_stream.h"
 #include "core/call.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_stream.k.h"
 #include "kernels/collide_triangle_distance.k.h"
-/* Uses both. */
+/* Needs both groups above. */
 #include "kernels/collide_distance.k.h"
 /* Doubles. */
 #include "kernels/collide_nearest.k.h"
-/* Uses them. */
+/* Needs them. */
 #include "kernels/collide_apart.k.h"
-/* Uses all. */
+/* Needs all of the above. */
 #include "kernels/collide_apart_stream.k.h"
 
 #include "collide_apart_library.h"
@@ -34,7 +34,7 @@ TML_KERNEL_WITH(
         return collide_apart_posed(pair.x, pair.y, pair.z, a_triangles, b_triangles, view).squared;
     })
 
-/* Is a pair as near as any of its pose? By the bits of distances. */
+/* Whether a pair has its pose's least distance: compares bits. */
 TML_KERNEL_WITH(collide_apart, bool, collide_apart_is_nearest,
                 (tml_words distances, uvec4 pair, tml_words nearest, tml_index i), {
                     return tml_word(distances, 2u * U(i)) == tml_word(nearest, 2u * pair.z) &&
@@ -42,7 +42,7 @@ TML_KERNEL_WITH(collide_apart, bool, collide_apart_is_nearest,
                                tml_word(nearest, 2u * pair.z + 1u);
                 })
 
-/* What orders pairs that are as near. */
+/* The key that orders pairs at the same distance. */
 TML_KERNEL_OUTS_WITH(collide_apart, (uint64 key, uint pose), collide_apart_key,
                      (uvec4 pair, tml_words a_ids, tml_words b_ids), {
                          collide_apart_key_out o;
@@ -51,8 +51,8 @@ TML_KERNEL_OUTS_WITH(collide_apart, (uint64 key, uint pose), collide_apart_key,
                          return o;
                      })
 
-/* A pose's pair: slots, then triangles; without one all are COLLIDE_APART_NONE. In a pair that
- * stands for its pose the slots alone are. */
+/* A pose's pair: two slots, then two triangles. All are COLLIDE_APART_NONE if there is no pair;
+ * only the slots are if the pair stands for a pose whose meshes meet. */
 TML_KERNEL_WITH(collide_apart, uvec4, collide_apart_won,
                 (uint which, tml_words pairs, tml_words a_ids, tml_words b_ids), {
                     uint none = COLLIDE_APART_NONE;
@@ -64,7 +64,7 @@ TML_KERNEL_WITH(collide_apart, uvec4, collide_apart_won,
                     return UVEC4(pair.x, pair.y, tml_word(a_ids, pair.x), tml_word(b_ids, pair.y));
                 })
 
-/* u[0], u[1]: the two words of the limit. */
+/* A pose's outputs. u[0], u[1]: the two words of the limit. */
 TML_KERNEL_OUTS_WITH(collide_apart, (double distance, vec3 a, vec3 b, uvec2 triangles),
                      collide_apart_tell,
                      (uvec4 won, tml_words a_triangles, tml_words b_triangles, tml_words view,
@@ -102,18 +102,18 @@ TML_KERNEL(uint, collide_apart_needed, (tml_words largest), { return tml_word(la
 
 static const char call[] = "tml_collide_distance_enqueue";
 
-/* A desc, checked. */
+/* A checked desc. */
 typedef struct apart_call {
     tml_context *tml;
     const tml_collide_distance_desc *desc;
     tml_length length;
-    uint32_t count; /* poses, at most */
+    uint32_t count; /* at most, of poses */
     double limit;
 } apart_call;
 
 /* ---- on the device --------------------------------------------------------------------------- */
 
-/* The nearest pair of each pose. */
+/* Adds the search for each pose's nearest pair. Returns these pairs. */
 static tml_buffer add_won(distance_stream *run, const tml_buffer ids[2], tml_length length)
 {
     program *p = run->p;
@@ -156,7 +156,7 @@ static tml_map_desc tell_of(const distance_stream *run, const apart_call *call_o
                           .length = call_of->length};
 }
 
-/* The caller's output, or an array in its place. */
+/* Returns the caller's buffer, or a new array if there is none. */
 static tml_buffer output(distance_stream *run, tml_buffer given, tml_type type)
 {
     return tml_buffer_is_none(given) ? program_array(run->p, type, run->count) : given;
@@ -180,7 +180,7 @@ static tml_status distance_on_device_enqueue(const apart_call *call_of)
         program_put(&p, poses, identity, sizeof identity);
     }
     distance_add(&run, poses, call_of->length, call_of->limit);
-    const bool is_preparing = tml_prepare_pause(p.tml); /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(p.tml); /* the tree's own buffers are made now */
     for (int i = 0; i < 2 && !p.status; i++)
         p.status = tree_build_ids_make(p.tml, call, trees[i], &ids[i]);
     tml_prepare_resume(p.tml, is_preparing);
@@ -207,7 +207,7 @@ static void pose_task(void *argument, uint32_t task)
     distance_of_pose(job, task);
 }
 
-/* What the device would tell. */
+/* Writes the outputs that the device would write. */
 static tml_status results_write(const apart_call *call_of, const distance_job *job,
                                 const bool *is_usable)
 {
@@ -360,7 +360,7 @@ static tml_status distance_enqueue(tml_context *tml, const tml_collide_distance_
     tml_status status = apart_check_desc(&call_of);
     if (status != TML_OK || call_of.count == 0)
         return status;
-    /* A mesh without triangles is told on the host as ever. */
+    /* The host also accepts a mesh without triangles. */
     if (tml->engine->is_host)
         return tml->is_preparing ? TML_OK : distance_on_host(&call_of);
     collide_learn(tml);

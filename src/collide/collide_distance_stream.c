@@ -1,13 +1,14 @@
-/* Pairs of triangles that may be nearest, on the device: a stream of pairs of nodes, level by
- * level, without those that are certainly farther apart than two triangles already seen.
+/* Finds pairs of triangles that may be nearest, on the device: a stream of pairs of nodes that
+ * descends level by level. Pairs that are certainly farther apart than two triangles already seen
+ * are dropped.
  *
- * What has been seen comes from greedy descents, a thread each: first from all pairs of nodes some
- * levels below the roots, then from each pair that is left after the first step, and of many poses
- * after each. The stream begins some levels further down, with all pairs of nodes there. A step
- * tests each pair's children, a thread each, and keeps their numbers (one dispatch), from which the
- * pairs are made (another one); it splits both sides at once where their levels take turns. All is
- * enqueued at once: a step's length is 8 or 64 times what the last one kept, and stays on the
- * device.
+ * Greedy descents, one thread each, find triangles early: first from all pairs of nodes some levels
+ * below the roots, then from each pair that is left after the first step; with many poses, after
+ * each step. The stream begins some levels further down, with all pairs of nodes there. A step
+ * tests each pair's children, one thread each, and keeps the numbers of the near ones; a second
+ * dispatch makes the pairs. If the next two steps split different sides, they are done at once. All
+ * is enqueued at once: a step's length is 8 or 64 times the number of pairs that the step before
+ * kept, and stays on the device.
  *
  * After: Larsen, Gottschalk, Lin, Manocha: Fast Proximity Queries with Swept Sphere Volumes. 1999;
  * Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device). */
@@ -17,19 +18,19 @@
 #include <string.h>
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Need the headers above. */
 #include "kernels/collide_stream.k.h"
 #include "kernels/collide_triangle_distance.k.h"
-/* Uses both. */
+/* Needs both groups above. */
 #include "kernels/collide_distance.k.h"
 
 #include "collide_distance_library.h"
 
-/* The view's words up to its poses. u[0]: how many of these there are at most; u[1]: words of the
- * number, or 0; u[2]: its first word. */
+/* A word of the view before its poses. u[0]: maximum number of poses; u[1]: words of the device's
+ * count, 0 without one; u[2]: that count's first word. */
 TML_KERNEL_WITH(collide_distance, uint, collide_near_shapes,
                 (tml_words a, tml_words b, tml_words count, tml_index i, tml_params p), {
                     if (U(i) < COLLIDE_VIEW_WORDS)
@@ -66,7 +67,8 @@ TML_KERNEL_WITH(collide_distance, uint, collide_near_view,
                         p.f[0], word);
                 })
 
-/* Descends from all pairs of u[0] nodes of a and u[1] of b. u[2]: levels, in these three. */
+/* Greedy descents from all pairs of u[0] nodes of a and u[1] nodes of b. In the first and the third
+ * kernel, u[2] is the levels of the nodes; in the second, u[0] is. */
 TML_KERNEL_WITH(collide_distance, uvec4, collide_near_first_descent,
                 (tml_words a_boxes, tml_words b_boxes, tml_words view, tml_index i, tml_params p), {
                     uint pair = U(i) % (p.u[0] * p.u[1]);
@@ -80,7 +82,7 @@ TML_KERNEL_WITH(collide_distance, uvec4, collide_near_descent,
 
 TML_KERNEL(uint, collide_near_number, (tml_index i), { return U(i); })
 
-/* What two leaves are certainly not farther apart than, and their pose. */
+/* An upper bound of the distance of two leaves, and their pose. */
 TML_KERNEL_OUTS_WITH(collide_distance, (float above, uint pose), collide_near_seen,
                      (uvec4 pair, tml_words a_triangles, tml_words b_triangles, tml_words view), {
                          collide_near_seen_out o;
@@ -89,8 +91,8 @@ TML_KERNEL_OUTS_WITH(collide_distance, (float above, uint pose), collide_near_se
                          return o;
                      })
 
-/* Of all pairs of u[0] nodes of a and u[1] of b, which are near enough? u[2]: levels. best: what
- * each pose has seen. */
+/* Whether a pair is near enough, of all pairs of u[0] nodes of a and u[1] nodes of b. u[2]: their
+ * levels. best: upper bound of each pose's distance. */
 TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_first,
                 (tml_words best, tml_words a_boxes, tml_words b_boxes, tml_words view, tml_index i,
                  tml_params p),
@@ -102,9 +104,9 @@ TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_first,
                                               pair == 0u, a_boxes, b_boxes, view, p.u[2]);
                 })
 
-/* Pairs of what was kept, of which there is room for u[2]; and each of them as well how many
- * children these have, of which u[3] is the logarithm for one, and how many pairs the fullest step
- * made. */
+/* The pairs that were kept, with room for u[2] of them. Each element also has three copies or
+ * totals: its pose; the number of all children, where each pair has 2^u[3]; the number of pairs
+ * that the fullest step made. */
 TML_KERNEL_OUTS_WITH(
     collide_distance, (uvec4 pair, uint pose, uint children, uint largest), collide_near_take_first,
     (tml_words kept, tml_words count, tml_words best, tml_words view, tml_index i, tml_params p), {
@@ -123,8 +125,8 @@ TML_KERNEL_OUTS_WITH(
         return o;
     })
 
-/* u[0]: the children's levels and which sides are split; u[1]: the logarithm of how many there
- * are. */
+/* Whether a child of a pair is near enough. u[0]: the children's levels and the sides that are
+ * split; u[1]: log2 of the number of children per pair. */
 TML_KERNEL_WITH(collide_distance, bool, collide_near_keep,
                 (tml_words pairs, tml_words a_boxes, tml_words b_boxes, tml_words view, tml_index i,
                  tml_params p),
@@ -154,8 +156,8 @@ TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_triangles,
                                                     view);
                 })
 
-/* As collide_near_take_first, but for u[0], u[1]: as collide_near_keep. before: the fullest step so
- * far. */
+/* As collide_near_take_first, but u[0], u[1] are those of collide_near_keep. before: the fullest
+ * step so far. */
 TML_KERNEL_OUTS_WITH(collide_distance, (uvec4 pair, uint pose, uint children, uint largest),
                      collide_near_take,
                      (tml_words kept, tml_words count, tml_words pairs, tml_words before,
@@ -176,7 +178,7 @@ TML_KERNEL_OUTS_WITH(collide_distance, (uvec4 pair, uint pose, uint children, ui
                          return o;
                      })
 
-/* A pair with what its pose has seen since. */
+/* A pair with the upper bound that its pose has found since. */
 TML_KERNEL_WITH(collide_distance, uvec4, collide_near_lower,
                 (uvec4 pair, tml_words best, tml_words pairs, tml_words view, tml_index i), {
                     bool is_first = U(i) == 0u;
@@ -191,13 +193,14 @@ TML_KERNEL_WITH(collide_distance, uvec4, collide_near_lower,
 /* ---- what a stream begins with --------------------------------------------------------------- */
 
 enum {
-    FIRST_PAIRS = 1 << 20,    /* all nodes of one level by all of another, for all poses */
-    FIRST_DESCENTS = 1 << 10, /* likewise */
+    FIRST_PAIRS = 1 << 20,    /* pairs of all nodes of one level with all of another, for all
+                               * poses */
+    FIRST_DESCENTS = 1 << 10, /* the same, for the first greedy descents */
 };
 
 uint64_t distance_usual_room(const tml_context *tml, uint32_t poses)
 {
-    /* OpenGL draws as much as there is room for. */
+    /* OpenGL draws as many points as there is room for. */
     const uint64_t room =
         tml->device.engine == TML_ENGINE_VULKAN ? (uint64_t)1 << 16 : (uint64_t)1 << 12;
     return TML_MIN_OF(TML_MAX_OF(room, (uint64_t)1024 * poses), (uint64_t)DISTANCE_ROOM_MOST);
@@ -218,14 +221,14 @@ static tml_status make_shape(tml_context *tml, tml_tree *tree)
                            &tree->device_shape);
 }
 
-/* The buffers of the two trees, which stay with them. */
+/* Makes the buffers of the two trees, which the trees keep. */
 static tml_status make_trees(distance_stream *run)
 {
     tml_context *tml = run->p->tml;
     tml_tree *const trees[2] = {run->a, run->b};
     tml_status status = TML_OK;
     collide_learn(tml);
-    const bool is_preparing = tml_prepare_pause(tml); /* what a tree keeps is made now */
+    const bool is_preparing = tml_prepare_pause(tml); /* the tree's own buffers are made now */
     for (int i = 0; i < 2 && status == TML_OK; i++) {
         tml_tree *tree = trees[i];
         if (tml_buffer_is_none(tree->device_boxes) || tml_buffer_is_none(tree->device_triangles) ||
@@ -274,8 +277,8 @@ static uint32_t level_word(uint32_t a_level, uint32_t b_level)
     return a_level | b_level << COLLIDE_NEAR_B_SHIFT;
 }
 
-/* The last step before which pairs of nodes, of all poses, are at most so many; not beyond the
- * leaves. */
+/* The last step, not beyond the leaves, whose level has at most `most` pairs of nodes over all
+ * poses. */
 static uint32_t step_of(const distance_stream *run, uint64_t most)
 {
     uint32_t number = 0;
@@ -317,8 +320,8 @@ static void add_view(distance_stream *run, tml_buffer poses, const tml_length *l
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_number), .out = {run->numbers}});
 }
 
-/* What a step does: which levels and sides, the logarithm of how many children a pair has; and the
- * step after. */
+/* What a step does: the levels and sides, log2 of the children per pair, and the number of the next
+ * step. */
 typedef enum step_kind { OF_NODES, OF_LEAVES, OF_TRIANGLES } step_kind;
 typedef struct distance_step {
     step_kind kind;
@@ -340,7 +343,8 @@ static distance_step step_at(const distance_stream *run, uint32_t number)
     return s;
 }
 
-/* Descends as the map says, from run->length pairs, and finds what each pose has seen. */
+/* Adds greedy descents from run->length pairs, as the map `descend` says, and folds what they see
+ * into an upper bound per pose. */
 static void add_descents(distance_stream *run, const tml_map_desc *descend)
 {
     tml_map_desc map = *descend;
@@ -358,8 +362,8 @@ static void add_descents(distance_stream *run, const tml_map_desc *descend)
     run->best = distance_add_best(run, TML_FOLD_MIN, above, pose, TML_F32);
 }
 
-/* The stream goes on with the pairs that are kept, of run->length numbers, and that the map then
- * takes. */
+/* Adds: keep pairs, by their numbers below run->length, and make the stream's next pairs from those
+ * with the map `take`. */
 static void add_pairs(distance_stream *run, const tml_keep *keep, const tml_map_desc *take)
 {
     tml_map_desc map = *take;
@@ -382,7 +386,7 @@ static void add_pairs(distance_stream *run, const tml_keep *keep, const tml_map_
     program_map(run->p, &map);
 }
 
-/* All pairs of nodes at a step are run->length. */
+/* Sets run->length to the number of all pairs of nodes at a step. */
 static tml_params all_pairs(distance_stream *run, uint32_t number)
 {
     const collide_step *step = &run->steps[number];
@@ -403,7 +407,7 @@ static void add_first(distance_stream *run, uint32_t number)
                               .in = {[2] = run->best, [3] = run->view}});
 }
 
-/* Pairs with what greedy descents from them have seen. */
+/* Adds greedy descents from the pairs, and lowers the pairs' bounds to what these see. */
 static void add_lower(distance_stream *run, uint32_t number)
 {
     const collide_step *step = &run->steps[number];

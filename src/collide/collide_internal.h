@@ -1,16 +1,18 @@
-/* What the files of collide share: poses prepared for descents, and the results of a descent. */
+/* What collide's files share: poses prepared for descents, and the job of one call. */
 #ifndef COLLIDE_INTERNAL_H
 #define COLLIDE_INTERNAL_H
 
 #include "tree/tree_nodes.h"
 
-/* Makes the room's kernels known to the engine. */
+/* Registers the room's kernels with the engine. */
 void collide_learn(tml_context *tml);
 
-/* A pose, prepared for descents. matrix moves b's vertices into a's frame. inverse moves a's boxes
- * into b's frame, where they are compared with b's boxes widened by margin on each side. margin
- * covers what inverse differs from the exact inverse by, and every rounding. A pose without a
- * useful inverse has an inverse of zeros and a margin with which all boxes meet. */
+/* A pose prepared for descents.
+ * matrix: moves b's vertices into a's frame.
+ * inverse: moves a's boxes into b's frame, to compare them with b's boxes, widened by margin on
+ * each side. Zeros if the pose has no useful inverse.
+ * margin: covers the error of inverse and all roundings. Without an inverse, so large that all
+ * boxes meet. */
 typedef struct collide_pose {
     float matrix[12];
     float inverse[12];
@@ -19,50 +21,54 @@ typedef struct collide_pose {
 } collide_pose;
 _Static_assert(sizeof(collide_pose) == 4 * COLLIDE_POSE_WORDS, "as kernels read it");
 
-/* Prepares pose number from a matrix of 3 rows of 4; NULL: the identity. INVALID_ARGUMENT if the
- * matrix is not finite or moves b beyond COLLIDE_COORDINATE_MAX. */
+/* Prepares a pose.
+ * matrix: 3 rows of 4; NULL: the identity. number: of the pose, for messages.
+ * Errors: INVALID_ARGUMENT if the matrix is not finite or moves b beyond COLLIDE_COORDINATE_MAX. */
 tml_status collide_pose_make(tml_context *tml, const char *call, const tml_tree *a,
                              const tml_tree *b, const float *matrix, uint32_t number,
                              collide_pose *out);
 
-/* Is the matrix (NULL: the identity) one that collide_pose_make takes? */
+/* Whether collide_pose_make accepts the matrix. */
 bool collide_pose_is_usable(const tml_tree *b, const float *matrix);
 
-/* The coordinates of b's triangle in a slot, moved by the pose. */
+/* The coordinates of the triangle in a slot of b, moved by the pose. */
 void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_t slot,
                             float out[9]);
 
-/* One step of a descent from roots to triangles: which side it splits. */
+/* One step of a descent from roots to triangles: the side that it splits. */
 typedef struct collide_step {
     bool splits_b;
-    uint32_t a_level, b_level; /* of the pairs that go in */
+    uint32_t a_level, b_level; /* of the step's input pairs */
 } collide_step;
 enum { COLLIDE_STEPS_MAX = 2 * COLLIDE_LEVELS_MAX };
 _Static_assert((int)COLLIDE_STEPS_MAX == (int)TML_COLLIDE_MAX_STEPS, "as results have them");
-/* The steps of a descent. Each splits the side whose boxes are on average more than twice as large;
- * else the one with more levels to go, b if both have as many. The last two split a leaf of b, then
- * a leaf of a. b_scale: how much larger the poses make b's boxes; 0: sizes do not count. */
+/* Computes the steps of a descent.
+ * A step splits the side whose boxes are more than twice as large on average. If neither is, it
+ * splits the side with more levels left; b if both have as many. The last two steps split a leaf of
+ * b, then a leaf of a.
+ * b_scale: by how much the poses enlarge b's boxes; 0: ignore sizes.
+ * Returns: the number of steps. */
 uint32_t collide_schedule(const tml_tree *a, const tml_tree *b, double b_scale,
                           collide_step steps[COLLIDE_STEPS_MAX]);
-/* The mean of the factors by which poses scale lengths; 0 where all are singular to a point. */
+/* Returns the mean factor by which the poses scale lengths; 0 if each pose maps all to a point. */
 double collide_scale_of(const collide_pose *poses, uint32_t count);
 
-/* Bytes that streams of pairs may take: desc.memory_limit, or if that is 0 a quarter of the
- * device's, 1 GiB at most. */
+/* Bytes that streams of pairs may use: desc.memory_limit or, if that is 0, a quarter of the
+ * device's memory, at most 1 GiB. */
 uint64_t collide_memory_limit(tml_context *tml, size_t asked);
 
-/* One call, resolved. */
+/* One call, with all defaults resolved. */
 typedef struct collide_job {
     tml_context *tml;
-    tml_tree *a, *b; /* b == a for a mesh against itself */
+    tml_tree *a, *b; /* b == a: a mesh against itself */
     bool is_self;
     const collide_pose *poses;
     uint32_t pose_count;
     tml_collide_want want;
     uint32_t classes;
     size_t memory_limit;
-    /* Results: pairs by pose, but for FIRST, in no order within one; how many each pose has; the
-     * work done. */
+    /* Results: the pairs, sorted by pose (except for FIRST) but not within a pose; the number of
+     * pairs per pose; the work done. */
     tml_collide_pair *pairs;
     uint64_t pair_count;
     uint64_t pair_capacity; /* of the allocation */
@@ -74,21 +80,22 @@ typedef struct collide_job {
     uint32_t parts;
 } collide_job;
 
-/* The exact class of two slots' triangles; for a mesh against itself, of what they have in common
- * beyond shared corners and edges. */
+/* Decides the class of the triangles in two slots exactly. For a mesh against itself, shared
+ * corners and edges do not count. */
 tml_collide_class collide_settle(const collide_job *job, const collide_pose *pose, uint32_t a_slot,
                                  uint32_t b_slot);
 
-/* Makes room for count more pairs in the job. */
+/* Makes room for `count` more pairs in the job. */
 tml_status collide_pairs_grow(collide_job *job, uint64_t count);
 
-/* Writes (0, 0, pose) for each pose under which the roots meet, in order. out: room for pose_count.
- * Returns how many. */
+/* Writes (0, 0, pose) for each pose under which the roots meet, in ascending order.
+ * out: room for pose_count elements.
+ * Returns: the number written. */
 uint32_t collide_roots(const collide_job *job, tml_uvec3 *out);
 
 tml_status collide_depth_first(collide_job *job);
 tml_status collide_breadth_first(collide_job *job);
-/* Frees what pairs of trees need on the device: a tree's forget. */
+/* Frees what collide keeps on the device for pairs with this tree first. Set as tree->forget. */
 void collide_forget(tml_context *tml, tml_tree *tree);
 
 #endif

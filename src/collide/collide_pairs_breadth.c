@@ -1,19 +1,18 @@
-/* The descent on the device: a stream of pairs (node of a, node of b, pose), expanded level by
- * level.
+/* The breadth-first descent on the device: a stream of pairs (node of a, node of b, pose), expanded
+ * level by level.
  *
  * A step splits one side of every pair: a map computes a mask of the eight children that meet the
- * other side, and an expansion makes a pair for each bit. The last two steps split a leaf of b,
- * then a leaf of a, into triangles; the very last one answers no, yes or unsure for each pair of
- * triangles. All steps are enqueued at once with their lengths on the device, and one element is
- * read back at the end: how many pairs there are, and whether a step made more than there was room
- * for. If so, the buffers grow. Where memory is too short for that, the pairs that went into the
- * step are read back and followed in slices. A slice of an eighth of the room cannot fail in its
- * next step, so this ends.
+ * other side, and an expansion makes a pair per bit. The last two steps split a leaf of b, then a
+ * leaf of a, into triangles; the very last one answers no, yes or unsure for each pair of
+ * triangles. All steps are enqueued at once, with their lengths on the device. One element is read
+ * back at the end: how many pairs there are, and whether a step made more than there was room for.
+ * If so, the buffers grow. If there is no memory for that, the input pairs of the step are read
+ * back and followed in slices. A slice of an eighth of the room cannot fail in its next step, so
+ * this ends.
  *
- * Where pairs are only counted, those that certainly cross are added up on the device, pose by
- * pose, and the host sees the unsure ones alone. Where one a pose is enough, a probe comes first: a
- * stream in which each pose keeps a few pairs of nodes at each step. What it answers leaves, and
- * only the other poses are followed whole.
+ * For COUNT, certain crossings are summed on the device, per pose, and the host reads only the
+ * unsure pairs. For FIRST, a probe comes first: a stream that keeps only a few pairs of nodes per
+ * pose at each step. Poses that it answers are done, and only the others are followed completely.
  *
  * After: Lauterbach, Mo, Manocha: gProximity. 2010 (a front of pairs on the device); Ziegler, Tevs,
  * Theobalt, Seidel: GPU Point List Generation through Histogram Pyramids. 2006 (expansion without
@@ -23,10 +22,10 @@
 
 #include "collide/collide_pairs_breadth.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Needs the headers above. */
 #include "kernels/collide_stream.k.h"
 
 #include "collide_library.h"
@@ -59,9 +58,9 @@ TML_KERNEL_WITH(collide, uint, collide_split_a,
                     return met;
                 })
 
-/* Splits a leaf of b into triangles, tested against a leaf of a. u[0], u[3]: as
- * collide_leaf_lanes has them, of b; u[1]: the first group of a's leaves; u[2]: the first word of
- * their slabs. */
+/* Splits a leaf of b into triangles, and tests these against a leaf of a. u[0], u[3]: least and
+ * more (collide_leaf_lanes) of b; u[1]: first group of a's leaves; u[2]: first word of their
+ * slabs. */
 TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                 (uvec3 pair, tml_words a_boxes, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -84,10 +83,10 @@ TML_KERNEL_WITH(collide, uint, collide_split_leaf,
                     return met;
                 })
 
-/* Tests a triangle of b against the triangles of a leaf of a. u[0], u[3]: as collide_leaf_lanes has
- * them, of a; u[1]: not 0 for a mesh against itself; u[2]: not 0 where one is enough: the first
- * certain one, if there is any. Bits 0 to 7: certain crossings; 8 to 15: unsure; 16 to 23:
- * tested. */
+/* Tests a triangle of b against the triangles of a leaf of a. u[0], u[3]: least and more
+ * (collide_leaf_lanes) of a; u[1]: not 0 for a mesh against itself; u[2]: not 0 if one certain
+ * crossing is enough: the others are then dropped. Bits 0 to 7: certain crossings; 8 to 15: unsure;
+ * 16 to 23: tested. */
 TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                 (uvec3 pair, tml_words a_triangles, tml_words b_triangles, tml_words poses,
                  tml_params p),
@@ -120,12 +119,12 @@ TML_KERNEL_WITH(collide, uint, collide_test_leaf,
                     return met | near;
                 })
 
-/* u[1]: bits of met that count. */
+/* Number of a pair's children. u[1]: the bits of met that count. */
 TML_KERNEL_WITH(collide, uint, collide_child_count, (uint met, tml_params p),
                 { return popcount32(collide_children(met, p.u[1])); })
 
-/* The k-th child of a pair. u[0]: 1 where b is split; u[1]: as above. An unsure pair of triangles
- * is marked in its pose. */
+/* The k-th child of a pair. u[0]: 1 if b is split; u[1]: the bits of met that count. An unsure pair
+ * of triangles is marked in its pose. */
 TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k, tml_params p), {
     uint left = collide_children(met, p.u[1]);
     for (uint i = 0u; i < k; i++)
@@ -136,18 +135,18 @@ TML_KERNEL_WITH(collide, uvec3, collide_child, (uint met, uvec3 pair, tml_rank k
                         : UVEC3(COLLIDE_WIDTH * pair.x + lane, pair.y, pose);
 })
 
-/* Pairs of triangles that a pair of the last step has tested. */
+/* Number of triangle pairs that a pair of the last step has tested. */
 TML_KERNEL(uint, collide_tested_count, (uint met), { return popcount32(met >> 16u); })
 
-/* How many pairs each step makes, and how many are left at the end: word u[0] is total. */
+/* Number of pairs that each step made; word u[0] is set to total. */
 TML_KERNEL(uint, collide_made, (uint made, tml_words total, tml_index i, tml_params p),
            { return U(i) == p.u[0] ? tml_word(total, 0u) : made; })
 
-/* Certain crossings of a pair, and their pose. u[0]: the first pose. */
+/* A pair's certain crossings, and its pose relative to u[0], the first one. */
 TML_KERNEL(uint, collide_sure_count, (uint met), { return popcount32(met & 0xffu); })
 TML_KERNEL(uint, collide_pose_bin, (uvec3 pair, tml_params p), { return pair.z - p.u[0]; })
 
-/* Is a pair one of the first u[0] of its pose, or unsure? */
+/* Whether a pair is unsure, or one of the first u[0] pairs of its pose. */
 TML_KERNEL_WITH(collide, bool, collide_is_early,
                 (uvec3 pair, tml_words pairs, tml_index at, tml_params p), {
                     bool is_early = at < p.u[0];
@@ -160,14 +159,14 @@ TML_KERNEL_WITH(collide, bool, collide_is_early,
 
 enum {
     ROOM_AT_FIRST = 1 << 16,
-    POSES_MOST = 1 << 27, /* their words are indexed by 32 bits */
+    POSES_MOST = 1 << 27, /* 32 bits index their words */
     ROOM_LEAST = 64,      /* pairs: a slice of 8, with 8 children each */
-    ROOM_MOST = 1 << 28,  /* whose crossings 32 bits count */
+    ROOM_MOST = 1 << 28,  /* 32 bits count their crossings */
     PAIR_BYTES = 2 * 12 + 4,
     MADE_AT_THE_END = COLLIDE_STEPS_MAX,
     MADE_TESTED,
     MADE_WORDS,
-    PROBE_WIDTH = 32, /* pairs that a pose keeps in a probe: of tori 16 find all that touch */
+    PROBE_WIDTH = 32, /* pairs per pose in a probe: with tori, 16 find all that touch */
 };
 
 static void room_destroy(tml_context *tml, struct collide_stream *stream)
@@ -197,7 +196,7 @@ void collide_forget(tml_context *tml, tml_tree *tree)
     tree->stream = NULL;
 }
 
-/* Creates the stream's handles and counts, unless they exist. */
+/* Makes the buffers of counts that the tree keeps, unless they exist. */
 static tml_status stream_make(tml_context *tml, tml_tree *tree)
 {
     if (tree->stream)
@@ -240,7 +239,7 @@ static tml_status room_make(tml_context *tml, struct collide_stream *stream, uin
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Enqueues the map of a step over pairs[from]: which children meet. */
+/* Enqueues the map of a step over pairs[from]: which children meet the other side. */
 static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_length length, int from)
 {
     const collide_job *job = run->job;
@@ -279,7 +278,7 @@ static tml_status met_enqueue(const breadth_run *run, uint32_t number, tml_lengt
     return tml_map(job->tml, &map);
 }
 
-/* Enqueues a word of made: totals[which]. */
+/* Enqueues: set a word of made to totals[which]. */
 static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
 {
     struct collide_stream *stream = run->stream;
@@ -290,8 +289,8 @@ static tml_status made_enqueue(const breadth_run *run, uint32_t word, int which)
                                                   .out = {stream->made}});
 }
 
-/* Enqueues how many pairs of triangles the last step has tested: the length of an expansion that
- * makes nothing. */
+/* Enqueues a count of the pairs of triangles that the last step tested: the total of an expansion
+ * that emits nothing. */
 static tml_status tested_enqueue(const breadth_run *run, tml_length length)
 {
     struct collide_stream *stream = run->stream;
@@ -303,7 +302,7 @@ static tml_status tested_enqueue(const breadth_run *run, tml_length length)
     return status == TML_OK ? made_enqueue(run, MADE_TESTED, TOTAL_TESTED) : status;
 }
 
-/* COUNT: enqueues the sums of the last step's certain crossings by pose. */
+/* COUNT: enqueues sums of the last step's certain crossings, per pose. */
 static tml_status crossings_enqueue(const breadth_run *run, tml_length length, int from)
 {
     struct collide_stream *stream = run->stream;
@@ -323,7 +322,7 @@ static tml_status crossings_enqueue(const breadth_run *run, tml_length length, i
                                                               .out = stream->crossings});
 }
 
-/* FIRST: how many pairs of a pose go on after a step; 0: all. */
+/* FIRST: the number of pairs per pose that are kept after a step; 0: all. */
 static uint32_t most_a_pose(const breadth_run *run, uint32_t number)
 {
     if (number + 1 == run->step_count)
@@ -356,7 +355,7 @@ static tml_status step_enqueue(const breadth_run *run, uint32_t number, tml_leng
     return status;
 }
 
-/* FIRST: enqueues from pairs[from] to pairs[!from] the first most pairs of each pose. */
+/* FIRST: enqueues a copy of the first `most` pairs per pose from pairs[from] to pairs[!from]. */
 static tml_status early_enqueue(const breadth_run *run, uint32_t most, int from)
 {
     struct collide_stream *stream = run->stream;
@@ -370,21 +369,21 @@ static tml_status early_enqueue(const breadth_run *run, uint32_t most, int from)
                             .count = stream->totals[!from]});
 }
 
-/* Sets which poses the pairs, which are in their order, have. */
+/* Sets the range of poses of the pairs, which are sorted by pose. */
 static void poses_note(breadth_run *run, const tml_uvec3 *pairs, uint64_t count)
 {
     run->first_pose = pairs[0].z;
     run->pose_count = pairs[count - 1].z - pairs[0].z + 1;
 }
 
-/* What a run of steps came to. */
+/* The outcome of a run of steps. */
 typedef struct breadth_report {
-    uint32_t step;  /* the first that lacked room; without one, the end */
-    uint64_t count; /* pairs that it makes, or that are left at the end */
-    int last;       /* which of stream->pairs has the results */
+    uint32_t step;  /* first step that lacked room; the end if all had room */
+    uint64_t count; /* pairs that this step makes, or that are left at the end */
+    int last;       /* stream->pairs[last] has the results */
 } breadth_report;
 
-/* Enqueues steps [first, end) over count pairs. */
+/* Enqueues steps [first, end) over `count` pairs. */
 static tml_status steps_enqueue(breadth_run *run, uint32_t first, uint32_t end,
                                 const tml_uvec3 *pairs, uint64_t count, breadth_report *report)
 {
@@ -407,8 +406,8 @@ static tml_status steps_enqueue(breadth_run *run, uint32_t first, uint32_t end,
     return status == TML_OK && first < end ? made_enqueue(run, MADE_AT_THE_END, last) : status;
 }
 
-/* Runs steps [first, end) over count pairs, at least one. If all have room, adds the pairs of nodes
- * and those of triangles tested to the job's. */
+/* Runs steps [first, end) over `count` pairs, at least one. If all steps have room, adds the
+ * numbers of node pairs and of tested triangle pairs to the job's. */
 static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, const tml_uvec3 *pairs,
                             uint64_t count, breadth_report *report)
 {
@@ -437,15 +436,15 @@ static tml_status steps_run(breadth_run *run, uint32_t first, uint32_t end, cons
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Pairs on the host that are the input of a step, followed slice by slice. */
+/* Pairs on the host that are input of a step, followed slice by slice. */
 typedef struct breadth_part {
     uint32_t step;
     tml_uvec3 *pairs;
     uint64_t count, done, slice;
 } breadth_part;
 
-/* Runs steps [first, step) over count pairs and reads the results, which are the part's pairs. The
- * caller frees out->pairs, also on failure. */
+/* Runs steps [first, step) over `count` pairs, and reads the results into a new part. The caller
+ * frees out->pairs, also on failure. */
 static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, const tml_uvec3 *pairs,
                             uint64_t count, breadth_part *out)
 {
@@ -464,8 +463,8 @@ static tml_status part_make(breadth_run *run, uint32_t first, uint32_t step, con
     return tml_buffer_read_range(tml, run->stream->pairs[report.last], 0, out->count, out->pairs);
 }
 
-/* Enlarges the stream's buffers. False where the limit or the device does not allow it;
- * stream->room is 0 if the old buffers are gone, too. */
+/* Enlarges the stream's buffers. Returns false if the limit or the device does not allow it;
+ * stream->room is 0 if the old buffers are lost as well. */
 static bool room_grow(breadth_run *run, uint64_t needed)
 {
     tml_context *tml = run->job->tml;
@@ -479,8 +478,9 @@ static bool room_grow(breadth_run *run, uint64_t needed)
     return false;
 }
 
-/* The next slice of a part, without the pairs of poses that are answered: what is left of it moves
- * to its end, which is where done begins. 0: nothing is left. */
+/* Prepares the next slice of a part, at most `most` pairs, without those of answered poses. The
+ * kept pairs move to the end of the range that was looked at, and part->done to the first of them.
+ * Returns: their number; 0: nothing is left. */
 static uint64_t slice_next(const collide_job *job, breadth_part *part, uint64_t most)
 {
     uint64_t end = part->done, kept = 0;
@@ -492,7 +492,7 @@ static uint64_t slice_next(const collide_job *job, breadth_part *part, uint64_t 
     return kept;
 }
 
-/* FIRST: a probe of all roots, in slices for which there is room. A slice that lacks it is left to
+/* FIRST: probes all roots, in slices that have room. A slice that still lacks room is left to
  * parts_run. */
 static tml_status probe_run(breadth_run *run, breadth_part roots)
 {
@@ -514,8 +514,8 @@ static tml_status probe_run(breadth_run *run, breadth_part roots)
     return status;
 }
 
-/* Follows the first part's pairs to the end, in order. A slice for which a step lacks room becomes
- * a part of its own at that step, with smaller slices. */
+/* Follows the first part's pairs to the end, in order. If a step lacks room for a slice, the slice
+ * becomes a part of its own at that step, with smaller slices. */
 static tml_status parts_run(breadth_run *run, breadth_part first)
 {
     collide_job *job = run->job;

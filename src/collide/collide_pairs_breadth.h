@@ -1,4 +1,4 @@
-/* One call of the descent on the device, and its buffers. */
+/* The breadth-first descent on the device: the state of one call, and its buffers. */
 #ifndef COLLIDE_PAIRS_BREADTH_H
 #define COLLIDE_PAIRS_BREADTH_H
 
@@ -6,45 +6,45 @@
 
 enum { TOTAL_TESTED = 2, TOTALS };
 
-/* What a tree keeps on the device if it is the a of a call: the stream's buffers. */
+/* Buffers that a tree keeps on the device for calls in which it is a. */
 struct collide_stream {
-    tml_buffer pairs[2], met; /* room pairs each */
+    tml_buffer pairs[2], met; /* `room` elements each */
     uint64_t room;
     tml_buffer poses;
     uint64_t pose_room;
-    tml_buffer totals[TOTALS]; /* how many pairs there are in pairs[i]; tested by the last step */
-    tml_buffer made;           /* by each step, and at the end */
-    tml_buffer crossings;      /* COUNT: certain ones of each pose of a slice */
+    tml_buffer totals[TOTALS]; /* number of pairs in pairs[i]; number tested by the last step */
+    tml_buffer made;           /* pairs that each step made, and that are left at the end */
+    tml_buffer crossings;      /* COUNT: certain crossings per pose of a slice */
     uint64_t crossing_room;
 };
 
 typedef struct breadth_run {
     collide_job *job;
-    struct collide_stream *stream; /* the stream of a */
+    struct collide_stream *stream; /* of a */
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
-    uint64_t most_room; /* pairs that the memory limit allows */
+    uint64_t most_room; /* pairs that fit the memory limit */
     bool is_probe;
-    uint32_t first_pose, pose_count; /* of the slice, about */
-    tml_uvec3 *found;                /* pairs of triangles on the host */
+    uint32_t first_pose, pose_count; /* of the slice: a range that contains all of its poses */
+    tml_uvec3 *found;                /* pairs of triangles, read back */
     uint64_t found_room;
-    uint32_t *crossings; /* COUNT: pose_count of the job */
+    uint32_t *crossings; /* COUNT: room for job->pose_count elements */
 } breadth_run;
 
-/* Is a pair that the float test is certain of to be reported? */
+/* Whether pairs of which the float test is certain are reported. */
 static inline bool breadth_wants_crossings(const collide_job *job)
 {
     return job->classes >> TML_COLLIDE_CLASS_CROSSING & 1;
 }
 
-/* Has FIRST this pose's pair? */
+/* Whether FIRST already has this pose's pair. */
 static inline bool breadth_is_answered(const collide_job *job, uint32_t pose)
 {
     return job->want == TML_COLLIDE_WANT_FIRST && job->pose_counts[pose] > 0;
 }
 
-/* Reads count pairs of triangles from pairs[last] and adds them to the job. COUNT: also the sums of
- * the slice's certain crossings. */
+/* Reads `count` pairs of triangles from pairs[last] and adds them to the job. COUNT: also adds the
+ * slice's certain crossings. */
 tml_status breadth_found_read(breadth_run *run, uint64_t count, int last);
 
 #endif

@@ -1,19 +1,19 @@
-/* The pairs of triangles that a stream ends with: read, classified by the host where floats are
- * unsure, and added to the job. */
+/* The pairs of triangles at the end of a breadth-first descent: reads them, classifies unsure ones
+ * on the host, and adds them to the job. */
 #include <inttypes.h>
 
 #include "collide/collide_pairs_breadth.h"
 
 typedef struct settle_work {
     const collide_job *job;
-    const tml_uvec3 *found; /* a's slot, b's slot, pose */
+    const tml_uvec3 *found; /* slot of a, slot of b, pose */
     uint8_t *kinds;
     uint64_t count;
 } settle_work;
 
 enum { SETTLE_A_TASK = 1024 };
 
-/* Classifies pairs of slots. */
+/* Classifies pairs of triangles. */
 static void settle_task(void *argument, uint32_t task)
 {
     const settle_work *work = argument;
@@ -32,14 +32,14 @@ static void settle_task(void *argument, uint32_t task)
     }
 }
 
-/* Classifies the count pairs in run->found and adds them to the job's counts and pairs. kinds:
- * scratch, one byte a pair. */
+/* Classifies `count` pairs in run->found, and adds them to the job's counts and pairs.
+ * kinds: scratch of one byte per pair. */
 static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
 {
     collide_job *job = run->job;
     settle_work work = {job, run->found, kinds, count};
     tml_parallel_for(job->tml, (uint32_t)TML_CEIL_DIV(count, SETTLE_A_TASK), settle_task, &work);
-    if (tml_is_cancelled(job->tml)) /* some pairs may not have been settled */
+    if (tml_is_cancelled(job->tml)) /* some pairs may not be classified */
         return tml_error(job->tml, TML_ERROR_CANCELLED, "tml_collide: cancelled");
     tml_status status =
         job->want == TML_COLLIDE_WANT_COUNT ? TML_OK : collide_pairs_grow(job, count);
@@ -61,7 +61,7 @@ static tml_status found_take(breadth_run *run, uint64_t count, uint8_t *kinds)
     return status;
 }
 
-/* COUNT: reads the slice's sums of certain crossings and adds them to the job. */
+/* COUNT: reads the slice's certain crossings per pose, and adds them to the job. */
 static tml_status crossings_read(breadth_run *run)
 {
     collide_job *job = run->job;
@@ -74,7 +74,7 @@ static tml_status crossings_read(breadth_run *run)
     return status;
 }
 
-/* Brings to the host what the count pairs in run->found need of the trees. */
+/* Fetches those parts of the trees that `count` pairs in run->found need on the host. */
 static tml_status found_fetch(const breadth_run *run, uint64_t count)
 {
     const collide_job *job = run->job;

@@ -1,10 +1,9 @@
-/* The descent on the host: threads follow pairs of nodes down to triangles, depth first.
+/* The depth-first descent on the host: threads follow pairs of nodes down to triangles.
  *
- * A call goes in rounds of many poses. A round has one task for each of many pairs of nodes, from
- * all of its poses. Tasks run in any order; their results are joined in the order of tasks. Workers
- * may not allocate: they take blocks for the pairs that they find from a common store. A task that
- * finds the store empty gives up, those after it do not start, and after the store has grown these
- * run again. */
+ * A call is divided into rounds of many poses. A round has many tasks, one per pair of nodes, from
+ * all of its poses. Tasks run in any order; their results are joined in task order. Workers may not
+ * allocate: they take blocks for their pairs from a common store. If a task finds the store empty,
+ * it gives up, and later tasks do not start. The store then grows, and these tasks run again. */
 #include <string.h>
 
 #include "collide/collide_pairs_depth.h"
@@ -15,34 +14,34 @@ enum {
     TASKS_A_THREAD = 32,   /* enough to balance the load */
     TASKS_WANTED = 4096,   /* at most */
     POSES_A_ROUND = 16384, /* at most */
-    ROUNDS_TO_REPORT = 8,  /* at least, where there is a progress hook */
-    PARALLEL_PAIRS = 8192, /* fewer are copied by one thread */
+    ROUNDS_TO_REPORT = 8,  /* at least, if there is a progress hook */
+    PARALLEL_PAIRS = 8192, /* fewer pairs are copied by one thread */
 };
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* What a pose is divided into: count pairs of nodes, all of them input of step. */
+/* A pose's division: `count` pairs of nodes, all of them input of step `step`. */
 typedef struct depth_seeds {
     uint32_t count, step;
-    uint64_t step_pairs[COLLIDE_STEPS_MAX]; /* followed on the way */
+    uint64_t step_pairs[COLLIDE_STEPS_MAX]; /* visited by the division itself */
 } depth_seeds;
 
-/* Poses [first_pose, first_pose + pose_count) and their tasks. */
+/* Poses [first_pose, first_pose + pose_count), and their tasks. */
 typedef struct depth_round {
     depth_call call;
     const depth_loops *loops;
     uint32_t first_pose, pose_count;
-    uint32_t wanted;         /* pairs of nodes a pose, at least, where there are so many */
-    depth_seeds *seeds;      /* one a pose */
-    depth_pair *pairs;       /* seed_room(wanted) a pose */
-    _Atomic uint32_t *found; /* one a pose: its first run that has found a pair */
+    uint32_t wanted;         /* pairs of nodes per pose: at least so many, if there are */
+    depth_seeds *seeds;      /* one per pose */
+    depth_pair *pairs;       /* seed_room(wanted) per pose */
+    _Atomic uint32_t *found; /* per pose: the first run that has found a pair */
     depth_run *runs;
     uint32_t run_count;
-    uint32_t runs_a_task; /* of copy_task */
+    uint32_t runs_a_task; /* runs per copy_task */
 } depth_round;
 
-/* A pair has at most COLLIDE_WIDTH below it. So this many take a step from fewer than wanted; as
- * many as go in lie after them. */
+/* seeds_most: pairs after a step that begins with fewer than `wanted`, since each pair has at most
+ * COLLIDE_WIDTH children. seed_room: also room for the step's input, which lies after them. */
 static uint32_t seeds_most(uint32_t wanted)
 {
     return wanted > 1 ? COLLIDE_WIDTH * wanted : 1;
@@ -61,7 +60,8 @@ static depth_run run_of(depth_call *call, uint32_t pose)
                        .first_only = call->job->want == TML_COLLIDE_WANT_FIRST};
 }
 
-/* Divides a pose, breadth first. No seed: the roots are apart, or nothing below them meets. */
+/* Divides a pose breadth first. No seed is left if the roots are apart, or if nothing below them
+ * meets. */
 static void seeds_task(void *argument, uint32_t number)
 {
     depth_round *round = argument;
@@ -101,7 +101,7 @@ static void run_task(void *argument, uint32_t number)
     round->loops->descend(run, run->start, run->start_step);
 }
 
-/* Makes the next store. */
+/* Adds a store. */
 static tml_status store_grow(collide_job *job, depth_call *call)
 {
     uint64_t count = (uint64_t)DEPTH_STORE_BLOCKS << call->store_count;
@@ -134,7 +134,7 @@ static void copy_task(void *argument, uint32_t task)
     uint32_t end = TML_MIN_OF(first + round->runs_a_task, round->run_count);
     for (uint32_t i = first; i < end; i++) {
         const depth_run *run = &round->runs[i];
-        if (!run->last) /* it found nothing, and there may be no pairs at all */
+        if (!run->last) /* it found nothing; job->pairs may be NULL */
             continue;
         tml_collide_pair *to = job->pairs + run->at;
         for (const depth_block *block = run->first;; block = block->next) {
@@ -154,7 +154,7 @@ static void count_steps(collide_job *job, const uint64_t pairs[COLLIDE_STEPS_MAX
     }
 }
 
-/* Adds the runs' counts and pairs to the job's; with WANT_FIRST, of each pose only the first run
+/* Adds the runs' counts and pairs to the job's. With FIRST, only those of each pose's first run
  * that has a pair. */
 static tml_status runs_gather(collide_job *job, depth_round *round)
 {
@@ -166,7 +166,7 @@ static tml_status runs_gather(collide_job *job, depth_round *round)
         job->unsure += run->unsure;
         if (run->first_only && run->count &&
             run->number != atomic_load_explicit(run->found, memory_order_relaxed)) {
-            run->last = NULL; /* an earlier run of the pose has one, too */
+            run->last = NULL; /* an earlier run of the pose has a pair */
             continue;
         }
         job->pose_counts[run->pose_number] += run->count;
@@ -188,7 +188,7 @@ static tml_status runs_gather(collide_job *job, depth_round *round)
     return TML_OK;
 }
 
-/* Runs the round's tasks, those for which the store was too small again, and gathers their
+/* Runs the round's tasks, repeats those for which the store was too small, and gathers the
  * results. */
 static tml_status round_run(collide_job *job, depth_round *round)
 {
@@ -211,7 +211,7 @@ static tml_status round_run(collide_job *job, depth_round *round)
     return status;
 }
 
-/* Divides the round's poses and makes a run of each pair of nodes. */
+/* Divides the round's poses, and makes a run per pair of nodes. */
 static void runs_make(collide_job *job, depth_round *round)
 {
     tml_parallel_for(job->tml, round->pose_count, seeds_task, round);
@@ -226,7 +226,7 @@ static void runs_make(collide_job *job, depth_round *round)
             run->start_step = round->seeds[p].step;
             run->number = i;
             run->found = &round->found[p];
-            run->is_short = true; /* it has not run */
+            run->is_short = true; /* not run yet */
         }
     }
 }
@@ -255,7 +255,7 @@ tml_status collide_depth_first(collide_job *job)
     if (round.call.step_count == 0) /* a mesh without triangles */
         return TML_OK;
     job->step_count = round.call.step_count -
-                      1; /* the last one splits a leaf into triangles, with the one before */
+                      1; /* the last two split leaves into triangles */
     uint32_t wanted = TML_MIN_OF(TASKS_A_THREAD * tml_concurrency(tml), (uint32_t)TASKS_WANTED);
     uint32_t poses =
         tml->progress ? TML_CEIL_DIV(job->pose_count, ROUNDS_TO_REPORT) : job->pose_count;

@@ -1,4 +1,4 @@
-/* The pairs that depth-first descents find, in blocks of a common store. */
+/* Stores the pairs that depth-first descents find, in blocks of a common store. */
 #include "collide/collide_pairs_depth.h"
 
 static depth_block *store_block(const depth_call *call, uint32_t number)
@@ -12,7 +12,7 @@ bool depth_store_is_empty(depth_call *call)
     return atomic_load_explicit(&call->blocks_taken, memory_order_relaxed) >= call->block_count;
 }
 
-/* A place for one more pair; NULL when the store is empty. */
+/* Returns a place for one more pair; NULL if the store is empty. */
 static tml_collide_pair *pair_place(depth_run *run)
 {
     depth_call *call = run->call;

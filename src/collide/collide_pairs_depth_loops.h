@@ -1,5 +1,5 @@
-/* The depth-first descent, a file for each SIMD level (core/simd.h). The formulas are those of
- * collide.k.h, run over the eight lanes of a group in loops that compilers vectorise. */
+/* The depth-first descent's inner loops, compiled once per SIMD level (core/simd.h). They run the
+ * formulas of collide.k.h over the eight lanes of a group, which compilers vectorise. */
 #include <float.h>
 #include <math.h>
 
@@ -7,27 +7,28 @@
 #include "core/lanes.h"
 
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide.k.h"
 #include "kernels/collide_triangles.k.h"
-/* Uses the formulas above. */
+/* Needs the headers above. */
 #include "kernels/collide_slab_host.h"
 
-/* A file that compares volumes defines all three: the table's name, what else a pair of nodes must
- * pass before it is input of step, and whether slabs are asked. */
+/* A benchmark that compares bounding volumes defines all three: the table's name, a further test
+ * that a pair of nodes must pass to enter a step, and whether slabs are tested. */
 #ifndef DEPTH_SET
 #    define DEPTH_SET                     depth_loops
 #    define DEPTH_PASSES(run, pair, step) true
 #    define DEPTH_HAS_SLABS(run)          true
 #endif
 
-/* Eight boxes in a's frame (here) and in b's (there): the tree's own group, or one in room. */
+/* Eight boxes in a's frame (here) and in b's (there). Each points to the tree's own group or into
+ * room. */
 typedef struct lanes {
     const float *here, *there;
     float room[2 * COLLIDE_BOX_WORDS];
 } lanes;
 
-/* A bit for each lane whose gap is not above 0. */
+/* Returns a bit per lane whose gap is at most 0. */
 ALWAYS_INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 {
 #if SIMD_FILE >= SIMD_FILE_AVX2
@@ -43,7 +44,7 @@ ALWAYS_INLINE uint32_t lanes_met(const float gap[COLLIDE_WIDTH])
 #endif
 }
 
-/* Rows number to number + 2 of a lane. */
+/* Rows [number, number + 3) of a lane. */
 ALWAYS_INLINE vec3 lane3(const float *at, uint32_t number, uint32_t lane)
 {
     at += COLLIDE_WIDTH * number;
@@ -70,7 +71,7 @@ ALWAYS_INLINE void lanes_move(const float matrix[12], const float *in, float *ou
     }
 }
 
-/* Puts a group of boxes of a or b into both frames, which without a pose are the same. */
+/* Puts a group of boxes of a or b into both frames. Without a pose the frames are the same. */
 ALWAYS_INLINE void lanes_make(const float *group, const collide_pose *pose, bool is_posed,
                               bool is_b, lanes *out)
 {
@@ -102,7 +103,7 @@ ALWAYS_INLINE void gaps(const float box[6], const float *boxes, float gap[COLLID
     gap[i] = collide_gap(low, high, lane3(boxes, 0, i), lane3(boxes, 3, i));
 }
 
-/* A bit for each lane whose box meets the node's. */
+/* Returns a bit per lane whose box meets the node's. */
 ALWAYS_INLINE uint32_t lanes_meet(const depth_node *node, const lanes *others, bool is_posed)
 {
     float here[COLLIDE_WIDTH], there[COLLIDE_WIDTH];
@@ -125,7 +126,7 @@ ALWAYS_INLINE void lane_node(const lanes *from, uint32_t lane, uint32_t index, b
         out->there[k] = from->there[COLLIDE_WIDTH * k + lane];
 }
 
-/* The largest difference of coordinates; 0 when two points coincide. */
+/* The largest difference of coordinates; 0 if the points coincide. */
 ALWAYS_INLINE float collide_between(vec3 p, vec3 q)
 {
     return max(max(abs(p.x - q.x), abs(p.y - q.y)), abs(p.z - q.z));
@@ -133,7 +134,7 @@ ALWAYS_INLINE float collide_between(vec3 p, vec3 q)
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-/* The boxes of eight triangles. */
+/* Computes the boxes of eight triangles. */
 ALWAYS_INLINE void triangle_boxes(const float *at, float *box)
 {
     enum { HALF = COLLIDE_BOX_WORDS / 2 }; /* three coordinates of eight */
@@ -163,8 +164,9 @@ ALWAYS_INLINE void leaf_load(depth_run *run, uint32_t index, bool is_posed)
     leaf->has_slab = false;
 }
 
-/* The slab of b's leaf under the pose. Its normal is the leaf's own, moved as planes are, by the
- * inverse's transpose. (Any normal would be right. A pose without an inverse gives 0.) */
+/* The slab of b's leaf under the pose. Its normal is the leaf's own, moved like that of a plane: by
+ * the transpose of the inverse. (Any normal is correct. A pose without an inverse gives the normal
+ * 0.) */
 ALWAYS_INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
 {
     depth_leaf *leaf = run->leaf;
@@ -185,7 +187,7 @@ ALWAYS_INLINE collide_slab leaf_slab(depth_run *run, bool is_posed)
     return collide_slab_load(leaf->slab);
 }
 
-/* A bit for each of eight triangles that may have a point in the slab. */
+/* Returns a bit per triangle, of eight, that may have a point in the slab. */
 ALWAYS_INLINE uint32_t lanes_within(collide_slab slab, const float *at)
 {
     float gap[COLLIDE_WIDTH];
@@ -194,9 +196,9 @@ ALWAYS_INLINE uint32_t lanes_within(collide_slab slab, const float *at)
     return lanes_met(gap);
 }
 
-/* counted: for each vertex of eight triangles its distance to the nearest of corners, the vertices
- * of another triangle. It is 0 for a vertex that a mesh's two triangles share, which does not
- * count: if the others lie on one side of a plane, the two have nothing else in common. */
+/* counted: for each vertex of eight triangles, the distance to the nearest of `corners`, the
+ * vertices of another triangle of the same mesh. A shared vertex has distance 0 and does not count:
+ * if all other vertices lie on one side of a plane, the triangles have nothing else in common. */
 ALWAYS_INLINE void lanes_counted(const float *at, const vec3 *corners, float *counted)
 {
     for (uint32_t corner = 0; corner < 3; corner++)
@@ -209,8 +211,8 @@ ALWAYS_INLINE void lanes_counted(const float *at, const vec3 *corners, float *co
         }
 }
 
-/* A bit for each of eight triangles that does not certainly lie on one side of a plane. counted: as
- * from lanes_counted, or NULL: all vertices count. */
+/* Returns a bit per triangle, of eight, that does not certainly lie on one side of a plane.
+ * counted: from lanes_counted; NULL: all vertices count. */
 ALWAYS_INLINE uint32_t lanes_across(collide_plane plane, const float *at, const float *counted)
 {
     float apart[COLLIDE_WIDTH];
@@ -241,8 +243,8 @@ ALWAYS_INLINE uint32_t lanes_across(collide_plane plane, const float *at, const 
     return lanes_met(apart);
 }
 
-/* A bit for each of eight triangles whose plane does not certainly have all three corners on one
- * side. */
+/* Returns a bit per triangle, of eight, whose plane does not certainly have all three corners on
+ * one side. */
 ALWAYS_INLINE uint32_t lanes_around(const float *at, const vec3 *corners)
 {
     float apart[COLLIDE_WIDTH];
@@ -281,7 +283,7 @@ ALWAYS_INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_pos
     uint32_t a_met = lanes_met(gap) & tree_used(a, pair->a.index);
     if (!a_met)
         return;
-    /* What the slab of b's leaf parts counts as tested: a device's stream does not ask it. */
+    /* Triangles that b's slab excludes still count as tested, since the device has no such test. */
     uint32_t a_within = a_met;
     if (DEPTH_HAS_SLABS(run))
         a_within &= lanes_within(leaf_slab(run, is_posed), a_at);
@@ -325,9 +327,9 @@ ALWAYS_INLINE void leaf_pair(depth_run *run, const depth_pair *pair, bool is_pos
 
 /* ---- descent --------------------------------------------------------------------------------- */
 
-/* Of a mesh against itself each pair of nodes is followed once, when the first slot below a's node
- * is not after the last slot below b's. A bit for each child of the step's split that makes such a
- * pair. */
+/* For a mesh against itself, each pair of nodes is followed once: if the first slot below a's node
+ * is not after the last slot below b's. Returns a bit per child of the step's split that makes such
+ * a pair. */
 ALWAYS_INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint32_t b)
 {
     uint32_t met = 0;
@@ -341,7 +343,7 @@ ALWAYS_INLINE uint32_t lanes_in_order(const collide_step *step, uint32_t a, uint
     return met;
 }
 
-/* Recurses once a step, at most COLLIDE_STEPS_MAX deep. */
+/* Recurses once per step, at most COLLIDE_STEPS_MAX deep. */
 static void descend(depth_run *run, const depth_pair *pair, uint32_t number, bool is_posed,
                     bool is_self)
 {
@@ -356,8 +358,8 @@ static void descend(depth_run *run, const depth_pair *pair, uint32_t number, boo
     }
     run->step_pairs[number]++;
     if (step->a_level == 1 && step->b_level == 1) {
-        /* Constants give each its own loop. A choice inside one loop would become masked loads of
-         * memory that is not there. */
+        /* Constant arguments give each case its own loop. A choice inside one loop would become
+         * masked loads of memory that does not exist. */
         if (is_self)
             leaf_pair(run, pair, false, true);
         else if (is_posed)
@@ -410,7 +412,7 @@ static void run_descend(depth_run *run, const depth_pair *pair, uint32_t step)
     run->leaf = NULL;
 }
 
-/* A group of eight times the root. Its bounds are known where its boxes may not be. */
+/* A group of eight copies of the root. Its bounds are known even if the host's boxes are stale. */
 static void root_group(const tml_tree *tree, float out[COLLIDE_BOX_WORDS])
 {
     for (uint32_t k = 0; k < 3; k++)

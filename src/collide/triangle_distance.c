@@ -1,4 +1,4 @@
-/* How far two triangles are apart: whether they meet, exactly; and if not, the nearest points
+/* The distance of two triangles: whether they meet, exactly, and otherwise their nearest points
  * (collide_apart.k.h). */
 #include "collide/triangle_distance.h"
 
@@ -7,9 +7,9 @@
 
 #include "exact/exact.h"
 #include "kernels/kernel.h"
-/* Formulas in the language of kernels/kernel.h, which must come first. */
+/* Formulas in the language of kernels/kernel.h, which must be included first. */
 #include "kernels/collide_nearest.k.h"
-/* Uses the formulas above. */
+/* Needs the header above. */
 #include "kernels/collide_apart.k.h"
 
 static vec3 corner_of(const float vertices[9], int corner)
@@ -22,7 +22,7 @@ static collide_spots spots_of(const float vertices[9])
     return collide_spots_at(corner_of(vertices, 0), corner_of(vertices, 1), corner_of(vertices, 2));
 }
 
-/* Between two triangles along axis k. */
+/* The gap between two triangles' boxes along axis k. */
 static double gap_along(const float a[9], const float b[9], int k)
 {
     double low = (double)min(min(a[k], a[3 + k]), a[6 + k]);
@@ -49,7 +49,7 @@ bool collide_triangle_distance(const float a[9], const float b[9], double limit,
     if (box_squared == 0) {
         float segment[6];
         tml_collide_class kind = collide_exact(a, b, segment);
-        if (kind == TML_COLLIDE_CLASS_COPLANAR) /* where edges cross, or a vertex in a face */
+        if (kind == TML_COLLIDE_CLASS_COPLANAR) /* edges cross, or a vertex is in a face */
             store_point(segment, collide_apart_of(s, t).a);
         if (kind != TML_COLLIDE_CLASS_NONE) {
             out->distance = 0;
