@@ -107,7 +107,7 @@ typedef struct apart_call {
     tml_context *tml;
     const tml_collide_distance_desc *desc;
     tml_length length;
-    uint32_t count; /* at most, of poses */
+    uint32_t count; /* maximum number of poses */
     double limit;
 } apart_call;
 

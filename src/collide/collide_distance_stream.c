@@ -104,9 +104,8 @@ TML_KERNEL_WITH(collide_distance, bool, collide_near_keep_first,
                                               pair == 0u, a_boxes, b_boxes, view, p.u[2]);
                 })
 
-/* The pairs that were kept, with room for u[2] of them. Each element also has three copies or
- * totals: its pose; the number of all children, where each pair has 2^u[3]; the number of pairs
- * that the fullest step made. */
+/* The kept pairs, of which u[2] have room, and their poses. Every element also gets two totals:
+ * the number of children, 2^u[3] per pair, and the number of pairs that the fullest step made. */
 TML_KERNEL_OUTS_WITH(
     collide_distance, (uvec4 pair, uint pose, uint children, uint largest), collide_near_take_first,
     (tml_words kept, tml_words count, tml_words best, tml_words view, tml_index i, tml_params p), {
@@ -193,9 +192,8 @@ TML_KERNEL_WITH(collide_distance, uvec4, collide_near_lower,
 /* ---- what a stream begins with --------------------------------------------------------------- */
 
 enum {
-    FIRST_PAIRS = 1 << 20,    /* pairs of all nodes of one level with all of another, for all
-                               * poses */
-    FIRST_DESCENTS = 1 << 10, /* the same, for the first greedy descents */
+    FIRST_PAIRS = 1 << 20,    /* pairs of nodes that the stream begins with, at most */
+    FIRST_DESCENTS = 1 << 10, /* pairs that the first greedy descents begin with, at most */
 };
 
 uint64_t distance_usual_room(const tml_context *tml, uint32_t poses)

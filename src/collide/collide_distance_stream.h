@@ -10,16 +10,16 @@
 typedef struct distance_stream {
     program *p;
     tml_tree *a, *b;
-    uint32_t count; /* at most, of poses */
-    uint64_t room;  /* for pairs, in each step */
+    uint32_t count; /* maximum number of poses */
+    uint64_t room;  /* number of pairs that fit in each step */
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
-    tml_buffer boxes[2], triangles[2], shapes[2]; /* of a, of b */
+    tml_buffer boxes[2], triangles[2], shapes[2]; /* [0]: a's, [1]: b's */
     /* Arrays with an element per pair: the pair (slot of a, slot of b, pose, bits of a distance),
      * sorted by pose; and its pose. Element 0 of the other two: the total of children, and the
      * number of pairs that the fullest step made. */
     tml_buffer pairs, pose, children, largest;
-    tml_length length;  /* of pairs */
+    tml_length length;  /* number of pairs */
     tml_buffer view;    /* trees and poses, as kernels read them */
     tml_buffer best;    /* upper bound of each pose's distance */
     tml_buffer numbers; /* 0, 1 ... count */

@@ -38,7 +38,7 @@ void collide_posed_triangle(const tml_tree *b, const collide_pose *pose, uint32_
 /* One step of a descent from roots to triangles: the side that it splits. */
 typedef struct collide_step {
     bool splits_b;
-    uint32_t a_level, b_level; /* of the step's input pairs */
+    uint32_t a_level, b_level; /* levels of the step's input pairs */
 } collide_step;
 enum { COLLIDE_STEPS_MAX = 2 * COLLIDE_LEVELS_MAX };
 _Static_assert((int)COLLIDE_STEPS_MAX == (int)TML_COLLIDE_MAX_STEPS, "as results have them");

@@ -20,12 +20,12 @@ struct collide_stream {
 
 typedef struct breadth_run {
     collide_job *job;
-    struct collide_stream *stream; /* of a */
+    struct collide_stream *stream; /* a's */
     collide_step steps[COLLIDE_STEPS_MAX];
     uint32_t step_count;
     uint64_t most_room; /* pairs that fit the memory limit */
     bool is_probe;
-    uint32_t first_pose, pose_count; /* of the slice: a range that contains all of its poses */
+    uint32_t first_pose, pose_count; /* range that contains the slice's poses */
     tml_uvec3 *found;                /* pairs of triangles, read back */
     uint64_t found_room;
     uint32_t *crossings; /* COUNT: room for job->pose_count elements */

@@ -302,7 +302,7 @@ typedef struct build_job {
     tml_tree *tree;
     const mesh_view *mesh;
     item *items;
-    uint32_t depth;        /* of the halving: there are 2^depth ranges */
+    uint32_t depth;        /* there are 2^depth ranges */
     bool to_leaves;        /* split each range down to its leaves; if false, once */
     atomic_bool cancelled; /* if true, leaves may be missing */
 } build_job;
@@ -646,7 +646,7 @@ void tml_tree_describe(const tml_tree *tree, tml_tree_info *out)
  * supports. */
 typedef struct tree_header {
     char magic[8];
-    uint64_t checksum; /* of all bytes after this field */
+    uint64_t checksum; /* covers all bytes after this field */
     uint64_t vertex_count, triangle_count, broken_count;
     uint64_t count;
 } tree_header;

@@ -44,7 +44,7 @@ typedef struct cast_box {
 /* A ray during its traversal of the tree. */
 typedef struct cast_walk {
     cast_ray ray;
-    uint32_t count; /* of open, which is a stack */
+    uint32_t count; /* boxes in open, a stack */
     cast_box open[COLLIDE_WIDTH * COLLIDE_LEVELS_MAX];
 } cast_walk;
 

@@ -456,7 +456,7 @@ typedef struct cast_run {
     tml_buffer tree;
     uint32_t want;
     tml_params params; /* default of kernels, see collide_follow_ray */
-    uint64_t count;    /* at most, of rays */
+    uint64_t count;    /* maximum number of rays */
     uint64_t blocks;   /* that have room */
     /* Rays and each one's answer; blocks of triangles that rays may hit. */
     tml_buffer from, way, slope, answers, slots, slots_ray, slots_t, slots_count;

@@ -477,7 +477,7 @@ static void round_run(grid_run *run, uint32_t first, uint32_t blocks)
     const tml_type vector = TML_VEC(TML_U32, 4);
     const uint64_t samples = (uint64_t)SAMPLES_A_BLOCK * blocks;
     program p = grid_begin(run);
-    tml_buffer parts[4]; /* of each block's list of near leaves */
+    tml_buffer parts[4]; /* each block's list of near leaves */
     for (int i = 0; i < 4; i++)
         parts[i] = program_array(&p, vector, blocks);
     const tml_buffer cuts = program_array(&p, vector, (uint64_t)blocks * COLLIDE_CUT / 4);

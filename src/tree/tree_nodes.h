@@ -34,7 +34,7 @@ enum {
  * high. */
 struct tml_tree {
     uint64_t vertex_count, triangle_count, broken_count; /* of the mesh */
-    uint32_t count;                                      /* of triangles in the tree */
+    uint32_t count;                                      /* triangles in the tree */
     uint32_t levels;                                     /* levels of boxes; 0: the tree is empty */
     uint32_t lanes;                                      /* most triangles in a leaf */
     uint32_t level_count[COLLIDE_LEVELS_MAX + 1];        /* boxes per level; [0]: slots */

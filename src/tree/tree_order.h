@@ -24,7 +24,7 @@ static inline uint32_t tree_code(const tml_tree *tree, const float point[3], uin
  * codes. */
 enum { TREE_ITEMS_A_TASK = 1024 };
 typedef struct tree_rounds {
-    const char *call, *stage; /* for messages; for progress */
+    const char *call, *stage; /* names in messages and in progress reports */
     double before, share; /* progress before this, and its share of the whole */
     /* find_codes writes to `order`, for each item of the task, its code << 32 | its number in the
      * round. work processes a task's items. */

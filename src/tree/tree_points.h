@@ -34,7 +34,7 @@ typedef struct points_nearest {
     const tml_tree *tree;
     const float *point; /* finite */
     double squared;     /* squared distance; infinity: none yet */
-    uint32_t slot, id;  /* of that triangle */
+    uint32_t slot, id;  /* that triangle's */
     uint32_t k, count;
     points_found *found;
 } points_nearest;
@@ -60,7 +60,7 @@ typedef struct points_place {
 typedef struct points_angle {
     const tml_tree *tree;
     const float *point; /* finite */
-    double radius;      /* of a ball about the point; error covers all of its points */
+    double radius;      /* ball about the point; error covers all of its points */
     /* a dipole replaces triangles if its distance from the ball is more than reach times its
      * radius */
     double reach;
@@ -75,7 +75,7 @@ typedef struct points_angle {
  * f is at most (k + 1)! / distance^(k + 2) along any direction, like that of 1 / distance. */
 enum {
     POINTS_DIPOLE_AT,         /* x y z: centre of the area */
-    POINTS_DIPOLE_RADIUS = 3, /* of a ball about AT that contains all corners */
+    POINTS_DIPOLE_RADIUS = 3, /* radius of a ball about AT that contains all corners */
     POINTS_DIPOLE_AREA,
     POINTS_DIPOLE_NORMAL, /* x y z: sum of the normals, weighted by area */
     POINTS_DIPOLE_MOMENT =
