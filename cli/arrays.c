@@ -116,7 +116,7 @@ bool array_parts_open(tml_context *tml, const char *path, uint64_t memory, array
     tml_status status = tml_array_load(tml, path, 0, 0, &array);
     if (status != TML_OK) {
         *code = ranks > 1 ? cli_fail(tml, status) : CLI_OK;
-        return ranks > 1; /* else loaded whole, with what there is to say about it */
+        return ranks > 1; /* if alone, loading it whole reports what is wrong */
     }
     uint64_t total = array.total, size = tml_type_size(array.type), bytes = total * size;
     if (ranks == 1 && (!memory || bytes <= memory))
@@ -140,7 +140,7 @@ tml_status array_parts_load(const array_parts *p, uint64_t k, bool is_wide, arra
     memset(out, 0, sizeof *out);
     *at = p->first + done;
     tml_status status = tml_array_load(p->tml, p->path, *at, count, &out->array);
-    out->array.count = count; /* of nothing, too */
+    out->array.count = count; /* also for an empty piece */
     TML_THEN(status,
              cli_lend(p->tml, out->array.type, count, out->array.data, "piece", &out->buffer));
     if (status == TML_OK && is_wide)

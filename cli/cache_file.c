@@ -10,11 +10,11 @@
 enum { PATH_SIZE = 4096 };
 static const size_t most_bytes = (size_t)256 << 20;
 
-/* What stands before the data in a file. */
+/* A file begins with this, followed by the data. */
 typedef struct file_head {
     char magic[8];
-    uint64_t size;     /* of the data */
-    uint64_t checksum; /* of the data: drivers need not check theirs */
+    uint64_t size;     /* size of the data */
+    uint64_t checksum; /* checksum of the data, since drivers may not check theirs */
 } file_head;
 static const char magic[8] = "tmlpipe1";
 
@@ -26,7 +26,7 @@ uint64_t cache_file_hash(uint64_t hash, const void *data, size_t size)
     return hash;
 }
 
-/* Makes a folder and those above it. */
+/* Makes a folder and its missing parents. */
 static bool make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
@@ -39,7 +39,7 @@ static bool make_folders(char *path)
     }
 }
 
-/* The file of that name. is_made: its folder, too, where it is missing. */
+/* Sets out to the path of a cache file. is_made: also makes its folder if that is missing. */
 static bool file_path(const char *name, bool is_made, char out[PATH_SIZE])
 {
     char folder[PATH_SIZE];

@@ -1,5 +1,5 @@
-/* The commands of the trommel program, each in cmd_<name>.c, and the options of the program
- * itself. */
+/* The commands of the trommel program, each defined in cmd_<name>.c, and the program's own
+ * options. */
 #include "cli.h"
 #include "file_advice.h"
 

@@ -16,13 +16,13 @@ typedef struct volume_run {
     tml_context *tml;
     const compact_volume_args *args;
     input in;
-    uint64_t count;  /* samples */
-    tml_buffer data; /* the volume's */
+    uint64_t count;  /* number of samples */
+    tml_buffer data; /* the volume's samples */
     tml_buffer at, places, values, kept;
-    tml_buffer marks; /* u32 a sample, of --crossed */
+    tml_buffer marks; /* u32 per sample, for --crossed */
 } volume_run;
 
-/* Which samples lie between? *none: none can. */
+/* Marks the samples between lower and upper. *none: no sample can be. */
 static tml_status mark(volume_run *r, double lower, double upper, tml_buffer *flags, bool *none)
 {
     tml_params params;
@@ -35,7 +35,7 @@ static tml_status mark(volume_run *r, double lower, double upper, tml_buffer *fl
                              .kernel = kernel, .params = params, .in = {r->data}, .out = {*flags}});
 }
 
-/* Marks samples that are inside, and those that are numbers. */
+/* Marks the samples that are inside, and those that are numbers. */
 static tml_status mark_sides(volume_run *r, bool *none)
 {
     const tml_volume *v = &r->in.volume;
@@ -75,7 +75,7 @@ static tml_status keep_of(volume_run *r, tml_keep *keep, bool *none)
     return TML_OK;
 }
 
-/* Rows of x, y, z from the positions. */
+/* Computes rows of x, y, z from positions. */
 static tml_status place(volume_run *r, uint64_t kept)
 {
     const uint64_t *dims = r->in.volume.grid.dims;

@@ -1,4 +1,4 @@
-/* compact's volumes: their samples, or the cells that an isovalue crosses. */
+/* The compact command on volumes: keeps samples, or the cells that an isovalue crosses. */
 #ifndef CLI_COMPACT_VOLUME_H
 #define CLI_COMPACT_VOLUME_H
 
@@ -9,16 +9,16 @@
 typedef struct compact_volume_args {
     const cli_common *common;
     const char *path, *output;
-    const char *values; /* NULL: not asked for */
-    bool is_crossed; /* cells that the physical value crosses; else samples that a kernel keeps */
+    const char *values; /* NULL: not requested */
+    bool is_crossed;    /* keep cells that the value `crossed` crosses; false: samples */
     double crossed;
     bool nonzero;
-    double lower, upper; /* bounds of samples */
+    double lower, upper; /* bounds of kept samples */
     bool xyz, indices;
     tml_method method;
 } compact_volume_args;
 
-/* Runs the command, and returns an exit code. */
+/* Runs the command. Returns an exit code. */
 int compact_volume(tml_context *tml, const compact_volume_args *args);
 
 #endif

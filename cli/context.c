@@ -1,4 +1,4 @@
-/* The context that a command works in: which device, what is lent to it. */
+/* Opens the context that a command works in, on the right device, and makes its buffers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +17,9 @@
 #    include <trommel/vulkan.h>
 #endif
 
-/* Of the GPUs of an engine the one for this process: those of a machine take them in turn. Writes
- * the number that tml_open takes; false where there is no GPU. */
+/* Chooses this process's GPU: the processes of a machine are spread over the GPUs of one engine.
+ * number: receives the device's number, for tml_open.
+ * Returns: false if there is no GPU. */
 static bool choose_by_rank(tml_engine_kind engine, char *number, size_t size)
 {
     enum { DEVICES_MAX = 64 };
@@ -109,13 +110,13 @@ tml_context *cli_open(const cli_common *common, const cli_work *work)
     return tml;
 }
 
-/* in_place: the buffer is over the caller's memory and not a copy. */
+/* in_place: use the caller's memory; false: copy it. */
 static tml_status lend(tml_context *tml, bool in_place, tml_type type, uint64_t count,
                        const void *data, const char *label, tml_buffer *out)
 {
     tml_buffer_desc desc = {.type = type, .count = count, .label = label};
     if (in_place && count > 0)
-        desc.host = (void *)(uintptr_t)data; /* only read */
+        desc.host = (void *)(uintptr_t)data; /* the buffer is only read */
     else
         desc.data = data;
     return tml_buffer_create(tml, &desc, out);

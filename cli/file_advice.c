@@ -1,5 +1,5 @@
-/* What a file is that was named where another kind, or a command, belongs, and which commands
- * take it. */
+/* Advice for a user who names a file where another kind of file, or a command, belongs: what the
+ * file is, and which command reads it. */
 #include <trommel/points.h>
 #include <trommel/volumes.h>
 
@@ -12,14 +12,14 @@
 #include "report/text.h"
 #include "system.h"
 
-/* By input_kind. */
+/* indexed by input_kind */
 static const char *const names[] = {
     [TML_FILE_NONE] = "an array (NPY)", [TML_FILE_VOLUME] = "a volume",
     [TML_FILE_POINTS] = "points",       [TML_FILE_MESH] = "a mesh",
     [TML_FILE_PICTURE] = "a picture",   [TML_FILE_INDEX] = "an index of a volume",
 };
 
-/* What is in the file; XYZ, for which any text passes, only where it can be read. */
+/* Returns what a file holds. Any text counts as XYZ, so XYZ must also load. */
 static tml_file_kind find_kind(tml_context *tml, const char *path)
 {
     const tml_file_kind kind = input_kind_of_file(tml, path);
@@ -33,7 +33,8 @@ static tml_file_kind find_kind(tml_context *tml, const char *path)
     return is_good ? kind : TML_FILE_NONE;
 }
 
-/* "'trommel surface a.nrrd -o a.ply' makes a mesh of it": its result is in the current folder. */
+/* Writes "'trommel surface a.nrrd -o a.ply' makes a mesh of it". The result's path is in the
+ * current folder. */
 static void describe_use(tml_file_kind kind, tml_file_kind wanted, const char *path, char *out,
                          size_t size)
 {

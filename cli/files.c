@@ -1,5 +1,5 @@
-/* The files that a command line names. They are compared by what they lead to and not by name: a
- * file that is there by its device and inode, one that is not yet by its folder's and its own
+/* The files that a command line names. They are compared by what their paths lead to, not by name:
+ * an existing file by device and inode, another by its folder's device and inode and its own
  * name. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +12,10 @@
 #include "paths.h"
 #include "system.h"
 
-/* Which file a path leads to. */
+/* What a path leads to. */
 typedef struct path_id {
     uint64_t device, number;
-    const char *name; /* within the folder of that number; NULL: the file itself */
+    const char *name; /* name in the folder `number`; NULL: `number` is the file */
 } path_id;
 
 typedef struct named_file {
@@ -27,7 +27,7 @@ typedef struct named_file {
 typedef struct file_list {
     named_file *files;
     size_t count, room;
-    const opt *lost; /* the first output whose folder is not there, or is closed */
+    const opt *lost; /* first output whose folder is missing or not writable */
     char folder[FRAME_PATH];
     bool is_closed;
 } file_list;
@@ -44,7 +44,8 @@ static int compare_files(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* False for what cannot be lost: devices, folders, and what no file can be in. */
+/* Identifies what a path leads to. Returns false if that cannot be overwritten: a device, a folder,
+ * or a path whose folder does not exist. */
 static bool identify(const char *path, path_id *out)
 {
     system_file info;
@@ -65,7 +66,7 @@ static bool identify(const char *path, path_id *out)
     return true;
 }
 
-/* Is the output's folder there, to write to? It is better known now than after the work. */
+/* Notes the first output whose folder is missing or not writable, before any work is done. */
 static void check_folder(file_list *list, const opt *output, const char *path)
 {
     system_file info;
@@ -95,7 +96,7 @@ static bool add(file_list *list, const opt *output, const char *path)
     if (output)
         check_folder(list, output, path);
     if (!identify(path, &file.id) || (!output && file.id.name))
-        return true; /* an input that is not there cannot be lost */
+        return true; /* an input that does not exist cannot be overwritten */
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
         named_file *more = realloc(list->files, room * sizeof *more);
@@ -113,7 +114,7 @@ static bool add(file_list *list, const opt *output, const char *path)
     return true;
 }
 
-/* What a value stands for: of a sequence, a file for each frame where it has their number. */
+/* Adds the files that a value names: for a numbered path in a sequence, one per frame. */
 static bool add_value(file_list *list, const opt *output, const char *value, const frames *f)
 {
     char path[FRAME_PATH];
@@ -140,7 +141,8 @@ static bool add_option(file_list *list, const opt *option, const void *args, cha
     return is_good;
 }
 
-/* Equal ones stand beside each other. Inputs may be the same. */
+/* Refuses an output that is also an input or another output. The list is sorted, so equal files are
+ * neighbours. Inputs may be equal. */
 static int refuse_equal(const file_list *list)
 {
     for (size_t i = 1; i < list->count; i++) {
@@ -165,8 +167,8 @@ static const frame_range *find_range(const opt *const *list, uint32_t count, con
     return NULL;
 }
 
-/* "%04d" in an output's name stands for a frame's number, of which a sequence needs one; or for
- * that of each of the files that a name stands for. */
+/* Checks "%04d" in an output's name. It stands for a frame's number and is required for a sequence,
+ * or for the number of each of several files that the name stands for. */
 static int check_number(const opt *option, const void *args, char **operands, bool takes_frames,
                         const frames *f)
 {

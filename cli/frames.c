@@ -1,4 +1,4 @@
-/* Sequences: inputs that are frames, worked through one after another. */
+/* Sequences: inputs whose frames are processed one after another. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -61,7 +61,7 @@ static int compare(const void *a, const void *b)
     return (f->number > g->number) - (f->number < g->number);
 }
 
-/* Is name what the pattern makes of the number that it has in that place? */
+/* Whether name is the pattern with a number filled in. number: receives it. */
 static bool match(const char *pattern, const char *name, uint32_t *number)
 {
     char made[FRAME_PATH], digits[16];
@@ -80,12 +80,12 @@ static bool match(const char *pattern, const char *name, uint32_t *number)
     return tml_path_number(pattern, *number, false, made, sizeof made) && strcmp(made, name) == 0;
 }
 
-/* The files that are there. */
+/* Lists the existing files that match the pattern. */
 static int search(const char *pattern, uint32_t *room, frames *out)
 {
     char folder[FRAME_PATH], path[2 * FRAME_PATH];
     const char *slash = strrchr(pattern, '/'), *name = slash ? slash + 1 : pattern;
-    size_t length = (size_t)(name - pattern); /* with the slash */
+    size_t length = (size_t)(name - pattern); /* including the slash */
     if (strchr(name, '%') == NULL)
         return cli_usage("%s: a number in a folder's name is not searched for; give "
                          "--frames",
@@ -106,12 +106,13 @@ static int search(const char *pattern, uint32_t *room, frames *out)
     closedir(directory);
     if (code == CLI_OK && out->count == 0)
         code = cli_error("%s: no file has such a name", pattern);
-    if (out->count) /* the standard forbids qsort a NULL */
+    if (out->count) /* qsort must not get NULL */
         qsort(out->list, out->count, sizeof *out->list, compare);
     return code;
 }
 
-/* The files that there must be: a sequence of a thousand should not end at the ninth. */
+/* Lists the files of a range, all of which must exist: a sequence of a thousand frames should not
+ * end at the ninth. */
 static int enumerate(const char *pattern, const frame_range *range, uint32_t *room, frames *out)
 {
     char path[FRAME_PATH];
@@ -128,8 +129,8 @@ static int enumerate(const char *pattern, const frame_range *range, uint32_t *ro
     return code;
 }
 
-/* The number that a file's name ends in, before its endings: 12 of "water_0012.nii.gz"; 0 where
- * there is none. Of a word such as "uint8" it is no number. */
+/* The number at the end of a file's name, before its endings: 12 for "water_0012.nii.gz"; 0 if
+ * there is none. A short number after a letter, as in "uint8", does not count. */
 static uint32_t number_of(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

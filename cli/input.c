@@ -1,4 +1,4 @@
-/* Loads volumes and points, telling them apart by content. */
+/* Loads volumes and points, which it distinguishes by content. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ const char *input_parse_dims(const char *text, void *member)
     return NULL;
 }
 
-/* Lengths in millimetres. */
+/* Units of length, in millimetres. */
 static const struct {
     const char *names, *unit; /* unit: as tml_volume has it */
     double size;
@@ -130,7 +130,7 @@ const char *input_parse_type(const char *text, void *member)
         (input_options *)(void *)((char *)member - offsetof(input_options, type));
     const char order = strchr("<>=|", *text) ? *text : '\0';
     const char *name = order && *text ? text + 1 : text;
-    const bool is_numpy = order != '\0'; /* whose u8 and i8 are of eight bytes */
+    const bool is_numpy = order != '\0'; /* in which u8 and i8 have eight bytes */
     const char *type = NULL;
     for (size_t i = 0; i < sizeof others / sizeof *others && !type; i++)
         if (other_name_is_among(others[i].names, name))
@@ -152,7 +152,7 @@ uint64_t input_sample_count(const tml_volume *volume)
     return dims[0] * dims[1] * dims[2];
 }
 
-/* Does the name promise points? Then a volume reader's complaint about it would only mislead. */
+/* Whether the name promises points. If so, a volume reader's complaint would only mislead. */
 bool input_is_named_like_points(const char *path)
 {
     return path_ends_with(path, CLI_POINTS);
@@ -167,8 +167,8 @@ int input_refuse(tml_context *tml, const char *path, bool takes_all)
 {
     tml_volume volume = {0};
     tml_points points = {0};
-    /* The readers tell of files that cannot be opened, empty ones, and some that can be
-     * converted. */
+    /* The readers' own errors are better for files that cannot be opened, empty files, and some
+     * that can be converted. */
     tml_status status = tml_volume_load(tml, path, NULL, &volume);
     system_file file;
     bool is_empty = system_examine(path, &file) && file.size == 0;
@@ -248,7 +248,7 @@ int input_fail_points(tml_context *tml, const char *path, const input_options *o
                       bool takes_all, tml_status status)
 {
     const char *format = tml_file_format(tml, path, TML_FILE_POINTS, NULL);
-    /* Any text passes for XYZ until it is read. */
+    /* Any text counts as XYZ until it is read. */
     const bool is_any =
         !format || (strcmp(format, "XYZ") == 0 && !input_is_named_like_points(path));
     const tml_file_kind kind = takes_all ? TML_FILE_NONE : input_kind_of(tml, path, options);
@@ -276,13 +276,14 @@ int input_load(tml_context *tml, const char *path, const input_options *options,
     return status == TML_OK ? CLI_OK : input_fail_points(tml, path, options, true, status);
 }
 
-/* Is there a word about places in the file? */
+/* Whether the file's format says where samples lie. */
 static bool has_place(const tml_volume *v)
 {
     return strcmp(v->format, "NPY") != 0 && strcmp(v->format, "raw") != 0;
 }
 
-/* The row's word of a space such as "left-posterior-superior": its first letter, or 0. */
+/* The first letter of the row's word in a space such as "left-posterior-superior"; 0 if there is
+ * none. */
 static char way_of(const tml_volume *v, int row)
 {
     const char *word = v->space;
@@ -293,19 +294,20 @@ static char way_of(const tml_volume *v, int row)
     return word ? *word : '\0';
 }
 
-/* Two spaces may differ by the signs of axes: to the patient's left or right, back or front. */
+/* Two spaces may have opposite axes: to the patient's left or right, to the back or front. Returns
+ * -1 for such a row, else 1. */
 static double sign_between(const tml_volume *a, const tml_volume *b, int row)
 {
     const char one = way_of(a, row), other = way_of(b, row);
     return one && other && one != other ? -1 : 1;
 }
 
-/* Do the samples of two grids lie at the same places, up to a hundredth of their spacing? */
+/* Whether the samples of two grids lie at the same places, within a hundredth of their spacing. */
 static bool is_at_same_place(const tml_volume *v, const tml_volume *of)
 {
     const tml_grid *a = &v->grid, *b = &of->grid;
     const bool skips_spacing =
-        opt_is_given("spacing"); /* which is the input's then, not its file's */
+        opt_is_given("spacing"); /* the input's spacing is then not its file's */
     for (int row = 0; row < 3; row++) {
         const double sign = sign_between(v, of, row);
         double apart = fabs(sign * a->origin[row] - b->origin[row]), step = INFINITY;
@@ -322,7 +324,7 @@ static bool is_at_same_place(const tml_volume *v, const tml_volume *of)
     return true;
 }
 
-/* A word about it, or with --strict a failure. */
+/* Warns of different places; with --strict, fails. */
 static int tell_place(const char *option, const char *path, const tml_grid *is,
                       const tml_grid *needs)
 {

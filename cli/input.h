@@ -1,5 +1,5 @@
-/* Inputs of surface and info: a volume or points, told apart by content, and the options that say
- * what a headerless file holds. */
+/* Inputs of surface and info: a volume or points, distinguished by content, and the options that
+ * describe a headerless file. */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
@@ -11,7 +11,7 @@
 
 typedef struct input_spacing {
     double steps[3];
-    char unit[16]; /* of the steps, as tml_volume has it; empty: the file's */
+    char unit[16]; /* unit of the steps, as in tml_volume; empty: the file's */
 } input_spacing;
 
 typedef struct input_options {
@@ -27,7 +27,7 @@ enum { INPUT_MAX_ATTRIBUTES = 8 };
 
 #define INPUT_TYPES "u8|i8|u16|i16|u32|i32|u64|i64|f16|f32|f64"
 
-/* The rows of an option table for the member input of args. */
+/* The rows of an option table for `input`, a member of args. */
 /* clang-format off */
 #define INPUT_OPTIONS(args)                                                                        \
     {OPT_SECTION, .help = "Input", .applies = OPT_VOLUME},                                         \
@@ -54,65 +54,65 @@ enum { INPUT_MAX_ATTRIBUTES = 8 };
 
 const char *input_parse_dims(const char *text, void *member);
 const char *input_parse_spacing(const char *text, void *member);
-/* The type and, where it says so as in ">u2", big_endian of the input_options that the member
- * type is of. */
+/* Sets the type, and big_endian if the text says so, as in ">u2". member: the type in an
+ * input_options. */
 const char *input_parse_type(const char *text, void *member);
 
 typedef struct input {
     const char *path;
     uint64_t file_size;
     bool is_points;
-    uint64_t frame; /* of the file's volumes */
+    uint64_t frame; /* which of the file's volumes */
     tml_volume volume;
-    tml_type file_type; /* of the file's samples where the volume's were made of them; else NONE */
+    tml_type file_type; /* type in the file if samples were converted; else NONE */
     tml_points points;
 } input;
 
-/* Does the name promise points? */
+/* Whether the name promises points. */
 bool input_is_named_like_points(const char *path);
-/* Which reader is a file for, by its contents and then its name? The options may say that it is
- * a headerless volume. */
+/* Returns which reader a file is for, by its contents, then by its name. The options may say that
+ * it is a headerless volume. */
 tml_file_kind input_kind_of(tml_context *tml, const char *path, const input_options *options);
-/* Prints why a file is of no kind known here, and returns an exit code. takes_all: meshes and
- * pictures would have been taken, too. */
+/* Prints why a file is of no known kind, and returns an exit code. takes_all: the command would
+ * also accept meshes and pictures. */
 int input_refuse(tml_context *tml, const char *path, bool takes_all);
-/* Refuses options that are not for what the file holds; none where that is not known. known: the
- * format of a volume that is open already; NULL: the file's head is read for it. */
+/* Refuses options that do not apply to what the file holds; accepts all if that is unknown.
+ * known: format of an already open volume; NULL: read the file's header. */
 int input_check_options(tml_context *tml, const char *path, const input_options *options,
                         const char *known);
-/* Are a file's contents to be read as points, and not as a volume? */
+/* Whether to read a file as points rather than as a volume. */
 bool input_is_points(tml_context *tml, const char *path, const input_options *options);
-/* Prints why a file could not be read as points, and returns an exit code. status: of
+/* Prints why a file could not be read as points, and returns an exit code. status: result of
  * tml_points_load. */
 int input_fail_points(tml_context *tml, const char *path, const input_options *options,
                       bool takes_all, tml_status status);
 enum { INPUT_WORDS = 512 };
-/* The names in a list with commas, of which words keeps the text. Returns how many there are; names
- * has the first. */
+/* Splits a list at its commas.
+ * words: keeps the text. names: receives the first INPUT_MAX_ATTRIBUTES names.
+ * Returns: the number of names in the list. */
 uint32_t input_attributes(const char *list, char words[INPUT_WORDS],
                           const char *names[INPUT_MAX_ATTRIBUTES]);
-/* Loads path as a volume, or else as points. On failure prints why and returns an exit code. */
+/* Loads path as a volume, or else as points. On failure, prints why and returns an exit code. */
 int input_load(tml_context *tml, const char *path, const input_options *options,
                const cli_common *common, input *out);
-/* Loads a volume of the same size as of, for a mask or an attribute. */
+/* Loads a volume of the same size as `of`, for a mask or an attribute. */
 int input_load_like(tml_context *tml, const char *option, const char *path, const tml_volume *of,
                     tml_volume *out);
-/* Have they the same size? Warns where they lie at other places than each other. */
+/* Checks that both have the same size. Warns if they lie at different places. */
 int input_check_like(const char *option, const char *path, const tml_volume *volume,
                      const tml_volume *of);
-/* An input with a path and nothing loaded. */
+/* Makes an input with a path but no data. */
 void input_name(const char *path, input *out);
-/* What the options say of a volume's file. */
+/* Returns how to load a volume, as the options say. */
 tml_load_desc input_volume_desc(const input_options *options, const cli_common *common);
-/* The unit that --spacing has becomes the volume's, and its origin is converted. Prints why not,
- * and returns an exit code. */
+/* Gives the volume the unit of --spacing, and converts its origin. On failure, prints why and
+ * returns an exit code. */
 int input_take_unit(const input_options *options, const char *path, tml_volume *volume);
-/* Tells of it as "input"; grid: the volume's, or that of the field that points make within
- * radius. */
+/* Reports the input as the object "input". grid: the volume's, or that of the points' field. */
 void input_tell(const input *in, const tml_grid *grid, double radius);
-/* Tells a volume's unit behind its spacing. */
+/* Reports a volume's unit, after its spacing. */
 void input_tell_unit(const char *unit);
-/* A unit for people, behind a number: " mm", or "" for none. Good until the next call. */
+/* Returns a unit to print after a number: " mm"; "" for none. Valid until the next call. */
 const char *input_unit(const char *unit);
 void input_free(tml_context *tml, input *in);
 

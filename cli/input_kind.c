@@ -1,4 +1,4 @@
-/* What a file holds, by its contents. */
+/* Determines what a file holds, by its contents. */
 #include "input_kind.h"
 
 #include "standard_names.h"

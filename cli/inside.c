@@ -1,4 +1,4 @@
-/* Which points lie inside a mesh. */
+/* Finds which points lie inside a mesh. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

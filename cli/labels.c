@@ -1,4 +1,4 @@
-/* --labels: which labels of a volume, and what the volume has of them. */
+/* --labels: parses the list, and chooses the labels for a volume's type. */
 #include "labels.h"
 
 #include <errno.h>
@@ -12,7 +12,8 @@
 
 /* ---- the option ------------------------------------------------------------------------------ */
 
-/* Digits are taken exactly; other notations of a whole number, as "1e3", up to 2^53. */
+/* Parses a label: digits exactly, and other notations of a whole number, such as "1e3", up to
+ * 2^53. */
 static bool parse_label(const char *word, uint64_t *label, bool *is_negative)
 {
     const bool minus = word[0] == '-';
@@ -66,7 +67,7 @@ char *labels_text(char *out, size_t size, uint64_t label, bool is_signed)
     return out;
 }
 
-/* Is a label a value of the type? */
+/* Whether a label is a value of the type. */
 static bool is_value(tml_type type, uint64_t label, bool is_negative)
 {
     const unsigned bits = 8 * (unsigned)tml_type_size(type);

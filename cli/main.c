@@ -1,5 +1,5 @@
-/* What every program of commands does (program.c, bench/bench_program.c): the options that all
- * commands share, messages and exit codes, finding the command and name it. */
+/* The main function of each program with commands (program.c, bench/bench_program.c): finds the
+ * command and the options that all commands share, runs it, and ends with its exit code. */
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
@@ -27,11 +27,11 @@ static void print_commands(FILE *out)
         fprintf(out, "  %-10s %s\n", (*c)->options.name, (*c)->options.summary);
 }
 
-/* The command of that name; otherwise a message that may name the one meant. */
+/* Returns the command of that name. If there is none, prints an error that may suggest one. */
 static const cli_command *find_command(const char *name)
 {
     const cli_command *nearest = NULL;
-    uint32_t nearest_distance = 3; /* further away is no help */
+    uint32_t nearest_distance = 3; /* larger distances are no help */
     for (const cli_command *const *c = cli_commands.commands; *c; c++) {
         uint32_t distance = opt_distance(name, (*c)->options.name);
         if (distance == 0 || strcasecmp(name, (*c)->options.name) == 0)
@@ -58,7 +58,7 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
-/* Of a line that may be wrong, too. */
+/* Whether --json is given; also for an invalid command line. */
 static bool asks_json(int argc, char **argv)
 {
     bool asks = false;
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
     system_begin(argc, argv);
     ranks_begin(&argc, &argv);
     fields_begin(asks_json(argc, argv) ? FIELDS_JSON : FIELDS_NONE, NULL);
-    setlocale(LC_CTYPE, ""); /* whether the terminal shows UTF-8; numbers stay in the C locale */
+    setlocale(LC_CTYPE, ""); /* for UTF-8 in the terminal; numbers stay in the C locale */
     const opt_command *tables[MAX_COMMANDS + 1] = {0};
     for (size_t i = 0; i < MAX_COMMANDS && cli_commands.commands[i]; i++)
         tables[i] = &cli_commands.commands[i]->options;
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
         const cli_command *command = find_command(argv[1]);
         code = command ? run_command(command, argc - 1, argv + 1) : CLI_USAGE;
     }
-    /* A full disk or a closed pipe shows itself only here; or before, and is remembered. */
+    /* A full disk or a closed pipe shows only here; an earlier error is remembered. */
     bool is_written = fflush(stdout) == 0 && !ferror(stdout);
     if (!is_written && code == CLI_OK)
         code = cli_error("cannot write the output: is the disk full?");

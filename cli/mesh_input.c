@@ -1,4 +1,4 @@
-/* The meshes that collide, subdivide and info read. */
+/* Loads the meshes of collide, subdivide and info. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Messages and exit codes: what a command says beside its summary. */
+/* What a command prints beside its summary: errors and warnings, with the exit codes that belong to
+ * them. */
 #include "messages.h"
 
 #include <stdarg.h>
@@ -12,16 +13,16 @@
 #include "running.h"
 #include "standard_names.h"
 
-/* What the context's log hook works with. */
+/* State of the context's log hook. */
 static struct {
     bool quiet, strict;
-    char error[512];   /* the latest: of a context that did not open it is all there is */
-    uint32_t warnings; /* of the library */
+    char error[512];   /* the latest; all that is known if a context failed to open */
+    uint32_t warnings; /* from the library */
 } log_state;
 
 typedef enum message_kind { MESSAGE_WARNING, MESSAGE_ERROR, MESSAGE_USAGE } message_kind;
 
-/* One piece of text, since other processes may say something, too. */
+/* Prints a message in one piece, since other processes may print, too. */
 static void print_message(message_kind kind, const char *format, va_list values)
 {
     char text[4096];
@@ -45,7 +46,7 @@ static void print_message(message_kind kind, const char *format, va_list values)
         fputs(text, stderr);
 }
 
-/* Has this text been printed? A file may be opened twice, to look at it and to read it. */
+/* Whether this text was already printed. A file may be opened twice, to examine and to read it. */
 static bool was_printed(const char *text)
 {
     enum { REMEMBERED = 64 };
@@ -111,8 +112,8 @@ int(cli_fail)(tml_context *tml, tml_status status)
     return cli_error("%s", *detail ? detail : tml_status_text(status));
 }
 
-/* The call's name, "tml_volume_load: ", and fields help a programmer, not a user of the program.
- * Good for three more messages. */
+/* Removes what helps only programmers: the call's name, "tml_volume_load: ", and names of fields.
+ * The result is valid for three more calls. */
 static const char *for_users(const char *message)
 {
     static char texts[4][2048];

@@ -1,4 +1,5 @@
-/* Names of options elsewhere: in VTK, scikit-image, meshlab, numpy and other command lines. */
+/* What options are called elsewhere: in VTK, scikit-image, meshlab, numpy and other command
+ * lines. */
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What other programs call the options that are here: what people type first. */
+/* What other programs call our options, since people try these names first. */
 #ifndef CLI_OTHER_NAMES_H
 #define CLI_OTHER_NAMES_H
 
@@ -6,14 +6,14 @@
 
 typedef struct other_name {
     const char *words; /* "isovalue|level": names elsewhere */
-    const char *name;  /* the option here; NULL: there is none */
-    const char *note;  /* then: what to do instead */
+    const char *name;  /* our option; NULL: there is none */
+    const char *note;  /* if name is NULL: what to do instead */
 } other_name;
 
-/* The entries that list word, in any case and with "_" for "-": the first (after: NULL), or the
- * next one. NULL: there are no more. */
+/* Returns the first entry that lists word (after: NULL), or the next one after `after`; NULL if
+ * there is none. Ignores case; "_" equals "-". */
 const other_name *other_name_find(const other_name *after, const char *word);
-/* Is word one of "isovalue|level", in any case and with "_" for "-"? */
+/* Whether word is one of words, such as "isovalue|level". Ignores case; "_" equals "-". */
 bool other_name_is_among(const char *words, const char *word);
 
 #endif

@@ -1,4 +1,4 @@
-/* Names of files: their endings. */
+/* Tests on the names of files. */
 #include "paths.h"
 
 #include <string.h>

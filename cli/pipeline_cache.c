@@ -5,8 +5,8 @@
 
 #include "cache_file.h"
 
-/* An engine whose data begin with a header, in which the device and its driver stand from a byte
- * on; with fewer bytes than least they are not worth a file. */
+/* An engine's cache data. They begin with a header of `header` bytes, whose bytes from `identity`
+ * on identify device and driver. Data of fewer than `least` bytes are not worth a file. */
 typedef struct cache_kind {
     tml_engine_kind engine;
     const char *name;
@@ -20,8 +20,8 @@ static const cache_kind kinds[] = {
 enum { HEADER_MOST = 32 };
 _Static_assert(PIPELINE_CACHE_NAME >= 16 + 2 * HEADER_MOST, "room for a name");
 
-static size_t loaded_size; /* of the data that the open context was given */
-static bool is_used;       /* by it */
+static size_t loaded_size; /* size of the data that the context was given */
+static bool is_used;       /* whether the open context uses a cache file */
 
 static const cache_kind *kind_of(const tml_context *tml)
 {
@@ -33,7 +33,7 @@ static const cache_kind *kind_of(const tml_context *tml)
     return NULL;
 }
 
-/* Any context can tell its header. */
+/* The header identifies the device; tml_cache returns it even if nothing else is cached. */
 bool pipeline_cache_name(tml_context *tml, char out[PIPELINE_CACHE_NAME])
 {
     const cache_kind *kind = kind_of(tml);

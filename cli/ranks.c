@@ -1,4 +1,4 @@
-/* What commands do with the numbers of all processes. */
+/* Exchange of numbers between the processes that run a command together. */
 #include <string.h>
 
 #include "ranks.h"

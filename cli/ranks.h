@@ -1,38 +1,42 @@
-/* The processes that run a command together: those of an MPI job, or this one alone. The commands
- * ask here, and nothing else in the program knows what a job is: ranks_one.c says that there is
- * one process, mpi/ranks_mpi.c asks MPI, and the build puts one of them in. */
+/* The processes that run a command together: those of an MPI job, or this one alone. Commands use
+ * only this header; nothing else knows of jobs. The build includes one implementation: ranks_one.c
+ * for one process, mpi/ranks_mpi.c for MPI. */
 #ifndef CLI_RANKS_H
 #define CLI_RANKS_H
 
 #include <trommel/files.h>
 
-/* First of all; takes its own words from the command line. */
+/* Call it first. Removes its own words from the command line. */
 void ranks_begin(int *argc, char ***argv);
-/* Last of all: the exit code of all. Where one of them failed, its message is printed, once. */
+/* Call it last. Returns the exit code of all processes. If one failed, its message is printed,
+ * once. */
 int ranks_end(int code);
 
 uint32_t ranks_count(void);
-uint32_t ranks_mine(void); /* this process: from 0 */
-uint32_t ranks_here(void); /* this process among those of its machine: from 0 */
-/* Threads for this process: its share of the machine's processors; 0: as the library chooses.
- * fair: the fair share, where the launcher gave it fewer and this process is to say so; else 0. */
+uint32_t ranks_mine(void); /* this process's number, from 0 */
+uint32_t ranks_here(void); /* its number among those of its machine, from 0 */
+/* Returns the number of threads for this process: its share of the machine's processors; 0: the
+ * library chooses.
+ * fair: the fair share, if the launcher gave this process fewer and it should warn of that; else
+ * 0. */
 uint32_t ranks_threads(uint32_t *fair);
-/* For what they do together; NULL: this process is alone. */
+/* The team of all processes; NULL: this process is alone. */
 const tml_team *ranks_team(void);
-/* The same of an MPI job's only process, too, which then goes the way of several. */
+/* As ranks_team, but also for the only process of an MPI job, which then works as several do. */
 const tml_team *ranks_job(void);
 
-/* From here on each process works for itself, as though it were alone, until ranks_end. */
+/* From here to ranks_end, each process works as if it were alone. */
 void ranks_apart(void);
 
-/* Keeps a message of failure for ranks_end, and tells the others; false: print it now. */
+/* Keeps an error message for ranks_end, and notifies the others. Returns false if the caller must
+ * print it now. */
 bool ranks_keep_message(const char *message);
-/* Did nobody fail? Asked now and then by whoever works for long. */
+/* Whether no process has failed. Long work asks this from time to time. */
 bool ranks_go_on(void);
-/* In a handler of a signal that ends the job: takes half a file away. */
+/* Call it in the handler of a signal that ends the job. Removes unfinished files. */
 void ranks_interrupted(void);
 
-/* count numbers of each rank, one rank after another. */
+/* Gathers `count` numbers from each rank, in the order of ranks. */
 tml_status ranks_gather(tml_context *tml, const uint64_t *mine, uint64_t count, uint64_t *all);
 
 #endif

@@ -1,4 +1,4 @@
-/* One process, which works alone. */
+/* Implementation of ranks.h for a single process. */
 #include "ranks.h"
 
 void ranks_begin(int *argc, char ***argv)

@@ -1,4 +1,4 @@
-/* The command that runs, its clock, and why it failed. */
+/* The running command's name, its clock, and why it failed. */
 #include "running.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "system.h"
 
 static const char *running; /* the command's name; NULL: none yet */
-static char failure[2048];  /* the first message of it, for JSON */
+static char failure[2048];  /* its first error message, for JSON */
 
 const char *cli_name(void)
 {

@@ -1,5 +1,5 @@
-/* Fewer triangles, by edge collapse with quadric error metrics (Garland, Heckbert: Surface
- * Simplification Using Quadric Error Metrics. 1997), as meshoptimizer has it. */
+/* --simplify: edge collapse with quadric error metrics, by meshoptimizer. After: Garland, Heckbert:
+ * Surface Simplification Using Quadric Error Metrics. 1997. */
 #include "simplify.h"
 
 #include <float.h>
@@ -18,7 +18,7 @@ const char *simplify_parse(const char *text, void *member)
 {
     simplify_goal goal = {.error = 0};
     double number;
-    char share[32]; /* of "10%" */
+    char share[32]; /* the number in "10%" */
     const size_t length = strlen(text);
     const bool is_percentage = length > 1 && length <= sizeof share && text[length - 1] == '%';
     snprintf(share, sizeof share, "%.*s", is_percentage ? (int)length - 1 : 0, text);
@@ -88,9 +88,11 @@ void simplify_free(tml_context *tml, simplified *made)
 #ifdef TML_SIMPLIFY
 #    include <meshoptimizer.h>
 
-/* Corners that differ in their vertex, their texture coordinates or their triangle's labels, so
- * that seams and what several labels share stay: a corner of each, and of each corner the number of
- * its wedge. What meets in more than two wedges is never moved. */
+/* A wedge is all corners that agree in vertex, texture coordinates and labels. meshoptimizer gets
+ * wedges as its vertices, so that seams and borders between labels are kept.
+ * corners: wedge of each corner. of: a corner of each wedge. next, first: list of each vertex's
+ * wedges.
+ * A vertex of more than two wedges is never moved. */
 typedef struct wedges {
     uint32_t *corners, *of, *next, *first;
     uint64_t count, corner_count, vertex_count;
@@ -149,8 +151,8 @@ static bool find_wedges(tml_context *tml, const tml_mesh *mesh, wedges *w)
     return true;
 }
 
-/* Numbers what indices use in ascending order, and renumbers them; numbers: room for all, to be
- * given back. */
+/* Renumbers indices to the numbers 0, 1, ... of those that are used, in ascending order. numbers:
+ * receives the new number of each of `all` old ones, or UINT32_MAX. Returns how many are used. */
 static uint64_t number_used(uint32_t *indices, uint64_t count, uint64_t all, uint32_t *numbers)
 {
     uint64_t used = 0;
@@ -164,7 +166,7 @@ static uint64_t number_used(uint32_t *indices, uint64_t count, uint64_t all, uin
     return used;
 }
 
-/* Rows of those that have a number; NULL in, NULL out. */
+/* Copies the rows that have a number. Returns NULL if rows is NULL. */
 static float *gather(tml_context *tml, const float *rows, uint32_t width, uint64_t all,
                      const uint32_t *numbers, uint64_t used, bool *is_good)
 {
@@ -176,7 +178,7 @@ static float *gather(tml_context *tml, const float *rows, uint32_t width, uint64
     return out;
 }
 
-/* The mesh of the corners that are left: count of them. */
+/* Builds the mesh from the remaining corners, `count` of them. */
 static bool build(tml_context *tml, const tml_mesh *mesh, const wedges *w, const uint32_t *corners,
                   uint64_t count, simplified *out)
 {
@@ -232,10 +234,10 @@ static bool build(tml_context *tml, const tml_mesh *mesh, const wedges *w, const
     return is_good;
 }
 
-/* How far the mesh lies from what it was made from, and which of its triangles meet. */
+/* Computes how far vertices lie from the simplified mesh, and how many of its triangles meet. */
 static tml_status check(tml_context *tml, const tml_mesh *before, simplified *made)
 {
-    enum { STRETCH = 1 << 20 }; /* points asked for at once */
+    enum { STRETCH = 1 << 20 }; /* points per call */
     const tml_mesh *mesh = &made->mesh;
     simplify_checks *c = &made->checks;
     tml_mesh_buffers buffers = {0};
@@ -276,7 +278,7 @@ static tml_status check(tml_context *tml, const tml_mesh *before, simplified *ma
                                            .tree = tree, .points = points, .distances = out}));
         TML_THEN(status, tml_buffer_read(tml, out, distances));
         for (uint64_t i = 0; i < count && status == TML_OK; i++) {
-            if (!isfinite(distances[i])) /* a vertex that is not finite */
+            if (!isfinite(distances[i])) /* the vertex is not finite */
                 continue;
             sum += (double)distances[i];
             c->farthest = fmax(c->farthest, (double)distances[i]);
@@ -320,7 +322,7 @@ tml_status simplify_mesh(tml_context *tml, const simplify_goal *goal, const tml_
                mesh->positions + 3 * (uint64_t)((const uint32_t *)mesh->indices)[w.of[i]], 12);
     uint64_t left = 0;
     if (is_good && corner_count) {
-        /* Errors are told, and bounded, as shares of the mesh's longest side. */
+        /* meshoptimizer's errors are relative to the mesh's longest side. */
         double size = (double)meshopt_simplifyScale(positions, w.count, 12);
         double most = goal->error > 0 ? goal->error / size : INFINITY;
         left =

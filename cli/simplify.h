@@ -1,5 +1,4 @@
-/* --simplify: a mesh of fewer triangles, by meshoptimizer, where the build found it
- * (TML_SIMPLIFY). */
+/* --simplify: a mesh with fewer triangles, by meshoptimizer, if the build has it (TML_SIMPLIFY). */
 #ifndef CLI_SIMPLIFY_H
 #define CLI_SIMPLIFY_H
 
@@ -10,18 +9,19 @@
 
 #include "options/options.h"
 
-/* What is asked for. Zeroed: nothing. Where both are given, what is reached first ends it. */
+/* What to reach. Zeroed: no simplification. If both count and error are given, the first one
+ * reached ends it. */
 typedef struct simplify_goal {
     struct {
-        double ratio;       /* of the triangles, below 1 */
-        uint64_t triangles; /* or so many */
+        double ratio;       /* share of the triangles, below 1 */
+        uint64_t triangles; /* or their number */
     } count;
-    double error; /* the surface moves by about so much at most, in the mesh's units */
-    bool check;   /* what is left is looked at: simplify_checks */
+    double error; /* bound on about how far the surface moves, in the mesh's units */
+    bool check;   /* compute simplify_checks of the result */
 } simplify_goal;
 
-/* Rows of an option table for a simplify_goal, a member of struct args; what else is so of the
- * first two. */
+/* The rows of an option table for `member`, a simplify_goal in args. ...: further fields of the
+ * first two rows. */
 /* clang-format off */
 #define SIMPLIFY_OPTIONS(args, member, ...)                                                        \
     {OPT_CUSTOM, "simplify", .argument = "RATIO|N", .parse = simplify_parse,                       \
@@ -50,29 +50,31 @@ static inline bool simplify_is_asked(const simplify_goal *goal)
     return goal->count.ratio > 0 || goal->count.triangles || goal->error > 0;
 }
 
-/* What --check tells. */
+/* Results of --check. */
 typedef struct simplify_checks {
-    double mean, farthest; /* distances of the vertices that were there */
-    uint64_t pairs; /* of triangles that meet outside what they share, as tml_collide has them */
+    double mean, farthest; /* distances of the original vertices from the new mesh */
+    uint64_t pairs;        /* of triangles that meet beyond what they share, as in tml_collide */
     uint64_t boundary_edges, nonmanifold_edges;
 } simplify_checks;
 
-/* What came of it: a mesh over arrays of its own. */
+/* The result: a mesh with arrays of its own. */
 typedef struct simplified {
     tml_mesh mesh;
-    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES]; /* the mesh's */
-    uint64_t before;                                        /* triangles */
-    double error; /* the surface has moved by about so much, in the mesh's units */
+    tml_mesh_attribute attributes[TML_MESH_MAX_ATTRIBUTES]; /* the mesh's attributes */
+    uint64_t before;                                        /* original number of triangles */
+    double error; /* about how far the surface moved, in the mesh's units */
     bool is_checked;
     simplify_checks checks;
 } simplified;
 
-/* Of an indexed mesh. out stays where it is. Errors: UNSUPPORTED (the build has no meshoptimizer,
- * or indices have 64 bits), OUT_OF_MEMORY, CANCELLED. */
+/* Simplifies an indexed mesh.
+ * out: must not be moved afterwards.
+ * Errors: UNSUPPORTED (the build has no meshoptimizer, or indices have 64 bits), OUT_OF_MEMORY,
+ * CANCELLED. */
 TML_MUST_CHECK tml_status simplify_mesh(tml_context *tml, const simplify_goal *goal,
                                         const tml_mesh *mesh, simplified *out);
 void simplify_free(tml_context *tml, simplified *made);
-/* Tells what came of it: the object "simplified". */
+/* Reports the result as the object "simplified". */
 void simplify_tell(const simplified *made, const char *unit);
 
 #endif

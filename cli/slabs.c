@@ -1,4 +1,4 @@
-/* Surfaces in slabs, from files to a file. */
+/* Surfaces in slabs, from volume files to a mesh file. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ uint64_t slabs_size(const slabs *s, bool has_mask, bool has_attribute)
     uint64_t count = input_sample_count(&s->info[0]);
     uint64_t each =
         tml_type_size(s->info[0].type) + (has_mask ? 1 : 0) + (has_attribute ? sizeof(float) : 0);
-    return count * each + count / 3; /* what tml_surface needs beside it */
+    return count * each + count / 3; /* tml_surface's own memory */
 }
 
 void slabs_close(slabs *s)
@@ -71,7 +71,8 @@ static tml_status measure_piece(void *user, const tml_surface_piece *piece)
     return TML_OK;
 }
 
-/* Of a mesh in files little is in memory at a time. */
+/* Measures a mesh in files, in stretches of triangles, so that little of it is in memory at a
+ * time. */
 static tml_status measure_edited(void *user, tml_mesh *mesh)
 {
     enum { TRIANGLES = 1 << 16 };
@@ -80,7 +81,7 @@ static tml_status measure_edited(void *user, tml_mesh *mesh)
     s->measures.is_off |= mesh->part_count > 1;
     for (uint64_t first = 0; first < mesh->triangle_count; first += TRIANGLES) {
         const uint64_t left = mesh->triangle_count - first;
-        s->measures.vertices = 0; /* each of these pieces has all of them */
+        s->measures.vertices = 0; /* each stretch refers to all vertices */
         measures_add(s->tml, &s->measures,
                      &(tml_mesh){.positions = mesh->positions,
                                  .indices = (char *)mesh->indices + 3 * size * first,
@@ -102,8 +103,9 @@ static int refuse_index(const slabs_options *options)
                      options->index, options->path);
 }
 
-/* An index that is older than its volume, or another's, would make a wrong surface without a word.
- * This looks at times, dims and type, tml_surface_save at samples. */
+/* Loads the index. An index that is older than its volume, or another volume's, would silently give
+ * a wrong surface. This function compares times, dims and type; tml_surface_save compares
+ * samples. */
 static int load_index(tml_context *tml, const slabs *s, const slabs_options *options,
                       tml_volume_index *out)
 {
@@ -125,7 +127,7 @@ static int load_index(tml_context *tml, const slabs *s, const slabs_options *opt
     return CLI_OK;
 }
 
-/* Memory of the process that takes most. */
+/* Reports the peak memory of the process that used most. */
 static tml_status share_peak_memory(tml_context *tml)
 {
     const uint64_t mine = report_peak_memory(), size = ranks_count() * sizeof mine;
@@ -141,8 +143,8 @@ static tml_status share_peak_memory(tml_context *tml)
     return status;
 }
 
-/* Counting first reads the volume once more. That takes less time than storing the mesh twice where
- * the system's page cache holds the volume. */
+/* Whether the system's page cache likely holds the volume. If so, counting first, which reads the
+ * volume twice, takes less time than storing the mesh twice. */
 static bool is_cached(const slabs *s)
 {
     const uint64_t free_memory = system_free_memory();
@@ -158,7 +160,7 @@ int slabs_end(tml_context *tml, slabs *s, const slabs_options *options, tml_stat
     if (failed == TML_SIDE_INDEX)
         return refuse_index(options);
     if (failed == TML_SIDE_SOURCE && s->reader && !options->is_asked)
-        return cli_fail(s->reader, status); /* as of a volume that is loaded */
+        return cli_fail(s->reader, status); /* the same message as for a volume that is loaded */
     if (status == TML_OK && options->team && !is_empty)
         status = share_peak_memory(tml);
     if (is_empty && options->is_asked)

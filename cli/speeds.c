@@ -10,8 +10,7 @@
 #include "cache_file.h"
 #include "system.h"
 
-/* Measured over whole commands on an H200 beside 16 cores of a Xeon, with pipelines from the
- * cache. */
+/* Measured over whole commands on an H200 and 16 cores of a Xeon, with cached pipelines. */
 static const speeds defaults = {
     .volume = 2e-9,
     .points = 150e-9,
@@ -19,9 +18,9 @@ static const speeds defaults = {
     .devices = {{.open = 0.25, .to_device = 8e9, .from_device = 8e9}},
 };
 
-/* ---- which machine is this? ------------------------------------------------------------------ */
+/* ---- which machine this is ------------------------------------------------------------------- */
 
-/* The beginning of a file, or of its line that begins with key. */
+/* Hashes the lines of a file; with a key, only the first line that begins with it. */
 static uint64_t hash_file(uint64_t hash, const char *path, const char *key)
 {
     char line[1024];
@@ -37,8 +36,8 @@ static uint64_t hash_file(uint64_t hash, const char *path, const char *key)
     return hash;
 }
 
-/* The files of a folder, in any order: their names, with times their sizes and ages, and the files
- * in them that inside lists, to a NULL. */
+/* Hashes a folder's entries, in any order: their names, with_times also their sizes and times, and
+ * the files within them that `inside` lists, up to NULL. */
 static uint64_t hash_folder(const char *path, bool with_times, const char *const *inside)
 {
     uint64_t sum = 0;
@@ -65,8 +64,8 @@ static uint64_t hash_folder(const char *path, bool with_times, const char *const
     return sum;
 }
 
-/* Processor, GPUs and drivers, as far as files tell: drivers are installed with a manifest for
- * their loader. */
+/* Hashes processor, GPUs and drivers, as far as files show them: each driver installs a manifest
+ * for its loader. */
 static uint64_t machine_hash(void)
 {
     static const char *const manifests[] = {"/usr/share/vulkan/icd.d", "/etc/vulkan/icd.d",
@@ -97,7 +96,7 @@ static uint64_t machine_hash(void)
 
 /* ---- keeping --------------------------------------------------------------------------------- */
 
-/* A file's contents: the struct as it lies in memory, of one version of the program. */
+/* A file's contents: the struct as in memory. Each version of the program has its own file. */
 typedef struct kept_speeds {
     uint64_t machine, size;
     speeds speeds;
@@ -151,7 +150,7 @@ bool speeds_keep(const speeds *s)
 {
     char name[64];
     kept_speeds kept;
-    memset(&kept, 0, sizeof kept); /* padding, too */
+    memset(&kept, 0, sizeof kept); /* including padding */
     kept.machine = machine_hash();
     kept.size = sizeof kept;
     kept.speeds = *s;

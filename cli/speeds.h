@@ -1,7 +1,7 @@
-/* How fast this machine is at what --backend auto weighs: figures of the machine that Trommel is
- * developed on, or those that "trommel devices --measure" keeps in the cache folder (cache_file.h).
- * These count as long as processor, GPUs and drivers are those that were measured, which is told
- * without opening a driver, as that takes longest. */
+/* How fast this machine is at what --backend auto compares. The figures are those of the
+ * developers' machine, or those that "trommel devices --measure" saved in the cache folder
+ * (cache_file.h). Saved figures are valid while processor, GPUs and drivers are the same. That is
+ * checked without opening a driver, the slowest part. */
 #ifndef CLI_SPEEDS_H
 #define CLI_SPEEDS_H
 
@@ -12,36 +12,36 @@
 /* A GPU, as one engine sees it. */
 typedef struct speeds_device {
     tml_device_info info;
-    double open;      /* seconds to open it and to close it again, in a process of its own */
-    double pipelines; /* seconds that the driver's compiler takes at the first surface and field */
+    double open;      /* seconds to open and close it, in a process of its own */
+    double pipelines; /* seconds for compiling the first surface's and field's pipelines */
     double to_device, from_device;            /* bytes/s */
-    char pipelines_name[PIPELINE_CACHE_NAME]; /* the file that keeps them; "": none */
-    char error[256];                          /* what cannot be done on it; "": nothing */
+    char pipelines_name[PIPELINE_CACHE_NAME]; /* the file that caches them; "": none */
+    char error[256];                          /* what failed on it; "": nothing */
 } speeds_device;
 
 enum { SPEEDS_DEVICES = 16 };
 typedef struct speeds {
     bool is_measured;
-    double volume; /* seconds that one thread takes for a byte of a volume, with default normals */
-    double points; /* and for one of a point, field included */
+    double volume; /* seconds per byte of a volume on one thread, with default normals */
+    double points; /* seconds per byte of points on one thread, field included */
     uint32_t device_count;
-    speeds_device devices[SPEEDS_DEVICES]; /* best first, as tml_devices lists them */
+    speeds_device devices[SPEEDS_DEVICES]; /* best first, in the order of tml_devices */
 } speeds;
 
-/* What a GPU would take over from the CPU, as far as it can be known beforehand. */
+/* Estimate of the work that a GPU would take over from the CPU. */
 typedef struct cli_work {
-    double cpu_seconds; /* that it takes on one thread */
-    double serial;      /* the share of that which more threads do not shorten */
-    double bytes;       /* to copy to the GPU, and as many back */
+    double cpu_seconds; /* seconds on one thread */
+    double serial;      /* share of that which more threads do not shorten */
+    double bytes;       /* to copy to the GPU, and again back */
 } cli_work;
 
-/* This machine's, read once. */
+/* Returns this machine's figures, read once. */
 const speeds *speeds_here(void);
-/* Keeps them. False: there is no place for them. */
+/* Saves the figures. Returns false if they cannot be saved. */
 bool speeds_keep(const speeds *s);
-/* The GPU that auto would open: no software driver. NULL: none was measured. */
+/* Returns the GPU that auto would open, never a software driver; NULL if none was measured. */
 const speeds_device *speeds_gpu(const speeds *s);
-/* Does a GPU shorten the work that so many threads would do? no_cache: it has to compile its
+/* Whether a GPU would do the work faster than so many threads. no_cache: it must compile its
  * pipelines. */
 bool speeds_prefer_gpu(const speeds *s, const cli_work *work, double threads, bool no_cache);
 

@@ -1,4 +1,4 @@
-/* Standard input and output in the place of files. */
+/* Standard input and output in place of files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "standard_names.h"
 #include "system.h"
 
-static char folder[STANDARD_PATH]; /* empty: standard output is for the summary */
+static char folder[STANDARD_PATH]; /* of spooled output; empty: stdout is for the summary */
 
 bool standard_is_output(const char *value)
 {
@@ -40,7 +40,7 @@ static int take_input(const char **value)
 
 static int take_output(const opt *option, const char **value)
 {
-    char ending[64]; /* the one that is written, or the first */
+    char ending[64]; /* as given, or the option's first */
     const char *all = option->endings ? option->endings : "";
     snprintf(ending, sizeof ending, "%.*s", (*value)[1] ? 60 : (int)strcspn(all, " "),
              (*value)[1] ? *value + 1 : all);
@@ -105,7 +105,7 @@ int standard_files_end(int code)
         fflush(stdout);
         bool is_good = code != CLI_OK || system_write_output(standard_paths.output);
         int error = errno;
-        if (!is_good && fields_are_text()) /* the summary's last line */
+        if (!is_good && fields_are_text()) /* ends the summary's last line */
             fprintf(stderr, "\n");
         if (!is_good)
             code = cli_error("standard output cannot be written: %s", strerror(error));

@@ -1,4 +1,4 @@
-/* What stands in the place of standard input and output, and what users know it as. */
+/* The paths that replace standard input and output, and their names for users. */
 #include "standard_names.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What stands in the place of standard input and output (standard_files.h), and what users know it
- * as. */
+/* The paths that replace standard input and output (standard_files.h), and their names for
+ * users. */
 #ifndef CLI_STANDARD_NAMES_H
 #define CLI_STANDARD_NAMES_H
 
@@ -12,11 +12,11 @@ extern struct standard_paths {
     char output[STANDARD_PATH]; /* empty: standard output is for the summary */
 } standard_paths;
 
-/* Is path what was put in the place of standard input? */
+/* Whether path replaces standard input. */
 bool standard_is_input(const char *path);
-/* What users know a path as: "standard input", "standard output", or path itself. */
+/* Returns a path's name for users: "standard input", "standard output", or path itself. */
 const char *standard_name(const char *path);
-/* Replaces such paths within a message, in place. */
+/* Replaces these paths in a message by their names, in place. */
 void standard_names_in(char *message, size_t size);
 
 #endif

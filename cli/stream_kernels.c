@@ -1,4 +1,4 @@
-/* Kernels of the commands, one for each element type that needs its own. */
+/* The commands' kernels, one per element type where types differ. */
 #include <math.h>
 #include <string.h>
 
@@ -27,9 +27,9 @@ TML_KERNEL(bool, uint64_between, (uint64 x, tml_params p),
 TML_KERNEL(float, float_widened, (float x), { return x; })
 TML_KERNEL(int, int_widened, (int x), { return x; })
 
-/* A sample's sides of an isovalue: 1 inside, and 16 where it is a number. */
+/* A sample's mark: 1 if it is inside, plus 16 if it is a number. */
 TML_KERNEL(uint, volume_marks, (uint inside, uint valid), { return inside + 16u * valid; })
-/* Cell i has sample i as its lowest corner. */
+/* Whether a cell is crossed. Cell i has sample i as its lowest corner. */
 TML_KERNEL(bool, volume_is_crossed, (tml_index i, tml_words marks, tml_params p), {
     uint row = U(i) / p.u[0];
     if (U(i) % p.u[0] + 1u == p.u[0] || row % p.u[1] + 1u == p.u[1] || row / p.u[1] + 1u == p.u[2])
@@ -46,7 +46,7 @@ TML_KERNEL(uvec3, volume_place, (uint i, tml_params p), {
 
 #include <trommel/kernel_end.h>
 
-/* A kernel's parameter type for an element type: kernels see small elements widened. */
+/* The parameter type of kernels for an element type: small elements are widened. */
 static tml_type seen_as(tml_type type)
 {
     switch (type) {

@@ -1,4 +1,4 @@
-/* The system behind the command on Linux and macOS. */
+/* system.h on Linux and macOS. */
 #include "system.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ uint32_t system_processors(void)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-/* A figure of /proc by its name, in bytes; 0: there is none. */
+/* Returns a figure of a /proc file, by its name, in bytes; 0 if there is none. */
 static uint64_t read_proc(const char *path, const char *name)
 {
     uint64_t kilobytes = 0;
@@ -53,8 +53,8 @@ uint64_t system_free_memory(void)
     return read_proc("/proc/meminfo", "MemAvailable:");
 }
 
-/* Linux counts ru_maxrss on from the program that this one replaced by exec, such as a large
- * Python; VmHWM is of this one alone. */
+/* On Linux, ru_maxrss includes the program that this one replaced by exec, such as a large Python.
+ * VmHWM does not. */
 uint64_t system_peak_memory(void)
 {
     const uint64_t own = read_proc("/proc/self/status", "VmHWM:");
@@ -88,13 +88,13 @@ void system_on_interrupt(void (*handler)(void))
     if (handler)
         interrupt_handler = handler;
     action.sa_handler = handler ? interrupted : SIG_DFL;
-    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* so that the second one kills */
+    action.sa_flags = (int)SA_RESETHAND | SA_RESTART; /* so that the second signal kills */
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* nohup's */
+    if (sigaction(SIGHUP, NULL, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) /* set by nohup */
         sigaction(SIGHUP, &action, NULL);
-    /* A file that outgrows the user's limit is an error with a message, and nothing is left of
-     * it. */
+    /* A file that exceeds the user's limit is an error with a message, and its remains are
+     * removed. */
     signal(SIGXFSZ, SIG_IGN);
 }
 
@@ -259,7 +259,7 @@ static bool copy(int from, int to)
     }
 }
 
-/* A file of no name, which is gone with the process. */
+/* Makes a file without a name, which disappears with the process. */
 static int open_spool(void)
 {
     char path[NAME_SIZE];
@@ -296,7 +296,7 @@ bool system_keep_output(void)
 
 bool system_write_output(const char *path)
 {
-    signal(SIGPIPE, SIG_IGN); /* whoever reads may have had enough */
+    signal(SIGPIPE, SIG_IGN); /* the reader may have closed the pipe */
     int file = open(path, O_RDONLY | O_CLOEXEC);
     bool is_good = file >= 0 && copy(file, real_output);
     const int error = errno;

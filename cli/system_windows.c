@@ -1,5 +1,5 @@
-/* The system behind the command on Windows. Its manifest makes names of files and arguments UTF-8
- * (windows.manifest), so that calls of the C library take them. */
+/* system.h on Windows. The manifest (windows.manifest) makes file names and arguments UTF-8, so
+ * that the C library accepts them. */
 #include "system.h"
 
 #include "../src/io/io_windows_error.h"
@@ -15,7 +15,7 @@
 
 enum { NAME_SIZE = 4096, PIECE = 1 << 16 };
 
-static char input_name[NAME_SIZE]; /* of standard input's copy; gone at the end */
+static char input_name[NAME_SIZE]; /* the copy of standard input; deleted at the end */
 static int real_output = -1;
 
 static void remove_input(void)
@@ -79,7 +79,7 @@ void system_set(const char *name, const char *value)
 
 static void (*interrupt_handler)(void);
 
-/* The first one is taken; the second ends the process, as the system does. */
+/* Handles the first event; the second ends the process, as is the system's default. */
 static BOOL WINAPI interrupted(DWORD event)
 {
     void (*handler)(void) = interrupt_handler;
@@ -110,7 +110,7 @@ const char *system_work_apart(void (*work)(void *), void *data, size_t size)
 
 bool system_can_write(const char *folder)
 {
-    (void)folder; /* an access list, of which only the attempt tells */
+    (void)folder; /* access lists: only an attempt would show it */
     return true;
 }
 
@@ -129,7 +129,7 @@ bool system_examine(const char *path, system_file *out)
     CloseHandle(file);
     *out = (system_file){0};
     if (!is_known)
-        return true; /* NUL, a pipe */
+        return true; /* NUL or a pipe */
     *out = (system_file){.is_regular = !(info.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY),
                          .size = (uint64_t)info.nFileSizeHigh << 32 | info.nFileSizeLow,
                          .device = info.dwVolumeSerialNumber,
@@ -202,7 +202,7 @@ const char *system_temporary_folder(void)
     if (length == 0 || length >= sizeof folder)
         return ".";
     use_slashes(folder);
-    folder[length - 1] = '\0'; /* it ends in one */
+    folder[length - 1] = '\0'; /* removes its final slash */
     return folder;
 }
 

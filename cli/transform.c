@@ -1,4 +1,4 @@
-/* Scaled, rotated and moved. */
+/* Scales, rotates and translates meshes and points. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ void transform_matrix(const double scale[3], const double rotate[3], const doubl
 {
     double s[3], c[3];
     for (int i = 0; i < 3; i++) {
-        bool is_quarter = fmod(rotate[i], 90) == 0; /* exact, where turns of a box are meant */
+        bool is_quarter = fmod(rotate[i], 90) == 0; /* exact for multiples of 90 degrees */
         long quarters = is_quarter ? ((long)fmod(rotate[i] / 90, 4) + 4) % 4 : 0;
         s[i] = is_quarter ? (quarters == 1) - (quarters == 3) : sin(degree * rotate[i]);
         c[i] = is_quarter ? (quarters == 0) - (quarters == 2) : cos(degree * rotate[i]);
@@ -65,8 +65,8 @@ static void find_matrix(const transform_options *o, double m[12])
     transform_matrix(factors, o->rotate.values, o->translate.values, m);
 }
 
-/* The origin moves in doubles, and what is about it in floats. One that floats may as well hold
- * becomes 0. */
+/* Moves the origin in double precision and the positions about it in float. If floats can hold the
+ * whole coordinates as well, the origin becomes 0. */
 static void move_positions(const double m[12], float *positions, uint64_t count, double origin[3])
 {
     const double from[3] = {origin[0], origin[1], origin[2]};
@@ -99,7 +99,8 @@ static void move_positions(const double m[12], float *positions, uint64_t count,
         origin[row] = is_near ? 0 : place[row];
 }
 
-/* The matrix of cofactors, by the determinant's sign: it takes normals to directions of normals. */
+/* The matrix of cofactors, times the sign of the determinant: it maps normals to directions of
+ * normals. Returns the determinant. */
 static double find_cofactors(const double m[12], double out[9])
 {
     for (int row = 0; row < 3; row++)
@@ -159,7 +160,7 @@ void transform_points(const transform_options *o, tml_points *points)
     double m[12], cofactors[9];
     find_matrix(o, m);
     const double length =
-        cbrt(fabs(find_cofactors(m, cofactors))); /* of uneven factors, their mean */
+        cbrt(fabs(find_cofactors(m, cofactors))); /* their mean if factors are unequal */
     move_positions(m, points->positions, points->count, points->origin);
     for (uint64_t i = 0; i < points->count && points->radii; i++)
         points->radii[i] = (float)(length * (double)points->radii[i]);

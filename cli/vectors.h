@@ -18,7 +18,7 @@ static inline void cross(const double a[3], const double b[3], double out[3])
         out[i] = a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3];
 }
 
-/* False where it has no length. */
+/* Returns false if v has no length. */
 static inline bool normalize(double v[3])
 {
     double length = sqrt(dot(v, v));

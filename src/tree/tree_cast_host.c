@@ -74,7 +74,7 @@ typedef struct cast_job {
     uint64_t count, pose_count;
     tree_rounds rounds;
     uint64_t
-        *first; /* ALL: hits before each ray; while counting, [i + 1] is ray i's own count */
+        *first; /* ALL: hits before each ray; in the counting pass, [i + 1] is ray i's own count */
     uint64_t *found; /* ALL: hits, encoded as in cast_ray; NULL in the counting pass */
     uint64_t room;   /* ALL: number of hits to write */
 } cast_job;

@@ -42,7 +42,7 @@ struct tml_tree {
     uint32_t group_count;
     float lower[3], upper[3];
     double
-        level_size[COLLIDE_LEVELS_MAX + 1]; /* approximate mean diagonal of a box; [0] unused */
+        level_size[COLLIDE_LEVELS_MAX + 1]; /* mean diagonal of boxes, approximately; [0] unused */
 
     uint32_t *ids;     /* triangle per slot, or COLLIDE_NO_TRIANGLE */
     uint32_t *corners; /* three vertices per slot */

@@ -25,7 +25,7 @@ static inline uint32_t tree_code(const tml_tree *tree, const float point[3], uin
 enum { TREE_ITEMS_A_TASK = 1024 };
 typedef struct tree_rounds {
     const char *call, *stage; /* names in messages and in progress reports */
-    double before, share; /* progress before this, and its share of the whole */
+    double before, share;     /* progress before this, and its share of the whole */
     /* find_codes writes to `order`, for each item of the task, its code << 32 | its number in the
      * round. work processes a task's items. */
     void (*find_codes)(void *job, uint32_t task);
@@ -34,7 +34,7 @@ typedef struct tree_rounds {
     uint64_t count;
     uint64_t first; /* the round's first item */
     uint64_t *order,
-        *other;        /* sorted items of the round; NULL: too few to sort */
+        *other;        /* code << 32 | item, for the round's items; NULL: too few items to sort */
     uint64_t *scratch; /* memory for order and other; NULL: allocate */
 } tree_rounds;
 /* Bytes of scratch for count items; 0 if they are too few to sort. */
