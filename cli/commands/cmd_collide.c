@@ -1,5 +1,5 @@
-/* trommel collide: which triangles of two meshes meet, or of one with itself, under one pose or
- * many; and how far two meshes are apart. */
+/* trommel collide: finds which triangles of two meshes, or of one mesh, meet under one pose or
+ * many, or how far two meshes are apart. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -113,9 +113,9 @@ static const opt collide_options[] = {
     {0},
 };
 
-/* A pose of 12 numbers takes 1 ms and more with its triangles, by the files' sizes, where the
- * meshes meet in every pose. Whether they meet at all the CPU finds out faster, and so it does for
- * one pose. */
+/* Checks the operands and estimates the work. If the meshes meet in every pose, a pose of 12
+ * numbers takes 1 ms plus a time by the files' sizes. FIRST, and a single pose, are faster on the
+ * CPU. */
 static int collide_prepare(const void *args, char **operands, uint32_t operand_count,
                            cli_work *work)
 {
@@ -146,7 +146,7 @@ static int build_trees(collision *r)
     }
     report_add_stage(&r->times, "trees", cli_now() - start);
     if (status ==
-        TML_ERROR_INVALID_ARGUMENT) /* the mesh's fault: which mesh, the library cannot know */
+        TML_ERROR_INVALID_ARGUMENT) /* the library does not know which mesh's file this is */
         return cli_error("%s: %s", path, cli_last_error(r->tml));
     return cli_fail(r->tml, status);
 }
@@ -187,11 +187,11 @@ static int find_distances(collision *r)
     return cli_fail(r->tml, status);
 }
 
-/* B of --find inside may be points. */
+/* Loads B, which with --find inside may be points. */
 static int load_b(collision *r, const char *path)
 {
-    /* Where B is as it is, its numbers become floats in A's frame: equal numbers stay equal.
-     * Where it moves, it needs a frame of its own. */
+    /* If B does not move, its numbers become floats in A's frame, so that equal numbers stay equal.
+     * If it moves, it needs a frame of its own. */
     const bool is_moved = r->args->pose || collide_is_posed(r->args);
     const double *origin = is_moved ? NULL : r->a.file.mesh.origin;
     if (r->args->find != FIND_INSIDE ||
@@ -229,7 +229,7 @@ static uint32_t poses_in_contact(const collision *r)
     return count;
 }
 
-/* The pairs at each step, as bars. */
+/* Reports the pairs at each step, as bars. */
 static void tell_steps(const collision *r)
 {
     const tml_collide_result *hits = &r->hits;
@@ -330,7 +330,7 @@ static void tell(const collision *r)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* The exit status of a run that went well. */
+/* Returns the exit code of a successful run. */
 static int verdict(const collision *r)
 {
     const uint64_t *sides = r->inside.side_counts;

@@ -25,7 +25,7 @@ typedef struct collide_args {
     uint32_t rule;   /* tml_tree_rule */
     uint32_t method; /* tml_collide_method */
     class_set classes;
-    uint32_t fit;     /* of the picture */
+    uint32_t fit;     /* what fills the picture */
     uint32_t fail_if; /* fail_condition */
     picture_options picture;
 } collide_args;
@@ -39,40 +39,42 @@ typedef enum what_to_find {
 } what_to_find;
 typedef enum fail_condition { FAIL_NEVER, FAIL_CONTACT, FAIL_NONE } fail_condition;
 
-/* One run of the command. */
+/* The state of one run. */
 typedef struct collision {
     tml_context *tml;
     const collide_args *args;
-    mesh_input a, b; /* b is empty for one mesh */
+    mesh_input a, b; /* b is empty for a single mesh */
     tml_tree *tree_a, *tree_b;
-    float *poses; /* 12 each, between the meshes' own origins; NULL: the identity */
+    float *poses; /* 12 floats each, between the meshes' own origins; NULL: the identity */
     uint32_t pose_count;
     size_t poses_size;
     tml_collide_result hits;
     tml_collide_distance_result *distances;
     size_t distances_size;
-    tml_points points; /* in place of B, with --find inside */
+    tml_points points; /* with --find inside, instead of b */
     inside inside;
     report times;
 } collision;
 
 /* ---- cmd_collide_poses.c --------------------------------------------------------------------- */
 
-/* Do the options move B? */
+/* Whether the options move B. */
 bool collide_is_posed(const collide_args *a);
-/* The poses of the options or of their file. Prints what is wrong and returns an exit code. */
+/* Makes the poses from the options, or loads them from --pose. Prints what is wrong and returns an
+ * exit code. */
 int collide_make_poses(collision *r);
 uint32_t collide_shown_poses(const collision *r);
-/* The pose to show: the first with a pair, or the nearest. */
+/* Returns the pose to show: the first one with a pair, or the one with the least distance. */
 uint32_t collide_shown_pose(const collision *r);
 
-/* ---- cmd_collide_tables.c: exit codes, what is wrong printed --------------------------------- */
+/* ---- cmd_collide_tables.c: functions that return int print what is wrong --------------------- */
 
 int collide_save_table(collision *r);
 int collide_save_segments(collision *r);
 void collide_json_pose_pairs(json *j, const collision *r);
 void collide_json_distances(json *j, const collision *r);
-/* A coordinate of a point in A's units, and the digits that show it to the floats' last bit. */
+/* collide_world: a point's coordinate in A's units. collide_digits: the digits that show it to the
+ * float's last bit. */
 double collide_world(const collision *r, const float *point, int axis);
 int collide_digits(const collision *r);
 

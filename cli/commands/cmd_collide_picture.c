@@ -1,4 +1,4 @@
-/* trommel collide: the picture of both meshes in one pose, with the triangles that meet lit. */
+/* trommel collide: draws both meshes in one pose, with the triangles that meet lit. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 static const uint8_t color_a[3] = {0xd6, 0xc6, 0xaa}, color_b[3] = {0x9f, 0xb6, 0xc8},
                      color_lit[3] = {0xe8, 0x4a, 0x1f};
 
-/* Both meshes as one, with room for colours and lit triangles. */
+/* Both meshes as one, with arrays for colours and lit triangles. */
 typedef struct stage {
     float *positions;
     uint32_t *indices, *lit;
@@ -107,8 +107,8 @@ static void light_pair(const collision *r, const tml_mesh *mesh, uint32_t a, uin
     }
 }
 
-/* The contact with some of what surrounds it: room on all sides, and never less than a part of the
- * whole. */
+/* Frames the contact with some of its surroundings: room on all sides, and at least a certain part
+ * of the whole. */
 static void frame_contact(const stage *s, const tml_mesh *mesh, render_desc *desc)
 {
     float lower[3] = {INFINITY, INFINITY, INFINITY}, upper[3] = {-INFINITY, -INFINITY, -INFINITY};

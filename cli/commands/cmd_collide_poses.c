@@ -1,4 +1,4 @@
-/* trommel collide: the poses of B. */
+/* trommel collide: makes the poses of B. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,8 @@ uint32_t collide_shown_pose(const collision *r)
     return best;
 }
 
-/* Meshes far from 0 have origins of their own, between which a pose for the library goes. */
+/* Stores a pose for the library. Meshes far from 0 have origins of their own, and the pose goes
+ * from b's origin to a's. */
 static void put_pose(collision *r, uint32_t index, const double m[12])
 {
     const double *from = r->b.file.mesh.origin, *to = r->a.file.mesh.origin;
@@ -65,8 +66,8 @@ static bool is_last_row(const double row[4])
     return row[0] == 0 && row[1] == 0 && row[2] == 0 && row[3] == 1;
 }
 
-/* (n,3,4), (n,4,4) or (n,12): which is told from the rows, since an array keeps just the last
- * dimension. */
+/* Reads (n,3,4), (n,4,4) or (n,12). An array keeps only its last dimension, so the rows decide
+ * which it is. */
 static int read_npy_poses(collision *r)
 {
     const char *path = r->args->pose;
@@ -106,7 +107,8 @@ static int read_npy_poses(collision *r)
     return code;
 }
 
-/* Numbers of one line, which blanks or commas divide; -1: there is a word that is none. */
+/* Splits a line at blanks, commas and semicolons. Returns how many numbers it has; -1 if a word is
+ * not a number. */
 static int split_line(char *line, double numbers[17])
 {
     int count = 0;
@@ -117,7 +119,7 @@ static int split_line(char *line, double numbers[17])
     return count;
 }
 
-/* Counts the poses, or with is_wanted keeps them. */
+/* Counts the poses, and with is_wanted stores them. */
 static int read_text_poses(collision *r, FILE *file, bool is_wanted, uint64_t *count)
 {
     char line[2048];

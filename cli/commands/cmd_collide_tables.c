@@ -1,4 +1,5 @@
-/* trommel collide: pairs, counts and distances as CSV, JSON and NPY, and the lines of crossings. */
+/* trommel collide: writes pairs, counts and distances as CSV, JSON or NPY, and the crossing
+ * lines. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -123,7 +124,7 @@ void collide_json_distances(json *j, const collision *r)
     json_close(j, '[');
 }
 
-/* Pairs as rows of a, b, pose, class; counts as one number a pose. */
+/* Writes pairs as rows of a, b, pose, class; counts as one number per pose. */
 static int save_npy(collision *r)
 {
     tml_array array = {.type = TML_VEC(TML_U32, 4),
@@ -183,7 +184,8 @@ int collide_save_table(collision *r)
     return code;
 }
 
-/* Areas that coplanar triangles share have no ends, and touching points no length. */
+/* Whether a segment is a line. Areas that coplanar triangles share have no ends, and points have no
+ * length. */
 static bool is_line(const float ends[6])
 {
     return isfinite(ends[0]) && memcmp(ends, ends + 3, 3 * sizeof *ends) != 0;

@@ -1,4 +1,5 @@
-/* trommel compact: the elements of an array, or the samples of a volume, that lie in a range. */
+/* trommel compact: keeps the elements of an array, or the samples of a volume, that lie in a
+ * range. */
 #include <math.h>
 
 #include "arrays.h"
@@ -13,7 +14,7 @@
 typedef struct compact_args {
     cli_common common;
     opt_numbers min, max; /* one number, or none */
-    opt_numbers crossed;  /* likewise */
+    opt_numbers crossed;  /* one number, or none */
     bool nonzero, indices, xyz;
     const char *output, *values;
     uint32_t method; /* tml_method */
@@ -49,7 +50,7 @@ static const opt compact_options[] = {
     {0},
 };
 
-/* Compacts in into out. The output has room for all; *kept is how many there are. */
+/* Compacts in into out, which has room for all elements. kept: receives their number. */
 static tml_status compact(tml_context *tml, const compact_args *args, const array_input *in,
                           tml_buffer out, uint64_t *kept)
 {
@@ -90,8 +91,9 @@ static void tell_compact(const compact_args *args, const char *path, const array
     array_tell_run(in, seconds, args->output);
 }
 
-/* Compacts a piece; to: where the kept elements go, after kept others of this share; NULL: they are
- * only counted. */
+/* Compacts piece k.
+ * to: receives the kept elements, at base + *kept; NULL: only count.
+ * kept: elements that this share has kept so far. */
 static tml_status compact_piece(const array_parts *p, const compact_args *args, uint64_t k,
                                 tml_array_stream *to, uint64_t base, uint64_t *kept)
 {
@@ -117,7 +119,7 @@ static tml_status compact_piece(const array_parts *p, const compact_args *args, 
     return status;
 }
 
-/* Counts in one reading and writes in a second, so that no more than a piece is ever held. */
+/* Reads all pieces twice: to count, then to write. Only one piece is in memory at a time. */
 static int compact_parts(const array_parts *p, const compact_args *args)
 {
     uint64_t kept = 0, before = 0, all = 0;

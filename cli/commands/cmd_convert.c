@@ -1,4 +1,4 @@
-/* trommel convert: what one format holds, in another: volumes, points, meshes and pictures. */
+/* trommel convert: writes volumes, points, meshes and pictures in another format. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct convert_args {
     transform_options transform;
 } convert_args;
 
-/* In the order of kinds[]: volumes, then meshes (points: .ply), then pictures. */
+/* Endings are in this order: volumes, meshes (points: .ply), pictures. */
 
 static const opt convert_options[] = {
     {OPT_SECTION, .help = "Output"},
@@ -71,12 +71,12 @@ typedef struct run {
     tml_context *tml;
     const convert_args *args;
     const char *path, *kind, *format;
-    char described[TEXT_SIZE]; /* what is in the input */
+    char described[TEXT_SIZE]; /* describes the input */
     report times;
     simplified simple;
 } run;
 
-/* What else can be made of each kind, where the output's ending is none of its own. */
+/* Each kind's endings, and what to say if the output has another ending. */
 static const struct {
     const char *name, *is;
     const char *endings;
@@ -158,7 +158,7 @@ static int convert_points(run *r)
 
 /* ---- meshes ---------------------------------------------------------------------------------- */
 
-/* Arrays in place of a mesh's. */
+/* Arrays that replace those of a mesh. */
 typedef struct smoothed {
     tml_buffer positions, normals;
     void *mapped_positions, *mapped_normals;
@@ -203,7 +203,7 @@ static tml_status smooth(run *r, const mesh_input *in, tml_mesh *mesh, smoothed 
     return status;
 }
 
-/* STL holds nothing that vertices have, and OBJ colours alone. */
+/* STL holds no vertex attributes, OBJ only colours. */
 static void warn_of_attributes(const tml_mesh *mesh, const char *output)
 {
     const bool is_obj = path_ends_with(output, ".obj");
@@ -262,7 +262,7 @@ static int convert_mesh(run *r)
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* Integers become floats of linear light: 0 to 1. */
+/* Converts integers to floats of linear light, 0 to 1. */
 static tml_status to_floats(run *r, const tml_image *in, bool takes_alpha, tml_picture *out)
 {
     tml_image floats = {.width = in->width, .height = in->height};
@@ -272,7 +272,7 @@ static tml_status to_floats(run *r, const tml_image *in, bool takes_alpha, tml_p
                                                              : 3;
     uint64_t count = (uint64_t)in->width * in->height * floats.channels;
     tml_status status = cli_make_buffer(r->tml, TML_F32, count, NULL, "floats", &floats.buffer);
-    if (status == TML_OK) /* nothing is above 1 to be clipped */
+    if (status == TML_OK) /* no value is above 1, so none is clipped */
         status = tml_image_tonemap(
             r->tml, &(tml_image_tonemap_desc){.in = *in, .out = floats, .tone = TML_TONE_SRGB});
     TML_THEN(status, picture_read(r->tml, &floats, out));
@@ -324,7 +324,7 @@ static int convert_picture(run *r)
         if (p->x || p->y || p->full_width != p->width || p->full_height != p->height)
             cli_warn("the place in a larger picture is left out: %s", text);
         start = cli_now();
-        size_t size = p->size; /* as it was allocated */
+        size_t size = p->size; /* the size to free it with */
         code = cli_fail(r->tml, save_picture(r, &in, to_png));
         in.picture.size = size;
         report_add_stage(&r->times, "save", cli_now() - start);

@@ -1,4 +1,4 @@
-/* trommel devices: what this machine offers. */
+/* trommel devices: lists the devices of this machine. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static const char *engine_name(tml_engine_kind engine)
 
 enum { TESTS_MAX = 64 };
 
-/* All tests of device number i. Forcing the last path makes them all; a device that has not even
- * that one shows what decided. Returns how many. */
+/* Lists all tests of device i. Forcing the last path runs them all. If the device lacks even that
+ * path, lists those that decided. Returns their number. */
 static uint32_t list_tests(uint32_t i, tml_gl_test tests[TESTS_MAX])
 {
     static const tml_gl_path forced[] = {TML_GL_PATH_PACKED, TML_GL_PATH_AUTO};
@@ -65,7 +65,7 @@ static uint32_t list_tests(uint32_t i, tml_gl_test tests[TESTS_MAX])
     return count;
 }
 
-/* Is this line the best path that passed? That is the one taken where none is forced. */
+/* Whether line `at` is the best path that passed, which is chosen unless another is forced. */
 static bool is_choice(const tml_gl_test *tests, uint32_t at)
 {
     for (uint32_t i = 0; i <= at; i++)
@@ -104,9 +104,9 @@ static void tell_tests(uint32_t device)
 
 #endif
 
-/* ---- what is measured ------------------------------------------------------------------------ */
+/* ---- measured speeds ------------------------------------------------------------------------- */
 
-/* Of the GPU that is the nth in the list; NULL: not measured. */
+/* Returns the speeds of a GPU, the nth in the list; NULL: not measured. */
 static const speeds_device *measured(const speeds *s, const tml_device_info *info, uint32_t nth)
 {
     bool is_same = s && nth < s->device_count && s->devices[nth].info.engine == info->engine &&

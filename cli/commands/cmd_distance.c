@@ -1,4 +1,4 @@
-/* trommel distance: a volume of the signed distances to a mesh. */
+/* trommel distance: makes a volume of signed distances to a mesh. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static int build_tree(run *r)
     return cli_fail(r->tml, status);
 }
 
-/* Chooses the grid: the tree's box in its middle, with a margin or more about it. */
+/* Chooses the grid: centred on the tree's box, with at least the margin around it. */
 static int choose_grid(run *r)
 {
     const distance_args *a = r->args;

@@ -1,4 +1,4 @@
-/* trommel draw: a picture of a mesh. */
+/* trommel draw: draws a picture of a mesh. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +65,8 @@ typedef struct run {
 
 /* ---- the camera ------------------------------------------------------------------------------ */
 
-/* Leaves of the mesh what is in front of the camera, and not far beside its picture: that is where
- * the rasteriser's numbers reach. */
+/* Keeps what is in front of the camera and not far beside the picture, where the rasteriser's
+ * numbers do not overflow. */
 static tml_status clip_to_camera(const run *r, clip_mesh *out)
 {
     const tml_mesh *mesh = &r->in.file.mesh;

@@ -1,6 +1,6 @@
-/* trommel exposure: what a picture's luminance is, the exposure that follows from it, and the
- * picture exposed and tone-mapped. Several pictures are frames of a sequence, to which the exposure
- * adapts over time. */
+/* trommel exposure: measures a picture's luminance, derives an exposure from it, exposes and
+ * tone-maps the picture. Several pictures are frames of a sequence, to which the exposure adapts
+ * over time. */
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +25,7 @@
 /* ---- options --------------------------------------------------------------------------------- */
 
 typedef struct picture_region {
-    uint32_t x, y, width, height; /* width or height 0: to the picture's end */
+    uint32_t x, y, width, height; /* width or height 0: up to the picture's end */
 } picture_region;
 
 typedef enum channel_depth { DEPTH_AUTO, DEPTH_8, DEPTH_16, DEPTH_32 } channel_depth;
@@ -34,12 +34,12 @@ typedef struct exposure_args {
     cli_common common;
     const char *meter;
     picture_region region;
-    uint32_t luminance; /* tml_luminance, without --weights */
+    uint32_t luminance; /* tml_luminance; unless --weights is given */
     opt_numbers weights;
     double floor;
     bool is_linear;
     uint32_t values; /* tml_image_values */
-    uint32_t by;     /* tml_expose_by, without --percentile and --ev100 */
+    uint32_t by;     /* tml_expose_by; unless --percentile or --ev100 is given */
     opt_numbers percentile, clip, ev100, limits;
     double bias, key;
     opt_numbers adapt;
@@ -156,21 +156,21 @@ static const opt exposure_options[] = {
     {0},
 };
 
-/* ---- one run --------------------------------------------------------------------------------- */
+/* ---- the state of a run ---------------------------------------------------------------------- */
 
 enum { PATH_SIZE = 4096, METER_SIDE = 128 };
 
-/* What tml_image_measure tells from 0. */
+/* The least luminance that tml_image_measure distinguishes from 0. */
 #define LEAST_LUMINANCE 0x1p-100
 
 /* A frame's results, for the summary. */
 typedef struct measured {
     uint32_t number;
     const char *path;
-    tml_picture picture; /* without its pixels */
+    tml_picture picture; /* pixels not included */
     tml_image_stats stats;
     float state[TML_EXPOSURE_WORDS];
-    double seconds[4]; /* load, measure, tone map, save */
+    double seconds[4]; /* for load, measure, tone map, save */
     bool drops_alpha;
 } measured;
 
@@ -179,7 +179,7 @@ typedef struct run {
     const exposure_args *args;
     picture_buffer in;
     tml_buffer stats, state, mask;
-    uint32_t mask_for[2]; /* the region's size that the mask was made for */
+    uint32_t mask_for[2]; /* size of the region for which the mask was made */
     uint32_t mask_width, mask_height;
     bool drops_alpha, is_sequence;
 } run;
@@ -209,8 +209,8 @@ static int check_args(const exposure_args *a)
 
 /* ---- the meter ------------------------------------------------------------------------------- */
 
-/* A picture as weights, which its codes or values from 0 to 1 are, whatever light they stand
- * for. */
+/* Reads a picture as weights: its codes, or its values from 0 to 1, without regard to the light
+ * that they encode. */
 static int read_mask(run *r, const char *path, uint32_t width, uint32_t height)
 {
     picture_buffer p;
@@ -332,7 +332,7 @@ static int expose(run *r, bool is_first)
         desc.ev_min = (float)a->limits.values[0];
         desc.ev_max = (float)a->limits.values[1];
         if (desc.ev_min == 0 && desc.ev_max == 0)
-            desc.ev_max = FLT_MIN; /* both 0 would be no limits */
+            desc.ev_max = FLT_MIN; /* both 0 would mean no limits */
     }
     if (a->adapt.count) {
         desc.speed_up = (float)a->adapt.values[0];
@@ -341,13 +341,13 @@ static int expose(run *r, bool is_first)
     return cli_fail(r->tml, tml_image_expose(r->tml, &desc));
 }
 
-/* Which channels and type a file by that name holds. */
+/* Returns the type that a file of that name holds; out: its size and channels. */
 static tml_type output_layout(const run *r, const char *path, tml_image *out)
 {
     bool is_png = path_ends_with(path, ".png");
     *out = (tml_image){.width = r->in.image.width, .height = r->in.image.height, .srgb = is_png};
     uint32_t channels = r->in.image.channels;
-    /* Grey with alpha becomes four channels; floats have no place for alpha. */
+    /* Grey with alpha becomes four channels; other formats have no alpha. */
     out->channels = channels == 1 ? 1 : channels == 3 || !path_ends_with(path, ".png .exr") ? 3 : 4;
     bool is_16 = r->args->depth == DEPTH_16;
     return is_png ? (is_16 ? TML_U16 : TML_U8) : is_16 ? TML_F16 : TML_F32;
@@ -377,7 +377,7 @@ static int save_picture(run *r, measured *f, const char *path)
     return cli_fail(r->tml, status);
 }
 
-/* The luminance, in stops, that comes out as the key: middle grey. */
+/* The luminance, in stops, that is exposed to the key: middle grey. */
 static double middle_grey(const run *r, const measured *f)
 {
     return log2(r->args->key) - log2((double)f->state[TML_EXPOSURE_SCALE]);
@@ -410,7 +410,7 @@ static int save_plot(run *r, const measured *f, const char *path)
     return plot_histogram(path, &h, &desc);
 }
 
-/* Of a frame whose measuring is enqueued when this returns. */
+/* Loads a frame and enqueues its measuring. */
 static int begin_frame(run *r, measured *f)
 {
     const exposure_args *a = r->args;
@@ -428,7 +428,7 @@ static int begin_frame(run *r, measured *f)
     return measure(r, f);
 }
 
-/* Of a frame whose exposure is r->state: its files. */
+/* Writes a frame's files. Its exposure is in r->state. */
 static int end_frame(run *r, measured *f)
 {
     const exposure_args *a = r->args;
@@ -462,7 +462,7 @@ static int do_frame(run *r, bool is_first, measured *f)
 
 /* ---- summary --------------------------------------------------------------------------------- */
 
-/* "12.3 % negative", where there are any. */
+/* Reports "12.3 % negative", if the count is not 0. */
 static void tell_share(const char *key, const char *name, uint64_t count, uint64_t of)
 {
     double percent = 100 * (double)count / (double)of;
@@ -549,7 +549,7 @@ static void tell_histogram(const run *r, const tml_image_stats *s)
                s->histogram_low + s->bin_width * TML_HISTOGRAM_BINS);
 }
 
-/* A row for each frame of a sequence. */
+/* Prints a row for a frame of a sequence. */
 static void tell_row(bool is_first, const measured *f)
 {
     if (is_first)
@@ -610,12 +610,12 @@ static int do_and_tell(void *user, const frame *f, uint32_t index)
     return code;
 }
 
-/* ---- by several processes -------------------------------------------------------------------- */
+/* ---- several processes ----------------------------------------------------------------------- */
 
-/* What a process tells the others of its frame, which they take as numbers. */
+/* What a process sends to the others about its frame, as numbers. */
 typedef union shared_frame {
-    uint32_t words[TML_IMAGE_STATS_WORDS]; /* first, of a stats buffer */
-    measured results;                      /* then */
+    uint32_t words[TML_IMAGE_STATS_WORDS]; /* first: a stats buffer */
+    measured results;                      /* later */
     uint64_t numbers[(sizeof(measured) + 7) / 8];
 } shared_frame;
 _Static_assert(sizeof(measured) >= TML_IMAGE_STATS_WORDS * sizeof(uint32_t),
@@ -627,9 +627,10 @@ static int share_frame(const run *r, const shared_frame *mine, shared_frame *all
                                          sizeof *mine / sizeof *mine->numbers, all->numbers));
 }
 
-/* A frame each, from first on. Measuring and writing, which are all the work, go on side by side;
- * the exposure, which follows from frame to frame, is reckoned by every process for all of them.
- * all: one of each process. */
+/* Processes a frame per process, from `first` on. Measuring and writing, which take the time, run
+ * side by side. The exposure follows from frame to frame, so every process computes it for all
+ * frames.
+ * all: an element per process. */
 static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
 {
     uint32_t count = f->count - first < ranks_count() ? f->count - first : ranks_count();
@@ -655,11 +656,11 @@ static int do_round(run *r, const frames *f, uint32_t first, shared_frame *all)
             code = end_frame(r, &m);
     }
     picture_buffer_free(r->tml, &r->in);
-    r->in = (picture_buffer){0}; /* the next round may have none for this process */
+    r->in = (picture_buffer){0}; /* this process may have none in the next round */
     shared.results = m;
     CLI_THEN(code, share_frame(r, &shared, all));
     for (uint32_t i = 0; i < count && code == CLI_OK && mine == 0; i++) {
-        all[i].results.path = f->list[first + i].path; /* an address of this process */
+        all[i].results.path = f->list[first + i].path; /* replaces another process's address */
         tell(r, first + i == 0, &all[i].results);
     }
     return code;

@@ -1,5 +1,5 @@
-/* trommel index: the least and largest sample of each brick of a volume, kept in a file, so that
- * surfaces read only the bricks that they cross. */
+/* trommel index: writes the least and the largest sample of each brick of a volume to a file, so
+ * that surfaces read only the bricks that they cross. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -47,15 +47,15 @@ typedef struct run {
     input in;
     tml_volume_stream *stream;
     tml_volume_index bricks;
-    void *layers; /* of a slab, layers_size bytes */
+    void *layers; /* a slab's layers, layers_size bytes */
     size_t layers_size;
-    double lower, upper; /* samples; lower > upper: there are none */
-    uint64_t open_count; /* bricks with a NaN */
+    double lower, upper; /* range of samples; lower > upper: none */
+    uint64_t open_count; /* number of bricks with a NaN */
     double seconds;
     report report;
 } run;
 
-/* Bricks of layers [first, first + count), of which first is a brick's. */
+/* Computes the bricks of layers [first, first + count). first: a multiple of BRICK_LAYERS. */
 static tml_status index_slab(run *r, uint64_t first, uint64_t count)
 {
     const uint64_t *dims = r->in.volume.grid.dims;

@@ -1,4 +1,4 @@
-/* trommel info: what is in a file, and which isovalue would divide it well. */
+/* trommel info: describes what is in a file, with an isovalue that would divide a volume well. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct info_args {
     input_options input;
     bool ascii;
     const char *png;
-    opt_numbers iso; /* one, or none */
+    opt_numbers iso; /* one number, or none */
 } info_args;
 
 static const opt info_options[] = {
@@ -48,7 +48,7 @@ static double to_physical(const tml_volume *v, double sample)
     return v->slope * sample + v->intercept;
 }
 
-/* A negative slope turns the range round. */
+/* A negative slope exchanges the ends. */
 static void physical_range(const tml_volume *v, const tml_value_histogram *h, double *lower,
                            double *upper)
 {
@@ -89,8 +89,7 @@ static void tell_grid(const tml_grid *grid, const char *unit)
                    d[4], d[7], d[2], d[5], d[8]);
 }
 
-/* The least and greatest of integers, with all their digits, which doubles do not hold from 2^53
- * on. */
+/* The least and the greatest integer, with all digits; doubles do not hold them from 2^53 on. */
 static void whole_range(const tml_volume *v, const tml_value_histogram *h, uint64_t range[2])
 {
     const bool is_signed = tml_type_is_signed(v->type);
@@ -152,7 +151,7 @@ static void tell_values(const tml_volume *v, const tml_value_histogram *h, bool 
     field_close('{');
 }
 
-/* What all kinds of files have. */
+/* Reports what all kinds of files have. */
 static void tell_file(const char *path, const char *kind, const char *format)
 {
     field_heading("%s: %s, %s", text_file_name(path), kind, format);
@@ -229,9 +228,9 @@ static tml_status find_points_facts(tml_context *tml, const tml_points *p, point
         tml_buffer_destroy(tml, points);
         return TML_OK;
     }
-    /* For distances the automatic radius is the spacing that the library finds, for sums twice
-     * that. */
-    const tml_grid grid = {/* given, since an automatic one may need a larger radius */
+    /* The automatic radius is the library's estimate of the spacing for distances, and twice that
+     * for sums. */
+    const tml_grid grid = {/* an automatic grid may need a larger radius */
                            .dims = {1, 1, 1},
                            .spacing = {1, 1, 1},
                            .direction = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
@@ -362,7 +361,7 @@ static void tell_parts_of_mesh(const tml_mesh_file *f)
     field_text("comment", "comment", "?%s", f->comment);
 }
 
-/* What keeps the mesh from enclosing something, or from being a manifold; "": nothing. */
+/* Returns why the mesh encloses nothing, or is not a manifold; "" if it is closed and one. */
 static const char *why_not_closed(const tml_mesh_stats *stats)
 {
     return stats->boundary_edges      ? ": it has a boundary"
@@ -378,7 +377,7 @@ static void tell_mesh(const mesh_input *in, const tml_mesh_stats *stats)
     json *j = fields_json();
     const uint64_t crowded = stats->nonmanifold_edges - stats->misoriented_edges;
     const bool is_manifold = stats->boundary_edges == 0 && stats->nonmanifold_edges == 0;
-    const double *origin = f->mesh.origin; /* far from 0 a millimetre is the eleventh digit */
+    const double *origin = f->mesh.origin; /* far from 0, a millimetre may be the eleventh digit */
     const int digits = origin[0] != 0 || origin[1] != 0 || origin[2] != 0 ? 14 : 9;
     tell_file(in->path, "mesh", f->format);
     field_count("vertices", "vertices", "%s", f->mesh.vertex_count);
@@ -426,7 +425,7 @@ static int describe_mesh(tml_context *tml, const char *path, const info_args *ar
 {
     mesh_input in;
     tml_mesh_stats stats;
-    cli_common quiet = args->common; /* what the warnings say stands in the description */
+    cli_common quiet = args->common; /* the description says what warnings would */
     quiet.quiet = true;
     int code = mesh_input_load_at(tml, path, TML_WELD_AUTO, &quiet, NULL, NULL, &in);
     CLI_THEN(code, cli_fail(tml, tml_mesh_examine(tml, &in.buffers, false, &stats)));
@@ -454,7 +453,8 @@ static int describe_index(tml_context *tml, const char *path)
     return CLI_OK;
 }
 
-/* An NPY file without elements is no volume, but what compact and scan may well write. */
+/* Whether the file is an NPY array without elements, which compact and scan may write. It is not a
+ * volume. */
 static bool is_empty_array(tml_context *tml, const char *path, tml_array *out)
 {
     const char *format = tml_file_format(tml, path, TML_FILE_VOLUME, NULL);

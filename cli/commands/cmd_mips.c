@@ -1,4 +1,4 @@
-/* trommel mips: the levels of a picture's mip chain, a file each. */
+/* trommel mips: writes each level of a picture's mip chain to a file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,8 +30,8 @@ typedef struct mips_args {
 
 enum { MOST_LEVELS = 64 };
 
-/* The level's number stands where the name has %d, or before its ending. False where that is too
- * long. */
+/* Makes a level's file name: its number replaces %d, or goes before the ending. Returns false if
+ * the name is too long. */
 static bool level_name(const char *name, uint32_t level, char *out, size_t size)
 {
     if (path_is_numbered(name))
@@ -41,7 +41,7 @@ static bool level_name(const char *name, uint32_t level, char *out, size_t size)
     return length >= 0 && (size_t)length < size;
 }
 
-/* An opt_names_fn: the levels that there may be, of whatever picture. */
+/* An opt_names_fn: all levels that any picture could have. */
 static bool output_name(const void *args, char **operands, uint32_t number, char *out, size_t size)
 {
     const mips_args *a = args;
@@ -91,7 +91,7 @@ typedef struct run {
     const mips_args *args;
     picture_buffer in;
     tml_buffer chain;
-    uint32_t first, levels; /* [first, levels) are written */
+    uint32_t first, levels; /* levels [first, levels) are written */
     report report;
 } run;
 
@@ -126,7 +126,7 @@ static int check_output(const run *r)
                : cli_usage("--output is longer than %d bytes", PATH_SIZE - 20);
 }
 
-/* Of floats; integers always are. */
+/* Whether all floats are finite; integers always are. */
 static bool is_all_finite(const tml_picture *p)
 {
     uint64_t count = (uint64_t)p->width * p->height * p->channels;
@@ -155,7 +155,7 @@ static void tell_level(uint32_t level, const char *path, const tml_picture *pict
     field_close('{');
 }
 
-/* A level as it is read from the chain. */
+/* Reads a level from the chain, or level 0 from the picture. */
 static tml_status read_level(run *r, uint32_t level, tml_picture *out)
 {
     const tml_image *in = &r->in.image;
@@ -187,7 +187,7 @@ static tml_status save_level(run *r, uint32_t level, bool *has_alpha, bool *is_f
     progress_clear();
     if (status == TML_OK)
         tell_level(level, path, &picture);
-    picture.size = size; /* as it was allocated */
+    picture.size = size; /* the size to free it with */
     tml_picture_free(r->tml, &picture);
     return status;
 }
@@ -220,7 +220,7 @@ static tml_status make_chain(run *r)
 
 enum { SHEET_SIDE = 256 };
 
-/* A level's numbers: integers from 0 to 1, as they are coded. */
+/* Reads a level as floats. Integers become 0 to 1, still sRGB if they are. */
 static tml_status read_numbers(run *r, uint32_t level, sheet_tile *tile, float **out)
 {
     tml_picture p;
@@ -244,7 +244,7 @@ static tml_status read_numbers(run *r, uint32_t level, sheet_tile *tile, float *
     return status;
 }
 
-/* Paints numbers, of which scale makes light. */
+/* Paints a tile. scale: factor from numbers to linear light. */
 static tml_status paint_tile(run *r, const float *numbers, float scale, sheet_tile *tile)
 {
     const tml_picture *in = &r->in.picture;

@@ -1,4 +1,4 @@
-/* trommel rays: what rays hit of a mesh. */
+/* trommel rays: finds what rays hit of a mesh. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -72,11 +72,11 @@ typedef struct run {
     mesh_input mesh;
     tml_tree *tree;
     uint64_t count;
-    float *origins, *directions; /* count x 3 each */
+    float *origins, *directions; /* 3 per ray */
     tml_tree_cast_desc cast;
-    /* NEAREST: a triangle and t a ray, and weights; ALL: of each hit, with its ray; ANY and COUNT:
-     * a number in triangles. */
-    uint64_t hit_count, found_count; /* rays that hit; elements below */
+    /* The results. NEAREST: triangle, t and weights per ray; ALL: ray, triangle and t per hit; ANY
+     * and COUNT: a number per ray, in triangles. */
+    uint64_t hit_count, found_count; /* rays that hit; elements of the arrays below */
     uint32_t *triangles, *rays;
     float *t, *weights;
     report times;
@@ -125,8 +125,8 @@ static int load_rays(run *r)
     return code;
 }
 
-/* Rays through the middles of a picture's pixels; t is the depth along the way that the camera
- * looks. */
+/* Makes rays through the centres of a picture's pixels. t is the depth along the camera's viewing
+ * direction. */
 static int aim_rays(run *r)
 {
     const rays_args *a = r->args;
@@ -160,7 +160,7 @@ static tml_status read_buffer(run *r, tml_buffer from, uint64_t count, size_t si
     return tml_buffer_read_range(r->tml, from, 0, count, memory);
 }
 
-/* ALL: how many hits there are, then these. */
+/* ALL: counts the hits, then finds them. */
 static tml_status cast_all(run *r)
 {
     tml_tree_cast_desc *c = &r->cast;
@@ -269,7 +269,7 @@ static int save_csv(const run *r)
     return text_file_finish(&file, true) ? CLI_OK : CLI_FAILED;
 }
 
-/* The nearest depth is white, the farthest a dark grey, and nothing black. */
+/* The nearest depth is white, the farthest dark grey, and a miss black. */
 static int save_png(const run *r)
 {
     float low = INFINITY, high = 0;

@@ -1,4 +1,4 @@
-/* trommel reduce: sum, mean, extremes and their positions in an array. */
+/* trommel reduce: prints an array's sum, mean, extremes and their positions. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { FOLD_COUNT = TML_FOLD_MEAN + 1 };
 
 typedef struct reduce_args {
     cli_common common;
-    bool folds[FOLD_COUNT]; /* by tml_fold; none: all */
+    bool folds[FOLD_COUNT]; /* [tml_fold]; if none is set: all */
 } reduce_args;
 
 static const char *const fold_names[FOLD_COUNT] = {
@@ -38,7 +38,7 @@ static const opt reduce_options[] = {
     {0},
 };
 
-/* Is the fold asked for, or nothing in particular? */
+/* Whether the fold is requested, or no fold is. */
 static bool wants(const reduce_args *args, int fold)
 {
     static const bool none[FOLD_COUNT];
@@ -60,7 +60,7 @@ static tml_type fold_type(tml_fold fold, tml_type type)
     }
 }
 
-/* A value as text that is a JSON number as well, or "nan", "inf", "-inf". */
+/* Writes a value as text that is also a JSON number, or as "nan", "inf", "-inf". */
 static void value_text(tml_type type, array_number value, char *text)
 {
     if (type == TML_F32)
@@ -88,12 +88,12 @@ static tml_status reduce(tml_context *tml, tml_fold fold, tml_buffer in, array_n
     return status;
 }
 
-/* values: of the folds that are wanted, of elements of this type. */
+/* values: [tml_fold], for elements of this type; set where the fold is wanted. */
 static void tell_reduce(const reduce_args *args, const char *path, const array_input *in,
                         tml_type type, const array_number *values, double seconds)
 {
     char text[TEXT_SIZE];
-    if (!fields_are_text()) /* people asked for the values alone */
+    if (!fields_are_text()) /* people get only the values */
         array_tell(path, in);
     for (int f = 0; f < FOLD_COUNT; f++) {
         if (!wants(args, f))
@@ -106,14 +106,14 @@ static void tell_reduce(const reduce_args *args, const char *path, const array_i
         array_tell_run(in, seconds, NULL);
 }
 
-/* What the folds of some elements are, for joining them with those of later ones. */
+/* The folds of some elements, to be joined with those of later elements. */
 typedef struct partial {
-    uint64_t count; /* elements */
+    uint64_t count; /* number of elements */
     array_number values[FOLD_COUNT];
 } partial;
 
-/* Is a of this type less than b? NaN is neither less nor greater, and never wins against a
- * number. */
+/* Whether a is less than b. Any number counts as less than NaN, and in is_greater as greater, so
+ * NaN never wins against a number. */
 static bool is_less(tml_type type, array_number a, array_number b)
 {
     if (!tml_type_is_float(type))
@@ -128,7 +128,7 @@ static bool is_greater(tml_type type, array_number a, array_number b)
                                                       : is_less(type, b, a);
 }
 
-/* to becomes the folds of its elements and, behind them, more's. */
+/* Joins the folds of `more`, whose elements come later, to those of `to`. */
 static void join(tml_type type, partial *to, const partial *more)
 {
     array_number *a = to->values;
@@ -154,7 +154,7 @@ static void join(tml_type type, partial *to, const partial *more)
     double n = (double)to->count, m = (double)more->count;
     if (tml_type_is_float(type))
         a[TML_FOLD_MEAN].real = a[TML_FOLD_SUM].real / (n + m);
-    else if (tml_type_size(type) == sizeof(uint64_t)) /* whose sum may be one modulo 2^64 */
+    else if (tml_type_size(type) == sizeof(uint64_t)) /* its sum may have overflowed 2^64 */
         a[TML_FOLD_MEAN].real =
             a[TML_FOLD_MEAN].real * (n / (n + m)) + b[TML_FOLD_MEAN].real * (m / (n + m));
     else
@@ -164,8 +164,7 @@ static void join(tml_type type, partial *to, const partial *more)
     to->count += more->count;
 }
 
-/* Joining needs least and greatest elements where only their places are asked for, so all are
- * made. */
+/* Computes all folds, even if only positions are wanted, since joining needs the extremes. */
 static tml_status reduce_piece(const array_parts *p, uint64_t k, partial *out)
 {
     array_input in;
@@ -175,7 +174,7 @@ static tml_status reduce_piece(const array_parts *p, uint64_t k, partial *out)
     for (int f = 0; f < FOLD_COUNT && in.array.count && status == TML_OK; f++)
         status = reduce(p->tml, (tml_fold)f, in.buffer, &out->values[f]);
     for (int f = TML_FOLD_ARGMIN; f <= TML_FOLD_ARGMAX; f++)
-        if (out->values[f].whole != UINT64_MAX) /* all NaN: nowhere */
+        if (out->values[f].whole != UINT64_MAX) /* UINT64_MAX: all are NaN, no position */
             out->values[f].whole += at;
     array_unload(p->tml, &in);
     return status;
@@ -202,7 +201,7 @@ static int reduce_parts(const array_parts *p, const reduce_args *args)
     for (uint32_t r = 0; r < ranks_count() && status == TML_OK; r++)
         join(type, &whole, &all[r]);
     tml_free(p->tml, all, size);
-    array_input nothing = {.array = {.type = p->all.array.type}}; /* has folds, too */
+    array_input nothing = {.array = {.type = p->all.array.type}}; /* empty arrays have folds */
     if (status == TML_OK && whole.count == 0)
         status = cli_lend(p->tml, type, 0, NULL, "nothing", &nothing.buffer);
     for (int f = 0; f < FOLD_COUNT && whole.count == 0 && status == TML_OK; f++)
@@ -229,7 +228,7 @@ static int reduce_run(tml_context *tml, const void *all_args, char **operands)
         array_unload(tml, &in);
         return code;
     }
-    /* Only so that halves can be printed: every fold takes every type. */
+    /* Only for printing: folds support every type. */
     tml_status status = in.array.type == TML_F16 ? array_widen(tml, &in) : TML_OK;
     double start = cli_now();
     for (int f = 0; f < FOLD_COUNT && status == TML_OK; f++)

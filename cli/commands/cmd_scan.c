@@ -1,4 +1,4 @@
-/* trommel scan: the running sums of an array, or its least or largest so far. */
+/* trommel scan: writes an array's running sums, minima or maxima. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -56,7 +56,7 @@ static void tell_scan(const scan_args *args, const char *path, const array_input
     array_tell_run(in, seconds, args->output);
 }
 
-/* The result so far: of integers, sums modulo 2^64 among them, and of floats in double. */
+/* The result so far: an integer, for sums modulo 2^64, or a double for floats. */
 typedef array_number running;
 
 static running element_of(tml_type type, running r)
@@ -71,7 +71,7 @@ static running element_of(tml_type type, running r)
     return r;
 }
 
-/* What comes before the first element. */
+/* Sets out to the value before the first element. */
 static int scan_start(const scan_args *args, tml_type type, running *out)
 {
     const unsigned bits = 8 * (unsigned)tml_type_size(type);
@@ -99,7 +99,7 @@ static int scan_start(const scan_args *args, tml_type type, running *out)
     return CLI_OK;
 }
 
-/* Is a before b? -0 is before 0, and NaN is before nothing. */
+/* Whether a orders before b: -0 before 0. NaN is before nothing. */
 static bool running_less(tml_type type, running a, running b)
 {
     if (tml_type_is_float(type))
@@ -130,8 +130,8 @@ static void add_to_all(tml_type type, void *data, uint64_t count, running sum)
         ((uint64_t *)data)[i] += sum.whole;
 }
 
-/* Scans in into out from start on, or from nothing; gives the result of all where that is no
- * sum. */
+/* Scans in into out. start: the value before the first element; NULL: the fold's neutral element.
+ * all: receives the result over all elements; NULL for sums. */
 static tml_status scan(tml_context *tml, const scan_args *args, tml_buffer in, tml_buffer out,
                        const running *start, running *all)
 {
@@ -158,7 +158,7 @@ static tml_status scan(tml_context *tml, const scan_args *args, tml_buffer in, t
     return status;
 }
 
-/* Adds the sum of a piece, in double of floats. */
+/* Adds a piece's sum; for floats, in double. */
 static tml_status add_piece(tml_context *tml, const scan_args *args, const array_input *in,
                             tml_type type, running *sum)
 {
@@ -174,7 +174,7 @@ static tml_status add_piece(tml_context *tml, const scan_args *args, const array
     return status;
 }
 
-/* Goes on from *sum with a piece; to: where its results go. */
+/* Continues from *sum with piece k. to: receives the results; NULL: only update *sum. */
 static tml_status scan_piece(const array_parts *p, const scan_args *args, uint64_t k,
                              tml_array_stream *to, running *sum)
 {
@@ -205,7 +205,7 @@ static tml_status scan_piece(const array_parts *p, const scan_args *args, uint64
     return status;
 }
 
-/* What comes before this share: start and the shares before it. */
+/* Sets *sum to what comes before this share: start and all earlier shares. */
 static tml_status scan_ranks(const array_parts *p, const scan_args *args, running start,
                              running *sum)
 {
@@ -228,7 +228,7 @@ static int scan_parts(const array_parts *p, const scan_args *args)
     int code = scan_start(args, type, &first);
     if (code != CLI_OK)
         return code;
-    scan_args rest = *args; /* the shares begin with nothing */
+    scan_args rest = *args; /* each share begins with the neutral element */
     rest.start.count = 0;
     (void)scan_start(&rest, type, &sum);
     tml_array_stream *to = NULL;

@@ -1,4 +1,4 @@
-/* trommel sort: an array, and another one with it. */
+/* trommel sort: sorts an array, and another one with it. */
 #include <inttypes.h>
 
 #include "arrays.h"
@@ -38,7 +38,7 @@ static const opt sort_options[] = {
     {0},
 };
 
-/* Sorts in, with payload if that is not empty, and writes what args ask for. */
+/* Sorts in, with payload if args name one, and writes the outputs that args name. */
 static tml_status sort(tml_context *tml, const sort_args *args, const array_input *in,
                        const array_input *payload, double *seconds)
 {

@@ -1,5 +1,5 @@
-/* trommel subdivide: smooth surfaces from coarse meshes, by Loop's scheme, everywhere alike or
- * where it is needed. */
+/* trommel subdivide: makes smooth surfaces from coarse meshes by Loop's scheme, uniformly or where
+ * it is needed. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -152,17 +152,17 @@ typedef struct run {
     tml_subdivider *subdivider;
     tml_subdivider_info info;
     tml_subdivide_result result;
-    tml_mesh mesh; /* over the result's buffers, mapped */
+    tml_mesh mesh; /* over the result's mapped buffers */
     const uint32_t *origins;
-    uint64_t level_counts[TML_SUBDIVIDE_MAX_LEVELS + 1]; /* triangles */
+    uint64_t level_counts[TML_SUBDIVIDE_MAX_LEVELS + 1]; /* triangles per level */
     render_desc picture;
-    render_camera camera; /* the picture's, where --pixels is by it */
+    render_camera camera; /* the picture's, if it decides --pixels */
     report times;
 } run;
 
 /* ---- creases where triangles meet at an angle ------------------------------------------------ */
 
-/* A triangle's side, its ends in order. */
+/* A triangle's side, with its smaller vertex first. */
 typedef struct side {
     uint32_t low, high;
     uint64_t triangle;
@@ -199,7 +199,7 @@ static double find_angle(const tml_mesh *mesh, uint64_t a, uint64_t b)
     return atan2(sqrt(dot(sine, sine)), dot(m, n));
 }
 
-/* Moves the sharp ones of the sides to the front; returns how many. */
+/* Moves the sharp edges to the front of the sorted sides. Returns their number. */
 static uint64_t keep_sharp(const tml_mesh *mesh, side *sides, uint64_t count, double angle)
 {
     uint64_t kept = 0;
@@ -251,7 +251,7 @@ static int make_angle_creases(run *r)
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 
-/* A buffer of an array that may be missing. */
+/* Makes a buffer of an array, if there is one. */
 static tml_status lend_if_any(run *r, tml_type type, uint64_t count, const void *data,
                               const char *label, tml_buffer *out)
 {
@@ -278,7 +278,7 @@ static int load(run *r, const char *path)
     tml_weld weld = (tml_weld)a->weld;
     const char *format = tml_file_format(r->tml, path, TML_FILE_MESH, NULL);
     if (weld == TML_WELD_AUTO && format && strcmp(format, "glTF") == 0)
-        weld = TML_WELD_ALWAYS; /* it splits vertices at the seams of normals and textures */
+        weld = TML_WELD_ALWAYS; /* glTF splits vertices at the seams of normals and textures */
     int code = mesh_input_load(r->tml, path, weld, &a->common, &r->times, &r->in);
     const tml_mesh *mesh = &r->in.file.mesh;
     if (code == CLI_OK && mesh->vertex_count && !mesh->triangle_count)
@@ -323,8 +323,8 @@ static int prepare(run *r)
 
 /* ---- the camera ------------------------------------------------------------------------------ */
 
-/* World to clip space. The picture's own camera is that for the coarse mesh, within whose hull the
- * surface lies. */
+/* Sets the camera's matrix from world to clip space. Without --camera, the picture's camera for the
+ * coarse mesh is used, whose hull contains the surface. */
 static int aim_camera(run *r, tml_subdivide_camera *camera)
 {
     const subdivide_args *a = r->args;
@@ -359,7 +359,7 @@ static int aim_camera(run *r, tml_subdivide_camera *camera)
 
 /* ---- subdividing ----------------------------------------------------------------------------- */
 
-/* The level that is asked for, or the deepest whose triangles the budget holds. */
+/* Chooses the requested level, or the deepest one whose triangles fit the budget. */
 static int choose_level(const run *r, uint32_t *out)
 {
     const subdivide_args *a = r->args;
@@ -493,7 +493,7 @@ static int save_mesh(run *r)
     return cli_fail(r->tml, status);
 }
 
-/* Levels go round the hues, from blue over green and yellow to red. */
+/* Levels follow the hues, from blue through green and yellow to red. */
 static void level_color(uint32_t level, uint8_t out[3])
 {
     tml_vec3 c =
@@ -604,9 +604,9 @@ static int subdivide_prepare(const void *args, char **operands, uint32_t operand
     (void)operands, (void)operand_count;
     if (a->levels.count && a->levels.values[0] != floor(a->levels.values[0]))
         return cli_usage("--levels: %g is not a whole number", a->levels.values[0]);
-    /* How much adaptive subdivision makes is not known before: on a GPU little of it loses a
-     * quarter of a second, much of it wins several. Uniform subdivision writes its file for longer
-     * than it computes. */
+    /* The amount of adaptive subdivision is unknown beforehand. On a GPU, a small amount loses a
+     * quarter of a second, a large one gains several seconds. Uniform subdivision takes longer to
+     * write its file than to compute it. */
     work->cpu_seconds = is_adaptive(a) ? HUGE_VAL : 0;
     return camera_check(&a->camera);
 }

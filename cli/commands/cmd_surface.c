@@ -1,4 +1,5 @@
-/* trommel surface: the mesh of an isosurface, from a volume or from points, and its picture. */
+/* trommel surface: makes the mesh of an isosurface from a volume or from points, and its
+ * picture. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const char *parse_smooth(const char *text, void *member)
     return NULL;
 }
 
-/* "0.02", or "0.25r". */
+/* Parses "0.02" or "0.25r". */
 static const char *parse_cell(const char *text, void *member)
 {
     cell_size *cell = member;
@@ -37,7 +38,7 @@ static const char *parse_cell(const char *text, void *member)
     return NULL;
 }
 
-/* "0:64,10:,:" : the samples from the first up to, not including, the second number. */
+/* Parses "0:64,10:,:": samples from the first number up to, not including, the second. */
 static const char *parse_region(const char *text, void *member)
 {
     tml_region *region = member;
@@ -51,7 +52,7 @@ static const char *parse_region(const char *text, void *member)
     return NULL;
 }
 
-/* "A:B:N": N values from A to B, evenly spaced. */
+/* Parses "A:B:N": N evenly spaced values from A to B. */
 static bool parse_steps(const char *text, opt_numbers *list)
 {
     double ends[3];
@@ -79,7 +80,7 @@ static const char *parse_isovalues(const char *text, void *member)
     char item[OPT_TEXT_SIZE];
     list->count = 0;
     if (strcmp(text, "auto") == 0 || strcmp(text, "otsu") == 0)
-        return NULL; /* as without the option */
+        return NULL; /* as if the option were not given */
     if (strchr(text, '%'))
         return "values and not percentages, such as 300, as the file has them ('" CLI_PROGRAM
                " info' shows from where to where they run), or auto";
@@ -102,7 +103,7 @@ static const char *parse_isovalues(const char *text, void *member)
     return NULL;
 }
 
-/* "-1:1,0:2.5,:" : lengths in the points' units; an empty end is the points' own. */
+/* Parses "-1:1,0:2.5,:": lengths in the points' units; an empty end is the points' own. */
 static const char *parse_bounds(const char *text, void *member)
 {
     static const char expected[] = "three ranges of coordinates such as -1:1,0:2.5,:";
@@ -282,7 +283,7 @@ static const opt surface_options[] = {
     {0},
 };
 
-/* The settings of a surface, of volumes and points. */
+/* Returns the settings that volumes and points share. */
 static tml_surface_desc describe_settings(const surface_args *a)
 {
     return (tml_surface_desc){.region = a->region,
@@ -311,7 +312,7 @@ static void release(surface_run *r)
     input_free(r->tml, &r->in);
 }
 
-/* One file: from its name to the files that it becomes. */
+/* Processes one file, from its name to the output files. */
 static int run_file(surface_run *r, char *path)
 {
     r->summary.in = &r->in;
@@ -322,7 +323,7 @@ static int run_file(surface_run *r, char *path)
         int code = surface_run_volume_slabs(r);
         if (code != CLI_OK || !r->slabs.is_empty)
             return code;
-        slabs_close(&r->slabs); /* and all of it once more, to say what the samples are */
+        slabs_close(&r->slabs); /* load all of it, to report its range of samples */
         tml_surface_free(r->tml, &r->made.surface);
     }
     if (input_is_points(r->tml, path, &r->args->input)) {
@@ -338,19 +339,19 @@ static int run_file(surface_run *r, char *path)
 
 /* ---- sequences ------------------------------------------------------------------------------- */
 
-/* What the frames share. */
+/* The state that all frames share. */
 typedef struct job {
     const surface_args *args;
     bool is_sequence;
     uint32_t frame_count;
-    tml_context *tml; /* of the latest frame; the next one's, too, where it can be */
+    tml_context *tml; /* the latest frame's; the next frame uses it too if it can */
     bool is_for_slabs;
     uint32_t done, skipped;
 } job;
 
 enum { FRAME_FILES = 7 };
 
-/* The arguments of one frame, whose files have its number. */
+/* Puts a frame's number into the names of its files. */
 static int number_files(surface_args *a, uint32_t number, bool is_sequence,
                         char (*paths)[FRAME_PATH])
 {
@@ -367,7 +368,7 @@ static int number_files(surface_args *a, uint32_t number, bool is_sequence,
     return CLI_OK;
 }
 
-/* Frames that are there already. */
+/* Whether --resume skips the frame, since its outputs exist. */
 static bool skips(job *j, const surface_args *a, const frame *f)
 {
     const char *const inputs[] = {f->path, a->mask, a->attribute, a->index};
@@ -383,7 +384,7 @@ static bool skips(job *j, const surface_args *a, const frame *f)
     return true;
 }
 
-/* Of so many files, by the size of one. */
+/* Estimates the work for so many files, by the size of one. */
 static cli_work estimate(const char *path, uint32_t files)
 {
     const speeds *s = speeds_here();
@@ -392,7 +393,7 @@ static cli_work estimate(const char *path, uint32_t files)
                                             : (cli_work){s->volume * bytes, 0, bytes};
 }
 
-/* Opens a context unless the frame before left the right one. */
+/* Opens a context, unless the frame before left a suitable one. */
 static int open_context(job *j, const char *path, bool in_slabs)
 {
     cli_common common = j->args->common;
@@ -401,7 +402,7 @@ static int open_context(job *j, const char *path, bool in_slabs)
     if (j->tml)
         cli_close(j->tml);
     const bool is_for_cpu = in_slabs || j->args->topology != TML_TOPOLOGY_SEPARATED;
-    if (is_for_cpu && common.backend == TML_ENGINE_AUTO) /* the best one may not take them */
+    if (is_for_cpu && common.backend == TML_ENGINE_AUTO) /* the best device may not support it */
         common.backend = TML_ENGINE_CPU;
     j->is_for_slabs = in_slabs;
     const cli_work work = estimate(path, j->frame_count);
@@ -444,7 +445,7 @@ static int run_frame(void *user, const frame *f, uint32_t index)
     return code;
 }
 
-/* NULL: nothing that is given. */
+/* Returns the first given option that label boundaries exclude; NULL: none. */
 static const char *what_net_excludes(const surface_args *a)
 {
     return a->mask                             ? "--mask"

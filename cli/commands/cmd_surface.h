@@ -14,13 +14,13 @@
 #include "report/summary.h"
 #include "slabs.h"
 
-/* Shared boundaries, and how often they are smoothed. */
+/* --smooth: whether it is given, and how often to smooth. */
 typedef struct smoothing {
     bool is_asked;
     uint32_t iterations;
 } smoothing;
 
-/* Spacing of a field's samples: a length, or a share of the radius. */
+/* Spacing of a field's samples: a length, or a multiple of the radius. */
 typedef struct cell_size {
     double size;
     bool is_in_radii;
@@ -34,7 +34,7 @@ typedef struct surface_args {
     opt_numbers iso;
     label_list labels;
     smoothing smooth;
-    bool separate, quads; /* of labels' boundaries */
+    bool separate, quads; /* for labels' boundaries */
     tml_region region;
     const char *mask, *attribute;
     uint32_t normals;  /* tml_normals */
@@ -47,7 +47,7 @@ typedef struct surface_args {
     double radius;
     cell_size cell;
     uint64_t resolution;
-    double bounds[2][3]; /* both 0: the points' own */
+    double bounds[2][3]; /* both 0: the points' own bounds */
     picture_options picture;
     float color[3];
     uint64_t slab_layers;
@@ -56,40 +56,40 @@ typedef struct surface_args {
     bool resume;
 } surface_args;
 
-/* One surface, from its file to the files that it becomes. */
+/* The state of one surface, from its input file to its output files. */
 typedef struct surface_run {
     tml_context *tml;
     const surface_args *args;
     input in;
     tml_volume mask, attribute;
-    void *mask_bytes; /* the mask where its file has no bytes; mask_size of them */
+    void *mask_bytes; /* mask_size bytes, made if the mask's file has no bytes */
     size_t mask_size;
     tml_surface_desc desc;
-    label_list labels;                 /* as the volume's type has them */
-    double isovalues[OPT_MAX_NUMBERS]; /* in sample values */
-    double range_lower, range_upper;   /* physical; lower > upper: not known */
+    label_list labels;                 /* chosen for the volume's type */
+    double isovalues[OPT_MAX_NUMBERS]; /* as sample values */
+    double range_lower, range_upper;   /* physical; lower > upper: unknown */
     tml_surface_saved made;
-    uint32_t told_stages; /* of made */
+    uint32_t told_stages; /* how many of made.stages are reported */
     summary summary;
     slabs slabs;
     bool in_slabs, may_be_slabs;
-    const tml_team *team; /* shares the work; NULL: this process has all of it */
-    bool is_frame;        /* of a sequence, in which a surface may well be empty */
+    const tml_team *team; /* shares the work; NULL: this process works alone */
+    bool is_frame;        /* the surface belongs to a sequence and may be empty */
     bool is_first;
-    int code; /* of a hook that printed why */
+    int code; /* exit code of a hook that printed why it failed */
 } surface_run;
 
 /* ---- cmd_surface_volume.c: functions that return int print what is wrong --------------------- */
 
-/* Is the inside where samples are low? So it is with a negative slope, and with --flip; not of
- * labels. */
+/* Whether the inside is where samples are low: with a negative slope, or --flip, but not both.
+ * Never for labels. */
 bool surface_is_inside_low(const surface_run *r, const tml_volume *volume);
-/* What the file says of itself, and the isovalues or labels. */
+/* Takes the file's description, and chooses isovalues or labels. */
 int surface_describe_volume(surface_run *r);
-/* Looks for the chosen labels in the volume, and tells of those that are not there. */
+/* Finds which chosen labels the volume has, and reports the missing ones. */
 int surface_find_labels(surface_run *r);
 int surface_load_volume(surface_run *r, const char *path);
-/* Nothing found: says what the samples hold, which is what the user needs to choose again. */
+/* Reports an empty surface, with the range of samples, which the user needs for another choice. */
 int surface_explain_empty(surface_run *r);
 
 /* ---- cmd_surface_picture.c ------------------------------------------------------------------- */
@@ -101,40 +101,40 @@ tml_status surface_draw_picture(surface_run *r, const tml_mesh *mesh);
 void surface_count_cells(surface_run *r);
 void surface_choose(surface_run *r);
 void surface_add_stages(surface_run *r);
-/* Those before and after the surface that are new. */
+/* Reports new stages before and after the surface itself. */
 void surface_add_later_stages(surface_run *r);
-/* Are the labels' boundaries shared? */
+/* Whether the labels' boundaries are shared. */
 bool surface_makes_net(const surface_args *a);
 tml_surface_labels_desc surface_describe_boundaries(const surface_run *r);
-/* Are components counted in memory, or in slabs? */
+/* Whether components are counted. */
 bool surface_counts_components(const surface_args *a);
-/* A hook of the mesh: what the command alone does with it. */
+/* The mesh's edit hook: simplifies, measures and draws it. */
 tml_status surface_finish_mesh(void *user, tml_mesh *mesh);
-/* After a mesh was made in memory: what else there is to write, and to tell. */
+/* After a mesh was made in memory: writes and reports the rest. */
 int surface_end_whole(surface_run *r);
-/* A volume that is in memory. */
+/* Makes the mesh of a volume in memory. */
 int surface_run_whole(surface_run *r);
 
 /* ---- cmd_surface_slabs.c --------------------------------------------------------------------- */
 
-/* Options that need the whole volume or mesh in memory, as what to do about them; NULL: there are
- * none. */
+/* Returns how to change the options that need the whole volume or mesh in memory; NULL: none
+ * does. */
 const char *surface_what_needs_all(const surface_run *r);
 int surface_refuse_slabs(const surface_run *r, const char *obstacle);
-/* Opens the volume for slabs where they are asked for, where it needs more memory than it may take,
- * or where they may be faster (surface_prefer_slabs). */
+/* Opens the volume for slabs if they are requested, if it needs more memory than allowed, or if
+ * slabs may be faster (surface_prefer_slabs). */
 int surface_choose_slabs(surface_run *r, const char *path);
-/* On the CPU, a mesh that can be written while its volume is read is done sooner, in a fraction of
- * the memory. So is one whose volume is inflated meanwhile. */
+/* Decides for slabs on the CPU if the volume can be mapped or is compressed. The mesh is then
+ * written while the volume is read or inflated: sooner, and in a fraction of the memory. */
 void surface_prefer_slabs(surface_run *r);
 slabs_options surface_describe_slabs(const surface_run *r);
-/* After a mesh was made in slabs. */
+/* After a mesh was made in slabs: reports it. */
 void surface_end_slabs(surface_run *r);
 int surface_run_volume_slabs(surface_run *r);
 
 /* ---- cmd_surface_points.c -------------------------------------------------------------------- */
 
-/* Points: from their file to the mesh's. */
+/* Makes a mesh from a file of points. */
 int surface_run_points(surface_run *r);
 
 #endif

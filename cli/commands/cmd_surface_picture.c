@@ -1,4 +1,4 @@
-/* trommel surface: the picture of the mesh. */
+/* trommel surface: draws the mesh. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "draw/color.h"
 #include "draw/picture_buffer.h"
 
-/* Sizes of vectors, or numbers, one a vertex. */
+/* Writes a number per vertex: a vector's length, or the attribute's number. */
 static void fill_sizes(const tml_mesh_attribute *a, uint64_t count, float *out)
 {
     for (uint64_t i = 0; i < count; i++) {
@@ -17,7 +17,7 @@ static void fill_sizes(const tml_mesh_attribute *a, uint64_t count, float *out)
     }
 }
 
-/* Triangles have the mean colour of their corners. */
+/* Writes a colour per triangle: the mean of its corners. */
 static void fill_colors(const tml_mesh *mesh, const tml_mesh_attribute *a, uint8_t *out)
 {
     const uint32_t *narrow = mesh->indices;
@@ -33,7 +33,7 @@ static void fill_colors(const tml_mesh *mesh, const tml_mesh_attribute *a, uint8
         }
 }
 
-/* The picture of a mesh with attributes: its colours, or else the size of the first. */
+/* Draws a mesh with attributes: in its colours, or else by the size of the first attribute. */
 static tml_status draw_attributes(const surface_run *r, tml_mesh mesh, render_desc *desc)
 {
     const surface_args *a = r->args;
@@ -60,7 +60,7 @@ static tml_status draw_attributes(const surface_run *r, tml_mesh mesh, render_de
     return status;
 }
 
-/* Triangles in the colour of a part with their first label's number. */
+/* Draws triangles in their first label's colour. */
 static tml_status draw_labels(const surface_run *r, const tml_mesh *mesh, render_desc *desc)
 {
     const size_t size = 3 * mesh->triangle_count, label_size = tml_type_size(mesh->face_label_type);

@@ -1,4 +1,4 @@
-/* trommel surface: points. */
+/* trommel surface: makes meshes from points. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "report/text.h"
 #include "system.h"
 
-/* Does what the CPU keeps of a field's samples need more memory than it may take? Then it goes in
- * slabs, or the message tells the size. */
+/* Decides for slabs if the samples that the CPU keeps of a field exceed the memory limit. If slabs
+ * are impossible, prints the size. */
 static int choose_field_slabs(surface_run *r, const tml_field_desc *field, bool *in_slabs)
 {
     const surface_args *a = r->args;
@@ -30,8 +30,8 @@ static int choose_field_slabs(surface_run *r, const tml_field_desc *field, bool 
                      text_bytes(needed, (uint64_t)bytes), text_bytes(taken, limit), obstacle);
 }
 
-/* In slabs where that is asked for: the field is evaluated as it is needed. Points go the way of
- * several processes, which one that is alone goes too where it can. */
+/* Decides for slabs if they are requested, which evaluate the field as needed. A process that is
+ * alone in its job also works in slabs, as several would, if it can. */
 static int choose_point_slabs(surface_run *r, const tml_field_desc *field, bool *in_slabs)
 {
     const surface_args *a = r->args;
@@ -43,7 +43,7 @@ static int choose_point_slabs(surface_run *r, const tml_field_desc *field, bool 
     return obstacle ? surface_refuse_slabs(r, obstacle) : CLI_OK;
 }
 
-/* A hook: what is known of the points before their surface is made. */
+/* The decide hook: called when the points are known, before their surface is made. */
 static tml_status decide_points(void *user, const tml_points *p, const tml_field_desc *field,
                                 const tml_surface_saved *known, tml_surface_save_desc *save)
 {

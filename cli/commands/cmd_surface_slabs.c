@@ -1,4 +1,4 @@
-/* trommel surface: volumes in slabs. */
+/* trommel surface: makes meshes from volumes in slabs. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,14 +38,14 @@ int surface_refuse_slabs(const surface_run *r, const char *obstacle)
                      obstacle);
 }
 
-/* Several processes write a regular file. */
+/* Whether several processes can write the output: it must be a regular file. */
 static bool can_be_shared(const char *output)
 {
     system_file info;
     return !system_examine(output, &info) || info.is_regular;
 }
 
-/* What samples are that are no labels as they are: "f64, slope 0.5, intercept 0". */
+/* Describes samples that cannot be labels: "f64, slope 0.5, intercept 0". */
 static char *text_samples_of(const tml_volume *v, char text[TEXT_SIZE])
 {
     snprintf(text, TEXT_SIZE, "%s, slope %g, intercept %g", tml_type_name(v->type), v->slope,
@@ -66,11 +66,11 @@ int surface_choose_slabs(surface_run *r, const char *path)
         return surface_refuse_slabs(r, obstacle ? obstacle : "give --iso");
     if (ranks_count() > 1 || (!obstacle && !needs_iso && can_be_shared(a->output)))
         r->team = ranks_job();
-    bool is_described = !desc.dims[0] == !desc.type; /* by the file alone, or by options alone */
+    bool is_described = !desc.dims[0] == !desc.type; /* both in the file, or both as options */
     if (obstacle || !is_described || !slabs_open(path, &desc, &r->slabs))
-        return CLI_OK; /* loaded whole, with what there is to say about it */
+        return CLI_OK; /* loading it whole reports what is wrong */
     if (a->caps &&
-        surface_is_inside_low(r, &r->slabs.info[0])) { /* make_inside_high needs it all */
+        surface_is_inside_low(r, &r->slabs.info[0])) { /* make_inside_high needs all samples */
         slabs_close(&r->slabs);
         return is_asked ? surface_refuse_slabs(
                               r, "leave out --caps, which would close the wrong side where "
@@ -113,8 +113,8 @@ void surface_prefer_slabs(surface_run *r)
         slabs_close(&r->slabs);
 }
 
-/* The other half of --memory is for files, threads and the program. A slab has work for every
- * thread; more memory makes nothing faster. */
+/* Half of --memory is left for files, threads and the program. `enough` gives every thread work in
+ * a slab; more memory is not faster. */
 slabs_options surface_describe_slabs(const surface_run *r)
 {
     const surface_args *a = r->args;
@@ -138,7 +138,8 @@ slabs_options surface_describe_slabs(const surface_run *r)
     return options;
 }
 
-/* The same where the volume was never whole: of labels without a surface. */
+/* Reports labels without a surface, if labels were not searched for, since the volume was never
+ * whole. */
 static void tell_empty_labels(surface_run *r)
 {
     char text[TEXT_SIZE];
@@ -157,7 +158,7 @@ void surface_end_slabs(surface_run *r)
     r->summary.is_quads = a->quads;
     r->summary.has_components = surface_counts_components(a);
     r->summary.measures = r->slabs.measures;
-    if (surface_makes_net(a)) { /* as of the whole, which has no parts */
+    if (surface_makes_net(a)) { /* as if made in memory, without parts */
         tml_surface_result counts = r->made.surface;
         tml_surface_free(r->tml, &r->made.surface);
         counts.parts = NULL;
@@ -188,11 +189,11 @@ int surface_run_volume_slabs(surface_run *r)
     if (code != CLI_OK)
         return code;
     r->in.volume = r->slabs.info[0];
-    r->in.volume.data = (void *)(uintptr_t)r->slabs.mapped[0]; /* read by Otsu's method */
+    r->in.volume.data = (void *)(uintptr_t)r->slabs.mapped[0]; /* for Otsu's method */
     code = surface_describe_volume(r);
     if (code == CLI_OK && r->may_be_slabs && r->in.volume.data)
         code = surface_find_labels(r);
-    r->in.volume.data = NULL; /* the slabs' */
+    r->in.volume.data = NULL; /* it belongs to the slabs */
     if (code != CLI_OK)
         return code;
     surface_choose(r);

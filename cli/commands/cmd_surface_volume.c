@@ -1,5 +1,5 @@
-/* trommel surface: a volume, its isovalues or labels, mask and attribute; and why there is no
- * surface. */
+/* trommel surface: prepares a volume, its isovalues or labels, mask and attribute, and explains why
+ * a surface is empty. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "report/text.h"
 #include "stream_kernels.h"
 
-/* A mask volume as bytes that are 0 or not. */
+/* Makes the mask's buffer, with bytes that are 0 or not. */
 static int make_mask(surface_run *r)
 {
     if (!r->args->mask)
@@ -63,7 +63,8 @@ bool surface_is_inside_low(const surface_run *r, const tml_volume *volume)
     return !labels->all && !labels->count && r->args->flip != (volume->slope < 0);
 }
 
-/* Physical isovalues, given or found, as sample values; a negative slope turns inside out. */
+/* Converts isovalues, given or found, from physical to sample values. A negative slope exchanges
+ * inside and outside. */
 static int choose_isovalues(surface_run *r)
 {
     const tml_volume *v = &r->in.volume;
@@ -93,7 +94,7 @@ static int choose_isovalues(surface_run *r)
     return CLI_OK;
 }
 
-/* Is --region in the volume? */
+/* Checks that --region is in the volume. */
 static int check_region(const surface_run *r)
 {
     const tml_region *region = &r->args->region;
@@ -134,8 +135,8 @@ int surface_describe_volume(surface_run *r)
     return code;
 }
 
-/* Labels are physical values, as info tells them. Where samples are none as they are, makes
- * them. */
+/* Labels are physical values, as info prints them. Converts the samples to labels if they cannot be
+ * labels themselves. */
 static int make_labels(surface_run *r)
 {
     const tml_type type = r->in.volume.type;
@@ -177,7 +178,7 @@ int surface_find_labels(surface_run *r)
     return cli_fail(r->tml, status);
 }
 
-/* The walls of caps close what is high in the samples: makes that the inside. */
+/* Caps close the side where samples are high. Converts the samples so that this is the inside. */
 static int make_inside_high(surface_run *r)
 {
     tml_volume *v = &r->in.volume;

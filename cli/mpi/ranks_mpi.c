@@ -1,11 +1,12 @@
-/* The processes of an MPI job (Message Passing Interface Forum: MPI 3.1. 2015). All that the
- * program knows of MPI is here.
+/* The processes of an MPI job. Nothing else in the program knows MPI.
  *
- * Whatever the processes do together begins with asking whether all of them still work (enter). One
- * that failed takes part in that question once, from ranks_end, and so the others learn of it
- * wherever they are; none is left waiting, none enters another call. Who is far from such a call
- * looks now and then for a message that says the same (ranks_go_on). Then all meet in ranks_end,
- * where the failed process of the lowest rank says what happened. */
+ * Every collective operation begins by asking whether all processes still work (enter). A process
+ * that failed takes part in that question once, from ranks_end, and so the others learn of the
+ * failure wherever they are: none keeps waiting, and none starts another operation. A process in
+ * long work polls from time to time for a message that says the same (ranks_go_on). Finally all
+ * meet in ranks_end, where the failed process of the lowest rank prints its message.
+ *
+ * Source: Message Passing Interface Forum: MPI 3.1. 2015. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -22,27 +23,27 @@
 #include "running.h"
 
 enum { MESSAGE_SIZE = 4096, TAG_FAILED = 1, TAG_DATA = 2, PATH_SIZE = 4096 };
-/* MPI counts with int. */
+/* MPI's counts are int. */
 static const uint64_t piece_most = (uint64_t)1 << 30;
 
 static struct {
     int rank, count, here;
-    uint32_t threads, fair; /* its share of the processors; that of those which the machine has */
-    bool is_apart;          /* ranks_apart */
-    bool has_failed;        /* some process: seen in enter */
-    bool was_told;          /* by a message of this rank */
-    bool has_message;       /* of this process's own failure */
+    uint32_t threads, fair; /* share of the allowed processors; of the machine's */
+    bool is_apart;          /* ranks_apart was called */
+    bool has_failed;        /* some process; set by enter */
+    bool was_told;          /* a message of failure came to this rank */
+    bool has_message;       /* about this process's own failure */
     char message[MESSAGE_SIZE];
-    MPI_Request *told; /* to each rank, that this one failed */
+    MPI_Request *told; /* per rank: the message that this process failed */
     char told_byte;
     MPI_File file;
     bool is_open;
-    char path[PATH_SIZE]; /* of the file in the making, on rank 0; empty: none */
+    char path[PATH_SIZE]; /* on rank 0, the unfinished file's; empty: none */
 } job;
 
 /* ---- failure --------------------------------------------------------------------------------- */
 
-/* MPI's own waiting keeps a processor busy, which those who still work could use. Looks some times
+/* Waits without keeping a processor busy, as MPI's own waiting would: tests the request some times
  * at once, then between sleeps. */
 static void sleep_until_done(MPI_Request *request)
 {
@@ -58,8 +59,8 @@ static void sleep_until_done(MPI_Request *request)
     }
 }
 
-/* Do all still work? Whoever is early waits here, and not in what follows. False ends what they do
- * together. */
+/* Asks whether all processes still work. A process that is early waits here, not in the operation
+ * that follows. Returns false if one failed, which ends all collective operations. */
 static bool enter(bool is_well)
 {
     int failed = !is_well, any = 0;
@@ -77,7 +78,7 @@ static tml_status others_failed(tml_context *tml)
     return tml_error(tml, TML_ERROR_CANCELLED, "another process failed");
 }
 
-/* Wakes those who are far from a call of all. */
+/* Notifies processes that are far from a collective operation. */
 static void tell_others(void)
 {
     if (job.told || job.has_failed || job.was_told)
@@ -119,7 +120,7 @@ void ranks_interrupted(void)
         unlink(job.path);
 }
 
-/* ---- what they do together ------------------------------------------------------------------- */
+/* ---- collective operations ------------------------------------------------------------------- */
 
 static tml_status scan(void *user, tml_context *tml, uint64_t count, const uint64_t *mine,
                        uint64_t *before, uint64_t *all)
@@ -127,7 +128,7 @@ static tml_status scan(void *user, tml_context *tml, uint64_t count, const uint6
     (void)user;
     if (!enter(true))
         return others_failed(tml);
-    memset(before, 0, count * sizeof *before); /* rank 0's are left alone */
+    memset(before, 0, count * sizeof *before); /* MPI_Exscan leaves rank 0's unchanged */
     MPI_Exscan(mine, before, (int)count, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(mine, all, (int)count, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     return TML_OK;
@@ -154,7 +155,7 @@ static tml_status shift(void *user, tml_context *tml, bool down, const void *out
     from = from < 0 || from == job.count ? MPI_PROC_NULL : from;
     const char *out_at = out;
     char *in_at = in;
-    while (out_size || in_size) { /* either side knows how much the other expects */
+    while (out_size || in_size) { /* sender and receiver know each other's size */
         uint64_t n = out_size < piece_most ? out_size : piece_most;
         uint64_t k = in_size < piece_most ? in_size : piece_most;
         MPI_Sendrecv(out_at, (int)n, MPI_BYTE, n ? to : MPI_PROC_NULL, TAG_DATA, in_at, (int)k,
@@ -203,7 +204,7 @@ static tml_status open_file(void *user, tml_context *tml, const char *path)
     (void)user;
     if (!enter(true))
         return others_failed(tml);
-    static char shared[PATH_SIZE]; /* alike on all */
+    static char shared[PATH_SIZE]; /* the same on all ranks */
     snprintf(shared, sizeof shared, "%s", job.rank == 0 ? path : "");
     MPI_Bcast(shared, sizeof shared, MPI_CHAR, 0, MPI_COMM_WORLD);
     if (job.rank == 0)
@@ -257,8 +258,8 @@ static tml_team team = {.scan = scan,
 
 /* ---- begin and end --------------------------------------------------------------------------- */
 
-/* A process's share of the processors that those of its machine may use together; a launcher may
- * have bound it to fewer. */
+/* Sets the threads to this process's share of the processors that its machine's processes may use
+ * together, or to fewer if the launcher bound it to fewer. */
 static void choose_threads(MPI_Comm machine)
 {
     cpu_set_t mine, all;
@@ -288,7 +289,7 @@ void ranks_begin(int *argc, char ***argv)
     MPI_Comm_free(&machine);
     team.rank = (uint32_t)job.rank;
     team.count = (uint32_t)job.count;
-    if (job.rank > 0 && !freopen("/dev/null", "w", stdout)) /* rank 0 speaks for all */
+    if (job.rank > 0 && !freopen("/dev/null", "w", stdout)) /* only rank 0 prints */
         perror("/dev/null");
 }
 
@@ -328,14 +329,14 @@ const tml_team *ranks_job(void)
     return job.is_apart ? NULL : &team;
 }
 
-/* What each process has to say at the end. */
+/* What each process reports at the end. */
 typedef struct last_word {
     int code;
     int has_message;
     int has_told;
 } last_word;
 
-/* Takes the messages of failure that nobody looked at. */
+/* Receives the messages of failure that nobody has received. */
 static void take_told(const last_word *words)
 {
     char byte;
@@ -348,7 +349,7 @@ static void take_told(const last_word *words)
     job.told = NULL;
 }
 
-/* All are here: the first one that failed by itself tells why. */
+/* Ends a failed job. All processes are here; the first one that failed by itself prints why. */
 static int end_failed(int code)
 {
     last_word mine = {code, job.has_message, job.told != NULL};
@@ -367,7 +368,7 @@ static int end_failed(int code)
         memcpy(text, job.message, sizeof text);
         MPI_Bcast(text, sizeof text, MPI_CHAR, first, MPI_COMM_WORLD);
         const char *colon = strstr(text, ": "), *after = colon ? strstr(colon + 2, ": ") : NULL;
-        running_keep_failure(after ? after + 2 : text); /* rank 0 tells it in JSON */
+        running_keep_failure(after ? after + 2 : text); /* for rank 0's JSON */
     }
     take_told(words);
     free(words);
