@@ -1,4 +1,4 @@
-/* What all commands share: the program's table, the common options, opening the context that these
+/* Shared by all commands: the program's table, the common options, opening the context that these
  * name, messages, exit codes. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H

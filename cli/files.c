@@ -12,7 +12,7 @@
 #include "paths.h"
 #include "system.h"
 
-/* What a path leads to. */
+/* The target of a path. */
 typedef struct path_id {
     uint64_t device, number;
     const char *name; /* name in the folder `number`; NULL: `number` is the file */

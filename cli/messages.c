@@ -1,5 +1,4 @@
-/* What a command prints beside its summary: errors and warnings, with the exit codes that belong to
- * them. */
+/* Errors and warnings of a command, and the exit codes that belong to them. */
 #include "messages.h"
 
 #include <stdarg.h>

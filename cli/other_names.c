@@ -1,5 +1,4 @@
-/* What options are called elsewhere: in VTK, scikit-image, meshlab, numpy and other command
- * lines. */
+/* Names of options elsewhere: in VTK, scikit-image, meshlab, numpy and other command lines. */
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>

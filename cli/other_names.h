@@ -1,4 +1,4 @@
-/* What other programs call our options, since people try these names first. */
+/* Other programs' names for our options, since people try these first. */
 #ifndef CLI_OTHER_NAMES_H
 #define CLI_OTHER_NAMES_H
 

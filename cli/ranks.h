@@ -33,7 +33,7 @@ void ranks_apart(void);
 bool ranks_keep_message(const char *message);
 /* Whether no process has failed. Long work asks this from time to time. */
 bool ranks_go_on(void);
-/* Call it in the handler of a signal that ends the job. Removes unfinished files. */
+/* Call it in the handler of a signal that ends the job. Removes the unfinished file. */
 void ranks_interrupted(void);
 
 /* Gathers `count` numbers from each rank, in the order of ranks. */

@@ -9,8 +9,8 @@
 
 #include "options/options.h"
 
-/* What to reach. Zeroed: no simplification. If both count and error are given, the first one
- * reached ends it. */
+/* The goal. Zeroed: no simplification. If both count and error are given, the first one reached
+ * ends it. */
 typedef struct simplify_goal {
     struct {
         double ratio;       /* share of the triangles, below 1 */

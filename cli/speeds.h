@@ -1,7 +1,7 @@
-/* How fast this machine is at what --backend auto compares. The figures are those of the
- * developers' machine, or those that "trommel devices --measure" saved in the cache folder
- * (cache_file.h). Saved figures are valid while processor, GPUs and drivers are the same. That is
- * checked without opening a driver, the slowest part. */
+/* Speeds of this machine, which --backend auto compares. They are those of the developers' machine,
+ * or those that "trommel devices --measure" saved in the cache folder (cache_file.h). Saved speeds
+ * are valid while processor, GPUs and drivers are the same. That is checked without opening a
+ * driver, the slowest part. */
 #ifndef CLI_SPEEDS_H
 #define CLI_SPEEDS_H
 

@@ -612,7 +612,7 @@ static int do_and_tell(void *user, const frame *f, uint32_t index)
 
 /* ---- several processes ----------------------------------------------------------------------- */
 
-/* What a process sends to the others about its frame, as numbers. */
+/* A process's message to the others about its frame, as numbers. */
 typedef union shared_frame {
     uint32_t words[TML_IMAGE_STATS_WORDS]; /* first: a stats buffer */
     measured results;                      /* later */

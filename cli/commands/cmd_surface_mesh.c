@@ -1,4 +1,4 @@
-/* trommel surface: a mesh made in memory, and what is written beside it. */
+/* trommel surface: makes a mesh in memory, and writes the outputs beside it. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -329,7 +329,7 @@ const tml_team *ranks_job(void)
     return job.is_apart ? NULL : &team;
 }
 
-/* What each process reports at the end. */
+/* The report of each process at the end. */
 typedef struct last_word {
     int code;
     int has_message;

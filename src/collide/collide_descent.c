@@ -1,4 +1,4 @@
-/* What all descents of two trees share: the schedule of steps, poses, exact decisions, and room for
+/* Shared by all descents of two trees: the schedule of steps, poses, exact decisions, and room for
  * pairs. */
 #include <math.h>
 #include <string.h>

@@ -67,8 +67,8 @@ TML_KERNEL_WITH(collide_distance, uint, collide_near_view,
                         p.f[0], word);
                 })
 
-/* Greedy descents from all pairs of u[0] nodes of a and u[1] nodes of b. In the first and the third
- * kernel, u[2] is the levels of the nodes; in the second, u[0] is. */
+/* Greedy descents from all pairs of u[0] nodes of a and u[1] nodes of b; u[2]: the nodes' levels.
+ * The next kernel descends from given pairs; u[0]: their levels. */
 TML_KERNEL_WITH(collide_distance, uvec4, collide_near_first_descent,
                 (tml_words a_boxes, tml_words b_boxes, tml_words view, tml_index i, tml_params p), {
                     uint pair = U(i) % (p.u[0] * p.u[1]);
@@ -318,8 +318,7 @@ static void add_view(distance_stream *run, tml_buffer poses, const tml_length *l
     program_map(p, &(tml_map_desc){.kernel = TML_USE(collide_near_number), .out = {run->numbers}});
 }
 
-/* What a step does: the levels and sides, log2 of the children per pair, and the number of the next
- * step. */
+/* A step: its levels and sides, log2 of the children per pair, and the number of the next step. */
 typedef enum step_kind { OF_NODES, OF_LEAVES, OF_TRIANGLES } step_kind;
 typedef struct distance_step {
     step_kind kind;

@@ -1,4 +1,4 @@
-/* What collide's files share: poses prepared for descents, and the job of one call. */
+/* Shared by collide's files: poses prepared for descents, and the job of one call. */
 #ifndef COLLIDE_INTERNAL_H
 #define COLLIDE_INTERNAL_H
 

@@ -255,7 +255,7 @@ tml_status collide_depth_first(collide_job *job)
     if (round.call.step_count == 0) /* a mesh without triangles */
         return TML_OK;
     job->step_count = round.call.step_count -
-                      1; /* the last step is one with the step before: both split into triangles */
+                      1; /* the last one is done with the one before it: both make triangles */
     uint32_t wanted = TML_MIN_OF(TASKS_A_THREAD * tml_concurrency(tml), (uint32_t)TASKS_WANTED);
     uint32_t poses =
         tml->progress ? TML_CEIL_DIV(job->pose_count, ROUNDS_TO_REPORT) : job->pose_count;

@@ -30,7 +30,7 @@ typedef struct depth_block {
 
 enum { DEPTH_STORES = 22, DEPTH_STORE_BLOCKS = 512 };
 
-/* What all descents of a call share. */
+/* State that all descents of a call share. */
 typedef struct depth_call {
     const collide_job *job;
     collide_step steps[COLLIDE_STEPS_MAX];

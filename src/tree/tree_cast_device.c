@@ -93,7 +93,7 @@ TML_KERNEL_OUTS_WITH(
 
 /* ---- the nearest, any, or how many ----------------------------------------------------------- */
 
-/* What a ray finds as far as floats are sure: NEAREST a slot, otherwise the number of hits. Also
+/* A ray's result as far as floats are sure: for NEAREST a slot, otherwise the number of hits. Also
  * the triangles that exact steps may need. u[0]: desc.want; u[1]: number of the first leaf node;
  * u[2]: bit per child of the root; u[3]: vector of the first slot. The next kernels have the same
  * parameters. */

@@ -1,10 +1,10 @@
 /* Ray casting on the host: the hits of a ray, and exact decisions where the loops are unsure.
  *
  * A ray hits a triangle if its line, moved by (e, e^2, e^3) with e infinitesimal, passes through
- * the triangle's interior. That is so if three determinants have the same sign: for each edge, that
- * of the direction and the edge's ends, all relative to the origin. If a determinant is 0, its sign
- * under the move is the sign of the first nonzero component of direction x edge. After:
- * Edelsbrunner, Muecke: Simulation of Simplicity. 1990. */
+ * the triangle's interior: if three determinants have the same sign, for each edge that of the
+ * direction and the edge's ends, relative to the origin. If a determinant is 0, its sign under the
+ * move is the sign of the first nonzero component of direction x edge. After: Edelsbrunner, Muecke:
+ * Simulation of Simplicity. 1990. */
 #include <math.h>
 #include <string.h>
 #include <trommel/kernel_math.h>

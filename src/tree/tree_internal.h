@@ -1,4 +1,4 @@
-/* What the room's files share, beside the tree itself (tree_nodes.h). */
+/* Shared by the room's files, beside the tree itself (tree_nodes.h). */
 #ifndef TML_TREE_INTERNAL_H
 #define TML_TREE_INTERNAL_H
 
@@ -13,8 +13,8 @@ tml_status tree_build_create(tml_context *tml, const tml_tree_desc *desc, tml_tr
 void tree_build_destroy(tml_context *tml, tml_tree *tree);
 /* The buffer that tree_build_ids_make made, or none. */
 tml_buffer tree_build_ids(const tml_tree *tree);
-/* What ray casting keeps of the tree on the device (tree_cast_device.c). tree_cast_age: call it
- * when the tree has changed. */
+/* State of ray casting on the device, kept with the tree (tree_cast_device.c). tree_cast_age: call
+ * it when the tree has changed. */
 enum { TREE_CAST_BUFFERS = 5 };
 struct tree_cast {
     tml_buffer buffers[TREE_CAST_BUFFERS];

@@ -66,7 +66,7 @@ struct tml_tree {
     uint32_t stale;           /* COLLIDE_STALE_... */
     uint32_t stale_again;     /* parts that recordings make stale whenever they are submitted */
 
-    /* What collide keeps on the device for pairs of trees of which this tree is the first. */
+    /* State of collide on the device, for pairs of trees of which this tree is the first. */
     struct collide_stream *stream; /* BREADTH_FIRST's buffers, or NULL */
     uint64_t distance_room;        /* pairs that the last distances had room for; 0: unknown */
     tml_buffer device_shape;       /* the level sizes that distances need, or none */

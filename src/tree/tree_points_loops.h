@@ -87,9 +87,9 @@ ALWAYS_INLINE void leaf_cross(points_ray *ray, uint32_t leaf, bool is_back)
         points_settle(ray, COLLIDE_WIDTH * leaf + (uint32_t)__builtin_ctz(unsure));
 }
 
-/* Updates a line's samples for the crossings of one leaf's triangles. Each sample's bits above bit
- * 0 receive the number of crossings behind it minus that of the sample before. A sample on a
- * triangle gets bit 0. Samples beyond the box change nothing. */
+/* Updates a line's samples for the crossings of one leaf's triangles. Adds to each sample, above
+ * bit 0, the number of crossings behind it minus that of the sample before. A sample on a triangle
+ * gets bit 0. Samples beyond the box change nothing. */
 ALWAYS_INLINE void leaf_line(points_line *line, uint32_t leaf)
 {
     const float *box = tree_group(line->tree, 1, leaf / COLLIDE_WIDTH) + leaf % COLLIDE_WIDTH;
